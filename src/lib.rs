@@ -1,0 +1,11 @@
+//! A counter sink: the library that a program instrumented by gcc pours its counters into, and the
+//! conversion of what it wrote into profiles that compilers read.
+#![no_std]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+#[forbid(unsafe_code)]
+pub mod raw;

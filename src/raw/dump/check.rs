@@ -1,0 +1,58 @@
+//! Strict verification of a dump: every defect with its offset, not only the first.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::Dump;
+use crate::raw::layout::{MAX_SECTION, SectionKind};
+use crate::raw::reader::{Damage, Defect, Failure, Reader};
+
+/// All defects of a file that claims to be a raw dump.
+///
+/// After a section whose checksum fails the next one is looked at where the length says it starts;
+/// after a length that is impossible nothing more can be said.
+pub fn check(bytes: &[u8]) -> Vec<Damage> {
+    let mut found = Vec::new();
+    let mut buffer = Box::new([0; MAX_SECTION]);
+    let mut reader = Reader::new(bytes, &mut buffer);
+    match reader.start() {
+        Ok(()) => scan(&mut reader, bytes.len() as u64, &mut found),
+        Err(_) => found.push(reader.damage()),
+    }
+    if found.is_empty() {
+        found.extend(Dump::parse(bytes).err());
+    }
+    found
+}
+
+/// Place, kind and length of every section of a dump.
+pub fn sections(bytes: &[u8]) -> Result<Vec<(u64, SectionKind, u64)>, Damage> {
+    let mut buffer = Box::new([0; MAX_SECTION]);
+    let mut reader = Reader::new(bytes, &mut buffer);
+    let mut list = Vec::new();
+    let mut read = || {
+        reader.start()?;
+        while reader.offset() < bytes.len() as u64 {
+            let section = reader.next_section()?;
+            list.push((section.offset, section.kind, reader.offset() - section.offset));
+        }
+        Ok::<_, Failure<core::convert::Infallible>>(())
+    };
+    match read() {
+        Ok(()) => Ok(list),
+        Err(_) => Err(reader.damage()),
+    }
+}
+
+fn scan(reader: &mut Reader<'_, &[u8]>, length: u64, found: &mut Vec<Damage>) {
+    while reader.offset() < length {
+        if reader.next_section().is_ok() {
+            continue;
+        }
+        let damage = reader.damage();
+        found.push(damage);
+        if matches!(damage.defect, Defect::Length(_) | Defect::Truncated { .. }) {
+            return;
+        }
+    }
+}

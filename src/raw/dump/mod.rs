@@ -1,0 +1,218 @@
+//! A whole raw dump in memory, for the tool.
+//!
+//! [`Dump::parse`] accepts only dumps that are sound from the first byte to the last, so everything
+//! behind these types can rely on their numbers fitting together. Merging follows the runtime's
+//! rules; what the counts mean in the source is not known here.
+
+mod check;
+mod merge;
+mod parse;
+mod write;
+
+use alloc::vec::Vec;
+
+use super::gcov::{Kind, Rule, Rules, Version};
+use super::layout::ModuleRecord;
+use super::merge::{Pair, Site};
+
+pub use check::{check, sections};
+
+/// All modules of one file.
+#[derive(Clone, Debug, Default)]
+pub struct Dump {
+    /// In the order of the file, which is the order in which they were first written.
+    pub modules: Vec<Module>,
+}
+
+/// One build of one executable or shared object, with the counts of its runs.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// Identity and sums.
+    pub record: ModuleRecord,
+    /// Where the image was when it last wrote; empty if unknown.
+    pub path: Vec<u8>,
+    /// Its instrumented translation units.
+    pub objects: Vec<Object>,
+    functions: Vec<Function>,
+    counters: Vec<i64>,
+    sites: Vec<SiteSpan>,
+    pairs: Vec<Pair>,
+}
+
+/// One instrumented translation unit.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Path of its `.gcda` file as the compiler recorded it.
+    pub path: Vec<u8>,
+    /// Compiler that made it.
+    pub version: Version,
+    /// Time of compilation, equal in its `.gcno` file.
+    pub stamp: u32,
+    /// Checksum over its functions.
+    pub checksum: u32,
+    /// Counter kinds it uses.
+    pub rules: Rules,
+    /// Its functions' places in the module.
+    functions: core::ops::Range<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Function {
+    ident: u32,
+    lineno_checksum: u32,
+    cfg_checksum: u32,
+    absent: bool,
+    rules: Rules,
+    /// Number of counters per kind in memory, by slot.
+    counts: [u32; Rules::SLOTS],
+    /// First of its words in the module's counters.
+    counters: usize,
+    /// First of its sites in the module's.
+    sites: usize,
+}
+
+/// A top-N site and the place of its values in the module's pairs.
+#[derive(Clone, Debug)]
+struct SiteSpan {
+    total: i64,
+    pairs: core::ops::Range<usize>,
+}
+
+impl Module {
+    /// The functions of one of its objects, in order.
+    pub fn functions(&self, object: &Object) -> impl Iterator<Item = FunctionView<'_>> {
+        let functions = self.functions.get(object.functions.clone()).unwrap_or_default();
+        functions.iter().map(|function| FunctionView { module: self, function })
+    }
+
+    /// Build-id of the image, empty if it has none.
+    pub fn build_id(&self) -> &[u8] {
+        let length = self.record.identity.build_id_length as usize;
+        self.record.identity.build_id.get(..length).unwrap_or(&self.record.identity.build_id)
+    }
+}
+
+/// A function and its counters.
+#[derive(Clone, Copy, Debug)]
+pub struct FunctionView<'d> {
+    module: &'d Module,
+    function: &'d Function,
+}
+
+/// The counters of one kind of one function.
+#[derive(Clone, Debug)]
+pub enum Values<'d> {
+    /// Plain counters.
+    Counters(&'d [i64]),
+    /// Top-N sites.
+    Sites(Sites<'d>),
+}
+
+impl<'d> FunctionView<'d> {
+    /// Number of the function, unique in its object.
+    pub fn ident(&self) -> u32 {
+        self.function.ident
+    }
+
+    /// Checksum of the function's name and place.
+    pub fn lineno_checksum(&self) -> u32 {
+        self.function.lineno_checksum
+    }
+
+    /// Checksum of its control-flow graph.
+    pub fn cfg_checksum(&self) -> u32 {
+        self.function.cfg_checksum
+    }
+
+    /// Whether the object only holds the place of a copy that lives in another object.
+    pub fn is_absent(&self) -> bool {
+        self.function.absent
+    }
+
+    /// The kinds its object uses, ascending, with this function's counters of each.
+    pub fn kinds(&self) -> impl Iterator<Item = (Kind, Values<'d>)> + use<'d> {
+        let Self { module, function } = *self;
+        let (mut counters, mut sites) = (function.counters, function.sites);
+        function.rules.iter().map(move |(kind, rule)| {
+            let count = function.counts[usize::from(kind.0)] as usize;
+            let values = match rule {
+                Rule::TopN => {
+                    let spans = module.sites.get(sites..sites + count).unwrap_or_default();
+                    sites += count;
+                    Values::Sites(Sites { spans: spans.iter(), pairs: &module.pairs })
+                }
+                _ => {
+                    let values = module.counters.get(counters..counters + count);
+                    counters += count;
+                    Values::Counters(values.unwrap_or_default())
+                }
+            };
+            (kind, values)
+        })
+    }
+
+    /// Plain counters of a kind; empty if the function has none.
+    pub fn counters(&self, wanted: Kind) -> &'d [i64] {
+        self.kinds()
+            .find_map(|(kind, values)| match values {
+                Values::Counters(counters) if kind == wanted => Some(counters),
+                _ => None,
+            })
+            .unwrap_or_default()
+    }
+
+    /// Top-N sites of a kind; none if the function has none.
+    pub fn sites(&self, wanted: Kind) -> Sites<'d> {
+        self.kinds()
+            .find_map(|(kind, values)| match values {
+                Values::Sites(sites) if kind == wanted => Some(sites),
+                _ => None,
+            })
+            .unwrap_or(Sites { spans: [].iter(), pairs: &[] })
+    }
+}
+
+/// Top-N sites in order.
+#[derive(Clone, Debug)]
+pub struct Sites<'d> {
+    spans: core::slice::Iter<'d, SiteSpan>,
+    pairs: &'d [Pair],
+}
+
+impl<'d> Iterator for Sites<'d> {
+    type Item = SiteView<'d>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let span = self.spans.next()?;
+        let pairs = self.pairs.get(span.pairs.clone()).unwrap_or_default();
+        Some(SiteView { total: span.total, pairs })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.spans.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Sites<'_> {}
+
+/// One top-N site.
+#[derive(Clone, Copy, Debug)]
+pub struct SiteView<'d> {
+    /// Events, negative if values were lost in merging.
+    pub total: i64,
+    /// The values kept, in the order of their first appearance.
+    pub pairs: &'d [Pair],
+}
+
+impl SiteView<'_> {
+    /// The site by itself.
+    pub fn to_site(self) -> Site {
+        Site { total: self.total, pairs: self.pairs.iter().copied().collect() }
+    }
+
+    /// Events that no kept value accounts for.
+    pub fn lost(&self) -> u64 {
+        let kept = self.pairs.iter().fold(0i64, |sum, pair| sum.wrapping_add(pair.count));
+        self.total.wrapping_abs().saturating_sub(kept).max(0) as u64
+    }
+}

@@ -1,0 +1,25 @@
+//! What the sections of a module instrumented by GCC hold.
+//!
+//! [`version`] decodes the compiler's version word, [`kind`] knows the counter kinds and how they
+//! merge, [`record`] has the object and function records. The numbers are GCC's (`gcov-io.h`,
+//! `gcov-counter.def`, releases 10 to 16 and the snapshot of 17), checked against its compilers.
+//!
+//! **OBJECTS**: one 32-byte [`record::ObjectRecord`] per object, in the order of registration.
+//!
+//! **FUNCTIONS**: for each object its functions in the object's order, each a 16-byte
+//! [`record::FunctionRecord`] followed by one `u32` per counter kind the object uses (ascending),
+//! the number of 64-bit counters the compiler laid out for the kind, padded with zero to 8 bytes.
+//!
+//! **COUNTERS**: for each function, for each kind the object uses except the top-N kinds, the
+//! counters as signed 64-bit words.
+//!
+//! **TOPN**: for each function, for each top-N kind the object uses, for each site: total, number of
+//! pairs, then the pairs `(value, count)` in the order of the site's list, all signed 64-bit words.
+
+pub mod kind;
+pub mod record;
+pub mod version;
+
+pub use kind::{Kind, Rule, Rules};
+pub use record::{FunctionRecord, ObjectRecord};
+pub use version::Version;

@@ -1,0 +1,82 @@
+//! Object and function records.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// One instrumented translation unit.
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 4 | version word of the compiler |
+/// | 4 | 4 | stamp |
+/// | 8 | 4 | checksum over the functions' checksums; 0 before GCC 12 |
+/// | 12 | 4 | number of functions |
+/// | 16 | 8 | counter kinds in use with their merge rules, four bits a kind |
+/// | 24 | 4 | offset of the `.gcda` path in STRINGS |
+/// | 28 | 4 | length of the `.gcda` path |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct ObjectRecord {
+    /// See [`super::Version`].
+    pub version: u32,
+    /// Time of compilation, equal in the `.gcno` file.
+    pub stamp: u32,
+    /// Checksum of the object's functions.
+    pub checksum: u32,
+    /// Functions that follow for this object.
+    pub functions: u32,
+    /// See [`super::Rules`].
+    pub rules: u64,
+    /// Where the path of the `.gcda` file starts in STRINGS.
+    pub path_offset: u32,
+    /// Its length in bytes.
+    pub path_length: u32,
+}
+
+/// The fixed part of a function's record; the counter numbers of the kinds follow.
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 4 | ident |
+/// | 4 | 4 | checksum of the function's place in the source |
+/// | 8 | 4 | checksum of the control-flow graph |
+/// | 12 | 4 | 1 if the object only holds the place of a copy that lives elsewhere, else 0 |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct FunctionRecord {
+    /// Number of the function, unique in its object.
+    pub ident: u32,
+    /// Checksum of name and place.
+    pub lineno_checksum: u32,
+    /// Checksum of the control-flow graph.
+    pub cfg_checksum: u32,
+    /// [`FunctionRecord::ABSENT`] or 0.
+    pub flags: u32,
+}
+
+impl FunctionRecord {
+    /// The function has no counters here: another object's copy was linked.
+    pub const ABSENT: u32 = 1;
+
+    /// Bytes of a record with the numbers of `kinds` counter kinds behind it.
+    pub const fn size_with(kinds: usize) -> usize {
+        size_of::<Self>() + (kinds * 4).next_multiple_of(8)
+    }
+}
+
+/// Counters of a top-N site in memory before GCC 11: total and four pairs.
+pub const FIXED_SITE: usize = 9;
+/// Counters of a top-N site in memory since GCC 11: total, number of nodes, list.
+pub const LISTED_SITE: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_have_the_sizes_of_the_tables() {
+        assert_eq!(size_of::<ObjectRecord>(), 32);
+        assert_eq!(size_of::<FunctionRecord>(), 16);
+        assert_eq!(FunctionRecord::size_with(1), 24);
+        assert_eq!(FunctionRecord::size_with(4), 32);
+    }
+}

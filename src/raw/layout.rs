@@ -1,0 +1,281 @@
+//! Where every byte of a raw dump stands.
+//!
+//! Not here: what the payload of a gcov module's sections looks like ([`super::gcov`]).
+//!
+//! **File header**, 16 bytes at offset 0:
+//!
+//! | offset | size | field |
+//! |---|---|---|
+//! | 0 | 8 | magic `89 43 53 52 41 57 0d 0a` (`\x89CSRAW\r\n`) |
+//! | 8 | 4 | byte order: 0x01020304 as the writer's machine stores it |
+//! | 12 | 2 | format version, [`VERSION`] |
+//! | 14 | 1 | pointer width of the program in bytes, 4 or 8 |
+//! | 15 | 1 | 0 |
+//!
+//! **Section**, from offset 16 to the end of the file, each a multiple of 8 bytes:
+//!
+//! | offset | size | field |
+//! |---|---|---|
+//! | 0 | 4 | CRC-32 (IEEE) of everything that follows in the section |
+//! | 4 | 4 | kind, [`SectionKind`] |
+//! | 8 | 4 | length of the payload, a multiple of 8, at most [`MAX_PAYLOAD`] |
+//! | 12 | 4 | sequence number: 0 for the first section of the file, then one more each |
+//! | 16 | length | payload |
+//!
+//! **MODULE** payload, 104 bytes, opens a module:
+//!
+//! | offset | size | field |
+//! |---|---|---|
+//! | 0 | 4 | ABI of the instrumentation: 1 = gcov |
+//! | 4 | 4 | length of the build-id, 0 if the image has none |
+//! | 8 | 32 | build-id, zero padded; of a longer one the first 32 bytes |
+//! | 40 | 8 | signature: FNV-1a over all records of OBJECTS and FUNCTIONS and all object paths |
+//! | 48 | 8 | number of words in COUNTERS |
+//! | 56 | 8 | number of sites in TOPN |
+//! | 64 | 4 | number of objects |
+//! | 68 | 4 | number of functions |
+//! | 72 | 8 | runs merged into these counts |
+//! | 80 | 8 | sum over the runs of each run's largest arc counter |
+//! | 88 | 8 | top-N events lost because the runtime's node region was full |
+//! | 96 | 4 | length of the image's path, which opens STRINGS; 0 if unknown |
+//! | 100 | 4 | length of STRINGS without its padding |
+//!
+//! The first 72 bytes are the module's identity: counts are added where they are equal.
+//!
+//! **STRINGS** is the image's path followed by the objects' paths, without separators or NUL, padded
+//! with zeros to 8 bytes. **END** (16 bytes) closes the file: number of modules (8), 0 (8).
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// First bytes of a raw dump.
+pub const MAGIC: [u8; 8] = *b"\x89CSRAW\r\n";
+/// The format version written and read by this release.
+pub const VERSION: u16 = 1;
+/// Byte-order mark, as written by a machine of the same order.
+pub const ORDER: u32 = 0x0102_0304;
+/// Header and payload of the largest section, and so the buffer a reader or writer needs.
+pub const MAX_SECTION: usize = 64 * 1024;
+/// Longest payload of a section, in bytes.
+pub const MAX_PAYLOAD: usize = MAX_SECTION - size_of::<SectionHeader>();
+/// `ModuleRecord::abi` of objects instrumented by GCC.
+pub const ABI_GCOV: u32 = 1;
+/// Bytes of a build-id that a module record keeps.
+pub const BUILD_ID_CAPACITY: usize = 32;
+
+/// The 16 bytes that open a file.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct FileHeader {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// [`ORDER`].
+    pub order: u32,
+    /// [`VERSION`].
+    pub version: u16,
+    /// 4 or 8.
+    pub pointer_width: u8,
+    /// 0.
+    pub reserved: u8,
+}
+
+impl FileHeader {
+    /// The header this machine writes.
+    pub const fn native() -> Self {
+        Self {
+            magic: MAGIC,
+            order: ORDER,
+            version: VERSION,
+            pointer_width: size_of::<usize>() as u8,
+            reserved: 0,
+        }
+    }
+}
+
+/// The 16 bytes before every payload.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct SectionHeader {
+    /// See [`checksum`].
+    pub crc: u32,
+    /// A [`SectionKind`] as a number.
+    pub kind: u32,
+    /// Bytes of payload.
+    pub length: u32,
+    /// Position of the section in the file, counted from 0.
+    pub sequence: u32,
+}
+
+/// CRC-32 of a section, header and payload, without the field that holds it.
+pub fn checksum(section: &[u8]) -> u32 {
+    crc32fast::hash(section.get(size_of::<u32>()..).unwrap_or_default())
+}
+
+/// What a section's payload is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum SectionKind {
+    /// One [`ModuleRecord`].
+    Module = 1,
+    /// Paths.
+    Strings = 2,
+    /// Object records of the module's ABI.
+    Objects = 3,
+    /// Function records of the module's ABI.
+    Functions = 4,
+    /// 64-bit counters.
+    Counters = 5,
+    /// Top-N tables.
+    TopN = 6,
+    /// One [`EndRecord`].
+    End = 7,
+}
+
+impl SectionKind {
+    /// The kind with this number, if this version knows it.
+    pub const fn from_number(number: u32) -> Option<Self> {
+        Some(match number {
+            1 => Self::Module,
+            2 => Self::Strings,
+            3 => Self::Objects,
+            4 => Self::Functions,
+            5 => Self::Counters,
+            6 => Self::TopN,
+            7 => Self::End,
+            _ => return None,
+        })
+    }
+
+    /// Name as used in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Module => "MODULE",
+            Self::Strings => "STRINGS",
+            Self::Objects => "OBJECTS",
+            Self::Functions => "FUNCTIONS",
+            Self::Counters => "COUNTERS",
+            Self::TopN => "TOPN",
+            Self::End => "END",
+        }
+    }
+}
+
+/// Which build of which image a module is. Equal identities mean equal layout of all counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Identity {
+    /// [`ABI_GCOV`].
+    pub abi: u32,
+    /// Length of the build-id in bytes.
+    pub build_id_length: u32,
+    /// The build-id, zero padded.
+    pub build_id: [u8; BUILD_ID_CAPACITY],
+    /// Hash over the module's records and paths.
+    pub signature: u64,
+    /// Number of words in COUNTERS.
+    pub counters: u64,
+    /// Number of sites in TOPN.
+    pub sites: u64,
+    /// Number of object records.
+    pub objects: u32,
+    /// Number of function records.
+    pub functions: u32,
+}
+
+/// What the runs of a module add up to, besides the counts.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,
+)]
+#[repr(C)]
+pub struct Sums {
+    /// Runs merged into the counts.
+    pub runs: u64,
+    /// Sum over the runs of the largest arc counter of each.
+    pub sum_max: u64,
+    /// Top-N events lost for want of a node.
+    pub dropped: u64,
+}
+
+impl Sums {
+    /// Both together.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            runs: self.runs.wrapping_add(other.runs),
+            sum_max: self.sum_max.wrapping_add(other.sum_max),
+            dropped: self.dropped.wrapping_add(other.dropped),
+        }
+    }
+}
+
+/// Opens a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct ModuleRecord {
+    /// What it is.
+    pub identity: Identity,
+    /// What its runs add up to.
+    pub sums: Sums,
+    /// Bytes of the image's path.
+    pub path_length: u32,
+    /// Bytes of STRINGS.
+    pub strings_length: u32,
+}
+
+/// Closes a file.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct EndRecord {
+    /// Number of modules before it.
+    pub modules: u64,
+    /// 0.
+    pub reserved: u64,
+}
+
+/// Running 64-bit FNV-1a hash, taken word by word: the signature of a module.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature(u64);
+
+impl Signature {
+    /// The hash of nothing.
+    pub const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Adds one word.
+    pub fn word(&mut self, word: u32) {
+        self.0 = (self.0 ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
+    /// Adds a string, its length first.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.word(bytes.len() as u32);
+        for &byte in bytes {
+            self.word(u32::from(byte));
+        }
+    }
+
+    /// The hash so far.
+    pub const fn value(self) -> u64 {
+        self.0
+    }
+}
+
+impl Default for Signature {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_have_the_sizes_of_the_table() {
+        assert_eq!(size_of::<FileHeader>(), 16);
+        assert_eq!(size_of::<SectionHeader>(), 16);
+        assert_eq!(size_of::<Identity>(), 72);
+        assert_eq!(size_of::<ModuleRecord>(), 104);
+        assert_eq!(size_of::<EndRecord>(), 16);
+        assert_eq!(MAX_PAYLOAD % 8, 0);
+    }
+}

@@ -1,0 +1,34 @@
+//! The raw dump (`.csraw`): what a program leaves behind, before any compiler's format.
+//!
+//! This module owns the bytes: [`layout`] says where everything stands, [`writer`] and [`reader`]
+//! stream sections through a fixed buffer without a heap, [`merge`] holds the rules by which two
+//! runs become one, and [`gcov`] describes the modules made by GCC's instrumentation. The runtime
+//! and the tool share all of it. What files are called, how they are locked and replaced belongs to
+//! `runtime`; what counters mean in a program's source belongs to `convert`.
+//!
+//! # Shape of a file
+//!
+//! ```text
+//! file header
+//! MODULE  STRINGS...  OBJECTS...  FUNCTIONS...  COUNTERS...  TOPN...     one executable or library
+//! MODULE  ...                                                            another, or another build
+//! END
+//! ```
+//!
+//! Everything after the file header is a *section*: a header of 16 bytes with kind, length,
+//! sequence number and CRC-32, then at most [`layout::MAX_PAYLOAD`] bytes. The logical stream of a
+//! kind is the concatenation of consecutive sections of that kind, so a writer never needs to know
+//! a length beforehand: it fills its buffer, emits a section, goes on. Nothing is ever patched
+//! afterwards, so a dump can be streamed to a sink that cannot seek.
+//!
+//! All integers are in the writer's byte order; readers of the other order refuse the file. The
+//! format carries a version and makes no promise between versions: dumps are for the tool of the
+//! same release, profiles are for keeping.
+
+#[cfg(feature = "alloc")]
+pub mod dump;
+pub mod gcov;
+pub mod layout;
+pub mod merge;
+pub mod reader;
+pub mod writer;

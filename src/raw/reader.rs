@@ -1,0 +1,402 @@
+//! Reads a raw dump section by section through a fixed buffer, and trusts none of it.
+//!
+//! Every section handed out has passed its checksum. What the payload means is the caller's.
+
+use core::fmt;
+
+use zerocopy::FromBytes;
+
+use super::layout::{
+    EndRecord, FileHeader, MAGIC, MAX_PAYLOAD, MAX_SECTION, ModuleRecord, ORDER, SectionHeader,
+    SectionKind, VERSION, checksum,
+};
+
+/// Where the bytes of a dump come from.
+pub trait Source {
+    /// Why it could not give them.
+    type Error;
+    /// Reads up to `into.len()` bytes; fewer only at the end of the data.
+    fn read(&mut self, into: &mut [u8]) -> Result<usize, Self::Error>;
+}
+
+impl Source for &[u8] {
+    type Error = core::convert::Infallible;
+
+    fn read(&mut self, into: &mut [u8]) -> Result<usize, Self::Error> {
+        let length = into.len().min(self.len());
+        let (now, later) = self.split_at_checked(length).unwrap_or((self, &[]));
+        into.iter_mut().zip(now).for_each(|(to, from)| *to = *from);
+        *self = later;
+        Ok(length)
+    }
+}
+
+/// What is wrong with a dump, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Byte of the file at which the defect starts.
+    pub offset: u64,
+    /// The defect.
+    pub defect: Defect,
+}
+
+/// A defect of a dump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Defect {
+    /// No bytes at all.
+    Empty,
+    /// The magic is another.
+    NotADump,
+    /// Written by a machine of the other byte order.
+    ByteOrder,
+    /// Written by another release.
+    Version(u16),
+    /// Neither 4 nor 8 bytes, or a reserved byte that is not 0.
+    Header,
+    /// The file ends early.
+    Truncated {
+        /// Bytes that should follow the offset.
+        expected: u32,
+        /// Bytes that do.
+        found: u32,
+    },
+    /// A section's length is impossible.
+    Length(u32),
+    /// A section's checksum does not match.
+    Checksum {
+        /// As the section says.
+        expected: u32,
+        /// As computed.
+        found: u32,
+    },
+    /// A section is out of order.
+    Sequence {
+        /// Its place in the file.
+        expected: u32,
+        /// As the section says.
+        found: u32,
+    },
+    /// A section of another kind was due.
+    Kind {
+        /// The kind due, `None` if any of several was.
+        expected: Option<SectionKind>,
+        /// The kind found, as a number.
+        found: u32,
+    },
+    /// Bytes follow the END section.
+    Trailing,
+    /// A record contradicts itself or the records before it.
+    Record(Contradiction),
+}
+
+/// How records of a module contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contradiction {
+    /// A MODULE section that is not one module record.
+    ModuleSize,
+    /// An END section that is not one end record.
+    EndSize,
+    /// END counts other modules than there are.
+    Modules,
+    /// Instrumentation that this release does not know.
+    Abi,
+    /// A build-id longer than its room.
+    BuildId,
+    /// STRINGS is not as long as announced.
+    Strings,
+    /// A path outside STRINGS.
+    Path,
+    /// Another number of objects than announced.
+    Objects,
+    /// A merge rule that does not exist.
+    Rule,
+    /// Another number of functions than announced.
+    Functions,
+    /// Another number of counters than announced.
+    Counters,
+    /// Another number of sites than announced.
+    Sites,
+    /// A number of top-N counters that is no multiple of a site's.
+    SiteCounters,
+    /// More values at a site than there can be.
+    Values,
+}
+
+impl Contradiction {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::ModuleSize => "MODULE section: expected 104 bytes",
+            Self::EndSize => "END section: expected 16 bytes",
+            Self::Modules => "END section: number of modules differs from those found",
+            Self::Abi => "module: expected ABI 1 (gcov)",
+            Self::BuildId => "module: build-id longer than 32 bytes",
+            Self::Strings => "module: length of STRINGS differs from its record",
+            Self::Path => "module: a path lies outside STRINGS",
+            Self::Objects => "module: number of objects differs from its record",
+            Self::Rule => "object: unknown merge rule",
+            Self::Functions => "module: number of functions differs from its records",
+            Self::Counters => "module: number of counters differs from its records",
+            Self::Sites => "module: number of top-N sites differs from its records",
+            Self::SiteCounters => "function: number of top-N counters is no multiple of a site's",
+            Self::Values => "site: more than 32 values",
+        }
+    }
+}
+
+impl Defect {
+    /// The defect in few words, without numbers: for the runtime, which has no formatting.
+    pub const fn summary(&self) -> &'static [u8] {
+        match self {
+            Self::Empty => b"empty file",
+            Self::NotADump => b"not a raw dump of countersink",
+            Self::ByteOrder => b"a dump of a machine of the other byte order",
+            Self::Version(_) => b"a dump of another version of countersink",
+            Self::Header => b"damaged file header",
+            Self::Truncated { .. } => b"the dump is cut short",
+            Self::Length(_) => b"impossible section length",
+            Self::Checksum { .. } => b"wrong section checksum",
+            Self::Sequence { .. } => b"a section out of order",
+            Self::Kind { .. } => b"an unexpected section",
+            Self::Trailing => b"bytes after the end",
+            Self::Record(_) => b"a record that contradicts the others",
+        }
+    }
+}
+
+impl fmt::Display for Defect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Empty => f.write_str("the file is empty"),
+            Self::NotADump => f.write_str("not a raw dump of countersink"),
+            Self::ByteOrder => f.write_str("written by a machine of the other byte order"),
+            Self::Version(found) => {
+                write!(f, "raw dump of format version {found}, this release reads {VERSION}")
+            }
+            Self::Header => f.write_str("impossible value in the file header"),
+            Self::Truncated { expected, found } => {
+                write!(f, "cut short: expected {expected} more bytes, found {found}")
+            }
+            Self::Length(found) => write!(
+                f,
+                "section length: expected a multiple of 8 up to {MAX_PAYLOAD}, found {found}"
+            ),
+            Self::Checksum { expected, found } => {
+                write!(f, "section checksum: expected {expected:#010x}, found {found:#010x}")
+            }
+            Self::Sequence { expected, found } => {
+                write!(f, "section number: expected {expected}, found {found}")
+            }
+            Self::Kind { expected, found } => {
+                let expected = expected.map_or("another section", SectionKind::name);
+                match SectionKind::from_number(found) {
+                    Some(kind) => write!(f, "expected {expected}, found {}", kind.name()),
+                    None => write!(f, "expected {expected}, found a section of kind {found}"),
+                }
+            }
+            Self::Trailing => f.write_str("expected the end of the file after END"),
+            Self::Record(what) => f.write_str(what.text()),
+        }
+    }
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}: {}", self.offset, self.defect)
+    }
+}
+
+impl core::error::Error for Damage {}
+
+/// Why reading stopped. What the damage is stays with the reader, [`Reader::damage`], so that the
+/// error fits a register: on the target a third of the code would be moving it around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure<E> {
+    /// The source failed.
+    System(E),
+    /// The bytes are wrong.
+    Damaged,
+}
+
+/// A section that passed its checksum.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    /// What it holds.
+    pub kind: SectionKind,
+    /// Where its header stands in the file.
+    pub offset: u64,
+}
+
+/// Reads sections in order.
+pub struct Reader<'b, R> {
+    source: R,
+    buffer: &'b mut [u8; MAX_SECTION],
+    /// Offset of the next byte the source gives.
+    offset: u64,
+    sequence: u32,
+    section: Option<Section>,
+    payload: usize,
+    taken: usize,
+    damage: Damage,
+}
+
+const HEADER: usize = size_of::<SectionHeader>();
+
+impl<'b, R: Source> Reader<'b, R> {
+    /// A reader at the start of a dump. [`Reader::start`] comes first.
+    pub fn new(source: R, buffer: &'b mut [u8; MAX_SECTION]) -> Self {
+        let damage = Damage { offset: 0, defect: Defect::Empty };
+        let (offset, sequence, section, payload, taken) = (0, 0, None, 0, 0);
+        Self { source, buffer, offset, sequence, section, payload, taken, damage }
+    }
+
+    /// What the last error [`Failure::Damaged`] was about.
+    pub fn damage(&self) -> Damage {
+        self.damage
+    }
+
+    /// Reads and checks the file header.
+    pub fn start(&mut self) -> Result<(), Failure<R::Error>> {
+        let length = self.read_at(0, size_of::<FileHeader>())?;
+        let bytes = self.buffer.get(..length).unwrap_or_default();
+        if bytes.is_empty() {
+            return self.fail(0, Defect::Empty);
+        }
+        if !bytes.iter().zip(&MAGIC).all(|(found, expected)| found == expected) {
+            return self.fail(0, Defect::NotADump);
+        }
+        let Ok(header) = FileHeader::read_from_bytes(bytes) else {
+            return self.fail(0, Defect::Truncated { expected: 16, found: length as u32 });
+        };
+        match header.order {
+            ORDER if header.version != VERSION => self.fail(12, Defect::Version(header.version)),
+            ORDER if !matches!(header.pointer_width, 4 | 8) => self.fail(14, Defect::Header),
+            ORDER if header.reserved != 0 => self.fail(15, Defect::Header),
+            ORDER => Ok(()),
+            order if order.swap_bytes() == ORDER => self.fail(8, Defect::ByteOrder),
+            _ => self.fail(8, Defect::Header),
+        }
+    }
+
+    /// Reads the next section into the buffer and checks it.
+    pub fn next_section(&mut self) -> Result<Section, Failure<R::Error>> {
+        let start = self.offset;
+        self.fill(0, HEADER)?;
+        let Ok((header, _)) = SectionHeader::read_from_prefix(self.buffer) else {
+            return self.fail(start, Defect::Header);
+        };
+        let length = header.length as usize;
+        if length > MAX_PAYLOAD || !length.is_multiple_of(8) {
+            return self.fail(start, Defect::Length(header.length));
+        }
+        self.fill(HEADER, length)?;
+        self.payload = length;
+        self.taken = 0;
+        let found = checksum(self.buffer.get(..HEADER.wrapping_add(length)).unwrap_or_default());
+        if found != header.crc {
+            return self.fail(start, Defect::Checksum { expected: header.crc, found });
+        }
+        if header.sequence != self.sequence {
+            let defect = Defect::Sequence { expected: self.sequence, found: header.sequence };
+            return self.fail(start, defect);
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        let Some(kind) = SectionKind::from_number(header.kind) else {
+            return self.fail(start, Defect::Kind { expected: None, found: header.kind });
+        };
+        let section = Section { kind, offset: start };
+        self.section = Some(section);
+        Ok(section)
+    }
+
+    /// Payload of the current section.
+    pub fn payload(&self) -> &[u8] {
+        self.buffer.get(HEADER..HEADER.wrapping_add(self.payload)).unwrap_or_default()
+    }
+
+    /// The payload of the current section as the module record it must be.
+    pub fn module(&mut self) -> Result<ModuleRecord, Failure<R::Error>> {
+        match ModuleRecord::read_from_bytes(self.payload()) {
+            Ok(record) => Ok(record),
+            Err(_) => self.wrong(Contradiction::ModuleSize),
+        }
+    }
+
+    /// Fails because of the kind of the current section.
+    pub fn unexpected<T>(&mut self, expected: Option<SectionKind>) -> Result<T, Failure<R::Error>> {
+        let (offset, found) = self.section.map_or((0, 0), |s| (s.offset, s.kind as u32));
+        self.fail(offset, Defect::Kind { expected, found })
+    }
+
+    /// Fails because of the content of the current section.
+    pub fn wrong<T>(&mut self, what: Contradiction) -> Result<T, Failure<R::Error>> {
+        self.fail(self.section.map_or(0, |section| section.offset), Defect::Record(what))
+    }
+
+    /// The next word of a stream of `kind`, reading the sections it spreads over.
+    pub fn word(&mut self, kind: SectionKind) -> Result<i64, Failure<R::Error>> {
+        while self.taken >= self.payload || self.section.is_none_or(|s| s.kind != kind) {
+            self.expect(kind)?;
+        }
+        let word = self.payload().get(self.taken..self.taken.wrapping_add(8));
+        let word = word.and_then(|bytes| <[u8; 8]>::try_from(bytes).ok());
+        self.taken += 8;
+        Ok(i64::from_ne_bytes(word.unwrap_or_default()))
+    }
+
+    /// Whether the current section has words that [`Reader::word`] has not handed out.
+    pub fn has_untaken_words(&self) -> bool {
+        self.taken < self.payload
+    }
+
+    /// Offset of the next byte that will be read.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Reads the next section, which must be of `kind`.
+    pub fn expect(&mut self, kind: SectionKind) -> Result<Section, Failure<R::Error>> {
+        let section = self.next_section()?;
+        if section.kind != kind {
+            return self.unexpected(Some(kind));
+        }
+        Ok(section)
+    }
+
+    /// Checks the current END section against the modules seen, and that nothing follows.
+    pub fn end(&mut self, modules: u64) -> Result<(), Failure<R::Error>> {
+        let Ok(end) = EndRecord::read_from_bytes(self.payload()) else {
+            return self.wrong(Contradiction::EndSize);
+        };
+        if end.modules != modules {
+            return self.wrong(Contradiction::Modules);
+        }
+        match self.source.read(&mut [0]).map_err(Failure::System)? {
+            0 => Ok(()),
+            _ => self.fail(self.offset, Defect::Trailing),
+        }
+    }
+
+    /// Reads exactly `length` bytes to the place `at` of the buffer.
+    fn fill(&mut self, at: usize, length: usize) -> Result<(), Failure<R::Error>> {
+        let start = self.offset;
+        let found = self.read_at(at, length)?;
+        if found < length {
+            let (expected, found) = (length as u32, found as u32);
+            return self.fail(start, Defect::Truncated { expected, found });
+        }
+        Ok(())
+    }
+
+    fn read_at(&mut self, at: usize, length: usize) -> Result<usize, Failure<R::Error>> {
+        let into = self.buffer.get_mut(at..at.wrapping_add(length)).unwrap_or_default();
+        let found = self.source.read(into).map_err(Failure::System)?;
+        self.offset = self.offset.wrapping_add(found as u64);
+        Ok(found)
+    }
+
+    /// Fails because of what stands at an offset.
+    pub fn fail<T>(&mut self, offset: u64, defect: Defect) -> Result<T, Failure<R::Error>> {
+        self.damage = Damage { offset, defect };
+        Err(Failure::Damaged)
+    }
+}

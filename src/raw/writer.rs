@@ -1,0 +1,123 @@
+//! Writes a raw dump section by section through a fixed buffer.
+//!
+//! Knows sections and their checksums; what goes into them is the caller's.
+
+use zerocopy::{Immutable, IntoBytes};
+
+use super::layout::{EndRecord, FileHeader, MAX_SECTION, SectionHeader, SectionKind, checksum};
+
+/// Where the bytes of a dump go.
+pub trait Sink {
+    /// Why it could not take them.
+    type Error;
+    /// Takes all of `bytes`.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
+}
+
+/// Buffer of a [`Writer`].
+pub type Buffer = [u8; MAX_SECTION];
+
+const HEADER: usize = size_of::<SectionHeader>();
+
+/// Collects payload of one kind at a time and emits it as sections.
+pub struct Writer<'b, S> {
+    sink: S,
+    buffer: &'b mut Buffer,
+    kind: SectionKind,
+    /// Bytes of the buffer in use, the room for the header included.
+    used: usize,
+    sequence: u32,
+    modules: u64,
+}
+
+impl<'b, S: Sink> Writer<'b, S> {
+    /// Starts a dump: the file header goes to `sink` at once.
+    pub fn new(mut sink: S, buffer: &'b mut Buffer) -> Result<Self, S::Error> {
+        sink.write(FileHeader::native().as_bytes())?;
+        let kind = SectionKind::Module;
+        Ok(Self { sink, buffer, kind, used: HEADER, sequence: 0, modules: 0 })
+    }
+
+    /// Appends bytes to the current stream of `kind`, or starts one.
+    pub fn put(&mut self, kind: SectionKind, mut bytes: &[u8]) -> Result<(), S::Error> {
+        self.switch(kind)?;
+        while !bytes.is_empty() {
+            if self.used == MAX_SECTION {
+                self.emit()?;
+            }
+            let Some(free) = self.buffer.get_mut(self.used..) else { break };
+            let length = free.len().min(bytes.len());
+            let (now, later) = bytes.split_at_checked(length).unwrap_or((bytes, &[]));
+            free.iter_mut().zip(now).for_each(|(to, from)| *to = *from);
+            self.used += length;
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    /// Appends a record of a fixed layout.
+    pub fn put_record(
+        &mut self,
+        kind: SectionKind,
+        record: &(impl IntoBytes + Immutable),
+    ) -> Result<(), S::Error> {
+        self.put(kind, record.as_bytes())
+    }
+
+    /// Appends one 64-bit word. The current stream must be made of words.
+    pub fn put_word(&mut self, kind: SectionKind, word: i64) -> Result<(), S::Error> {
+        self.switch(kind)?;
+        if self.used == MAX_SECTION {
+            self.emit()?;
+        }
+        if let Some(free) = self.buffer.get_mut(self.used..self.used.wrapping_add(8)) {
+            free.copy_from_slice(&word.to_ne_bytes());
+            self.used += 8;
+        }
+        Ok(())
+    }
+
+    /// Ends the dump and gives the sink back.
+    pub fn finish(mut self) -> Result<S, S::Error> {
+        let end = EndRecord { modules: self.modules, reserved: 0 };
+        self.put_record(SectionKind::End, &end)?;
+        self.emit()?;
+        Ok(self.sink)
+    }
+
+    /// Emits what is buffered of another kind. Every module record opens a section of its own.
+    fn switch(&mut self, kind: SectionKind) -> Result<(), S::Error> {
+        if kind != self.kind || kind == SectionKind::Module {
+            self.emit()?;
+            self.kind = kind;
+            self.modules += u64::from(kind == SectionKind::Module);
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self) -> Result<(), S::Error> {
+        if self.used <= HEADER {
+            return Ok(());
+        }
+        let end = self.used.next_multiple_of(8).min(MAX_SECTION);
+        if let Some(padding) = self.buffer.get_mut(self.used..end) {
+            padding.fill(0);
+        }
+        let mut header = SectionHeader {
+            crc: 0,
+            kind: self.kind as u32,
+            length: end.wrapping_sub(HEADER) as u32,
+            sequence: self.sequence,
+        };
+        self.set_header(&header);
+        header.crc = checksum(self.buffer.get(..end).unwrap_or_default());
+        self.set_header(&header);
+        self.sequence = self.sequence.wrapping_add(1);
+        self.used = HEADER;
+        self.sink.write(self.buffer.get(..end).unwrap_or_default())
+    }
+
+    fn set_header(&mut self, header: &SectionHeader) {
+        let _ = header.write_to_prefix(self.buffer);
+    }
+}
