@@ -7,5 +7,11 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[cfg(countersink_archive)]
+mod archive;
+#[forbid(unsafe_code)]
+pub mod formats;
 #[forbid(unsafe_code)]
 pub mod raw;
+#[cfg(feature = "runtime")]
+pub mod runtime;

@@ -1,0 +1,86 @@
+/* countersink: what a program may ask of its profile runtime.
+ *
+ * A program built by gcc with -fprofile-generate, -fprofile-arcs or --coverage
+ * and linked with libcountersink_rt.a writes its counts by itself when it ends.
+ * These calls are for programs that want more: counts before the end, another
+ * file, or processes made by other means than the calls that gcc rewrites
+ * (fork, execl, execlp, execle, execv, execvp, execve).
+ *
+ * Functions that return int return 0, or the negative of an errno value; errno
+ * itself is never changed, and nothing is ever allocated with malloc. All of
+ * them may be called from any thread. "Images" are the executable and the shared
+ * objects that were linked with the archive; a call reaches all images that the
+ * dynamic linker lets see each other, which are the executable and the libraries
+ * it was linked with.
+ *
+ * One flush, reset or fork runs at a time. A call that finds another thread at
+ * it waits, for at most about a minute (then -EBUSY). A call from a signal
+ * handler that interrupted one of these calls in the same thread returns -EBUSY
+ * at once. */
+#ifndef COUNTERSINK_H
+#define COUNTERSINK_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes what was counted since the last flush into the file, where it is added
+ * to what is there, and goes on counting. The file is replaced in one step. If
+ * that fails the old file stays as it is, the counts stay in memory for the next
+ * attempt, and one line on standard error says why. Async-signal-safe.
+ *
+ * Errors: -EBUSY see above or another process holds the file for half a minute,
+ * -ENOMEM no memory to remember what was written, else what the system said:
+ * -ENOSPC, -EACCES, -EROFS, -EISDIR, -ENAMETOOLONG, ... After __gcov_dump, and
+ * until __gcov_reset, nothing is written and 0 returned. */
+int countersink_flush(void);
+
+/* Forgets what was counted since the last flush, and goes on counting.
+ * Async-signal-safe. Errors: -EBUSY. */
+int countersink_reset(void);
+
+/* Chooses the file for all later writing, as the environment variable
+ * COUNTERSINK_FILE does for the whole run. The pattern is copied. In it stand %e
+ * for the program's name, %p for the process id, %h for the machine's name, %m
+ * for the signature of the image and %% for %. A relative path is taken from the
+ * directory in which the program started. NULL or "" choose "%e.csraw". Missing
+ * directories are made when the file is written. Async-signal-safe.
+ *
+ * Errors: -ENAMETOOLONG, -EBUSY. */
+int countersink_set_file(const char *pattern);
+
+/* Version of the runtime, such as "0.1.0". A static string. */
+const char *countersink_version(void);
+
+/* For processes made by clone(), by a raw system call, by a fork() that gcc
+ * did not rewrite (-std=c11 and the like, function pointers) or in a library:
+ * call countersink_before_fork before it, and after it countersink_after_fork_parent
+ * in the parent, also if it failed, or countersink_after_fork_child in the child.
+ *
+ * Between them no flush runs in any thread, so that none is half done in the
+ * child. The child's counts start at zero: what was counted before the fork is
+ * the parent's to write. If a signal handler that interrupted a flush forks,
+ * nothing is held, and the child must not return from the handler.
+ *
+ * Calling them around a fork that gcc did rewrite does no harm. Not for vfork,
+ * whose child shares the parent's counts. Async-signal-safe. */
+void countersink_before_fork(void);
+void countersink_after_fork_parent(void);
+void countersink_after_fork_child(void);
+
+/* For an exec that gcc did not rewrite, such as fexecve, execvpe, a raw system
+ * call or one in a library: call countersink_before_exec before it, which writes
+ * what was counted, as nothing runs afterwards; and countersink_exec_failed if
+ * the exec returns. Counting then goes on, nothing is lost or counted twice.
+ *
+ * In a child of vfork before_exec writes nothing and returns 0: the counts are
+ * the parent's, who goes on. The same holds in a child that was made without
+ * the calls above. Async-signal-safe. Errors as for countersink_flush. */
+int countersink_before_exec(void);
+void countersink_exec_failed(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

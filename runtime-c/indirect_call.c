@@ -1,0 +1,40 @@
+/* The thread-local pair through which a call and its callee meet, and the
+ * profiler that looks at it.
+ *
+ * In C because stable Rust without std has no thread-local variables, and this
+ * one is named by every instrumented object. A call site stores the address it
+ * is about to call and its own counters; an instrumented function that finds
+ * the pair set calls the profiler with its ident and its own address. If the
+ * addresses are equal the ident is counted at the site. In every case the pair
+ * is then empty, so that a callee without instrumentation is never blamed on
+ * the next one that has it. */
+#include <stddef.h>
+#include <stdint.h>
+
+struct indirect_call {
+    void *callee;
+    int64_t *counters;
+};
+
+__attribute__((visibility("default")))
+__thread struct indirect_call __gcov_indirect_call;
+
+__attribute__((visibility("hidden")))
+void countersink_topn(int64_t *counters, int64_t value);
+__attribute__((visibility("hidden")))
+void countersink_topn_atomic(int64_t *counters, int64_t value);
+
+#define PROFILER(name, count)                                   \
+    __attribute__((visibility("default")))                      \
+    void name(int64_t ident, void *self);                       \
+    void name(int64_t ident, void *self)                        \
+    {                                                           \
+        struct indirect_call *call = &__gcov_indirect_call;     \
+        void *callee = call->callee;                            \
+        call->callee = NULL;                                    \
+        if (callee == self)                                     \
+            count(call->counters, ident);                       \
+    }
+
+PROFILER(__gcov_indirect_call_profiler_v4, countersink_topn)
+PROFILER(__gcov_indirect_call_profiler_v4_atomic, countersink_topn_atomic)

@@ -1,0 +1,153 @@
+//! Writes `.gcda` records without a heap: for files, and for `__gcov_info_to_gcda` on the target.
+
+use core::borrow::Borrow;
+
+use super::{FUNCTION, MAGIC, OBJECT_SUMMARY};
+use crate::raw::gcov::{FunctionRecord, Kind, Version};
+use crate::raw::merge::{Pair, Site};
+
+/// Where the words go.
+pub trait Words {
+    /// Why they could not be taken.
+    type Error;
+    /// Takes one word.
+    fn word(&mut self, word: u32) -> Result<(), Self::Error>;
+}
+
+/// Writes one file, record after record.
+pub struct Encoder<W> {
+    words: W,
+    version: Version,
+}
+
+/// Values a top-N site has room for in a file of GCC 10.
+#[cfg(feature = "alloc")]
+const FIXED_PAIRS: usize = 4;
+
+impl<W: Words> Encoder<W> {
+    /// Writes the header.
+    pub fn new(
+        mut words: W,
+        version: Version,
+        stamp: u32,
+        checksum: u32,
+    ) -> Result<Self, W::Error> {
+        words.word(MAGIC)?;
+        words.word(version.0)?;
+        words.word(stamp)?;
+        if version.counts_bytes() {
+            words.word(checksum)?;
+        }
+        Ok(Self { words, version })
+    }
+
+    /// Writes OBJECT_SUMMARY.
+    pub fn summary(&mut self, runs: u64, sum_max: u64) -> Result<(), W::Error> {
+        self.head(OBJECT_SUMMARY, 2)?;
+        self.words.word(runs as u32)?;
+        self.words.word(sum_max as u32)
+    }
+
+    /// Writes FUNCTION. `false` if there is none, so that no counters may follow.
+    pub fn function(&mut self, function: &FunctionRecord) -> Result<bool, W::Error> {
+        if function.flags & FunctionRecord::ABSENT != 0 {
+            self.head(FUNCTION, 0)?;
+            return Ok(false);
+        }
+        self.head(FUNCTION, 3)?;
+        self.words.word(function.ident)?;
+        self.words.word(function.lineno_checksum)?;
+        self.words.word(function.cfg_checksum)?;
+        Ok(true)
+    }
+
+    /// Writes the plain counters of a kind.
+    pub fn counters(
+        &mut self,
+        kind: Kind,
+        values: impl ExactSizeIterator<Item = i64> + Clone,
+    ) -> Result<(), W::Error> {
+        let words = 2 * values.len() as u32;
+        if !self.version.has_fixed_topn() && words > 0 && values.clone().all(|value| value == 0) {
+            self.words.word(kind.tag())?;
+            return self.words.word(self.length(words).wrapping_neg());
+        }
+        self.head(kind.tag(), words)?;
+        values.into_iter().try_for_each(|value| self.value(value))
+    }
+
+    /// Writes the top-N sites of a kind, which have `pairs` values.
+    ///
+    /// In a running program values may have come since they were counted. The record has room for
+    /// as many as there were: the last site takes what is left.
+    pub fn sites<S: Borrow<Site>>(
+        &mut self,
+        kind: Kind,
+        sites: impl Iterator<Item = S>,
+        number: usize,
+        pairs: usize,
+    ) -> Result<(), W::Error> {
+        #[cfg(feature = "alloc")]
+        if self.version.has_fixed_topn() {
+            self.head(kind.tag(), 2 * (1 + 2 * FIXED_PAIRS as u32) * number as u32)?;
+            return sites.take(number).try_for_each(|site| self.fixed_site(site.borrow()));
+        }
+        self.head(kind.tag(), 4 * (number as u32).wrapping_add(pairs as u32))?;
+        let mut left = pairs;
+        for (place, site) in sites.take(number).enumerate() {
+            let site = site.borrow();
+            let last = place.wrapping_add(1) == number;
+            let pairs = if last { left } else { left.min(site.pairs.len()) };
+            left = left.wrapping_sub(pairs);
+            self.value(site.total)?;
+            self.value(pairs as i64)?;
+            for place in 0..pairs {
+                let Pair { value, count } = site.pairs.get(place).copied().unwrap_or_default();
+                self.value(value)?;
+                self.value(count)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the end and gives back where it went.
+    pub fn finish(mut self) -> Result<W, W::Error> {
+        self.words.word(0)?;
+        Ok(self.words)
+    }
+
+    /// GCC 10 keeps four values, found by its own algorithm. The four most frequent ones are what
+    /// its readers want of it; with up to four values they are exactly its own.
+    #[cfg(feature = "alloc")]
+    fn fixed_site(&mut self, site: &Site) -> Result<(), W::Error> {
+        self.value(site.total)?;
+        let mut kept = site.pairs.clone();
+        while kept.len() > FIXED_PAIRS {
+            let least = kept.iter().map(|pair| pair.count).min();
+            let mut found = false;
+            kept.retain(|pair| found || !core::mem::replace(&mut found, Some(pair.count) == least));
+        }
+        for place in 0..FIXED_PAIRS {
+            let Pair { value, count } = kept.get(place).copied().unwrap_or_default();
+            let count = count.wrapping_mul(FIXED_PAIRS as i64);
+            let shown = count >= site.total.wrapping_abs() && count != 0;
+            self.value(if shown { value } else { 0 })?;
+            self.value(if shown { count } else { 0 })?;
+        }
+        Ok(())
+    }
+
+    fn head(&mut self, tag: u32, words: u32) -> Result<(), W::Error> {
+        self.words.word(tag)?;
+        self.words.word(self.length(words))
+    }
+
+    fn length(&self, words: u32) -> u32 {
+        if self.version.counts_bytes() { words.wrapping_mul(4) } else { words }
+    }
+
+    fn value(&mut self, value: i64) -> Result<(), W::Error> {
+        self.words.word(value as u32)?;
+        self.words.word((value >> 32) as u32)
+    }
+}

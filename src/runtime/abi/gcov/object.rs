@@ -1,0 +1,329 @@
+//! `gcov_info`, `gcov_fn_info` and `gcov_ctr_info` as the compilers lay them out.
+//!
+//! Offsets in bytes; P is the size of a pointer, N the number of counter kinds the compiler knows
+//! (8 up to GCC 13, 9 in 14, 10 from 15).
+//!
+//! | `gcov_info` | P = 8 | P = 4, GCC 10, 11 | P = 4, GCC 12 on |
+//! |---|---|---|---|
+//! | version word | 0 | 0 | 0 |
+//! | next, for the runtime's use | 8 | 4 | 4 |
+//! | stamp | 16 | 8 | 8 |
+//! | checksum | 20, from GCC 12 | - | 12 |
+//! | file name | 24 | 12 | 16 |
+//! | N merge functions, NULL = kind unused | 32 | 16 | 20 |
+//! | number of functions | 32 + 8N | 16 + 4N | 20 + 4N |
+//! | array of pointers to functions | 40 + 8N | 20 + 4N | 24 + 4N |
+//!
+//! | `gcov_fn_info` | P = 8 | P = 4 |
+//! |---|---|---|
+//! | key: the object's `gcov_info` | 0 | 0 |
+//! | ident, line checksum, cfg checksum | 8, 12, 16 | 4, 8, 12 |
+//! | one `gcov_ctr_info` per used kind | 24, step 16 | 16, step 8 |
+//!
+//! A `gcov_ctr_info` is the number of counters (u32) and, at P, their address. Checked against GCC
+//! 10.2 to 17.0 on x86-64.
+#![allow(unsafe_code)]
+
+use core::ffi::{CStr, c_char};
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicI64, AtomicPtr};
+
+use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
+use crate::raw::gcov::version::OLDEST;
+use crate::raw::gcov::{FunctionRecord, Kind, Rule, Rules, Version};
+use crate::runtime::counters::topn::LiveSite;
+
+const POINTER: usize = size_of::<usize>();
+const NEXT: usize = POINTER;
+const STAMP: usize = 2 * POINTER;
+
+/// A `gcov_info`, whose layout depends on its own version word.
+#[repr(C)]
+pub struct Info {
+    version: u32,
+    next: AtomicPtr<Info>,
+}
+
+const _: () = assert!(core::mem::offset_of!(Info, next) == NEXT);
+
+/// Addresses of the merge functions, by which an object says how its counters merge.
+#[derive(Clone, Copy, Debug)]
+pub struct Tokens {
+    /// `__gcov_merge_add`.
+    pub add: usize,
+    /// `__gcov_merge_topn`.
+    pub topn: usize,
+    /// `__gcov_merge_ior`.
+    pub ior: usize,
+    /// `__gcov_merge_time_profile`.
+    pub time: usize,
+}
+
+impl Tokens {
+    fn rule(&self, address: usize) -> Option<Rule> {
+        match address {
+            a if a == self.add => Some(Rule::Add),
+            a if a == self.topn => Some(Rule::TopN),
+            a if a == self.ior => Some(Rule::Ior),
+            a if a == self.time => Some(Rule::Time),
+            _ => None,
+        }
+    }
+}
+
+/// Why an object does not take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It has nothing to count.
+    Empty,
+    /// Its compiler is older than any whose layout is known. The path of its `.gcda` file.
+    Version(&'static CStr),
+}
+
+impl Info {
+    /// The word the runtime may use; the registry links objects with it.
+    pub fn next(&self) -> &AtomicPtr<Info> {
+        &self.next
+    }
+}
+
+/// One instrumented translation unit in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Object {
+    info: NonNull<Info>,
+    slots: usize,
+    rules: Rules,
+}
+
+impl Object {
+    /// Looks at an object that registers.
+    ///
+    /// # Safety
+    ///
+    /// `info` must point to a `gcov_info` made by a GCC of this machine, which stays where it is,
+    /// with all it points to, as long as the image is loaded.
+    pub unsafe fn new(info: NonNull<Info>, tokens: &Tokens) -> Result<Self, Refusal> {
+        let mut object = Self { info, slots: 0, rules: Rules(0) };
+        let version = object.version();
+        if version.0 == 0 {
+            return Err(Refusal::Empty);
+        }
+        if version.major().is_none_or(|major| major < OLDEST) {
+            return Err(Refusal::Version(object.path()));
+        }
+        object.slots = version.counter_kinds().unwrap_or_else(|| object.scan(tokens));
+        for slot in 0..object.slots.min(Rules::SLOTS) {
+            let kind = Kind(slot as u8);
+            match object.merge_slot(slot) {
+                0 => {}
+                token => {
+                    let rule = tokens.rule(token).unwrap_or(kind.usual_rule());
+                    object.rules = object.rules.with(kind, rule);
+                }
+            }
+        }
+        if object.function_count() == 0 {
+            return Err(Refusal::Empty);
+        }
+        Ok(object)
+    }
+
+    /// Version word of the compiler.
+    pub fn version(&self) -> Version {
+        Version(self.word(0))
+    }
+
+    /// Time of compilation.
+    pub fn stamp(&self) -> u32 {
+        self.word(STAMP)
+    }
+
+    /// Checksum over the functions; 0 before GCC 12, where the place is padding or missing.
+    pub fn checksum(&self) -> u32 {
+        if self.version().counts_bytes() { self.word(STAMP + 4) } else { 0 }
+    }
+
+    /// Path of the `.gcda` file, fixed at compile time.
+    pub fn path(&self) -> &'static CStr {
+        let path = self.address(self.path_at()) as *const c_char;
+        if path.is_null() {
+            return c"";
+        }
+        // SAFETY: the compiler stores the address of a string literal of the image here, see `new`.
+        unsafe { CStr::from_ptr(path) }
+    }
+
+    /// Kinds in use.
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// Number of counters the compiler lays out for a top-N site.
+    pub fn site_counters(&self) -> usize {
+        if self.version().has_fixed_topn() { FIXED_SITE } else { LISTED_SITE }
+    }
+
+    /// Number of functions, present or not.
+    pub fn function_count(&self) -> usize {
+        self.word(self.merge_at() + POINTER * self.slots) as usize
+    }
+
+    /// The functions, in the order of the `.gcda` file.
+    pub fn functions(&self) -> impl Iterator<Item = Function> + use<> {
+        let object = *self;
+        let array = self.address(self.merge_at() + POINTER * (self.slots + 1)) as *const *const u8;
+        (0..self.function_count()).map(move |index| {
+            // SAFETY: the array has `function_count` elements, see `new`.
+            let element = unsafe { array.add(index) };
+            // SAFETY: as above, and the compiler initialised it.
+            let function = unsafe { element.read() };
+            Function { address: NonNull::new(function.cast_mut()), object }
+        })
+    }
+
+    /// Number of merge slots of an unknown compiler: words that are NULL or a merge function belong
+    /// to the array, the first other word is the number of functions.
+    fn scan(&self, tokens: &Tokens) -> usize {
+        (0..Rules::SLOTS)
+            .find(|&slot| {
+                let word = self.merge_slot(slot);
+                word != 0 && tokens.rule(word).is_none()
+            })
+            .unwrap_or(0)
+    }
+
+    fn merge_slot(&self, slot: usize) -> usize {
+        self.address(self.merge_at() + POINTER * slot)
+    }
+
+    fn path_at(&self) -> usize {
+        let checksum = if POINTER == 8 || self.version().counts_bytes() { 4 } else { 0 };
+        STAMP + 4 + checksum
+    }
+
+    fn merge_at(&self) -> usize {
+        self.path_at() + POINTER
+    }
+
+    fn word(&self, offset: usize) -> u32 {
+        // SAFETY: callers pass offsets of the table above, which lie inside the `gcov_info`.
+        let place = unsafe { self.info.cast::<u8>().add(offset) };
+        // SAFETY: as above; the field is an aligned u32 that nobody writes.
+        unsafe { place.cast::<u32>().read() }
+    }
+
+    fn address(&self, offset: usize) -> usize {
+        // SAFETY: callers pass offsets of the table above, which lie inside the `gcov_info`.
+        let place = unsafe { self.info.cast::<u8>().add(offset) };
+        // SAFETY: as above; the field is an aligned pointer that nobody writes.
+        unsafe { place.cast::<usize>().read() }
+    }
+}
+
+/// One function of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    address: Option<NonNull<u8>>,
+    object: Object,
+}
+
+/// A part of an image on the way through all its counters.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'p> {
+    /// An object, before its functions.
+    Object(&'p Object),
+    /// A function, before its counters.
+    Function(&'p Function),
+    /// The counters of one kind of a function.
+    Array(&'p Array),
+}
+
+impl Function {
+    /// Number of its arrays.
+    pub fn kinds(&self) -> usize {
+        self.object.rules.count()
+    }
+
+    /// Its record in the raw dump.
+    pub fn record(&self) -> FunctionRecord {
+        match self.present() {
+            Some(function) => FunctionRecord {
+                ident: word(function, POINTER),
+                lineno_checksum: word(function, POINTER + 4),
+                cfg_checksum: word(function, POINTER + 8),
+                flags: 0,
+            },
+            None => FunctionRecord {
+                ident: 0,
+                lineno_checksum: 0,
+                cfg_checksum: 0,
+                flags: FunctionRecord::ABSENT,
+            },
+        }
+    }
+
+    /// Its counters of every kind the object uses, in kind order.
+    pub fn arrays(&self) -> impl Iterator<Item = Array> + use<> {
+        let (present, object) = (self.present(), self.object);
+        object.rules.iter().enumerate().map(move |(place, (kind, rule))| {
+            let counters = present.map_or(&[] as &[_], |function| counters(function, place));
+            Array { kind, rule, counters, site_counters: object.site_counters() }
+        })
+    }
+
+    /// The function unless the object only holds the place of a copy in another object.
+    fn present(&self) -> Option<NonNull<u8>> {
+        self.address.filter(|function| {
+            // SAFETY: a pointer that is not NULL points to a `gcov_fn_info`, which starts with key.
+            let key = unsafe { function.cast::<*const Info>().read() };
+            core::ptr::eq(key, self.object.info.as_ptr())
+        })
+    }
+}
+
+/// The counters of one kind of one function.
+#[derive(Clone, Copy, Debug)]
+pub struct Array {
+    /// The kind.
+    pub kind: Kind,
+    /// How it merges.
+    pub rule: Rule,
+    /// The counters, as many as the compiler laid out.
+    pub counters: &'static [AtomicI64],
+    site_counters: usize,
+}
+
+impl Array {
+    /// The counters as top-N sites; none if the kind is another.
+    pub fn sites(&self) -> impl Iterator<Item = LiveSite<'static>> + Clone + use<> {
+        let counters = if self.rule == Rule::TopN { self.counters } else { &[] };
+        counters.chunks_exact(self.site_counters.max(1)).filter_map(|site| {
+            // SAFETY: the compiler laid the counters out for a site, whose list only a profiler
+            // touches.
+            unsafe { LiveSite::new(site) }
+        })
+    }
+}
+
+fn counters(function: NonNull<u8>, place: usize) -> &'static [AtomicI64] {
+    let table = (POINTER + 12).next_multiple_of(POINTER);
+    let entry = table + 2 * POINTER * place;
+    let number = word(function, entry) as usize;
+    // SAFETY: the table has an entry for each kind in use, `place` is below their number.
+    let field = unsafe { function.add(entry + POINTER) };
+    // SAFETY: as above; the field is an aligned pointer that nobody writes.
+    let values = unsafe { field.cast::<*const AtomicI64>().read() };
+    if values.is_null() || number == 0 {
+        return &[];
+    }
+    // SAFETY: the compiler gave the function `number` 8-byte aligned 64-bit counters there. Other
+    // threads may be incrementing them, which is why they are taken as atomics.
+    unsafe { core::slice::from_raw_parts(values, number) }
+}
+
+fn word(function: NonNull<u8>, offset: usize) -> u32 {
+    // SAFETY: callers pass offsets of fields of the `gcov_fn_info` at `function`.
+    let place = unsafe { function.add(offset) };
+    // SAFETY: as above; the field is an aligned u32 that nobody writes.
+    unsafe { place.cast::<u32>().read() }
+}

@@ -1,0 +1,207 @@
+//! What has been written already, so that counting can go on after a flush.
+//!
+//! Counters are never set back by a flush: another thread, or code that a signal interrupted, may
+//! hold a counter in a register and store it later, which would undo the setting back and count
+//! everything twice. Instead the values written are remembered, and the next flush writes the
+//! difference. There are two copies, the values of the last successful flush and those of the one
+//! in progress, which take the place of the former only when the file is in place.
+//!
+//! The memory is mapped at the first flush that needs it; a program that just ends never does.
+#![allow(unsafe_code)]
+
+use core::ptr::NonNull;
+
+use super::sys::{self, Errno};
+use crate::raw::layout::Identity;
+use crate::raw::merge::{SITE_LIMIT, Site};
+
+/// Words of a site's values: total, number of pairs, the pairs.
+const SITE_WORDS: usize = 2 + 2 * SITE_LIMIT;
+
+/// The two copies.
+pub struct Baseline {
+    memory: Option<NonNull<i64>>,
+    counters: usize,
+    sites: usize,
+    /// Whether the second copy is the one of the last successful flush.
+    second: bool,
+}
+
+// SAFETY: the mapping belongs to this value alone, wherever the value goes.
+unsafe impl Send for Baseline {}
+
+impl Baseline {
+    /// Nothing written yet.
+    pub const fn new() -> Self {
+        Self { memory: None, counters: 0, sites: 0, second: false }
+    }
+
+    /// Makes room for a module's counts. What was written of fewer of them before stays.
+    pub fn prepare(&mut self, module: &Identity) -> Result<(), Errno> {
+        let (counters, sites) = (module.counters as usize, module.sites as usize);
+        if self.memory.is_some() && (counters, sites) == (self.counters, self.sites) {
+            return Ok(());
+        }
+        let words = words(counters, sites).ok_or(Errno::NOMEM)?;
+        let memory = Some(sys::map(words.checked_mul(16).ok_or(Errno::NOMEM)?)?.cast());
+        let mut grown = Self { memory, counters, sites, second: false };
+        if let (Some((old, _)), Some((_, mut new))) = (self.copies(), grown.copies()) {
+            new.copy_from(&old);
+        }
+        grown.commit();
+        self.forget();
+        *self = grown;
+        Ok(())
+    }
+
+    /// The values of the last successful flush, and room for those of the one in progress. `None`
+    /// if counting does not go on after this flush, or nothing was written yet.
+    pub fn copies(&mut self) -> Option<(Written<'_>, Writing<'_>)> {
+        let words = words(self.counters, self.sites)?;
+        let (first, second) = (self.memory?, words);
+        // SAFETY: the mapping holds two copies of `words` words.
+        let second = unsafe { first.add(second) };
+        let (written, writing) = if self.second { (second, first) } else { (first, second) };
+        // SAFETY: mapped, initialised by the system, and only reachable through `self`; the two
+        // copies do not overlap.
+        let written = unsafe { core::slice::from_raw_parts(written.as_ptr(), words) };
+        // SAFETY: as above.
+        let writing = unsafe { core::slice::from_raw_parts_mut(writing.as_ptr(), words) };
+        let (counters, sites) = written.split_at_checked(self.counters)?;
+        let written = Written { counters, sites: sites.as_chunks().0 };
+        let (counters, sites) = writing.split_at_mut_checked(self.counters)?;
+        let writing = Writing { counters, sites: sites.as_chunks_mut().0 };
+        Some((written, writing))
+    }
+
+    /// The flush in progress has succeeded.
+    pub fn commit(&mut self) {
+        self.second = !self.second;
+    }
+
+    /// Nothing of what is in the counters has been written.
+    pub fn forget(&mut self) {
+        if let (Some(memory), Some(words)) = (self.memory, words(self.counters, self.sites)) {
+            // SAFETY: mapped with this size, and nobody holds a copy while `self` is borrowed.
+            unsafe { sys::unmap(memory.cast(), words.wrapping_mul(16)) };
+        }
+        *self = Self::new();
+    }
+}
+
+impl Default for Baseline {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn words(counters: usize, sites: usize) -> Option<usize> {
+    counters.checked_add(sites.checked_mul(SITE_WORDS)?)
+}
+
+/// What the last successful flush wrote.
+pub struct Written<'b> {
+    counters: &'b [i64],
+    sites: &'b [[i64; SITE_WORDS]],
+}
+
+/// What the flush in progress writes.
+pub struct Writing<'b> {
+    counters: &'b mut [i64],
+    sites: &'b mut [[i64; SITE_WORDS]],
+}
+
+impl Written<'_> {
+    /// Value of a counter.
+    pub fn counter(&self, place: usize) -> i64 {
+        self.counters.get(place).copied().unwrap_or(0)
+    }
+
+    /// Leaves of a site's events those that are new.
+    pub fn take_off(&self, place: usize, site: &mut Site) {
+        let Some([total, used, pairs @ ..]) = self.sites.get(place) else { return };
+        let pairs = pairs.as_chunks::<2>().0.get(..*used as usize).unwrap_or_default();
+        site.total = site.total.wrapping_sub(*total);
+        site.pairs.retain_mut(|pair| {
+            let before = pairs.iter().find(|[value, _]| *value == pair.value);
+            pair.count = pair.count.wrapping_sub(before.map_or(0, |&[_, count]| count));
+            pair.count > 0
+        });
+    }
+}
+
+impl Writing<'_> {
+    /// Remembers the value of a counter.
+    pub fn set_counter(&mut self, place: usize, value: i64) {
+        if let Some(counter) = self.counters.get_mut(place) {
+            *counter = value;
+        }
+    }
+
+    /// Remembers the values of a site.
+    pub fn set_site(&mut self, place: usize, now: &Site) {
+        let Some([total, used, pairs @ ..]) = self.sites.get_mut(place) else { return };
+        *total = now.total;
+        *used = now.pairs.len() as i64;
+        for (to, from) in pairs.as_chunks_mut().0.iter_mut().zip(&now.pairs) {
+            *to = [from.value, from.count];
+        }
+    }
+
+    fn copy_from(&mut self, written: &Written<'_>) {
+        self.counters.iter_mut().zip(written.counters).for_each(|(to, from)| *to = *from);
+        self.sites.iter_mut().zip(written.sites).for_each(|(to, from)| *to = *from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::raw::merge::Pair;
+
+    fn site(total: i64, pairs: &[(i64, i64)]) -> Site {
+        let pairs = pairs.iter().map(|&(value, count)| Pair { value, count });
+        Site { total, pairs: pairs.collect() }
+    }
+
+    fn module(counters: u64, sites: u64) -> Identity {
+        Identity { counters, sites, ..zerocopy::FromZeros::new_zeroed() }
+    }
+
+    #[test]
+    fn only_what_was_committed_is_taken_off() {
+        let mut baseline = Baseline::new();
+        baseline.prepare(&module(2, 1)).unwrap();
+        let (written, mut writing) = baseline.copies().unwrap();
+        assert_eq!(written.counter(1), 0);
+        writing.set_counter(1, 7);
+        writing.set_site(0, &site(5, &[(1, 3), (2, 2)]));
+        assert_eq!(baseline.copies().unwrap().0.counter(1), 0);
+        baseline.commit();
+        let (written, _) = baseline.copies().unwrap();
+        assert_eq!(written.counter(1), 7);
+        let mut since = site(9, &[(1, 5), (2, 1), (3, 4)]);
+        written.take_off(0, &mut since);
+        assert_eq!(since.total, 4);
+        let pairs: [(i64, i64); 2] = [(1, 2), (3, 4)];
+        assert!(since.pairs.iter().map(|pair| (pair.value, pair.count)).eq(pairs));
+    }
+
+    #[test]
+    fn growing_keeps_what_was_written() {
+        let mut baseline = Baseline::new();
+        baseline.prepare(&module(1, 1)).unwrap();
+        let (_, mut writing) = baseline.copies().unwrap();
+        writing.set_counter(0, 3);
+        writing.set_site(0, &site(2, &[(8, 2)]));
+        baseline.commit();
+        baseline.prepare(&module(3, 2)).unwrap();
+        let (written, _) = baseline.copies().unwrap();
+        assert_eq!([0, 1, 2].map(|place| written.counter(place)), [3, 0, 0]);
+        for (place, count) in [(0, 1), (1, 3)] {
+            let mut since = site(3, &[(8, 3)]);
+            written.take_off(place, &mut since);
+            assert_eq!(since.pairs[0].count, count);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! All images of a process that the dynamic linker lets see each other.
+//!
+//! Every image carries its own copy of the archive and its own state. They meet in one exported
+//! variable, the [`Chain`], of which the dynamic linker gives all of them the same: the executable
+//! and the libraries it was linked with. (A plugin opened by an executable that exports nothing has
+//! a chain of its own, as it has with libgcov.) What concerns the whole process, a flush, a dump, a
+//! fork, goes from image to image under the chain's lock.
+#![allow(unsafe_code)]
+
+use core::ffi::c_int;
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use super::image::Image;
+use super::lock::Lock;
+use super::sys::{Errno, error_of};
+
+/// Version of [`Link`] and [`Operation`]. Images with another do not join.
+const REVISION: u32 = 1;
+
+/// The images, newest first, and the lock for all of them.
+#[repr(C)]
+pub struct Chain {
+    revision: u32,
+    first: AtomicPtr<Link>,
+    lock: Lock,
+}
+
+/// One image in the chain.
+#[repr(C)]
+pub struct Link {
+    next: AtomicPtr<Link>,
+    image: &'static Image,
+    operate: extern "C" fn(&'static Image, u32, *const u8, usize) -> c_int,
+}
+
+/// What can be asked of every image.
+#[derive(Clone, Copy, Debug)]
+pub enum Operation<'p> {
+    /// [`Image::dump`].
+    Dump,
+    /// [`Image::reset`].
+    Reset,
+    /// [`Image::flush`].
+    Flush,
+    /// [`Image::discard`].
+    Discard,
+    /// [`Image::suspend`].
+    Suspend,
+    /// [`Image::resume`].
+    Resume,
+    /// [`Image::become_child`].
+    BecomeChild,
+    /// [`Image::set_pattern`].
+    SetPattern(&'p [u8]),
+}
+
+impl Operation<'_> {
+    const fn number(self) -> u32 {
+        match self {
+            Self::Dump => 0,
+            Self::Reset => 1,
+            Self::Flush => 2,
+            Self::Discard => 3,
+            Self::Suspend => 4,
+            Self::Resume => 5,
+            Self::BecomeChild => 6,
+            Self::SetPattern(_) => 7,
+        }
+    }
+}
+
+impl Link {
+    /// The link of an image.
+    pub const fn new(image: &'static Image) -> Self {
+        Self { next: AtomicPtr::new(null_mut()), image, operate }
+    }
+
+    fn ask(&self, operation: Operation<'_>) -> Result<(), Errno> {
+        let argument = match operation {
+            Operation::SetPattern(pattern) => pattern,
+            _ => &[],
+        };
+        let (place, length) = (argument.as_ptr(), argument.len());
+        match (self.operate)(self.image, operation.number(), place, length) {
+            error if error < 0 => Err(error_of(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Chain {
+    /// No images.
+    pub const fn new() -> Self {
+        Self { revision: REVISION, first: AtomicPtr::new(null_mut()), lock: Lock::new() }
+    }
+
+    /// Adds an image. If nobody gives up the lock the image stays alone, and writes its counts at
+    /// its own end.
+    pub fn join(&self, link: &'static Link) {
+        if !self.is_known() {
+            return;
+        }
+        if let Ok(_guard) = self.lock.acquire() {
+            link.next.store(self.first.load(Ordering::Relaxed), Ordering::Relaxed);
+            self.first.store(core::ptr::from_ref(link).cast_mut(), Ordering::Release);
+        }
+    }
+
+    /// Writes an image's counts for the last time and takes it out of the chain.
+    pub fn leave(&self, link: &'static Link) {
+        if !self.is_known() {
+            let _ = link.image.end();
+            return;
+        }
+        // Without the lock this is `exit` in a handler on top of a flush. What that flush was doing
+        // stays undone, but other images can still be written.
+        let guard = self.lock.acquire();
+        let _ = link.image.end();
+        if guard.is_ok() {
+            self.unlink(link);
+        }
+    }
+
+    /// Asks every image in turn, or only `own` in a chain of another release. The first error is
+    /// returned, the others are still asked.
+    pub fn for_all(&self, own: &'static Link, operation: Operation<'_>) -> Result<(), Errno> {
+        if !self.is_known() {
+            return own.ask(operation);
+        }
+        let _guard = self.lock.acquire()?;
+        let mut result = Ok(());
+        let mut next = self.first.load(Ordering::Acquire);
+        while let Some(link) = NonNull::new(next) {
+            // SAFETY: images take themselves out of the chain, under its lock, before they go.
+            let link = unsafe { link.as_ref() };
+            result = result.and(link.ask(operation));
+            next = link.next.load(Ordering::Acquire);
+        }
+        result
+    }
+
+    /// The lock over all images, unless they are another release's.
+    pub fn lock(&self) -> Option<&Lock> {
+        self.is_known().then_some(&self.lock)
+    }
+
+    /// Whether the chain is laid out as this release knows it.
+    fn is_known(&self) -> bool {
+        self.revision == REVISION
+    }
+
+    fn unlink(&self, gone: &'static Link) {
+        let gone_place = core::ptr::from_ref(gone).cast_mut();
+        let mut place = &self.first;
+        while let Some(link) = NonNull::new(place.load(Ordering::Relaxed)) {
+            if link.as_ptr() == gone_place {
+                place.store(gone.next.load(Ordering::Relaxed), Ordering::Release);
+                return;
+            }
+            // SAFETY: as in `for_all`.
+            place = &unsafe { link.as_ref() }.next;
+        }
+    }
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Does what an [`Operation`] asks; 0 or a negative error number.
+extern "C" fn operate(
+    image: &'static Image,
+    operation: u32,
+    argument: *const u8,
+    length: usize,
+) -> c_int {
+    let result = match operation {
+        0 => image.dump(),
+        1 => image.reset(),
+        2 => image.flush(),
+        3 => image.discard(),
+        4 => image.suspend(),
+        5 => image.resume(),
+        6 => image.become_child(),
+        7 => {
+            // SAFETY: `ask` passes a slice that outlives the call.
+            image.set_pattern(unsafe { core::slice::from_raw_parts(argument, length) })
+        }
+        _ => Err(Errno::INVAL),
+    };
+    result.map_or_else(|error| error.raw_os_error().wrapping_neg(), |()| 0)
+}

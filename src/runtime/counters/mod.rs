@@ -1,0 +1,50 @@
+//! What the profilers do to a program's counters.
+//!
+//! [`values`] has the kinds with a fixed number of counters, [`topn`] the values of a site. Each
+//! exists in a plain form, which like the compiler's inline counting may lose increments between
+//! threads, and in an atomic form, which does not. None of them allocates from a heap, waits, or
+//! can fail: they are entered from anywhere, an instrumented `malloc` or signal handler included.
+
+pub mod topn;
+pub mod values;
+
+use core::sync::atomic::{AtomicI64, Ordering};
+
+/// How a counter is changed.
+pub trait Update {
+    /// Adds to a counter.
+    fn add(counter: &AtomicI64, amount: i64);
+    /// Sets bits of a counter.
+    fn set_bits(counter: &AtomicI64, bits: i64);
+}
+
+/// Load, change, store: as `-fprofile-update=single`.
+pub struct Plain;
+
+/// One indivisible step: as `-fprofile-update=atomic`.
+pub struct Atomic;
+
+impl Update for Plain {
+    #[inline(always)]
+    fn add(counter: &AtomicI64, amount: i64) {
+        let value = counter.load(Ordering::Relaxed).wrapping_add(amount);
+        counter.store(value, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn set_bits(counter: &AtomicI64, bits: i64) {
+        counter.store(counter.load(Ordering::Relaxed) | bits, Ordering::Relaxed);
+    }
+}
+
+impl Update for Atomic {
+    #[inline(always)]
+    fn add(counter: &AtomicI64, amount: i64) {
+        counter.fetch_add(amount, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn set_bits(counter: &AtomicI64, bits: i64) {
+        counter.fetch_or(bits, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,183 @@
+//! Which build of which image the archive was linked into: its build-id and its path.
+#![allow(unsafe_code)]
+
+use core::ptr::NonNull;
+
+use object::NativeEndian as Endian;
+use object::elf::{FileHeader64, NT_GNU_BUILD_ID, NoteHeader64, PT_LOAD, PT_NOTE, ProgramHeader64};
+use object::pod;
+
+use super::place::Path;
+use super::sys::{self, Access};
+use crate::raw::layout::BUILD_ID_CAPACITY;
+
+/// A build-id: its length and its first bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BuildId {
+    /// Length in the image, which may exceed what is kept.
+    pub length: usize,
+    /// The bytes, zero padded.
+    pub bytes: [u8; BUILD_ID_CAPACITY],
+}
+
+/// The ELF header of a loaded image.
+#[derive(Clone, Copy, Debug)]
+pub struct Start(NonNull<u8>);
+
+// SAFETY: what it points to is mapped for all threads and written by none.
+unsafe impl Send for Start {}
+
+/// Every image is mapped in pages of at least this size, the ELF header in the first.
+const PAGE: usize = 4096;
+
+impl Start {
+    /// Takes the place of an ELF header.
+    ///
+    /// # Safety
+    ///
+    /// `header` must be the ELF header of a loaded image, at the start of a page, and the image
+    /// must stay loaded as long as the value is used.
+    pub const unsafe fn new(header: NonNull<u8>) -> Self {
+        Self(header)
+    }
+
+    /// The build-id among the image's notes.
+    pub fn build_id(self) -> Option<BuildId> {
+        // SAFETY: the page that starts with the ELF header is mapped and is not written.
+        let page = unsafe { core::slice::from_raw_parts(self.0.as_ptr(), PAGE) };
+        let length = first_segment_length(page)?;
+        // SAFETY: the first loadable segment is mapped with at least its length in the file.
+        let segment = unsafe { core::slice::from_raw_parts(self.0.as_ptr(), length) };
+        find_build_id(segment)
+    }
+}
+
+fn first_segment_length(page: &[u8]) -> Option<usize> {
+    let first = segments(page)?
+        .iter()
+        .find(|segment| segment.p_type.get(Endian) == PT_LOAD && segment.p_offset.get(Endian) == 0);
+    usize::try_from(first?.p_filesz.get(Endian)).ok()
+}
+
+fn segments(image: &[u8]) -> Option<&[ProgramHeader64<Endian>]> {
+    let (header, _) = pod::from_bytes::<FileHeader64<Endian>>(image).ok()?;
+    let table = image.get(usize::try_from(header.e_phoff.get(Endian)).ok()?..)?;
+    let (segments, _) = pod::slice_from_bytes(table, header.e_phnum.get(Endian).into()).ok()?;
+    Some(segments)
+}
+
+/// Notes outside the first segment are not found.
+fn find_build_id(first_segment: &[u8]) -> Option<BuildId> {
+    let notes = segments(first_segment)?.iter().filter(|s| s.p_type.get(Endian) == PT_NOTE);
+    notes.into_iter().find_map(|segment| {
+        let start = usize::try_from(segment.p_offset.get(Endian)).ok()?;
+        let length = usize::try_from(segment.p_filesz.get(Endian)).ok()?;
+        build_id_in(first_segment.get(start..start.checked_add(length)?)?)
+    })
+}
+
+/// Walks notes: a header, the name and the description, each padded to 4 bytes.
+fn build_id_in(mut notes: &[u8]) -> Option<BuildId> {
+    loop {
+        let (header, rest) = pod::from_bytes::<NoteHeader64<Endian>>(notes).ok()?;
+        let name = header.n_namesz.get(Endian) as usize;
+        let description = header.n_descsz.get(Endian) as usize;
+        let (name, rest) = take_padded(rest, name)?;
+        let (description, rest) = take_padded(rest, description)?;
+        if name == b"GNU\0" && header.n_type.get(Endian) == NT_GNU_BUILD_ID {
+            return Some(BuildId::from(description));
+        }
+        notes = rest;
+    }
+}
+
+fn take_padded(bytes: &[u8], length: usize) -> Option<(&[u8], &[u8])> {
+    Some((bytes.get(..length)?, bytes.get(length.checked_next_multiple_of(4)?..)?))
+}
+
+impl From<&[u8]> for BuildId {
+    fn from(id: &[u8]) -> Self {
+        let mut kept = Self { length: id.len(), ..Self::default() };
+        kept.bytes.iter_mut().zip(id).for_each(|(to, from)| *to = *from);
+        kept
+    }
+}
+
+/// Writes the path of the image that `address` belongs to into `path`; nothing if the system does
+/// not tell. `buffer` is for lines of the system's table of mappings.
+pub fn image_path(address: usize, buffer: &mut [u8], path: &mut Path) {
+    path.clear();
+    let Ok(maps) = sys::open(c"/proc/self/maps", Access::Read) else { return };
+    let mut filled: usize = 0;
+    loop {
+        let Some(free) = buffer.get_mut(filled..) else { return };
+        let Ok(read) = sys::read(&maps, free) else { return };
+        if read == 0 {
+            return;
+        }
+        filled = filled.wrapping_add(read);
+        let lines = buffer.get(..filled).unwrap_or_default();
+        let complete = lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let lines = lines.get(..complete).unwrap_or_default();
+        if let Some(found) = lines.split(|&b| b == b'\n').find_map(|l| mapping_at(l, address)) {
+            let _ = path.push(found);
+            return;
+        }
+        let rest = filled.wrapping_sub(complete);
+        if rest == filled {
+            return;
+        }
+        for place in 0..rest {
+            let byte = buffer.get(complete.wrapping_add(place)).copied();
+            if let (Some(to), Some(from)) = (buffer.get_mut(place), byte) {
+                *to = from;
+            }
+        }
+        filled = rest;
+    }
+}
+
+/// The path in a line `start-end rights offset device inode   path` if `address` lies in it.
+fn mapping_at(line: &[u8], address: usize) -> Option<&[u8]> {
+    let dash = line.iter().position(|&byte| byte == b'-')?;
+    let (start, rest) = line.split_at_checked(dash)?;
+    let rest = rest.get(1..)?;
+    let (end, _) = rest.split_at_checked(rest.iter().position(|&byte| byte == b' ')?)?;
+    if !(hexadecimal(start)?..hexadecimal(end)?).contains(&address) {
+        return None;
+    }
+    let path = line.get(line.iter().position(|&byte| byte == b'/')?..)?;
+    Some(path.strip_suffix(b" (deleted)").unwrap_or(path))
+}
+
+fn hexadecimal(digits: &[u8]) -> Option<usize> {
+    digits.iter().try_fold(0usize, |value, &digit| {
+        Some(value << 4 | char::from(digit).to_digit(16)? as usize)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_test_program_finds_itself() {
+        let mut path = Path::new();
+        // A buffer much smaller than the table, so that lines are carried over.
+        image_path(image_path as *const () as usize, &mut [0; 512], &mut path);
+        let own = std::env::current_exe().unwrap();
+        assert_eq!(std::str::from_utf8(path.bytes()).unwrap(), own.to_str().unwrap());
+    }
+
+    #[test]
+    fn build_id_as_readelf_prints_it() {
+        let path = std::env::current_exe().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let found = find_build_id(&bytes).unwrap();
+        let printed = std::process::Command::new("readelf").arg("-n").arg(path).output().unwrap();
+        let printed = std::string::String::from_utf8(printed.stdout).unwrap();
+        let id: std::string::String =
+            found.bytes.iter().take(found.length).map(|byte| std::format!("{byte:02x}")).collect();
+        assert!(printed.contains(&id), "{id} not in {printed}");
+    }
+}

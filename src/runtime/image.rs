@@ -1,0 +1,351 @@
+//! The state of one image, an executable or shared object that carries the archive, and what can be
+//! done with all its counts: dump, reset, flush, exit.
+//!
+//! Two ways of writing stand side by side. libgcov's ([`Image::dump`], [`Image::reset`]): a dump
+//! writes everything and closes the image until the next reset; what is counted in between is lost.
+//! Ours ([`Image::flush`], [`Image::discard`]): only what is new is written, and counting goes on.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use spin::{Mutex, MutexGuard};
+
+use super::abi::gcov::{Registry, Tokens};
+use super::baseline::Baseline;
+use super::counters::topn::Nodes;
+use super::identity::{self, Start};
+use super::merge::{Problem, merge};
+use super::message::Line;
+use super::module::LiveModule;
+use super::place::{Path, Place};
+use super::replace::{FileSink, FileSource, Names, Rewrite, replace};
+use super::sys::{self, Errno, File};
+use crate::raw::gcov::Rule;
+use crate::raw::layout::{MAX_SECTION, Sums};
+use crate::raw::reader::{Damage, Defect, Reader};
+use crate::raw::writer::{Buffer, Writer};
+
+const ALL: &[Rule] = &[Rule::Add, Rule::TopN, Rule::Ior, Rule::Time];
+/// Rules under which writing a value twice does no harm, so that no baseline takes it off.
+const IDEMPOTENT: &[Rule] = &[Rule::Ior, Rule::Time];
+
+/// One image. All zero at first, so that its fixed regions take no space in files.
+pub struct Image {
+    /// Its objects.
+    pub objects: Registry,
+    /// Nodes of its top-N sites.
+    pub nodes: Nodes,
+    /// The process the counts belong to.
+    process: AtomicU32,
+    state: Mutex<State>,
+}
+
+/// Everything that only one flush at a time may touch.
+struct State {
+    origin: Origin,
+    progress: Progress,
+    place: Place,
+    names: Names,
+    baseline: Baseline,
+    read: Buffer,
+    write: Buffer,
+}
+
+/// What the image is.
+struct Origin {
+    tokens: Tokens,
+    start: Option<Start>,
+    path: Path,
+}
+
+/// What has been done with its counts in this process.
+struct Progress {
+    stage: Stage,
+    /// Whether the file has counted this run.
+    counted: bool,
+    /// Largest arc counter already in the file's sum.
+    maximum: i64,
+    /// A reset has made the counters incomparable with `maximum`, which stays as it is.
+    frozen: bool,
+    /// Dropped events already in the file.
+    dropped: u64,
+}
+
+/// Whether counts are still to be written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Counting,
+    /// Closed by a dump, until the next reset.
+    Dumped,
+    /// Closed by a dump before an exec, which resets it if it fails.
+    Suspended,
+    /// The image's destructors have run.
+    Ended,
+}
+
+/// Why counts are written, which decides what follows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Occasion {
+    /// Counting goes on: what is written must be told from what comes.
+    Flush,
+    /// Nothing is written any more, or only after a reset.
+    Close,
+}
+
+impl Image {
+    /// An image without objects.
+    pub const fn new() -> Self {
+        Self {
+            objects: Registry::new(),
+            nodes: Nodes::new(),
+            process: AtomicU32::new(0),
+            state: Mutex::new(State::new()),
+        }
+    }
+
+    /// To be called before the image's first object is registered. `pattern` is the user's choice
+    /// of a file.
+    pub fn begin(&self, tokens: Tokens, start: Option<Start>, pattern: Option<&[u8]>) {
+        self.process.store(sys::process(), Ordering::Relaxed);
+        let Some(mut state) = self.state.try_lock() else { return };
+        state.origin.tokens = tokens;
+        state.origin.start = start;
+        state.place.start_here();
+        if let Some(Err(error)) = pattern.map(|pattern| state.place.set_pattern(pattern)) {
+            let mut line = Line::about(b"COUNTERSINK_FILE");
+            line.error(error).text(b"; the default file name is used").print();
+        }
+    }
+
+    /// Whether the calling process is the one the counts belong to, and not a child that shares the
+    /// memory or was made behind our back.
+    pub fn is_own_process(&self) -> bool {
+        self.process.load(Ordering::Relaxed) == sys::process()
+    }
+
+    /// Writes all counts and closes the image until a reset, like libgcov's dump.
+    pub fn dump(&self) -> Result<(), Errno> {
+        self.close(Stage::Dumped)
+    }
+
+    /// Sets all counters to zero and opens the image again, like libgcov's reset.
+    pub fn reset(&self) -> Result<(), Errno> {
+        self.state()?.reset(self);
+        Ok(())
+    }
+
+    /// Writes what was counted since the last flush. Counting goes on.
+    pub fn flush(&self) -> Result<(), Errno> {
+        let mut state = self.state()?;
+        match state.progress.stage {
+            Stage::Counting => state.write_out(self, Occasion::Flush),
+            Stage::Dumped | Stage::Suspended | Stage::Ended => Ok(()),
+        }
+    }
+
+    /// Forgets what was counted since the last flush. Counting goes on.
+    pub fn discard(&self) -> Result<(), Errno> {
+        self.state()?.discard(self);
+        Ok(())
+    }
+
+    /// Before an exec that has no memory for a flush: writes everything and closes the image.
+    pub fn suspend(&self) -> Result<(), Errno> {
+        self.close(Stage::Suspended)
+    }
+
+    /// After an exec that failed: opens the image again if [`Image::suspend`] has closed it.
+    pub fn resume(&self) -> Result<(), Errno> {
+        let mut state = self.state()?;
+        if state.progress.stage == Stage::Suspended {
+            state.reset(self);
+        }
+        Ok(())
+    }
+
+    /// Writes everything for the last time.
+    pub fn end(&self) -> Result<(), Errno> {
+        self.close(Stage::Ended)
+    }
+
+    /// Makes the image the one of a child process that has just been forked: its counts start at
+    /// zero, the parent's are the parent's to write.
+    pub fn become_child(&self) -> Result<(), Errno> {
+        let mut state = self.state()?;
+        self.process.store(sys::process(), Ordering::Relaxed);
+        state.reset(self);
+        Ok(())
+    }
+
+    /// Takes another file; an empty pattern stands for the default.
+    pub fn set_pattern(&self, pattern: &[u8]) -> Result<(), Errno> {
+        self.state()?.place.set_pattern(pattern)
+    }
+
+    fn close(&self, stage: Stage) -> Result<(), Errno> {
+        let mut state = self.state()?;
+        if state.progress.stage != Stage::Counting {
+            return Ok(());
+        }
+        state.progress.stage = stage;
+        state.write_out(self, Occasion::Close)
+    }
+
+    #[allow(unsafe_code)]
+    fn state(&self) -> Result<MutexGuard<'_, State>, Errno> {
+        if let Some(state) = self.state.try_lock() {
+            return Ok(state);
+        }
+        if self.is_own_process() {
+            return Err(Errno::BUSY);
+        }
+        // SAFETY: this memory is the copy of a parent that forked while one of its threads had the
+        // state. That thread does not exist here, and the chain's lock keeps others from this line.
+        unsafe { self.state.force_unlock() };
+        self.state.try_lock().ok_or(Errno::BUSY)
+    }
+}
+
+impl Default for Image {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl State {
+    const fn new() -> Self {
+        Self {
+            origin: Origin {
+                tokens: Tokens { add: 0, topn: 0, ior: 0, time: 0 },
+                start: None,
+                path: Path::new(),
+            },
+            progress: Progress {
+                stage: Stage::Counting,
+                counted: false,
+                maximum: 0,
+                frozen: false,
+                dropped: 0,
+            },
+            place: Place::new(),
+            names: Names::new(),
+            baseline: Baseline::new(),
+            read: [0; MAX_SECTION],
+            write: [0; MAX_SECTION],
+        }
+    }
+
+    /// Writes the counts, and says in one line on standard error if that was not possible.
+    fn write_out(&mut self, image: &Image, occasion: Occasion) -> Result<(), Errno> {
+        if self.origin.path.bytes().is_empty() {
+            // An address in the program text: data may lie in memory that has no name.
+            let address = self.origin.tokens.add;
+            identity::image_path(address, &mut self.read, &mut self.origin.path);
+        }
+        self.write_counts(image, occasion).map_err(|problem| {
+            // Damage is set aside before it gets here.
+            let Problem::System(error) = problem else { return Errno::ILSEQ };
+            let consequence: &[u8] = match occasion {
+                Occasion::Flush => b"; the counts stay in memory",
+                Occasion::Close => b"; the counts of this run are lost",
+            };
+            let mut line = Line::about(self.names.target.bytes());
+            line.text(b"not written: ").error(error).text(consequence).print();
+            error
+        })
+    }
+
+    fn write_counts(&mut self, image: &Image, occasion: Occasion) -> Result<(), Problem> {
+        let Self { origin, progress, place, names, baseline, read, write } = self;
+        let live = origin.survey(image);
+        if occasion == Occasion::Flush {
+            baseline.prepare(&live.record.identity)?;
+        }
+        place.expand(live.record.identity.signature, &mut names.target)?;
+        let (maximum, dropped) = (live.run_max(), image.nodes.dropped());
+        let sums = progress.sums(maximum, dropped);
+        let damage = Damage { offset: 0, defect: Defect::Empty };
+        replace(names, &mut Flush { live: &live, sums, baseline, read, write, damage })?;
+        baseline.commit();
+        progress.count(maximum, dropped);
+        Ok(())
+    }
+
+    fn reset(&mut self, image: &Image) {
+        if self.progress.stage != Stage::Ended {
+            self.origin.survey(image).zero(ALL);
+            self.baseline.forget();
+            self.progress.reset(image.nodes.dropped());
+        }
+    }
+
+    fn discard(&mut self, image: &Image) {
+        let live = self.origin.survey(image);
+        if self.progress.stage != Stage::Counting
+            || self.baseline.prepare(&live.record.identity).is_err()
+        {
+            return self.reset(image);
+        }
+        live.write_off(self.baseline.copies());
+        self.baseline.commit();
+        live.zero(IDEMPOTENT);
+        self.progress.dropped = image.nodes.dropped();
+    }
+}
+
+impl Origin {
+    fn survey<'i>(&'i self, image: &'i Image) -> LiveModule<'i> {
+        let build_id = self.start.and_then(|start| start.build_id()).unwrap_or_default();
+        LiveModule::survey(&image.objects, &self.tokens, &build_id, self.path.bytes())
+    }
+}
+
+impl Progress {
+    /// What a flush now adds to the file's sums.
+    fn sums(&self, maximum: i64, dropped: u64) -> Sums {
+        let growth = if self.frozen { 0 } else { maximum.saturating_sub(self.maximum).max(0) };
+        Sums {
+            runs: u64::from(!self.counted),
+            sum_max: growth as u64,
+            dropped: dropped.saturating_sub(self.dropped),
+        }
+    }
+
+    fn count(&mut self, maximum: i64, dropped: u64) {
+        self.counted = true;
+        self.maximum = self.maximum.max(maximum);
+        self.dropped = dropped;
+    }
+
+    fn reset(&mut self, dropped: u64) {
+        self.stage = Stage::Counting;
+        self.frozen = self.counted;
+        self.dropped = dropped;
+    }
+}
+
+/// One flush: the live counts into the old file's.
+struct Flush<'f> {
+    live: &'f LiveModule<'f>,
+    sums: Sums,
+    baseline: &'f mut Baseline,
+    read: &'f mut Buffer,
+    write: &'f mut Buffer,
+    damage: Damage,
+}
+
+impl Rewrite for Flush<'_> {
+    fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
+        let Self { live, sums, baseline, read, write, damage } = self;
+        let writer = Writer::new(FileSink(new), write)?;
+        let mut older = old.map(|old| Reader::new(FileSource(old), read));
+        let result = merge(live, *sums, baseline.copies(), older.as_mut(), writer);
+        if let Some(older) = older {
+            *damage = older.damage();
+        }
+        result.map(drop)
+    }
+
+    fn damage(&self) -> Damage {
+        self.damage
+    }
+}

@@ -1,0 +1,121 @@
+//! The one line on standard error: `countersink: PATH: what happened, what was done`.
+//!
+//! Made without `core::fmt`, which would bring panic paths into the archive and double its size.
+
+use super::sys::{self, Errno};
+
+/// Digits of a number.
+pub type Digits = heapless::Vec<u8, 20>;
+
+/// A number in decimal.
+pub fn decimal(number: u64) -> Digits {
+    digits(1, number, |number| (number / 10, number % 10))
+}
+
+/// A number in hexadecimal with at least `width` digits.
+pub fn hexadecimal(number: u64, width: usize) -> Digits {
+    digits(width, number, |number| (number >> 4, number & 15))
+}
+
+fn digits(width: usize, mut number: u64, split: fn(u64) -> (u64, u64)) -> Digits {
+    let mut reversed = Digits::new();
+    while number > 0 || reversed.len() < width {
+        let (rest, digit) = split(number);
+        let digit = digit as u8;
+        let _ = reversed.push(if digit < 10 { b'0' + digit } else { b'a' - 10 + digit });
+        number = rest;
+    }
+    let mut digits = Digits::new();
+    while let Some(digit) = reversed.pop() {
+        let _ = digits.push(digit);
+    }
+    digits
+}
+
+/// A line being put together. What does not fit is cut.
+#[derive(Debug)]
+pub struct Line(heapless::Vec<u8, 1024>);
+
+impl Line {
+    /// Starts a line about a file.
+    pub fn about(path: &[u8]) -> Self {
+        let mut line = Self(heapless::Vec::new());
+        // Of a very long path the end says more than the start.
+        let shown = path.get(path.len().saturating_sub(700)..).unwrap_or(path);
+        line.text(b"countersink: ").text(shown).text(b": ");
+        line
+    }
+
+    /// Appends text.
+    #[inline(never)]
+    pub fn text(&mut self, text: &[u8]) -> &mut Self {
+        for &byte in text {
+            let _ = self.0.push(if byte == b'\n' { b'?' } else { byte });
+        }
+        self
+    }
+
+    /// Appends an offset.
+    pub fn offset(&mut self, offset: u64) -> &mut Self {
+        self.text(b"0x").text(&hexadecimal(offset, 1))
+    }
+
+    /// Appends what an error number means.
+    pub fn error(&mut self, error: Errno) -> &mut Self {
+        match meaning(error) {
+            b"" => self.text(b"system error ").text(&decimal(error.raw_os_error() as u64)),
+            meaning => self.text(meaning),
+        }
+    }
+
+    /// Writes the line.
+    pub fn print(&mut self) {
+        self.0.truncate(self.0.capacity() - 1);
+        let _ = self.0.push(b'\n');
+        sys::complain(&self.0);
+    }
+}
+
+fn meaning(error: Errno) -> &'static [u8] {
+    match error {
+        Errno::ACCESS | Errno::PERM => b"permission denied",
+        Errno::BUSY => b"in use by another flush for too long",
+        Errno::DQUOT => b"disk quota exceeded",
+        Errno::FBIG => b"file size limit exceeded",
+        Errno::IO => b"input/output error",
+        Errno::ISDIR => b"is a directory",
+        Errno::LOOP => b"too many symbolic links",
+        Errno::MFILE | Errno::NFILE => b"too many open files",
+        Errno::NAMETOOLONG => b"name too long",
+        Errno::NOENT => b"no such directory",
+        Errno::NOMEM => b"out of memory",
+        Errno::NOSPC => b"no space left on device",
+        Errno::NOTDIR => b"a part of the path is not a directory",
+        Errno::NXIO | Errno::NOTSUP => b"is not an ordinary file",
+        Errno::ROFS => b"read-only file system",
+        _ => b"",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        assert_eq!(decimal(0), b"0");
+        assert_eq!(decimal(u64::MAX), b"18446744073709551615");
+        assert_eq!(hexadecimal(0xbeef, 1), b"beef");
+        assert_eq!(hexadecimal(0xbeef, 16), b"000000000000beef");
+    }
+
+    #[test]
+    fn a_line() {
+        let mut line = Line::about(b"/a\nb");
+        line.text(b"cut at ").offset(420).text(b": ").error(Errno::NOSPC);
+        assert_eq!(line.0, b"countersink: /a?b: cut at 0x1a4: no space left on device");
+        let mut line = Line::about(&[b'x'; 5000]);
+        line.error(Errno::from_raw_os_error(4000));
+        assert_eq!(line.0.len(), 13 + 700 + 2 + 13 + 4);
+    }
+}

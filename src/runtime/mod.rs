@@ -1,0 +1,46 @@
+//! The on-target half: what is linked into instrumented programs.
+//!
+//! `archive.rs` exports the C symbols; everything they do is here, and can be compiled and tested
+//! on any host without defining a single `__gcov_*` symbol. From the bottom up:
+//!
+//! | module | concern |
+//! |---|---|
+//! | [`sys`] | the operating system |
+//! | [`abi`] | the compilers' structures in memory |
+//! | [`counters`] | what the profilers do |
+//! | [`baseline`] | what has been written already, so that counting can go on after a flush |
+//! | [`identity`] | which build of which image this is |
+//! | [`module`] | the live counters as a module of a raw dump |
+//! | [`merge`] | the live module and an existing dump become one dump |
+//! | [`place`] | which file |
+//! | [`replace`] | lock, temporary file, rename |
+//! | [`message`] | the one line on standard error |
+//! | [`lock`] | one flush at a time in a process |
+//! | [`image`] | the state of one executable or shared object; dump, reset, flush, exit |
+//! | [`chain`] | all images of a process |
+//! | [`process`] | fork and exec |
+//! | [`stream`] | counters for programs without files |
+//!
+//! # Rules
+//!
+//! No heap, not even indirectly: memory is static, or mapped once when a flush must not end the
+//! counting. No panic path (`tests/archive.rs` looks at the symbols). No call into libc except
+//! `fork`, `exec*` and the memory functions. No lock that is waited for without a limit or that the
+//! waiting thread holds itself, so a flush may come from a signal handler. The exit status, `errno`
+//! and the program's files are not touched. Silent when all is well; otherwise one line.
+
+pub mod abi;
+pub mod baseline;
+pub mod chain;
+pub mod counters;
+pub mod identity;
+pub mod image;
+pub mod lock;
+pub mod merge;
+pub mod message;
+pub mod module;
+pub mod place;
+pub mod process;
+pub mod replace;
+pub mod stream;
+pub mod sys;

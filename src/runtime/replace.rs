@@ -1,0 +1,217 @@
+//! Puts a new file in the place of an old one, so that at every instant one of them is there, whole.
+//!
+//! The new bytes go to `FILE.part` in the same directory, which is then renamed. That file is also
+//! the lock: whoever holds its `flock`, and finds that the name still stands for it, is the only
+//! one to read and replace `FILE`. A process that is killed leaves at most this one file, locked by
+//! nobody, and the next one empties and uses it. `FILE` itself is never opened for writing.
+//!
+//! A file that cannot be merged is set aside: renamed to `FILE.aside-` and its inode number, a name
+//! that no other file of the directory can have got the same way.
+
+use super::lock::Pauses;
+use super::merge::Problem;
+use super::message::{Line, decimal};
+use super::place::Path;
+use super::sys::{self, Access, Errno, Facts, File, Kind};
+use crate::raw::reader::{Damage, Source};
+use crate::raw::writer::Sink;
+
+/// With pauses of at most 5 ms, about half a minute.
+const ATTEMPTS: u32 = 6_000;
+const MOST_LINKS: u32 = 8;
+
+/// A file as a source of a dump.
+#[derive(Clone, Copy)]
+pub struct FileSource<'f>(pub &'f File);
+
+impl Source for FileSource<'_> {
+    type Error = Errno;
+
+    fn read(&mut self, into: &mut [u8]) -> Result<usize, Errno> {
+        sys::read(self.0, into)
+    }
+}
+
+/// A file as the sink of a dump.
+#[derive(Clone, Copy)]
+pub struct FileSink<'f>(pub &'f File);
+
+impl Sink for FileSink<'_> {
+    type Error = Errno;
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Errno> {
+        sys::write(self.0, bytes)
+    }
+}
+
+/// The paths of a replacement. They are long, and a signal handler's stack may be short, so they
+/// live with the image.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// The file to be replaced.
+    pub target: Path,
+    part: Path,
+    other: Path,
+}
+
+impl Names {
+    /// No names yet.
+    pub const fn new() -> Self {
+        Self { target: Path::new(), part: Path::new(), other: Path::new() }
+    }
+}
+
+/// What becomes of the old file.
+pub trait Rewrite {
+    /// Writes the new file from the old one, which is missing if there is none or it had to be set
+    /// aside. May be asked twice.
+    fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem>;
+
+    /// What was wrong with the old file after [`Problem::Damaged`].
+    fn damage(&self) -> Damage;
+}
+
+/// Replaces the target.
+pub fn replace(names: &mut Names, rewrite: &mut impl Rewrite) -> Result<(), Problem> {
+    names.follow_links()?;
+    let locked = names.lock()?;
+    let mut result = names.rewrite_locked(&locked, rewrite);
+    if result.is_ok() {
+        result = sys::rename(names.part.c_str(), names.target.c_str()).map_err(Problem::from);
+    }
+    if result.is_err() {
+        sys::remove(names.part.c_str());
+    }
+    sys::unlock(&locked);
+    result
+}
+
+impl Names {
+    fn rewrite_locked(&mut self, new: &File, rewrite: &mut impl Rewrite) -> Result<(), Problem> {
+        sys::rewind(new)?;
+        let Some((old, facts)) = open_old(&self.target)? else {
+            return rewrite.rewrite(None, new);
+        };
+        // The old file's rights are kept, as far as its owner is the same.
+        let _ = sys::set_mode(new, facts.mode);
+        match rewrite.rewrite(Some(&old), new) {
+            Err(Problem::Damaged) => {
+                self.set_aside(facts.identity.1, rewrite.damage())?;
+                sys::rewind(new)?;
+                rewrite.rewrite(None, new)
+            }
+            result => result,
+        }
+    }
+
+    /// Opens and locks `FILE.part`.
+    fn lock(&mut self) -> Result<File, Errno> {
+        self.part.set(self.target.bytes())?;
+        self.part.push(b".part")?;
+        let mut pauses = Pauses::new();
+        for _ in 0..ATTEMPTS {
+            let file = self.open_part()?;
+            match sys::try_lock(&file) {
+                Ok(()) if still_named(&self.part, &file) => return Ok(file),
+                // Its last owner renamed or removed it in between: the next one is a new file.
+                Ok(()) => continue,
+                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+                Err(_) => return self.part_without_lock(),
+            }
+            drop(file);
+            pauses.pause();
+        }
+        Err(Errno::BUSY)
+    }
+
+    /// Where the file system has no locks every process writes a file of its own name, and the last
+    /// to rename wins.
+    fn part_without_lock(&mut self) -> Result<File, Errno> {
+        self.part.set(self.target.bytes())?;
+        self.part.push(b".")?;
+        self.part.push(&decimal(u64::from(sys::process())))?;
+        self.part.push(b".part")?;
+        self.open_part()
+    }
+
+    fn open_part(&mut self) -> Result<File, Errno> {
+        match sys::open(self.part.c_str(), Access::Create) {
+            Err(Errno::NOENT) => {
+                self.make_directories()?;
+                sys::open(self.part.c_str(), Access::Create)
+            }
+            result => result,
+        }
+    }
+
+    /// Makes the missing directories above the file.
+    fn make_directories(&mut self) -> Result<(), Errno> {
+        let bytes = self.part.directory();
+        let slashes = bytes.iter().enumerate().filter(|&(place, &byte)| byte == b'/' && place > 0);
+        for (end, _) in slashes {
+            self.other.set(bytes.get(..end).unwrap_or_default())?;
+            match sys::make_directory(self.other.c_str()) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                // A directory further up, which exists but is not ours to write.
+                Err(_) if sys::facts_at(self.other.c_str()).is_ok() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on to the file itself if the target is a symbolic link.
+    fn follow_links(&mut self) -> Result<(), Errno> {
+        for _ in 0..MOST_LINKS {
+            match sys::facts_at(self.target.c_str()) {
+                Ok(Facts { kind: Kind::Link, .. }) => {}
+                _ => return Ok(()),
+            }
+            let Self { target, part: link, other } = self;
+            link.read_link(target.c_str());
+            other.clear();
+            if !link.bytes().starts_with(b"/") {
+                other.push(target.directory())?;
+            }
+            other.push(link.bytes())?;
+            target.set(other.bytes())?;
+        }
+        Err(Errno::LOOP)
+    }
+
+    /// Renames a file that cannot be merged, and says so.
+    fn set_aside(&mut self, inode: u64, damage: Damage) -> Result<(), Errno> {
+        let Self { target, other: aside, .. } = self;
+        aside.set(target.bytes())?;
+        aside.push(b".aside-")?;
+        aside.push(&decimal(inode))?;
+        sys::rename(target.c_str(), aside.c_str())?;
+        let mut line = Line::about(target.bytes());
+        line.text(damage.defect.summary()).text(b" at ").offset(damage.offset);
+        line.text(b"; the file was set aside as ").text(aside.bytes()).print();
+        Ok(())
+    }
+}
+
+fn open_old(target: &Path) -> Result<Option<(File, Facts)>, Errno> {
+    let file = match sys::open(target.c_str(), Access::Read) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let facts = sys::facts(&file)?;
+    match facts.kind {
+        // Nothing to lose: as if there were none.
+        Kind::File if facts.size == 0 => Ok(None),
+        Kind::File => Ok(Some((file, facts))),
+        Kind::Directory => Err(Errno::ISDIR),
+        Kind::Link | Kind::Other => Err(Errno::NXIO),
+    }
+}
+
+fn still_named(part: &Path, file: &File) -> bool {
+    match (sys::facts(file), sys::facts_at(part.c_str())) {
+        (Ok(opened), Ok(named)) => opened.identity == named.identity,
+        _ => false,
+    }
+}

@@ -1,0 +1,77 @@
+//! An object's counters as a `.gcda` stream, for programs without files.
+//!
+//! Unlike a file the stream has no OBJECT_SUMMARY, and nothing is merged or locked: it is what
+//! libgcov's `__gcov_info_to_gcda` gives, for `gcov-tool merge-stream`.
+
+use core::convert::Infallible;
+use core::ffi::CStr;
+use core::sync::atomic::Ordering;
+
+use super::abi::gcov::{Function, Object};
+use super::module::collect;
+use crate::formats::gcda::FILE_NAME_MAGIC;
+use crate::formats::gcda::encode::{Encoder, Words};
+use crate::raw::gcov::{Rule, Version};
+
+/// Who takes the stream.
+pub trait Bytes {
+    /// Takes the next bytes.
+    fn take(&mut self, bytes: &[u8]);
+}
+
+struct WordsOf<B>(B);
+
+impl<B: Bytes> Words for WordsOf<B> {
+    type Error = Infallible;
+
+    fn word(&mut self, word: u32) -> Result<(), Infallible> {
+        self.0.take(&word.to_ne_bytes());
+        Ok(())
+    }
+}
+
+/// The version word in a file-name record: the first release that reads them.
+const FILE_NAME_VERSION: Version = Version(u32::from_be_bytes(*b"B30*"));
+
+/// Streams the name that the stream of an object's counters belongs to.
+pub fn file_name(name: &CStr, bytes: impl Bytes) {
+    let Ok(()) = name_record(name, WordsOf(bytes));
+}
+
+fn name_record<B: Bytes>(name: &CStr, mut words: WordsOf<B>) -> Result<(), Infallible> {
+    let name = name.to_bytes_with_nul();
+    words.word(FILE_NAME_MAGIC)?;
+    words.word(FILE_NAME_VERSION.0)?;
+    words.word(name.len() as u32)?;
+    words.0.take(name);
+    Ok(())
+}
+
+/// Streams an object's counters.
+pub fn object(object: &Object, bytes: impl Bytes) {
+    let Ok(()) = records(object, WordsOf(bytes));
+}
+
+fn records<W: Words>(object: &Object, words: W) -> Result<(), W::Error> {
+    let (version, stamp, checksum) = (object.version(), object.stamp(), object.checksum());
+    let mut encoder = Encoder::new(words, version, stamp, checksum)?;
+    for function in object.functions() {
+        if encoder.function(&function.record())? {
+            counters(&function, &mut encoder)?;
+        }
+    }
+    encoder.finish().map(drop)
+}
+
+fn counters<W: Words>(function: &Function, encoder: &mut Encoder<W>) -> Result<(), W::Error> {
+    for array in function.arrays() {
+        if array.rule == Rule::TopN {
+            let pairs = array.sites().map(|site| site.pairs().count()).sum();
+            encoder.sites(array.kind, array.sites().map(collect), array.sites().count(), pairs)?;
+        } else {
+            let values = array.counters.iter().map(|counter| counter.load(Ordering::Relaxed));
+            encoder.counters(array.kind, values)?;
+        }
+    }
+    Ok(())
+}

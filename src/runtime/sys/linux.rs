@@ -1,0 +1,291 @@
+//! Linux, by raw system calls.
+//!
+//! rustix makes them without libc; two it does not offer in a form without heap or panic path,
+//! `openat` and `getcwd`, go through the `syscalls` crate.
+#![allow(unsafe_code)]
+
+use core::ffi::{CStr, c_char};
+use core::ptr::{NonNull, null_mut};
+
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, Stat};
+use rustix::mm::{MapFlags, ProtFlags};
+use syscalls::{Sysno, raw_syscall};
+
+pub use rustix::io::Errno;
+
+/// Result of a system call.
+pub type Result<T> = core::result::Result<T, Errno>;
+
+/// An open file, closed when dropped.
+///
+/// rustix's own type is not used because without std it checks, with a panic, that a descriptor is
+/// not -1 each time it is borrowed.
+#[derive(Debug)]
+pub struct File(i32);
+
+impl AsFd for File {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // Never negative, see `open`; masked so that the compiler knows it, too.
+        let descriptor = self.0 & i32::MAX;
+        // SAFETY: open until `self` is dropped.
+        unsafe { BorrowedFd::borrow_raw(descriptor) }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: this value owns the descriptor, and is gone after this.
+        unsafe { rustix::io::close(self.0) };
+    }
+}
+
+/// How to open a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// For reading; never waits, not even for the other end of a fifo.
+    Read,
+    /// For reading and writing, created if missing, not through a symbolic link.
+    Create,
+}
+
+/// Which file a name or descriptor stands for, and what is worth keeping of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Device and inode.
+    pub identity: (u64, u64),
+    /// What it is.
+    pub kind: Kind,
+    /// Permission bits.
+    pub mode: u32,
+    /// Length in bytes.
+    pub size: u64,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An ordinary file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A device, fifo or socket.
+    Other,
+}
+
+impl From<Stat> for Facts {
+    fn from(stat: Stat) -> Self {
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Directory,
+            FileType::Symlink => Kind::Link,
+            _ => Kind::Other,
+        };
+        Self {
+            identity: (stat.st_dev, stat.st_ino),
+            kind,
+            mode: stat.st_mode & 0o7777,
+            size: stat.st_size as u64,
+        }
+    }
+}
+
+/// The error that a system call, or a function that follows its convention, returned as a negative
+/// number.
+pub fn error_of(result: i32) -> Errno {
+    match result {
+        // Looked at here so that the check inside, and its panic, goes.
+        -4095..=-1 => Errno::from_raw_os_error(-result),
+        _ => Errno::INVAL,
+    }
+}
+
+/// Opens a file. The descriptor is closed on exec.
+pub fn open(path: &CStr, access: Access) -> Result<File> {
+    use rustix::fs::OFlags;
+    let flags = match access {
+        Access::Read => OFlags::RDONLY | OFlags::NONBLOCK,
+        Access::Create => OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW,
+    };
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let (path, at) = (path.as_ptr(), rustix::fs::CWD);
+    let at = rustix::fd::AsRawFd::as_raw_fd(&at) as isize;
+    // SAFETY: openat reads the NUL-terminated path and changes no memory of ours.
+    let result = unsafe { raw_syscall!(Sysno::openat, at, path, flags.bits(), 0o666) };
+    let descriptor = result as i32;
+    if descriptor < 0 {
+        return Err(error_of(descriptor));
+    }
+    Ok(File(descriptor))
+}
+
+/// Reads until `into` is full or the file ends.
+pub fn read(file: &File, into: &mut [u8]) -> Result<usize> {
+    let mut length = 0;
+    while let Some(free) = into.get_mut(length..).filter(|free| !free.is_empty()) {
+        match rustix::io::read(file, free) {
+            Ok(0) => break,
+            Ok(now) => length = length.wrapping_add(now),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// Writes all of `bytes`.
+pub fn write(file: &File, mut bytes: &[u8]) -> Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(file, bytes) {
+            Ok(now) => bytes = bytes.get(now..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Writes to standard error, as far as it takes it.
+pub fn complain(bytes: &[u8]) {
+    // SAFETY: descriptor 2 is only borrowed for one write; if it is not open the write fails.
+    let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
+    let _ = rustix::io::write(stderr, bytes);
+}
+
+/// What an open file is.
+pub fn facts(file: &File) -> Result<Facts> {
+    rustix::fs::fstat(file).map(Facts::from)
+}
+
+/// What a name stands for, a symbolic link for itself.
+pub fn facts_at(path: &CStr) -> Result<Facts> {
+    rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).map(Facts::from)
+}
+
+/// Takes the exclusive lock of a file if nobody holds it.
+pub fn try_lock(file: &File) -> Result<()> {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)
+}
+
+/// Gives the lock of a file back, for every descriptor a fork may have copied.
+pub fn unlock(file: &File) {
+    let _ = rustix::fs::flock(file, FlockOperation::Unlock);
+}
+
+/// Empties a file and goes to its start.
+pub fn rewind(file: &File) -> Result<()> {
+    rustix::fs::ftruncate(file, 0)?;
+    rustix::fs::seek(file, rustix::fs::SeekFrom::Start(0)).map(drop)
+}
+
+/// Sets the permission bits of a file.
+pub fn set_mode(file: &File, mode: u32) -> Result<()> {
+    rustix::fs::fchmod(file, Mode::from_raw_mode(mode))
+}
+
+/// Renames a file over whatever has the name.
+pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
+    rustix::fs::renameat(CWD, from, CWD, to)
+}
+
+/// Removes a file.
+pub fn remove(path: &CStr) {
+    let _ = rustix::fs::unlinkat(CWD, path, AtFlags::empty());
+}
+
+/// Makes a directory.
+pub fn make_directory(path: &CStr) -> Result<()> {
+    rustix::fs::mkdirat(CWD, path, Mode::from_raw_mode(0o777))
+}
+
+/// Reads the target of a symbolic link, cut at the end of `into`; gives its length.
+pub fn read_link(path: &CStr, into: &mut [u8]) -> Result<usize> {
+    rustix::fs::readlinkat_raw(CWD, path, into)
+}
+
+/// Reads the path of the working directory; gives its length.
+pub fn working_directory(into: &mut [u8]) -> Result<usize> {
+    // SAFETY: the kernel writes at most the length passed to where `into` starts.
+    let result = unsafe { raw_syscall!(Sysno::getcwd, into.as_mut_ptr(), into.len()) };
+    let length = result as isize;
+    if length < 0 {
+        return Err(error_of(length as i32));
+    }
+    // What the kernel counts includes the NUL.
+    Ok((length as usize).saturating_sub(1))
+}
+
+/// Calls `with` with the machine's name.
+pub fn with_host<R>(with: impl FnOnce(&[u8]) -> R) -> R {
+    with(rustix::system::uname().nodename().to_bytes())
+}
+
+/// Id of this process.
+pub fn process() -> u32 {
+    rustix::process::getpid().as_raw_nonzero().get() as u32
+}
+
+/// Id of this thread.
+pub fn thread() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get() as u32
+}
+
+/// Waits.
+pub fn sleep(microseconds: u32) {
+    let nanoseconds = i64::from(microseconds.min(999_999)) * 1000;
+    let time = rustix::thread::Timespec { tv_sec: 0, tv_nsec: nanoseconds };
+    let _ = rustix::thread::nanosleep(&time);
+}
+
+/// Maps `bytes` of zeroed memory that stays mapped.
+pub fn map(bytes: usize) -> Result<NonNull<u8>> {
+    let (rights, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+    let flags = flags | MapFlags::NORESERVE;
+    // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
+    let memory = unsafe { rustix::mm::mmap_anonymous(null_mut(), bytes, rights, flags) }?;
+    NonNull::new(memory.cast()).ok_or(Errno::NOMEM)
+}
+
+/// Gives memory of [`map`] back.
+///
+/// # Safety
+///
+/// `memory` and `bytes` must be of one call of [`map`], and nobody may use the memory any more.
+pub unsafe fn unmap(memory: NonNull<u8>, bytes: usize) {
+    // SAFETY: promised by the caller.
+    let _ = unsafe { rustix::mm::munmap(memory.as_ptr().cast(), bytes) };
+}
+
+/// Value of an environment variable, as it stands now.
+///
+/// # Safety
+///
+/// Nobody may change the environment meanwhile: to be called before the program's own code runs.
+pub unsafe fn environment(name: &[u8]) -> Option<&'static CStr> {
+    unsafe extern "C" {
+        static environ: *const *const c_char;
+    }
+    // SAFETY: libc defines the variable, and has set it when constructors run.
+    let mut entry = unsafe { environ };
+    while !entry.is_null() {
+        // SAFETY: `environ` points to an array that ends with NULL.
+        let variable = unsafe { entry.read() };
+        if variable.is_null() {
+            break;
+        }
+        // SAFETY: the entries of the array are NUL-terminated strings.
+        let variable = unsafe { CStr::from_ptr(variable) };
+        if variable.to_bytes().strip_prefix(name).is_some_and(|rest| rest.starts_with(b"=")) {
+            let value = name.len().wrapping_add(1);
+            // SAFETY: the variable is at least this long, and its NUL is the value's.
+            let value = unsafe { variable.as_ptr().add(value) };
+            // SAFETY: as above.
+            return Some(unsafe { CStr::from_ptr(value) });
+        }
+        // SAFETY: not at the end yet, so the next entry is in the array.
+        entry = unsafe { entry.add(1) };
+    }
+    None
+}
