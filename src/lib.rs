@@ -9,8 +9,14 @@ extern crate std;
 
 #[cfg(countersink_archive)]
 mod archive;
+#[cfg(feature = "alloc")]
+#[forbid(unsafe_code)]
+pub mod convert;
 #[forbid(unsafe_code)]
 pub mod formats;
+#[cfg(feature = "alloc")]
+#[forbid(unsafe_code)]
+pub mod profile;
 #[forbid(unsafe_code)]
 pub mod raw;
 #[cfg(feature = "runtime")]

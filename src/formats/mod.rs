@@ -1,3 +1,21 @@
 //! File formats other than the raw dump: one folder a format, the same file names in each.
+//!
+//! | folder | format | `encode` | `decode` |
+//! |---|---|---|---|
+//! | [`afdo_v1_v3`] | AutoFDO version 2 | yes | yes |
+//! | [`afdo_v4`] | AutoFDO version 4, binary | yes | yes |
+//! | [`afdo_v4_text`] | AutoFDO version 4, text | yes | yes |
+//! | [`gcda`] | GCC's counters of one object | yes | yes |
+//! | [`gcno`] | GCC's notes about one object | | yes |
 
+#[cfg(feature = "alloc")]
+pub mod afdo_v1_v3;
+#[cfg(feature = "alloc")]
+pub mod afdo_v4;
+#[cfg(feature = "alloc")]
+pub mod afdo_v4_text;
 pub mod gcda;
+#[cfg(feature = "alloc")]
+pub mod gcno;
+#[cfg(feature = "alloc")]
+pub mod words;

@@ -19,6 +19,8 @@
 //!
 //! Sources: `gcov-io.h` and `libgcov-driver.c` of GCC 10 to 16, and the files they write.
 
+#[cfg(feature = "alloc")]
+pub mod decode;
 pub mod encode;
 
 /// First word of a data file.

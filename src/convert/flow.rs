@@ -1,0 +1,250 @@
+//! Solves a function's control-flow graph for the arcs that have no counter.
+//!
+//! The instrumented arcs are those off a spanning tree, so what flows into a block flows out of it
+//! and every other arc is a sum or difference of known ones. The result is unique; the order of
+//! solving does not matter. The entry has no predecessors and the exit no successors to reckon with.
+//!
+//! Counts of fake arcs may be negative: a call of `fork` returns once more than it was made. A
+//! negative count anywhere else cannot be, and tells of torn counters.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::formats::gcno::Arc;
+
+const ENTRY: u32 = 0;
+const EXIT: u32 = 1;
+
+/// The counts of a function's blocks and arcs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Executions of each block.
+    pub blocks: Vec<i64>,
+    /// Executions of each arc, in the order of the notes.
+    pub arcs: Vec<i64>,
+}
+
+/// Why there is no solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowError {
+    /// Another number of counters than arcs that have one.
+    Counters {
+        /// Arcs off the tree.
+        expected: usize,
+        /// Counters.
+        found: usize,
+    },
+    /// The arcs without counters are no tree.
+    Unsolvable,
+    /// A block or an arc that is not fake was executed less than never.
+    Negative,
+}
+
+impl core::fmt::Display for FlowError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match *self {
+            Self::Counters { expected, found } => {
+                write!(f, "expected {expected} arc counters, found {found}")
+            }
+            Self::Unsolvable => f.write_str("the graph cannot be solved"),
+            Self::Negative => f.write_str("impossible flow: a negative count"),
+        }
+    }
+}
+
+impl core::error::Error for FlowError {}
+
+impl Flow {
+    /// Solves for `blocks` blocks, whose arcs off the tree have these counters.
+    ///
+    /// The arcs' blocks must be below `blocks`.
+    pub fn solve(blocks: u32, arcs: &[Arc], counters: &[i64]) -> Result<Self, FlowError> {
+        let expected = arcs.iter().filter(|arc| !arc.is_on_tree()).count();
+        if expected != counters.len() {
+            return Err(FlowError::Counters { expected, found: counters.len() });
+        }
+        let mut solver = Solver::new(blocks, arcs);
+        let mut counters = counters.iter();
+        for (place, _) in arcs.iter().enumerate().filter(|(_, arc)| !arc.is_on_tree()) {
+            solver.set_arc(place, counters.next().copied().unwrap_or(0));
+        }
+        solver.run();
+        solver.finish()
+    }
+
+    /// How often the function was entered from its start, and not from elsewhere as after `setjmp`.
+    pub fn entries(&self, arcs: &[Arc]) -> i64 {
+        let entered = arcs.iter().zip(&self.arcs);
+        entered
+            .filter(|(arc, _)| arc.source == ENTRY && !arc.is_fake())
+            .map(|(_, count)| count)
+            .sum()
+    }
+}
+
+/// What is known of one side of a block: the arcs into it or out of it.
+#[derive(Clone, Copy, Default)]
+struct Side {
+    arcs: u32,
+    sum: i64,
+    unknown: u32,
+    /// Exclusive-or of the places of the unknown arcs: the place itself once only one is left.
+    places: usize,
+}
+
+impl Side {
+    fn expect(&mut self, place: usize) {
+        self.arcs += 1;
+        self.unknown += 1;
+        self.places ^= place;
+    }
+
+    fn learn(&mut self, place: usize, count: i64) {
+        self.sum = self.sum.wrapping_add(count);
+        self.unknown -= 1;
+        self.places ^= place;
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Block {
+    count: Option<i64>,
+    into: Side,
+    out: Side,
+}
+
+struct Solver<'n> {
+    arcs: &'n [Arc],
+    counts: Vec<Option<i64>>,
+    blocks: Vec<Block>,
+    /// Blocks of which something has become known.
+    changed: Vec<u32>,
+}
+
+impl<'n> Solver<'n> {
+    fn new(blocks: u32, arcs: &'n [Arc]) -> Self {
+        let mut solver = Self {
+            arcs,
+            counts: vec![None; arcs.len()],
+            blocks: vec![Block::default(); blocks as usize],
+            changed: (0..blocks).collect(),
+        };
+        for (place, arc) in arcs.iter().enumerate() {
+            solver.block(arc.source).out.expect(place);
+            solver.block(arc.destination).into.expect(place);
+        }
+        solver
+    }
+
+    fn block(&mut self, block: u32) -> &mut Block {
+        &mut self.blocks[block as usize]
+    }
+
+    fn set_arc(&mut self, place: usize, count: i64) {
+        let Arc { source, destination, .. } = self.arcs[place];
+        self.counts[place] = Some(count);
+        self.block(source).out.learn(place, count);
+        self.block(destination).into.learn(place, count);
+        self.changed.extend([source, destination]);
+    }
+
+    fn run(&mut self) {
+        while let Some(number) = self.changed.pop() {
+            let Block { count, into, out } = *self.block(number);
+            let count = match count {
+                Some(count) => count,
+                None if number == ENTRY && out.unknown == 0 => out.sum,
+                // Blocks without a way out are those of thunks, of which the compiler notes only
+                // the entry, and ends of calls that never return.
+                None if number != EXIT && out.arcs > 0 && out.unknown == 0 => out.sum,
+                None if number != ENTRY && into.unknown == 0 => into.sum,
+                None => continue,
+            };
+            self.block(number).count = Some(count);
+            for side in [into, out] {
+                if side.unknown == 1 && self.counts[side.places].is_none() {
+                    self.set_arc(side.places, count.wrapping_sub(side.sum));
+                }
+            }
+        }
+    }
+
+    fn finish(self) -> Result<Flow, FlowError> {
+        let arcs: Option<Vec<i64>> = self.counts.into_iter().collect();
+        let blocks: Option<Vec<i64>> = self.blocks.iter().map(|block| block.count).collect();
+        let (Some(arcs), Some(blocks)) = (arcs, blocks) else {
+            return Err(FlowError::Unsolvable);
+        };
+        let negative = |(arc, &count): (&Arc, &i64)| count < 0 && !arc.is_fake();
+        if blocks.iter().any(|&count| count < 0) || self.arcs.iter().zip(&arcs).any(negative) {
+            return Err(FlowError::Negative);
+        }
+        Ok(Flow { blocks, arcs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TREE: u32 = 1;
+    const FAKE: u32 = 2;
+
+    /// A loop with a call in it.
+    fn looping() -> [Arc; 6] {
+        [
+            Arc::new(0, 2, TREE),
+            Arc::new(2, 4, 0),
+            Arc::new(3, 4, 0),
+            Arc::new(3, 1, TREE | FAKE),
+            Arc::new(4, 3, TREE),
+            Arc::new(4, 1, 0),
+        ]
+    }
+
+    #[test]
+    fn a_loop() {
+        let flow = Flow::solve(5, &looping(), &[1, 10, 1]).unwrap();
+        assert_eq!(flow.blocks, [1, 1, 1, 10, 11]);
+        assert_eq!(flow.arcs, [1, 1, 10, 0, 10, 1]);
+        assert_eq!(flow.entries(&looping()), 1);
+    }
+
+    #[test]
+    fn a_fork_returns_twice() {
+        // 2 calls fork: into it once, out of it twice.
+        let arcs = [
+            Arc::new(0, 2, TREE),
+            Arc::new(2, 3, 0),
+            Arc::new(2, 1, TREE | FAKE),
+            Arc::new(3, 1, TREE),
+        ];
+        let flow = Flow::solve(4, &arcs, &[2]);
+        // Without a counter on the entry the graph is no tree with one arc less.
+        assert_eq!(flow, Err(FlowError::Unsolvable));
+        let arcs = [
+            Arc::new(0, 2, 0),
+            Arc::new(2, 3, 0),
+            Arc::new(2, 1, TREE | FAKE),
+            Arc::new(3, 1, TREE),
+        ];
+        let flow = Flow::solve(4, &arcs, &[1, 2]).unwrap();
+        assert_eq!(flow.arcs, [1, 2, -1, 2]);
+        assert_eq!(flow.blocks, [1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_thunk() {
+        let flow = Flow::solve(4, &[Arc::new(0, 2, 0)], &[7]).unwrap();
+        assert_eq!(flow.blocks, [7, 0, 7, 0]);
+    }
+
+    #[test]
+    fn impossible_counters() {
+        assert_eq!(
+            Flow::solve(5, &looping(), &[1]),
+            Err(FlowError::Counters { expected: 3, found: 1 })
+        );
+        assert_eq!(Flow::solve(5, &looping(), &[1, 10, -1]), Err(FlowError::Negative));
+    }
+}

@@ -1,0 +1,209 @@
+//! The `.gcda` files of a dump: byte for byte what libgcov would have written.
+//!
+//! An object that is in several modules, or that was compiled anew, has one file. libgcov's rule
+//! applies, in the order of the dump: counts of the same checksum (GCC 12 on) or stamp (before) are
+//! added, others are replaced.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::convert::Infallible;
+
+use crate::formats::gcda::encode::{Encoder, Words};
+use crate::raw::dump::{Dump, FunctionView, Module, Object, Values};
+use crate::raw::gcov::{FunctionRecord, Kind, Rule, Version};
+use crate::raw::layout::Sums;
+use crate::raw::merge::{Site, counter};
+
+/// The counters of one object.
+#[derive(Clone, Debug)]
+pub struct ObjectCounts {
+    version: Version,
+    stamp: u32,
+    checksum: u32,
+    sums: Sums,
+    functions: Vec<Function>,
+}
+
+#[derive(Clone, Debug)]
+struct Function {
+    record: FunctionRecord,
+    counters: Vec<(Kind, Counters)>,
+}
+
+#[derive(Clone, Debug)]
+enum Counters {
+    Plain(Rule, Vec<i64>),
+    Sites(Vec<Site>),
+}
+
+/// The objects of a dump by the path recorded in them, and how many were replaced by later ones.
+pub fn objects(dump: &Dump) -> (BTreeMap<Vec<u8>, ObjectCounts>, usize) {
+    let mut files = BTreeMap::<Vec<u8>, ObjectCounts>::new();
+    let mut replaced = 0;
+    for (module, object) in dump.modules.iter().flat_map(|m| m.objects.iter().map(move |o| (m, o)))
+    {
+        let mut counts = ObjectCounts::of(module, object);
+        if let Some(older) = files.get(&object.path) {
+            match counts.is_compatible_with(older) {
+                true => counts.merge(older),
+                false => replaced += 1,
+            }
+        }
+        files.insert(object.path.clone(), counts);
+    }
+    (files, replaced)
+}
+
+impl ObjectCounts {
+    fn of(module: &Module, object: &Object) -> Self {
+        Self {
+            version: object.version,
+            stamp: object.stamp,
+            checksum: object.checksum,
+            sums: module.record.sums,
+            functions: module.functions(object).map(|view| Function::of(&view, object)).collect(),
+        }
+    }
+
+    /// Whether libgcov would add these counts to the older ones, and the functions agree.
+    fn is_compatible_with(&self, older: &Self) -> bool {
+        let same = match self.version.counts_bytes() {
+            true => self.checksum == older.checksum,
+            false => self.stamp == older.stamp,
+        };
+        let records = |counts: &Self| -> Vec<FunctionRecord> {
+            counts.functions.iter().map(|function| function.record).collect()
+        };
+        same && self.version == older.version && records(self) == records(older)
+    }
+
+    fn merge(&mut self, older: &Self) {
+        self.sums = self.sums.plus(older.sums);
+        for (function, older) in self.functions.iter_mut().zip(&older.functions) {
+            for ((_, counters), (_, older)) in function.counters.iter_mut().zip(&older.counters) {
+                counters.merge(older);
+            }
+        }
+    }
+
+    /// The file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let Ok(bytes) = self.encode(Bytes(Vec::new()));
+        bytes.0
+    }
+
+    fn encode<W: Words>(&self, words: W) -> Result<W, W::Error> {
+        let mut encoder = Encoder::new(words, self.version, self.stamp, self.checksum)?;
+        encoder.summary(self.sums.runs, self.sums.sum_max)?;
+        for function in &self.functions {
+            if !encoder.function(&function.record)? {
+                continue;
+            }
+            for (kind, counters) in &function.counters {
+                counters.encode(*kind, &mut encoder)?;
+            }
+        }
+        encoder.finish()
+    }
+}
+
+impl Function {
+    fn of(view: &FunctionView<'_>, object: &Object) -> Self {
+        let record = FunctionRecord {
+            ident: view.ident(),
+            lineno_checksum: view.lineno_checksum(),
+            cfg_checksum: view.cfg_checksum(),
+            flags: if view.is_absent() { FunctionRecord::ABSENT } else { 0 },
+        };
+        let counters = view.kinds().map(|(kind, values)| {
+            let rule = object.rules.rule(kind).unwrap_or(kind.usual_rule());
+            let counters = match values {
+                Values::Counters(values) => Counters::Plain(rule, values.to_vec()),
+                Values::Sites(sites) => Counters::Sites(sites.map(|site| site.to_site()).collect()),
+            };
+            (kind, counters)
+        });
+        Self { record, counters: counters.collect() }
+    }
+}
+
+impl Counters {
+    fn merge(&mut self, older: &Self) {
+        match (self, older) {
+            (Self::Plain(rule, values), Self::Plain(_, older)) => {
+                for (value, older) in values.iter_mut().zip(older) {
+                    *value = counter(*rule, *value, *older);
+                }
+            }
+            (Self::Sites(sites), Self::Sites(older)) => {
+                for (site, older) in sites.iter_mut().zip(older) {
+                    let mut merge = site.merge(older.total);
+                    older.pairs.iter().for_each(|&pair| merge.pair(pair));
+                    merge.finish();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn encode<W: Words>(&self, kind: Kind, encoder: &mut Encoder<W>) -> Result<(), W::Error> {
+        match self {
+            Self::Plain(_, values) => encoder.counters(kind, values.iter().copied()),
+            Self::Sites(sites) => {
+                let pairs = sites.iter().map(|site| site.pairs.len()).sum();
+                encoder.sites(kind, sites.iter(), sites.len(), pairs)
+            }
+        }
+    }
+}
+
+struct Bytes(Vec<u8>);
+
+impl Words for Bytes {
+    type Error = Infallible;
+
+    fn word(&mut self, word: u32) -> Result<(), Infallible> {
+        self.0.extend_from_slice(&word.to_ne_bytes());
+        Ok(())
+    }
+}
+
+/// Where a file goes, as libgcov's `GCOV_PREFIX` and `GCOV_PREFIX_STRIP` say it: without the first
+/// `strip` directories, of which the leading slash is none, under `prefix`.
+pub fn place(recorded: &[u8], prefix: Option<&[u8]>, strip: usize) -> Vec<u8> {
+    let prefix = match prefix {
+        Some(prefix) => prefix.strip_suffix(b"/").unwrap_or(prefix),
+        None if strip > 0 => b".",
+        None => return recorded.to_vec(),
+    };
+    let relative = recorded.strip_prefix(b"/").unwrap_or(recorded);
+    let slashes = relative.iter().enumerate().filter(|&(_, &byte)| byte == b'/');
+    // The last component always stays, so there may be fewer slashes to strip at.
+    let rest = match slashes.take(strip).last() {
+        Some((slash, _)) => &relative[slash + 1..],
+        None => relative,
+    };
+    [prefix, b"/", rest].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_as_libgcov_makes_them() {
+        let path = b"/a/b/c.gcda".as_slice();
+        for (prefix, strip, expected) in [
+            (None, 0, "/a/b/c.gcda"),
+            (Some("/p"), 0, "/p/a/b/c.gcda"),
+            (Some("/p/"), 1, "/p/b/c.gcda"),
+            (Some("p"), 2, "p/c.gcda"),
+            (Some("/p"), 9, "/p/c.gcda"),
+            (None, 1, "./b/c.gcda"),
+        ] {
+            let place = place(path, prefix.map(str::as_bytes), strip);
+            assert_eq!(core::str::from_utf8(&place), Ok(expected));
+        }
+        assert_eq!(place(b"d/x.gcda", Some(b"/p"), 0), b"/p/d/x.gcda");
+    }
+}

@@ -1,0 +1,68 @@
+//! The account of a conversion: what was used, what was not, and why.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// What became of a dump's contents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Objects whose notes were used.
+    pub objects: usize,
+    /// Objects without notes that fit.
+    pub objects_without_notes: usize,
+    /// Functions whose counts were used.
+    pub functions: usize,
+    /// Functions of used objects that the notes do not know, or know differently.
+    pub functions_without_notes: usize,
+    /// Functions whose counts are impossible.
+    pub functions_impossible: usize,
+    /// Arc counters of used functions.
+    pub counters: usize,
+    /// Line counts credited to the function they stand in.
+    pub lines: usize,
+    /// Line counts credited to a function that was inlined where they were counted.
+    pub lines_inlined: usize,
+    /// Executed line counts dropped because they lie in no known function.
+    pub lines_outside: usize,
+    /// Executed line counts dropped because several functions share the lines.
+    pub lines_ambiguous: usize,
+    /// Indirect-call sites with events whose line is certain.
+    pub sites: usize,
+    /// Indirect-call sites with events dropped because their line is not.
+    pub sites_unplaced: usize,
+    /// Calls at placed sites that no kept target accounts for.
+    pub calls_lost: u64,
+    /// Targets dropped because no notes name them.
+    pub targets_unnamed: usize,
+    /// Events lost at run time because the runtime's node region was full.
+    pub events_dropped: u64,
+    /// Details, one line each, for whoever wants to know.
+    pub details: Vec<String>,
+}
+
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { objects, functions, counters, lines, lines_inlined, sites, .. } = self;
+        write!(f, "{objects} objects, {functions} functions, {counters} counters; ")?;
+        write!(f, "{lines} lines and {lines_inlined} of inlined functions, ")?;
+        write!(f, "{sites} indirect-call sites")?;
+        let dropped: [(u64, &str); 9] = [
+            (self.objects_without_notes as u64, "objects without notes"),
+            (self.functions_without_notes as u64, "functions without notes"),
+            (self.functions_impossible as u64, "functions with impossible counts"),
+            (self.lines_outside as u64, "lines in no known function"),
+            (self.lines_ambiguous as u64, "lines that several functions share"),
+            (self.sites_unplaced as u64, "indirect-call sites whose line is not certain"),
+            (self.targets_unnamed as u64, "call targets without a name"),
+            (self.calls_lost, "calls of full sites"),
+            (self.events_dropped, "events without room in the runtime"),
+        ];
+        let mut separator = "; dropped: ";
+        for (number, what) in dropped.into_iter().filter(|&(number, _)| number > 0) {
+            write!(f, "{separator}{number} {what}")?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! Numbers for the symbols and files of a profile, as binary and text form share them.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::profile::{Body, Profile, SymbolId};
+
+/// The symbols a profile speaks of, in canonical order; their place plus 1 is their id.
+pub struct Ids<'p> {
+    profile: &'p Profile,
+    order: Vec<SymbolId>,
+    ids: BTreeMap<SymbolId, u32>,
+}
+
+/// The symbols that one file declares.
+pub struct FileSymbols<'p> {
+    /// Path of the file, `None` for the unknown one.
+    pub path: Option<&'p [u8]>,
+    /// Its symbols with their ids, ascending.
+    pub symbols: Vec<(u32, SymbolId)>,
+}
+
+impl<'p> Ids<'p> {
+    /// Numbers all functions, inlined functions and call targets.
+    pub fn new(profile: &'p Profile) -> Self {
+        let mut ids = BTreeMap::new();
+        for (&symbol, function) in &profile.functions {
+            ids.insert(symbol, 0);
+            collect(&function.body, &mut ids);
+        }
+        let mut order: Vec<SymbolId> = ids.keys().copied().collect();
+        order.sort_by(|&a, &b| profile.symbols.canonical_order(a, b));
+        for (id, symbol) in (1..).zip(&order) {
+            ids.insert(*symbol, id);
+        }
+        Self { profile, order, ids }
+    }
+
+    /// Id of a symbol.
+    pub fn id(&self, symbol: SymbolId) -> u32 {
+        self.ids.get(&symbol).copied().unwrap_or(0)
+    }
+
+    /// The symbols in the order of their ids, which start at 1.
+    pub fn symbols(&self) -> impl Iterator<Item = (u32, SymbolId)> {
+        (1..).zip(self.order.iter().copied())
+    }
+
+    /// The files bytewise, the unknown one last even if it has no symbols.
+    pub fn files(&self) -> Vec<FileSymbols<'p>> {
+        let mut files = Vec::<FileSymbols<'p>>::new();
+        for (id, symbol) in self.symbols() {
+            let path = self.profile.symbols.declared_in(symbol);
+            match files.last_mut() {
+                Some(file) if file.path == path => file.symbols.push((id, symbol)),
+                _ => files.push(FileSymbols { path, symbols: [(id, symbol)].into() }),
+            }
+        }
+        if files.last().is_none_or(|file| file.path.is_some()) {
+            files.push(FileSymbols { path: None, symbols: Vec::new() });
+        }
+        files
+    }
+}
+
+fn collect(body: &Body, ids: &mut BTreeMap<SymbolId, u32>) {
+    for record in body.positions.values() {
+        ids.extend(record.targets.keys().map(|&target| (target, 0)));
+        for (&callee, body) in &record.inlined {
+            ids.insert(callee, 0);
+            collect(body, ids);
+        }
+    }
+}

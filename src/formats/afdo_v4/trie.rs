@@ -1,0 +1,205 @@
+//! String tables: tries whose labels are the shared beginnings of names.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::HIGH;
+use super::check::{Defect, Finding};
+use super::number::{Input, Output};
+
+/// Most children of a node.
+const MOST_CHILDREN: usize = 127;
+/// Longest label.
+const LONGEST_LABEL: usize = u16::MAX as usize;
+/// Deepest trie that is read (D10).
+const DEEPEST: usize = 65536;
+/// Most bytes of strings, put together, that a table may hold (D10).
+const MOST_BYTES: usize = 1 << 30;
+
+/// Writes a table of names, which must be in bytewise order and differ. Their numbers are their
+/// places.
+pub fn encode(names: &[&[u8]], output: &mut Output) {
+    output.u32(names.len() as u32);
+    let mut next_id = 0;
+    let mut nodes = vec![Node::Bare { names, depth: 0 }];
+    while let Some(node) = nodes.pop() {
+        let (names, depth) = match node {
+            Node::Bare { names, depth } => (names, depth),
+            Node::Labelled { names, depth } => (names, label(names, depth, output)),
+            Node::Rest { names, depth } => {
+                output.u16(0);
+                (names, depth)
+            }
+        };
+        let (ends, names) = match names {
+            [first, rest @ ..] if first.len() == depth => (HIGH, rest),
+            names => (0, names),
+        };
+        let mut children: Vec<_> = names
+            .chunk_by(|a, b| a[depth] == b[depth])
+            .map(|names| Node::Labelled { names, depth })
+            .collect();
+        if children.len() > MOST_CHILDREN {
+            let kept: usize = children.drain(MOST_CHILDREN - 1..).map(|node| node.len()).sum();
+            children.push(Node::Rest { names: &names[names.len() - kept..], depth });
+        }
+        output.byte(ends | children.len() as u8);
+        if ends != 0 {
+            output.u32(next_id);
+            next_id += 1;
+        }
+        nodes.extend(children.into_iter().rev());
+    }
+}
+
+/// A node still to be written: names that share their first `depth` bytes.
+enum Node<'n> {
+    /// Without a label: the root.
+    Bare { names: &'n [&'n [u8]], depth: usize },
+    /// With a label that starts at `depth`.
+    Labelled { names: &'n [&'n [u8]], depth: usize },
+    /// With an empty label: the children a node has too many of.
+    Rest { names: &'n [&'n [u8]], depth: usize },
+}
+
+impl Node<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bare { names, .. } | Self::Labelled { names, .. } | Self::Rest { names, .. } => {
+                names.len()
+            }
+        }
+    }
+}
+
+/// Writes what the names share from `depth` on as a label; gives the depth behind it.
+fn label(names: &[&[u8]], depth: usize, output: &mut Output) -> usize {
+    let (first, last) = (names[0], names[names.len() - 1]);
+    let shared = first[depth..].iter().zip(&last[depth..]).take_while(|(a, b)| a == b).count();
+    let mut pieces = first[depth..depth + shared].chunks(LONGEST_LABEL).peekable();
+    while let Some(piece) = pieces.next() {
+        output.u16(piece.len() as u16);
+        output.bytes.extend_from_slice(piece);
+        if pieces.peek().is_some() {
+            output.byte(1);
+        }
+    }
+    depth + shared
+}
+
+/// Reads a table; the strings by number.
+pub fn decode(
+    input: &mut Input<'_>,
+    tolerated: &mut Vec<Finding>,
+) -> Result<Vec<Vec<u8>>, Finding> {
+    decode_up_to(MOST_BYTES, input, tolerated)
+}
+
+fn decode_up_to(
+    most_bytes: usize,
+    input: &mut Input<'_>,
+    tolerated: &mut Vec<Finding>,
+) -> Result<Vec<Vec<u8>>, Finding> {
+    let start = input.offset();
+    // A string takes at least its node's byte and its number.
+    let number = input.count(4, 2)?;
+    let mut strings: Vec<Option<Vec<u8>>> = vec![None; number];
+    let mut found = 0;
+    let (mut text, mut bytes) = (Vec::new(), 0);
+    // For each node on the way the children still to come, and where its text ends.
+    let mut way: Vec<(u8, usize)> = vec![(1, 0)];
+    while let Some((children, end)) = way.last_mut() {
+        let Some(left) = children.checked_sub(1) else {
+            way.pop();
+            continue;
+        };
+        *children = left;
+        text.truncate(*end);
+        if way.len() > 1 {
+            let length = input.u16()?;
+            text.extend_from_slice(input.take(length.into())?);
+        }
+        let offset = input.offset();
+        let node = input.byte()?;
+        if node & HIGH != 0 {
+            let id = input.u32()?;
+            let place = strings.get_mut(id as usize).filter(|place| place.is_none());
+            let Some(place) = place else { return input.error(offset, Defect::StringId(id)) };
+            *place = Some(text.clone());
+            found += 1;
+            bytes += text.len();
+        } else if node == 0 && way.len() > 1 {
+            tolerated.push(Finding { offset, defect: Defect::EmptyNode });
+        }
+        if bytes > most_bytes || way.len() > DEEPEST {
+            return input.error(offset, Defect::Trie);
+        }
+        way.push((node & !HIGH, text.len()));
+    }
+    let strings: Option<Vec<Vec<u8>>> = strings.into_iter().collect();
+    match strings {
+        Some(strings) => Ok(strings),
+        None => input.error(start, Defect::Strings { expected: number as u32, found }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::number::Encoding;
+    use super::*;
+
+    fn round_trip(names: &[&[u8]], encoding: Encoding) -> Vec<u8> {
+        let mut output = Output::new(encoding);
+        encode(names, &mut output);
+        let bytes = output.bytes;
+        let mut input = Input::new(&bytes, 0, bytes.len());
+        input.set_encoding(encoding);
+        let mut tolerated = Vec::new();
+        let decoded = decode(&mut input, &mut tolerated).unwrap();
+        assert_eq!(decoded, names);
+        assert_eq!((input.left(), tolerated.len()), (0, 0));
+        bytes
+    }
+
+    #[test]
+    fn shared_beginnings_are_written_once() {
+        let bytes = round_trip(&[b"cb1", b"cb2", b"main"], Encoding::Compact);
+        // The table of the profile `mini`.
+        assert_eq!(bytes, b"\x03\x02\x02cb\x02\x011\x80\x00\x012\x80\x01\x04main\x80\x02");
+        assert_eq!(round_trip(&[], Encoding::Normal), [0; 5]);
+        round_trip(&[b"", b"a", b"ab", b"abc", b"b"], Encoding::Normal);
+    }
+
+    #[test]
+    fn more_children_than_a_node_can_have() {
+        let names: Vec<[u8; 2]> = (1..=255).map(|byte| [byte, b'x']).collect();
+        let names: Vec<&[u8]> =
+            [b"".as_slice()].into_iter().chain(names.iter().map(|n| &n[..])).collect();
+        round_trip(&names, Encoding::Normal);
+        round_trip(&names, Encoding::Compact);
+    }
+
+    #[test]
+    fn labels_longer_than_their_length_field() {
+        let long = [b'a'; 200_000];
+        let longer = [&long[..], b"b"].concat();
+        round_trip(&[&long, &longer], Encoding::Compact);
+        round_trip(&[b"a", &long[..70_000], &longer], Encoding::Normal);
+    }
+
+    #[test]
+    fn bombs_are_refused() {
+        // A chain of nodes whose strings, written out, grow with its square.
+        let name = [b'a'; 3000];
+        let names: Vec<&[u8]> = (1..=3000).map(|length| &name[..length]).collect();
+        let mut output = Output::new(Encoding::Normal);
+        encode(&names, &mut output);
+        let read = |most_bytes| {
+            let mut input = Input::new(&output.bytes, 0, output.bytes.len());
+            decode_up_to(most_bytes, &mut input, &mut Vec::new()).map_err(|f| f.defect)
+        };
+        assert_eq!(output.bytes.len(), 4 + 1 + 3000 * 8);
+        assert_eq!(read(4_000_000), Err(Defect::Trie));
+        assert_eq!(read(5_000_000).map(|names| names.len()), Ok(3000));
+    }
+}

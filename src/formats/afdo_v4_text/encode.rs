@@ -1,0 +1,240 @@
+//! Writes the text form.
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{self, Display, Write};
+
+use crate::formats::afdo_v4::Ids;
+use crate::profile::{Body, Position, Profile, Record, SymbolId};
+
+/// Why a profile has no text form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameError(Vec<u8>);
+
+impl Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the name '{}' contains a quotation mark", self.0.escape_ascii())
+    }
+}
+
+impl core::error::Error for NameError {}
+
+/// The text of a profile, with the summary of its counts.
+pub fn encode(profile: &Profile) -> Result<Vec<u8>, NameError> {
+    let ids = Ids::new(profile);
+    let files = ids.files();
+    let paths: Vec<&[u8]> = files.iter().filter_map(|file| file.path).collect();
+    let mut text = Text { profile, ids: &ids, paths: &paths, bytes: Vec::new(), indent: 0 };
+    text.file_names()?;
+    text.summary();
+    text.target_names()?;
+    text.functions()?;
+    Ok(text.bytes)
+}
+
+struct Text<'p> {
+    profile: &'p Profile,
+    ids: &'p Ids<'p>,
+    paths: &'p [&'p [u8]],
+    bytes: Vec<u8>,
+    indent: usize,
+}
+
+impl Text<'_> {
+    fn file_names(&mut self) -> Result<(), NameError> {
+        self.put("filenames = ");
+        self.list(self.paths.iter(), |text, path| text.quoted(path))?;
+        self.put("\n\n");
+        Ok(())
+    }
+
+    fn summary(&mut self) {
+        let summary = self.profile.summary();
+        let cutoffs = summary.cutoffs.iter().map(|cutoff| {
+            let (share, min_count, counts) = (cutoff.share, cutoff.min_count, cutoff.counts);
+            alloc::format!(
+                "    {{cutoff = {share}, min_count = {min_count}, num_counts = {counts}}}"
+            )
+        });
+        let cutoffs = cutoffs.collect::<Vec<String>>().join(",\n");
+        self.put(format_args!(
+            "summary = {{\n  total_count = {},\n  max_count = {},\n  max_fn_count = {},\n  \
+             num_counts = {},\n  num_functions = {},\n  num_detailed_entries = {},\n  \
+             detailed_entries = {{\n{}\n  }}\n}}\n",
+            summary.total_count,
+            summary.max_count,
+            summary.max_function_count,
+            summary.counts,
+            summary.functions,
+            summary.cutoffs.len(),
+            cutoffs,
+        ));
+    }
+
+    /// Names of the symbols that are nothing but call targets.
+    fn target_names(&mut self) -> Result<(), NameError> {
+        let mut named = BTreeSet::new();
+        for (&symbol, function) in &self.profile.functions {
+            named.insert(symbol);
+            function.body.for_each_record(&mut |record| named.extend(record.inlined.keys()));
+        }
+        let ids = self.ids;
+        let mut targets = ids.symbols().filter(|(_, symbol)| !named.contains(symbol)).peekable();
+        if targets.peek().is_none() {
+            return Ok(());
+        }
+        self.put("\nsymbol_names = ");
+        self.list(targets, |text, (id, symbol)| {
+            text.put(format_args!("{id} = "));
+            text.name(symbol)
+        })?;
+        self.put("\n");
+        Ok(())
+    }
+
+    fn functions(&mut self) -> Result<(), NameError> {
+        let (profile, ids) = (self.profile, self.ids);
+        for (id, symbol) in ids.symbols() {
+            let Some(function) = profile.functions.get(&symbol) else { continue };
+            self.put("\n");
+            self.name(symbol)?;
+            self.put(format_args!("({id}:{}:{}) = ", function.head_count, function.timestamp));
+            self.body(&function.body)?;
+            self.put("\n");
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, body: &Body) -> Result<(), NameError> {
+        let records = body.positions.iter();
+        let counts: Vec<_> = records.clone().filter_map(|(p, r)| Some((p, r.count?))).collect();
+        let calls: Vec<_> = records.clone().filter(|(_, r)| !r.targets.is_empty()).collect();
+        let inlined: Vec<_> =
+            records.flat_map(|(p, r)| r.inlined.iter().map(move |i| (p, i))).collect();
+        let sections = [
+            (!counts.is_empty()).then_some(Section::Locations(counts)),
+            (!calls.is_empty()).then_some(Section::CallSites(calls)),
+            (!inlined.is_empty()).then_some(Section::Inlined(inlined)),
+        ];
+        self.list(sections.into_iter().flatten(), |text, section| text.section(section))
+    }
+
+    fn section(&mut self, section: Section<'_>) -> Result<(), NameError> {
+        match section {
+            Section::Locations(counts) => {
+                self.put("locations = ");
+                self.list(counts, |text, (position, count)| {
+                    text.put(format_args!("{} = {count}", Place(position)));
+                    Ok(())
+                })
+            }
+            Section::CallSites(calls) => {
+                self.put("callsites = ");
+                self.list(calls, |text, (position, record)| {
+                    text.put(format_args!("{} -> {{ ", Place(position)));
+                    text.targets(record);
+                    text.put(" }");
+                    Ok(())
+                })
+            }
+            Section::Inlined(mut inlined) => {
+                inlined.sort_by_key(|(position, (callee, _))| (**position, self.ids.id(**callee)));
+                self.put("inlined = ");
+                self.list(inlined, |text, (position, (&callee, body))| {
+                    text.put(format_args!("{} = ", Place(position)));
+                    text.name(callee)?;
+                    text.put(format_args!("({}) = ", text.ids.id(callee)));
+                    text.body(body)
+                })
+            }
+        }
+    }
+
+    fn targets(&mut self, record: &Record) {
+        let mut targets: Vec<(u32, u64)> =
+            record.targets.iter().map(|(&target, &calls)| (self.ids.id(target), calls)).collect();
+        targets.sort_unstable();
+        for (place, (target, calls)) in targets.into_iter().enumerate() {
+            let separator = if place == 0 { "" } else { ", " };
+            self.put(format_args!("{separator}{target} = {calls}"));
+        }
+    }
+
+    /// A name and the number of its file.
+    fn name(&mut self, symbol: SymbolId) -> Result<(), NameError> {
+        self.quoted(self.profile.symbols.name(symbol))?;
+        let path = self.profile.symbols.declared_in(symbol);
+        match path.and_then(|path| self.paths.binary_search(&path).ok()) {
+            Some(file) => self.put(format_args!(":{file}")),
+            None => self.put(":-1"),
+        }
+        Ok(())
+    }
+
+    fn quoted(&mut self, name: &[u8]) -> Result<(), NameError> {
+        if name.contains(&b'"') {
+            return Err(NameError(name.to_vec()));
+        }
+        self.bytes.push(b'"');
+        self.bytes.extend_from_slice(name);
+        self.bytes.push(b'"');
+        Ok(())
+    }
+
+    /// Braces around items, one a line.
+    fn list<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut put: impl FnMut(&mut Self, T) -> Result<(), NameError>,
+    ) -> Result<(), NameError> {
+        self.put("{");
+        self.indent += 1;
+        let mut separator = "";
+        for item in items {
+            self.put(separator);
+            self.new_line();
+            put(self, item)?;
+            separator = ",";
+        }
+        self.indent -= 1;
+        self.new_line();
+        self.put("}");
+        Ok(())
+    }
+
+    fn new_line(&mut self) {
+        self.bytes.push(b'\n');
+        self.bytes.resize(self.bytes.len() + 2 * self.indent, b' ');
+    }
+
+    fn put(&mut self, text: impl Display) {
+        // Into a vector, which takes everything.
+        let _ = write!(self, "{text}");
+    }
+}
+
+impl Write for Text<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.bytes.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
+
+enum Section<'b> {
+    Locations(Vec<(&'b Position, u64)>),
+    CallSites(Vec<(&'b Position, &'b Record)>),
+    Inlined(Vec<(&'b Position, (&'b SymbolId, &'b Body))>),
+}
+
+struct Place<'b>(&'b Position);
+
+impl Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Position { line, discriminator } = self.0;
+        match discriminator {
+            0 => write!(f, "{line}"),
+            _ => write!(f, "{line}.{discriminator}"),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Reading the 32-bit words and strings of GCC's notes and data files.
+//!
+//! Both kinds of file are streams of words in the byte order of the machine that wrote them, which
+//! the magic tells. Up to GCC 11 lengths count words and strings are padded to words with at least
+//! one NUL; from 12 on both count bytes.
+
+use core::fmt;
+
+use crate::raw::gcov::Version;
+
+/// What is wrong with a notes or data file, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WordError {
+    /// Byte of the file.
+    pub offset: u64,
+    /// The defect.
+    pub defect: WordDefect,
+}
+
+/// A defect of a notes or data file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordDefect {
+    /// The magic is another.
+    Magic {
+        /// The four letters expected.
+        expected: [u8; 4],
+        /// The word found.
+        found: u32,
+    },
+    /// A compiler that is not known.
+    Version(Version),
+    /// The file ends early.
+    Truncated {
+        /// Bytes needed.
+        expected: u64,
+        /// Bytes left.
+        found: u64,
+    },
+    /// A record's length does not fit what it must hold.
+    Length {
+        /// Tag of the record.
+        tag: u32,
+        /// The length in bytes.
+        found: u64,
+    },
+    /// A record that must follow another stands alone.
+    Order(u32),
+    /// A block number beyond the function's blocks.
+    Block {
+        /// Number of blocks of the function.
+        blocks: u32,
+        /// The number found.
+        found: u32,
+    },
+}
+
+impl fmt::Display for WordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}: ", self.offset)?;
+        match self.defect {
+            WordDefect::Magic { expected, found } => {
+                let expected = core::str::from_utf8(&expected).unwrap_or("?");
+                write!(f, "expected magic \"{expected}\", found {found:#010x}")
+            }
+            WordDefect::Version(version) => {
+                write!(f, "expected a file of gcc 10 to 17, found {version}")
+            }
+            WordDefect::Truncated { expected, found } => {
+                write!(f, "cut short: expected {expected} more bytes, found {found}")
+            }
+            WordDefect::Length { tag, found } => {
+                write!(f, "record {tag:#010x}: impossible length of {found} bytes")
+            }
+            WordDefect::Order(tag) => {
+                write!(f, "record {tag:#010x} without the record it belongs to")
+            }
+            WordDefect::Block { blocks, found } => {
+                write!(f, "expected a block number below {blocks}, found {found}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for WordError {}
+
+/// A place in a file.
+#[derive(Clone, Debug)]
+pub struct Words<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+    swapped: bool,
+    /// Of the file, once its header is read.
+    pub version: Version,
+}
+
+impl<'a> Words<'a> {
+    /// Starts at the magic, which must spell `magic` in either byte order, and the version behind
+    /// it.
+    pub fn open(bytes: &'a [u8], magic: [u8; 4]) -> Result<Self, WordError> {
+        let end = bytes.len();
+        let mut words = Self { bytes, at: 0, end, swapped: false, version: Version(0) };
+        let found = words.word()?;
+        words.swapped = found.swap_bytes() == u32::from_be_bytes(magic);
+        if !words.swapped && found != u32::from_be_bytes(magic) {
+            return Err(words.error_at(0, WordDefect::Magic { expected: magic, found }));
+        }
+        words.version = Version(words.word()?);
+        if words.version.known_major().is_none() {
+            return Err(words.error_at(4, WordDefect::Version(words.version)));
+        }
+        Ok(words)
+    }
+
+    /// Offset of the next byte.
+    pub fn offset(&self) -> u64 {
+        self.at as u64
+    }
+
+    /// Whether the file, or the record taken with [`Words::record`], ends here.
+    pub fn is_at_end(&self) -> bool {
+        self.at >= self.end
+    }
+
+    /// Bytes left.
+    pub fn left(&self) -> usize {
+        self.end.saturating_sub(self.at)
+    }
+
+    /// The next word.
+    pub fn word(&mut self) -> Result<u32, WordError> {
+        let bytes = self.take(4)?.try_into().unwrap_or_default();
+        let word = u32::from_ne_bytes(bytes);
+        Ok(if self.swapped { word.swap_bytes() } else { word })
+    }
+
+    /// The next 64-bit value, low word first.
+    pub fn value(&mut self) -> Result<i64, WordError> {
+        let low = self.word()?;
+        let high = self.word()?;
+        Ok(i64::from(high as i32) << 32 | i64::from(low))
+    }
+
+    /// The next string, without its padding.
+    pub fn string(&mut self) -> Result<&'a [u8], WordError> {
+        let length = self.length()? as usize;
+        let bytes = self.take(length)?;
+        let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        Ok(bytes.get(..end).unwrap_or_default())
+    }
+
+    /// The length of a record or string, in bytes.
+    pub fn length(&mut self) -> Result<i64, WordError> {
+        let length = i64::from(self.word()? as i32);
+        Ok(if self.version.counts_bytes() { length } else { length * 4 })
+    }
+
+    /// The next `length` bytes as a file of their own, behind which `self` then stands.
+    pub fn record(&mut self, length: usize) -> Result<Self, WordError> {
+        let start = self.at;
+        self.take(length)?;
+        Ok(Self { at: start, end: self.at, ..self.clone() })
+    }
+
+    /// An error about something at `offset`.
+    pub fn error_at(&self, offset: u64, defect: WordDefect) -> WordError {
+        WordError { offset, defect }
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8], WordError> {
+        let left = self.bytes.get(self.at..self.end).unwrap_or_default();
+        let Some(taken) = left.get(..length) else {
+            let (expected, found) = (length as u64, left.len() as u64);
+            return Err(self.error_at(self.offset(), WordDefect::Truncated { expected, found }));
+        };
+        self.at += length;
+        Ok(taken)
+    }
+}

@@ -1,0 +1,88 @@
+//! Adds profiles.
+
+use super::{Body, Function, Profile, Record, SymbolId, Symbols};
+
+impl Profile {
+    /// Adds another profile, whose counts weigh `weight` times as much.
+    ///
+    /// Counts, head counts and call targets are added; of the timestamps the smallest that is not 0
+    /// stays.
+    pub fn merge(&mut self, other: &Self, weight: u64) {
+        let adopt = |symbols: &mut Symbols, id| symbols.adopt(&other.symbols, id);
+        for (&symbol, function) in &other.functions {
+            let symbol = adopt(&mut self.symbols, symbol);
+            let own = self.functions.entry(symbol).or_default();
+            own.merge(function, weight, &mut |id| adopt(&mut self.symbols, id));
+        }
+    }
+}
+
+impl Function {
+    fn merge(&mut self, other: &Self, weight: u64, adopt: &mut impl FnMut(SymbolId) -> SymbolId) {
+        add(&mut self.head_count, other.head_count, weight);
+        self.timestamp = match (self.timestamp, other.timestamp) {
+            (0, timestamp) | (timestamp, 0) => timestamp,
+            (a, b) => a.min(b),
+        };
+        self.body.merge(&other.body, weight, adopt);
+    }
+}
+
+impl Body {
+    /// Adds another body of the same profile.
+    pub fn add(&mut self, other: &Self) {
+        self.merge(other, 1, &mut |symbol| symbol);
+    }
+
+    fn merge(&mut self, other: &Self, weight: u64, adopt: &mut impl FnMut(SymbolId) -> SymbolId) {
+        for (&position, record) in &other.positions {
+            self.positions.entry(position).or_default().merge(record, weight, adopt);
+        }
+    }
+}
+
+impl Record {
+    fn merge(&mut self, other: &Self, weight: u64, adopt: &mut impl FnMut(SymbolId) -> SymbolId) {
+        if let Some(count) = other.count {
+            add(self.count.get_or_insert(0), count, weight);
+        }
+        for (&target, &count) in &other.targets {
+            add(self.targets.entry(adopt(target)).or_default(), count, weight);
+        }
+        for (&callee, body) in &other.inlined {
+            let callee = adopt(callee);
+            self.inlined.entry(callee).or_default().merge(body, weight, adopt);
+        }
+    }
+}
+
+fn add(sum: &mut u64, count: u64, weight: u64) {
+    *sum = sum.saturating_add(count.saturating_mul(weight));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Position;
+
+    fn profile(head_count: u64, timestamp: u64, count: u64, calls: u64) -> Profile {
+        let mut profile = Profile::default();
+        let file = profile.symbols.file(b"a.c");
+        let (f, g) = (profile.symbols.symbol(b"f", Some(file)), profile.symbols.symbol(b"g", None));
+        let mut function = Function { head_count, timestamp, ..Function::default() };
+        let record = function.body.positions.entry(Position::line(1)).or_default();
+        record.count = Some(count);
+        record.targets.insert(g, calls);
+        record.inlined.entry(g).or_default();
+        profile.functions.insert(f, function);
+        profile
+    }
+
+    #[test]
+    fn everything_is_added_and_the_first_execution_stays() {
+        let mut sum = profile(1, 0, 10, 4);
+        sum.merge(&profile(2, 7, 20, 5), 3);
+        sum.merge(&profile(1, 9, 1, 1), 1);
+        assert_eq!(sum.functions, profile(8, 7, 71, 20).functions);
+    }
+}

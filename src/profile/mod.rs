@@ -1,0 +1,96 @@
+//! The profile model: what all AutoFDO formats say, each in its own bytes.
+//!
+//! A profile has functions with counts at source positions. A position is a line, counted from the
+//! line on which the function is declared, and a discriminator; at it stand an execution count, the
+//! targets of calls, and bodies that were inlined there, which have positions of their own. Symbols
+//! are known by name and declaring file, so that statics of equal name stay apart. Byte layouts,
+//! and what readers of each version want, belong to [`crate::formats`].
+
+mod merge;
+mod summary;
+mod symbols;
+
+use alloc::collections::BTreeMap;
+
+pub use summary::{CUTOFFS, Cutoff, Summary};
+pub use symbols::{FileId, SymbolId, Symbols};
+
+/// A profile.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// Names of everything the profile speaks of.
+    pub symbols: Symbols,
+    /// Functions that have counts of their own.
+    pub functions: BTreeMap<SymbolId, Function>,
+}
+
+/// A function that has counts of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Function {
+    /// Times it was entered.
+    pub head_count: u64,
+    /// Rank among the functions by first execution, from 1; 0 if unknown.
+    pub timestamp: u64,
+    /// Its counts.
+    pub body: Body,
+}
+
+/// Counts at the positions of a function or of one inlined copy of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Body {
+    /// By position.
+    pub positions: BTreeMap<Position, Record>,
+}
+
+/// A place in the source, relative to the function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Lines from the function's declaration, modulo 2^16 if before it.
+    pub line: u32,
+    /// Discriminator, 0 if there is none.
+    pub discriminator: u16,
+}
+
+impl Position {
+    /// A position without discriminator.
+    pub const fn line(line: u32) -> Self {
+        Self { line, discriminator: 0 }
+    }
+}
+
+/// What is known of a position.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Times it was executed, `None` if only calls or inlined bodies are known.
+    pub count: Option<u64>,
+    /// Functions called from here, with the number of calls.
+    pub targets: BTreeMap<SymbolId, u64>,
+    /// Bodies inlined here.
+    pub inlined: BTreeMap<SymbolId, Body>,
+}
+
+impl Profile {
+    /// The summary that belongs to the counts.
+    pub fn summary(&self) -> Summary {
+        Summary::of(self)
+    }
+}
+
+impl Body {
+    /// All records of this body and those inlined in it.
+    pub fn for_each_record<'b>(&'b self, visit: &mut impl FnMut(&'b Record)) {
+        for record in self.positions.values() {
+            visit(record);
+            record.inlined.values().for_each(|body| body.for_each_record(visit));
+        }
+    }
+
+    /// Sum of all counts, those of inlined bodies included, at most `u64::MAX`.
+    pub fn total(&self) -> u64 {
+        let mut total = 0u64;
+        self.for_each_record(&mut |record| {
+            total = total.saturating_add(record.count.unwrap_or(0));
+        });
+        total
+    }
+}

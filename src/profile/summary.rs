@@ -1,0 +1,132 @@
+//! The summary of a profile: how its counts are distributed.
+//!
+//! Over the counts of all positions, those of inlined bodies and zeros included, those of call
+//! targets not: their sum, the largest, their number. For each cutoff, a share of the sum in
+//! millionths: the smallest count that is needed, taking the largest counts first, to reach the
+//! share, and how many counts are at least as large. Readers derive from it what is hot.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use super::Profile;
+
+/// The shares, in millionths of the sum, that every summary lists.
+pub const CUTOFFS: [u32; 16] = [
+    10_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000,
+    950_000, 990_000, 999_000, 999_900, 999_990, 999_999,
+];
+
+/// Largest count that compilers can hold, which are signed.
+pub const LARGEST_COUNT: u64 = i64::MAX as u64;
+
+/// A summary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Sum of all counts.
+    pub total_count: u64,
+    /// Largest count.
+    pub max_count: u64,
+    /// Largest head count.
+    pub max_function_count: u64,
+    /// Number of counts.
+    pub counts: u64,
+    /// Number of functions that have counts of their own.
+    pub functions: u64,
+    /// One entry per cutoff.
+    pub cutoffs: Vec<Cutoff>,
+}
+
+/// What it takes to reach a share of the sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cutoff {
+    /// The share in millionths.
+    pub share: u32,
+    /// The smallest count needed.
+    pub min_count: u64,
+    /// Number of counts that are at least as large.
+    pub counts: u64,
+}
+
+impl Summary {
+    pub(super) fn of(profile: &Profile) -> Self {
+        let mut summary = Self { functions: profile.functions.len() as u64, ..Self::default() };
+        let mut histogram = BTreeMap::<Reverse<u64>, u64>::new();
+        for function in profile.functions.values() {
+            let head = function.head_count.min(LARGEST_COUNT);
+            summary.max_function_count = summary.max_function_count.max(head);
+            function.body.for_each_record(&mut |record| {
+                let Some(count) = record.count else { return };
+                *histogram.entry(Reverse(count.min(LARGEST_COUNT))).or_default() += 1;
+            });
+        }
+        summary.max_count = histogram.first_key_value().map_or(0, |(count, _)| count.0);
+        summary.counts = histogram.values().sum();
+        let total: u128 =
+            histogram.iter().map(|(count, &number)| u128::from(count.0) * u128::from(number)).sum();
+        summary.total_count = u64::try_from(total).unwrap_or(u64::MAX);
+        summary.cutoffs = cutoffs(&histogram, total);
+        summary
+    }
+}
+
+fn cutoffs(histogram: &BTreeMap<Reverse<u64>, u64>, total: u128) -> Vec<Cutoff> {
+    let mut counts = histogram.iter();
+    let (mut sum, mut min_count, mut seen) = (0, 0, 0);
+    let entry = |&share: &u32| {
+        let wanted = total * u128::from(share) / 1_000_000;
+        while sum < wanted {
+            let Some((count, number)) = counts.next() else { break };
+            sum += u128::from(count.0) * u128::from(*number);
+            seen += number;
+            min_count = count.0;
+        }
+        Cutoff { share, min_count, counts: seen }
+    };
+    CUTOFFS.iter().map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Function, Position};
+
+    fn profile(functions: &[(&str, u64, &[u64])]) -> Profile {
+        let mut profile = Profile::default();
+        for &(name, head_count, counts) in functions {
+            let symbol = profile.symbols.symbol(name.as_bytes(), None);
+            let mut function = Function { head_count, ..Function::default() };
+            for (line, &count) in counts.iter().enumerate() {
+                let record = function.body.positions.entry(Position::line(line as u32));
+                record.or_default().count = Some(count);
+            }
+            profile.functions.insert(symbol, function);
+        }
+        profile
+    }
+
+    fn rows(summary: &Summary) -> Vec<(u64, u64)> {
+        summary.cutoffs.iter().map(|cutoff| (cutoff.min_count, cutoff.counts)).collect()
+    }
+
+    #[test]
+    fn the_unit_test_of_google_autofdo() {
+        let profile = profile(&[("foo", 200, &[300, 0, 450]), ("boo", 300, &[100, 0, 150])]);
+        let summary = profile.summary();
+        assert_eq!((summary.total_count, summary.max_count), (1000, 450));
+        assert_eq!((summary.max_function_count, summary.counts, summary.functions), (300, 6, 2));
+        let expected = [vec(5, (450, 1)), vec(3, (300, 2)), vec(2, (150, 3)), vec(6, (100, 4))];
+        assert_eq!(rows(&summary), expected.concat());
+    }
+
+    fn vec(number: usize, row: (u64, u64)) -> Vec<(u64, u64)> {
+        alloc::vec![row; number]
+    }
+
+    #[test]
+    fn nothing_was_executed() {
+        let summary = profile(&[("f", 0, &[0, 0])]).summary();
+        assert_eq!((summary.total_count, summary.counts), (0, 2));
+        assert_eq!(rows(&summary), vec(16, (0, 0)));
+    }
+}

@@ -1,0 +1,132 @@
+//! The text form of version 4.
+
+mod golden;
+
+use countersink::formats::afdo_v4::encode::{Encoding, encode as binary};
+use countersink::formats::afdo_v4_text::decode::{Defect, TextError, decode};
+use countersink::formats::afdo_v4_text::encode::encode;
+use golden::{example, mini};
+
+/// `mini`, its summary left out.
+const MINI: &str = r#"filenames = {
+  "a.c",
+  "a.h"
+}
+
+symbol_names = {
+  1 = "cb1":0,
+  2 = "cb2":0
+}
+
+"main":0(3:1:0) = {
+  locations = {
+    2 = 0,
+    3.1 = 1000,
+    4 = 5000000000
+  },
+  callsites = {
+    4 -> { 1 = 700, 2 = 300 }
+  },
+  inlined = {
+    5 = "sq":1(4) = {
+      locations = {
+        1 = 42
+      }
+    }
+  }
+}
+"#;
+
+/// The text without its summary block.
+fn without_summary(text: &str) -> String {
+    let (before, rest) = text.split_once("summary = {").unwrap();
+    let (_, after) = rest.split_once("\n}\n\n").unwrap();
+    before.to_owned() + after
+}
+
+#[test]
+fn mini_is_the_canonical_text() {
+    let text = String::from_utf8(encode(&mini()).unwrap()).unwrap();
+    assert_eq!(without_summary(&text), MINI);
+}
+
+#[test]
+fn the_summary_of_the_proposal_s_example() {
+    let text = String::from_utf8(encode(&example()).unwrap()).unwrap();
+    for line in [
+        "  total_count = 2194467,\n  max_count = 659399,\n  max_fn_count = 0,\n  num_counts = 23,\n",
+        "    {cutoff = 600000, min_count = 659399, num_counts = 2},\n",
+        "    {cutoff = 700000, min_count = 218844, num_counts = 6},\n",
+        "    {cutoff = 999000, min_count = 218844, num_counts = 6},\n",
+        "    {cutoff = 999900, min_count = 31, num_counts = 9},\n",
+        "    {cutoff = 999999, min_count = 23, num_counts = 16}\n  }\n}\n",
+    ] {
+        assert!(text.contains(line), "{line}not in\n{text}");
+    }
+}
+
+#[test]
+fn text_and_binary_hold_the_same_profile() {
+    for profile in [mini(), example()] {
+        let text = encode(&profile).unwrap();
+        let read = decode(&text).unwrap();
+        assert_eq!(read.summary, profile.summary());
+        assert_eq!(encode(&read.profile).unwrap(), text);
+        let same = |p| binary(p, Encoding::Normal).unwrap();
+        assert_eq!(same(&read.profile), same(&profile));
+    }
+}
+
+#[test]
+fn the_example_as_the_proposal_prints_it() {
+    // The ids there are not the canonical ones, and the summary has more lines.
+    let text = String::from_utf8(encode(&example()).unwrap()).unwrap();
+    let other = text.replace("(2:0:0)", "(3:0:0)").replace("\"printf\":1(3)", "\"printf\":1(2)");
+    assert_ne!(other, text);
+    let read = decode(other.as_bytes()).unwrap();
+    assert_eq!(encode(&read.profile).unwrap(), text.into_bytes());
+}
+
+#[test]
+fn stubs_unknown_sections_and_loose_white_space_are_read() {
+    let loose = MINI
+        .replace(
+            "symbol_names = {\n  1 = \"cb1\":0,\n  2 = \"cb2\":0\n}",
+            "branches = { \"}\" { } }",
+        )
+        .replace("locations = {\n    2", "weights = {a{}b},locations={2")
+        + "\"cb1\":0(1:0:0) = { } \"cb2\":0(2:0:0)={}";
+    let read = decode(loose.as_bytes()).unwrap();
+    let text = String::from_utf8(encode(&read.profile).unwrap()).unwrap();
+    assert_eq!(without_summary(&text), MINI);
+}
+
+#[test]
+fn defects_have_a_line_and_a_column() {
+    let error = |text: &str| decode(text.as_bytes()).unwrap_err();
+    let expected = |line, column, defect| TextError { line, column, defect };
+    assert_eq!(error("filenames = {\n  \"a"), expected(2, 4, Defect::Expected("a closing '\"'")));
+    assert_eq!(error("filenames = { }\n\"f\":0(1:0:0) = { }"), expected(2, 6, Defect::File(0)));
+    let target = "\"f\":-1(1:1:0) = { callsites = { 1 -> { 7 = 1 } } }";
+    assert_eq!(error(target).defect, Defect::UnknownId(7));
+    let twice = "\"f\":-1(1:1:0) = { } \"g\":-1(1:1:0) = { }";
+    assert_eq!(error(twice).defect, Defect::DuplicateId(1));
+    let large = "\"f\":-1(1:1:0) = { locations = { 16777216 = 1 } }";
+    assert_eq!(error(large).defect, Defect::TooLarge);
+    let text = encode(&mini()).unwrap();
+    for length in 0..text.len() {
+        // Cut behind a whole block what is left is a text, too.
+        let _ = decode(&text[..length]);
+    }
+    assert_eq!(error(&"a = {".repeat(5000)).defect, Defect::Expected("'}'"));
+    let deep = "\"f\":-1(1:1:0) = {".to_owned() + &"inlined = { 1 = \"f\":-1(1) = {".repeat(5000);
+    assert_eq!(error(&deep).defect, Defect::Depth);
+}
+
+#[test]
+fn a_quotation_mark_cannot_be_written() {
+    let mut profile = mini();
+    let symbol = profile.symbols.symbol(b"a\"b", None);
+    profile.functions.insert(symbol, Default::default());
+    assert!(encode(&profile).unwrap_err().to_string().contains("quotation mark"));
+}
