@@ -1,14 +1,28 @@
 //! A counter sink: the library that a program instrumented by gcc pours its counters into, and the
 //! conversion of what it wrote into profiles that compilers read.
+//!
+//! Two halves, one package:
+//!
+//! * [`runtime`] is compiled into `libcountersink_rt.a`, which programs link instead of libgcov;
+//! * [`formats`], [`profile`] and [`convert`] turn its raw dumps into AutoFDO profiles and `.gcda`
+//!   files; [`cli`] is the tool `countersink`, which carries the archive inside.
+//!
+//! Both share [`raw`], the dump between them. Without features the library is `no_std` and needs no
+//! heap; the features are explained in `Cargo.toml`.
 #![no_std]
+#![cfg_attr(not(feature = "cli"), allow(rustdoc::broken_intra_doc_links))]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(feature = "cli", test))]
+#[macro_use]
 extern crate std;
 
 #[cfg(countersink_archive)]
 mod archive;
+#[cfg(feature = "cli")]
+#[forbid(unsafe_code)]
+pub mod cli;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
 pub mod convert;

@@ -7,6 +7,7 @@
 //! | [`afdo_v4_text`] | AutoFDO version 4, text | yes | yes |
 //! | [`gcda`] | GCC's counters of one object | yes | yes |
 //! | [`gcno`] | GCC's notes about one object | | yes |
+//! | `json` | profiles for other programs, with the feature `cli` | yes | |
 
 #[cfg(feature = "alloc")]
 pub mod afdo_v1_v3;
@@ -17,5 +18,7 @@ pub mod afdo_v4_text;
 pub mod gcda;
 #[cfg(feature = "alloc")]
 pub mod gcno;
+#[cfg(feature = "cli")]
+pub mod json;
 #[cfg(feature = "alloc")]
 pub mod words;

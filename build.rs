@@ -1,0 +1,190 @@
+//! Makes `libcountersink_rt.a`, which the tool carries inside itself.
+//!
+//! The archive is this package compiled again: `src/lib.rs` with only the feature `runtime` and with
+//! `cfg(countersink_archive)`, so that no feature, flag or dependency of the tool reaches code that
+//! is linked into other people's programs. A second cargo does it, in a target directory of its own
+//! and without anything that this build was told in its environment. Of the Rust static library one
+//! member is ours; the 300 others are compiler_builtins, which every C link has an equal of. The C
+//! files of `runtime-c` join it.
+//!
+//! `COUNTERSINK_ARCHIVE=FILE` takes an archive that was made elsewhere, for distributors.
+
+#[cfg(feature = "cli")]
+mod archive {
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Output};
+    use std::{env, fs};
+
+    use object::build::elf::{Builder, SectionData};
+    use object::elf::SHT_STRTAB;
+    use object::read::archive::ArchiveFile;
+
+    /// Path of the archive: given, or made here.
+    pub fn path() -> PathBuf {
+        println!("cargo::rerun-if-env-changed=COUNTERSINK_ARCHIVE");
+        if let Some(given) = env::var_os("COUNTERSINK_ARCHIVE") {
+            println!("cargo::rerun-if-changed={}", given.display());
+            return given.into();
+        }
+        let out = PathBuf::from(var("OUT_DIR"));
+        if env::var_os("DOCS_RS").is_some() {
+            // Documentation is built without a network and without a C compiler, and links nothing.
+            let empty = out.join("libcountersink_rt.a");
+            fs::write(&empty, b"").expect("OUT_DIR is writable");
+            return empty;
+        }
+        let object = runtime_object(&out);
+        with_shims(&object);
+        out.join("libcountersink_rt.a")
+    }
+
+    /// The runtime as one object file.
+    fn runtime_object(out: &Path) -> PathBuf {
+        let library = compile_runtime(out);
+        let bytes = fs::read(&library).expect("the static library was just made");
+        let archive = ArchiveFile::parse(&*bytes).expect("rustc makes good archives");
+        let members: Vec<_> = archive
+            .members()
+            .map(|member| member.expect("rustc makes good archives"))
+            .filter(|member| member.name().starts_with(b"countersink-"))
+            .collect();
+        let [ref ours] = members[..] else {
+            panic!("expected one object of ours in {}, found {}", library.display(), members.len());
+        };
+        let object = out.join("countersink_rt.o");
+        let stripped = strip(ours.data(&*bytes).expect("rustc makes good archives"));
+        fs::write(&object, stripped).expect("OUT_DIR is writable");
+        object
+    }
+
+    /// Drops what programs would carry around for nothing: unwind tables of functions that nothing
+    /// unwinds through, and remnants of the debug information of `core`.
+    fn strip(object: &[u8]) -> Vec<u8> {
+        let mut builder = Builder::read(object).expect("rustc makes good objects");
+        for section in &mut builder.sections {
+            let name = section.name.as_slice();
+            section.delete = [".eh_frame", ".rela.eh_frame", ".debug_", ".rela.debug_", ".comment"]
+                .iter()
+                .any(|prefix| name.starts_with(prefix.as_bytes()));
+        }
+        // LLVM keeps names of symbols and sections in one table, the builder in two.
+        let names = builder.sections.add();
+        names.name = ".shstrtab".into();
+        names.sh_type = SHT_STRTAB;
+        names.data = SectionData::SectionString;
+        let mut stripped = Vec::new();
+        builder.write(&mut stripped).expect("what was read can be written");
+        stripped
+    }
+
+    fn compile_runtime(out: &Path) -> PathBuf {
+        let (directory, target) = (out.join("runtime"), var("TARGET"));
+        // What this build needed is on the machine already; only if the lock file asks for other
+        // versions than this build used is the network wanted.
+        let offline = cargo_rustc(&directory, &target, &["--offline"]);
+        if !offline.status.success() {
+            let online = cargo_rustc(&directory, &target, &[]);
+            assert!(
+                online.status.success(),
+                "the runtime was not built:\n{}\nand before, without network:\n{}",
+                String::from_utf8_lossy(&online.stderr),
+                String::from_utf8_lossy(&offline.stderr),
+            );
+        }
+        let library = directory.join(target).join("archive/libcountersink.a");
+        rerun_if_sources_change(&library.with_extension("d"));
+        library
+    }
+
+    fn cargo_rustc(directory: &Path, target: &str, network: &[&str]) -> Output {
+        let root = var("CARGO_MANIFEST_DIR");
+        let mut cargo = Command::new(var("CARGO"));
+        cargo
+            .current_dir(&root)
+            .args(["rustc", "--lib", "--crate-type=staticlib", "--profile=archive", "--locked"])
+            .args(["--no-default-features", "--features=runtime", "--target", target])
+            .args(network)
+            .arg("--target-dir")
+            .arg(directory)
+            .args(["--", "--cfg=countersink_archive", "-Crelocation-model=pic"])
+            .arg(format!("--remap-path-prefix={root}=countersink"));
+        for (name, _) in env::vars_os().filter(|(name, _)| is_about_this_build(name)) {
+            cargo.env_remove(name);
+        }
+        // Empty rather than removed: so that flags in configuration files do not come in either.
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", "");
+        cargo.output().unwrap_or_else(|error| panic!("{cargo:?}: {error}"))
+    }
+
+    /// Whether a variable tells how this build is made, and not where things are on the machine.
+    fn is_about_this_build(name: &OsString) -> bool {
+        let name = name.to_string_lossy();
+        let about = [
+            "CARGO_BUILD_",
+            "CARGO_CFG_",
+            "CARGO_FEATURE_",
+            "CARGO_MANIFEST_",
+            "CARGO_PKG_",
+            "CARGO_PROFILE_",
+            "CARGO_TARGET_",
+            "DEP_",
+            "__CARGO_",
+            "RUSTFLAGS",
+            "RUSTDOCFLAGS",
+            "RUSTC_WRAPPER",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "CLIPPY_ARGS",
+            "OUT_DIR",
+        ];
+        about.iter().any(|prefix| name.starts_with(prefix))
+    }
+
+    /// What the compiler read is what makes this script run again: not the tool's files.
+    fn rerun_if_sources_change(dependencies: &Path) {
+        let text = fs::read_to_string(dependencies).expect("cargo writes what it read");
+        let files = text
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .flat_map(|(_, files)| files.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        for file in files.chain(["build.rs", "Cargo.toml", "runtime-c"].map(str::to_owned)) {
+            println!("cargo::rerun-if-changed={file}");
+        }
+    }
+
+    /// Puts the object and the C files into `libcountersink_rt.a`.
+    fn with_shims(object: &Path) {
+        let mut cc = cc::Build::new();
+        // Fixed, not the outer profile's: one archive for all builds of the tool.
+        cc.opt_level_str("s").debug(false).pic(true).warnings(true).extra_warnings(true);
+        for shim in ["exec.c", "image.c", "indirect_call.c"] {
+            cc.file(Path::new("runtime-c").join(shim));
+        }
+        for flag in [
+            "-std=gnu99",
+            "-ffunction-sections",
+            "-fno-asynchronous-unwind-tables",
+            "-fno-exceptions",
+            "-fno-lto",
+            "-fno-profile-arcs",
+            "-fno-profile-generate",
+            "-fno-stack-protector",
+            "-fno-test-coverage",
+            "-fvisibility=hidden",
+        ] {
+            cc.flag_if_supported(flag);
+        }
+        cc.object(object).cargo_metadata(false).compile("countersink_rt");
+    }
+
+    fn var(name: &str) -> String {
+        env::var(name).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    // Not `CARGO_FEATURE_CLI`, which the second cargo would inherit: what this was compiled with.
+    #[cfg(feature = "cli")]
+    println!("cargo::rustc-env=COUNTERSINK_ARCHIVE_PATH={}", archive::path().display());
+}

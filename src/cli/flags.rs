@@ -1,0 +1,34 @@
+//! `countersink flags`.
+
+use clap::Args;
+use std::prelude::v1::*;
+
+use super::error::Result;
+use super::{Outcome, archive, output};
+
+/// Print the flags that link the runtime into a program
+///
+/// The archive is unpacked once into the user's cache folder. The flags may stand anywhere on the
+/// link line; the compiler's own libgcov, which comes last, then finds nothing left to do.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  gcc -O2 -g -fprofile-generate -ftest-coverage -c prog.c
+  gcc -fprofile-generate prog.o -o prog $(countersink flags)
+  ./prog                                # writes prog.csraw in the current directory
+  COUNTERSINK_FILE=/tmp/%e.%p.csraw ./prog    # a file per process, elsewhere
+
+-fprofile-arcs and --coverage do as well as -fprofile-generate, but then there are no targets of
+indirect calls and no order of first execution. -ftest-coverage writes the notes (.gcno) that
+`countersink convert` needs to find source lines; compile with -fprofile-update=atomic or -pthread
+if threads must not lose counts.")]
+pub struct Flags {}
+
+impl Flags {
+    pub fn run(&self) -> Result<Outcome> {
+        let directory = archive::directory()?;
+        let (undefined, directory) = (archive::UNDEFINED, directory.display());
+        output::print(format!("{undefined} -L{directory} -lcountersink_rt\n").as_bytes())?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,140 @@
+//! Files to be read: dumps and profiles, told apart by what is in them.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use super::error::{Context, Error, Result};
+use crate::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text};
+use crate::profile::Profile;
+use crate::raw::dump::Dump;
+use crate::raw::layout::MAGIC as DUMP_MAGIC;
+
+/// A file that has been read.
+pub struct Input {
+    /// Its name for messages.
+    pub name: PathBuf,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+    /// What kind of file it is.
+    pub format: Format,
+}
+
+/// Kinds of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A raw dump.
+    Dump,
+    /// AutoFDO version 2.
+    V2,
+    /// AutoFDO version 4, binary.
+    V4,
+    /// AutoFDO version 4, text.
+    V4Text,
+    /// Counters of an object.
+    Gcda,
+    /// Notes of an object.
+    Gcno,
+}
+
+impl Format {
+    /// Name for messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dump => "raw dump",
+            Self::V2 => "AutoFDO profile, version 2",
+            Self::V4 => "AutoFDO profile, version 4",
+            Self::V4Text => "AutoFDO profile, version 4 as text",
+            Self::Gcda => "gcc's counters of an object (.gcda)",
+            Self::Gcno => "gcc's notes of an object (.gcno)",
+        }
+    }
+
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let is = |magic: &[u8; 4]| {
+            let reversed = [magic[3], magic[2], magic[1], magic[0]];
+            bytes.starts_with(magic) || bytes.starts_with(&reversed)
+        };
+        let start = bytes.trim_ascii_start();
+        Some(match bytes {
+            _ if bytes.starts_with(&DUMP_MAGIC[..6]) => Self::Dump,
+            _ if bytes.starts_with(&afdo_v4::MAGIC) => Self::V4,
+            _ if afdo_v1_v3::is_version_2(bytes) => Self::V2,
+            _ if is(b"gcda") => Self::Gcda,
+            _ if is(b"gcno") => Self::Gcno,
+            _ if start.starts_with(afdo_v4_text::START) || start.starts_with(b"\"") => Self::V4Text,
+            _ => return None,
+        })
+    }
+}
+
+impl Input {
+    /// Reads a file; `-` is standard input.
+    pub fn read(path: &Path) -> Result<Self> {
+        let (name, bytes) = match path.as_os_str() == "-" {
+            true => {
+                let mut bytes = Vec::new();
+                std::io::stdin().read_to_end(&mut bytes).about("standard input")?;
+                (PathBuf::from("standard input"), bytes)
+            }
+            false => (path.to_owned(), std::fs::read(path).about(path)?),
+        };
+        if bytes.is_empty() {
+            return Err(Error::about(name, "0x0: the file is empty"));
+        }
+        match Format::of(&bytes) {
+            Some(format) => Ok(Self { name, bytes, format }),
+            None => Err(Error::about(name, unknown(&bytes))),
+        }
+    }
+
+    /// The dump in it.
+    pub fn dump(&self) -> Result<Dump> {
+        Dump::parse(&self.bytes).about(&self.name)
+    }
+
+    /// The profile in it, with one warning for each kind of defect that was tolerated.
+    pub fn profile(&self) -> Result<Profile> {
+        match self.format {
+            Format::V4 => {
+                let decoded = afdo_v4::decode::decode(&self.bytes).about(&self.name)?;
+                self.warn(&decoded.findings);
+                Ok(decoded.profile)
+            }
+            Format::V4Text => {
+                let decoded = afdo_v4_text::decode::decode(&self.bytes).about(&self.name)?;
+                if decoded.summary != decoded.profile.summary() {
+                    super::warn(&self.name, "the summary is not that of the counts; made anew");
+                }
+                Ok(decoded.profile)
+            }
+            Format::V2 => afdo_v1_v3::decode::decode(&self.bytes).about(&self.name),
+            Format::Dump | Format::Gcda | Format::Gcno => {
+                let what = format!("expected a profile, found a {}", self.format.name());
+                Err(Error::about(&self.name, what))
+            }
+        }
+    }
+
+    fn warn(&self, findings: &[afdo_v4::check::Finding]) {
+        let mut told = Vec::new();
+        for finding in findings {
+            let kind = std::mem::discriminant(&finding.defect);
+            if told.contains(&kind) {
+                continue;
+            }
+            told.push(kind);
+            let same =
+                |other: &&afdo_v4::check::Finding| std::mem::discriminant(&other.defect) == kind;
+            let more = findings.iter().filter(same).count() - 1;
+            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+            super::warn(&self.name, format!("{finding}{more}"));
+        }
+    }
+}
+
+fn unknown(bytes: &[u8]) -> String {
+    let start: Vec<String> = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let start = start.join(" ");
+    format!("0x0: expected a raw dump, an AutoFDO profile, .gcda or .gcno, found {start}")
+}

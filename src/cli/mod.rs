@@ -1,0 +1,103 @@
+//! The tool: one file per subcommand, and what they share.
+//!
+//! Arguments in, calls of the library, messages and an exit status out: 0 done, 1 found something
+//! (`check`), 2 error. Nothing here knows a byte of any format.
+
+use std::prelude::v1::*;
+pub mod archive;
+mod binary;
+mod check;
+mod convert;
+mod error;
+mod flags;
+mod input;
+mod install;
+mod merge;
+mod notes;
+mod output;
+mod show;
+
+use std::ffi;
+use std::fmt::Display;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use error::Error;
+use error::Result;
+
+/// Profiles from instrumented programs, for compilers that want AutoFDO profiles.
+#[derive(Debug, Parser)]
+#[command(name = "countersink", version, max_term_width = 100, after_long_help = SESSION)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const SESSION: &str = "\
+A session:
+  gcc -O2 -g -fprofile-generate -ftest-coverage prog.c -o prog $(countersink flags)
+  ./prog input1 && ./prog input2        # adds up in prog.csraw
+  countersink convert prog.csraw -o prog.gcov
+  countersink show prog.gcov
+Each command has an example of its own: countersink help COMMAND";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Flags(flags::Flags),
+    Install(install::Install),
+    Convert(convert::Convert),
+    Merge(merge::Merge),
+    Show(show::Show),
+    Check(check::Check),
+}
+
+/// What a command that did not fail has to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done.
+    Done,
+    /// Done, and something was found.
+    Found,
+}
+
+impl Cli {
+    /// Does what the arguments ask for.
+    pub fn run(&self) -> Result<Outcome> {
+        match &self.command {
+            Command::Flags(flags) => flags.run(),
+            Command::Install(install) => install.run(),
+            Command::Convert(convert) => convert.run(),
+            Command::Merge(merge) => merge.run(),
+            Command::Show(show) => show.run(),
+            Command::Check(check) => check.run(),
+        }
+    }
+}
+
+/// Runs the tool with these arguments, the program's name first, and says on standard error what
+/// went wrong.
+pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version come this way, too; a closed pipe is no reason to fail.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    match cli.run() {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Found) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("countersink: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Says something about a file that does not stop the command.
+fn warn(file: impl AsRef<Path>, what: impl Display) {
+    eprintln!("countersink: {}: {what}", file.as_ref().display());
+}

@@ -1,0 +1,64 @@
+//! Files to be written: whole or not at all.
+
+use std::fs;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::Path;
+use std::prelude::v1::*;
+
+use super::error::{Context, Error, Result};
+
+/// Whether output may be shown on a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// For people.
+    Text,
+    /// Not for terminals.
+    Binary,
+}
+
+/// Writes to a file, or with `-` or none to standard output.
+pub fn write(path: Option<&Path>, bytes: &[u8], content: Content) -> Result<()> {
+    match path {
+        Some(path) if path.as_os_str() != "-" => replace(path, bytes),
+        _ if content == Content::Binary && std::io::stdout().is_terminal() => {
+            Err(Error::new("binary output to a terminal; choose a file with -o FILE"))
+        }
+        _ => print(bytes),
+    }
+}
+
+/// Writes to standard output. A reader that has had enough is no error.
+pub fn print(bytes: &[u8]) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.about("standard output"),
+    }
+}
+
+/// Puts a file in place of another in one step; missing directories are made.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let directory = match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(directory).about(directory)?;
+    if path.is_dir() {
+        return Err(Error::about(path, "is a directory"));
+    }
+    let mut file = tempfile::Builder::new()
+        .permissions(permissions(path))
+        .tempfile_in(directory)
+        .about(path)?;
+    file.write_all(bytes).about(path)?;
+    file.persist(path).map(drop).about(path)
+}
+
+/// Those of the file that is replaced, else the usual ones.
+fn permissions(path: &Path) -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    match fs::metadata(path) {
+        Ok(metadata) => metadata.permissions(),
+        Err(_) => fs::Permissions::from_mode(0o666),
+    }
+}

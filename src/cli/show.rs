@@ -1,0 +1,326 @@
+//! `countersink show`.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::prelude::v1::*;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::binary::hexadecimal;
+use super::convert::ConvertSources;
+use super::error::{Context, Error, Result};
+use super::input::{Format, Input};
+use super::{Outcome, output};
+use crate::formats::afdo_v4::check::Finding;
+use crate::formats::afdo_v4::table::Table;
+use crate::formats::gcda::decode::Data;
+use crate::formats::gcno::Notes;
+use crate::formats::json;
+use crate::profile::{Body, Position, Profile, Record, Summary, SymbolId};
+use crate::raw;
+use crate::raw::dump::Dump;
+
+/// Show what is in a file
+///
+/// A raw dump shows its modules; with --function, --source, --top or --summary it is converted first,
+/// with the notes beside its objects. A profile shows its summary and its ten hottest functions.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  countersink show prog.csraw                      # modules, runs, sizes
+  countersink show prog.gcov --function main       # counts by line from the declaration
+  countersink show prog.csraw --top 3 --json
+
+A function's lines are: line[.discriminator]: count  target calls, ...; inlined functions are
+indented. With --json the schema is that of `convert --to json`, for dumps without a choice of
+functions: {\"format\": \"countersink-dump\", \"version\": 1, \"modules\": [{\"path\", \"build_id\",
+\"signature\", \"runs\", \"sum_max\", \"dropped\", \"objects\", \"functions\", \"counters\", \"sites\"}]}.")]
+pub struct Show {
+    /// A raw dump, an AutoFDO profile (version 2 or 4, binary or text), .gcda or .gcno
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The summary of the counts
+    #[arg(long)]
+    summary: bool,
+    /// The sections of the file with their places and sizes
+    #[arg(long)]
+    sections: bool,
+    /// The functions of this name
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+    /// The functions that this file declares; the end of its path is enough
+    #[arg(long, value_name = "FILE")]
+    source: Option<String>,
+    /// The N functions with the largest totals
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    sources: ConvertSources,
+}
+
+impl Show {
+    pub fn run(&self) -> Result<Outcome> {
+        let input = Input::read(&self.file)?;
+        let functions = self.function.is_some() || self.source.is_some() || self.top.is_some();
+        let text = match input.format {
+            _ if self.sections => sections(&input)?,
+            Format::Dump if !functions && !self.summary => self.dump(&input.dump()?)?,
+            Format::Gcda => gcda(&Data::decode(&input.bytes).about(&input.name)?),
+            Format::Gcno => gcno(&Notes::decode(&input.bytes).about(&input.name)?),
+            _ => self.profile(&self.sources.profile(&[input])?)?,
+        };
+        output::print(text.as_bytes())?;
+        Ok(Outcome::Done)
+    }
+
+    fn dump(&self, dump: &Dump) -> Result<String> {
+        let modules: Vec<Module> = dump.modules.iter().map(Module::new).collect();
+        if self.json {
+            return json(&DumpJson { format: "countersink-dump", version: 1, modules });
+        }
+        Ok(modules.iter().map(Module::text).collect::<Vec<_>>().join("\n"))
+    }
+
+    fn profile(&self, profile: &Profile) -> Result<String> {
+        let symbols = self.chosen(profile);
+        if symbols.is_empty() && (self.function.is_some() || self.source.is_some()) {
+            return Err(Error::about(&self.file, "no such function in the profile"));
+        }
+        if self.json {
+            return json(&json::encode::Profile::new(profile, |symbol| symbols.contains(&symbol)));
+        }
+        let in_full = self.function.is_some() || self.source.is_some();
+        let mut text = match in_full && !self.summary {
+            true => String::new(),
+            false => summary(&profile.summary()),
+        };
+        let functions = if self.summary { &[] } else { &symbols[..] };
+        for &symbol in functions {
+            text += &head(profile, symbol);
+            if in_full && let Some(function) = profile.functions.get(&symbol) {
+                body(profile, &function.body, 1, &mut text);
+            }
+        }
+        Ok(text)
+    }
+
+    /// The functions asked for: by name and file in canonical order, or the largest.
+    fn chosen(&self, profile: &Profile) -> Vec<SymbolId> {
+        let symbols = &profile.symbols;
+        let named = |symbol: &SymbolId| {
+            self.function.as_ref().is_none_or(|name| symbols.name(*symbol) == name.as_bytes())
+        };
+        let declared = |symbol: &SymbolId| {
+            let path = symbols.declared_in(*symbol).unwrap_or_default();
+            self.source.as_ref().is_none_or(|end| path.ends_with(end.as_bytes()))
+        };
+        let functions = profile.functions.keys().copied();
+        let mut chosen: Vec<SymbolId> = functions.filter(named).filter(declared).collect();
+        chosen.sort_by(|&a, &b| symbols.canonical_order(a, b));
+        let only_some = self.function.is_none() && self.source.is_none() && !self.json;
+        if let Some(top) = self.top.or(only_some.then_some(10)) {
+            chosen.sort_by_key(|symbol| std::cmp::Reverse(profile.functions[symbol].body.total()));
+            chosen.truncate(top);
+        }
+        chosen
+    }
+}
+
+#[derive(Serialize)]
+struct DumpJson {
+    format: &'static str,
+    version: u32,
+    modules: Vec<Module>,
+}
+
+#[derive(Serialize)]
+struct Module {
+    path: String,
+    build_id: String,
+    signature: String,
+    runs: u64,
+    sum_max: u64,
+    dropped: u64,
+    objects: u32,
+    functions: u32,
+    counters: u64,
+    sites: u64,
+}
+
+impl Module {
+    fn new(module: &raw::dump::Module) -> Self {
+        let (identity, sums) = (&module.record.identity, &module.record.sums);
+        Self {
+            path: String::from_utf8_lossy(&module.path).into_owned(),
+            build_id: hexadecimal(module.build_id()),
+            signature: format!("{:016x}", identity.signature),
+            runs: sums.runs,
+            sum_max: sums.sum_max,
+            dropped: sums.dropped,
+            objects: identity.objects,
+            functions: identity.functions,
+            counters: identity.counters,
+            sites: identity.sites,
+        }
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "{}\n  build-id {}, signature {}\n  runs {}, sum of largest arc counters {}\n  \
+             {} objects, {} functions, {} counters, {} top-N sites, {} events dropped\n",
+            self.path,
+            self.build_id,
+            self.signature,
+            self.runs,
+            self.sum_max,
+            self.objects,
+            self.functions,
+            self.counters,
+            self.sites,
+            self.dropped,
+        )
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<String> {
+    Ok(serde_json::to_string_pretty(value).map_err(Error::new)? + "\n")
+}
+
+fn sections(input: &Input) -> Result<String> {
+    let mut text = String::new();
+    match input.format {
+        Format::Dump => {
+            for (offset, kind, length) in raw::dump::sections(&input.bytes).about(&input.name)? {
+                let _ = writeln!(text, "{offset:#10x} {length:8} {}", kind.name());
+            }
+        }
+        Format::V4 => {
+            let mut findings: Vec<Finding> = vec![];
+            let table = Table::decode(&input.bytes, &mut findings).about(&input.name)?;
+            for section in table.by_offset() {
+                let kind = section.kind.map_or("outside the file", section_name);
+                let compact = if section.compact { " compact" } else { "" };
+                let _ = writeln!(text, "{:#10x} {:8} {kind}{compact}", section.start, section.size);
+            }
+        }
+        format => {
+            let what = format!("a {} has no sections", format.name());
+            return Err(Error::about(&input.name, what));
+        }
+    }
+    Ok(text)
+}
+
+fn section_name(kind: u8) -> &'static str {
+    match kind {
+        1 => "string table",
+        2 => "summary",
+        3 => "file names",
+        4 => "symbol names",
+        5 => "symbol info",
+        _ => "unknown",
+    }
+}
+
+fn summary(summary: &Summary) -> String {
+    let mut text = format!(
+        "total count {}, largest {}, largest head count {}\n{} functions, {} counts\n",
+        summary.total_count,
+        summary.max_count,
+        summary.max_function_count,
+        summary.functions,
+        summary.counts,
+    );
+    for cutoff in &summary.cutoffs {
+        let share = f64::from(cutoff.share) / 10_000.0;
+        let (counts, least) = (cutoff.counts, cutoff.min_count);
+        let _ = writeln!(text, "{share:9.4} % in {counts} counts of at least {least}");
+    }
+    text
+}
+
+fn head(profile: &Profile, symbol: SymbolId) -> String {
+    let Some(function) = profile.functions.get(&symbol) else { return String::new() };
+    let (head_count, total) = (function.head_count, function.body.total());
+    let first = match function.timestamp {
+        0 => String::new(),
+        timestamp => format!(", first {timestamp}"),
+    };
+    format!("{}  head {head_count}{first}, total {total}\n", name(profile, symbol))
+}
+
+fn name(profile: &Profile, symbol: SymbolId) -> String {
+    let name = String::from_utf8_lossy(profile.symbols.name(symbol));
+    match profile.symbols.declared_in(symbol) {
+        Some(path) => format!("{name} ({})", String::from_utf8_lossy(path)),
+        None => name.into_owned(),
+    }
+}
+
+fn body(profile: &Profile, body: &Body, indent: usize, text: &mut String) {
+    for (position, record) in &body.positions {
+        let Position { line, discriminator } = position;
+        let place = match discriminator {
+            0 => format!("{:indent$}{line}", "", indent = 2 * indent),
+            _ => format!("{:indent$}{line}.{discriminator}", "", indent = 2 * indent),
+        };
+        if record.count.is_some() || !record.targets.is_empty() {
+            let _ = writeln!(text, "{place}: {}", counts(profile, record));
+        }
+        for (&callee, inner) in &record.inlined {
+            let _ = writeln!(text, "{place}: inlined {}", name(profile, callee));
+            self::body(profile, inner, indent + 1, text);
+        }
+    }
+}
+
+fn counts(profile: &Profile, record: &Record) -> String {
+    let count = record.count.map_or_else(|| "-".into(), |count| format!("{count}"));
+    let mut targets: Vec<(u64, String)> = record
+        .targets
+        .iter()
+        .map(|(&target, &calls)| {
+            (calls, String::from_utf8_lossy(profile.symbols.name(target)).into_owned())
+        })
+        .collect();
+    targets.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let targets: Vec<String> =
+        targets.into_iter().map(|(calls, name)| format!("{name} {calls}")).collect();
+    match targets.is_empty() {
+        true => count,
+        false => format!("{count}  {}", targets.join(", ")),
+    }
+}
+
+fn gcda(data: &Data) -> String {
+    let (runs, sum_max) = data.summary.unwrap_or_default();
+    format!(
+        "counters of {}, stamp {:#010x}, checksum {:#010x}\n{runs} runs, sum of largest arc counters \
+         {sum_max}\n{} functions\n",
+        data.version,
+        data.stamp,
+        data.checksum,
+        data.functions.iter().flatten().count(),
+    )
+}
+
+fn gcno(notes: &Notes<'_>) -> String {
+    let mut text = format!(
+        "notes of {}, stamp {:#010x}, in {}\n",
+        notes.version,
+        notes.stamp,
+        String::from_utf8_lossy(notes.directory),
+    );
+    for function in &notes.functions {
+        let (name, source) =
+            (String::from_utf8_lossy(function.name), String::from_utf8_lossy(function.source));
+        let (start, end) = (function.start_line, function.end_line);
+        let (blocks, arcs) = (function.blocks, function.arcs.len());
+        let _ = writeln!(text, "{name}  {source}:{start}-{end}, {blocks} blocks, {arcs} arcs");
+    }
+    text
+}

@@ -1,0 +1,162 @@
+//! Writes JSON.
+
+use serde::Serialize;
+use std::prelude::v1::*;
+
+use crate::formats::afdo_v4::Ids;
+use crate::profile;
+use crate::profile::SymbolId;
+
+/// A profile, as it is serialized.
+#[derive(Debug, Serialize)]
+pub struct Profile {
+    format: &'static str,
+    version: u32,
+    summary: Summary,
+    files: Vec<String>,
+    functions: Vec<Function>,
+}
+
+#[derive(Debug, Serialize)]
+struct Summary {
+    total_count: u64,
+    max_count: u64,
+    max_function_count: u64,
+    counts: u64,
+    functions: u64,
+    cutoffs: Vec<Cutoff>,
+}
+
+#[derive(Debug, Serialize)]
+struct Cutoff {
+    share: u32,
+    min_count: u64,
+    counts: u64,
+}
+
+/// A function, as it is serialized.
+#[derive(Debug, Serialize)]
+pub struct Function {
+    name: String,
+    file: Option<usize>,
+    head_count: u64,
+    timestamp: u64,
+    locations: Vec<Location>,
+}
+
+#[derive(Debug, Serialize)]
+struct Location {
+    line: u32,
+    discriminator: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<Target>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inlined: Vec<Inlined>,
+}
+
+#[derive(Debug, Serialize)]
+struct Target {
+    name: String,
+    file: Option<usize>,
+    count: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Inlined {
+    name: String,
+    file: Option<usize>,
+    locations: Vec<Location>,
+}
+
+impl Profile {
+    /// What is serialized of a profile, of its functions those that `wanted` lets through.
+    pub fn new(profile: &profile::Profile, wanted: impl Fn(SymbolId) -> bool) -> Self {
+        let ids = Ids::new(profile);
+        let files = ids.files();
+        let paths: Vec<&[u8]> = files.iter().filter_map(|file| file.path).collect();
+        let names = Names { profile, paths: &paths };
+        let symbols = ids.symbols().map(|(_, symbol)| symbol).filter(|&symbol| wanted(symbol));
+        let functions = symbols.filter_map(|symbol| names.function(symbol));
+        Self {
+            format: "countersink-profile",
+            version: 1,
+            summary: Summary::new(&profile.summary()),
+            functions: functions.collect(),
+            files: paths.iter().map(|path| text(path)).collect(),
+        }
+    }
+}
+
+impl Summary {
+    fn new(summary: &profile::Summary) -> Self {
+        let cutoffs = summary.cutoffs.iter().map(|cutoff| Cutoff {
+            share: cutoff.share,
+            min_count: cutoff.min_count,
+            counts: cutoff.counts,
+        });
+        Self {
+            total_count: summary.total_count,
+            max_count: summary.max_count,
+            max_function_count: summary.max_function_count,
+            counts: summary.counts,
+            functions: summary.functions,
+            cutoffs: cutoffs.collect(),
+        }
+    }
+}
+
+struct Names<'p> {
+    profile: &'p profile::Profile,
+    paths: &'p [&'p [u8]],
+}
+
+impl Names<'_> {
+    fn name(&self, symbol: SymbolId) -> String {
+        text(self.profile.symbols.name(symbol))
+    }
+
+    fn file(&self, symbol: SymbolId) -> Option<usize> {
+        self.paths.binary_search(&self.profile.symbols.declared_in(symbol)?).ok()
+    }
+
+    fn function(&self, symbol: SymbolId) -> Option<Function> {
+        let function = self.profile.functions.get(&symbol)?;
+        Some(Function {
+            name: self.name(symbol),
+            file: self.file(symbol),
+            head_count: function.head_count,
+            timestamp: function.timestamp,
+            locations: self.locations(&function.body),
+        })
+    }
+
+    fn locations(&self, body: &profile::Body) -> Vec<Location> {
+        let location = |(position, record): (&profile::Position, &profile::Record)| Location {
+            line: position.line,
+            discriminator: position.discriminator,
+            count: record.count,
+            targets: record.targets.iter().map(|(&t, &count)| self.target(t, count)).collect(),
+            inlined: record
+                .inlined
+                .iter()
+                .map(|(&callee, body)| self.inlined(callee, body))
+                .collect(),
+        };
+        body.positions.iter().map(location).collect()
+    }
+
+    fn target(&self, symbol: SymbolId, count: u64) -> Target {
+        Target { name: self.name(symbol), file: self.file(symbol), count }
+    }
+
+    fn inlined(&self, symbol: SymbolId, body: &profile::Body) -> Inlined {
+        let locations = self.locations(body);
+        Inlined { name: self.name(symbol), file: self.file(symbol), locations }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
