@@ -1,0 +1,214 @@
+//! A folder in which gcc builds programs with libgcov and with countersink, runs them and compares.
+#![allow(dead_code, reason = "every test uses some of it")]
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use countersink::cli::archive;
+use tempfile::TempDir;
+
+/// Flags of every instrumented compilation, unless a test is about others.
+pub const PROFILE: [&str; 4] = ["-O2", "-g", "-fprofile-generate", "-ftest-coverage"];
+
+/// A temporary folder with the archive in it.
+pub struct Workshop {
+    directory: TempDir,
+}
+
+impl Workshop {
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join(archive::FILE_NAME), archive::ARCHIVE).unwrap();
+        fs::write(directory.path().join("countersink.h"), archive::HEADER).unwrap();
+        Self { directory }
+    }
+
+    /// A path in the folder.
+    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Writes a file into the folder.
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, contents).unwrap();
+        path
+    }
+
+    pub fn read(&self, name: impl AsRef<Path>) -> Vec<u8> {
+        let path = self.path(name);
+        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Copies a program of `tests/programs` into the folder.
+    pub fn program(&self, name: &str) -> PathBuf {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+        let target = self.path(name);
+        fs::copy(&source, &target).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        target
+    }
+
+    /// A command that runs in the folder, with its dump there, and without what users may have set.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.directory.path());
+        for variable in ["GCOV_PREFIX", "GCOV_PREFIX_STRIP", "GCOV_ERROR_FILE", "COUNTERSINK_FILE"]
+        {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    /// Runs gcc with these words.
+    pub fn gcc(&self, arguments: &[&str]) {
+        succeed(self.command("gcc").args(arguments));
+    }
+
+    /// Compiles to an instrumented object.
+    pub fn compile(&self, source: &str, flags: &[&str]) -> String {
+        let object = Path::new(source).with_extension("o").to_str().unwrap().to_owned();
+        self.gcc(&[&PROFILE[..], flags, &["-I.", "-c", source, "-o", &object]].concat());
+        object
+    }
+
+    /// Links with libgcov.
+    pub fn link_stock(&self, objects: &[&str], program: &str, flags: &[&str]) {
+        self.gcc(&[&["-fprofile-generate"], objects, &["-o", program], flags].concat());
+    }
+
+    /// Links with the archive.
+    pub fn link(&self, objects: &[&str], program: &str, flags: &[&str]) {
+        let ours = ["-L.", "-lcountersink_rt"];
+        self.gcc(&[&["-fprofile-generate"], objects, &["-o", program], &ours, flags].concat());
+    }
+
+    /// Runs a program of the folder, which must end well and without a word on standard error.
+    pub fn run(&self, program: &str, arguments: &[&str]) -> String {
+        let output = self.output(program, arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && errors.is_empty(), "{program}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    pub fn output(&self, program: &str, arguments: &[&str]) -> Output {
+        self.command(self.path(program)).args(arguments).output().unwrap()
+    }
+
+    /// Runs the tool.
+    pub fn tool(&self, arguments: &[&str]) -> Output {
+        let mut tool = self.command(env!("CARGO_BIN_EXE_countersink"));
+        tool.env("XDG_CACHE_HOME", self.path("cache")).args(arguments).output().unwrap()
+    }
+
+    /// Runs the tool, which must succeed; gives its standard output.
+    pub fn tool_output(&self, arguments: &[&str]) -> Vec<u8> {
+        let output = self.tool(arguments);
+        assert!(output.status.success(), "countersink {arguments:?}: {output:?}");
+        output.stdout
+    }
+
+    /// All files of the folder and below with this extension, sorted, relative to the folder.
+    pub fn files(&self, extension: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        collect(self.directory.path(), extension, &mut found);
+        let strip = |path: PathBuf| path.strip_prefix(self.directory.path()).unwrap().to_owned();
+        let mut found: Vec<PathBuf> = found.into_iter().map(strip).collect();
+        found.sort();
+        found
+    }
+
+    /// Takes all `.gcda` files out of the folder, with their names.
+    pub fn take_gcda(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let take = |path: PathBuf| {
+            let bytes = self.read(&path);
+            fs::remove_file(self.path(&path)).unwrap();
+            (path, bytes)
+        };
+        self.files("gcda").into_iter().map(take).collect()
+    }
+
+    /// What libgcov would have written, made from a dump of the folder.
+    pub fn converted_gcda(&self, dump: &str) -> Vec<(PathBuf, Vec<u8>)> {
+        self.tool_output(&["convert", "--to", "gcda", dump]);
+        self.take_gcda()
+    }
+}
+
+fn collect(directory: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, extension, found);
+        } else if path.extension() == Some(OsStr::new(extension)) {
+            found.push(path);
+        }
+    }
+}
+
+/// Runs a command that must succeed; gives its standard output.
+pub fn succeed(command: &mut Command) -> Vec<u8> {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{errors}", output.status);
+    output.stdout
+}
+
+/// Both lists of files, equal byte for byte; else says where they differ.
+#[track_caller]
+pub fn assert_same_files(ours: &[(PathBuf, Vec<u8>)], stock: &[(PathBuf, Vec<u8>)]) {
+    let names = |files: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
+        files.iter().map(|(path, _)| path.clone()).collect()
+    };
+    assert_eq!(names(ours), names(stock));
+    for ((path, ours), (_, stock)) in ours.iter().zip(stock) {
+        if ours != stock {
+            let place = ours.iter().zip(stock).position(|(a, b)| a != b);
+            let place = place.unwrap_or(ours.len().min(stock.len()));
+            let decode = countersink::formats::gcda::decode::Data::decode;
+            let (decoded, expected) = (decode(ours), decode(stock));
+            panic!("{} differs at {place:#x}\n{decoded:#?}\n{expected:#?}", path.display());
+        }
+    }
+}
+
+/// The folder with the sources of a crate named in `tests/corpus/Cargo.toml`. `None`, said aloud, if
+/// they are neither on the machine nor to be had.
+pub fn corpus(package: &str) -> Option<PathBuf> {
+    static METADATA: OnceLock<Option<String>> = OnceLock::new();
+    let metadata = METADATA.get_or_init(|| {
+        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/Cargo.toml");
+        let metadata = |network: &[&str]| {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.args(["metadata", "--format-version=1", "--locked", "--manifest-path", manifest]);
+            let output = cargo.args(network).output().unwrap();
+            output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+        };
+        metadata(&["--offline"]).or_else(|| metadata(&[]))
+    });
+    let Some(metadata) = metadata else {
+        eprintln!("SKIPPED: the sources of {package} cannot be fetched");
+        return None;
+    };
+    let metadata: serde_json::Value = serde_json::from_str(metadata).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let package = packages.iter().find(|found| found["name"] == package).unwrap();
+    Some(Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap().to_owned())
+}
+
+/// Whether a program can be started; if not the test is skipped, which is said aloud.
+pub fn have(program: &str) -> bool {
+    let have = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
+    if !have {
+        eprintln!("SKIPPED: {program} is not installed");
+    }
+    have
+}
+
+/// Words of a command line.
+pub fn words(arguments: &[impl AsRef<OsStr>]) -> Vec<OsString> {
+    arguments.iter().map(|argument| argument.as_ref().to_owned()).collect()
+}

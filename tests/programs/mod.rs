@@ -1,0 +1,96 @@
+//! Real programs for tests, from the sources inside crates.
+#![allow(dead_code, reason = "every test uses some of it")]
+
+use std::fs;
+
+use crate::harness::{Workshop, corpus};
+
+/// Where the linker puts a program's data, so that it lies alike beside any runtime.
+pub const FIXED_ADDRESSES: [&str; 4] = [
+    "-no-pie",
+    "-Wl,--section-start=.rodata=0x10000000",
+    "-Wl,-Tdata=0x20000000",
+    "-Wl,-Tbss=0x30000000",
+];
+
+/// A compiled program.
+pub struct Built {
+    /// Its instrumented objects.
+    pub objects: Vec<String>,
+    /// Arguments of a typical run, the last one a size.
+    arguments: Vec<&'static str>,
+}
+
+impl Built {
+    pub fn arguments(&self) -> Vec<&str> {
+        self.arguments.clone()
+    }
+}
+
+/// Flags under which a program does the same in every run, with its `main` under another name.
+/// String constants are not merged with the runtime's, because Lua hashes their addresses.
+const REPEATABLE: [&str; 4] =
+    ["-fno-pie", "-fno-merge-constants", "-Dmain=program_main", "-Dluai_makeseed(L)=0"];
+
+/// Lua, a program that runs a script, and the script.
+pub fn lua(shop: &Workshop) -> Option<Built> {
+    compile_lua(shop, &REPEATABLE)
+}
+
+/// SQLite, and a program that asks it many kinds of queries.
+pub fn sqlite(shop: &Workshop) -> Option<Built> {
+    compile_sqlite(shop, &REPEATABLE)
+}
+
+pub fn compile_lua(shop: &Workshop, flags: &[&str]) -> Option<Built> {
+    let sources = lua_sources(shop)?;
+    let flags = [&["-std=gnu99", "-DLUA_USE_POSIX"], flags].concat();
+    let objects = sources.iter().map(|source| shop.compile(source, &flags)).collect();
+    Some(Built { objects, arguments: vec!["benchmark.lua", "1"] })
+}
+
+pub fn compile_sqlite(shop: &Workshop, flags: &[&str]) -> Option<Built> {
+    let sources = sqlite_sources(shop)?;
+    let flags = [
+        &[
+            "-DSQLITE_THREADSAFE=0",
+            "-DSQLITE_OMIT_LOAD_EXTENSION",
+            "-DSQLITE_ENABLE_MATH_FUNCTIONS",
+        ],
+        flags,
+    ]
+    .concat();
+    let objects = sources.iter().map(|source| shop.compile(source, &flags)).collect();
+    Some(Built { objects, arguments: vec!["700"] })
+}
+
+/// Copies Lua's sources into the folder; gives their names.
+pub fn lua_sources(shop: &Workshop) -> Option<Vec<String>> {
+    let directory = corpus("lua-src")?.join("lua-5.4.9");
+    shop.program("benchmark.lua");
+    let mut sources = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if name.ends_with(".h") || name.ends_with(".c") {
+            fs::copy(&path, shop.path(&name)).unwrap();
+        }
+        if name.ends_with(".c") {
+            sources.push(name);
+        }
+    }
+    shop.program("lua_script.c");
+    sources.push("lua_script.c".into());
+    sources.sort();
+    Some(sources)
+}
+
+/// Copies SQLite's sources into the folder; gives their names.
+pub fn sqlite_sources(shop: &Workshop) -> Option<Vec<String>> {
+    let directory = corpus("libsqlite3-sys")?.join("sqlite3");
+    for name in ["sqlite3.c", "sqlite3.h"] {
+        fs::copy(directory.join(name), shop.path(name)).unwrap();
+    }
+    shop.program("sqlite_queries.c");
+    Some(vec!["sqlite3.c".into(), "sqlite_queries.c".into()])
+}

@@ -1,0 +1,116 @@
+//! Lua and SQLite, linked with libgcov and with countersink, run on the same input: the same counts.
+//!
+//! Objects are compiled once and linked twice, so that stamps and paths are equal, and run at fixed
+//! addresses (`tests/programs/fixed_memory.c`), because some counters count addresses.
+
+mod harness;
+mod programs;
+
+use std::fs;
+
+use harness::{Workshop, assert_same_files, have};
+use programs::{Built, FIXED_ADDRESSES, lua, sqlite};
+
+fn program(build: impl Fn(&Workshop) -> Option<Built>) -> Option<(Workshop, Built)> {
+    let shop = Workshop::new();
+    let built = build(&shop)?;
+    shop.program("fixed_memory.c");
+    shop.gcc(&["-O2", "-fno-builtin", "-c", "fixed_memory.c"]);
+    let objects: Vec<&str> =
+        built.objects.iter().map(String::as_str).chain(["fixed_memory.o"]).collect();
+    let flags = [&FIXED_ADDRESSES[..], &["-lm"]].concat();
+    shop.link_stock(&objects, "stock", &flags);
+    shop.link(&objects, "ours", &flags);
+    Some((shop, built))
+}
+
+/// Runs one of the two as a program of the same name, so that its stack starts alike.
+fn run(shop: &Workshop, which: &str, arguments: &[&str]) -> String {
+    let _ = fs::remove_file(shop.path("prog"));
+    fs::hard_link(shop.path(which), shop.path("prog")).unwrap();
+    let mut command = shop.command(shop.path("prog"));
+    command.env_clear().env("COUNTERSINK_FILE", "dump.csraw");
+    if which == "ours" {
+        command.env("MALLOC_IS_SEALED", "1");
+    }
+    let output = command.args(arguments).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{which}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn one_run_is_byte_for_byte_libgcov_s(build: impl Fn(&Workshop) -> Option<Built>) {
+    let Some((shop, built)) = program(build) else { return };
+    let stock_output = run(&shop, "stock", &built.arguments());
+    let stock = shop.take_gcda();
+    // Objects that are nothing but tables have no counters.
+    assert!(!stock.is_empty() && stock.len() + 2 >= built.objects.len(), "{}", stock.len());
+    assert_eq!(run(&shop, "ours", &built.arguments()), stock_output);
+    assert_same_files(&shop.converted_gcda("dump.csraw"), &stock);
+}
+
+/// Not only the decoded counters: libgcov's rules for full sites depend on the order of values, and
+/// so the order is kept, too.
+fn merged_runs_are_libgcov_s(build: impl Fn(&Workshop) -> Option<Built>) {
+    let Some((shop, built)) = program(build) else { return };
+    for which in ["stock", "ours"] {
+        for size in ["1", "2", "3"] {
+            let mut arguments = built.arguments();
+            *arguments.last_mut().unwrap() = size;
+            run(&shop, which, &arguments);
+        }
+    }
+    let stock = shop.take_gcda();
+    assert_same_files(&shop.converted_gcda("dump.csraw"), &stock);
+}
+
+/// What gcc's own tools print of the converted files is what they print of libgcov's.
+fn gcov_prints_the_same(build: impl Fn(&Workshop) -> Option<Built>) {
+    if !have("gcov") || !have("gcov-dump") {
+        return;
+    }
+    let Some((shop, built)) = program(build) else { return };
+    let printed = || {
+        let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
+        let mut gcov = shop.command("gcov");
+        let mut printed = harness::succeed(gcov.args(["-b", "-c", "-t"]).args(&objects));
+        let data = shop.files("gcda");
+        printed.extend(harness::succeed(shop.command("gcov-dump").arg("-l").args(&data)));
+        printed
+    };
+    run(&shop, "stock", &built.arguments());
+    let stock = printed();
+    shop.take_gcda();
+    run(&shop, "ours", &built.arguments());
+    shop.tool_output(&["convert", "--to", "gcda", "dump.csraw"]);
+    assert!(printed() == stock, "gcov or gcov-dump print something else");
+}
+
+#[test]
+fn lua_one_run() {
+    one_run_is_byte_for_byte_libgcov_s(lua);
+}
+
+#[test]
+fn sqlite_one_run() {
+    one_run_is_byte_for_byte_libgcov_s(sqlite);
+}
+
+#[test]
+fn lua_merged() {
+    merged_runs_are_libgcov_s(lua);
+}
+
+#[test]
+fn sqlite_merged() {
+    merged_runs_are_libgcov_s(sqlite);
+}
+
+#[test]
+fn lua_under_gcov() {
+    gcov_prints_the_same(lua);
+}
+
+#[test]
+fn sqlite_under_gcov() {
+    gcov_prints_the_same(sqlite);
+}
