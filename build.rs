@@ -171,6 +171,7 @@ mod archive {
             "-fno-stack-protector",
             "-fno-test-coverage",
             "-fvisibility=hidden",
+            "-mgeneral-regs-only",
         ] {
             cc.flag_if_supported(flag);
         }

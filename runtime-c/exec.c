@@ -16,48 +16,43 @@ HIDDEN int __gcov_execl(const char *path, char *first, ...);
 HIDDEN int __gcov_execlp(const char *file, char *first, ...);
 HIDDEN int __gcov_execle(const char *path, char *first, ...);
 
-/* Number of arguments up to and with the terminating NULL. */
-static size_t count(const char *argument, va_list *rest)
+enum call { EXECL, EXECLP, EXECLE };
+
+/* Goes through the list twice: once to count, once to collect. */
+static __attribute__((noinline)) int
+exec_list(enum call call, const char *path, char *first, va_list *list)
 {
+    va_list counted;
+    va_copy(counted, *list);
     size_t n = 1;
-    for (; argument != NULL; n++)
-        argument = va_arg(*rest, const char *);
-    return n;
+    for (char *argument = first; argument != NULL; n++)
+        argument = va_arg(counted, char *);
+    va_end(counted);
+
+    char *argv[n];
+    argv[0] = first;
+    for (size_t i = 1; i < n; i++)
+        argv[i] = va_arg(*list, char *);
+    switch (call) {
+    case EXECL:
+        return __gcov_execv(path, argv);
+    case EXECLP:
+        return __gcov_execvp(path, argv);
+    default:
+        return __gcov_execve(path, argv, va_arg(*list, char *const *));
+    }
 }
 
-static void collect(char **argv, char *argument, va_list *rest)
-{
-    while ((*argv++ = argument) != NULL)
-        argument = va_arg(*rest, char *);
-}
+#define WRAPPER(name, call)                                     \
+    int name(const char *path, char *first, ...)                \
+    {                                                           \
+        va_list list;                                           \
+        va_start(list, first);                                  \
+        int result = exec_list(call, path, first, &list);       \
+        va_end(list);                                           \
+        return result;                                          \
+    }
 
-/* Declares argv and leaves rest behind the terminating NULL. */
-#define COLLECT(argv, first, rest)        \
-    va_list rest;                         \
-    va_start(rest, first);                \
-    char *argv[count(first, &rest)];      \
-    va_end(rest);                         \
-    va_start(rest, first);                \
-    collect(argv, first, &rest)
-
-int __gcov_execl(const char *path, char *first, ...)
-{
-    COLLECT(argv, first, rest);
-    va_end(rest);
-    return __gcov_execv(path, argv);
-}
-
-int __gcov_execlp(const char *file, char *first, ...)
-{
-    COLLECT(argv, first, rest);
-    va_end(rest);
-    return __gcov_execvp(file, argv);
-}
-
-int __gcov_execle(const char *path, char *first, ...)
-{
-    COLLECT(argv, first, rest);
-    char *const *envp = va_arg(rest, char *const *);
-    va_end(rest);
-    return __gcov_execve(path, argv, envp);
-}
+WRAPPER(__gcov_execl, EXECL)
+WRAPPER(__gcov_execlp, EXECLP)
+WRAPPER(__gcov_execle, EXECLE)

@@ -54,6 +54,10 @@ core::arch::global_asm!(
 unsafe extern "C" {
     /// The ELF header of this image, NULL if the linker left it out. In `runtime-c/image.c`.
     safe fn countersink_image_start() -> *mut u8;
+    /// In `runtime-c/exec.c`; its address only.
+    fn __gcov_execl();
+    /// In `runtime-c/indirect_call.c`; its address only.
+    fn __gcov_indirect_call_profiler_v4();
     safe fn fork() -> c_int;
     fn execv(path: *const c_char, arguments: *const *mut c_char) -> c_int;
     fn execvp(file: *const c_char, arguments: *const *mut c_char) -> c_int;
@@ -63,6 +67,11 @@ unsafe extern "C" {
         environment: *const *mut c_char,
     ) -> c_int;
 }
+
+/// Who takes this member of the archive takes those of `runtime-c`, so that wherever the archive
+/// stands on the link line nothing is left for libgcov.
+#[used]
+static OTHERS: [unsafe extern "C" fn(); 2] = [__gcov_execl, __gcov_indirect_call_profiler_v4];
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
@@ -107,10 +116,7 @@ unsafe extern "C" fn __gcov_init(info: *mut Info) {
 }
 
 fn refuse(path: &CStr) {
-    Line::about(path.to_bytes())
-        .text(b"made by a compiler older than gcc 10, whose counters are not understood")
-        .text(b"; they are not kept")
-        .print();
+    Line::about(path.to_bytes()).text(b"made by a gcc before 10; its counts are not kept").print();
 }
 
 /// Ends the image: its first call writes, the calls of the other objects' destructors find nothing

@@ -149,10 +149,7 @@ impl Counters {
     fn encode<W: Words>(&self, kind: Kind, encoder: &mut Encoder<W>) -> Result<(), W::Error> {
         match self {
             Self::Plain(_, values) => encoder.counters(kind, values.iter().copied()),
-            Self::Sites(sites) => {
-                let pairs = sites.iter().map(|site| site.pairs.len()).sum();
-                encoder.sites(kind, sites.iter(), sites.len(), pairs)
-            }
+            Self::Sites(sites) => encoder.sites(kind, sites.iter()),
         }
     }
 }

@@ -147,18 +147,11 @@ impl Defect {
     /// The defect in few words, without numbers: for the runtime, which has no formatting.
     pub const fn summary(&self) -> &'static [u8] {
         match self {
-            Self::Empty => b"empty file",
-            Self::NotADump => b"not a raw dump of countersink",
-            Self::ByteOrder => b"a dump of a machine of the other byte order",
-            Self::Version(_) => b"a dump of another version of countersink",
-            Self::Header => b"damaged file header",
-            Self::Truncated { .. } => b"the dump is cut short",
-            Self::Length(_) => b"impossible section length",
-            Self::Checksum { .. } => b"wrong section checksum",
-            Self::Sequence { .. } => b"a section out of order",
-            Self::Kind { .. } => b"an unexpected section",
-            Self::Trailing => b"bytes after the end",
-            Self::Record(_) => b"a record that contradicts the others",
+            Self::NotADump => b"not a raw dump",
+            Self::ByteOrder => b"dump of the other byte order",
+            Self::Version(_) => b"dump of another version",
+            Self::Truncated { .. } | Self::Empty => b"dump cut short",
+            _ => b"damaged dump",
         }
     }
 }

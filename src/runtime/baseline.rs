@@ -36,21 +36,19 @@ impl Baseline {
         Self { memory: None, counters: 0, sites: 0, second: false }
     }
 
-    /// Makes room for a module's counts. What was written of fewer of them before stays.
+    /// Makes room for a module's counts.
+    ///
+    /// All objects of an image are registered before its code runs, so the size stays what it was. If
+    /// it does not, there is no room for what is new, and it is left for the end of the program.
     pub fn prepare(&mut self, module: &Identity) -> Result<(), Errno> {
         let (counters, sites) = (module.counters as usize, module.sites as usize);
-        if self.memory.is_some() && (counters, sites) == (self.counters, self.sites) {
-            return Ok(());
+        if self.memory.is_some() {
+            let same = (counters, sites) == (self.counters, self.sites);
+            return if same { Ok(()) } else { Err(Errno::NOMEM) };
         }
-        let words = words(counters, sites).ok_or(Errno::NOMEM)?;
-        let memory = Some(sys::map(words.checked_mul(16).ok_or(Errno::NOMEM)?)?.cast());
-        let mut grown = Self { memory, counters, sites, second: false };
-        if let (Some((old, _)), Some((_, mut new))) = (self.copies(), grown.copies()) {
-            new.copy_from(&old);
-        }
-        grown.commit();
-        self.forget();
-        *self = grown;
+        let bytes = words(counters, sites).and_then(|words| words.checked_mul(16));
+        let memory = Some(sys::map(bytes.ok_or(Errno::NOMEM)?)?.cast());
+        *self = Self { memory, counters, sites, second: false };
         Ok(())
     }
 
@@ -147,11 +145,6 @@ impl Writing<'_> {
             *to = [from.value, from.count];
         }
     }
-
-    fn copy_from(&mut self, written: &Written<'_>) {
-        self.counters.iter_mut().zip(written.counters).for_each(|(to, from)| *to = *from);
-        self.sites.iter_mut().zip(written.sites).for_each(|(to, from)| *to = *from);
-    }
 }
 
 #[cfg(test)]
@@ -188,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn growing_keeps_what_was_written() {
+    fn objects_that_come_later_are_counted_from_zero() {
         let mut baseline = Baseline::new();
         baseline.prepare(&module(1, 1)).unwrap();
         let (_, mut writing) = baseline.copies().unwrap();
         writing.set_counter(0, 3);
         writing.set_site(0, &site(2, &[(8, 2)]));
         baseline.commit();
-        baseline.prepare(&module(3, 2)).unwrap();
+        assert_eq!(baseline.prepare(&module(3, 2)), Err(Errno::NOMEM));
         let (written, _) = baseline.copies().unwrap();
         assert_eq!([0, 1, 2].map(|place| written.counter(place)), [3, 0, 0]);
         for (place, count) in [(0, 1), (1, 3)] {

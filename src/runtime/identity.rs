@@ -108,32 +108,18 @@ impl From<&[u8]> for BuildId {
 pub fn image_path(address: usize, buffer: &mut [u8], path: &mut Path) {
     path.clear();
     let Ok(maps) = sys::open(c"/proc/self/maps", Access::Read) else { return };
-    let mut filled: usize = 0;
-    loop {
-        let Some(free) = buffer.get_mut(filled..) else { return };
-        let Ok(read) = sys::read(&maps, free) else { return };
-        if read == 0 {
-            return;
-        }
-        filled = filled.wrapping_add(read);
-        let lines = buffer.get(..filled).unwrap_or_default();
-        let complete = lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let lines = lines.get(..complete).unwrap_or_default();
+    while let Ok(read) = sys::read(&maps, buffer) {
+        let read = buffer.get(..read).unwrap_or_default();
+        let complete = read.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let lines = read.get(..complete).unwrap_or_default();
         if let Some(found) = lines.split(|&b| b == b'\n').find_map(|l| mapping_at(l, address)) {
             let _ = path.push(found);
             return;
         }
-        let rest = filled.wrapping_sub(complete);
-        if rest == filled {
+        // The rest of the last line comes again, with what follows it.
+        if complete == 0 || sys::step_back(&maps, read.len().wrapping_sub(complete)).is_err() {
             return;
         }
-        for place in 0..rest {
-            let byte = buffer.get(complete.wrapping_add(place)).copied();
-            if let (Some(to), Some(from)) = (buffer.get_mut(place), byte) {
-                *to = from;
-            }
-        }
-        filled = rest;
     }
 }
 

@@ -153,9 +153,11 @@ impl Image {
         self.close(Stage::Suspended)
     }
 
-    /// After an exec that failed: opens the image again if [`Image::suspend`] has closed it.
+    /// After an exec that failed: opens the image again if [`Image::suspend`] has closed it. What the
+    /// exec has written stays the maximum of this run, as after libgcov's reset.
     pub fn resume(&self) -> Result<(), Errno> {
         let mut state = self.state()?;
+        state.progress.frozen = state.progress.counted;
         if state.progress.stage == Stage::Suspended {
             state.reset(self);
         }

@@ -262,7 +262,7 @@ fn write_site<S: Sink>(site: &Site, writer: &mut Writer<'_, S>) -> Result<(), S:
 }
 
 /// The events of a site now. Two nodes of one value, which only a race makes, become one.
-pub fn collect(live: LiveSite<'_>) -> Site {
+fn collect(live: LiveSite<'_>) -> Site {
     let mut site = Site::new(live.total());
     for pair in live.pairs() {
         match site.pairs.iter_mut().find(|known| known.value == pair.value) {

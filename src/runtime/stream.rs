@@ -7,11 +7,12 @@ use core::convert::Infallible;
 use core::ffi::CStr;
 use core::sync::atomic::Ordering;
 
-use super::abi::gcov::{Function, Object};
-use super::module::collect;
+use super::abi::gcov::{Array, Object, Part};
+use super::counters::topn::LiveSite;
 use crate::formats::gcda::FILE_NAME_MAGIC;
-use crate::formats::gcda::encode::{Encoder, Words};
+use crate::formats::gcda::encode::{Encoder, TopN, Words};
 use crate::raw::gcov::{Rule, Version};
+use crate::raw::merge::Pair;
 
 /// Who takes the stream.
 pub trait Bytes {
@@ -27,6 +28,16 @@ impl<B: Bytes> Words for WordsOf<B> {
     fn word(&mut self, word: u32) -> Result<(), Infallible> {
         self.0.take(&word.to_ne_bytes());
         Ok(())
+    }
+}
+
+impl TopN for LiveSite<'_> {
+    fn total(&self) -> i64 {
+        LiveSite::total(self)
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = Pair> {
+        LiveSite::pairs(self)
     }
 }
 
@@ -55,23 +66,25 @@ pub fn object(object: &Object, bytes: impl Bytes) {
 fn records<W: Words>(object: &Object, words: W) -> Result<(), W::Error> {
     let (version, stamp, checksum) = (object.version(), object.stamp(), object.checksum());
     let mut encoder = Encoder::new(words, version, stamp, checksum)?;
-    for function in object.functions() {
-        if encoder.function(&function.record())? {
-            counters(&function, &mut encoder)?;
+    let (mut present, mut result) = (Ok(false), Ok(()));
+    object.visit(&mut |part| {
+        match part {
+            Part::Function(function) => present = encoder.function(&function.record()),
+            Part::Array(array) if matches!(present, Ok(true)) => {
+                result = counters(array, &mut encoder);
+            }
+            _ => {}
         }
-    }
+        result.is_ok() && present.is_ok()
+    });
+    present.and(result)?;
     encoder.finish().map(drop)
 }
 
-fn counters<W: Words>(function: &Function, encoder: &mut Encoder<W>) -> Result<(), W::Error> {
-    for array in function.arrays() {
-        if array.rule == Rule::TopN {
-            let pairs = array.sites().map(|site| site.pairs().count()).sum();
-            encoder.sites(array.kind, array.sites().map(collect), array.sites().count(), pairs)?;
-        } else {
-            let values = array.counters.iter().map(|counter| counter.load(Ordering::Relaxed));
-            encoder.counters(array.kind, values)?;
-        }
+fn counters<W: Words>(array: &Array, encoder: &mut Encoder<W>) -> Result<(), W::Error> {
+    if array.rule == Rule::TopN {
+        return encoder.sites(array.kind, array.sites());
     }
-    Ok(())
+    let values = array.counters.iter().map(|counter| counter.load(Ordering::Relaxed));
+    encoder.counters(array.kind, values)
 }

@@ -1,9 +1,9 @@
 //! Writes `.gcda` records without a heap: for files, and for `__gcov_info_to_gcda` on the target.
 
-use core::borrow::Borrow;
-
 use super::{FUNCTION, MAGIC, OBJECT_SUMMARY};
 use crate::raw::gcov::{FunctionRecord, Kind, Version};
+#[cfg(feature = "alloc")]
+use crate::raw::merge::SITE_LIMIT;
 use crate::raw::merge::{Pair, Site};
 
 /// Where the words go.
@@ -12,6 +12,24 @@ pub trait Words {
     type Error;
     /// Takes one word.
     fn word(&mut self, word: u32) -> Result<(), Self::Error>;
+}
+
+/// A top-N site, in memory of whatever kind.
+pub trait TopN {
+    /// Events, negative if values were lost in merging.
+    fn total(&self) -> i64;
+    /// The values kept, in the order of their first appearance.
+    fn pairs(&self) -> impl Iterator<Item = Pair>;
+}
+
+impl TopN for &Site {
+    fn total(&self) -> i64 {
+        self.total
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = Pair> {
+        self.pairs.iter().copied()
+    }
 }
 
 /// Writes one file, record after record.
@@ -76,33 +94,32 @@ impl<W: Words> Encoder<W> {
         values.into_iter().try_for_each(|value| self.value(value))
     }
 
-    /// Writes the top-N sites of a kind, which have `pairs` values.
+    /// Writes the top-N sites of a kind.
     ///
-    /// In a running program values may have come since they were counted. The record has room for
+    /// In a running program values may come after they have been counted. The record has room for
     /// as many as there were: the last site takes what is left.
-    pub fn sites<S: Borrow<Site>>(
+    pub fn sites<S: TopN>(
         &mut self,
         kind: Kind,
-        sites: impl Iterator<Item = S>,
-        number: usize,
-        pairs: usize,
+        sites: impl Iterator<Item = S> + Clone,
     ) -> Result<(), W::Error> {
+        let number = sites.clone().count();
         #[cfg(feature = "alloc")]
         if self.version.has_fixed_topn() {
             self.head(kind.tag(), 2 * (1 + 2 * FIXED_PAIRS as u32) * number as u32)?;
-            return sites.take(number).try_for_each(|site| self.fixed_site(site.borrow()));
+            return sites.take(number).try_for_each(|site| self.fixed_site(&site));
         }
-        self.head(kind.tag(), 4 * (number as u32).wrapping_add(pairs as u32))?;
-        let mut left = pairs;
+        let mut left: usize = sites.clone().map(|site| site.pairs().count()).sum();
+        self.head(kind.tag(), 4 * (number as u32).wrapping_add(left as u32))?;
         for (place, site) in sites.take(number).enumerate() {
-            let site = site.borrow();
             let last = place.wrapping_add(1) == number;
-            let pairs = if last { left } else { left.min(site.pairs.len()) };
+            let pairs = if last { left } else { left.min(site.pairs().count()) };
             left = left.wrapping_sub(pairs);
-            self.value(site.total)?;
+            self.value(site.total())?;
             self.value(pairs as i64)?;
-            for place in 0..pairs {
-                let Pair { value, count } = site.pairs.get(place).copied().unwrap_or_default();
+            let mut values = site.pairs();
+            for _ in 0..pairs {
+                let Pair { value, count } = values.next().unwrap_or_default();
                 self.value(value)?;
                 self.value(count)?;
             }
@@ -119,9 +136,9 @@ impl<W: Words> Encoder<W> {
     /// GCC 10 keeps four values, found by its own algorithm. The four most frequent ones are what
     /// its readers want of it; with up to four values they are exactly its own.
     #[cfg(feature = "alloc")]
-    fn fixed_site(&mut self, site: &Site) -> Result<(), W::Error> {
-        self.value(site.total)?;
-        let mut kept = site.pairs.clone();
+    fn fixed_site(&mut self, site: &impl TopN) -> Result<(), W::Error> {
+        self.value(site.total())?;
+        let mut kept: heapless::Vec<Pair, SITE_LIMIT> = site.pairs().take(SITE_LIMIT).collect();
         while kept.len() > FIXED_PAIRS {
             let least = kept.iter().map(|pair| pair.count).min();
             let mut found = false;
@@ -130,7 +147,7 @@ impl<W: Words> Encoder<W> {
         for place in 0..FIXED_PAIRS {
             let Pair { value, count } = kept.get(place).copied().unwrap_or_default();
             let count = count.wrapping_mul(FIXED_PAIRS as i64);
-            let shown = count >= site.total.wrapping_abs() && count != 0;
+            let shown = count >= site.total().wrapping_abs() && count != 0;
             self.value(if shown { value } else { 0 })?;
             self.value(if shown { count } else { 0 })?;
         }

@@ -13,6 +13,8 @@
 //!   NULL, in the plain form too: a signal handler between another profiler's load and store cannot
 //!   lose nodes, a walker never meets a node that changed sites, and the depth at which a walker
 //!   finds the end is the true length, so no race pushes a site past its limit.
+//! * A reset sets all counts to 0. Nodes with count 0 are free and taken in order, so that the values
+//!   stand in the order of their appearance since the reset, as in libgcov's new list.
 //! * In the atomic form a node whose value is being replaced has [`REPLACING`] in its count, and a
 //!   walker that raced with a replacement takes its increment back. So no value ever gets another's
 //!   events, and the total is the sum of the counts and of what the rules took off.
@@ -55,24 +57,34 @@ impl Node {
 
 /// How a node is changed.
 pub trait NodeUpdate: Update {
-    /// Counts an event at a node that held its value a moment ago.
-    fn hit(node: &Node, value: i64);
+    /// Counts an event at a node that held its value a moment ago; `false` if it is free.
+    fn hit(node: &Node, value: i64) -> bool;
+    /// Gives a free node a value and its first event; `false` if it is free no more.
+    fn take(node: &Node, value: i64) -> bool;
     /// Counts an event in a full site, of which this was the smallest node a moment ago.
     fn replace(node: &Node, value: i64);
 }
 
 impl NodeUpdate for Plain {
     #[inline(always)]
-    fn hit(node: &Node, _value: i64) {
-        Self::add(&node.count, 1);
+    fn hit(node: &Node, _value: i64) -> bool {
+        let before = node.count.load(Ordering::Relaxed);
+        if before == 0 {
+            return false;
+        }
+        node.count.store(before.wrapping_add(1), Ordering::Relaxed);
+        true
+    }
+
+    fn take(node: &Node, value: i64) -> bool {
+        node.value.store(value, Ordering::Relaxed);
+        node.count.store(1, Ordering::Relaxed);
+        true
     }
 
     fn replace(node: &Node, value: i64) {
         match node.count.load(Ordering::Relaxed).wrapping_sub(1) {
-            less if less < 1 => {
-                node.value.store(value, Ordering::Relaxed);
-                node.count.store(1, Ordering::Relaxed);
-            }
+            less if less < 1 => drop(Self::take(node, value)),
             less => node.count.store(less, Ordering::Relaxed),
         }
     }
@@ -80,32 +92,43 @@ impl NodeUpdate for Plain {
 
 impl NodeUpdate for Atomic {
     #[inline(always)]
-    fn hit(node: &Node, value: i64) {
+    fn hit(node: &Node, value: i64) -> bool {
         let before = node.count.fetch_add(1, Ordering::AcqRel);
-        if before < 0 || !holds(node, value) {
-            // The event stays in the total only.
+        if before <= 0 || !holds(node, value) {
+            // Free, or about to get another value: then the event stays in the total only.
             node.count.fetch_sub(1, Ordering::AcqRel);
         }
+        before != 0
+    }
+
+    fn take(node: &Node, value: i64) -> bool {
+        replace_if(node, 0, value)
     }
 
     fn replace(node: &Node, value: i64) {
+        let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
         let mut count = node.count.load(Ordering::Acquire);
         // A negative count is another thread's replacement: it keeps the place, this event goes.
-        while count >= 0 {
-            let next = if count > 1 { count - 1 } else { REPLACING };
-            match node.count.compare_exchange(count, next, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) if next == REPLACING => {
-                    node.value.store(value, Ordering::Relaxed);
-                    // From REPLACING to 1; what others added meanwhile they take back themselves.
-                    node.count
-                        .fetch_add(REPLACING.wrapping_neg().wrapping_add(1), Ordering::AcqRel);
-                    return;
-                }
+        while count > 1 {
+            match node.count.compare_exchange(count, count - 1, yes, no) {
                 Ok(_) => return,
                 Err(now) => count = now,
             }
         }
+        replace_if(node, count, value);
     }
+}
+
+/// Gives a node another value, with one event, if its count is still `count` and not negative.
+fn replace_if(node: &Node, count: i64, value: i64) -> bool {
+    let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
+    if count < 0 || node.count.compare_exchange(count, REPLACING, yes, no).is_err() {
+        return false;
+    }
+    node.value.store(value, Ordering::Relaxed);
+    // From REPLACING to 1; what others add meanwhile they take back themselves.
+    node.count.fetch_add(REPLACING.wrapping_neg().wrapping_add(1), Ordering::AcqRel);
+    true
 }
 
 /// The fixed region that nodes come from.
@@ -184,6 +207,8 @@ pub struct LiveSite<'c> {
 enum Found<'c> {
     /// The value's node.
     Node(&'c Node),
+    /// The first node that a reset has freed. The value has none: values fill nodes in order.
+    Free(&'c Node),
     /// The link at the end of a list with room for more.
     End(&'c AtomicPtr<Node>),
     /// A full list, with the first of its smallest nodes.
@@ -215,21 +240,42 @@ impl<'c> LiveSite<'c> {
             return;
         }
         U::add(self.total, 1);
-        if let Some(first) = self.first().filter(|first| holds(first, value)) {
-            return U::hit(first, value);
+        if !self.known(value).is_some_and(|node| U::hit(node, value)) {
+            self.count_new::<U, N>(value, nodes);
         }
-        self.count_further::<U, N>(value, nodes);
     }
 
-    /// Everything but the commonest case, a hit at the first node.
+    /// The first node with the value, free or not. As little per node as a walk can do: sites of
+    /// many targets spend their time here.
+    #[inline(always)]
+    fn known(&self, value: i64) -> Option<&'c Node> {
+        let mut link = self.head;
+        while let Some(node) = follow(link) {
+            if holds(node, value) {
+                return Some(node);
+            }
+            link = &node.next;
+        }
+        None
+    }
+
+    /// Counts an event with a value that has no node.
+    #[cold]
     #[inline(never)]
-    fn count_further<U: NodeUpdate, const N: usize>(&self, value: i64, nodes: &Nodes<N>) {
+    fn count_new<U: NodeUpdate, const N: usize>(&self, value: i64, nodes: &Nodes<N>) {
         let mut fresh = None;
         loop {
             match self.find(value) {
                 Found::Node(node) => {
-                    U::hit(node, value);
-                    break;
+                    if U::hit(node, value) {
+                        break;
+                    }
+                }
+                Found::Free(node) => {
+                    if U::take(node, value) {
+                        self.length.fetch_add(1, Ordering::Relaxed);
+                        break;
+                    }
                 }
                 Found::Full(smallest) => {
                     U::replace(smallest, value);
@@ -270,6 +316,7 @@ impl<'c> LiveSite<'c> {
     /// Forgets all events. The nodes stay with the site.
     pub fn reset(&self) {
         self.total.store(0, Ordering::Relaxed);
+        self.length.store(0, Ordering::Relaxed);
         self.nodes().for_each(|node| node.count.store(0, Ordering::Relaxed));
     }
 
@@ -280,23 +327,22 @@ impl<'c> LiveSite<'c> {
             let Some(node) = follow(link) else {
                 return Found::End(link);
             };
+            let count = node.count.load(Ordering::Relaxed);
+            if count == 0 {
+                return Found::Free(node);
+            }
             if holds(node, value) {
                 return Found::Node(node);
             }
-            let count = node.count.load(Ordering::Relaxed);
             if count >= 0 && smallest.is_none_or(|(_, least)| count < least) {
                 smallest = Some((node, count));
             }
             link = &node.next;
         }
-        match (smallest, self.first()) {
+        match (smallest, follow(self.head)) {
             (Some((node, _)), _) | (None, Some(node)) => Found::Full(node),
             (None, None) => Found::End(self.head),
         }
-    }
-
-    fn first(&self) -> Option<&'c Node> {
-        follow(self.head)
     }
 
     fn nodes(&self) -> impl Iterator<Item = &'c Node> + use<'c> {
@@ -387,9 +433,18 @@ mod tests {
         (0..32).for_each(|value| site(&counters).count::<Plain, _>(value, &nodes));
         site(&counters).reset();
         assert_eq!(kept(&counters), []);
-        (100..132).for_each(|value| site(&counters).count::<Plain, _>(value, &nodes));
-        assert!(kept(&counters).into_iter().eq((100..132).map(|value| (value, 1))));
-        assert_eq!(nodes.dropped(), 0);
+        for value in [7, 100, 3, 100] {
+            site(&counters).count::<Plain, _>(value, &nodes);
+        }
+        assert_eq!(kept(&counters), [(7, 1), (100, 2), (3, 1)]);
+        assert_eq!(counters[1].load(Ordering::Relaxed), 3);
+        site(&counters).reset();
+        for value in (100..132).chain([0]) {
+            site(&counters).count::<Atomic, _>(value, &nodes);
+        }
+        let expected = [(0, 1)].into_iter().chain((101..132).map(|value| (value, 1)));
+        assert!(kept(&counters).into_iter().eq(expected));
+        assert_eq!((counters[1].load(Ordering::Relaxed), nodes.dropped()), (32, 0));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use core::ffi::{CStr, c_char};
 use core::ptr::{NonNull, null_mut};
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, Stat};
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, SeekFrom, Stat};
 use rustix::mm::{MapFlags, ProtFlags};
 use syscalls::{Sysno, raw_syscall};
 
@@ -177,7 +177,12 @@ pub fn unlock(file: &File) {
 /// Empties a file and goes to its start.
 pub fn rewind(file: &File) -> Result<()> {
     rustix::fs::ftruncate(file, 0)?;
-    rustix::fs::seek(file, rustix::fs::SeekFrom::Start(0)).map(drop)
+    rustix::fs::seek(file, SeekFrom::Start(0)).map(drop)
+}
+
+/// Goes back some bytes, which will be read again.
+pub fn step_back(file: &File, bytes: usize) -> Result<()> {
+    rustix::fs::seek(file, SeekFrom::Current((bytes as i64).wrapping_neg())).map(drop)
 }
 
 /// Sets the permission bits of a file.

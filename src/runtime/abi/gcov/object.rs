@@ -168,8 +168,27 @@ impl Object {
         self.word(self.merge_at() + POINTER * self.slots) as usize
     }
 
+    /// Visits the object, its functions and their counters, in the order of a dump, until `visit`
+    /// says `false`; gives its last answer.
+    ///
+    /// The one loop over all counters, and not an iterator: made of nested ones that would be
+    /// compiled anew for each use, a third of the archive's code.
+    pub fn visit(&self, visit: &mut dyn FnMut(Part<'_>) -> bool) -> bool {
+        let mut go_on = visit(Part::Object(self));
+        for function in self.functions() {
+            go_on = go_on && visit(Part::Function(&function));
+            for array in function.arrays() {
+                go_on = go_on && visit(Part::Array(&array));
+            }
+            if !go_on {
+                break;
+            }
+        }
+        go_on
+    }
+
     /// The functions, in the order of the `.gcda` file.
-    pub fn functions(&self) -> impl Iterator<Item = Function> + use<> {
+    fn functions(&self) -> impl Iterator<Item = Function> + use<> {
         let object = *self;
         let array = self.address(self.merge_at() + POINTER * (self.slots + 1)) as *const *const u8;
         (0..self.function_count()).map(move |index| {
@@ -263,7 +282,7 @@ impl Function {
     }
 
     /// Its counters of every kind the object uses, in kind order.
-    pub fn arrays(&self) -> impl Iterator<Item = Array> + use<> {
+    fn arrays(&self) -> impl Iterator<Item = Array> + use<> {
         let (present, object) = (self.present(), self.object);
         object.rules.iter().enumerate().map(move |(place, (kind, rule))| {
             let counters = present.map_or(&[] as &[_], |function| counters(function, place));

@@ -55,23 +55,10 @@ impl Registry {
 
     /// Visits every object, function and array of counters, in the order of a dump, until `visit`
     /// says `false`.
-    ///
-    /// The one loop over all counters, and not an iterator: made of nested ones that would be
-    /// compiled anew for each use, a third of the archive's code.
     pub fn visit(&self, tokens: &Tokens, visit: &mut dyn FnMut(Part<'_>) -> bool) {
         for object in self.objects(tokens) {
-            if !visit(Part::Object(&object)) {
+            if !object.visit(visit) {
                 return;
-            }
-            for function in object.functions() {
-                if !visit(Part::Function(&function)) {
-                    return;
-                }
-                for array in function.arrays() {
-                    if !visit(Part::Array(&array)) {
-                        return;
-                    }
-                }
             }
         }
     }

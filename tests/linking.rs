@@ -1,0 +1,266 @@
+//! Every way of linking: nothing of libgcov comes in, and the counts are libgcov's.
+
+mod harness;
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use countersink::raw::dump::Dump;
+use harness::{Workshop, assert_same_files, have, succeed};
+
+const OURS: [&str; 2] = ["-L.", "-lcountersink_rt"];
+
+/// Global `__gcov` symbols of a program that only libgcov defines.
+fn of_libgcov(shop: &Workshop, program: &str) -> BTreeSet<String> {
+    let printed = succeed(shop.command("nm").arg(program));
+    let symbols = String::from_utf8(printed).unwrap();
+    let words = symbols.lines().filter_map(|line| line.split_whitespace().last());
+    let internal = |name: &&str| {
+        ["__gcov_root", "__gcov_var", "__gcov_master", "__gcov_error_file", "mangle_path"]
+            .contains(name)
+    };
+    words.filter(internal).map(str::to_owned).collect()
+}
+
+/// Builds hello.c with these flags and both runtimes; the same counts must come out.
+#[track_caller]
+fn same_with(compile: &[&str], link: &[&str]) {
+    let shop = Workshop::new();
+    shop.program("hello.c");
+    let object = shop.compile("hello.c", compile);
+    shop.gcc(&[&["-fprofile-generate", &object, "-o", "stock"], link].concat());
+    shop.gcc(&[&["-fprofile-generate", &object, "-o", "ours"], link, &OURS].concat());
+    assert_eq!(of_libgcov(&shop, "ours"), BTreeSet::new());
+    assert_eq!(shop.run("stock", &[]), "60\n");
+    let stock = shop.take_gcda();
+    assert_eq!(shop.run("ours", &[]), "60\n");
+    assert_same_files(&shop.converted_gcda("ours.csraw"), &stock);
+}
+
+#[test]
+fn plain() {
+    same_with(&[], &[]);
+}
+
+#[test]
+fn no_pie() {
+    same_with(&["-fno-pie"], &["-no-pie"]);
+}
+
+#[test]
+fn static_() {
+    same_with(&[], &["-static"]);
+}
+
+#[test]
+fn static_pie() {
+    same_with(&["-fpie"], &["-static-pie"]);
+}
+
+#[test]
+fn gc_sections() {
+    same_with(&["-ffunction-sections", "-fdata-sections"], &["-Wl,--gc-sections"]);
+}
+
+#[test]
+fn lto() {
+    same_with(&["-flto"], &["-flto", "-O2"]);
+}
+
+#[test]
+fn icf_and_now() {
+    same_with(&[], &["-Wl,-z,now,-z,relro", "-Wl,--as-needed", "-Wl,-O2"]);
+}
+
+/// `countersink flags` in front of the objects, where archives are usually too early.
+#[test]
+fn the_flags_may_stand_anywhere() {
+    let shop = Workshop::new();
+    shop.program("hello.c");
+    let flags = String::from_utf8(shop.tool_output(&["flags"])).unwrap();
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    for (program, before, after) in [("early", &flags[..], &[][..]), ("late", &[], &flags)] {
+        let words = [before, &harness::PROFILE, &["hello.c", "-o", program], after].concat();
+        shop.gcc(&words);
+        assert_eq!(of_libgcov(&shop, program), BTreeSet::new());
+        shop.run(program, &[]);
+        assert!(shop.path(format!("{program}.csraw")).exists());
+    }
+}
+
+fn library(shop: &Workshop, main_flags: &[&str], stock_library: bool) {
+    for name in ["library.c", "uses_library.c"] {
+        shop.program(name);
+    }
+    let inner = shop.compile("library.c", &["-fPIC"]);
+    let outer = shop.compile("uses_library.c", main_flags);
+    let ours: &[&str] = if stock_library { &[] } else { &OURS };
+    let shared = ["-shared", "-fprofile-generate", &inner, "-o", "library.so"];
+    shop.gcc(&[&shared, ours].concat());
+    let linked: &[&str] = if main_flags.contains(&"-DOPENED") { &[] } else { &["library.so"] };
+    let program = ["-fprofile-generate", &outer, "-o", "ours", "-Wl,-rpath,."];
+    shop.gcc(&[&program, linked, &OURS].concat());
+    shop.gcc(&[&shared[..], &["-o", "stock.so"]].concat());
+    let stock_linked: &[&str] = if linked.is_empty() { &[] } else { &["stock.so"] };
+    let program = ["-fprofile-generate", &outer, "-o", "stock", "-Wl,-rpath,."];
+    shop.gcc(&[&program, stock_linked].concat());
+}
+
+fn run_both(shop: &Workshop, arguments: &[&str]) {
+    let stock = shop.run("stock", arguments);
+    let files = shop.take_gcda();
+    assert_eq!(shop.run("ours", arguments), stock);
+    let converted = shop.converted_gcda("ours.csraw");
+    std::fs::remove_file(shop.path("ours.csraw")).unwrap();
+    assert_same_files(&converted, &files);
+}
+
+/// Two images, two copies of the archive, one file; calls across the boundary are counted, dump and
+/// fork reach both.
+#[test]
+fn a_program_and_its_library() {
+    let shop = Workshop::new();
+    library(&shop, &[], false);
+    for arguments in [&[][..], &["fork"], &["dump"]] {
+        run_both(&shop, arguments);
+    }
+    shop.run("ours", &[]);
+    let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+    let paths: Vec<String> = dump
+        .modules
+        .iter()
+        .map(|module| String::from_utf8_lossy(&module.path).into_owned())
+        .collect();
+    assert_eq!(dump.modules.len(), 2, "{paths:?}");
+    for name in ["ours", "library.so"] {
+        let path = shop.path(name).canonicalize().unwrap();
+        assert!(paths.contains(&path.to_str().unwrap().to_owned()), "{path:?} in {paths:?}");
+    }
+}
+
+#[test]
+fn a_program_and_a_library_it_opens() {
+    let shop = Workshop::new();
+    library(&shop, &["-DOPENED"], false);
+    for arguments in [&[][..], &["close"]] {
+        shop.run("ours", arguments);
+        let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+        assert_eq!(dump.modules.len(), 2);
+        std::fs::remove_file(shop.path("ours.csraw")).unwrap();
+    }
+}
+
+/// A library that carries libgcov, in a program that carries us: the library's calls of profilers
+/// bind to ours, and its libgcov walks lists of our nodes.
+#[test]
+fn a_library_with_libgcov() {
+    let shop = Workshop::new();
+    library(&shop, &[], true);
+    shop.run("ours", &[]);
+    let library = shop.take_gcda();
+    assert_eq!(library.len(), 1);
+    shop.run("stock", &[]);
+    let stock = shop.take_gcda();
+    assert_eq!(library[0], stock[0]);
+    let ours = shop.converted_gcda("ours.csraw");
+    assert_eq!(ours[0], stock[1]);
+}
+
+#[test]
+fn exports_of_a_shared_object_are_those_of_libgcov() {
+    let shop = Workshop::new();
+    library(&shop, &[], false);
+    let dynamic = |library: &str| -> BTreeSet<String> {
+        let printed = succeed(shop.command("nm").args(["-D", "--defined-only", library]));
+        let symbols = String::from_utf8(printed).unwrap();
+        symbols
+            .lines()
+            .filter_map(|line| Some(line.split_whitespace().nth(2)?.to_owned()))
+            .collect()
+    };
+    let (ours, stock) = (dynamic("library.so"), dynamic("stock.so"));
+    let ours: BTreeSet<&str> = ours.iter().map(String::as_str).collect();
+    assert!(ours.contains("__gcov_indirect_call_profiler_v4") && ours.contains("library_work"));
+    for name in ours.iter().filter(|name| name.starts_with("__gcov")) {
+        let known =
+            ["__gcov_flush", "__gcov_info_to_gcda", "__gcov_filename_to_gcfn", "__gcov_dump"];
+        let profiler = name.ends_with("_profiler") || name.ends_with("_profiler_atomic");
+        let agreed =
+            stock.contains(*name) || known.contains(name) || profiler || name.contains("_v4");
+        assert!(agreed || *name == "__gcov_reset", "{name}");
+    }
+    assert!(!ours.contains("__gcov_init") && !ours.contains("__gcov_exit"));
+}
+
+#[test]
+fn cplusplus() {
+    if !have("g++") {
+        return;
+    }
+    let shop = Workshop::new();
+    for name in ["classes.cc", "shapes.cc", "shapes.h"] {
+        shop.program(name);
+    }
+    let sources = ["-I.", "classes.cc", "shapes.cc"];
+    let mut gxx = shop.command("g++");
+    succeed(gxx.args(harness::PROFILE).args(sources).args(["-o", "ours"]).args(OURS));
+    assert_eq!(of_libgcov(&shop, "ours"), BTreeSet::new());
+    shop.run("ours", &[]);
+    let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+    assert_eq!(dump.modules[0].objects.len(), 2);
+}
+
+/// A Rust program that links C objects built by gcc: two Rust static libraries in one program.
+#[test]
+fn rust() {
+    let shop = Workshop::new();
+    shop.write("add.c", "int add(int a, int b) { while (a-- > 0) b ^= a; return b; }\n");
+    let object = shop.compile("add.c", &["-fPIC"]);
+    shop.write(
+        "main.rs",
+        "unsafe extern \"C\" { safe fn add(a: i32, b: i32) -> i32; }\n\
+         fn main() { println!(\"{}\", (0..10).map(|i| add(i, 1)).sum::<i32>()); }\n",
+    );
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let link = |word: &str| format!("-Clink-arg={word}");
+    let mut rustc = shop.command(rustc);
+    rustc.args(["--edition=2024", "-O", "main.rs", "-o", "ours"]);
+    succeed(rustc.args([link(&object), link("-L."), link("-lcountersink_rt")]));
+    assert!(!shop.run("ours", &[]).is_empty());
+    shop.tool_output(&["convert", "--to", "gcda", "ours.csraw"]);
+    let printed = succeed(Command::new("gcov-dump").arg("-l").arg(shop.path("add.gcda")));
+    let printed = String::from_utf8(printed).unwrap();
+    assert!(printed.contains("45"), "the loop ran 0 + 1 + ... + 9 times: {printed}");
+}
+
+#[test]
+fn pkg_config_and_cmake_find_what_install_writes() {
+    let shop = Workshop::new();
+    shop.program("hello.c");
+    shop.tool_output(&["install", "--prefix", "installed"]);
+    if have("pkg-config") {
+        let mut pkg_config = shop.command("pkg-config");
+        pkg_config.env("PKG_CONFIG_PATH", shop.path("installed/lib/pkgconfig"));
+        let flags = succeed(pkg_config.args(["--cflags", "--libs", "countersink"]));
+        let flags = String::from_utf8(flags).unwrap();
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        shop.gcc(&[&harness::PROFILE[..], &["hello.c", "-o", "by_pkg_config"], &flags].concat());
+        shop.run("by_pkg_config", &[]);
+        assert!(shop.path("by_pkg_config.csraw").exists());
+    }
+    if have("cmake") {
+        shop.write(
+            "CMakeLists.txt",
+            "cmake_minimum_required(VERSION 3.13)\nproject(hello C)\n\
+             find_package(countersink REQUIRED)\nadd_executable(by_cmake hello.c)\n\
+             target_compile_options(by_cmake PRIVATE -fprofile-generate -ftest-coverage)\n\
+             target_link_options(by_cmake PRIVATE -fprofile-generate)\n\
+             target_link_libraries(by_cmake PRIVATE countersink::runtime)\n",
+        );
+        let prefix = format!("-DCMAKE_PREFIX_PATH={}", shop.path("installed").display());
+        succeed(shop.command("cmake").args(["-S", ".", "-B", "build", &prefix]));
+        succeed(shop.command("cmake").args(["--build", "build"]));
+        shop.run("build/by_cmake", &[]);
+        assert!(shop.path("by_cmake.csraw").exists());
+    }
+}
