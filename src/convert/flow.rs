@@ -153,10 +153,7 @@ impl<'n> Solver<'n> {
             let Block { count, into, out } = *self.block(number);
             let count = match count {
                 Some(count) => count,
-                None if number == ENTRY && out.unknown == 0 => out.sum,
-                // Blocks without a way out are those of thunks, of which the compiler notes only
-                // the entry, and ends of calls that never return.
-                None if number != EXIT && out.arcs > 0 && out.unknown == 0 => out.sum,
+                None if number != EXIT && out.unknown == 0 => out.sum,
                 None if number != ENTRY && into.unknown == 0 => into.sum,
                 None => continue,
             };
@@ -171,7 +168,11 @@ impl<'n> Solver<'n> {
 
     fn finish(self) -> Result<Flow, FlowError> {
         let arcs: Option<Vec<i64>> = self.counts.into_iter().collect();
-        let blocks: Option<Vec<i64>> = self.blocks.iter().map(|block| block.count).collect();
+        // A block without a way out, as in thunks, of which the compiler notes only the entry, took
+        // part as if it had no executions, which gcov shows. It was executed as often as entered.
+        let count =
+            |block: &Block| if block.out.arcs > 0 { block.count } else { Some(block.into.sum) };
+        let blocks: Option<Vec<i64>> = self.blocks.iter().map(count).collect();
         let (Some(arcs), Some(blocks)) = (arcs, blocks) else {
             return Err(FlowError::Unsolvable);
         };
@@ -231,6 +232,27 @@ mod tests {
         let flow = Flow::solve(4, &arcs, &[1, 2]).unwrap();
         assert_eq!(flow.arcs, [1, 2, -1, 2]);
         assert_eq!(flow.blocks, [1, 1, 1, 2]);
+    }
+
+    /// Lua's `luaD_rawrunprotected`: setjmp returns to block 3 through a fake arc, and block 4, from
+    /// which the compiler would jump there, has no way out.
+    #[test]
+    fn setjmp_returns_from_elsewhere() {
+        let arcs = [
+            Arc::new(0, 2, 0),
+            Arc::new(0, 3, TREE | FAKE),
+            Arc::new(0, 4, TREE | FAKE),
+            Arc::new(2, 3, TREE),
+            Arc::new(3, 5, 0),
+            Arc::new(5, 6, 0),
+            Arc::new(5, 7, TREE),
+            Arc::new(6, 7, 0),
+            Arc::new(6, 1, TREE | FAKE),
+            Arc::new(7, 1, TREE),
+        ];
+        let flow = Flow::solve(8, &arcs, &[10, 13, 10, 7]).unwrap();
+        assert_eq!(flow.blocks, [13, 13, 10, 13, 0, 13, 10, 10]);
+        assert_eq!(flow.entries(&arcs), 10);
     }
 
     #[test]

@@ -64,8 +64,9 @@ struct Progress {
     counted: bool,
     /// Largest arc counter already in the file's sum.
     maximum: i64,
-    /// A reset has made the counters incomparable with `maximum`, which stays as it is.
-    frozen: bool,
+    /// A dump, or an exec that failed, has been this run for libgcov: what follows it, in children,
+    /// too, is neither another run nor a larger maximum.
+    run_is_over: bool,
     /// Dropped events already in the file.
     dropped: u64,
 }
@@ -153,11 +154,10 @@ impl Image {
         self.close(Stage::Suspended)
     }
 
-    /// After an exec that failed: opens the image again if [`Image::suspend`] has closed it. What the
-    /// exec has written stays the maximum of this run, as after libgcov's reset.
+    /// After an exec that failed: opens the image again if [`Image::suspend`] has closed it.
     pub fn resume(&self) -> Result<(), Errno> {
         let mut state = self.state()?;
-        state.progress.frozen = state.progress.counted;
+        state.progress.run_is_over = true;
         if state.progress.stage == Stage::Suspended {
             state.reset(self);
         }
@@ -175,6 +175,7 @@ impl Image {
         let mut state = self.state()?;
         self.process.store(sys::process(), Ordering::Relaxed);
         state.reset(self);
+        state.progress.begin_run();
         Ok(())
     }
 
@@ -189,7 +190,9 @@ impl Image {
             return Ok(());
         }
         state.progress.stage = stage;
-        state.write_out(self, Occasion::Close)
+        let result = state.write_out(self, Occasion::Close);
+        state.progress.run_is_over = true;
+        result
     }
 
     #[allow(unsafe_code)]
@@ -225,7 +228,7 @@ impl State {
                 stage: Stage::Counting,
                 counted: false,
                 maximum: 0,
-                frozen: false,
+                run_is_over: false,
                 dropped: 0,
             },
             place: Place::new(),
@@ -304,10 +307,10 @@ impl Origin {
 impl Progress {
     /// What a flush now adds to the file's sums.
     fn sums(&self, maximum: i64, dropped: u64) -> Sums {
-        let growth = if self.frozen { 0 } else { maximum.saturating_sub(self.maximum).max(0) };
+        let growth = if self.run_is_over { 0 } else { maximum.saturating_sub(self.maximum) };
         Sums {
             runs: u64::from(!self.counted),
-            sum_max: growth as u64,
+            sum_max: growth.max(0) as u64,
             dropped: dropped.saturating_sub(self.dropped),
         }
     }
@@ -320,8 +323,15 @@ impl Progress {
 
     fn reset(&mut self, dropped: u64) {
         self.stage = Stage::Counting;
-        self.frozen = self.counted;
         self.dropped = dropped;
+    }
+
+    /// In a child that has just been forked.
+    fn begin_run(&mut self) {
+        if !self.run_is_over {
+            self.counted = false;
+            self.maximum = 0;
+        }
     }
 }
 
