@@ -38,79 +38,65 @@ fn run(shop: &Workshop, which: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn one_run_is_byte_for_byte_libgcov_s(build: impl Fn(&Workshop) -> Option<Built>) {
-    let Some((shop, built)) = program(build) else { return };
-    let stock_output = run(&shop, "stock", &built.arguments());
+/// One run: byte for byte what libgcov writes.
+fn check_one_run(shop: &Workshop, built: &Built) {
+    let stock_output = run(shop, "stock", &built.arguments());
     let stock = shop.take_gcda();
     // Objects that are nothing but tables have no counters.
     assert!(!stock.is_empty() && stock.len() + 2 >= built.objects.len(), "{}", stock.len());
-    assert_eq!(run(&shop, "ours", &built.arguments()), stock_output);
+    assert_eq!(run(shop, "ours", &built.arguments()), stock_output);
     assert_same_files(&shop.converted_gcda("dump.csraw"), &stock);
+    fs::remove_file(shop.path("dump.csraw")).unwrap();
 }
 
-/// Not only the decoded counters: libgcov's rules for full sites depend on the order of values, and
-/// so the order is kept, too.
-fn merged_runs_are_libgcov_s(build: impl Fn(&Workshop) -> Option<Built>) {
-    let Some((shop, built)) = program(build) else { return };
+/// Several runs into one file. Not only the decoded counters: libgcov's rules for full sites depend
+/// on the order of values, and so the order is kept, too.
+fn check_merged_runs(shop: &Workshop, built: &Built) {
     for which in ["stock", "ours"] {
         for size in ["1", "2", "3"] {
             let mut arguments = built.arguments();
             *arguments.last_mut().unwrap() = size;
-            run(&shop, which, &arguments);
+            run(shop, which, &arguments);
         }
     }
     let stock = shop.take_gcda();
     assert_same_files(&shop.converted_gcda("dump.csraw"), &stock);
+    fs::remove_file(shop.path("dump.csraw")).unwrap();
 }
 
 /// What gcc's own tools print of the converted files is what they print of libgcov's.
-fn gcov_prints_the_same(build: impl Fn(&Workshop) -> Option<Built>) {
+fn check_gcov(shop: &Workshop, built: &Built) {
     if !have("gcov") || !have("gcov-dump") {
         return;
     }
-    let Some((shop, built)) = program(build) else { return };
     let printed = || {
-        let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
         let mut gcov = shop.command("gcov");
-        let mut printed = harness::succeed(gcov.args(["-b", "-c", "-t"]).args(&objects));
+        let mut printed = harness::succeed(gcov.args(["-b", "-c", "-t"]).args(&built.objects));
         let data = shop.files("gcda");
         printed.extend(harness::succeed(shop.command("gcov-dump").arg("-l").args(&data)));
         printed
     };
-    run(&shop, "stock", &built.arguments());
+    run(shop, "stock", &built.arguments());
     let stock = printed();
     shop.take_gcda();
-    run(&shop, "ours", &built.arguments());
+    run(shop, "ours", &built.arguments());
     shop.tool_output(&["convert", "--to", "gcda", "dump.csraw"]);
     assert!(printed() == stock, "gcov or gcov-dump print something else");
 }
 
-#[test]
-fn lua_one_run() {
-    one_run_is_byte_for_byte_libgcov_s(lua);
+fn counts_are_libgcov_s(build: impl Fn(&Workshop) -> Option<Built>) {
+    let Some((shop, built)) = program(build) else { return };
+    check_one_run(&shop, &built);
+    check_merged_runs(&shop, &built);
+    check_gcov(&shop, &built);
 }
 
 #[test]
-fn sqlite_one_run() {
-    one_run_is_byte_for_byte_libgcov_s(sqlite);
+fn lua_counts() {
+    counts_are_libgcov_s(lua);
 }
 
 #[test]
-fn lua_merged() {
-    merged_runs_are_libgcov_s(lua);
-}
-
-#[test]
-fn sqlite_merged() {
-    merged_runs_are_libgcov_s(sqlite);
-}
-
-#[test]
-fn lua_under_gcov() {
-    gcov_prints_the_same(lua);
-}
-
-#[test]
-fn sqlite_under_gcov() {
-    gcov_prints_the_same(sqlite);
+fn sqlite_counts() {
+    counts_are_libgcov_s(sqlite);
 }
