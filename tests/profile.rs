@@ -123,14 +123,14 @@ fn functions(shop: &Workshop, object: &str) -> Vec<Function> {
         } else if let Some((_, counters)) = line.split_once("COUNTERS ") {
             kind = counters.split(' ').next().unwrap().to_owned();
         } else if let Some((place, values)) = line.split_once(": ") {
-            let values = values.split_whitespace().map(|value| value.parse::<i64>().unwrap());
+            let mut values = values.split_whitespace().map(|value| value.parse::<i64>().unwrap());
             let function = functions.iter_mut().find(|(ident, _)| *ident == current);
             match (kind.as_str(), function) {
                 ("arcs", Some((_, function))) if place.parse::<u32>().is_ok() => {
                     function.counters.extend(values);
                 }
                 ("time_profiler", Some((_, function))) => {
-                    function.time = values.last().unwrap_or(0) as u64;
+                    function.time = values.next_back().unwrap_or(0) as u64;
                 }
                 _ => {}
             }

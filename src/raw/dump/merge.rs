@@ -49,14 +49,14 @@ impl Module {
     fn scale(&mut self, weight: i64) {
         let sums = &mut self.record.sums;
         for sum in [&mut sums.runs, &mut sums.sum_max, &mut sums.dropped] {
-            *sum = sum.wrapping_mul(weight as u64);
+            *sum = sum.saturating_mul(weight as u64);
         }
         let rules = self.rules_of_counters();
         for (value, _) in self.counters.iter_mut().zip(rules).filter(|(_, r)| *r == Rule::Add) {
-            *value = value.wrapping_mul(weight);
+            *value = value.saturating_mul(weight);
         }
-        self.sites.iter_mut().for_each(|site| site.total = site.total.wrapping_mul(weight));
-        self.pairs.iter_mut().for_each(|pair| pair.count = pair.count.wrapping_mul(weight));
+        self.sites.iter_mut().for_each(|site| site.total = site.total.saturating_mul(weight));
+        self.pairs.iter_mut().for_each(|pair| pair.count = pair.count.saturating_mul(weight));
     }
 
     /// The merge rule of each word of `counters`.

@@ -1,0 +1,276 @@
+//! The tool as its users meet it: what the help texts promise, pipes, exit statuses, and that its
+//! parts agree with each other and with the runtime.
+
+mod harness;
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use countersink::cli::archive;
+use harness::{Workshop, succeed};
+use serde_json::Value;
+
+/// A program that has run once, and its dump prog.csraw.
+fn ran() -> Workshop {
+    let shop = Workshop::new();
+    fs::copy(shop.program("interface.c"), shop.path("prog.c")).unwrap();
+    shop.compile("prog.c", &[]);
+    shop.link(&["prog.o"], "prog", &["-pthread"]);
+    shop.run("prog", &["flushes"]);
+    shop
+}
+
+/// Runs a script with the tool on its path.
+fn shell(shop: &Workshop, script: &str) -> Vec<u8> {
+    let tool = std::path::Path::new(env!("CARGO_BIN_EXE_countersink")).parent().unwrap();
+    let path = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap());
+    let mut shell = shop.command("sh");
+    shell.env("PATH", path).env("XDG_CACHE_HOME", shop.path("cache"));
+    succeed(shell.args(["-e", "-c", script]))
+}
+
+fn text(shop: &Workshop, arguments: &[&str]) -> String {
+    String::from_utf8(shop.tool_output(arguments)).unwrap()
+}
+
+fn json(shop: &Workshop, arguments: &[&str]) -> Value {
+    serde_json::from_slice(&shop.tool_output(arguments)).unwrap()
+}
+
+/// The indented lines below `title`.
+fn example(help: &str, title: &str) -> String {
+    let after = help.split_once(title).unwrap_or_else(|| panic!("no {title} in {help}")).1;
+    let lines: Vec<&str> =
+        after.lines().skip(1).take_while(|line| line.starts_with("  ")).collect();
+    assert!(lines.len() >= 2, "{help}");
+    lines.join("\n")
+}
+
+#[test]
+fn the_examples_of_the_help_texts_work() {
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(int argc, char **argv) { return argc > 9; }\n");
+    shell(&shop, &example(&text(&shop, &["--help"]), "A session:"));
+    let prepare = "cp prog.csraw run1.csraw; cp prog.csraw run2.csraw; cp prog.csraw day.csraw\n\
+                   cp prog.csraw night.csraw\n";
+    for command in ["flags", "install", "convert", "merge", "show", "check"] {
+        let example = example(&text(&shop, &[command, "--help"]), "Example:");
+        let example = example.replace("/opt", ".").replace("/tmp/", "./").replace("less", "cat");
+        if command == "install" && !harness::have("pkg-config") {
+            continue;
+        }
+        shell(&shop, &format!("{prepare}{example}"));
+    }
+}
+
+#[test]
+fn exit_statuses() {
+    let shop = ran();
+    let status = |arguments: &[&str]| shop.tool(arguments).status.code();
+    assert_eq!(status(&["--version"]), Some(0));
+    assert_eq!(status(&["convert", "--help"]), Some(0));
+    assert_eq!(status(&[]), Some(2));
+    assert_eq!(status(&["convert"]), Some(2));
+    assert_eq!(status(&["convert", "prog.csraw", "--to", "v9"]), Some(2));
+    assert_eq!(status(&["merge", "prog.csraw", "--weight", "x=y", "-o", "x"]), Some(2));
+    assert_eq!(status(&["merge", "-o", "x"]), Some(2));
+    assert_eq!(status(&["show", "prog.csraw", "--function", "nobody"]), Some(2));
+    assert_eq!(status(&["convert", "prog.csraw", "--for-gcc", "12"]), Some(2));
+    assert_eq!(status(&["convert", "prog.csraw", "--to", "v2", "--for-gcc", "16"]), Some(2));
+    assert_eq!(status(&["convert", "prog.csraw", "--to", "v2", "--for-gcc", "gcc"]), Some(0));
+    assert_eq!(status(&["check", "prog.csraw", "prog.c"]), Some(2));
+    shop.write("bad.csraw", &shop.read("prog.csraw")[..100]);
+    assert_eq!(status(&["check", "bad.csraw"]), Some(1));
+    assert_eq!(status(&["check", "prog.csraw"]), Some(0));
+}
+
+#[test]
+fn the_cache_is_made_once_and_mended() {
+    let shop = Workshop::new();
+    let flags = text(&shop, &["flags"]);
+    let directory = flags.split_whitespace().find_map(|flag| flag.strip_prefix("-L")).unwrap();
+    let file = std::path::Path::new(directory).join(archive::FILE_NAME);
+    assert_eq!(fs::read(&file).unwrap(), archive::ARCHIVE);
+    let made = fs::metadata(&file).unwrap().modified().unwrap();
+    assert_eq!(text(&shop, &["flags"]), flags);
+    assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), made);
+    fs::write(&file, "damaged").unwrap();
+    assert_eq!(text(&shop, &["flags"]), flags);
+    assert_eq!(fs::read(&file).unwrap(), archive::ARCHIVE);
+}
+
+#[test]
+fn standard_input_and_output() {
+    let shop = ran();
+    shop.tool_output(&["convert", "prog.csraw", "-o", "prog.gcov"]);
+    let expected = shop.read("prog.gcov");
+    assert_eq!(shell(&shop, "countersink convert - < prog.csraw"), expected);
+    assert_eq!(shell(&shop, "cat prog.csraw | countersink convert - -o -"), expected);
+    let merged = shell(&shop, "countersink merge - -o - < prog.csraw");
+    assert_eq!(merged, shop.read("prog.csraw"));
+    let mut check = shop.command(env!("CARGO_BIN_EXE_countersink"));
+    check.args(["check", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut check = check.spawn().unwrap();
+    check.stdin.take().unwrap().write_all(&expected[..expected.len() - 1]).unwrap();
+    let output = check.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.starts_with(b"standard input: 0x"), "{output:?}");
+}
+
+#[test]
+fn a_reader_that_has_had_enough_is_no_error() {
+    let shop = ran();
+    for arguments in [&["convert", "prog.csraw", "--to", "v4-text"][..], &["show", "prog.csraw"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
+        let status = tool.args(arguments).stdout(writer).stderr(Stdio::null()).status().unwrap();
+        assert_eq!(status.code(), Some(0), "{arguments:?}");
+    }
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_countersink"));
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = tool.arg("show").arg(shop.path("prog.csraw")).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stderr.starts_with(b"countersink: standard output: No space"), "{output:?}");
+}
+
+/// The same dumps, folded by the runtime and by the tool.
+#[test]
+fn merge_does_as_the_runtime() {
+    let shop = ran();
+    shop.write("first.csraw", shop.read("prog.csraw"));
+    fs::remove_file(shop.path("prog.csraw")).unwrap();
+    shop.run("prog", &["resets"]);
+    shop.write("second.csraw", shop.read("prog.csraw"));
+    shop.write("prog.csraw", shop.read("first.csraw"));
+    shop.run("prog", &["resets"]);
+    let by_runtime = shop.read("prog.csraw");
+    assert_eq!(shop.tool_output(&["merge", "first.csraw", "second.csraw", "-o", "-"]), by_runtime);
+
+    shop.run("prog", &["resets"]);
+    let thrice = ["merge", "first.csraw", "--weight", "2=second.csraw", "-o", "weighted.csraw"];
+    shop.tool_output(&thrice);
+    assert_eq!(shop.read("weighted.csraw"), shop.read("prog.csraw"));
+}
+
+#[test]
+fn merged_profiles_are_those_of_merged_dumps() {
+    let shop = ran();
+    shop.tool_output(&["merge", "prog.csraw", "prog.csraw", "-o", "twice.csraw"]);
+    for to in ["v4", "v4-compact", "v4-text"] {
+        let convert = |dump, output| {
+            shop.tool_output(&["convert", dump, "--to", to, "-o", output]);
+        };
+        convert("prog.csraw", "once");
+        convert("twice.csraw", "twice");
+        shop.tool_output(&["merge", "once", "once", "-o", "sum"]);
+        shop.tool_output(&["merge", "--weight", "2=once", "-o", "weighted"]);
+        assert_eq!(shop.read("sum"), shop.read("twice"), "{to}");
+        assert_eq!(shop.read("weighted"), shop.read("twice"), "{to}");
+    }
+}
+
+/// Each encoding holds all that the others hold, and the same profile is always the same bytes.
+#[test]
+fn encodings_hold_the_same() {
+    let shop = ran();
+    shop.tool_output(&["convert", "prog.csraw", "-o", "a.v4"]);
+    for (from, to, output) in [
+        ("a.v4", "v4-compact", "b.compact"),
+        ("b.compact", "v4-text", "c.text"),
+        ("c.text", "v4", "d.v4"),
+        ("d.v4", "json", "e.json"),
+        ("prog.csraw", "json", "f.json"),
+    ] {
+        shop.tool_output(&["convert", from, "--to", to, "-o", output]);
+    }
+    assert_eq!(shop.read("a.v4"), shop.read("d.v4"));
+    assert_eq!(shop.read("e.json"), shop.read("f.json"));
+    let sizes = ["a.v4", "b.compact"].map(|file| shop.read(file).len());
+    assert!(sizes[1] < sizes[0], "{sizes:?}");
+    for file in ["a.v4", "b.compact", "c.text"] {
+        assert_eq!(text(&shop, &["check", file]), "");
+    }
+}
+
+#[test]
+fn show_a_dump() {
+    let shop = ran();
+    let shown = text(&shop, &["show", "prog.csraw"]);
+    assert!(shown.contains("runs 1, "), "{shown}");
+    let shown = json(&shop, &["show", "prog.csraw", "--json"]);
+    assert_eq!((&shown["format"], &shown["version"]), (&"countersink-dump".into(), &1.into()));
+    let module = &shown["modules"][0];
+    assert_eq!(module["path"], shop.path("prog").canonicalize().unwrap().to_str().unwrap());
+    let keys: Vec<&String> = module.as_object().unwrap().keys().collect();
+    let help = text(&shop, &["show", "--help"]);
+    for key in keys {
+        assert!(help.contains(&format!("\"{key}\"")), "{key} is not in the help");
+    }
+    // The build-id is the linker's.
+    let notes = String::from_utf8(succeed(shop.command("readelf").args(["-n", "prog"]))).unwrap();
+    assert!(notes.contains(module["build_id"].as_str().unwrap()), "{notes}");
+    let sections = text(&shop, &["show", "--sections", "prog.csraw"]);
+    for kind in ["MODULE", "STRINGS", "OBJECTS", "FUNCTIONS", "COUNTERS", "TOPN", "END"] {
+        assert!(sections.contains(kind), "{kind} not in {sections}");
+    }
+}
+
+#[test]
+fn show_a_profile() {
+    let shop = ran();
+    shop.tool_output(&["convert", "prog.csraw", "-o", "prog.gcov"]);
+    let [summary, top, function, source] =
+        [&["--summary"][..], &["--top", "2"], &["--function", "work"], &["--source", "/prog.c"]]
+            .map(|choice| {
+                let [of_profile, of_dump] = ["prog.gcov", "prog.csraw"]
+                    .map(|file| text(&shop, &[&["show", file], choice].concat()));
+                assert_eq!(of_profile, of_dump, "{choice:?}");
+                of_profile
+            });
+    assert!(summary.starts_with("total count "), "{summary}");
+    assert!(summary.contains("99.9999 % in "), "{summary}");
+    assert!(top.contains(&summary), "{top}");
+    assert_eq!(top.matches("  head ").count(), 2, "{top}");
+    assert!(function.starts_with("work ("), "{function}");
+    assert!(function.contains("head 3, first "), "{function}");
+    // The loop went round 10 + 20 + 40 times.
+    assert!(function.lines().any(|line| line.ends_with(": 70") || line.contains(": 70  ")));
+    assert!(source.contains(&function), "{source}");
+    let sections = text(&shop, &["show", "--sections", "prog.gcov"]);
+    for kind in ["string table", "summary", "file names", "symbol names", "symbol info"] {
+        assert!(sections.contains(kind), "{kind} not in {sections}");
+    }
+}
+
+/// The fields of the documented schema and no others, at every level.
+#[test]
+fn json_has_the_documented_schema() {
+    let shop = ran();
+    let profile = json(&shop, &["convert", "prog.csraw", "--to", "json"]);
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&profile), ["files", "format", "functions", "summary", "version"]);
+    assert_eq!(
+        keys(&profile["summary"]),
+        ["counts", "cutoffs", "functions", "max_count", "max_function_count", "total_count"]
+    );
+    assert_eq!(keys(&profile["summary"]["cutoffs"][0]), ["counts", "min_count", "share"]);
+    let functions = profile["functions"].as_array().unwrap();
+    for function in functions {
+        assert_eq!(keys(function), ["file", "head_count", "locations", "name", "timestamp"]);
+        for location in function["locations"].as_array().unwrap() {
+            let known = ["count", "discriminator", "inlined", "line", "targets"];
+            assert!(keys(location).iter().all(|key| known.contains(&key.as_str())));
+        }
+    }
+    let targets = functions.iter().flat_map(|function| function["locations"].as_array().unwrap());
+    let mut targets = targets.filter_map(|location| location.get("targets"));
+    assert_eq!(keys(&targets.next().unwrap()[0]), ["count", "file", "name"]);
+
+    let one = json(&shop, &["show", "prog.csraw", "--function", "work", "--json"]);
+    assert_eq!(one["summary"], profile["summary"]);
+    assert_eq!(one["functions"].as_array().unwrap().len(), 1);
+    let work = functions.iter().find(|function| function["name"] == "work").unwrap();
+    assert_eq!(&one["functions"][0], work);
+}
