@@ -20,8 +20,25 @@ mod archive {
     use object::elf::SHT_STRTAB;
     use object::read::archive::ArchiveFile;
 
+    /// Tells cargo where the archive is.
+    pub fn provide() {
+        let flags = || env::vars_os().map(|(name, _)| name).filter(is_compiler_flags);
+        for name in flags() {
+            println!("cargo::rerun-if-env-changed={}", name.display());
+        }
+        if flags().next().is_none() {
+            println!("cargo::rustc-env=COUNTERSINK_ARCHIVE_PATH={}", path().display());
+            return;
+        }
+        // `cc` would put the user's flags last, and a process cannot safely forget a variable.
+        let mut clean = Command::new(env::current_exe().expect("a build script is a file"));
+        flags().for_each(|name| _ = clean.env_remove(name));
+        let status = clean.status().unwrap_or_else(|error| panic!("{clean:?}: {error}"));
+        assert!(status.success(), "{status}");
+    }
+
     /// Path of the archive: given, or made here.
-    pub fn path() -> PathBuf {
+    fn path() -> PathBuf {
         println!("cargo::rerun-if-env-changed=COUNTERSINK_ARCHIVE");
         if let Some(given) = env::var_os("COUNTERSINK_ARCHIVE") {
             println!("cargo::rerun-if-changed={}", given.display());
@@ -140,6 +157,11 @@ mod archive {
         about.iter().any(|prefix| name.starts_with(prefix))
     }
 
+    /// Whether a variable holds flags for C compilers: `CFLAGS`, `TARGET_CFLAGS`, ...
+    fn is_compiler_flags(name: &OsString) -> bool {
+        name.to_string_lossy().contains("CFLAGS")
+    }
+
     /// What the compiler read is what makes this script run again: not the tool's files.
     fn rerun_if_sources_change(dependencies: &Path) {
         let text = fs::read_to_string(dependencies).expect("cargo writes what it read");
@@ -155,8 +177,14 @@ mod archive {
     /// Puts the object and the C files into `libcountersink_rt.a`.
     fn with_shims(object: &Path) {
         let mut cc = cc::Build::new();
-        // Fixed, not the outer profile's: one archive for all builds of the tool.
-        cc.opt_level_str("s").debug(false).pic(true).warnings(true).extra_warnings(true);
+        // Fixed, not the outer profile's nor the user's: one archive for all builds of the tool,
+        // and nothing in it that programs would have to link besides, such as a stack protector.
+        cc.inherit_rustflags(false)
+            .opt_level_str("s")
+            .debug(false)
+            .pic(true)
+            .warnings(true)
+            .extra_warnings(true);
         for shim in ["exec.c", "image.c", "indirect_call.c"] {
             cc.file(Path::new("runtime-c").join(shim));
         }
@@ -187,5 +215,5 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     // Not `CARGO_FEATURE_CLI`, which the second cargo would inherit: what this was compiled with.
     #[cfg(feature = "cli")]
-    println!("cargo::rustc-env=COUNTERSINK_ARCHIVE_PATH={}", archive::path().display());
+    archive::provide();
 }

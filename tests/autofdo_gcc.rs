@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use countersink::formats::afdo_v1_v3::decode::decode;
-use harness::{Workshop, succeed};
+use harness::{Workshop, skip, succeed};
 use programs::{Built, compile_lua, compile_sqlite, lua_sources, sqlite_sources};
 
 /// The major version of gcc if it reads version 2; else the test is skipped, which is said aloud.
@@ -16,7 +16,7 @@ fn gcc() -> Option<String> {
     let version = String::from_utf8(succeed(Command::new("gcc").arg("-dumpversion"))).unwrap();
     let major = version.trim().split('.').next().unwrap().to_owned();
     if !["12", "13", "14", "15"].contains(&major.as_str()) {
-        eprintln!("SKIPPED: gcc {major} does not read version 2");
+        skip(&format!("gcc {major} does not read version 2"));
         return None;
     }
     Some(major)

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use countersink::raw::dump::{Dump, check};
-use harness::{Workshop, succeed};
+use harness::{Workshop, say_skipped, succeed};
 
 /// A program that has run once, its dump in ours.csraw.
 fn ran() -> Workshop {
@@ -378,7 +378,7 @@ fn a_full_file_system() {
     let mut mount = shop.command("mount");
     mount.args(["-t", "tmpfs", "-o", "size=64k", "tmpfs", "disk"]);
     if !mount.output().is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: file systems cannot be mounted here");
+        say_skipped("file systems cannot be mounted here");
         return;
     }
     let mut command = shop.command(shop.path("ours"));

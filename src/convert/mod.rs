@@ -1,9 +1,10 @@
 //! From raw dumps to profiles and to `.gcda` files.
 //!
-//! [`gcda`] needs nothing but the dump. A profile needs the compiler's notes besides: [`profile`]
-//! solves each function's control-flow graph with [`flow`], asks [`lines`] which function a line
-//! belongs to, [`targets`] where an indirect call is and [`names`] whose ident it recorded; [`statistics`] keeps the
-//! account of what was used and what was not. Reading files is up to the caller.
+//! [`gcda`] needs nothing but the dump. A profile needs the compiler's notes besides:
+//! [`mod@profile`] solves each function's control-flow graph with [`flow`], asks `lines` which
+//! function a line belongs to, `targets` where an indirect call is and [`names`] whose ident it
+//! recorded; [`statistics`] keeps the account of what was used and what was not. Reading files is
+//! up to the caller.
 
 pub mod flow;
 pub mod gcda;

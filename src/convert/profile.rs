@@ -2,12 +2,12 @@
 //!
 //! * A location's count is the largest count of the blocks that have its line, AutoFDO's own rule;
 //!   its line is counted from the function's declaration.
-//! * Lines of inlined functions are credited to those, see [`super::lines`]. What the copies of a
+//! * Lines of inlined functions are credited to those, see `lines`. What the copies of a
 //!   function in several objects, and its inlined copies in several callers, counted is added.
 //! * The head count is the sum of the arcs that leave the entry, without those by which control
 //!   comes back into the middle, as after `setjmp` or through computed gotos.
 //! * The timestamp is the time counter, the smallest of all copies.
-//! * Call targets stand at the line of the call where that is certain, see [`super::targets`].
+//! * Call targets stand at the line of the call where that is certain, see `targets`.
 //!
 //! Functions that were never executed are in the profile, with zeros: that is known, too.
 

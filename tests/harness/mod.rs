@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -190,7 +191,7 @@ pub fn corpus(package: &str) -> Option<PathBuf> {
         metadata(&["--offline"]).or_else(|| metadata(&[]))
     });
     let Some(metadata) = metadata else {
-        eprintln!("SKIPPED: the sources of {package} cannot be fetched");
+        skip(&format!("the sources of {package} cannot be fetched"));
         return None;
     };
     let metadata: serde_json::Value = serde_json::from_str(metadata).unwrap();
@@ -199,13 +200,27 @@ pub fn corpus(package: &str) -> Option<PathBuf> {
     Some(Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap().to_owned())
 }
 
-/// Whether a program can be started; if not the test is skipped, which is said aloud.
+/// Whether a program can be started; if not the test is skipped.
 pub fn have(program: &str) -> bool {
     let have = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
     if !have {
-        eprintln!("SKIPPED: {program} is not installed");
+        skip(&format!("{program} is not installed"));
     }
     have
+}
+
+/// Skips a test, or a part of one, for want of something that could be installed. Fails where that
+/// has been done.
+#[track_caller]
+pub fn skip(why: &str) {
+    assert!(std::env::var_os("COUNTERSINK_SKIP_NOTHING").is_none(), "would be skipped: {why}");
+    say_skipped(why);
+}
+
+/// Says aloud that something is skipped.
+pub fn say_skipped(why: &str) {
+    // Past the test runner, which shows only what failing tests print.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
 /// Words of a command line.

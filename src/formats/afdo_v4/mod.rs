@@ -21,7 +21,7 @@
 //!
 //! | type | section | contents |
 //! |---|---|---|
-//! | 1 | string table ([`trie`]) | 4: number of strings; a trie |
+//! | 1 | string table (`trie`) | 4: number of strings; a trie |
 //! | 2 | summary | 8 each: total count, largest count, largest head count, number of counts, of functions, of cutoffs; per cutoff 4: share in millionths, 8: smallest count, 8: number of counts |
 //! | 3 | file names | 4: number; per file 4: length with NUL, the path with NUL, 4: its string table, 4: its symbol names, 4 and 4: its first symbol and the one behind its last |
 //! | 4 | symbol names | 4: number; per symbol 4: string, 4: symbol id, 4: its info section or 0xffffffff |

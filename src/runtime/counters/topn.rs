@@ -15,7 +15,7 @@
 //!   finds the end is the true length, so no race pushes a site past its limit.
 //! * A reset sets all counts to 0. Nodes with count 0 are free and taken in order, so that the values
 //!   stand in the order of their appearance since the reset, as in libgcov's new list.
-//! * In the atomic form a node whose value is being replaced has [`REPLACING`] in its count, and a
+//! * In the atomic form a node whose value is being replaced has `REPLACING` in its count, and a
 //!   walker that raced with a replacement takes its increment back. So no value ever gets another's
 //!   events, and the total is the sum of the counts and of what the rules took off.
 //!

@@ -1,0 +1,64 @@
+//! What is published: which files, and that the archive is the same wherever and however the tool
+//! is built.
+
+mod harness;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use countersink::cli::archive;
+use harness::{Workshop, succeed};
+
+/// What a package holds besides the files that cargo adds.
+const PUBLISHED: [&str; 8] = [
+    "CHANGELOG.md",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "build.rs",
+    "examples/",
+    "runtime-c/",
+    "src/",
+];
+
+/// What cargo adds, or rewrites.
+const OF_CARGO: [&str; 4] = ["Cargo.lock", "Cargo.toml", "Cargo.toml.orig", ".cargo_vcs_info.json"];
+
+fn cargo() -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    cargo
+}
+
+#[test]
+fn a_package_holds_what_it_should() {
+    let list = ["package", "--list", "--allow-dirty", "--offline"];
+    let list = String::from_utf8(succeed(cargo().args(list))).unwrap();
+    let files: Vec<&str> = list.lines().filter(|file| !OF_CARGO.contains(file)).collect();
+    let known = |file: &str| PUBLISHED.iter().any(|prefix| file.starts_with(prefix));
+    let stray: Vec<_> = files.iter().filter(|file| !known(file)).collect();
+    assert!(stray.is_empty(), "{stray:?}");
+    for prefix in PUBLISHED {
+        assert!(files.iter().any(|file| file.starts_with(prefix)), "{prefix}");
+    }
+}
+
+/// From the published files in another folder, and with flags in the environment that concern
+/// other programs.
+#[test]
+fn the_package_builds_and_makes_the_same_archive() {
+    let shop = Workshop::new();
+    let mut package = cargo();
+    package
+        .args(["package", "--allow-dirty", "--offline", "--target-dir"])
+        .arg(shop.path("elsewhere"))
+        .env("CFLAGS", "-O3 -g -fstack-protector-all")
+        .env("RUSTFLAGS", "-Cdebuginfo=2 -Ctarget-cpu=native")
+        .env("CARGO_PROFILE_ARCHIVE_OPT_LEVEL", "3");
+    succeed(&mut package);
+    let is_archive =
+        |path: &PathBuf| path.ends_with(archive::FILE_NAME) && path.starts_with("elsewhere");
+    let made: Vec<PathBuf> = shop.files("a").into_iter().filter(is_archive).collect();
+    let [made] = &made[..] else { panic!("not one archive: {made:?}") };
+    assert!(shop.read(made) == archive::ARCHIVE, "the archives differ");
+}
