@@ -5,24 +5,12 @@ mod programs;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
 use countersink::formats::afdo_v1_v3::decode::decode;
-use harness::{Workshop, skip, succeed};
+use harness::{Workshop, gcc_for_version_2};
 use programs::{Built, compile_lua, compile_sqlite, lua_sources, sqlite_sources};
 
-/// The major version of gcc if it reads version 2; else the test is skipped, which is said aloud.
-fn gcc() -> Option<String> {
-    let version = String::from_utf8(succeed(Command::new("gcc").arg("-dumpversion"))).unwrap();
-    let major = version.trim().split('.').next().unwrap().to_owned();
-    if !["12", "13", "14", "15"].contains(&major.as_str()) {
-        skip(&format!("gcc {major} does not read version 2"));
-        return None;
-    }
-    Some(major)
-}
-
-/// Counts with "(auto FDO)" quality in the dump of a compilation, by function.
+/// Counts of quality "auto FDO" in the dump of a compilation, by function.
 fn annotated(dump: &str) -> BTreeMap<String, BTreeSet<u64>> {
     let mut counts = BTreeMap::<String, BTreeSet<u64>>::new();
     let (mut function, mut before) = (String::new(), "");
@@ -32,7 +20,7 @@ fn annotated(dump: &str) -> BTreeMap<String, BTreeSet<u64>> {
             let name = before.split(" (").next().unwrap().rsplit(' ').next().unwrap();
             function = name.trim_start_matches('*').to_owned();
         } else if let Some((_, count)) = line.split_once(" count ")
-            && let Some((count, _)) = count.split_once(" (auto FDO)")
+            && let Some((count, _)) = count.split_once(" (auto FDO")
         {
             counts.entry(function.clone()).or_default().insert(count.parse().unwrap());
         }
@@ -46,7 +34,7 @@ fn gcc_takes_the_profile(
     sources: impl Fn(&Workshop) -> Option<Vec<String>>,
     flags: &[&str],
 ) {
-    let Some(gcc) = gcc() else { return };
+    let Some(gcc) = gcc_for_version_2() else { return };
     let shop = Workshop::new();
     let Some(built) = build(&shop, &[]) else { return };
     let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
@@ -113,7 +101,7 @@ fn sqlite_with_version_2() {
 /// The end of the chain: a hot target of an indirect call becomes a comparison and a direct call.
 #[test]
 fn a_hot_target_is_promoted() {
-    let Some(_) = gcc() else { return };
+    let Some(_) = gcc_for_version_2() else { return };
     let shop = Workshop::new();
     shop.program("promoted.c");
     let object = shop.compile("promoted.c", &[]);

@@ -209,6 +209,17 @@ pub fn have(program: &str) -> bool {
     have
 }
 
+/// The major version of gcc if it reads version 2 of AutoFDO's format; else the test is skipped.
+pub fn gcc_for_version_2() -> Option<String> {
+    let version = String::from_utf8(succeed(Command::new("gcc").arg("-dumpversion"))).unwrap();
+    let major = version.trim().split('.').next().unwrap().to_owned();
+    if !["12", "13", "14", "15"].contains(&major.as_str()) {
+        skip(&format!("gcc {major} does not read version 2"));
+        return None;
+    }
+    Some(major)
+}
+
 /// Skips a test, or a part of one, for want of something that could be installed. Fails where that
 /// has been done.
 #[track_caller]

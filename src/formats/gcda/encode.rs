@@ -134,17 +134,17 @@ impl<W: Words> Encoder<W> {
     }
 
     /// GCC 10 keeps four values, found by its own algorithm. The four most frequent ones are what
-    /// its readers want of it; with up to four values they are exactly its own.
+    /// its readers want of it; with up to four values they are exactly its own, the first one last.
     #[cfg(feature = "alloc")]
     fn fixed_site(&mut self, site: &impl TopN) -> Result<(), W::Error> {
         self.value(site.total())?;
         let mut kept: heapless::Vec<Pair, SITE_LIMIT> = site.pairs().take(SITE_LIMIT).collect();
         while kept.len() > FIXED_PAIRS {
-            let least = kept.iter().map(|pair| pair.count).min();
-            let mut found = false;
-            kept.retain(|pair| found || !core::mem::replace(&mut found, Some(pair.count) == least));
+            let rarest = kept.iter().enumerate().min_by_key(|(_, pair)| pair.count);
+            let Some((place, _)) = rarest else { break };
+            kept.remove(place);
         }
-        for place in 0..FIXED_PAIRS {
+        for place in (0..FIXED_PAIRS).rev() {
             let Pair { value, count } = kept.get(place).copied().unwrap_or_default();
             let count = count.wrapping_mul(FIXED_PAIRS as i64);
             let shown = count >= site.total().wrapping_abs() && count != 0;
@@ -166,5 +166,48 @@ impl<W: Words> Encoder<W> {
     fn value(&mut self, value: i64) -> Result<(), W::Error> {
         self.words.word(value as u32)?;
         self.words.word((value >> 32) as u32)
+    }
+}
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use alloc::vec::Vec;
+    use core::convert::Infallible;
+
+    use super::*;
+
+    struct Collected(Vec<u32>);
+
+    impl Words for Collected {
+        type Error = Infallible;
+
+        fn word(&mut self, word: u32) -> Result<(), Infallible> {
+            self.0.push(word);
+            Ok(())
+        }
+    }
+
+    /// The low words of a site's values in a file of GCC 10.
+    fn of_gcc_10(total: i64, pairs: &[(i64, i64)]) -> Vec<u32> {
+        let pairs = pairs.iter().map(|&(value, count)| Pair { value, count });
+        let site = Site { total, pairs: pairs.collect() };
+        let version = Version(u32::from_be_bytes(*b"B02*"));
+        let Ok(mut encoder) = Encoder::new(Collected(Vec::new()), version, 0, 0);
+        let Ok(()) = encoder.sites(Kind::INDIRECT_CALL, [&site].into_iter());
+        let Ok(words) = encoder.finish();
+        let record = &words.0[3..words.0.len() - 1];
+        assert_eq!(record[..2], [0x01a9_0000, 18]);
+        record[2..].iter().copied().step_by(2).collect()
+    }
+
+    /// The first is a record that libgcov of GCC 10.2 wrote.
+    #[test]
+    fn a_site_of_gcc_10_has_four_values() {
+        let two = of_gcc_10(10, &[(934951387, 5), (1087602010, 5)]);
+        assert_eq!(two, [10, 0, 0, 0, 0, 1087602010, 20, 934951387, 20]);
+        let six = [(1, 20), (2, 30), (3, 10), (4, 30), (5, 25), (6, 29)];
+        assert_eq!(of_gcc_10(144, &six), [144, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let even = [(1, 50), (2, 50), (3, 1), (4, 50), (5, 49), (6, 0)];
+        assert_eq!(of_gcc_10(200, &even), [200, 0, 0, 4, 200, 2, 200, 1, 200]);
     }
 }

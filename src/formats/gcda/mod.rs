@@ -15,7 +15,7 @@
 //! record whose values are all zero has the negative of its length and no values, and a top-N site
 //! is its total, the number of pairs, and the pairs `(value, count)`; such records are never left
 //! empty. In GCC 10 a site is nine values: the total and four pairs, whose counts are four times
-//! what was counted; a pair below a quarter of the total is two zeros.
+//! what was counted, the first seen last; a pair below a quarter of the total is two zeros.
 //!
 //! Sources: `gcov-io.h` and `libgcov-driver.c` of GCC 10 to 16, and the files they write.
 
