@@ -35,3 +35,8 @@ pub mod profile;
 pub mod raw;
 #[cfg(feature = "runtime")]
 pub mod runtime;
+
+/// The examples of README.md, compiled with the tests.
+#[cfg(all(doctest, feature = "cli"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
