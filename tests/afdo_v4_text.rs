@@ -3,7 +3,8 @@
 mod golden;
 
 use countersink::formats::afdo_v4::encode::{Encoding, encode as binary};
-use countersink::formats::afdo_v4_text::decode::{Defect, TextError, decode};
+use countersink::formats::afdo_v4_text::check::{Defect, TextError};
+use countersink::formats::afdo_v4_text::decode::decode;
 use countersink::formats::afdo_v4_text::encode::encode;
 use golden::{example, mini};
 

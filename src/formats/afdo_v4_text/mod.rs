@@ -24,8 +24,10 @@
 //! the binary form. Reading accepts any white space, order and repetition of sections (D45), and one
 //! comma too many (D46).
 
+pub mod check;
 pub mod decode;
 pub mod encode;
+mod scanner;
 
 /// First word of a file in canonical form.
 pub const START: &[u8] = b"filenames";

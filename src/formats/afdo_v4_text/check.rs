@@ -1,0 +1,50 @@
+//! What can be wrong with a text.
+
+use core::fmt;
+
+/// What is wrong with a text, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextError {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in bytes, from 1.
+    pub column: u32,
+    /// The defect.
+    pub defect: Defect,
+}
+
+/// A defect of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Defect {
+    /// Something else was due.
+    Expected(&'static str),
+    /// A number too large for its field.
+    TooLarge,
+    /// A file number out of range.
+    File(u64),
+    /// Two different symbols with one id.
+    DuplicateId(u32),
+    /// A target whose id no symbol has.
+    UnknownId(u32),
+    /// A name that is empty or has a NUL in it.
+    Name,
+    /// Functions inlined into each other too deep.
+    Depth,
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: ", self.line, self.column)?;
+        match &self.defect {
+            Defect::Expected(what) => write!(f, "expected {what}"),
+            Defect::TooLarge => f.write_str("number too large"),
+            Defect::File(number) => write!(f, "there is no file {number}"),
+            Defect::DuplicateId(id) => write!(f, "id {id} of another symbol"),
+            Defect::UnknownId(id) => write!(f, "no symbol has id {id}"),
+            Defect::Name => f.write_str("expected a name that is not empty and has no NUL"),
+            Defect::Depth => f.write_str("functions inlined into each other too deep"),
+        }
+    }
+}
+
+impl core::error::Error for TextError {}

@@ -1,0 +1,133 @@
+//! The words of a text: punctuation, keywords, numbers, quoted strings.
+
+use super::check::{Defect, TextError};
+
+/// A text, read up to some place. White space before a word is skipped.
+pub struct Scanner<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl<'t> Scanner<'t> {
+    /// A text from its start.
+    pub const fn new(text: &'t [u8]) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// Takes a closing brace, if there is one.
+    pub fn closes(&mut self) -> bool {
+        self.peek();
+        self.takes(b'}')
+    }
+
+    /// Takes the comma behind an item, which the last one need not have.
+    pub fn separator(&mut self) -> Result<(), TextError> {
+        match self.peek() {
+            Some(b',') => self.at += 1,
+            Some(b'}') => {}
+            _ => return self.fail(Defect::Expected("',' or '}'")),
+        }
+        Ok(())
+    }
+
+    /// Skips braces and all between them; braces inside quotation marks do not count.
+    pub fn skip(&mut self) -> Result<(), TextError> {
+        self.expect(b'{', "'{'")?;
+        let mut open = 1;
+        while open > 0 {
+            match self.text.get(self.at) {
+                Some(b'"') => drop(self.quoted()?),
+                Some(&byte) => {
+                    open += usize::from(byte == b'{');
+                    open -= usize::from(byte == b'}');
+                    self.at += 1;
+                }
+                None => return self.fail(Defect::Expected("'}'")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes `byte` if it follows at once.
+    pub fn takes(&mut self, byte: u8) -> bool {
+        let takes = self.text.get(self.at) == Some(&byte);
+        self.at += usize::from(takes);
+        takes
+    }
+
+    /// Takes the id of a symbol.
+    pub fn id(&mut self) -> Result<u32, TextError> {
+        self.number(u32::MAX.into()).map(|id| id as u32)
+    }
+
+    /// Takes a number, at most `most`.
+    pub fn number(&mut self, most: u64) -> Result<u64, TextError> {
+        self.peek();
+        let rest = &self.text[self.at..];
+        let length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if length == 0 {
+            return self.fail(Defect::Expected("a number"));
+        }
+        let number = rest[..length].iter().try_fold(0u64, |number, digit| {
+            number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+        });
+        match number.filter(|&number| number <= most) {
+            Some(number) => {
+                self.at += length;
+                Ok(number)
+            }
+            None => self.fail(Defect::TooLarge),
+        }
+    }
+
+    /// Takes a keyword.
+    pub fn keyword(&mut self) -> Result<&'t [u8], TextError> {
+        self.peek();
+        let rest = &self.text[self.at..];
+        let word = |byte: &&u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
+        let length = rest.iter().take_while(word).count();
+        if length == 0 || !rest[0].is_ascii_lowercase() {
+            return self.fail(Defect::Expected("a keyword"));
+        }
+        self.at += length;
+        Ok(&rest[..length])
+    }
+
+    /// Takes what stands between quotation marks.
+    pub fn quoted(&mut self) -> Result<&'t [u8], TextError> {
+        self.expect(b'"', "'\"'")?;
+        let rest = &self.text[self.at..];
+        match rest.iter().position(|&byte| byte == b'"') {
+            Some(length) => {
+                self.at += length + 1;
+                Ok(&rest[..length])
+            }
+            None => self.fail(Defect::Expected("a closing '\"'")),
+        }
+    }
+
+    /// Takes `byte`, which must follow; `what` is its name in messages.
+    pub fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), TextError> {
+        if self.peek() != Some(byte) {
+            return self.fail(Defect::Expected(what));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// The next byte that is no white space.
+    pub fn peek(&mut self) -> Option<u8> {
+        let rest = &self.text[self.at..];
+        self.at += rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        self.text.get(self.at).copied()
+    }
+
+    /// The defect at this place.
+    pub fn fail<T>(&self, defect: Defect) -> Result<T, TextError> {
+        let before = &self.text[..self.at.min(self.text.len())];
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let column = 1 + before.len() - start;
+        Err(TextError { line: line as u32, column: column as u32, defect })
+    }
+}
