@@ -104,7 +104,7 @@ unsafe extern "C" fn __gcov_init(info: *mut Info) {
     }
     if IMAGE.objects.is_empty() {
         // SAFETY: this is a constructor, no code of the program runs yet that could change it.
-        let pattern = unsafe { sys::environment(b"COUNTERSINK_FILE") };
+        let pattern = unsafe { sys::environment(c"COUNTERSINK_FILE") };
         let start = NonNull::new(countersink_image_start());
         // SAFETY: the linker puts the header at the start of the image's first page.
         let start = start.map(|start| unsafe { Start::new(start) });

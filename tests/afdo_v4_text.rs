@@ -6,6 +6,7 @@ use countersink::formats::afdo_v4::encode::{Encoding, encode as binary};
 use countersink::formats::afdo_v4_text::check::{Defect, TextError};
 use countersink::formats::afdo_v4_text::decode::decode;
 use countersink::formats::afdo_v4_text::encode::encode;
+use countersink::profile::Function;
 use golden::{example, mini};
 
 /// `mini`, its summary left out.
@@ -130,4 +131,25 @@ fn a_quotation_mark_cannot_be_written() {
     let symbol = profile.symbols.symbol(b"a\"b", None);
     profile.functions.insert(symbol, Default::default());
     assert!(encode(&profile).unwrap_err().to_string().contains("quotation mark"));
+}
+
+/// Another writer's `{}` is a mere name; a function that was seen to have nothing is written so
+/// that it can be told from that.
+#[test]
+fn a_function_without_anything() {
+    let mut profile = mini();
+    let symbol = profile.symbols.symbol(b"nothing", None);
+    profile.functions.insert(symbol, Function::default());
+    let text = encode(&profile).unwrap();
+    let decoded = decode(&text).unwrap();
+    assert_eq!(decoded.summary, profile.summary());
+    assert_eq!(encode(&decoded.profile).unwrap(), text);
+    let stub = String::from_utf8(text).unwrap().replace("{\n  locations = {\n  }\n}", "{ }");
+    assert_eq!(decode(stub.as_bytes()).unwrap().profile.functions.len(), mini().functions.len());
+}
+
+#[test]
+fn a_file_name_with_a_nul() {
+    let defect = decode(b"filenames = { \"a\0c\" }").unwrap_err().defect;
+    assert_eq!(defect, Defect::Path);
 }

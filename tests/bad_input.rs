@@ -1,55 +1,15 @@
-//! Whatever is wrong with a file or its place: one clear message, the right exit status, no panic,
-//! and nothing that was there before is touched.
+//! Whatever is wrong with a file: one clear message, the right exit status, no panic, and nothing
+//! that was there before is touched.
 
+mod complaints;
 mod harness;
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::PathBuf;
 
+use complaints::{errors, program_complains, ran, tool_fails};
 use countersink::raw::dump::{Dump, check};
-use harness::{Workshop, say_skipped, succeed};
-
-/// A program that has run once, its dump in ours.csraw.
-fn ran() -> Workshop {
-    let shop = Workshop::new();
-    shop.program("hello.c");
-    let object = shop.compile("hello.c", &[]);
-    shop.link(&[&object], "ours", &[]);
-    shop.run("ours", &[]);
-    shop
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// The tool fails with one line that contains all of `words`.
-#[track_caller]
-fn tool_fails(shop: &Workshop, arguments: &[&str], words: &[&str]) {
-    let output = shop.tool(arguments);
-    let errors = errors(&output);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-    let last = errors.lines().last().unwrap();
-    assert!(last.starts_with("countersink: "), "{errors}");
-    for word in words {
-        assert!(last.contains(word), "{word} not in: {errors}");
-    }
-}
-
-/// The program ends as always; its one line on standard error contains all of `words`.
-#[track_caller]
-fn program_complains(output: &Output, words: &[&str]) {
-    let errors = errors(output);
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"60\n".as_slice()));
-    assert_eq!(errors.lines().count(), 1, "{errors}");
-    assert!(errors.starts_with("countersink: /"), "{errors}");
-    for word in words {
-        assert!(errors.contains(word), "{word} not in: {errors}");
-    }
-}
+use harness::{Workshop, succeed};
 
 fn set_aside(shop: &Workshop) -> Vec<PathBuf> {
     let entries = fs::read_dir(shop.path("")).unwrap().map(|entry| entry.unwrap().path());
@@ -180,6 +140,41 @@ fn notes_that_are_missing_or_of_another_compilation() {
     shop.tool_output(&["convert", "ours.csraw", "--path-map", &map, "-o", "y.gcov"]);
 }
 
+/// A second number of blocks would take back blocks that arcs speak of already.
+#[test]
+fn notes_with_two_numbers_of_blocks() {
+    let shop = ran();
+    let mut notes = shop.read("hello.gcno");
+    let length = notes.len();
+    let in_bytes =
+        countersink::formats::gcno::Notes::decode(&notes).unwrap().version.counts_bytes();
+    for word in [0x0141_0000, if in_bytes { 4 } else { 1 }, 1u32] {
+        notes.extend(word.to_ne_bytes());
+    }
+    shop.write("hello.gcno", &notes);
+    let found = String::from_utf8(shop.tool(&["check", "hello.gcno"]).stdout).unwrap();
+    assert!(found.contains(&format!("hello.gcno: {length:#x}: record 0x01410000")), "{found}");
+    tool_fails(&shop, &["convert", "ours.csraw"], &["nothing could be converted"]);
+}
+
+/// Checksums do not tell who made a file, so records must agree with each other, too.
+#[test]
+fn a_dump_whose_records_disagree() {
+    let shop = ran();
+    let whole = Dump::parse(&shop.read("ours.csraw")).unwrap();
+    let refused = |change: fn(&mut Dump)| {
+        let mut dump = whole.clone();
+        change(&mut dump);
+        Dump::parse(&dump.to_bytes()).unwrap_err().to_string()
+    };
+    let signature = "0x10: module: signature differs from that of its records";
+    assert_eq!(refused(|dump| dump.modules[0].record.identity.signature ^= 1), signature);
+    assert_eq!(refused(|dump| dump.modules[0].objects[0].stamp ^= 1), signature);
+    assert_eq!(refused(|dump| dump.modules[0].objects[0].path.push(b'x')), signature);
+    let sites = "0x10: module: number of top-N sites differs from its records";
+    assert_eq!(refused(|dump| dump.modules[0].record.identity.sites += 1), sites);
+}
+
 #[test]
 fn a_binary_that_is_stripped_or_rebuilt() {
     let shop = Workshop::new();
@@ -249,188 +244,3 @@ fn a_rebuilt_program_writes_into_the_old_one_s_file() {
     let output = shop.tool(&["convert", "ours.csraw", "--to", "gcda"]);
     assert!(errors(&output).contains("1 objects of older builds left out"), "{output:?}");
 }
-
-/// Nobody's rights; root's would let everything through.
-fn without_rights(command: &mut Command) -> &mut Command {
-    if fs::metadata("/proc/self").unwrap().uid() == 0 {
-        command.uid(65534).gid(65534)
-    } else {
-        command
-    }
-}
-
-fn chmod(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-}
-
-#[test]
-fn a_directory_that_cannot_be_written() {
-    let shop = ran();
-    let before = shop.read("ours.csraw");
-    chmod(&shop.path(""), 0o555);
-    chmod(&shop.path("ours.csraw"), 0o666);
-    let output = without_rights(&mut shop.command(shop.path("ours"))).output().unwrap();
-    program_complains(
-        &output,
-        &["ours.csraw: not written: permission denied; the counts of this run are lost"],
-    );
-    let mut new = shop.command(shop.path("ours"));
-    let output = without_rights(new.env("COUNTERSINK_FILE", "new/x.csraw")).output().unwrap();
-    program_complains(&output, &["new/x.csraw: not written: permission denied"]);
-
-    let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
-    let output = without_rights(tool.args(["convert", "ours.csraw", "-o", "ours.gcov"])).output();
-    let output = output.unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(errors(&output).contains("ours.gcov: "), "{output:?}");
-    chmod(&shop.path(""), 0o755);
-    assert_eq!(shop.read("ours.csraw"), before);
-    assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
-}
-
-#[test]
-fn a_file_that_may_not_be_read() {
-    let shop = ran();
-    let before = shop.read("ours.csraw");
-    chmod(&shop.path(""), 0o777);
-    chmod(&shop.path("ours.csraw"), 0o000);
-    let output = without_rights(&mut shop.command(shop.path("ours"))).output().unwrap();
-    program_complains(&output, &["ours.csraw: not written: permission denied"]);
-    let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
-    let output = without_rights(tool.args(["show", "ours.csraw"])).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(errors(&output).contains("ours.csraw: Permission denied"), "{output:?}");
-    chmod(&shop.path("ours.csraw"), 0o600);
-    assert_eq!(shop.read("ours.csraw"), before);
-    assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
-}
-
-#[test]
-fn a_path_that_is_something_else() {
-    let shop = ran();
-    fs::create_dir(shop.path("directory")).unwrap();
-    succeed(shop.command("mkfifo").arg("fifo"));
-    std::os::unix::fs::symlink("loop", shop.path("loop")).unwrap();
-    for (name, word) in [
-        ("directory", "is a directory"),
-        ("fifo", "not an ordinary file"),
-        ("hello.c/x", "not a directory"),
-        ("loop", "too many links"),
-    ] {
-        let mut command = shop.command(shop.path("ours"));
-        let output = command.env("COUNTERSINK_FILE", name).output().unwrap();
-        program_complains(&output, &[word, "; the counts of this run are lost"]);
-    }
-    assert!(shop.path("directory").is_dir());
-    assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
-    tool_fails(&shop, &["show", "directory"], &["directory: Is a directory"]);
-    tool_fails(
-        &shop,
-        &["convert", "ours.csraw", "-o", "directory"],
-        &["directory: is a directory"],
-    );
-    tool_fails(&shop, &["convert", "nowhere.csraw"], &["nowhere.csraw: No such file"]);
-    tool_fails(&shop, &["convert", "hello.c"], &["hello.c: 0x0: expected a raw dump"]);
-}
-
-/// Through a symbolic link the file it leads to is replaced, and the link stays.
-#[test]
-fn a_symbolic_link_stays_one() {
-    let shop = ran();
-    fs::create_dir(shop.path("real")).unwrap();
-    fs::rename(shop.path("ours.csraw"), shop.path("real/file")).unwrap();
-    std::os::unix::fs::symlink("real/file", shop.path("ours.csraw")).unwrap();
-    shop.run("ours", &[]);
-    assert!(fs::symlink_metadata(shop.path("ours.csraw")).unwrap().is_symlink());
-    let dump = Dump::parse(&shop.read("real/file")).unwrap();
-    assert_eq!(dump.modules[0].record.sums.runs, 2);
-}
-
-/// A disk without room: a file size limit stops a write in the middle, as a full disk does.
-#[test]
-fn a_full_disk() {
-    let shop = ran();
-    let before = shop.read("ours.csraw");
-    for blocks in ["0", "1"] {
-        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec ./ours");
-        // Larger than a block of 512 bytes, so that the second limit is met in the middle.
-        assert!(before.len() > 512);
-        let output = shop.command("sh").args(["-c", &script]).output().unwrap();
-        program_complains(&output, &["ours.csraw: not written: file too large"]);
-        assert_eq!(shop.read("ours.csraw"), before);
-        assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
-    }
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 0; exec {} convert ours.csraw --to v4 -o x.gcov",
-        env!("CARGO_BIN_EXE_countersink")
-    );
-    let output = shop.command("sh").args(["-c", &script]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert!(errors(&output).contains("x.gcov: File too large"), "{output:?}");
-    assert!(!shop.path("x.gcov").exists());
-}
-
-/// A real one, where a small file system may be mounted.
-#[test]
-fn a_full_file_system() {
-    let shop = ran();
-    fs::create_dir(shop.path("disk")).unwrap();
-    let mut mount = shop.command("mount");
-    mount.args(["-t", "tmpfs", "-o", "size=64k", "tmpfs", "disk"]);
-    if !mount.output().is_ok_and(|output| output.status.success()) {
-        say_skipped("file systems cannot be mounted here");
-        return;
-    }
-    let mut command = shop.command(shop.path("ours"));
-    command.env("COUNTERSINK_FILE", "disk/x.csraw");
-    succeed(&mut command);
-    let before = shop.read("disk/x.csraw");
-    while fs::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(shop.path("disk/filler"))
-        .and_then(|mut file| std::io::Write::write_all(&mut file, &[1; 4096]))
-        .is_ok()
-    {}
-    let output = command.output().unwrap();
-    let after = shop.read("disk/x.csraw");
-    let parts = shop.files("part");
-    succeed(shop.command("umount").arg("disk"));
-    program_complains(&output, &["disk/x.csraw: not written: no space left on device"]);
-    assert_eq!(after, before);
-    assert_eq!(parts, Vec::<PathBuf>::new());
-}
-
-/// Torn counters cost one function, not the profile.
-#[test]
-fn impossible_counters_cost_one_function() {
-    let shop = Workshop::new();
-    shop.write("torn.c", TORN);
-    let object = shop.compile("torn.c", &["-O0"]);
-    shop.link(&[&object], "ours", &[]);
-    shop.run("ours", &[]);
-    let output = shop.tool(&["convert", "ours.csraw", "--to", "v4-text", "--verbose"]);
-    assert!(output.status.success());
-    let told = errors(&output);
-    assert!(told.contains("1 functions with impossible counts"), "{told}");
-    assert!(told.contains("torn: impossible flow: a negative count; not used"), "{told}");
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("\"whole\":0(") && !text.contains("\"torn\":0("), "{text}");
-}
-
-/// A function that spoils its own counters, which lie before and behind nobody knows what: found by
-/// their value.
-const TORN: &str = "\
-extern long long __gcov0_torn[] __attribute__((weak));
-int whole(int n) { int s = 0; while (n-- > 0) s += n; return s; }
-int torn(int n) { int s = 0; while (n-- > 0) { if (n % 3) s += n; else s -= n; } return s; }
-int main(void)
-{
-    extern char __data_start, _end;
-    int s = whole(10) + torn(1000003);
-    for (char *p = (char *)((unsigned long)&__data_start & ~7ul); p + 8 <= &_end; p += 8)
-        if (*(long long *)p == 666668 || *(long long *)p == 333335)
-            *(long long *)p = -5;
-    return s == 1;
-}
-";

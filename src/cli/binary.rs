@@ -8,7 +8,9 @@ use hashbrown::HashMap;
 use object::{Object as _, ObjectSymbol};
 
 use super::error::{Context, Error, Result};
+use super::input::read_regular;
 use super::notes::{Places, display};
+use super::output;
 use crate::convert::names::ident;
 use crate::convert::profile::Sources;
 use crate::raw::dump::{Dump, Module};
@@ -38,7 +40,7 @@ impl<'c> World<'c> {
             let path = self.places.moved(&module.path);
             match names_in(display(&path), std::slice::from_ref(module)) {
                 Ok(found) => names.extend(found),
-                Err(error) => eprintln!("countersink: {error}; not used for call targets"),
+                Err(error) => output::say(format_args!("{error}; not used for call targets")),
             }
         }
         names
@@ -57,7 +59,7 @@ impl Sources for World<'_> {
 
 /// Names by ident of the global functions of a binary, which must be one of the modules'.
 fn names_in(path: &Path, modules: &[Module]) -> Result<HashMap<u32, Vec<u8>>> {
-    let bytes = std::fs::read(path).about(path)?;
+    let bytes = read_regular(path).about(path)?;
     let file = object::File::parse(&*bytes).about(path)?;
     let found = file.build_id().about(path)?.unwrap_or_default();
     if !modules.iter().any(|module| module.build_id() == found) {

@@ -6,17 +6,19 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use hashbrown::HashMap;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::binary::World;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
-use super::notes::{self, Missing, Places, display};
+use super::notes::{Missing, Places, display};
 use super::output::{self, Content};
 use super::{Outcome, warn};
 use crate::convert::{self, Statistics};
 use crate::formats::afdo_v1_v3::encode::Discriminators;
 use crate::formats::afdo_v4::encode::Encoding;
+use crate::formats::gcno::Notes;
 use crate::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text, json};
 use crate::profile::Profile;
 use crate::raw::dump::Dump;
@@ -148,7 +150,7 @@ impl Convert {
             0 => String::new(),
             number => format!("; {number} objects of older builds left out"),
         };
-        eprintln!("countersink: {} .gcda files written{older}", objects.len());
+        output::say(format_args!("{} .gcda files written{older}", objects.len()));
         Ok(())
     }
 
@@ -170,6 +172,12 @@ impl Convert {
     }
 }
 
+/// Paths and contents of files.
+type Files = Vec<(PathBuf, Vec<u8>)>;
+
+/// For each module's objects the place of their file, if they have one.
+type Chosen = Vec<Vec<Option<usize>>>;
+
 impl ConvertSources {
     /// The sum of all inputs as a profile. What dumps lose on the way is told.
     pub fn profile(&self, inputs: &[Input]) -> Result<Profile> {
@@ -187,25 +195,32 @@ impl ConvertSources {
 
     fn profile_of_dump(&self, dump: &Dump, name: &Path) -> Result<Profile> {
         let mut missing = Vec::new();
-        let bytes = self.read_notes(dump, &mut missing);
-        let notes = bytes.iter().map(|module| {
-            module.iter().map(|bytes| bytes.as_deref().map(notes::parse).transpose()).collect()
-        });
-        let notes: Vec<Vec<_>> = notes.collect::<Result<_>>()?;
+        let (files, chosen) = self.read_notes(dump, &mut missing);
+        let notes = files.iter().map(|(path, bytes)| Notes::decode(bytes).about(path));
+        let notes: Vec<Notes> = notes.collect::<Result<_>>()?;
         let world = World::new(dump, &self.places, self.binary.as_deref())?;
-        let (profile, statistics) = convert::profile(dump, &notes, &world);
+        let (profile, statistics) = convert::profile(dump, &notes, &chosen, &world);
         self.report(&statistics, &missing, name)?;
         Ok(profile)
     }
 
-    fn read_notes(&self, dump: &Dump, missing: &mut Vec<Missing>) -> Vec<Vec<Option<Vec<u8>>>> {
+    /// The files of notes, each once, and which one is whose.
+    fn read_notes(&self, dump: &Dump, missing: &mut Vec<Missing>) -> (Files, Chosen) {
         let objects = dump.modules.iter().map(|module| module.objects.len()).sum();
         let mut progress = Progress::new(objects);
-        let mut read = |object| {
+        let (mut files, mut known) = (Files::new(), HashMap::new());
+        let mut choose = |object| {
             progress.step();
-            self.places.read(object).map_err(|error| missing.push(error)).ok()
+            let (path, bytes) = self.places.read(object).map_err(|e| missing.push(e)).ok()?;
+            Some(*known.entry(path.clone()).or_insert_with(|| {
+                files.push((path, bytes));
+                files.len() - 1
+            }))
         };
-        dump.modules.iter().map(|module| module.objects.iter().map(&mut read).collect()).collect()
+        let modules = dump.modules.iter();
+        let chosen = modules.map(|module| module.objects.iter().map(&mut choose).collect());
+        let chosen = chosen.collect();
+        (files, chosen)
     }
 
     fn report(&self, statistics: &Statistics, missing: &[Missing], name: &Path) -> Result<()> {
@@ -214,7 +229,7 @@ impl ConvertSources {
             warn(file, what);
         }
         if self.verbose {
-            statistics.details.iter().for_each(|detail| eprintln!("countersink: {detail}"));
+            statistics.details.iter().for_each(output::say);
         }
         if statistics.functions == 0 {
             return Err(Error::about(name, format!("nothing could be converted: {statistics}")));

@@ -68,6 +68,14 @@ impl Format {
     }
 }
 
+/// Reads a file that a dump speaks of. What is no file of bytes, such as a pipe, might never end.
+pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("not a regular file"));
+    }
+    std::fs::read(path)
+}
+
 impl Input {
     /// Reads a file; `-` is standard input.
     pub fn read(path: &Path) -> Result<Self> {

@@ -91,7 +91,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("countersink: {error}");
+            output::say(error);
             ExitCode::from(2)
         }
     }
@@ -99,5 +99,5 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
 
 /// Says something about a file that does not stop the command.
 fn warn(file: impl AsRef<Path>, what: impl Display) {
-    eprintln!("countersink: {}: {what}", file.as_ref().display());
+    output::say(format_args!("{}: {what}", file.as_ref().display()));
 }

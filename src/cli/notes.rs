@@ -2,7 +2,6 @@
 
 use std::ffi;
 use std::ffi::OsStr;
-use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -10,7 +9,8 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
-use super::error::{Error, Result};
+use super::error::Error;
+use super::input::read_regular;
 use crate::formats::gcno::Notes;
 use crate::raw::dump::Object;
 
@@ -29,6 +29,9 @@ fn path_map(text: &str) -> std::result::Result<(Vec<u8>, Vec<u8>), String> {
     let (old, new) = text.split_once('=').ok_or("expected OLD=NEW")?;
     Ok((old.into(), new.into()))
 }
+
+/// No system has longer ones.
+const LONGEST_PATH: usize = 4096;
 
 /// Why an object has no notes.
 #[derive(Clone, Debug)]
@@ -50,14 +53,18 @@ impl Places {
         self.path_map.iter().find_map(fits).unwrap_or_else(|| path.to_owned())
     }
 
-    /// Reads the notes of an object.
-    pub fn read(&self, object: &Object) -> std::result::Result<Vec<u8>, Missing> {
+    /// Reads the notes of an object; gives the file's name, too.
+    pub fn read(&self, object: &Object) -> std::result::Result<(PathBuf, Vec<u8>), Missing> {
+        if object.path.len() > LONGEST_PATH {
+            let file = display(&object.path[..64]).join("...");
+            return Err(Missing { file, what: "no path of a file".into() });
+        }
         let candidates = self.candidates(object);
         let mut missing = None;
         for file in candidates {
-            let what = match fs::read(&file) {
+            let what = match read_regular(&file) {
                 Ok(bytes) => match check(&bytes, object) {
-                    Ok(()) => return Ok(bytes),
+                    Ok(()) => return Ok((file, bytes)),
                     Err(what) => what,
                 },
                 Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -132,9 +139,4 @@ impl From<Missing> for Error {
     fn from(missing: Missing) -> Self {
         Self::about(missing.file, missing.what)
     }
-}
-
-/// Parses notes that [`Places::read`] has checked.
-pub fn parse(bytes: &[u8]) -> Result<Notes<'_>> {
-    Notes::decode(bytes).map_err(Error::new)
 }

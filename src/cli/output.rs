@@ -1,5 +1,6 @@
 //! Files to be written: whole or not at all.
 
+use std::fmt::Display;
 use std::fs;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -36,16 +37,35 @@ pub fn print(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Puts a file in place of another in one step; missing directories are made.
+/// Says a line on standard error. Nobody may be listening, which is no reason to fail.
+pub fn say(line: impl Display) {
+    let _ = writeln!(std::io::stderr(), "countersink: {line}");
+}
+
+/// Puts a file in place of another in one step; missing directories are made. What a symbolic link
+/// points to is replaced, not the link; devices and pipes are written to.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let target = fs::canonicalize(path);
+    match (&target, fs::metadata(path)) {
+        (_, Ok(found)) if found.is_dir() => Err(Error::about(path, "is a directory")),
+        (Ok(target), Ok(found)) if found.is_file() => replace_file(target, bytes),
+        // Dangling: there is nothing to be lost.
+        (Err(_), Err(_)) if path.is_symlink() => fs::write(path, bytes).about(path),
+        (_, Err(_)) => replace_file(path, bytes),
+        _ => fs::OpenOptions::new()
+            .write(true)
+            .open(path)
+            .and_then(|mut file| file.write_all(bytes))
+            .about(path),
+    }
+}
+
+fn replace_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let directory = match path.parent() {
         Some(directory) if !directory.as_os_str().is_empty() => directory,
         _ => Path::new("."),
     };
     fs::create_dir_all(directory).about(directory)?;
-    if path.is_dir() {
-        return Err(Error::about(path, "is a directory"));
-    }
     let mut file = tempfile::Builder::new()
         .permissions(permissions(path))
         .tempfile_in(directory)

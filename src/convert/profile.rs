@@ -29,27 +29,27 @@ use crate::raw::gcov::Kind;
 
 /// Makes the profile of a dump.
 ///
-/// `notes` has the notes of each module's objects, where there are any that fit: of the same stamp.
+/// `notes` has each file of notes once; `chosen` tells for each module's objects which one is
+/// theirs, if any fits: of the same stamp.
 pub fn profile(
     dump: &Dump,
-    notes: &[Vec<Option<Notes<'_>>>],
+    notes: &[Notes<'_>],
+    chosen: &[Vec<Option<usize>>],
     sources: &impl Sources,
 ) -> (Profile, Statistics) {
     let mut conversion = Conversion::default();
-    let mut objects = Vec::new();
-    for (module, notes) in dump.modules.iter().zip(notes) {
-        for (object, notes) in module.objects.iter().zip(notes) {
-            match notes {
-                Some(notes) => objects.push((module, object, conversion.known(notes, sources))),
-                None => conversion.statistics.objects_without_notes += 1,
-            }
-        }
-    }
+    let known: Vec<_> = notes.iter().map(|notes| conversion.known(notes, sources)).collect();
     conversion.lines.sort();
-    for (module, object, functions) in &objects {
-        conversion.statistics.objects += 1;
-        for view in module.functions(object) {
-            conversion.function(&view, object, functions, sources);
+    for (module, chosen) in dump.modules.iter().zip(chosen) {
+        for (object, chosen) in module.objects.iter().zip(chosen) {
+            let Some(functions) = chosen.and_then(|file| known.get(file)) else {
+                conversion.statistics.objects_without_notes += 1;
+                continue;
+            };
+            conversion.statistics.objects += 1;
+            for view in module.functions(object) {
+                conversion.function(&view, object, functions, sources);
+            }
         }
     }
     let dropped = dump.modules.iter().map(|module| module.record.sums.dropped);

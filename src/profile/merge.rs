@@ -1,5 +1,7 @@
 //! Adds profiles.
 
+use alloc::collections::btree_map::Entry;
+
 use super::{Body, Function, Profile, Record, SymbolId, Symbols};
 
 impl Profile {
@@ -29,11 +31,6 @@ impl Function {
 }
 
 impl Body {
-    /// Adds another body of the same profile.
-    pub fn add(&mut self, other: &Self) {
-        self.merge(other, 1, &mut |symbol| symbol);
-    }
-
     fn merge(&mut self, other: &Self, weight: u64, adopt: &mut impl FnMut(SymbolId) -> SymbolId) {
         for (&position, record) in &other.positions {
             self.positions.entry(position).or_default().merge(record, weight, adopt);
@@ -42,6 +39,14 @@ impl Body {
 }
 
 impl Record {
+    /// Adds a body of the same profile that was inlined here.
+    pub fn inline(&mut self, callee: SymbolId, body: Body) {
+        match self.inlined.entry(callee) {
+            Entry::Vacant(place) => _ = place.insert(body),
+            Entry::Occupied(known) => known.into_mut().merge(&body, 1, &mut |symbol| symbol),
+        }
+    }
+
     fn merge(&mut self, other: &Self, weight: u64, adopt: &mut impl FnMut(SymbolId) -> SymbolId) {
         if let Some(count) = other.count {
             add(self.count.get_or_insert(0), count, weight);

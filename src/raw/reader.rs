@@ -120,6 +120,8 @@ pub enum Contradiction {
     SiteCounters,
     /// More values at a site than there can be.
     Values,
+    /// The signature is not that of the records.
+    Signature,
 }
 
 impl Contradiction {
@@ -139,6 +141,7 @@ impl Contradiction {
             Self::Sites => "module: number of top-N sites differs from its records",
             Self::SiteCounters => "function: number of top-N counters is no multiple of a site's",
             Self::Values => "site: more than 32 values",
+            Self::Signature => "module: signature differs from that of its records",
         }
     }
 }

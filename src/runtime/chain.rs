@@ -9,7 +9,7 @@
 
 use core::ffi::c_int;
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use super::image::Image;
 use super::lock::Lock;
@@ -24,6 +24,9 @@ pub struct Chain {
     revision: u32,
     first: AtomicPtr<Link>,
     lock: Lock,
+    /// Number of the error that the last image asked has met, 0 if none. The next one need not try
+    /// as hard, nor say the same again.
+    error: AtomicI32,
 }
 
 /// One image in the chain.
@@ -76,13 +79,14 @@ impl Link {
         Self { next: AtomicPtr::new(null_mut()), image, operate }
     }
 
-    fn ask(&self, operation: Operation<'_>) -> Result<(), Errno> {
+    fn ask(&self, operation: Operation<'_>, known_error: i32) -> Result<(), Errno> {
         let argument = match operation {
             Operation::SetPattern(pattern) => pattern,
             _ => &[],
         };
         let (place, length) = (argument.as_ptr(), argument.len());
-        match (self.operate)(self.image, operation.number(), place, length) {
+        let operation = operation.number() | (known_error as u32) << 8;
+        match (self.operate)(self.image, operation, place, length) {
             error if error < 0 => Err(error_of(error)),
             _ => Ok(()),
         }
@@ -92,7 +96,12 @@ impl Link {
 impl Chain {
     /// No images.
     pub const fn new() -> Self {
-        Self { revision: REVISION, first: AtomicPtr::new(null_mut()), lock: Lock::new() }
+        Self {
+            revision: REVISION,
+            first: AtomicPtr::new(null_mut()),
+            lock: Lock::new(),
+            error: AtomicI32::new(0),
+        }
     }
 
     /// Adds an image. If nobody gives up the lock the image stays alone, and writes its counts at
@@ -116,7 +125,9 @@ impl Chain {
         // Without the lock this is `exit` in a handler on top of a flush. What that flush was doing
         // stays undone, but other images can still be written.
         let guard = self.lock.acquire();
-        let _ = link.image.end();
+        link.image.set_known_error(self.error.load(Ordering::Relaxed));
+        let result = link.image.end();
+        self.error.store(number_of(result), Ordering::Relaxed);
         if guard.is_ok() {
             self.unlink(link);
         }
@@ -126,7 +137,7 @@ impl Chain {
     /// returned, the others are still asked.
     pub fn for_all(&self, own: &'static Link, operation: Operation<'_>) -> Result<(), Errno> {
         if !self.is_known() {
-            return own.ask(operation);
+            return own.ask(operation, 0);
         }
         let _guard = self.lock.acquire()?;
         let mut result = Ok(());
@@ -134,7 +145,7 @@ impl Chain {
         while let Some(link) = NonNull::new(next) {
             // SAFETY: images take themselves out of the chain, under its lock, before they go.
             let link = unsafe { link.as_ref() };
-            result = result.and(link.ask(operation));
+            result = result.and(link.ask(operation, number_of(result)));
             next = link.next.load(Ordering::Acquire);
         }
         result
@@ -170,14 +181,20 @@ impl Default for Chain {
     }
 }
 
-/// Does what an [`Operation`] asks; 0 or a negative error number.
+/// The number of an error, 0 if there is none.
+fn number_of(result: Result<(), Errno>) -> c_int {
+    result.map_or_else(Errno::raw_os_error, |()| 0)
+}
+
+/// Does what an [`Operation`] asks, [`Operation::number`] and above it an error already known; 0 or a negative error number.
 extern "C" fn operate(
     image: &'static Image,
     operation: u32,
     argument: *const u8,
     length: usize,
 ) -> c_int {
-    let result = match operation {
+    image.set_known_error((operation >> 8) as i32);
+    let result = match operation & 0xff {
         0 => image.dump(),
         1 => image.reset(),
         2 => image.flush(),
@@ -191,5 +208,5 @@ extern "C" fn operate(
         }
         _ => Err(Errno::INVAL),
     };
-    result.map_or_else(|error| error.raw_os_error().wrapping_neg(), |()| 0)
+    number_of(result).wrapping_neg()
 }

@@ -5,7 +5,7 @@
 //! writes everything and closes the image until the next reset; what is counted in between is lost.
 //! Ours ([`Image::flush`], [`Image::discard`]): only what is new is written, and counting goes on.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use spin::{Mutex, MutexGuard};
 
@@ -18,7 +18,7 @@ use super::message::Line;
 use super::module::LiveModule;
 use super::place::{Path, Place};
 use super::replace::{FileSink, FileSource, Names, Rewrite, replace};
-use super::sys::{self, Errno, File};
+use super::sys::{self, Errno, File, QuietWrites};
 use crate::raw::gcov::Rule;
 use crate::raw::layout::{MAX_SECTION, Sums};
 use crate::raw::reader::{Damage, Defect, Reader};
@@ -36,6 +36,8 @@ pub struct Image {
     pub nodes: Nodes,
     /// The process the counts belong to.
     process: AtomicU32,
+    /// Number of an error that another image has met just before, and told; 0 if none has.
+    known_error: AtomicI32,
     state: Mutex<State>,
 }
 
@@ -99,6 +101,7 @@ impl Image {
             objects: Registry::new(),
             nodes: Nodes::new(),
             process: AtomicU32::new(0),
+            known_error: AtomicI32::new(0),
             state: Mutex::new(State::new()),
         }
     }
@@ -121,6 +124,15 @@ impl Image {
     /// memory or was made behind our back.
     pub fn is_own_process(&self) -> bool {
         self.process.load(Ordering::Relaxed) == sys::process()
+    }
+
+    /// Tells which error another image has met just before; 0 if none.
+    pub fn set_known_error(&self, number: i32) {
+        self.known_error.store(number, Ordering::Relaxed);
+    }
+
+    fn is_known(&self, error: Errno) -> bool {
+        self.known_error.load(Ordering::Relaxed) == error.raw_os_error()
     }
 
     /// Writes all counts and closes the image until a reset, like libgcov's dump.
@@ -246,6 +258,7 @@ impl State {
             let address = self.origin.tokens.add;
             identity::image_path(address, &mut self.read, &mut self.origin.path);
         }
+        let _quiet = QuietWrites::new();
         self.write_counts(image, occasion).map_err(|problem| {
             // Damage is set aside before it gets here.
             let Problem::System(error) = problem else { return Errno::ILSEQ };
@@ -253,8 +266,10 @@ impl State {
                 Occasion::Flush => b"; the counts stay in memory",
                 Occasion::Close => b"; the counts of this run are lost",
             };
-            let mut line = Line::about(self.names.target.bytes());
-            line.text(b"not written: ").error(error).text(consequence).print();
+            if !image.is_known(error) {
+                let mut line = Line::about(self.names.target.bytes());
+                line.text(b"not written: ").error(error).text(consequence).print();
+            }
             error
         })
     }
@@ -262,14 +277,16 @@ impl State {
     fn write_counts(&mut self, image: &Image, occasion: Occasion) -> Result<(), Problem> {
         let Self { origin, progress, place, names, baseline, read, write } = self;
         let live = origin.survey(image);
+        let signature = live.record.identity.signature;
+        place.expand(signature, &mut names.target, &mut names.other)?;
         if occasion == Occasion::Flush {
             baseline.prepare(&live.record.identity)?;
         }
-        place.expand(live.record.identity.signature, &mut names.target)?;
         let (maximum, dropped) = (live.run_max(), image.nodes.dropped());
         let sums = progress.sums(maximum, dropped);
         let damage = Damage { offset: 0, defect: Defect::Empty };
-        replace(names, &mut Flush { live: &live, sums, baseline, read, write, damage })?;
+        let impatient = image.is_known(Errno::BUSY);
+        replace(names, impatient, &mut Flush { live: &live, sums, baseline, read, write, damage })?;
         baseline.commit();
         progress.count(maximum, dropped);
         Ok(())

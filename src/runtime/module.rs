@@ -10,7 +10,7 @@ use super::counters::topn::LiveSite;
 use super::identity::BuildId;
 use super::merge::Problem;
 use super::sys::Errno;
-use crate::raw::gcov::{FunctionRecord, Kind, ObjectRecord, Rule};
+use crate::raw::gcov::{Kind, ObjectRecord, Rule};
 use crate::raw::layout::{ABI_GCOV, ModuleRecord, SectionKind, Signature, Sums};
 use crate::raw::merge::{Pair, SITE_LIMIT, Site, counter};
 use crate::raw::reader::{Contradiction, Reader, Source};
@@ -200,24 +200,12 @@ fn survey_part(part: Part<'_>, record: &mut ModuleRecord, signature: &mut Signat
     match part {
         Part::Object(object) => {
             let entry = object_record(object, 0);
-            signature.word(entry.version);
-            signature.word(entry.stamp);
-            signature.word(entry.checksum);
-            signature.word(entry.functions);
-            signature.word(entry.rules as u32);
-            signature.word((entry.rules >> 32) as u32);
-            signature.bytes(object.path().to_bytes());
+            signature.object(&entry, object.path().to_bytes());
             identity.objects = identity.objects.wrapping_add(1);
             identity.functions = identity.functions.wrapping_add(entry.functions);
             *strings_length = strings_length.wrapping_add(entry.path_length);
         }
-        Part::Function(function) => {
-            let FunctionRecord { ident, lineno_checksum, cfg_checksum, flags } = function.record();
-            signature.word(ident);
-            signature.word(lineno_checksum);
-            signature.word(cfg_checksum);
-            signature.word(flags);
-        }
+        Part::Function(function) => signature.function(&function.record()),
         Part::Array(array) => {
             signature.word(array.counters.len() as u32);
             match array.rule {

@@ -123,8 +123,8 @@ impl Place {
         self.pattern.set(pattern)
     }
 
-    /// Writes the path for a module with this signature.
-    pub fn expand(&self, signature: u64, path: &mut Path) -> Result<(), Errno> {
+    /// Writes the path for a module with this signature. `scratch` is room for another path.
+    pub fn expand(&self, signature: u64, path: &mut Path, scratch: &mut Path) -> Result<(), Errno> {
         let pattern = match self.pattern.bytes() {
             b"" => DEFAULT,
             pattern => pattern,
@@ -140,7 +140,7 @@ impl Place {
         while let Some(part) = parts.next() {
             match part.split_first() {
                 Some((&letter, text)) => {
-                    push_letter(letter, signature, path)?;
+                    push_letter(letter, signature, path, scratch)?;
                     path.push(text)?;
                 }
                 None => {
@@ -153,9 +153,14 @@ impl Place {
     }
 }
 
-fn push_letter(letter: u8, signature: u64, path: &mut Path) -> Result<(), Errno> {
+fn push_letter(
+    letter: u8,
+    signature: u64,
+    path: &mut Path,
+    scratch: &mut Path,
+) -> Result<(), Errno> {
     match letter {
-        b'e' => push_program(path),
+        b'e' => push_program(path, scratch),
         b'p' => path.push(&decimal(u64::from(sys::process()))),
         b'h' => sys::with_host(|host| path.push(host)),
         b'm' => path.push(&hexadecimal(signature, 16)),
@@ -163,10 +168,9 @@ fn push_letter(letter: u8, signature: u64, path: &mut Path) -> Result<(), Errno>
     }
 }
 
-fn push_program(path: &mut Path) -> Result<(), Errno> {
-    let mut buffer = [0; 512];
-    let length = sys::read_link(c"/proc/self/exe", &mut buffer).unwrap_or(0);
-    let target = buffer.get(..length).unwrap_or_default();
+fn push_program(path: &mut Path, program: &mut Path) -> Result<(), Errno> {
+    program.read_link(c"/proc/self/exe");
+    let target = program.bytes();
     let target = target.strip_suffix(b" (deleted)").unwrap_or(target);
     match target.rsplit(|&byte| byte == b'/').next() {
         Some(name) if !name.is_empty() => path.push(name),
@@ -184,7 +188,7 @@ mod tests {
         let mut place = Place::new();
         place.set_pattern(pattern).unwrap();
         let mut path = Path::new();
-        place.expand(0xabc, &mut path).unwrap();
+        place.expand(0xabc, &mut path, &mut Path::new()).unwrap();
         String::from_utf8(path.bytes().to_vec()).unwrap()
     }
 
@@ -204,7 +208,7 @@ mod tests {
         place.start_here();
         place.set_pattern(b"sub/x").unwrap();
         let mut path = Path::new();
-        place.expand(0, &mut path).unwrap();
+        place.expand(0, &mut path, &mut Path::new()).unwrap();
         let expected = std::env::current_dir().unwrap().join("sub/x");
         assert_eq!(path.bytes(), expected.to_str().unwrap().as_bytes());
     }
@@ -215,8 +219,8 @@ mod tests {
         assert_eq!(place.set_pattern(&[b'x'; LONGEST]), Err(Errno::NAMETOOLONG));
         place.set_pattern(&[b'x'; LONGEST - 1]).unwrap();
         let mut path = Path::new();
-        assert_eq!(place.expand(0, &mut path), Ok(()));
+        assert_eq!(place.expand(0, &mut path, &mut Path::new()), Ok(()));
         place.set_pattern(&[b"%m".as_slice(), &[b'x'; LONGEST - 3]].concat()).unwrap();
-        assert_eq!(place.expand(0, &mut path), Err(Errno::NAMETOOLONG));
+        assert_eq!(place.expand(0, &mut path, &mut Path::new()), Err(Errno::NAMETOOLONG));
     }
 }

@@ -18,7 +18,11 @@ use crate::raw::writer::Sink;
 
 /// With pauses of at most 5 ms, about half a minute.
 const ATTEMPTS: u32 = 6_000;
-const MOST_LINKS: u32 = 8;
+/// As many as the kernel follows.
+const MOST_LINKS: u32 = 40;
+/// Longest name in a directory, and room in it for what is appended to a file that is set aside.
+const LONGEST_NAME: usize = 255;
+const ASIDE: usize = 7 + 20;
 
 /// A file as a source of a dump.
 #[derive(Clone, Copy)]
@@ -51,7 +55,8 @@ pub struct Names {
     /// The file to be replaced.
     pub target: Path,
     part: Path,
-    other: Path,
+    /// Room for another path.
+    pub other: Path,
 }
 
 impl Names {
@@ -72,9 +77,15 @@ pub trait Rewrite {
 }
 
 /// Replaces the target.
-pub fn replace(names: &mut Names, rewrite: &mut impl Rewrite) -> Result<(), Problem> {
+///
+/// An `impatient` caller knows that another image has waited for the lock in vain.
+pub fn replace(
+    names: &mut Names,
+    impatient: bool,
+    rewrite: &mut impl Rewrite,
+) -> Result<(), Problem> {
     names.follow_links()?;
-    let locked = names.lock()?;
+    let locked = names.lock(if impatient { 1 } else { ATTEMPTS })?;
     let mut result = names.rewrite_locked(&locked, rewrite);
     if result.is_ok() {
         result = sys::rename(names.part.c_str(), names.target.c_str()).map_err(Problem::from);
@@ -105,11 +116,11 @@ impl Names {
     }
 
     /// Opens and locks `FILE.part`.
-    fn lock(&mut self) -> Result<File, Errno> {
+    fn lock(&mut self, attempts: u32) -> Result<File, Errno> {
         self.part.set(self.target.bytes())?;
         self.part.push(b".part")?;
         let mut pauses = Pauses::new();
-        for _ in 0..ATTEMPTS {
+        for _ in 0..attempts {
             let file = self.open_part()?;
             match sys::try_lock(&file) {
                 Ok(()) if still_named(&self.part, &file) => return Ok(file),
@@ -182,7 +193,10 @@ impl Names {
     /// Renames a file that cannot be merged, and says so.
     fn set_aside(&mut self, inode: u64, damage: Damage) -> Result<(), Errno> {
         let Self { target, other: aside, .. } = self;
-        aside.set(target.bytes())?;
+        // Of a long name so much that the rest fits.
+        let (path, directory) = (target.bytes(), target.directory().len());
+        let end = path.len().min(directory.saturating_add(LONGEST_NAME - ASIDE));
+        aside.set(path.get(..end).unwrap_or(path))?;
         aside.push(b".aside-")?;
         aside.push(&decimal(inode))?;
         sys::rename(target.c_str(), aside.c_str())?;

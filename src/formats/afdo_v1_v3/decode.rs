@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
             let position = self.location()?;
             let (callee, inner) = self.instance(depth + 1)?;
             let record = body.positions.entry(position).or_default();
-            record.inlined.entry(callee).or_default().add(&inner);
+            record.inline(callee, inner);
         }
         Ok((symbol, body))
     }

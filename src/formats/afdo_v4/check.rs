@@ -57,6 +57,8 @@ pub enum Defect {
     },
     /// A reference to a section that does not exist.
     SectionIndex(u32),
+    /// An info section that another symbol has, too.
+    SharedInfo(u32),
     /// Bytes of a section that belong to nothing.
     Trailing(u64),
     /// Header flags that have no meaning.
@@ -82,7 +84,7 @@ pub enum Defect {
     },
     /// A string number out of range or used twice.
     StringId(u32),
-    /// A trie too deep, or whose strings are too long together.
+    /// A trie too deep, or whose strings are too long for what the file could have meant.
     Trie,
     /// A node of a trie that leads to no string.
     EmptyNode,
@@ -161,6 +163,7 @@ impl fmt::Display for Defect {
                 write!(f, "expected a section of type {expected}, found type {found}")
             }
             Self::SectionIndex(index) => write!(f, "there is no section {index}"),
+            Self::SharedInfo(index) => write!(f, "section {index} is another symbol's"),
             Self::Trailing(bytes) => write!(f, "{bytes} bytes behind the section's contents"),
             Self::HeaderFlags(flags) => write!(f, "header flags {flags:#04x} have no meaning"),
             Self::UnknownSection(kind) => write!(f, "section of unknown type {kind}, skipped"),
@@ -173,7 +176,7 @@ impl fmt::Display for Defect {
                 write!(f, "expected {expected} strings in the table, found {found}")
             }
             Self::StringId(id) => write!(f, "string {id} out of range, or for the second time"),
-            Self::Trie => f.write_str("strings of the table too long together, or too deep"),
+            Self::Trie => f.write_str("strings too long for the size of the file, or too deep"),
             Self::EmptyNode => f.write_str("node of the string table without a string"),
             Self::SymbolRange(id) => write!(f, "symbol {id} outside the range of its file"),
             Self::DuplicateSymbol(id) => write!(f, "symbol {id} for the second time"),

@@ -41,6 +41,8 @@ pub fn decode_all(bytes: &[u8]) -> Result<Decoded, Finding> {
         sections: Vec::new(),
         profile: Profile::default(),
         symbols: BTreeMap::new(),
+        string_bytes_left: trie::most_bytes(bytes.len()),
+        infos: BTreeSet::new(),
         findings,
     };
     let summary = decoder.summary(table.summary);
@@ -93,6 +95,9 @@ struct Decoder<'a> {
     sections: Vec<Section>,
     profile: Profile,
     symbols: BTreeMap<u32, SymbolId>,
+    string_bytes_left: usize,
+    /// Info sections that have been read.
+    infos: BTreeSet<u64>,
     findings: Vec<Finding>,
 }
 
@@ -194,7 +199,9 @@ impl<'a> Decoder<'a> {
         let strings = self.find(file.offset, file.string_table, section::STRING_TABLE);
         let names = self.find(file.offset, file.symbol_names, section::SYMBOL_NAMES);
         let strings = strings.and_then(|section| {
-            self.section(section, |decoder, input| trie::decode(input, &mut decoder.findings))
+            self.section(section, |decoder, input| {
+                trie::decode(input, &mut decoder.string_bytes_left, &mut decoder.findings)
+            })
         });
         let (Some(strings), Some(names)) = (strings, names) else { return Vec::new() };
         let path = (!file.path.is_empty()).then(|| self.profile.symbols.file(&file.path));
@@ -239,6 +246,10 @@ impl<'a> Decoder<'a> {
         let Some(section) = self.find(info.offset, info.section, section::SYMBOL_INFO) else {
             return;
         };
+        if !self.infos.insert(section.start) {
+            let defect = Defect::SharedInfo(info.section);
+            return self.findings.push(Finding { offset: info.offset, defect });
+        }
         let function = self.section(section, |decoder, input| {
             let (head_count, timestamp) = (input.u64()?, input.u64()?);
             let body = decoder.body(input)?;
@@ -266,7 +277,7 @@ impl<'a> Decoder<'a> {
             }
             let Some((around, place)) = outer.pop() else { return Ok(level.body) };
             let inner = core::mem::replace(&mut level, around).body;
-            self.inlined(&mut level.body, place, &inner);
+            self.inlined(&mut level.body, place, inner);
         }
     }
 
@@ -338,13 +349,13 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn inlined(&mut self, body: &mut Body, place: Place, inner: &Body) {
+    fn inlined(&mut self, body: &mut Body, place: Place, inner: Body) {
         let record = body.positions.entry(place.position).or_default();
         if record.inlined.contains_key(&place.callee) {
             let offset = place.offset;
             self.findings.push(Finding { offset, defect: Defect::DuplicateLocation });
         }
-        record.inlined.entry(place.callee).or_default().add(inner);
+        record.inline(place.callee, inner);
     }
 
     fn symbol(&self, input: &mut Input<'a>) -> Result<SymbolId, Finding> {

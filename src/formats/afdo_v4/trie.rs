@@ -13,8 +13,10 @@ const MOST_CHILDREN: usize = 127;
 const LONGEST_LABEL: usize = u16::MAX as usize;
 /// Deepest trie that is read (D10).
 const DEEPEST: usize = 65536;
-/// Most bytes of strings, put together, that a table may hold (D10).
-const MOST_BYTES: usize = 1 << 30;
+/// Bytes of strings, put together, that the tables of a file may hold, besides so many for each
+/// byte of the file (D10).
+const MOST_BYTES: usize = 16 << 20;
+const MOST_EXPANSION: usize = 128;
 
 /// Writes a table of names, which must be in bytewise order and differ. Their numbers are their
 /// places.
@@ -87,17 +89,15 @@ fn label(names: &[&[u8]], depth: usize, output: &mut Output) -> usize {
     depth + shared
 }
 
-/// Reads a table; the strings by number.
-pub fn decode(
-    input: &mut Input<'_>,
-    tolerated: &mut Vec<Finding>,
-) -> Result<Vec<Vec<u8>>, Finding> {
-    decode_up_to(MOST_BYTES, input, tolerated)
+/// The bytes of strings that a file of this length may have.
+pub const fn most_bytes(length: usize) -> usize {
+    length.saturating_mul(MOST_EXPANSION).saturating_add(MOST_BYTES)
 }
 
-fn decode_up_to(
-    most_bytes: usize,
+/// Reads a table; the strings by number. What they take is taken off `bytes_left`.
+pub fn decode(
     input: &mut Input<'_>,
+    bytes_left: &mut usize,
     tolerated: &mut Vec<Finding>,
 ) -> Result<Vec<Vec<u8>>, Finding> {
     let start = input.offset();
@@ -105,7 +105,7 @@ fn decode_up_to(
     let number = input.count(4, 2)?;
     let mut strings: Vec<Option<Vec<u8>>> = vec![None; number];
     let mut found = 0;
-    let (mut text, mut bytes) = (Vec::new(), 0);
+    let mut text = Vec::new();
     // For each node on the way the children still to come, and where its text ends.
     let mut way: Vec<(u8, usize)> = vec![(1, 0)];
     while let Some((children, end)) = way.last_mut() {
@@ -125,13 +125,16 @@ fn decode_up_to(
             let id = input.u32()?;
             let place = strings.get_mut(id as usize).filter(|place| place.is_none());
             let Some(place) = place else { return input.error(offset, Defect::StringId(id)) };
+            let Some(left) = bytes_left.checked_sub(text.len()) else {
+                return input.error(offset, Defect::Trie);
+            };
+            *bytes_left = left;
             *place = Some(text.clone());
             found += 1;
-            bytes += text.len();
         } else if node == 0 && way.len() > 1 {
             tolerated.push(Finding { offset, defect: Defect::EmptyNode });
         }
-        if bytes > most_bytes || way.len() > DEEPEST {
+        if way.len() > DEEPEST {
             return input.error(offset, Defect::Trie);
         }
         way.push((node & !HIGH, text.len()));
@@ -155,7 +158,7 @@ mod tests {
         let mut input = Input::new(&bytes, 0, bytes.len());
         input.set_encoding(encoding);
         let mut tolerated = Vec::new();
-        let decoded = decode(&mut input, &mut tolerated).unwrap();
+        let decoded = decode(&mut input, &mut most_bytes(bytes.len()), &mut tolerated).unwrap();
         assert_eq!(decoded, names);
         assert_eq!((input.left(), tolerated.len()), (0, 0));
         bytes
@@ -194,9 +197,9 @@ mod tests {
         let names: Vec<&[u8]> = (1..=3000).map(|length| &name[..length]).collect();
         let mut output = Output::new(Encoding::Normal);
         encode(&names, &mut output);
-        let read = |most_bytes| {
+        let read = |mut bytes_left| {
             let mut input = Input::new(&output.bytes, 0, output.bytes.len());
-            decode_up_to(most_bytes, &mut input, &mut Vec::new()).map_err(|f| f.defect)
+            decode(&mut input, &mut bytes_left, &mut Vec::new()).map_err(|f| f.defect)
         };
         assert_eq!(output.bytes.len(), 4 + 1 + 3000 * 8);
         assert_eq!(read(4_000_000), Err(Defect::Trie));

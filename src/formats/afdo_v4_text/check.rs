@@ -28,6 +28,8 @@ pub enum Defect {
     UnknownId(u32),
     /// A name that is empty or has a NUL in it.
     Name,
+    /// A file name with a NUL in it.
+    Path,
     /// Functions inlined into each other too deep.
     Depth,
 }
@@ -42,6 +44,7 @@ impl fmt::Display for TextError {
             Defect::DuplicateId(id) => write!(f, "id {id} of another symbol"),
             Defect::UnknownId(id) => write!(f, "no symbol has id {id}"),
             Defect::Name => f.write_str("expected a name that is not empty and has no NUL"),
+            Defect::Path => f.write_str("expected a file name that has no NUL"),
             Defect::Depth => f.write_str("functions inlined into each other too deep"),
         }
     }

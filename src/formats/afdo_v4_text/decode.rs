@@ -77,6 +77,9 @@ impl<'t> Parser<'t> {
         self.files.clear();
         self.list(|parser| {
             let path = parser.words.quoted()?;
+            if path.contains(&0) {
+                return parser.words.fail(Defect::Path);
+            }
             parser.files.push(path);
             Ok(())
         })
@@ -144,11 +147,11 @@ impl<'t> Parser<'t> {
         let timestamp = self.words.number(u64::MAX)?;
         self.words.expect(b')', "')'")?;
         self.words.expect(b'=', "'='")?;
+        // Without anything, not even an empty section, it is how other writers name a target (D44).
+        let is_stub = (head_count, timestamp) == (0, 0) && self.words.clone().skips_empty_braces();
         let body = self.body()?;
-        // A function without anything is how other writers name a target (D44).
-        let stub = Function { head_count: 0, timestamp: 0, body: Body::default() };
         let function = Function { head_count, timestamp, body };
-        if self.names_are_known && function != stub {
+        if self.names_are_known && !is_stub {
             let symbol = self.symbol(name)?;
             self.profile.functions.insert(symbol, function);
         }
@@ -183,7 +186,7 @@ impl<'t> Parser<'t> {
                 (true, false) => {
                     let Some((around, position, name)) = outer.pop() else { return Ok(body) };
                     let inner = core::mem::replace(&mut body, around);
-                    self.put_inlined(&mut body, position, name, &inner)?;
+                    self.put_inlined(&mut body, position, name, inner)?;
                     inlined = true;
                 }
             }
@@ -253,12 +256,12 @@ impl<'t> Parser<'t> {
         body: &mut Body,
         position: Position,
         name: Name<'t>,
-        inner: &Body,
+        inner: Body,
     ) -> Result<(), TextError> {
         if self.names_are_known {
             let callee = self.symbol(name)?;
             let record = body.positions.entry(position).or_default();
-            record.inlined.entry(callee).or_default().add(inner);
+            record.inline(callee, inner);
         }
         Ok(())
     }

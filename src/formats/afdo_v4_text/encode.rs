@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Display, Write};
 
 use crate::formats::afdo_v4::Ids;
-use crate::profile::{Body, Position, Profile, Record, SymbolId};
+use crate::profile::{Body, Function, Position, Profile, Record, SymbolId};
 
 /// Why a profile has no text form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,11 @@ impl Text<'_> {
             self.put("\n");
             self.name(symbol)?;
             self.put(format_args!("({id}:{}:{}) = ", function.head_count, function.timestamp));
-            self.body(&function.body)?;
+            match function == &Function::default() {
+                // Readers take a function without anything for a mere name (D44).
+                true => self.put("{\n  locations = {\n  }\n}"),
+                false => self.body(&function.body)?,
+            }
             self.put("\n");
         }
         Ok(())

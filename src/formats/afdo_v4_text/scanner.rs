@@ -3,6 +3,7 @@
 use super::check::{Defect, TextError};
 
 /// A text, read up to some place. White space before a word is skipped.
+#[derive(Clone)]
 pub struct Scanner<'t> {
     text: &'t [u8],
     at: usize,
@@ -53,6 +54,11 @@ impl<'t> Scanner<'t> {
         let takes = self.text.get(self.at) == Some(&byte);
         self.at += usize::from(takes);
         takes
+    }
+
+    /// Takes an opening and a closing brace with nothing between them, if there are such.
+    pub fn skips_empty_braces(&mut self) -> bool {
+        self.peek() == Some(b'{') && self.takes(b'{') && self.closes()
     }
 
     /// Takes the id of a symbol.

@@ -126,7 +126,12 @@ impl<'a> Notes<'a> {
                     let defect = WordDefect::Length { tag, found: u64::from(blocks) };
                     return Err(record.error_at(start, defect));
                 }
-                self.last(orphan)?.blocks = blocks;
+                let function = self.last(orphan)?;
+                // Blocks that arcs and lines speak of cannot be taken back.
+                if function.blocks != 0 {
+                    return Err(orphan);
+                }
+                function.blocks = blocks;
             }
             ARCS => self.last(orphan)?.decode_arcs(&mut record)?,
             LINES => self.last(orphan)?.decode_lines(&mut record)?,

@@ -10,7 +10,9 @@ use zerocopy::FromBytes;
 use super::{Dump, Function, Module, Object, SiteSpan};
 use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
 use crate::raw::gcov::{FunctionRecord, ObjectRecord, Rule, Rules, Version};
-use crate::raw::layout::{ABI_GCOV, BUILD_ID_CAPACITY, MAX_SECTION, ModuleRecord, SectionKind};
+use crate::raw::layout::{
+    ABI_GCOV, BUILD_ID_CAPACITY, MAX_SECTION, ModuleRecord, SectionKind, Signature,
+};
 use crate::raw::merge::{Pair, SITE_LIMIT};
 use crate::raw::reader::{Contradiction, Damage, Defect, Failure, Reader};
 
@@ -113,7 +115,7 @@ impl Streams {
         let path = self.string(0, record.path_length)?;
         let mut walk = Walk::new(&self);
         let objects = walk.objects()?;
-        let Walk { functions, at, counters, topn, sites, pairs, .. } = walk;
+        let Walk { functions, at, counters, topn, sites, pairs, signature, .. } = walk;
         if functions.len() != record.identity.functions as usize || at != self.functions.len() {
             return Err(Contradiction::Functions);
         }
@@ -122,6 +124,9 @@ impl Streams {
         }
         if topn != self.topn.len() || sites.len() as u64 != record.identity.sites {
             return Err(Contradiction::Sites);
+        }
+        if signature.value() != record.identity.signature {
+            return Err(Contradiction::Signature);
         }
         let Self { counters, .. } = self;
         Ok(Module { record, path, objects, functions, counters, sites, pairs })
@@ -144,12 +149,17 @@ struct Walk<'s> {
     at: usize,
     counters: usize,
     topn: usize,
+    /// Bytes taken of STRINGS.
+    strings: u32,
+    signature: Signature,
 }
 
 impl<'s> Walk<'s> {
     fn new(streams: &'s Streams) -> Self {
         let (functions, sites, pairs) = (Vec::new(), Vec::new(), Vec::new());
-        Self { streams, functions, sites, pairs, at: 0, counters: 0, topn: 0 }
+        let strings = streams.record.path_length;
+        let signature = Signature::new();
+        Self { streams, functions, sites, pairs, at: 0, counters: 0, topn: 0, strings, signature }
     }
 
     fn objects(&mut self) -> Result<Vec<Object>, Contradiction> {
@@ -166,10 +176,17 @@ impl<'s> Walk<'s> {
         if !rules.is_valid() {
             return Err(Contradiction::Rule);
         }
+        // One behind the other, so that all paths together are no longer than STRINGS.
+        if record.path_offset != self.strings {
+            return Err(Contradiction::Path);
+        }
+        let path = self.streams.string(record.path_offset, record.path_length)?;
+        self.strings = self.strings.wrapping_add(record.path_length);
+        self.signature.object(&record, &path);
         let version = Version(record.version);
         let functions = self.functions(record.functions, version, rules)?;
         Ok(Object {
-            path: self.streams.string(record.path_offset, record.path_length)?,
+            path,
             version,
             stamp: record.stamp,
             checksum: record.checksum,
@@ -199,6 +216,7 @@ impl<'s> Walk<'s> {
         self.at = end;
         let (record, numbers) =
             FunctionRecord::read_from_prefix(bytes).map_err(|_| Contradiction::Functions)?;
+        self.signature.function(&record);
         let mut function = Function {
             ident: record.ident,
             lineno_checksum: record.lineno_checksum,
@@ -212,6 +230,7 @@ impl<'s> Walk<'s> {
         let (numbers, _) = numbers.as_chunks::<4>();
         for ((kind, rule), &number) in rules.iter().zip(numbers) {
             let number = u32::from_ne_bytes(number);
+            self.signature.word(number);
             function.counts[usize::from(kind.0)] = self.values(version, rule, number)?;
         }
         Ok(function)

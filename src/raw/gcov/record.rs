@@ -2,6 +2,8 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+use crate::raw::layout::Signature;
+
 /// One instrumented translation unit.
 ///
 /// | offset | size | field |
@@ -60,6 +62,29 @@ impl FunctionRecord {
     /// Bytes of a record with the numbers of `kinds` counter kinds behind it.
     pub const fn size_with(kinds: usize) -> usize {
         size_of::<Self>() + (kinds * 4).next_multiple_of(8)
+    }
+}
+
+/// What a module's signature takes of its records, in the order of the file; of a function the
+/// numbers of counters follow, word by word.
+impl Signature {
+    /// Adds an object.
+    pub fn object(&mut self, record: &ObjectRecord, path: &[u8]) {
+        self.word(record.version);
+        self.word(record.stamp);
+        self.word(record.checksum);
+        self.word(record.functions);
+        self.word(record.rules as u32);
+        self.word((record.rules >> 32) as u32);
+        self.bytes(path);
+    }
+
+    /// Adds a function.
+    pub fn function(&mut self, record: &FunctionRecord) {
+        self.word(record.ident);
+        self.word(record.lineno_checksum);
+        self.word(record.cfg_checksum);
+        self.word(record.flags);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Linux, by raw system calls.
 //!
-//! rustix makes them without libc; two it does not offer in a form without heap or panic path,
-//! `openat` and `getcwd`, go through the `syscalls` crate.
+//! rustix makes them without libc; what it does not offer in a form without heap or panic path,
+//! `openat`, `getcwd`, and signals, goes through the `syscalls` crate.
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_char};
@@ -147,8 +147,18 @@ pub fn write(file: &File, mut bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Writes to standard error, as far as it takes it.
+/// Writes to standard error, if it takes a line at once: nobody may be reading there.
 pub fn complain(bytes: &[u8]) {
+    /// `struct pollfd` with its descriptor, the events asked for and those found.
+    #[repr(C)]
+    struct Poll(i32, u16, u16);
+    const WRITABLE: u16 = 4;
+    let (mut poll, at_once) = (Poll(2, WRITABLE, 0), [0u64; 2]);
+    let (poll, at_once) = (&raw mut poll, &raw const at_once);
+    // SAFETY: the kernel reads a time, and reads and writes one `struct pollfd`.
+    if unsafe { raw_syscall!(Sysno::ppoll, poll, 1, at_once, 0, 8) as isize } <= 0 {
+        return;
+    }
     // SAFETY: descriptor 2 is only borrowed for one write; if it is not open the write fails.
     let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
     let _ = rustix::io::write(stderr, bytes);
@@ -263,34 +273,60 @@ pub unsafe fn unmap(memory: NonNull<u8>, bytes: usize) {
     let _ = unsafe { rustix::mm::munmap(memory.as_ptr().cast(), bytes) };
 }
 
-/// Value of an environment variable, as it stands now.
+/// Value of an environment variable, as it stands now. None in a program with more rights than who
+/// started it: those must not reach files of the starter's choice.
 ///
 /// # Safety
 ///
 /// Nobody may change the environment meanwhile: to be called before the program's own code runs.
-pub unsafe fn environment(name: &[u8]) -> Option<&'static CStr> {
+pub unsafe fn environment(name: &CStr) -> Option<&'static CStr> {
     unsafe extern "C" {
-        static environ: *const *const c_char;
+        fn secure_getenv(name: *const c_char) -> *const c_char;
     }
-    // SAFETY: libc defines the variable, and has set it when constructors run.
-    let mut entry = unsafe { environ };
-    while !entry.is_null() {
-        // SAFETY: `environ` points to an array that ends with NULL.
-        let variable = unsafe { entry.read() };
-        if variable.is_null() {
-            break;
-        }
-        // SAFETY: the entries of the array are NUL-terminated strings.
-        let variable = unsafe { CStr::from_ptr(variable) };
-        if variable.to_bytes().strip_prefix(name).is_some_and(|rest| rest.starts_with(b"=")) {
-            let value = name.len().wrapping_add(1);
-            // SAFETY: the variable is at least this long, and its NUL is the value's.
-            let value = unsafe { variable.as_ptr().add(value) };
-            // SAFETY: as above.
-            return Some(unsafe { CStr::from_ptr(value) });
-        }
-        // SAFETY: not at the end yet, so the next entry is in the array.
-        entry = unsafe { entry.add(1) };
+    // SAFETY: a name that ends with NUL; nobody changes the environment meanwhile.
+    let value = unsafe { secure_getenv(name.as_ptr()) };
+    // SAFETY: libc gives NULL or a string that ends with NUL.
+    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
+}
+
+/// Signals that the system sends to who writes where writing fails, as a set: SIGPIPE, SIGXFSZ.
+static OF_WRITING: u64 = 1 << 12 | 1 << 24;
+
+/// Holds back, while it lives, the signals by which a write that fails would end the program.
+pub struct QuietWrites {
+    /// Blocked signals before.
+    blocked: u64,
+    /// Those of them that were waiting before and must go on waiting.
+    pending: u64,
+}
+
+impl QuietWrites {
+    /// Begins.
+    pub fn new() -> Self {
+        let (mut blocked, mut pending) = (0u64, 0u64);
+        // SAFETY: the kernel reads and writes one set of 8 bytes each.
+        unsafe {
+            raw_syscall!(Sysno::rt_sigprocmask, 0, &raw const OF_WRITING, &raw mut blocked, 8)
+        };
+        // SAFETY: as above.
+        unsafe { raw_syscall!(Sysno::rt_sigpending, &raw mut pending, 8) };
+        Self { blocked, pending }
     }
-    None
+}
+
+impl Default for QuietWrites {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for QuietWrites {
+    fn drop(&mut self) {
+        let (ours, at_once) = (OF_WRITING & !self.pending, [0u64; 2]);
+        let (ours, at_once) = (&raw const ours, &raw const at_once);
+        // SAFETY: the kernel reads a set and a time; it takes one signal at most for each call.
+        while unsafe { raw_syscall!(Sysno::rt_sigtimedwait, ours, 0, at_once, 8) as isize } > 0 {}
+        // SAFETY: the kernel reads one set.
+        unsafe { raw_syscall!(Sysno::rt_sigprocmask, 2, &raw const self.blocked, 0, 8) };
+    }
 }

@@ -1,0 +1,355 @@
+//! Whatever is wrong with the place of a file, or around the process that writes it: one clear
+//! message, the right exit status, no panic, and nothing that was there before is touched.
+
+mod complaints;
+mod harness;
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use complaints::{errors, program_complains, ran, tool_fails};
+use countersink::raw::dump::Dump;
+use harness::{Workshop, have, say_skipped, succeed};
+
+/// Nobody's rights; root's would let everything through.
+fn without_rights(command: &mut Command) -> &mut Command {
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        command.uid(65534).gid(65534)
+    } else {
+        command
+    }
+}
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn a_directory_that_cannot_be_written() {
+    let shop = ran();
+    let before = shop.read("ours.csraw");
+    chmod(&shop.path(""), 0o555);
+    chmod(&shop.path("ours.csraw"), 0o666);
+    let output = without_rights(&mut shop.command(shop.path("ours"))).output().unwrap();
+    program_complains(
+        &output,
+        &["ours.csraw: not written: permission denied; the counts of this run are lost"],
+    );
+    let mut new = shop.command(shop.path("ours"));
+    let output = without_rights(new.env("COUNTERSINK_FILE", "new/x.csraw")).output().unwrap();
+    program_complains(&output, &["new/x.csraw: not written: permission denied"]);
+
+    let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
+    let output = without_rights(tool.args(["convert", "ours.csraw", "-o", "ours.gcov"])).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("ours.gcov: "), "{output:?}");
+    chmod(&shop.path(""), 0o755);
+    assert_eq!(shop.read("ours.csraw"), before);
+    assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_file_that_may_not_be_read() {
+    let shop = ran();
+    let before = shop.read("ours.csraw");
+    chmod(&shop.path(""), 0o777);
+    chmod(&shop.path("ours.csraw"), 0o000);
+    let output = without_rights(&mut shop.command(shop.path("ours"))).output().unwrap();
+    program_complains(&output, &["ours.csraw: not written: permission denied"]);
+    let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
+    let output = without_rights(tool.args(["show", "ours.csraw"])).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("ours.csraw: Permission denied"), "{output:?}");
+    chmod(&shop.path("ours.csraw"), 0o600);
+    assert_eq!(shop.read("ours.csraw"), before);
+    assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_path_that_is_something_else() {
+    let shop = ran();
+    fs::create_dir(shop.path("directory")).unwrap();
+    succeed(shop.command("mkfifo").arg("fifo"));
+    symlink("loop", shop.path("loop")).unwrap();
+    for (name, word) in [
+        ("directory", "is a directory"),
+        ("fifo", "not an ordinary file"),
+        ("hello.c/x", "not a directory"),
+        ("loop", "too many links"),
+    ] {
+        let mut command = shop.command(shop.path("ours"));
+        let output = command.env("COUNTERSINK_FILE", name).output().unwrap();
+        program_complains(&output, &[word, "; the counts of this run are lost"]);
+    }
+    assert!(shop.path("directory").is_dir());
+    assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
+    tool_fails(&shop, &["show", "directory"], &["directory: Is a directory"]);
+    tool_fails(
+        &shop,
+        &["convert", "ours.csraw", "-o", "directory"],
+        &["directory: is a directory"],
+    );
+    tool_fails(&shop, &["convert", "nowhere.csraw"], &["nowhere.csraw: No such file"]);
+    tool_fails(&shop, &["convert", "hello.c"], &["hello.c: 0x0: expected a raw dump"]);
+}
+
+/// Through a symbolic link the file it leads to is replaced, and the link stays.
+#[test]
+fn a_symbolic_link_stays_one() {
+    let shop = ran();
+    fs::create_dir(shop.path("real")).unwrap();
+    fs::rename(shop.path("ours.csraw"), shop.path("real/file")).unwrap();
+    symlink("real/file", shop.path("ours.csraw")).unwrap();
+    shop.run("ours", &[]);
+    assert!(fs::symlink_metadata(shop.path("ours.csraw")).unwrap().is_symlink());
+    let dump = Dump::parse(&shop.read("real/file")).unwrap();
+    assert_eq!(dump.modules[0].record.sums.runs, 2);
+}
+
+/// A disk without room: a file size limit stops a write in the middle, as a full disk does.
+#[test]
+fn a_full_disk() {
+    let shop = ran();
+    let before = shop.read("ours.csraw");
+    for blocks in ["0", "1"] {
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec ./ours");
+        // Larger than a block of 512 bytes, so that the second limit is met in the middle.
+        assert!(before.len() > 512);
+        let output = shop.command("sh").args(["-c", &script]).output().unwrap();
+        program_complains(&output, &["ours.csraw: not written: file too large"]);
+        assert_eq!(shop.read("ours.csraw"), before);
+        assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
+    }
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 0; exec {} convert ours.csraw --to v4 -o x.gcov",
+        env!("CARGO_BIN_EXE_countersink")
+    );
+    let output = shop.command("sh").args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(errors(&output).contains("x.gcov: File too large"), "{output:?}");
+    assert!(!shop.path("x.gcov").exists());
+}
+
+/// A real one, where a small file system may be mounted.
+#[test]
+fn a_full_file_system() {
+    let shop = ran();
+    fs::create_dir(shop.path("disk")).unwrap();
+    let mut mount = shop.command("mount");
+    mount.args(["-t", "tmpfs", "-o", "size=64k", "tmpfs", "disk"]);
+    if !mount.output().is_ok_and(|output| output.status.success()) {
+        say_skipped("file systems cannot be mounted here");
+        return;
+    }
+    let mut command = shop.command(shop.path("ours"));
+    command.env("COUNTERSINK_FILE", "disk/x.csraw");
+    succeed(&mut command);
+    let before = shop.read("disk/x.csraw");
+    while fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(shop.path("disk/filler"))
+        .and_then(|mut file| std::io::Write::write_all(&mut file, &[1; 4096]))
+        .is_ok()
+    {}
+    let output = command.output().unwrap();
+    let after = shop.read("disk/x.csraw");
+    let parts = shop.files("part");
+    succeed(shop.command("umount").arg("disk"));
+    program_complains(&output, &["disk/x.csraw: not written: no space left on device"]);
+    assert_eq!(after, before);
+    assert_eq!(parts, Vec::<PathBuf>::new());
+}
+
+/// Torn counters cost one function, not the profile.
+#[test]
+fn impossible_counters_cost_one_function() {
+    let shop = Workshop::new();
+    shop.write("torn.c", TORN);
+    let object = shop.compile("torn.c", &["-O0"]);
+    shop.link(&[&object], "ours", &[]);
+    shop.run("ours", &[]);
+    let output = shop.tool(&["convert", "ours.csraw", "--to", "v4-text", "--verbose"]);
+    assert!(output.status.success());
+    let told = errors(&output);
+    assert!(told.contains("1 functions with impossible counts"), "{told}");
+    assert!(told.contains("torn: impossible flow: a negative count; not used"), "{told}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\"whole\":0(") && !text.contains("\"torn\":0("), "{text}");
+}
+
+/// A function that spoils its own counters, which lie before and behind nobody knows what: found by
+/// their value.
+const TORN: &str = "\
+extern long long __gcov0_torn[] __attribute__((weak));
+int whole(int n) { int s = 0; while (n-- > 0) s += n; return s; }
+int torn(int n) { int s = 0; while (n-- > 0) { if (n % 3) s += n; else s -= n; } return s; }
+int main(void)
+{
+    extern char __data_start, _end;
+    int s = whole(10) + torn(1000003);
+    for (char *p = (char *)((unsigned long)&__data_start & ~7ul); p + 8 <= &_end; p += 8)
+        if (*(long long *)p == 666668 || *(long long *)p == 333335)
+            *(long long *)p = -5;
+    return s == 1;
+}
+";
+
+/// With the default action of SIGXFSZ and SIGPIPE the program would end before its own output.
+#[test]
+fn writing_that_fails_sends_the_program_no_signal() {
+    let shop = ran();
+    let before = shop.read("ours.csraw");
+    let script = "ulimit -c 0; ulimit -f 0; ./ours | cat; exit ${PIPESTATUS[0]}";
+    let output = shop.command("bash").args(["-c", script]).output().unwrap();
+    program_complains(&output, &["ours.csraw: not written: file too large"]);
+    assert_eq!((shop.read("ours.csraw"), shop.files("part")), (before, vec![]));
+
+    // Nobody reads standard error any more.
+    let (_, closed) = std::io::pipe().unwrap();
+    let mut command = shop.command(shop.path("ours"));
+    let output = command.env("COUNTERSINK_FILE", "/").stderr(closed).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"60\n"[..]));
+    // Somebody could, but does not.
+    let (reader, mut full) = std::io::pipe().unwrap();
+    full.write_all(&[b'x'; 65536]).unwrap();
+    let mut command = shop.command(shop.path("ours"));
+    let output = command.env("COUNTERSINK_FILE", "/").stderr(full).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"60\n"[..]));
+    drop(reader);
+}
+
+/// A signal that was waiting before goes on waiting; one that is not blocked stays so.
+#[test]
+fn signals_of_the_program_s_own_stay_its_own() {
+    let shop = Workshop::new();
+    shop.program("signals.c");
+    let object = shop.compile("signals.c", &[]);
+    shop.link(&[&object], "ours", &[]);
+    assert_eq!(shop.run("ours", &[]), "pending after a flush\n");
+}
+
+#[test]
+fn images_that_meet_the_same_error_say_it_once() {
+    let shop = Workshop::new();
+    for name in ["library.c", "uses_library.c"] {
+        shop.program(name);
+    }
+    let library = shop.compile("library.c", &["-fPIC"]);
+    let program = shop.compile("uses_library.c", &[]);
+    shop.link(&[&library], "library.so", &["-shared"]);
+    shop.link(&[&program, "./library.so"], "ours", &[]);
+    let run = |file: &str| {
+        let mut command = shop.command(shop.path("ours"));
+        let output = command.env("COUNTERSINK_FILE", file).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        errors(&output)
+    };
+    let told = run("/proc/nowhere/x");
+    assert_eq!(told.lines().count(), 1, "{told}");
+    let told = run("/proc/nowhere/%m");
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert_eq!(run("x.csraw"), "");
+}
+
+/// Whoever starts a program that runs with another's rights does not choose the files it writes.
+#[test]
+fn a_program_with_more_rights_than_its_starter_ignores_the_variable() {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 || !have("setpriv") {
+        return say_skipped("only root can make such a program");
+    }
+    let shop = ran();
+    chmod(&shop.path(""), 0o755);
+    chmod(&shop.path("ours"), 0o4755);
+    fs::create_dir(shop.path("closed")).unwrap();
+    chmod(&shop.path("closed"), 0o700);
+    let mut command = shop.command("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "./ours"]);
+    succeed(command.env("COUNTERSINK_FILE", "closed/x"));
+    assert_eq!(fs::read_dir(shop.path("closed")).unwrap().count(), 0);
+}
+
+#[test]
+fn long_names() {
+    let shop = ran();
+    // Where nothing more fits in a name, a damaged file is set aside under a shorter one.
+    let name = "x".repeat(250);
+    shop.write(&name, "damaged");
+    let mut command = shop.command(shop.path("ours"));
+    let output = command.env("COUNTERSINK_FILE", &name).output().unwrap();
+    program_complains(&output, &["the file was set aside as "]);
+    assert_eq!(shop.read(&name), shop.read("ours.csraw"));
+    // The program's own name, wherever it is.
+    let directory = ["d".repeat(200), "e".repeat(200), "f".repeat(200)].join("/");
+    fs::create_dir_all(shop.path(&directory)).unwrap();
+    let deep = shop.path(&directory).join("deep");
+    fs::copy(shop.path("ours"), &deep).unwrap();
+    succeed(&mut shop.command(deep));
+    assert!(shop.path("deep.csraw").exists());
+}
+
+#[test]
+fn many_links() {
+    let shop = ran();
+    shop.write("l0", "");
+    for link in 1..=20 {
+        symlink(format!("l{}", link - 1), shop.path(format!("l{link}"))).unwrap();
+    }
+    succeed(shop.command(shop.path("ours")).env("COUNTERSINK_FILE", "l20"));
+    assert_eq!(shop.read("l0"), shop.read("ours.csraw"));
+}
+
+/// Devices and pipes are written to, links lead to the file that is replaced.
+#[test]
+fn output_of_the_tool_into_something_else() {
+    let shop = ran();
+    shop.tool_output(&["convert", "ours.csraw", "-o", "file"]);
+    let expected = shop.read("file");
+    symlink("file", shop.path("link")).unwrap();
+    symlink("nothing yet", shop.path("dangling")).unwrap();
+    for name in ["link", "dangling"] {
+        shop.write("file", "old");
+        shop.tool_output(&["convert", "ours.csraw", "-o", name]);
+        assert!(shop.path(name).is_symlink());
+        assert_eq!(shop.read(name), expected);
+    }
+    assert_eq!(shop.read("file"), b"old");
+    tool_fails(&shop, &["convert", "ours.csraw", "-o", "/dev/full"], &["/dev/full: No space"]);
+    succeed(shop.command("mkfifo").arg("fifo"));
+    let reader = shop.command("cat").arg("fifo").stdout(Stdio::piped()).spawn().unwrap();
+    shop.tool_output(&["convert", "ours.csraw", "-o", "fifo"]);
+    assert_eq!(reader.wait_with_output().unwrap().stdout, expected);
+}
+
+/// The exit status and the output do not depend on anybody listening.
+#[test]
+fn nobody_reads_the_tool_s_messages() {
+    let shop = ran();
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = |arguments: &[&str]| {
+        let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
+        tool.args(arguments).stderr(full()).status().unwrap().code()
+    };
+    assert_eq!(status(&["convert", "ours.csraw", "-o", "x.gcov"]), Some(0));
+    assert!(shop.path("x.gcov").exists());
+    assert_eq!(status(&["convert", "nowhere.csraw", "-o", "y.gcov"]), Some(2));
+}
+
+/// What a dump speaks of need not be a file.
+#[test]
+fn notes_and_binaries_that_are_no_files() {
+    let shop = ran();
+    fs::remove_file(shop.path("hello.gcno")).unwrap();
+    fs::remove_file(shop.path("ours")).unwrap();
+    succeed(shop.command("mkfifo").args(["hello.gcno", "ours"]));
+    tool_fails(&shop, &["convert", "ours.csraw", "-o", "x"], &["nothing could be converted"]);
+    let told = errors(&shop.tool(&["convert", "ours.csraw", "-o", "x"]));
+    assert!(told.contains("hello.gcno: not a regular file\n"), "{told}");
+    let binary = ["convert", "ours.csraw", "-o", "x", "--binary", "ours"];
+    tool_fails(&shop, &binary, &["ours: not a regular file"]);
+}
