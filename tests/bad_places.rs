@@ -86,6 +86,10 @@ fn a_path_that_is_something_else() {
         let output = command.env("COUNTERSINK_FILE", name).output().unwrap();
         program_complains(&output, &[word, "; the counts of this run are lost"]);
     }
+    succeed(shop.command("mkfifo").arg("x.part"));
+    let output = shop.command(shop.path("ours")).env("COUNTERSINK_FILE", "x").output().unwrap();
+    program_complains(&output, &["x: not written: not an ordinary file"]);
+    fs::remove_file(shop.path("x.part")).expect("a pipe that stays");
     assert!(shop.path("directory").is_dir());
     assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
     tool_fails(&shop, &["show", "directory"], &["directory: Is a directory"]);

@@ -25,9 +25,10 @@
 //!
 //! No heap, not even indirectly: memory is static, or mapped once when a flush must not end the
 //! counting. No panic path (`tests/archive.rs` looks at the symbols). No call into libc except
-//! `fork`, `exec*`, `secure_getenv` and the memory functions. No lock that is waited for without a limit or that the
-//! waiting thread holds itself, so a flush may come from a signal handler. The exit status, `errno`
-//! and the program's files are not touched, and no signal comes of a write that fails. Silent when all is well; otherwise one line.
+//! `fork`, `exec*`, `secure_getenv` and the memory functions. No lock that is waited for without a
+//! limit or that the waiting thread holds itself, so a flush may come from a signal handler. The
+//! exit status, `errno` and the program's files are not touched, and no signal comes of a write
+//! that fails. Silent when all is well; otherwise one line.
 
 pub mod abi;
 pub mod baseline;

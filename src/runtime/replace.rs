@@ -146,12 +146,17 @@ impl Names {
     }
 
     fn open_part(&mut self) -> Result<File, Errno> {
-        match sys::open(self.part.c_str(), Access::Create) {
+        let file = match sys::open(self.part.c_str(), Access::Create) {
             Err(Errno::NOENT) => {
                 self.make_directories()?;
                 sys::open(self.part.c_str(), Access::Create)
             }
             result => result,
+        }?;
+        // Somebody else's device or pipe, which would be removed in the end.
+        match sys::facts(&file)?.kind {
+            Kind::File => Ok(file),
+            _ => Err(Errno::NXIO),
         }
     }
 
