@@ -330,6 +330,16 @@ fn output_of_the_tool_into_something_else() {
     assert_eq!(reader.wait_with_output().unwrap().stdout, expected);
 }
 
+/// A profile in the place of the dump it came from would cost the dump.
+#[test]
+fn output_of_the_tool_into_its_own_input() {
+    let shop = ran();
+    let before = shop.read("ours.csraw");
+    symlink("ours.csraw", shop.path("link")).unwrap();
+    tool_fails(&shop, &["convert", "ours.csraw", "-o", "./link"], &["./link: is an input, too"]);
+    assert_eq!(shop.read("ours.csraw"), before);
+}
+
 /// The exit status and the output do not depend on anybody listening.
 #[test]
 fn nobody_reads_the_tool_s_messages() {

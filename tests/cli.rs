@@ -87,6 +87,10 @@ fn exit_statuses() {
         assert_eq!(status(&["convert", "prog.csraw", "--to", "v2", "--for-gcc", "gcc"]), Some(0));
     }
     assert_eq!(status(&["check", "prog.csraw", "prog.c"]), Some(2));
+    assert_eq!(status(&["show", "prog.gcno", "--json"]), Some(2));
+    assert_eq!(status(&["show", "prog.csraw", "--summary", "--top", "1"]), Some(2));
+    assert_eq!(status(&["show", "prog.csraw", "--source", "rog.c"]), Some(2));
+    assert_eq!(status(&["show", "prog.csraw", "--source", "prog.c"]), Some(0));
     shop.write("bad.csraw", &shop.read("prog.csraw")[..100]);
     assert_eq!(status(&["check", "bad.csraw"]), Some(1));
     assert_eq!(status(&["check", "prog.csraw"]), Some(0));

@@ -252,7 +252,7 @@ fn pkg_config_and_cmake_find_what_install_writes() {
         shop.write(
             "CMakeLists.txt",
             "cmake_minimum_required(VERSION 3.13)\nproject(hello C)\n\
-             find_package(countersink REQUIRED)\nadd_executable(by_cmake hello.c)\n\
+             find_package(countersink 0.1 REQUIRED)\nadd_executable(by_cmake hello.c)\n\
              target_compile_options(by_cmake PRIVATE -fprofile-generate -ftest-coverage)\n\
              target_link_options(by_cmake PRIVATE -fprofile-generate)\n\
              target_link_libraries(by_cmake PRIVATE countersink::runtime)\n",

@@ -377,3 +377,22 @@ fn lua_profile() {
 fn sqlite_profile() {
     profile_is_what_gcov_says(sqlite);
 }
+
+/// Counts that a process took with it cost a function no more than they weigh.
+#[test]
+fn a_function_that_processes_leave_in_the_middle() {
+    let shop = Workshop::new();
+    shop.program("left.c");
+    let object = shop.compile("left.c", &[]);
+    shop.link(&[&object], "ours", &[]);
+    for argument in ["", "x", "x", "e"] {
+        shop.run("ours", &[argument]);
+    }
+    let output = shop.tool(&["convert", "ours.csraw", "-o", "x.gcov"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("; 1 functions left in the middle"), "{told}");
+    let profile =
+        countersink::formats::afdo_v4::decode::decode(&shop.read("x.gcov")).unwrap().profile;
+    let main = profile.functions.iter().find(|(id, _)| profile.symbols.name(**id) == b"main");
+    assert_eq!(main.unwrap().1.head_count, 4);
+}

@@ -19,14 +19,20 @@ use crate::raw::dump::{Dump, Module};
 pub struct World<'c> {
     dump: &'c Dump,
     places: &'c Places,
+    verbose: bool,
     /// Read when the first name is missing.
     names: OnceCell<HashMap<u32, Vec<u8>>>,
 }
 
 impl<'c> World<'c> {
     /// `binary` is the user's choice, instead of the recorded path; it must fit.
-    pub fn new(dump: &'c Dump, places: &'c Places, binary: Option<&'c Path>) -> Result<Self> {
-        let world = Self { dump, places, names: OnceCell::new() };
+    pub fn new(
+        dump: &'c Dump,
+        places: &'c Places,
+        binary: Option<&'c Path>,
+        verbose: bool,
+    ) -> Result<Self> {
+        let world = Self { dump, places, verbose, names: OnceCell::new() };
         if let Some(binary) = binary {
             let names = names_in(binary, &dump.modules)?;
             world.names.get_or_init(|| names);
@@ -50,6 +56,10 @@ impl<'c> World<'c> {
 impl Sources for World<'_> {
     fn path(&self, directory: &[u8], name: &[u8]) -> Vec<u8> {
         self.places.moved(&crate::convert::profile::source_path(directory, name))
+    }
+
+    fn wants_details(&self) -> bool {
+        self.verbose
     }
 
     fn function(&self, ident: u32) -> Option<Vec<u8>> {

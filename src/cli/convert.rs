@@ -112,6 +112,9 @@ impl Convert {
 
     fn write_profile(&self, profile: &Profile, discriminators: Discriminators) -> Result<()> {
         let path = self.output.as_deref();
+        if let Some(path) = path.filter(|path| self.is_input(path)) {
+            return Err(Error::about(path, "is an input, too"));
+        }
         let name = path.unwrap_or(Path::new("standard output"));
         let v4 = |encoding| afdo_v4::encode::encode(profile, encoding).about(name);
         let (bytes, content) = match self.to {
@@ -132,6 +135,12 @@ impl Convert {
         output::write(path, &bytes, content)
     }
 
+    /// Whether a path is that of an input, under whatever name.
+    fn is_input(&self, path: &Path) -> bool {
+        let same = |input: &PathBuf| matches!((input.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        self.inputs.iter().any(same)
+    }
+
     fn write_gcda(&self, inputs: &[Input]) -> Result<()> {
         if self.output.is_some() {
             return Err(Error::new(
@@ -145,12 +154,20 @@ impl Convert {
             let moved = self.sources.places.moved(recorded);
             let place = convert::gcda::place(&moved, prefix, self.strip);
             output::replace(display(&place), &object.to_bytes())?;
+            if self.sources.verbose {
+                output::say(display(&place).display());
+            }
         }
-        let older = match replaced {
-            0 => String::new(),
-            number => format!("; {number} objects of older builds left out"),
-        };
-        output::say(format_args!("{} .gcda files written{older}", objects.len()));
+        let mut line = format!("{} .gcda files written", objects.len());
+        if replaced > 0 {
+            line += &format!("; {replaced} objects left out, of which later ones have the files");
+        }
+        let dropped = dump.modules.iter().map(|module| module.record.sums.dropped);
+        let dropped = dropped.fold(0, u64::saturating_add);
+        if dropped > 0 {
+            line += &format!("; {dropped} events without room in the runtime");
+        }
+        output::say(line);
         Ok(())
     }
 
@@ -198,7 +215,7 @@ impl ConvertSources {
         let (files, chosen) = self.read_notes(dump, &mut missing);
         let notes = files.iter().map(|(path, bytes)| Notes::decode(bytes).about(path));
         let notes: Vec<Notes> = notes.collect::<Result<_>>()?;
-        let world = World::new(dump, &self.places, self.binary.as_deref())?;
+        let world = World::new(dump, &self.places, self.binary.as_deref(), self.verbose)?;
         let (profile, statistics) = convert::profile(dump, &notes, &chosen, &world);
         self.report(&statistics, &missing, name)?;
         Ok(profile)
@@ -232,7 +249,12 @@ impl ConvertSources {
             statistics.details.iter().for_each(output::say);
         }
         if statistics.functions == 0 {
-            return Err(Error::about(name, format!("nothing could be converted: {statistics}")));
+            let hint = match statistics.objects {
+                0 => "; notes come with -ftest-coverage and are found with --notes or --path-map",
+                _ => "",
+            };
+            let what = format!("nothing could be converted: {statistics}{hint}");
+            return Err(Error::about(name, what));
         }
         warn(name, statistics);
         Ok(())
@@ -244,7 +266,7 @@ pub fn added<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Result<Dump> {
     let mut sum = Dump::default();
     for input in inputs {
         if input.format != Format::Dump {
-            let what = format!("expected a raw dump, found a {}", input.format.name());
+            let what = format!("expected a raw dump, found {}", input.format.name());
             return Err(Error::about(&input.name, what));
         }
         sum.merge(input.dump()?);

@@ -41,12 +41,12 @@ impl Format {
     /// Name for messages.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Dump => "raw dump",
-            Self::V2 => "AutoFDO profile, version 2",
-            Self::V4 => "AutoFDO profile, version 4",
-            Self::V4Text => "AutoFDO profile, version 4 as text",
-            Self::Gcda => "gcc's counters of an object (.gcda)",
-            Self::Gcno => "gcc's notes of an object (.gcno)",
+            Self::Dump => "a raw dump",
+            Self::V2 => "an AutoFDO profile, version 2",
+            Self::V4 => "an AutoFDO profile, version 4",
+            Self::V4Text => "an AutoFDO profile, version 4 as text",
+            Self::Gcda => "counters of an object (.gcda)",
+            Self::Gcno => "notes of an object (.gcno)",
         }
     }
 
@@ -118,7 +118,7 @@ impl Input {
             }
             Format::V2 => afdo_v1_v3::decode::decode(&self.bytes).about(&self.name),
             Format::Dump | Format::Gcda | Format::Gcno => {
-                let what = format!("expected a profile, found a {}", self.format.name());
+                let what = format!("expected a profile, found {}", self.format.name());
                 Err(Error::about(&self.name, what))
             }
         }

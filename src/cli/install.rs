@@ -11,7 +11,7 @@ use super::{Outcome, archive, output};
 /// Write the runtime, its header, and what pkg-config and CMake want to know
 ///
 /// Writes lib/libcountersink_rt.a, include/countersink.h, lib/pkgconfig/countersink.pc and
-/// lib/cmake/countersink/countersink-config.cmake below the prefix.
+/// lib/cmake/countersink below the prefix.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -34,8 +34,11 @@ impl Install {
         output::replace(&lib.join(archive::FILE_NAME), archive::ARCHIVE)?;
         output::replace(&prefix.join("include/countersink.h"), archive::HEADER.as_bytes())?;
         output::replace(&lib.join("pkgconfig/countersink.pc"), pkg_config(&prefix).as_bytes())?;
-        let cmake = lib.join("cmake/countersink/countersink-config.cmake");
-        output::replace(&cmake, cmake_config().as_bytes())?;
+        let cmake = lib.join("cmake/countersink");
+        let [config, version] = ["config", "config-version"]
+            .map(|name| cmake.join(format!("countersink-{name}.cmake")));
+        output::replace(&config, cmake_config().as_bytes())?;
+        output::replace(&version, cmake_version().as_bytes())?;
         Ok(Outcome::Done)
     }
 }
@@ -62,5 +65,23 @@ fn cmake_config() -> String {
          INTERFACE_LINK_OPTIONS \"{}\")\nendif()\n",
         archive::FILE_NAME,
         archive::UNDEFINED,
+    )
+}
+
+/// Who asks for a version gets it from one of the same series that is as new.
+fn cmake_version() -> String {
+    let (version, minor) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_VERSION_MINOR"));
+    let series = format!("{}.{minor}", env!("CARGO_PKG_VERSION_MAJOR"));
+    format!(
+        "set(PACKAGE_VERSION {version})\n\
+         if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)\n  \
+         set(PACKAGE_VERSION_COMPATIBLE FALSE)\n\
+         elseif(PACKAGE_FIND_VERSION VERSION_LESS {series})\n  \
+         set(PACKAGE_VERSION_COMPATIBLE FALSE)\n\
+         else()\n  \
+         set(PACKAGE_VERSION_COMPATIBLE TRUE)\n  \
+         if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)\n    \
+         set(PACKAGE_VERSION_EXACT TRUE)\n  \
+         endif()\nendif()\n"
     )
 }

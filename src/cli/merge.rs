@@ -39,7 +39,9 @@ pub struct Merge {
 
 fn weighted(text: &str) -> std::result::Result<(u32, PathBuf), String> {
     let (weight, file) = text.split_once('=').ok_or("expected W=FILE")?;
-    let weight = weight.parse().map_err(|_| format!("expected a number, found {weight}"))?;
+    let weight = weight
+        .parse()
+        .map_err(|_| format!("expected a number up to {}, found {weight}", u32::MAX))?;
     Ok((weight, file.into()))
 }
 

@@ -17,9 +17,9 @@ use crate::raw::dump::Object;
 /// Where notes and sources are.
 #[derive(Debug, Args)]
 pub struct Places {
-    /// Look for .gcno files here, if not beside the recorded path
+    /// Look for .gcno files here, under as much of the recorded path as fits
     #[arg(long, value_name = "DIR")]
-    notes: Option<PathBuf>,
+    notes: Vec<PathBuf>,
     /// Take paths that start with OLD as starting with NEW
     #[arg(long, value_name = "OLD=NEW", value_parser = path_map)]
     path_map: Vec<(Vec<u8>, Vec<u8>)>,
@@ -86,7 +86,7 @@ impl Places {
         let plain = demangled(&recorded).map(|path| self.moved(&path)).map(path_of);
         let recorded = path_of(recorded);
         let mut candidates = Vec::new();
-        if let Some(directory) = &self.notes {
+        for directory in &self.notes {
             for path in plain.iter().chain([&recorded]) {
                 let parts: Vec<&OsStr> = path.iter().filter(|part| *part != "/").collect();
                 for skipped in 0..parts.len() {

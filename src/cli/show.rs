@@ -41,10 +41,10 @@ pub struct Show {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The summary of the counts
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["function", "source", "top"])]
     summary: bool,
     /// The sections of the file with their places and sizes
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["summary", "function", "source", "top", "json"])]
     sections: bool,
     /// The functions of this name
     #[arg(long, value_name = "NAME")]
@@ -69,6 +69,10 @@ impl Show {
         let text = match input.format {
             _ if self.sections => sections(&input)?,
             Format::Dump if !functions && !self.summary => self.dump(&input.dump()?)?,
+            Format::Gcda | Format::Gcno if functions || self.summary || self.json => {
+                let what = format!("{}, is shown as a whole and as text only", input.format.name());
+                return Err(Error::about(&input.name, what));
+            }
             Format::Gcda => gcda(&Data::decode(&input.bytes).about(&input.name)?),
             Format::Gcno => gcno(&Notes::decode(&input.bytes).about(&input.name)?),
             _ => self.profile(&self.sources.profile(&[input])?)?,
@@ -116,7 +120,12 @@ impl Show {
         };
         let declared = |symbol: &SymbolId| {
             let path = symbols.declared_in(*symbol).unwrap_or_default();
-            self.source.as_ref().is_none_or(|end| path.ends_with(end.as_bytes()))
+            self.source.as_ref().is_none_or(|end| {
+                let before = path.strip_suffix(end.as_bytes());
+                before.is_some_and(|before| {
+                    before.is_empty() || before.ends_with(b"/") || end.starts_with('/')
+                })
+            })
         };
         let functions = profile.functions.keys().copied();
         let mut chosen: Vec<SymbolId> = functions.filter(named).filter(declared).collect();
@@ -208,7 +217,7 @@ fn sections(input: &Input) -> Result<String> {
             }
         }
         format => {
-            let what = format!("a {} has no sections", format.name());
+            let what = format!("{}, has no sections", format.name());
             return Err(Error::about(&input.name, what));
         }
     }

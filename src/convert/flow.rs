@@ -5,7 +5,9 @@
 //! solving does not matter. The entry has no predecessors and the exit no successors to reckon with.
 //!
 //! Counts of fake arcs may be negative: a call of `fork` returns once more than it was made. A
-//! negative count anywhere else cannot be, and tells of torn counters.
+//! negative count anywhere else cannot be. Small ones are left by processes that replaced themselves
+//! in the middle of the function: the graph does not know that a call of `exec` may not return.
+//! Large ones tell of torn counters.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,6 +24,8 @@ pub struct Flow {
     pub blocks: Vec<i64>,
     /// Executions of each arc, in the order of the notes.
     pub arcs: Vec<i64>,
+    /// Whether the function was left in the middle: the counts may be off by as much as was allowed.
+    pub mended: bool,
 }
 
 /// Why there is no solution.
@@ -57,8 +61,14 @@ impl core::error::Error for FlowError {}
 impl Flow {
     /// Solves for `blocks` blocks, whose arcs off the tree have these counters.
     ///
-    /// The arcs' blocks must be below `blocks`.
-    pub fn solve(blocks: u32, arcs: &[Arc], counters: &[i64]) -> Result<Self, FlowError> {
+    /// The arcs' blocks must be below `blocks`. Up to `left` processes may have left the function in
+    /// the middle.
+    pub fn solve(
+        blocks: u32,
+        arcs: &[Arc],
+        counters: &[i64],
+        left: i64,
+    ) -> Result<Self, FlowError> {
         let expected = arcs.iter().filter(|arc| !arc.is_on_tree()).count();
         if expected != counters.len() {
             return Err(FlowError::Counters { expected, found: counters.len() });
@@ -69,7 +79,7 @@ impl Flow {
             solver.set_arc(place, counters.next().copied().unwrap_or(0));
         }
         solver.run();
-        solver.finish()
+        solver.finish(left)
     }
 
     /// How often the function was entered from its start, and not from elsewhere as after `setjmp`.
@@ -166,21 +176,27 @@ impl<'n> Solver<'n> {
         }
     }
 
-    fn finish(self) -> Result<Flow, FlowError> {
+    fn finish(self, left: i64) -> Result<Flow, FlowError> {
         let arcs: Option<Vec<i64>> = self.counts.into_iter().collect();
         // A block without a way out, as in thunks, of which the compiler notes only the entry, took
         // part as if it had no executions, which gcov shows. It was executed as often as entered.
         let count =
             |block: &Block| if block.out.arcs > 0 { block.count } else { Some(block.into.sum) };
         let blocks: Option<Vec<i64>> = self.blocks.iter().map(count).collect();
-        let (Some(arcs), Some(blocks)) = (arcs, blocks) else {
+        let (Some(mut arcs), Some(mut blocks)) = (arcs, blocks) else {
             return Err(FlowError::Unsolvable);
         };
-        let negative = |(arc, &count): (&Arc, &i64)| count < 0 && !arc.is_fake();
-        if blocks.iter().any(|&count| count < 0) || self.arcs.iter().zip(&arcs).any(negative) {
-            return Err(FlowError::Negative);
+        let real = self.arcs.iter().zip(&mut arcs).filter(|(arc, _)| !arc.is_fake());
+        let counts = real.map(|(_, count)| count).chain(&mut blocks);
+        let mut mended = false;
+        for count in counts.filter(|count| **count < 0) {
+            if *count < left.saturating_neg() {
+                return Err(FlowError::Negative);
+            }
+            *count = 0;
+            mended = true;
         }
-        Ok(Flow { blocks, arcs })
+        Ok(Flow { blocks, arcs, mended })
     }
 }
 
@@ -205,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_loop() {
-        let flow = Flow::solve(5, &looping(), &[1, 10, 1]).unwrap();
+        let flow = Flow::solve(5, &looping(), &[1, 10, 1], 0).unwrap();
         assert_eq!(flow.blocks, [1, 1, 1, 10, 11]);
         assert_eq!(flow.arcs, [1, 1, 10, 0, 10, 1]);
         assert_eq!(flow.entries(&looping()), 1);
@@ -220,7 +236,7 @@ mod tests {
             Arc::new(2, 1, TREE | FAKE),
             Arc::new(3, 1, TREE),
         ];
-        let flow = Flow::solve(4, &arcs, &[2]);
+        let flow = Flow::solve(4, &arcs, &[2], 0);
         // Without a counter on the entry the graph is no tree with one arc less.
         assert_eq!(flow, Err(FlowError::Unsolvable));
         let arcs = [
@@ -229,7 +245,7 @@ mod tests {
             Arc::new(2, 1, TREE | FAKE),
             Arc::new(3, 1, TREE),
         ];
-        let flow = Flow::solve(4, &arcs, &[1, 2]).unwrap();
+        let flow = Flow::solve(4, &arcs, &[1, 2], 0).unwrap();
         assert_eq!(flow.arcs, [1, 2, -1, 2]);
         assert_eq!(flow.blocks, [1, 1, 1, 2]);
     }
@@ -250,23 +266,23 @@ mod tests {
             Arc::new(6, 1, TREE | FAKE),
             Arc::new(7, 1, TREE),
         ];
-        let flow = Flow::solve(8, &arcs, &[10, 13, 10, 7]).unwrap();
+        let flow = Flow::solve(8, &arcs, &[10, 13, 10, 7], 0).unwrap();
         assert_eq!(flow.blocks, [13, 13, 10, 13, 0, 13, 10, 10]);
         assert_eq!(flow.entries(&arcs), 10);
     }
 
     #[test]
     fn a_thunk() {
-        let flow = Flow::solve(4, &[Arc::new(0, 2, 0)], &[7]).unwrap();
+        let flow = Flow::solve(4, &[Arc::new(0, 2, 0)], &[7], 0).unwrap();
         assert_eq!(flow.blocks, [7, 0, 7, 0]);
     }
 
     #[test]
     fn impossible_counters() {
         assert_eq!(
-            Flow::solve(5, &looping(), &[1]),
+            Flow::solve(5, &looping(), &[1], 0),
             Err(FlowError::Counters { expected: 3, found: 1 })
         );
-        assert_eq!(Flow::solve(5, &looping(), &[1, 10, -1]), Err(FlowError::Negative));
+        assert_eq!(Flow::solve(5, &looping(), &[1, 10, -1], 0), Err(FlowError::Negative));
     }
 }

@@ -47,8 +47,9 @@ pub fn profile(
                 continue;
             };
             conversion.statistics.objects += 1;
+            let runs = i64::try_from(module.record.sums.runs).unwrap_or(i64::MAX);
             for view in module.functions(object) {
-                conversion.function(&view, object, functions, sources);
+                conversion.function(&view, (object, runs), functions, sources);
             }
         }
     }
@@ -62,6 +63,11 @@ pub trait Sources {
     /// The path of a source file that the compiler, running in `directory`, called by `name`.
     fn path(&self, directory: &[u8], name: &[u8]) -> Vec<u8> {
         source_path(directory, name)
+    }
+
+    /// Whether [`Statistics::details`] should name everything that is dropped.
+    fn wants_details(&self) -> bool {
+        false
     }
 
     /// The name of a global function that no notes know.
@@ -123,7 +129,7 @@ impl Conversion {
     fn function(
         &mut self,
         view: &FunctionView<'_>,
-        object: &Object,
+        (object, runs): (&Object, i64),
         known: &Known<'_>,
         sources: &impl Sources,
     ) {
@@ -140,13 +146,14 @@ impl Conversion {
             return;
         };
         let arcs = view.counters(Kind::ARCS);
-        match Flow::solve(notes.blocks, &notes.arcs, arcs) {
+        match Flow::solve(notes.blocks, &notes.arcs, arcs, runs) {
             Ok(flow) => {
                 self.statistics.functions += 1;
                 self.statistics.counters += arcs.len();
+                self.statistics.functions_mended += usize::from(flow.mended);
                 let counted = Counted { notes, flow, extent, files: &known.files };
                 self.head(view, &counted);
-                self.positions(&counted);
+                self.positions(&counted, sources);
                 self.targets(view, &counted, sources);
             }
             Err(error) => {
@@ -169,7 +176,7 @@ impl Conversion {
     }
 
     /// Credits the counts of the function's lines.
-    fn positions(&mut self, counted: &Counted<'_>) {
+    fn positions(&mut self, counted: &Counted<'_>, sources: &impl Sources) {
         let mut largest = BTreeMap::<(FileId, u32), i64>::new();
         for line in &counted.notes.lines {
             let count = counted.flow.blocks[line.block as usize];
@@ -182,14 +189,18 @@ impl Conversion {
                 let sum = record.count.get_or_insert(0);
                 *sum = sum.saturating_add(count.max(0) as u64);
             }
-            let counter = match owner {
-                Owner::Itself => &mut self.statistics.lines,
-                Owner::Inlined(_) => &mut self.statistics.lines_inlined,
-                Owner::Nobody if count > 0 => &mut self.statistics.lines_outside,
-                Owner::Several if count > 0 => &mut self.statistics.lines_ambiguous,
-                Owner::Nobody | Owner::Several => continue,
+            let (counter, why) = match owner {
+                Owner::Itself => (&mut self.statistics.lines, None),
+                Owner::Inlined(_) => (&mut self.statistics.lines_inlined, None),
+                Owner::Nobody | Owner::Several if count <= 0 => continue,
+                Owner::Nobody => (&mut self.statistics.lines_outside, Some("no known function")),
+                Owner::Several => (&mut self.statistics.lines_ambiguous, Some("several functions")),
             };
             *counter += 1;
+            if let Some(why) = why.filter(|_| sources.wants_details()) {
+                let path = String::from_utf8_lossy(self.profile.symbols.path(file));
+                self.statistics.details.push(format!("{path}:{line}: lies in {why}; dropped"));
+            }
         }
     }
 

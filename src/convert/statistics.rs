@@ -15,6 +15,8 @@ pub struct Statistics {
     pub functions: usize,
     /// Functions of used objects that the notes do not know, or know differently.
     pub functions_without_notes: usize,
+    /// Functions that processes left in the middle, whose counts may be off by the number of runs.
+    pub functions_mended: usize,
     /// Functions whose counts are impossible.
     pub functions_impossible: usize,
     /// Arc counters of used functions.
@@ -47,6 +49,9 @@ impl fmt::Display for Statistics {
         write!(f, "{objects} objects, {functions} functions, {counters} counters; ")?;
         write!(f, "{lines} lines and {lines_inlined} of inlined functions, ")?;
         write!(f, "{sites} indirect-call sites")?;
+        if self.functions_mended > 0 {
+            write!(f, "; {} functions left in the middle", self.functions_mended)?;
+        }
         let dropped: [(u64, &str); 9] = [
             (self.objects_without_notes as u64, "objects without notes"),
             (self.functions_without_notes as u64, "functions without notes"),

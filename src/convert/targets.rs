@@ -5,6 +5,8 @@
 //! end in a call as sites, the k-th block is the k-th site's; and where that block has one line
 //! only, that is the line of the call. Sites elsewhere are dropped and counted.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::profile::{Conversion, Counted, Place, Sources};
@@ -24,15 +26,22 @@ impl Conversion {
         let sites = view.sites(Kind::INDIRECT_CALL);
         let calls = call_blocks(counted.notes);
         let certain = calls.len() == sites.len();
-        for (site, &block) in sites.clone().zip(calls.iter().filter(|_| certain)) {
-            if let Some(place) = self.call_place(counted, block, &site) {
-                self.site(place, &site, sources);
-            } else {
-                self.statistics.sites_unplaced += usize::from(site.total != 0);
+        for (number, site) in sites.enumerate() {
+            let block = calls.get(number).filter(|_| certain);
+            match block.and_then(|&block| self.call_place(counted, block, &site)) {
+                Some(place) => self.site(place, &site, sources),
+                None if site.total != 0 => self.unplaced(counted, number, sources),
+                None => {}
             }
         }
-        if !certain {
-            self.statistics.sites_unplaced += sites.filter(|site| site.total != 0).count();
+    }
+
+    fn unplaced(&mut self, counted: &Counted<'_>, number: usize, sources: &impl Sources) {
+        self.statistics.sites_unplaced += 1;
+        if sources.wants_details() {
+            let name = String::from_utf8_lossy(counted.notes.name);
+            let what = format!("{name}: line of indirect call {number} is not certain; dropped");
+            self.statistics.details.push(what);
         }
     }
 

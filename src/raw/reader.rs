@@ -287,15 +287,15 @@ impl<'b, R: Source> Reader<'b, R> {
         self.fill(HEADER, length)?;
         self.payload = length;
         self.taken = 0;
+        let expected = self.sequence;
+        self.sequence = expected.wrapping_add(1);
         let found = checksum(self.buffer.get(..HEADER.wrapping_add(length)).unwrap_or_default());
         if found != header.crc {
             return self.fail(start, Defect::Checksum { expected: header.crc, found });
         }
-        if header.sequence != self.sequence {
-            let defect = Defect::Sequence { expected: self.sequence, found: header.sequence };
-            return self.fail(start, defect);
+        if header.sequence != expected {
+            return self.fail(start, Defect::Sequence { expected, found: header.sequence });
         }
-        self.sequence = self.sequence.wrapping_add(1);
         let Some(kind) = SectionKind::from_number(header.kind) else {
             return self.fail(start, Defect::Kind { expected: None, found: header.kind });
         };
