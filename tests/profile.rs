@@ -296,7 +296,11 @@ fn check_profile(profile: &Profile, expected: &BTreeMap<(String, String), Expect
             time: function.timestamp,
             lines: lines.collect(),
         };
-        found.insert((source, name), entry);
+        // Nothing but calls: a function that exists only inlined, which has no notes.
+        let has_counts = !entry.lines.is_empty() || entry.entries > 0;
+        if has_counts || expected.contains_key(&(source.clone(), name.clone())) {
+            found.insert((source, name), entry);
+        }
     }
     let keys =
         |map: &BTreeMap<(String, String), Expected>| map.keys().cloned().collect::<BTreeSet<_>>();
@@ -316,7 +320,7 @@ fn check_summary(profile: &Profile, found: &BTreeMap<(String, String), Expected>
     assert_eq!(summary.total_count, counts.iter().sum::<u64>());
     assert_eq!(summary.max_count, counts[0]);
     assert_eq!(summary.counts, counts.len() as u64);
-    assert_eq!(summary.functions, found.len() as u64);
+    assert_eq!(summary.functions, profile.functions.len() as u64);
     assert_eq!(summary.max_function_count, found.values().map(|f| f.entries).max().unwrap());
     for cutoff in &summary.cutoffs {
         let wanted = u128::from(summary.total_count) * u128::from(cutoff.share) / 1_000_000;

@@ -1,4 +1,5 @@
-//! The binary that a dump was written by: the symbol table that names call targets without notes.
+//! The binary that a dump was written by: its machine code tells where indirect calls stand, its
+//! symbol table names targets without notes.
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -12,44 +13,69 @@ use super::input::read_regular;
 use super::notes::{Places, display};
 use super::output;
 use crate::convert::names::ident;
-use crate::convert::profile::Sources;
-use crate::raw::dump::{Dump, Module};
+use crate::convert::profile::{Call, Sources};
+use crate::convert::sites::counters::{FunctionKey, wanted};
+use crate::convert::sites::{Place, locate};
+use crate::raw::dump::{Dump, FunctionView, Module};
 
 /// Answers what a conversion asks, from the command line's places and the binaries.
 pub struct World<'c> {
     dump: &'c Dump,
     places: &'c Places,
+    /// The user's choice, instead of the recorded path.
+    binary: Option<&'c Path>,
     verbose: bool,
-    /// Read when the first name is missing.
-    names: OnceCell<HashMap<u32, Vec<u8>>>,
+    /// Of each module what its binary tells; read when the first is asked for.
+    binaries: OnceCell<Vec<Binary>>,
+}
+
+/// What a binary tells.
+#[derive(Default)]
+struct Binary {
+    /// Names of its global functions by ident.
+    names: HashMap<u32, Vec<u8>>,
+    /// Lines of the indirect calls of its functions.
+    calls: HashMap<FunctionKey, Vec<Place>>,
 }
 
 impl<'c> World<'c> {
-    /// `binary` is the user's choice, instead of the recorded path; it must fit.
+    /// `binary` is the user's choice, instead of the recorded path; it must fit one module.
     pub fn new(
         dump: &'c Dump,
         places: &'c Places,
         binary: Option<&'c Path>,
         verbose: bool,
     ) -> Result<Self> {
-        let world = Self { dump, places, verbose, names: OnceCell::new() };
+        let world = Self { dump, places, binary, verbose, binaries: OnceCell::new() };
         if let Some(binary) = binary {
-            let names = names_in(binary, &dump.modules)?;
-            world.names.get_or_init(|| names);
+            let bytes = read_regular(binary).about(binary)?;
+            let file = object::File::parse(&*bytes).about(binary)?;
+            let found = file.build_id().about(binary)?.unwrap_or_default();
+            if !dump.modules.iter().any(|module| module.build_id() == found) {
+                return Err(Error::about(binary, rebuilt(found, &dump.modules)));
+            }
         }
         Ok(world)
     }
 
-    fn names(&self) -> HashMap<u32, Vec<u8>> {
-        let mut names = HashMap::new();
-        for module in self.dump.modules.iter().filter(|module| !module.path.is_empty()) {
-            let path = self.places.moved(&module.path);
-            match names_in(display(&path), std::slice::from_ref(module)) {
-                Ok(found) => names.extend(found),
-                Err(error) => output::say(format_args!("{error}; not used for call targets")),
-            }
+    fn binaries(&self) -> &[Binary] {
+        self.binaries.get_or_init(|| {
+            let modules = self.dump.modules.iter();
+            modules.map(|module| self.read(module).unwrap_or_default()).collect()
+        })
+    }
+
+    /// Reads the binary of a module: the one chosen, if it fits, or the recorded one.
+    fn read(&self, module: &Module) -> Option<Binary> {
+        if let Some(Ok(binary)) = self.binary.map(|path| Binary::read(path, module)) {
+            return Some(binary);
         }
-        names
+        if module.path.is_empty() {
+            return None;
+        }
+        let moved = self.places.moved(&module.path);
+        let told = |error| output::say(format_args!("{error}; not used for indirect calls"));
+        Binary::read(display(&moved), module).map_err(told).ok()
     }
 }
 
@@ -62,28 +88,51 @@ impl Sources for World<'_> {
         self.verbose
     }
 
+    fn call(&self, module: usize, function: &FunctionView<'_>, site: usize) -> Option<Call> {
+        let place =
+            self.binaries().get(module)?.calls.get(&FunctionKey::of(function))?.get(site)?;
+        let Place::At(mut call) = place.clone() else { return None };
+        call.at.path = self.places.moved(&call.at.path);
+        if let Some(function) = &mut call.function {
+            function.path = self.places.moved(&function.path);
+        }
+        Some(call)
+    }
+
     fn function(&self, ident: u32) -> Option<Vec<u8>> {
-        self.names.get_or_init(|| self.names()).get(&ident).cloned()
+        self.binaries().iter().find_map(|binary| binary.names.get(&ident)).cloned()
     }
 }
 
-/// Names by ident of the global functions of a binary, which must be one of the modules'.
-fn names_in(path: &Path, modules: &[Module]) -> Result<HashMap<u32, Vec<u8>>> {
-    let bytes = read_regular(path).about(path)?;
-    let file = object::File::parse(&*bytes).about(path)?;
-    let found = file.build_id().about(path)?.unwrap_or_default();
-    if !modules.iter().any(|module| module.build_id() == found) {
-        return Err(Error::about(path, rebuilt(found, modules)));
+impl Binary {
+    /// Reads a binary, which must be the module's.
+    fn read(path: &Path, module: &Module) -> Result<Self> {
+        let bytes = read_regular(path).about(path)?;
+        let file = object::File::parse(&*bytes).about(path)?;
+        let found = file.build_id().about(path)?.unwrap_or_default();
+        if module.build_id() != found {
+            return Err(Error::about(path, rebuilt(found, std::slice::from_ref(module))));
+        }
+        if file.symbols().next().is_none() {
+            return Err(Error::about(path, "has no symbol table"));
+        }
+        let wanted = wanted(module);
+        let places = locate(&file, &file, &wanted).unwrap_or_else(|error| {
+            output::say(format_args!("{}: {error}; not used for indirect calls", path.display()));
+            Vec::new()
+        });
+        let calls = wanted.into_iter().map(|wanted| wanted.function).zip(places).collect();
+        Ok(Self { names: names_in(&file), calls })
     }
+}
+
+/// Names by ident of the global functions of a binary.
+fn names_in(file: &object::File<'_>) -> HashMap<u32, Vec<u8>> {
     let functions = file.symbols().filter(|symbol| symbol.is_global() && symbol.is_definition());
-    let names: HashMap<u32, Vec<u8>> = functions
+    functions
         .filter(|symbol| symbol.kind() == object::SymbolKind::Text)
         .filter_map(|symbol| symbol.name_bytes().ok().map(|name| (ident(name), name.to_vec())))
-        .collect();
-    match names.is_empty() {
-        true => Err(Error::about(path, "has no symbol table")),
-        false => Ok(names),
-    }
+        .collect()
 }
 
 fn rebuilt(found: &[u8], modules: &[Module]) -> String {

@@ -22,7 +22,7 @@ use super::Statistics;
 use super::flow::Flow;
 use super::lines::{Extent, Lines, Owner};
 use super::names::Names;
-use crate::formats::gcno::{self, Line, Notes};
+use crate::formats::gcno::{self, Notes};
 use crate::profile::{FileId, Position, Profile, Record, SymbolId};
 use crate::raw::dump::{Dump, FunctionView, Object};
 use crate::raw::gcov::Kind;
@@ -40,7 +40,7 @@ pub fn profile(
     let mut conversion = Conversion::default();
     let known: Vec<_> = notes.iter().map(|notes| conversion.known(notes, sources)).collect();
     conversion.lines.sort();
-    for (module, chosen) in dump.modules.iter().zip(chosen) {
+    for (number, (module, chosen)) in dump.modules.iter().zip(chosen).enumerate() {
         for (object, chosen) in module.objects.iter().zip(chosen) {
             let Some(functions) = chosen.and_then(|file| known.get(file)) else {
                 conversion.statistics.objects_without_notes += 1;
@@ -49,7 +49,7 @@ pub fn profile(
             conversion.statistics.objects += 1;
             let runs = i64::try_from(module.record.sums.runs).unwrap_or(i64::MAX);
             for view in module.functions(object) {
-                conversion.function(&view, (object, runs), functions, sources);
+                conversion.function(&view, (number, object, runs), functions, sources);
             }
         }
     }
@@ -70,8 +70,45 @@ pub trait Sources {
         false
     }
 
+    /// Where a module's machine code makes the call of an indirect-call site, if that is certain.
+    fn call(&self, module: usize, function: &FunctionView<'_>, site: usize) -> Option<Call> {
+        let _ = (module, function, site);
+        None
+    }
+
     /// The name of a global function that no notes know.
     fn function(&self, ident: u32) -> Option<Vec<u8>>;
+}
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SourceLine {
+    /// Path of the file, as [`source_path`] makes it.
+    pub path: Vec<u8>,
+    /// Line, from 1.
+    pub line: u32,
+    /// Which of several pieces of code of the line, 0 if there is only one.
+    pub discriminator: u16,
+}
+
+/// A function as its declaration names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Declared {
+    /// Assembler name.
+    pub name: Vec<u8>,
+    /// Path of the file, as [`source_path`] makes it.
+    pub path: Vec<u8>,
+    /// Line of the declaration.
+    pub line: u32,
+}
+
+/// A call in the machine code.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Call {
+    /// Its line.
+    pub at: SourceLine,
+    /// The function it was written in, which may be inlined where it is made.
+    pub function: Option<Declared>,
 }
 
 /// What has been found so far.
@@ -95,7 +132,7 @@ pub(super) struct Counted<'n> {
     pub(super) notes: &'n gcno::Function<'n>,
     pub(super) flow: Flow,
     extent: Extent,
-    files: &'n HashMap<&'n [u8], FileId>,
+    pub(super) files: &'n HashMap<&'n [u8], FileId>,
 }
 
 impl Conversion {
@@ -129,7 +166,7 @@ impl Conversion {
     fn function(
         &mut self,
         view: &FunctionView<'_>,
-        (object, runs): (&Object, i64),
+        (module, object, runs): (usize, &Object, i64),
         known: &Known<'_>,
         sources: &impl Sources,
     ) {
@@ -154,7 +191,7 @@ impl Conversion {
                 let counted = Counted { notes, flow, extent, files: &known.files };
                 self.head(view, &counted);
                 self.positions(&counted, sources);
-                self.targets(view, &counted, sources);
+                self.targets(view, module, &counted, sources);
             }
             Err(error) => {
                 self.statistics.functions_impossible += 1;
@@ -205,9 +242,9 @@ impl Conversion {
     }
 
     /// The function and position that a line found in a function belongs to, if that is known.
-    pub(super) fn place(&self, counted: &Counted<'_>, line: Line<'_>) -> Option<Place> {
-        let owner = self.lines.owner(counted.files[line.file], line.line, &counted.extent);
-        position(owner, line.line, &counted.extent)
+    pub(super) fn place(&self, counted: &Counted<'_>, file: FileId, line: u32) -> Option<Place> {
+        let owner = self.lines.owner(file, line, &counted.extent);
+        position(owner, line, &counted.extent)
     }
 
     /// The record at a place.

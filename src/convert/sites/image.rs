@@ -1,0 +1,95 @@
+//! A linked program or library as it lies in memory when it runs.
+
+use alloc::string::String;
+use std::collections::{BTreeMap, HashMap};
+use std::prelude::v1::*;
+
+use object::read::{Object, ObjectSection, ObjectSymbol, RelocationFlags};
+use object::{Architecture, SectionFlags, SectionKind, elf};
+
+/// An image.
+pub struct Image<'d> {
+    /// What its instructions are.
+    pub architecture: Architecture,
+    /// By address.
+    sections: BTreeMap<u64, Section<'d>>,
+    /// Words that the dynamic linker writes.
+    words: HashMap<u64, u64>,
+}
+
+struct Section<'d> {
+    data: &'d [u8],
+    is_code: bool,
+}
+
+/// A function by its symbol.
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    /// Where it starts.
+    pub address: u64,
+    /// Where it ends.
+    pub end: u64,
+    /// Its name.
+    pub name: String,
+}
+
+impl<'d> Image<'d> {
+    /// Lays a file out.
+    pub fn new(file: &object::File<'d>) -> Result<Self, object::Error> {
+        let mut image = Self {
+            architecture: file.architecture(),
+            sections: BTreeMap::new(),
+            words: HashMap::new(),
+        };
+        for section in file.sections() {
+            let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
+            if sh_flags.contains(elf::SHF_ALLOC) && section.kind() != SectionKind::Tls {
+                let is_code = section.kind() == SectionKind::Text;
+                let data = section.data()?;
+                image.sections.insert(section.address(), Section { data, is_code });
+            }
+        }
+        for (address, relocation) in file.dynamic_relocations().into_iter().flatten() {
+            let RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
+            let relative = match image.architecture {
+                Architecture::X86_64 => r_type == elf::R_X86_64_RELATIVE,
+                Architecture::Aarch64 => r_type == elf::R_AARCH64_RELATIVE,
+                _ => false,
+            };
+            if relative {
+                image.words.insert(address, relocation.addend() as u64);
+            }
+        }
+        Ok(image)
+    }
+
+    /// What lies from an address to the end of its section.
+    pub fn bytes(&self, address: u64) -> Option<&'d [u8]> {
+        let (start, section) = self.sections.range(..=address).next_back()?;
+        section.data.get(usize::try_from(address - start).ok()?..).filter(|rest| !rest.is_empty())
+    }
+
+    /// The 64-bit word at an address.
+    pub fn word(&self, address: u64) -> Option<u64> {
+        let in_file = || Some(u64::from_le_bytes(*self.bytes(address)?.first_chunk()?));
+        self.words.get(&address).copied().or_else(in_file)
+    }
+
+    /// Places and contents of what is not code.
+    pub fn data(&self) -> impl Iterator<Item = (u64, &'d [u8])> {
+        let data = self.sections.iter().filter(|(_, section)| !section.is_code);
+        data.map(|(&address, section)| (address, section.data))
+    }
+}
+
+/// The functions that a symbol table names, by address.
+pub fn functions(file: &object::File<'_>) -> BTreeMap<u64, Symbol> {
+    let symbols = file.symbols().filter(|symbol| {
+        symbol.kind() == object::SymbolKind::Text && symbol.is_definition() && symbol.size() > 0
+    });
+    let symbols = symbols.filter_map(|symbol| {
+        let (address, name) = (symbol.address(), symbol.name().ok()?.to_owned());
+        Some((address, Symbol { address, end: address.checked_add(symbol.size())?, name }))
+    });
+    symbols.collect()
+}

@@ -1,0 +1,178 @@
+//! What is known at a place in machine code: registers and stack slots that hold addresses.
+//!
+//! Only constant addresses and places on the stack are followed, because a site's counters are a
+//! constant address, kept in registers and spilled to the stack, perhaps far from the call. Where
+//! ways through the code meet, what they agree on is known.
+
+use alloc::collections::BTreeMap;
+
+/// A register, numbered by the machine.
+pub type Register = u8;
+
+/// What a register or a slot of the stack holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A constant.
+    Address(u64),
+    /// A place on the stack, from where it was on entry.
+    Stack(i64),
+}
+
+impl Value {
+    const fn plus(self, offset: i64) -> Self {
+        match self {
+            Self::Address(address) => Self::Address(address.wrapping_add_signed(offset)),
+            Self::Stack(place) => Self::Stack(place.wrapping_add(offset)),
+        }
+    }
+}
+
+/// The site whose counters were handed over for the next call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pending {
+    /// None.
+    #[default]
+    None,
+    /// That at this address.
+    Site(u64),
+    /// One or another, depending on the way.
+    Several,
+}
+
+impl Pending {
+    fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, other) | (other, Self::None) => other,
+            (a, b) if a == b => a,
+            _ => Self::Several,
+        }
+    }
+}
+
+/// What an instruction does that matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// A register becomes a constant.
+    Constant(Register, u64),
+    /// A register becomes another one, plus an offset.
+    Copy(Register, Register, i64),
+    /// A vector register takes another one's parts in besides its own.
+    Pack(Register, Register),
+    /// A register is read from memory at another one, plus an offset.
+    Load(Register, Register, i64),
+    /// A register is read from memory at a constant address.
+    LoadConstant(Register, u64),
+    /// A register is written to memory at another one, plus an offset.
+    Store(Register, i64, Register),
+    /// A constant is written to memory at a register, plus an offset.
+    StoreConstant(Register, i64, u64),
+    /// A register is written to memory that is not on the stack.
+    StoreElsewhere(Register),
+    /// A constant is written to memory that is not on the stack.
+    StoreConstantElsewhere(u64),
+    /// A register becomes unknown.
+    Clear(Register),
+}
+
+/// What surrounds the code.
+pub trait World {
+    /// Whether the counters of an indirect-call site are at this address.
+    fn is_site(&self, address: u64) -> bool;
+    /// The address that stands in memory when the program runs, if it is constant.
+    fn word(&self, address: u64) -> Option<u64>;
+}
+
+/// What is known at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    registers: BTreeMap<Register, Value>,
+    slots: BTreeMap<i64, Value>,
+    /// The site of the next call.
+    pub pending: Pending,
+}
+
+impl State {
+    /// On entry to a function, with this register as the stack pointer.
+    pub fn entry(stack_pointer: Register) -> Self {
+        let registers = [(stack_pointer, Value::Stack(0))].into();
+        Self { registers, slots: BTreeMap::new(), pending: Pending::None }
+    }
+
+    /// Keeps what is also known in `other`; tells whether that changed anything.
+    pub fn join(&mut self, other: &Self) -> bool {
+        let before = (self.registers.len(), self.slots.len(), self.pending);
+        self.registers.retain(|register, value| other.registers.get(register) == Some(value));
+        self.slots.retain(|slot, value| other.slots.get(slot) == Some(value));
+        self.pending = self.pending.join(other.pending);
+        before != (self.registers.len(), self.slots.len(), self.pending)
+    }
+
+    /// Follows one effect.
+    pub fn apply(&mut self, effect: Effect, world: &impl World) {
+        match effect {
+            Effect::Constant(to, value) => self.set(to, Some(Value::Address(value))),
+            Effect::Copy(to, from, offset) => {
+                self.set(to, self.get(from).map(|value| value.plus(offset)));
+            }
+            Effect::Pack(to, from) => self.pack(to, from, world),
+            Effect::Load(to, base, offset) => {
+                let value = match self.get(base).map(|value| value.plus(offset)) {
+                    Some(Value::Stack(place)) => self.slots.get(&place).copied(),
+                    Some(Value::Address(address)) => world.word(address).map(Value::Address),
+                    None => None,
+                };
+                self.set(to, value);
+            }
+            Effect::LoadConstant(to, address) => {
+                self.set(to, world.word(address).map(Value::Address));
+            }
+            Effect::Store(base, offset, from) => self.store(base, offset, self.get(from), world),
+            Effect::StoreConstant(base, offset, value) => {
+                self.store(base, offset, Some(Value::Address(value)), world);
+            }
+            Effect::StoreElsewhere(from) => self.hand_over(self.get(from), world),
+            Effect::StoreConstantElsewhere(value) => {
+                self.hand_over(Some(Value::Address(value)), world);
+            }
+            Effect::Clear(register) => self.set(register, None),
+        }
+    }
+
+    fn get(&self, register: Register) -> Option<Value> {
+        self.registers.get(&register).copied()
+    }
+
+    fn set(&mut self, register: Register, value: Option<Value>) {
+        match value {
+            Some(value) => self.registers.insert(register, value),
+            None => self.registers.remove(&register),
+        };
+    }
+
+    /// Of several parts only a site is of interest.
+    fn pack(&mut self, to: Register, from: Register, world: &impl World) {
+        let is_site = |value: &Value| match value {
+            Value::Address(address) => world.is_site(*address),
+            Value::Stack(_) => false,
+        };
+        let value = self.get(to).filter(is_site).or(self.get(from).filter(is_site));
+        self.set(to, value);
+    }
+
+    fn store(&mut self, base: Register, offset: i64, value: Option<Value>, world: &impl World) {
+        match (self.get(base).map(|base| base.plus(offset)), value) {
+            (Some(Value::Stack(place)), Some(value)) => _ = self.slots.insert(place, value),
+            (Some(Value::Stack(place)), None) => _ = self.slots.remove(&place),
+            (_, value) => self.hand_over(value, world),
+        }
+    }
+
+    /// A site's address leaves the function only for the pair that the profiler reads.
+    fn hand_over(&mut self, value: Option<Value>, world: &impl World) {
+        if let Some(Value::Address(address)) = value
+            && world.is_site(address)
+        {
+            self.pending = Pending::Site(address);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Follows the machine code of functions from where it takes the address of a site's counters to the
+//! call they are for.
+//!
+//! Every way through a function is followed with what is known on it. Code that is only
+//! reached through a table of jumps, or by an exception, is entered with what all those jumps, or
+//! else all calls, agree on.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::prelude::v1::*;
+
+use super::counters::Sites;
+use super::image::{Image, Symbol};
+use super::machine::{Machine, Next, Step};
+use super::state::{Effect, Pending, State, World};
+
+/// Addresses of the calls of each site.
+pub type Calls = BTreeMap<(usize, usize), BTreeSet<u64>>;
+
+/// Finds the calls of all sites.
+pub fn calls<M: Machine>(
+    image: &Image<'_>,
+    functions: &BTreeMap<u64, Symbol>,
+    sites: &Sites,
+) -> Calls {
+    let surroundings = Surroundings { image, sites };
+    let mut walk = Walk { machine: M::new(), surroundings, functions, calls: Calls::new() };
+    for function in functions.values() {
+        if !is_split_off(function) && walk.has_sites(function) {
+            walk.function(function);
+        }
+    }
+    walk.calls
+}
+
+/// Whether a function is a part of another one, which jumps into it.
+fn is_split_off(function: &Symbol) -> bool {
+    function.name.contains(".cold")
+}
+
+struct Surroundings<'w> {
+    image: &'w Image<'w>,
+    sites: &'w Sites,
+}
+
+impl World for Surroundings<'_> {
+    fn is_site(&self, address: u64) -> bool {
+        self.sites.get(address).is_some()
+    }
+
+    fn word(&self, address: u64) -> Option<u64> {
+        self.image.word(address).filter(|&word| self.is_site(word))
+    }
+}
+
+struct Walk<'w, M> {
+    machine: M,
+    surroundings: Surroundings<'w>,
+    functions: &'w BTreeMap<u64, Symbol>,
+    calls: Calls,
+}
+
+/// What is known of one function so far.
+#[derive(Default)]
+struct Known {
+    /// Before the instructions that are jumped to.
+    states: HashMap<u64, State>,
+    /// Places to go on from.
+    open: Vec<u64>,
+    /// Instructions that have been followed.
+    seen: HashSet<u64>,
+    /// What all jumps through tables agree on, and all calls.
+    at_tables: Option<State>,
+    after_calls: Option<State>,
+}
+
+impl Known {
+    fn reach(&mut self, address: u64, state: &State) {
+        let changed = match self.states.get_mut(&address) {
+            Some(known) => known.join(state),
+            None => {
+                self.states.insert(address, state.clone());
+                true
+            }
+        };
+        if changed {
+            self.open.push(address);
+        }
+    }
+}
+
+fn agree(known: &mut Option<State>, state: &State) {
+    match known {
+        Some(known) => _ = known.join(state),
+        None => *known = Some(state.clone()),
+    }
+}
+
+impl<M: Machine> Walk<'_, M> {
+    fn decode(&mut self, address: u64) -> Option<Step> {
+        self.machine.decode(address, self.surroundings.image.bytes(address)?)
+    }
+
+    /// Whether any instruction has the address of a site in it.
+    fn has_sites(&mut self, function: &Symbol) -> bool {
+        let mut address = function.address;
+        while address < function.end {
+            let Some(step) = self.decode(address) else { return false };
+            let is_site = |effect: &Effect| match *effect {
+                Effect::Constant(_, value)
+                | Effect::StoreConstant(_, _, value)
+                | Effect::StoreConstantElsewhere(value) => self.surroundings.is_site(value),
+                Effect::LoadConstant(_, address) => self.surroundings.word(address).is_some(),
+                _ => false,
+            };
+            if step.effects.iter().any(is_site) {
+                return true;
+            }
+            let Some(following) = step.after(address) else { return false };
+            address = following;
+        }
+        false
+    }
+
+    fn function(&mut self, function: &Symbol) {
+        let mut known = Known::default();
+        // Before it everything has been seen.
+        let mut sweep = function.address;
+        known.reach(function.address, &State::entry(M::STACK));
+        loop {
+            while let Some(address) = known.open.pop() {
+                self.run(address, function, &mut known);
+            }
+            let Some(address) = self.unseen(&mut sweep, function, &known) else { return };
+            let state = known.at_tables.as_ref().or(known.after_calls.as_ref());
+            let state = state.cloned().unwrap_or_else(|| State::entry(M::STACK));
+            known.reach(address, &state);
+        }
+    }
+
+    /// The next instruction of a function that no way led to.
+    fn unseen(&mut self, sweep: &mut u64, function: &Symbol, known: &Known) -> Option<u64> {
+        while *sweep < function.end {
+            if !known.seen.contains(sweep) {
+                return Some(*sweep);
+            }
+            *sweep = self.decode(*sweep)?.after(*sweep)?;
+        }
+        None
+    }
+
+    /// Follows instructions until control does not go to the next one.
+    fn run(&mut self, mut address: u64, function: &Symbol, known: &mut Known) {
+        let Some(mut state) = known.states.get(&address).cloned() else { return };
+        loop {
+            known.seen.insert(address);
+            let Some(step) = self.decode(address) else { return };
+            for &effect in &step.effects {
+                state.apply(effect, &self.surroundings);
+            }
+            let Some(following) = step.after(address) else { return };
+            match step.next {
+                Next::Following => {}
+                Next::Branch(target) => known.reach(target, &state),
+                Next::Jump(target) => {
+                    if !self.leaves(target, function) {
+                        known.reach(target, &state);
+                    }
+                    return;
+                }
+                Next::IndirectJump if state.pending != Pending::None => {
+                    return self.called(address, &state);
+                }
+                Next::IndirectJump => return agree(&mut known.at_tables, &state),
+                Next::Call(_) => self.return_from_call(&mut state, known),
+                Next::IndirectCall => {
+                    self.called(address, &state);
+                    self.return_from_call(&mut state, known);
+                }
+                Next::End => return,
+            }
+            address = following;
+            if known.states.contains_key(&address) {
+                return known.reach(address, &state);
+            }
+        }
+    }
+
+    /// Whether a jump is the call of another function.
+    fn leaves(&self, target: u64, from: &Symbol) -> bool {
+        target != from.address && self.functions.get(&target).is_some_and(|to| !is_split_off(to))
+    }
+
+    fn return_from_call(&self, state: &mut State, known: &mut Known) {
+        state.pending = Pending::None;
+        for &register in M::CHANGED_BY_CALLS {
+            state.apply(Effect::Clear(register), &self.surroundings);
+        }
+        agree(&mut known.after_calls, state);
+    }
+
+    fn called(&mut self, address: u64, state: &State) {
+        if let Pending::Site(counters) = state.pending
+            && let Some(site) = self.surroundings.sites.get(counters)
+        {
+            self.calls.entry(site).or_default().insert(address);
+        }
+    }
+}

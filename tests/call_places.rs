@@ -1,0 +1,225 @@
+//! Where indirect calls stand, against gcc's own knowledge: a dump of the compiler prints the
+//! statements in the order of their sites, with file and line.
+
+mod harness;
+mod programs;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use countersink::convert::sites::counters::{FunctionKey, wanted};
+use countersink::convert::sites::{Place, locate};
+use countersink::formats::gcno::Notes;
+use countersink::raw::dump::Dump;
+use countersink::raw::gcov::Kind;
+use harness::{Workshop, have};
+use programs::{compile_lua, compile_sqlite};
+
+const TELL: &str = "-fdump-ipa-profile-lineno-details";
+
+/// File, without its directory, and line.
+type Line = (String, u32);
+
+/// For each function by its assembler name the possible lines of its indirect calls in site order.
+fn told_by_gcc(shop: &Workshop) -> BTreeMap<String, Vec<BTreeSet<Line>>> {
+    let mut told = BTreeMap::new();
+    for path in shop.files("profile") {
+        let dump = String::from_utf8_lossy(&shop.read(path)).into_owned();
+        for function in dump.split(";; Function ").skip(1) {
+            // `int f(int) (_Z1fi, funcdef_no=1, ...)`
+            let (names, _) = function.split_once(", funcdef_no=").unwrap();
+            let name = names.rsplit('(').next().unwrap();
+            told.insert(name.to_owned(), calls_of_function(function));
+        }
+    }
+    told
+}
+
+fn calls_of_function(text: &str) -> Vec<BTreeSet<Line>> {
+    let mut lines = BTreeMap::<String, BTreeSet<Line>>::new();
+    for statement in text.lines() {
+        if let Some(line) = first_place(statement) {
+            lines.entry(without_places(statement)).or_default().insert(line);
+        }
+    }
+    let statements = text.lines().filter_map(|line| line.strip_prefix("Stmt "));
+    let calls = statements.filter(|statement| is_indirect_call(statement));
+    calls.map(|call| lines.get(&without_places(call)).cloned().unwrap_or_default()).collect()
+}
+
+/// The place at the start of a statement: `[a.c:12:5] `.
+fn first_place(statement: &str) -> Option<Line> {
+    let (place, _) = statement.trim_start().strip_prefix('[')?.split_once(']')?;
+    let mut parts = place.rsplitn(3, ':');
+    let (_, line, file) = (parts.next()?, parts.next()?, parts.next()?);
+    let file = Path::new(file.split(' ').next()?).file_name()?.to_str()?;
+    Some((file.to_owned(), line.parse().ok()?))
+}
+
+/// A statement as it would be printed without places and remarks in brackets.
+fn without_places(statement: &str) -> String {
+    let mut text = String::new();
+    for (number, part) in statement.split('[').enumerate() {
+        match part.split_once("] ") {
+            Some((place, rest)) if number > 0 && place.contains(':') => text += rest,
+            _ if number > 0 => text += &format!("[{part}"),
+            _ => text += part,
+        }
+    }
+    let text = text.split("; [").next().unwrap().trim().trim_end_matches(';');
+    without_class(&text.replace(" [tail call]", ""))
+}
+
+/// A virtual call without its class: `OBJ_TYPE_REF(_2;(const struct Shape)_7->2B) (_7)`.
+fn without_class(statement: &str) -> String {
+    let Some((before, class)) = statement.split_once(";(") else { return statement.into() };
+    let mut open = 1;
+    let end = class.bytes().position(|byte| {
+        open += i32::from(byte == b'(') - i32::from(byte == b')');
+        open == 0
+    });
+    format!("{before};{}", &class[end.unwrap() + 1..])
+}
+
+/// Whether what is called is a value, `_12` or `f_3(D)`, and not the name of a function.
+fn is_indirect_call(statement: &str) -> bool {
+    let call = statement.split_once(" = ").map_or(statement, |(_, call)| call);
+    let Some((callee, _)) = call.split_once(" (") else { return false };
+    let value = callee.trim_end_matches("(D)");
+    let version = value.rsplit('_').next().unwrap();
+    call.starts_with("OBJ_TYPE_REF")
+        || (value.contains('_')
+            && !version.is_empty()
+            && version.bytes().all(|byte| byte.is_ascii_digit())
+            && !callee.contains(' '))
+}
+
+/// Executed sites, and those of them that have a place, which is the one that gcc tells.
+fn placed(shop: &Workshop, dump: &str, program: &str) -> (usize, usize) {
+    let told = told_by_gcc(shop);
+    let (mut executed, mut placed) = (0, 0);
+    let dump = Dump::parse(&shop.read(dump)).unwrap();
+    let module = &dump.modules[0];
+    let wanted = wanted(module);
+    let bytes = shop.read(program);
+    let file = object::File::parse(&*bytes).unwrap();
+    let places = locate(&file, &file, &wanted).unwrap();
+    let by_key: BTreeMap<_, _> = wanted
+        .iter()
+        .map(|wanted| (wanted.function.ident, wanted.function))
+        .zip(places)
+        .map(|((ident, key), places)| ((ident, key.cfg_checksum), (key, places)))
+        .collect();
+    for object in &module.objects {
+        let notes = String::from_utf8(object.path.clone()).unwrap().replace(".gcda", ".gcno");
+        let notes = shop.read(notes);
+        let notes = Notes::decode(&notes).unwrap();
+        for function in module.functions(object) {
+            let key = FunctionKey::of(&function);
+            let Some((_, places)) = by_key.get(&(key.ident, key.cfg_checksum)) else { continue };
+            let named = notes.functions.iter().find(|notes| notes.ident == key.ident).unwrap();
+            let name = std::str::from_utf8(named.name).unwrap();
+            let calls = &told[name];
+            let sites = function.sites(Kind::INDIRECT_CALL);
+            assert_eq!(calls.len(), sites.len(), "{name}");
+            for ((site, place), expected) in sites.zip(places).zip(calls) {
+                executed += usize::from(site.total != 0);
+                let Place::At(call) = place else { continue };
+                placed += usize::from(site.total != 0);
+                let file = std::str::from_utf8(&call.at.path).unwrap().rsplit('/').next().unwrap();
+                let found = (file.to_owned(), call.at.line);
+                assert!(expected.contains(&found), "{name}: {found:?}, gcc says {expected:?}");
+            }
+        }
+    }
+    (executed, placed)
+}
+
+#[track_caller]
+fn nearly_all(shop: &Workshop, dump: &str, program: &str) {
+    let (executed, placed) = placed(shop, dump, program);
+    assert!(executed > 0 && placed * 100 >= executed * 99, "{placed} of {executed} placed");
+}
+
+#[test]
+fn lua() {
+    let ways: [(&[&str], &[&str]); 8] = [
+        (&["-O0"], &[]),
+        (&["-O1"], &[]),
+        (&["-O2"], &["-static"]),
+        (&["-O3"], &[]),
+        (&["-Os"], &[]),
+        (&["-O2", "-fno-pie", "-gdwarf-4"], &["-no-pie"]),
+        (&["-O2", "-fpie"], &["-static-pie"]),
+        (&["-O2", "-flto"], &["-O2", "-flto"]),
+    ];
+    for (compile, link) in ways {
+        eprintln!("{compile:?} {link:?}");
+        let shop = Workshop::new();
+        let Some(built) = compile_lua(&shop, &[&[TELL], compile].concat()) else { return };
+        let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
+        shop.link(&objects, "ours", &[&["-lm"], link].concat());
+        shop.run("ours", &built.arguments());
+        nearly_all(&shop, "ours.csraw", "ours");
+    }
+}
+
+#[test]
+fn sqlite() {
+    let shop = Workshop::new();
+    let Some(built) = compile_sqlite(&shop, &[TELL]) else { return };
+    let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
+    shop.link(&objects, "ours", &["-lm"]);
+    shop.run("ours", &built.arguments());
+    nearly_all(&shop, "ours.csraw", "ours");
+}
+
+/// General-dynamic thread-local storage and its descriptors, in a library.
+#[test]
+fn a_library() {
+    for dialect in ["-mtls-dialect=gnu", "-mtls-dialect=gnu2"] {
+        let shop = Workshop::new();
+        shop.write("library.c", LIBRARY);
+        shop.write("main.c", "int drive(int); int main(void) { return drive(10) != 135; }\n");
+        let library = shop.compile("library.c", &["-fPIC", dialect, TELL]);
+        shop.link(&[&library], "library.so", &["-shared"]);
+        shop.gcc(&["-O2", "main.c", "-o", "ours", "./library.so"]);
+        shop.run("ours", &[]);
+        nearly_all(&shop, "ours.csraw", "library.so");
+    }
+}
+
+const LIBRARY: &str = "\
+static int twice(int x) { return 2 * x; }
+static int same(int x) { return x; }
+int (*table[])(int) = {twice, same};
+__attribute__((noinline)) int drive(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += table[i % 1](i);
+        sum += table[1](
+            i);
+    }
+    return sum;
+}
+";
+
+/// Virtual calls, some of them in code that exists only inlined.
+#[test]
+fn virtual_calls() {
+    if !have("g++") {
+        return;
+    }
+    for level in ["-O0", "-O2", "-O3"] {
+        let shop = Workshop::new();
+        shop.program("shapes.h");
+        let objects = ["classes.cc", "shapes.cc"].map(|name| {
+            shop.program(name);
+            shop.compile(name, &[level, TELL])
+        });
+        shop.link(&[&objects[0], &objects[1]], "ours", &["-lstdc++"]);
+        shop.run("ours", &[]);
+        nearly_all(&shop, "ours.csraw", "ours");
+    }
+}
