@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use complaints::{errors, program_complains, ran, tool_fails};
 use countersink::raw::dump::{Dump, check};
-use harness::{Workshop, succeed};
+use harness::{Workshop, have, succeed};
 
 fn set_aside(shop: &Workshop) -> Vec<PathBuf> {
     let entries = fs::read_dir(shop.path("")).unwrap().map(|entry| entry.unwrap().path());
@@ -222,6 +222,50 @@ fn a_binary_that_is_stripped_or_rebuilt() {
     let words = ["ours: build-id: expected ", ", found 1234: the binary has been rebuilt"];
     tool_fails(&shop, &["convert", "ours.csraw", "--binary", "ours"], &words);
     tool_fails(&shop, &["convert", "ours.csraw", "--binary", "hello.c"], &["hello.c: "]);
+}
+
+/// What was split off is found again, if it belongs to the binary.
+#[test]
+fn a_binary_with_a_debug_file_of_its_own() {
+    if !have("objcopy") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.write("other.c", "int twice(int x) { return 2 * x; }\n");
+    // Two sites, whose order says nothing, for another call is between them.
+    let call = "        sum += table[i % 1](i);\n";
+    let twice = format!("    {{\n{call}        puts(\"\");\n{call}    }}\n");
+    let drive = DRIVE.replace(call, &twice);
+    let drive = drive.replace("!= 90", "!= 180").replace("int twice", "int puts();\nint twice");
+    shop.write("drive.c", drive);
+    let objects = [shop.compile("drive.c", &[]), shop.compile("other.c", &[])];
+    shop.link(&[&objects[0], &objects[1]], "ours", &[]);
+    succeed(&mut shop.command(shop.path("ours")));
+    fs::remove_file(shop.path("other.gcno")).unwrap();
+    let converted = || {
+        let output = shop.tool(&["convert", "ours.csraw", "--to", "v4-text"]);
+        (String::from_utf8(output.stdout.clone()).unwrap(), errors(&output))
+    };
+    let (whole, told) = converted();
+    assert!(told.contains(", 2 indirect-call sites"), "{told}");
+    assert!(whole.contains("\"twice\":-1"), "{whole}");
+
+    succeed(shop.command("objcopy").args(["--only-keep-debug", "ours", "ours.debug"]));
+    succeed(shop.command("strip").arg("ours"));
+    succeed(shop.command("objcopy").args(["--add-gnu-debuglink=ours.debug", "ours"]));
+    assert_eq!(converted().0, whole);
+    fs::create_dir(shop.path(".debug")).unwrap();
+    fs::rename(shop.path("ours.debug"), shop.path(".debug/ours.debug")).unwrap();
+    assert_eq!(converted().0, whole);
+    // Another program's.
+    fs::copy("/bin/true", shop.path(".debug/ours.debug")).unwrap();
+    let (_, told) = converted();
+    assert!(told.contains("ours: has no symbol table; not used for indirect calls"), "{told}");
+
+    shop.link(&[&objects[0], &objects[1]], "ours", &["-Wl,--compress-debug-sections=zlib"]);
+    fs::remove_file(shop.path("ours.csraw")).unwrap();
+    succeed(&mut shop.command(shop.path("ours")));
+    assert_eq!(converted().0, whole);
 }
 
 const DRIVE: &str = "\

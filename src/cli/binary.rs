@@ -8,6 +8,7 @@ use std::prelude::v1::*;
 use hashbrown::HashMap;
 use object::{Object as _, ObjectSymbol};
 
+use super::debug_file;
 use super::error::{Context, Error, Result};
 use super::input::read_regular;
 use super::notes::{Places, display};
@@ -113,16 +114,19 @@ impl Binary {
         if module.build_id() != found {
             return Err(Error::about(path, rebuilt(found, std::slice::from_ref(module))));
         }
-        if file.symbols().next().is_none() {
+        let split_off = debug_file::find(path, &file);
+        let debug = split_off.as_deref().map(object::File::parse).transpose().about(path)?;
+        let debug = debug.as_ref().unwrap_or(&file);
+        if debug.symbols().next().is_none() {
             return Err(Error::about(path, "has no symbol table"));
         }
         let wanted = wanted(module);
-        let places = locate(&file, &file, &wanted).unwrap_or_else(|error| {
+        let places = locate(&file, debug, &wanted).unwrap_or_else(|error| {
             output::say(format_args!("{}: {error}; not used for indirect calls", path.display()));
             Vec::new()
         });
         let calls = wanted.into_iter().map(|wanted| wanted.function).zip(places).collect();
-        Ok(Self { names: names_in(&file), calls })
+        Ok(Self { names: names_in(debug), calls })
     }
 }
 

@@ -8,6 +8,7 @@ pub mod archive;
 mod binary;
 mod check;
 mod convert;
+mod debug_file;
 mod error;
 mod flags;
 mod input;
