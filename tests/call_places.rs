@@ -7,12 +7,12 @@ mod programs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use countersink::convert::sites::counters::{FunctionKey, wanted};
+use countersink::convert::sites::counters::{FunctionKey, Wanted, wanted};
 use countersink::convert::sites::{Place, locate};
-use countersink::formats::gcno::Notes;
+use countersink::formats::gcno::{self, Notes};
 use countersink::raw::dump::Dump;
 use countersink::raw::gcov::Kind;
-use harness::{Workshop, have};
+use harness::{Workshop, have, succeed};
 use programs::{compile_lua, compile_sqlite};
 
 const TELL: &str = "-fdump-ipa-profile-lineno-details";
@@ -204,6 +204,78 @@ __attribute__((noinline)) int drive(int n)
     return sum;
 }
 ";
+
+/// Code for another machine, which is only looked at: what its runs would have counted is not known,
+/// so all sites are looked for. A function may lack some, whose calls the compiler found the targets
+/// of later.
+#[test]
+fn code_of_aarch64() {
+    if !have("aarch64-linux-gnu-gcc") {
+        return;
+    }
+    let ways: [(&[&str], &[&str]); 5] = [
+        (&["-O0"], &[]),
+        (&["-O2"], &[]),
+        (&["-O3"], &["-static"]),
+        (&["-Os", "-fno-pie"], &["-no-pie"]),
+        (&["-O2", "-fPIC"], &["-shared"]),
+    ];
+    for (compile, link) in ways {
+        let shop = Workshop::new();
+        let Some(sources) = programs::lua_sources(&shop) else { return };
+        let mut objects = vec![];
+        for source in &sources {
+            let object = source.replace(".c", ".o");
+            let flags = ["-g", "-fprofile-generate", "-ftest-coverage", TELL, "-std=gnu99", "-w"];
+            let arguments = [&flags[..], compile, &["-c", source, "-o", &object]].concat();
+            succeed(shop.command("aarch64-linux-gnu-gcc").args(arguments));
+            objects.push(object);
+        }
+        let mut link_all = shop.command("aarch64-linux-gnu-gcc");
+        succeed(
+            link_all
+                .arg("-fprofile-generate")
+                .args(&objects)
+                .args(["-o", "ours", "-lm"])
+                .args(link),
+        );
+
+        let told = told_by_gcc(&shop);
+        let mut wanted = vec![];
+        let mut expected = vec![];
+        for object in &objects {
+            let notes = shop.read(object.replace(".o", ".gcno"));
+            for function in Notes::decode(&notes).unwrap().functions {
+                let calls = &told[std::str::from_utf8(function.name).unwrap()];
+                if calls.is_empty() {
+                    continue;
+                }
+                let gcno::Function { ident, lineno_checksum, cfg_checksum, .. } = function;
+                let function = FunctionKey { ident, lineno_checksum, cfg_checksum };
+                // Arcs, values, indirect calls, time: all objects have all of them or fewer.
+                for slot in 1..=3 {
+                    wanted.push(Wanted { function, slot, sites: calls.len(), stride: 3 });
+                    expected.push(calls.clone());
+                }
+            }
+        }
+        let bytes = shop.read("ours");
+        let file = object::File::parse(&*bytes).unwrap();
+        let (mut sites, mut placed) = (0, 0);
+        for (places, calls) in locate(&file, &file, &wanted).unwrap().iter().zip(expected) {
+            for (place, expected) in places.iter().zip(calls) {
+                let Place::At(call) = place else { continue };
+                placed += 1;
+                let file = std::str::from_utf8(&call.at.path).unwrap().rsplit('/').next().unwrap();
+                let found = (file.to_owned(), call.at.line);
+                assert!(expected.contains(&found), "{found:?}, gcc says {expected:?}");
+            }
+            sites += places.len();
+        }
+        eprintln!("{compile:?} {link:?}: {placed} of {}", sites / 3);
+        assert!(sites > 0 && placed * 100 >= sites / 3 * 95, "{placed} of {}", sites / 3);
+    }
+}
 
 /// Virtual calls, some of them in code that exists only inlined.
 #[test]

@@ -114,7 +114,12 @@ fn counters(image: &Image<'_>, ident: u64, wanted: &Wanted) -> Option<u64> {
 pub struct Sites {
     /// Place of the function in the list, and number of the site in it.
     by_address: HashMap<u64, (usize, usize)>,
+    /// From the page before the first to the last.
+    around: (u64, u64),
 }
+
+/// Code may take an address in steps, from a page of this size to an anchor in it or the next one.
+const PAGE: u64 = 4096;
 
 impl Sites {
     /// The sites of functions at these addresses.
@@ -127,7 +132,25 @@ impl Sites {
                 by_address.insert(address.wrapping_add(counters), (place, site));
             }
         }
-        Self { by_address }
+        let (first, last) = (by_address.keys().min(), by_address.keys().max());
+        let page = |first: &u64| (first & !(PAGE - 1)).saturating_sub(PAGE);
+        let around = first.zip(last).map_or((1, 0), |(first, last)| (page(first), *last));
+        Self { by_address, around }
+    }
+
+    /// Whether an address may be a step on the way to a site.
+    pub fn are_near(&self, address: u64) -> bool {
+        self.around.0 <= address && address <= self.around.1
+    }
+
+    /// Number of sites.
+    pub fn len(&self) -> usize {
+        self.by_address.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_address.is_empty()
     }
 
     /// The site whose counters start here.

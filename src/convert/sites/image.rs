@@ -1,7 +1,7 @@
 //! A linked program or library as it lies in memory when it runs.
 
 use alloc::string::String;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::prelude::v1::*;
 
 use object::read::{Object, ObjectSection, ObjectSymbol, RelocationFlags};
@@ -15,6 +15,8 @@ pub struct Image<'d> {
     sections: BTreeMap<u64, Section<'d>>,
     /// Words that the dynamic linker writes.
     words: HashMap<u64, u64>,
+    /// What the dynamic linker fills in for code that asks for a thread's variable.
+    thread_descriptors: HashSet<u64>,
 }
 
 struct Section<'d> {
@@ -40,6 +42,7 @@ impl<'d> Image<'d> {
             architecture: file.architecture(),
             sections: BTreeMap::new(),
             words: HashMap::new(),
+            thread_descriptors: HashSet::new(),
         };
         for section in file.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
@@ -51,13 +54,15 @@ impl<'d> Image<'d> {
         }
         for (address, relocation) in file.dynamic_relocations().into_iter().flatten() {
             let RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
-            let relative = match image.architecture {
-                Architecture::X86_64 => r_type == elf::R_X86_64_RELATIVE,
-                Architecture::Aarch64 => r_type == elf::R_AARCH64_RELATIVE,
-                _ => false,
+            let (relative, descriptor) = match image.architecture {
+                Architecture::X86_64 => (elf::R_X86_64_RELATIVE, elf::R_X86_64_TLSDESC),
+                Architecture::Aarch64 => (elf::R_AARCH64_RELATIVE, elf::R_AARCH64_TLSDESC),
+                _ => continue,
             };
-            if relative {
+            if r_type == relative {
                 image.words.insert(address, relocation.addend() as u64);
+            } else if r_type == descriptor {
+                image.thread_descriptors.insert(address);
             }
         }
         Ok(image)
@@ -73,6 +78,11 @@ impl<'d> Image<'d> {
     pub fn word(&self, address: u64) -> Option<u64> {
         let in_file = || Some(u64::from_le_bytes(*self.bytes(address)?.first_chunk()?));
         self.words.get(&address).copied().or_else(in_file)
+    }
+
+    /// Whether code that calls what stands here asks for a thread's variable.
+    pub fn is_thread_descriptor(&self, address: u64) -> bool {
+        self.thread_descriptors.contains(&address)
     }
 
     /// Places and contents of what is not code.

@@ -10,6 +10,7 @@
 //! Files that are found by build-id or by name belong to the caller; which function a line belongs
 //! to, to [`super`].
 
+mod aarch64;
 pub mod counters;
 mod debug;
 mod image;
@@ -79,6 +80,7 @@ pub fn locate(
     let functions = image::functions(debug);
     let calls = match image.architecture {
         Architecture::X86_64 => walk::calls::<x86_64::X86_64>(&image, &functions, &sites),
+        Architecture::Aarch64 => walk::calls::<aarch64::Aarch64>(&image, &functions, &sites),
         other => return Err(Error::Architecture(other)),
     };
     let addresses: BTreeSet<u64> = calls.values().flatten().copied().collect();

@@ -138,6 +138,14 @@ impl State {
         }
     }
 
+    /// The constant in a register.
+    pub fn constant(&self, register: Register) -> Option<u64> {
+        match self.get(register)? {
+            Value::Address(address) => Some(address),
+            Value::Stack(_) => None,
+        }
+    }
+
     fn get(&self, register: Register) -> Option<Value> {
         self.registers.get(&register).copied()
     }

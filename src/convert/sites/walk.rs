@@ -4,6 +4,10 @@
 //! Every way through a function is followed with what is known on it. Code that is only
 //! reached through a table of jumps, or by an exception, is entered with what all those jumps, or
 //! else all calls, agree on.
+//!
+//! Calls that never return lead on to code where something else may be known. So what is not found
+//! if every call returns is looked for once more, with only those calls returning behind which
+//! nothing else leads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::prelude::v1::*;
@@ -11,7 +15,11 @@ use std::prelude::v1::*;
 use super::counters::Sites;
 use super::image::{Image, Symbol};
 use super::machine::{Machine, Next, Step};
-use super::state::{Effect, Pending, State, World};
+use super::state::{Effect, Pending, Register, State, World};
+
+/// The register with the descriptor of a thread's variable, which becomes its place: x0, and by
+/// chance of numbering rax.
+const DESCRIPTOR: Register = 0;
 
 /// Addresses of the calls of each site.
 pub type Calls = BTreeMap<(usize, usize), BTreeSet<u64>>;
@@ -23,13 +31,26 @@ pub fn calls<M: Machine>(
     sites: &Sites,
 ) -> Calls {
     let surroundings = Surroundings { image, sites };
-    let mut walk = Walk { machine: M::new(), surroundings, functions, calls: Calls::new() };
-    for function in functions.values() {
-        if !is_split_off(function) && walk.has_sites(function) {
-            walk.function(function);
-        }
+    let mut walk = Walk {
+        machine: M::new(),
+        surroundings,
+        functions,
+        all_calls_return: true,
+        calls: Calls::new(),
+    };
+    let whole = functions.values().filter(|function| !is_split_off(function));
+    let of_interest: Vec<_> = whole.filter(|function| walk.has_sites(function)).collect();
+    of_interest.iter().for_each(|function| walk.function(function));
+    if walk.calls.len() == sites.len() {
+        return walk.calls;
     }
-    walk.calls
+    let mut certain = core::mem::take(&mut walk.calls);
+    walk.all_calls_return = false;
+    of_interest.iter().for_each(|function| walk.function(function));
+    for (site, calls) in walk.calls {
+        certain.entry(site).or_insert(calls);
+    }
+    certain
 }
 
 /// Whether a function is a part of another one, which jumps into it.
@@ -56,6 +77,7 @@ struct Walk<'w, M> {
     machine: M,
     surroundings: Surroundings<'w>,
     functions: &'w BTreeMap<u64, Symbol>,
+    all_calls_return: bool,
     calls: Calls,
 }
 
@@ -66,6 +88,8 @@ struct Known {
     states: HashMap<u64, State>,
     /// Places to go on from.
     open: Vec<u64>,
+    /// Places behind calls that may not return.
+    behind_calls: Vec<(u64, State)>,
     /// Instructions that have been followed.
     seen: HashSet<u64>,
     /// What all jumps through tables agree on, and all calls.
@@ -100,7 +124,7 @@ impl<M: Machine> Walk<'_, M> {
         self.machine.decode(address, self.surroundings.image.bytes(address)?)
     }
 
-    /// Whether any instruction has the address of a site in it.
+    /// Whether any instruction has an address in it that leads to a site.
     fn has_sites(&mut self, function: &Symbol) -> bool {
         let mut address = function.address;
         while address < function.end {
@@ -108,7 +132,7 @@ impl<M: Machine> Walk<'_, M> {
             let is_site = |effect: &Effect| match *effect {
                 Effect::Constant(_, value)
                 | Effect::StoreConstant(_, _, value)
-                | Effect::StoreConstantElsewhere(value) => self.surroundings.is_site(value),
+                | Effect::StoreConstantElsewhere(value) => self.surroundings.sites.are_near(value),
                 Effect::LoadConstant(_, address) => self.surroundings.word(address).is_some(),
                 _ => false,
             };
@@ -129,6 +153,12 @@ impl<M: Machine> Walk<'_, M> {
         loop {
             while let Some(address) = known.open.pop() {
                 self.run(address, function, &mut known);
+            }
+            if let Some((address, state)) = known.behind_calls.pop() {
+                if !known.seen.contains(&address) {
+                    known.reach(address, &state);
+                }
+                continue;
             }
             let Some(address) = self.unseen(&mut sweep, function, &known) else { return };
             let state = known.at_tables.as_ref().or(known.after_calls.as_ref());
@@ -171,7 +201,15 @@ impl<M: Machine> Walk<'_, M> {
                     return self.called(address, &state);
                 }
                 Next::IndirectJump => return agree(&mut known.at_tables, &state),
-                Next::Call(_) => self.return_from_call(&mut state, known),
+                Next::Call(_) => {
+                    self.return_from_call(&mut state, known);
+                    if !self.all_calls_return {
+                        return known.behind_calls.push((following, state));
+                    }
+                }
+                Next::IndirectCall if self.asks_for_variable(&state) => {
+                    state.apply(Effect::Clear(DESCRIPTOR), &self.surroundings);
+                }
                 Next::IndirectCall => {
                     self.called(address, &state);
                     self.return_from_call(&mut state, known);
@@ -188,6 +226,12 @@ impl<M: Machine> Walk<'_, M> {
     /// Whether a jump is the call of another function.
     fn leaves(&self, target: u64, from: &Symbol) -> bool {
         target != from.address && self.functions.get(&target).is_some_and(|to| !is_split_off(to))
+    }
+
+    /// Whether an indirect call is the dynamic linker's for the place of a thread's variable.
+    fn asks_for_variable(&self, state: &State) -> bool {
+        let image = self.surroundings.image;
+        state.constant(DESCRIPTOR).is_some_and(|address| image.is_thread_descriptor(address))
     }
 
     fn return_from_call(&self, state: &mut State, known: &mut Known) {
