@@ -236,7 +236,8 @@ fn a_binary_with_a_debug_file_of_its_own() {
     let call = "        sum += table[i % 1](i);\n";
     let twice = format!("    {{\n{call}        puts(\"\");\n{call}    }}\n");
     let drive = DRIVE.replace(call, &twice);
-    let drive = drive.replace("!= 90", "!= 180").replace("int twice", "int puts();\nint twice");
+    let drive =
+        drive.replace("!= 90", "!= 180").replace("int twice", "int puts(const char *);\nint twice");
     shop.write("drive.c", drive);
     let objects = [shop.compile("drive.c", &[]), shop.compile("other.c", &[])];
     shop.link(&[&objects[0], &objects[1]], "ours", &[]);
