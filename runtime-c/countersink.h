@@ -43,8 +43,9 @@ int countersink_reset(void);
  * COUNTERSINK_FILE does for the whole run. The pattern is copied. In it stand %e
  * for the program's name, %p for the process id, %h for the machine's name, %m
  * for the signature of the image and %% for %. A relative path is taken from the
- * directory in which the program started. NULL or "" choose "%e.csraw". Missing
- * directories are made when the file is written. Async-signal-safe.
+ * directory in which the program started. NULL or "" choose "%e.csraw", and
+ * "/dev/null" keeps nothing. Missing directories are made when the file is
+ * written. Async-signal-safe.
  *
  * Errors: -ENAMETOOLONG, -EBUSY. */
 int countersink_set_file(const char *pattern);

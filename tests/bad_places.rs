@@ -86,6 +86,9 @@ fn a_path_that_is_something_else() {
         let output = command.env("COUNTERSINK_FILE", name).output().unwrap();
         program_complains(&output, &[word, "; the counts of this run are lost"]);
     }
+    let mut silent = shop.command(shop.path("ours"));
+    let output = silent.env("COUNTERSINK_FILE", "/dev/null").output().unwrap();
+    assert_eq!((errors(&output), output.status.code()), (String::new(), Some(0)));
     succeed(shop.command("mkfifo").arg("x.part"));
     let output = shop.command(shop.path("ours")).env("COUNTERSINK_FILE", "x").output().unwrap();
     program_complains(&output, &["x: not written: not an ordinary file"]);

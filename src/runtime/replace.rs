@@ -18,6 +18,8 @@ use crate::raw::writer::Sink;
 
 /// With pauses of at most 5 ms, about half a minute.
 const ATTEMPTS: u32 = 6_000;
+/// What a user says who wants no counts.
+const NOWHERE: &[u8] = b"/dev/null";
 /// As many as the kernel follows.
 const MOST_LINKS: u32 = 40;
 /// Longest name in a directory, and room in it for what is appended to a file that is set aside.
@@ -84,6 +86,9 @@ pub fn replace(
     impatient: bool,
     rewrite: &mut impl Rewrite,
 ) -> Result<(), Problem> {
+    if names.target.bytes() == NOWHERE {
+        return Ok(());
+    }
     names.follow_links()?;
     let locked = names.lock(if impatient { 1 } else { ATTEMPTS })?;
     let mut result = names.rewrite_locked(&locked, rewrite);
