@@ -215,6 +215,9 @@ fn a_binary_that_is_stripped_or_rebuilt() {
     assert!(!named && told.contains("ours: has no symbol table; not used"), "{told}");
     assert!(told.contains("1 call targets without a name"), "{told}");
     assert!(targets(&["--binary", "whole"]).0);
+    fs::copy(shop.path("ours"), shop.path("bare")).unwrap();
+    let (named, told) = targets(&["--binary", "bare"]);
+    assert!(!named && told.contains("bare: has no symbol table; not used"), "{told}");
 
     shop.link(&objects, "ours", &["-Wl,--build-id=0x1234"]);
     let (named, told) = targets(&[]);

@@ -4,7 +4,7 @@
 mod harness;
 mod programs;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use countersink::convert::sites::counters::{FunctionKey, Wanted, wanted};
@@ -104,19 +104,15 @@ fn placed(shop: &Workshop, dump: &str, program: &str) -> (usize, usize) {
     let bytes = shop.read(program);
     let file = object::File::parse(&*bytes).unwrap();
     let places = locate(&file, &file, &wanted).unwrap();
-    let by_key: BTreeMap<_, _> = wanted
-        .iter()
-        .map(|wanted| (wanted.function.ident, wanted.function))
-        .zip(places)
-        .map(|((ident, key), places)| ((ident, key.cfg_checksum), (key, places)))
-        .collect();
+    let by_key: HashMap<FunctionKey, Vec<Place>> =
+        wanted.iter().map(|wanted| wanted.function).zip(places).collect();
     for object in &module.objects {
         let notes = String::from_utf8(object.path.clone()).unwrap().replace(".gcda", ".gcno");
         let notes = shop.read(notes);
         let notes = Notes::decode(&notes).unwrap();
         for function in module.functions(object) {
             let key = FunctionKey::of(&function);
-            let Some((_, places)) = by_key.get(&(key.ident, key.cfg_checksum)) else { continue };
+            let Some(places) = by_key.get(&key) else { continue };
             let named = notes.functions.iter().find(|notes| notes.ident == key.ident).unwrap();
             let name = std::str::from_utf8(named.name).unwrap();
             let calls = &told[name];

@@ -23,8 +23,8 @@ use crate::raw::dump::{Dump, FunctionView, Module};
 pub struct World<'c> {
     dump: &'c Dump,
     places: &'c Places,
-    /// The user's choice, instead of the recorded path.
-    binary: Option<&'c Path>,
+    /// The user's choice, instead of the recorded path, and its build-id.
+    binary: Option<(&'c Path, Vec<u8>)>,
     verbose: bool,
     /// Of each module what its binary tells; read when the first is asked for.
     binaries: OnceCell<Vec<Binary>>,
@@ -47,16 +47,13 @@ impl<'c> World<'c> {
         binary: Option<&'c Path>,
         verbose: bool,
     ) -> Result<Self> {
-        let world = Self { dump, places, binary, verbose, binaries: OnceCell::new() };
-        if let Some(binary) = binary {
-            let bytes = read_regular(binary).about(binary)?;
-            let file = object::File::parse(&*bytes).about(binary)?;
-            let found = file.build_id().about(binary)?.unwrap_or_default();
-            if !dump.modules.iter().any(|module| module.build_id() == found) {
-                return Err(Error::about(binary, rebuilt(found, &dump.modules)));
-            }
-        }
-        Ok(world)
+        let chosen = |path: &'c Path| -> Result<_> {
+            let bytes = read_regular(path).about(path)?;
+            let file = object::File::parse(&*bytes).about(path)?;
+            Ok((path, fitting_build_id(path, &file, &dump.modules)?.to_vec()))
+        };
+        let binary = binary.map(chosen).transpose()?;
+        Ok(Self { dump, places, binary, verbose, binaries: OnceCell::new() })
     }
 
     fn binaries(&self) -> &[Binary] {
@@ -66,17 +63,16 @@ impl<'c> World<'c> {
         })
     }
 
-    /// Reads the binary of a module: the one chosen, if it fits, or the recorded one.
+    /// Reads the binary of a module: the one chosen, if it is this module's, or the recorded one.
     fn read(&self, module: &Module) -> Option<Binary> {
-        if let Some(Ok(binary)) = self.binary.map(|path| Binary::read(path, module)) {
-            return Some(binary);
-        }
-        if module.path.is_empty() {
-            return None;
-        }
         let moved = self.places.moved(&module.path);
+        let path = match &self.binary {
+            Some((path, build_id)) if build_id == module.build_id() => path,
+            _ if module.path.is_empty() => return None,
+            _ => display(&moved),
+        };
         let told = |error| output::say(format_args!("{error}; not used for indirect calls"));
-        Binary::read(display(&moved), module).map_err(told).ok()
+        Binary::read(path, module).map_err(told).ok()
     }
 }
 
@@ -110,10 +106,7 @@ impl Binary {
     fn read(path: &Path, module: &Module) -> Result<Self> {
         let bytes = read_regular(path).about(path)?;
         let file = object::File::parse(&*bytes).about(path)?;
-        let found = file.build_id().about(path)?.unwrap_or_default();
-        if module.build_id() != found {
-            return Err(Error::about(path, rebuilt(found, std::slice::from_ref(module))));
-        }
+        fitting_build_id(path, &file, std::slice::from_ref(module))?;
         let split_off = debug_file::find(path, &file);
         let debug = split_off.as_deref().map(object::File::parse).transpose().about(path)?;
         let debug = debug.as_ref().unwrap_or(&file);
@@ -137,6 +130,19 @@ fn names_in(file: &object::File<'_>) -> HashMap<u32, Vec<u8>> {
         .filter(|symbol| symbol.kind() == object::SymbolKind::Text)
         .filter_map(|symbol| symbol.name_bytes().ok().map(|name| (ident(name), name.to_vec())))
         .collect()
+}
+
+/// The build-id of a binary, which must be that of one of these modules.
+fn fitting_build_id<'d>(
+    path: &Path,
+    file: &object::File<'d>,
+    modules: &[Module],
+) -> Result<&'d [u8]> {
+    let found = file.build_id().about(path)?.unwrap_or_default();
+    match modules.iter().any(|module| module.build_id() == found) {
+        true => Ok(found),
+        false => Err(Error::about(path, rebuilt(found, modules))),
+    }
 }
 
 fn rebuilt(found: &[u8], modules: &[Module]) -> String {
