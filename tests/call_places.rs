@@ -20,19 +20,27 @@ const TELL: &str = "-fdump-ipa-profile-lineno-details";
 /// File, without its directory, and line.
 type Line = (String, u32);
 
-/// For each function by its assembler name the possible lines of its indirect calls in site order.
-fn told_by_gcc(shop: &Workshop) -> BTreeMap<String, Vec<BTreeSet<Line>>> {
+/// Object, without what follows the first dot, and function by its assembler name.
+type Function = (String, String);
+
+/// For each function the possible lines of its indirect calls in site order.
+fn told_by_gcc(shop: &Workshop) -> BTreeMap<Function, Vec<BTreeSet<Line>>> {
     let mut told = BTreeMap::new();
     for path in shop.files("profile") {
-        let dump = String::from_utf8_lossy(&shop.read(path)).into_owned();
+        let dump = String::from_utf8_lossy(&shop.read(&path)).into_owned();
         for function in dump.split(";; Function ").skip(1) {
             // `int f(int) (_Z1fi, funcdef_no=1, ...)`
             let (names, _) = function.split_once(", funcdef_no=").unwrap();
             let name = names.rsplit('(').next().unwrap();
-            told.insert(name.to_owned(), calls_of_function(function));
+            told.insert((stem(&path), name.to_owned()), calls_of_function(function));
         }
     }
     told
+}
+
+/// A file's name without its directory and what follows the first dot.
+fn stem(path: &Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().split('.').next().unwrap().to_owned()
 }
 
 fn calls_of_function(text: &str) -> Vec<BTreeSet<Line>> {
@@ -103,11 +111,13 @@ fn placed(shop: &Workshop, dump: &str, program: &str) -> (usize, usize) {
     let wanted = wanted(module);
     let bytes = shop.read(program);
     let file = object::File::parse(&*bytes).unwrap();
-    let places = locate(&file, &file, &wanted).unwrap();
+    let places = locate(&file, &file, &wanted, &<[u8]>::to_vec).unwrap();
     let by_key: HashMap<FunctionKey, Vec<Place>> =
         wanted.iter().map(|wanted| wanted.function).zip(places).collect();
     for object in &module.objects {
-        let notes = String::from_utf8(object.path.clone()).unwrap().replace(".gcda", ".gcno");
+        let path = String::from_utf8(object.path.clone()).unwrap();
+        let stem = stem(Path::new(&path));
+        let notes = path.replace(".gcda", ".gcno");
         let notes = shop.read(notes);
         let notes = Notes::decode(&notes).unwrap();
         for function in module.functions(object) {
@@ -115,12 +125,12 @@ fn placed(shop: &Workshop, dump: &str, program: &str) -> (usize, usize) {
             let Some(places) = by_key.get(&key) else { continue };
             let named = notes.functions.iter().find(|notes| notes.ident == key.ident).unwrap();
             let name = std::str::from_utf8(named.name).unwrap();
-            let calls = &told[name];
+            let calls = &told[&(stem.clone(), name.to_owned())];
             let sites = function.sites(Kind::INDIRECT_CALL);
             assert_eq!(calls.len(), sites.len(), "{name}");
             for ((site, place), expected) in sites.zip(places).zip(calls) {
                 executed += usize::from(site.total != 0);
-                let Place::At(call) = place else { continue };
+                let Ok(call) = place else { continue };
                 placed += usize::from(site.total != 0);
                 let file = std::str::from_utf8(&call.at.path).unwrap().rsplit('/').next().unwrap();
                 let found = (file.to_owned(), call.at.line);
@@ -242,7 +252,8 @@ fn code_of_aarch64() {
         for object in &objects {
             let notes = shop.read(object.replace(".o", ".gcno"));
             for function in Notes::decode(&notes).unwrap().functions {
-                let calls = &told[std::str::from_utf8(function.name).unwrap()];
+                let name = std::str::from_utf8(function.name).unwrap();
+                let calls = &told[&(stem(Path::new(object)), name.to_owned())];
                 if calls.is_empty() {
                     continue;
                 }
@@ -258,9 +269,11 @@ fn code_of_aarch64() {
         let bytes = shop.read("ours");
         let file = object::File::parse(&*bytes).unwrap();
         let (mut sites, mut placed) = (0, 0);
-        for (places, calls) in locate(&file, &file, &wanted).unwrap().iter().zip(expected) {
+        for (places, calls) in
+            locate(&file, &file, &wanted, &<[u8]>::to_vec).unwrap().iter().zip(expected)
+        {
             for (place, expected) in places.iter().zip(calls) {
-                let Place::At(call) = place else { continue };
+                let Ok(call) = place else { continue };
                 placed += 1;
                 let file = std::str::from_utf8(&call.at.path).unwrap().rsplit('/').next().unwrap();
                 let found = (file.to_owned(), call.at.line);

@@ -1,8 +1,9 @@
 //! The binary that a dump was written by: its machine code tells where indirect calls stand, its
-//! symbol table names targets without notes.
+//! debug information what is inlined where, its symbol table names targets without notes.
 
 use std::cell::OnceCell;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use hashbrown::HashMap;
@@ -13,10 +14,11 @@ use super::error::{Context, Error, Result};
 use super::input::read_regular;
 use super::notes::{Places, display};
 use super::output;
+use crate::convert::debug::{Moved, stacks};
 use crate::convert::names::ident;
-use crate::convert::profile::{Call, Sources};
 use crate::convert::sites::counters::{FunctionKey, wanted};
 use crate::convert::sites::{Place, locate};
+use crate::convert::source::{SourceLine, Sources, Stack, Unplaced, source_path};
 use crate::raw::dump::{Dump, FunctionView, Module};
 
 /// Answers what a conversion asks, from the command line's places and the binaries.
@@ -33,11 +35,16 @@ pub struct World<'c> {
 /// What a binary tells.
 #[derive(Default)]
 struct Binary {
+    path: PathBuf,
+    /// The file with symbols and debug information: the binary, or what was split off from it.
+    debug: Vec<u8>,
     /// Names of its global functions by ident.
     names: HashMap<u32, Vec<u8>>,
     /// Lines of the indirect calls of its functions.
     calls: HashMap<FunctionKey, Vec<Place>>,
 }
+
+const NOT_USED: &str = "not used for indirect calls and inlined functions";
 
 impl<'c> World<'c> {
     /// `binary` is the user's choice, instead of the recorded path; it must fit one module.
@@ -71,29 +78,29 @@ impl<'c> World<'c> {
             _ if module.path.is_empty() => return None,
             _ => display(&moved),
         };
-        let told = |error| output::say(format_args!("{error}; not used for indirect calls"));
-        Binary::read(path, module).map_err(told).ok()
+        let told = |error| output::say(format_args!("{error}; {NOT_USED}"));
+        Binary::read(path, module, &|path| self.places.moved(path)).map_err(told).ok()
     }
 }
 
 impl Sources for World<'_> {
     fn path(&self, directory: &[u8], name: &[u8]) -> Vec<u8> {
-        self.places.moved(&crate::convert::profile::source_path(directory, name))
+        self.places.moved(&source_path(directory, name))
     }
 
     fn wants_details(&self) -> bool {
         self.verbose
     }
 
-    fn call(&self, module: usize, function: &FunctionView<'_>, site: usize) -> Option<Call> {
-        let place =
-            self.binaries().get(module)?.calls.get(&FunctionKey::of(function))?.get(site)?;
-        let Place::At(mut call) = place.clone() else { return None };
-        call.at.path = self.places.moved(&call.at.path);
-        if let Some(function) = &mut call.function {
-            function.path = self.places.moved(&function.path);
-        }
-        Some(call)
+    fn call(&self, module: usize, function: &FunctionView<'_>, site: usize) -> Place {
+        let calls = self.binaries().get(module).map(|binary| &binary.calls);
+        let sites = calls.and_then(|calls| calls.get(&FunctionKey::of(function)));
+        sites.and_then(|sites| sites.get(site)).cloned().unwrap_or(Err(Unplaced::NoCode))
+    }
+
+    fn stacks(&self, module: usize, lines: &BTreeSet<SourceLine>) -> Vec<(SourceLine, Stack)> {
+        let Some(binary) = self.binaries().get(module) else { return Vec::new() };
+        binary.stacks(lines, &|path| self.places.moved(path))
     }
 
     fn function(&self, ident: u32) -> Option<Vec<u8>> {
@@ -103,7 +110,7 @@ impl Sources for World<'_> {
 
 impl Binary {
     /// Reads a binary, which must be the module's.
-    fn read(path: &Path, module: &Module) -> Result<Self> {
+    fn read(path: &Path, module: &Module, moved: Moved<'_>) -> Result<Self> {
         let bytes = read_regular(path).about(path)?;
         let file = object::File::parse(&*bytes).about(path)?;
         fitting_build_id(path, &file, std::slice::from_ref(module))?;
@@ -114,12 +121,24 @@ impl Binary {
             return Err(Error::about(path, "has no symbol table"));
         }
         let wanted = wanted(module);
-        let places = locate(&file, debug, &wanted).unwrap_or_else(|error| {
-            output::say(format_args!("{}: {error}; not used for indirect calls", path.display()));
+        let places = locate(&file, debug, &wanted, moved).unwrap_or_else(|error| {
+            output::say(format_args!("{}: {error}; {NOT_USED}", path.display()));
             Vec::new()
         });
         let calls = wanted.into_iter().map(|wanted| wanted.function).zip(places).collect();
-        Ok(Self { names: names_in(debug), calls })
+        let names = names_in(debug);
+        Ok(Self { path: path.into(), debug: split_off.unwrap_or(bytes), names, calls })
+    }
+
+    /// What its debug information says of some lines.
+    fn stacks(&self, lines: &BTreeSet<SourceLine>, moved: Moved<'_>) -> Vec<(SourceLine, Stack)> {
+        let mut found = Vec::new();
+        let Ok(file) = object::File::parse(&*self.debug) else { return found };
+        if let Err(error) = stacks(&file, lines, moved, &mut found) {
+            let path = self.path.display();
+            output::say(format_args!("{path}: debug information: {error}; {NOT_USED}"));
+        }
+        found
     }
 }
 

@@ -15,7 +15,7 @@ use super::input::{Format, Input};
 use super::notes::{Missing, Places, display};
 use super::output::{self, Content};
 use super::{Outcome, warn};
-use crate::convert::{self, Statistics};
+use crate::convert::{self, Inline, Statistics};
 use crate::formats::afdo_v1_v3::encode::Discriminators;
 use crate::formats::afdo_v4::encode::Encoding;
 use crate::formats::gcno::Notes;
@@ -73,9 +73,20 @@ pub struct ConvertSources {
     /// The program that wrote the dump, if not at its recorded path
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
+    /// Where counts of functions stand that gcc inlined before it laid the counters out
+    #[arg(long, value_enum, default_value_t = Inlining::Flat, value_name = "WHERE")]
+    inline: Inlining,
     /// Say what was dropped, one line each
     #[arg(short, long)]
     verbose: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Inlining {
+    /// With the functions themselves
+    Flat,
+    /// At the calls, where debug information leaves no doubt which call it was (an experiment)
+    Nested,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -216,7 +227,11 @@ impl ConvertSources {
         let notes = files.iter().map(|(path, bytes)| Notes::decode(bytes).about(path));
         let notes: Vec<Notes> = notes.collect::<Result<_>>()?;
         let world = World::new(dump, &self.places, self.binary.as_deref(), self.verbose)?;
-        let (profile, statistics) = convert::profile(dump, &notes, &chosen, &world);
+        let inline = match self.inline {
+            Inlining::Flat => Inline::Flat,
+            Inlining::Nested => Inline::Nested,
+        };
+        let (profile, statistics) = convert::profile(dump, &notes, &chosen, &world, inline);
         self.report(&statistics, &missing, name)?;
         Ok(profile)
     }

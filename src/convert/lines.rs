@@ -2,12 +2,15 @@
 //!
 //! The blocks of a function carry lines of every function that was inlined into it before the
 //! counters were laid out. The notes do not say from where a line came, but they say where the
-//! functions stand: a line belongs to the innermost function around it.
+//! functions stand: a line belongs to the innermost function around it. Functions that have no notes,
+//! because they exist only inlined, and instances of one template are told apart by what is inlined in
+//! the function's code, as the debug information has it.
 
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
+use super::copies::Chain;
 use crate::profile::{FileId, SymbolId};
 
 /// A function's lines.
@@ -24,8 +27,9 @@ pub struct Extent {
 }
 
 impl Extent {
-    const fn lines(&self) -> u32 {
-        self.end.saturating_sub(self.start)
+    /// The function and its start.
+    pub const fn home(&self) -> Home {
+        Home { symbol: self.symbol, start: self.start }
     }
 
     const fn contains(&self, line: u32) -> bool {
@@ -36,14 +40,21 @@ impl Extent {
 /// What is known of a line's function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The function in whose blocks the line was found.
-    Itself,
-    /// Another function.
-    Inlined(Extent),
+    /// This one.
+    One(Home),
     /// No function that is known.
     Nobody,
     /// Several functions that stand in the same lines, as instances of a template do.
     Several,
+}
+
+/// A function and where it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Home {
+    /// The function.
+    pub symbol: SymbolId,
+    /// Line of its declaration.
+    pub start: u32,
 }
 
 /// The functions of all files.
@@ -80,45 +91,60 @@ impl Lines {
         }
     }
 
-    /// The owner of a line of `file` found in the blocks of `function`.
-    pub fn owner(&self, file: FileId, line: u32, function: &Extent) -> Owner {
-        let own = (file == function.file && function.contains(line)).then_some(*function);
-        let innermost = self.innermost(file, line);
-        let smallest = innermost.first().map(Extent::lines);
-        match (own, smallest) {
-            // Nothing stands further inside: its own, whoever else stands in the same lines.
-            (Some(own), smallest) if smallest.is_none_or(|lines| own.lines() <= lines) => {
-                Owner::Itself
-            }
-            (_, None) => Owner::Nobody,
-            _ => match innermost[..] {
-                [extent] => Owner::Inlined(extent),
-                _ => Owner::Several,
-            },
+    /// The owner of a line of `file` found in the blocks of `function`, to which these chains lead.
+    pub fn owner(&self, file: FileId, line: u32, function: &Extent, chains: &[Chain]) -> Owner {
+        let (by_notes, start) = self.by_notes(file, line, function);
+        let itself = Owner::One(function.home());
+        if by_notes == itself && chains.iter().any(Vec::is_empty) {
+            return itself;
+        }
+        let ends = chains.iter().filter_map(|chain| chain.last());
+        let ends = ends.filter(|end| end.file == file && end.home.start <= line);
+        // Of functions around one another the last one to start is the innermost.
+        let last = ends.clone().map(|end| end.home.start).chain(start).max();
+        let mut homes = ends.map(|end| end.home).filter(|home| Some(home.start) == last);
+        match (homes.next(), by_notes) {
+            (None, by_notes) => by_notes,
+            (Some(home), Owner::One(known)) if known.start == home.start => Owner::One(known),
+            (Some(home), _) if homes.all(|other| other == home) => Owner::One(home),
+            _ => Owner::Several,
         }
     }
 
-    /// The functions with the fewest lines around a line.
+    /// The owner as far as extents tell, and where it starts.
+    fn by_notes(&self, file: FileId, line: u32, function: &Extent) -> (Owner, Option<u32>) {
+        let own = (file == function.file && function.contains(line)).then_some(function);
+        let innermost = self.innermost(file, line);
+        let one = |extent: &Extent| Owner::One(extent.home());
+        match (own, &innermost[..]) {
+            (None, []) => (Owner::Nobody, None),
+            // Nothing stands further inside: its own, whoever else stands in the same lines.
+            (Some(own), inner) if inner.iter().all(|extent| extent.start <= own.start) => {
+                (one(own), Some(own.start))
+            }
+            (_, [extent, others @ ..]) => {
+                let alone = others.iter().all(|other| other.symbol == extent.symbol);
+                (if alone { one(extent) } else { Owner::Several }, Some(extent.start))
+            }
+            (Some(own), []) => (one(own), Some(own.start)),
+        }
+    }
+
+    /// The functions around a line that start last.
     fn innermost(&self, file: FileId, line: u32) -> Vec<Extent> {
         let Some(File { extents, reach }) = self.files.get(&file) else { return Vec::new() };
         let before = extents.partition_point(|extent| extent.start <= line);
         let reaching = (0..before).rev().take_while(|&place| reach[place] >= line);
         let around = reaching.map(|place| extents[place]).filter(|extent| extent.contains(line));
-        let mut innermost = Vec::<Extent>::new();
-        for extent in around {
-            match innermost.first().map(Extent::lines) {
-                Some(fewest) if extent.lines() > fewest => continue,
-                Some(fewest) if extent.lines() < fewest => innermost.clear(),
-                _ => {}
-            }
-            innermost.push(extent);
-        }
-        innermost
+        let mut around = around.peekable();
+        let last = around.peek().map(|extent| extent.start);
+        around.take_while(|extent| Some(extent.start) == last).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::copies::Link;
     use super::*;
     use crate::profile::Symbols;
 
@@ -134,17 +160,39 @@ mod tests {
         };
         let (outer, lambda) = (extent(b"outer", 10, 30), extent(b"lambda", 15, 17));
         let (one, two) = (extent(b"t<1>", 40, 44), extent(b"t<2>", 40, 44));
+        let only_inlined = extent(b"only_inlined", 32, 36);
         let mut lines = Lines::default();
         [outer, lambda, one, two].into_iter().for_each(|extent| lines.add(extent));
         lines.sort();
-        let owner = |line, function| lines.owner(file, line, function);
-        assert_eq!(owner(12, &outer), Owner::Itself);
-        assert_eq!(owner(16, &outer), Owner::Inlined(lambda));
-        assert_eq!(owner(16, &lambda), Owner::Itself);
-        assert_eq!(owner(12, &lambda), Owner::Inlined(outer));
-        assert_eq!(owner(42, &outer), Owner::Several);
-        assert_eq!(owner(42, &two), Owner::Itself);
-        assert_eq!(owner(35, &outer), Owner::Nobody);
-        assert_eq!(lines.owner(other, 12, &outer), Owner::Nobody);
+        let through = |extents: &[Extent]| -> Chain {
+            let link = |extent: &Extent| Link {
+                line: 1,
+                column: 0,
+                discriminator: 0,
+                home: extent.home(),
+                file: extent.file,
+            };
+            extents.iter().map(link).collect()
+        };
+        let owner = |line, function: &Extent, chains: &[Chain]| {
+            lines.owner(function.file, line, function, chains)
+        };
+        let is = |extent: &Extent| Owner::One(extent.home());
+        assert_eq!(owner(12, &outer, &[]), is(&outer));
+        assert_eq!(owner(16, &outer, &[]), is(&lambda));
+        assert_eq!(owner(16, &lambda, &[]), is(&lambda));
+        assert_eq!(owner(12, &lambda, &[]), is(&outer));
+        assert_eq!(owner(42, &outer, &[]), Owner::Several);
+        assert_eq!(owner(42, &two, &[]), is(&two));
+        assert_eq!(owner(35, &outer, &[]), Owner::Nobody);
+        assert_eq!(lines.owner(other, 12, &outer, &[]), Owner::Nobody);
+
+        let chains = [through(&[only_inlined]), through(&[lambda, only_inlined])];
+        assert_eq!(owner(35, &outer, &chains), is(&only_inlined));
+        assert_eq!(owner(42, &outer, &[through(&[lambda, two])]), is(&two));
+        assert_eq!(owner(42, &outer, &[through(&[one]), through(&[two])]), Owner::Several);
+        // What the debug information has wrong about its own lines.
+        assert_eq!(owner(12, &outer, &[through(&[only_inlined])]), is(&outer));
+        assert_eq!(owner(42, &one, &[through(&[lambda])]), is(&one));
     }
 }

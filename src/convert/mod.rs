@@ -2,10 +2,15 @@
 //!
 //! [`gcda`] needs nothing but the dump. A profile needs the compiler's notes besides:
 //! [`mod@profile`] solves each function's control-flow graph with [`flow`], asks `lines` which
-//! function a line belongs to, `targets` where an indirect call is and [`names`] whose ident it
-//! recorded; [`statistics`] keeps the account of what was used and what was not. `sites`, with the
-//! feature `cli`, finds the calls in the program's machine code. Reading files is up to the caller.
+//! function a line belongs to and `copies` where that is inlined, `targets` where an indirect call is
+//! and [`names`] whose ident it recorded; [`statistics`] keeps the account of what was used and what
+//! was not. [`mod@source`] is what else a conversion asks for; with the feature `cli`, `sites` finds
+//! the calls in the program's machine code, and `debug` lines and functions in its debug information.
+//! Reading files is up to the caller.
 
+mod copies;
+#[cfg(feature = "cli")]
+pub mod debug;
 pub mod flow;
 pub mod gcda;
 mod lines;
@@ -13,8 +18,9 @@ pub mod names;
 pub mod profile;
 #[cfg(feature = "cli")]
 pub mod sites;
+pub mod source;
 pub mod statistics;
 mod targets;
 
-pub use profile::profile;
+pub use profile::{Inline, profile};
 pub use statistics::Statistics;

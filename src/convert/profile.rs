@@ -2,8 +2,9 @@
 //!
 //! * A location's count is the largest count of the blocks that have its line, AutoFDO's own rule;
 //!   its line is counted from the function's declaration.
-//! * Lines of inlined functions are credited to those, see `lines`. What the copies of a
-//!   function in several objects, and its inlined copies in several callers, counted is added.
+//! * Lines of inlined functions are credited to those, see `lines`, or on request to the copy in the
+//!   caller, where that is certain. What the copies of a function in several objects, and its
+//!   inlined copies in several callers, counted is added.
 //! * The head count is the sum of the arcs that leave the entry, without those by which control
 //!   comes back into the middle, as after `setjmp` or through computed gotos.
 //! * The timestamp is the time counter, the smallest of all copies.
@@ -11,21 +12,33 @@
 //!
 //! Functions that were never executed are in the profile, with zeros: that is known, too.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::Statistics;
+use super::copies::{self, Chain, Copies, Link};
 use super::flow::Flow;
-use super::lines::{Extent, Lines, Owner};
+use super::lines::{Extent, Home, Lines, Owner};
 use super::names::Names;
+use super::source::Sources;
 use crate::formats::gcno::{self, Notes};
 use crate::profile::{FileId, Position, Profile, Record, SymbolId};
-use crate::raw::dump::{Dump, FunctionView, Object};
+use crate::raw::dump::{Dump, FunctionView, Module, Object};
 use crate::raw::gcov::Kind;
+
+/// Where the counts of functions stand that were inlined before the counters were laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inline {
+    /// With the functions themselves.
+    #[default]
+    Flat,
+    /// At the calls, as bodies of their own, where it is certain which call it is; else as above.
+    Nested,
+}
 
 /// Makes the profile of a dump.
 ///
@@ -36,79 +49,19 @@ pub fn profile(
     notes: &[Notes<'_>],
     chosen: &[Vec<Option<usize>>],
     sources: &impl Sources,
+    inline: Inline,
 ) -> (Profile, Statistics) {
-    let mut conversion = Conversion::default();
+    let mut conversion = Conversion { inline, ..Conversion::default() };
     let known: Vec<_> = notes.iter().map(|notes| conversion.known(notes, sources)).collect();
     conversion.lines.sort();
     for (number, (module, chosen)) in dump.modules.iter().zip(chosen).enumerate() {
-        for (object, chosen) in module.objects.iter().zip(chosen) {
-            let Some(functions) = chosen.and_then(|file| known.get(file)) else {
-                conversion.statistics.objects_without_notes += 1;
-                continue;
-            };
-            conversion.statistics.objects += 1;
-            let runs = i64::try_from(module.record.sums.runs).unwrap_or(i64::MAX);
-            for view in module.functions(object) {
-                conversion.function(&view, (number, object, runs), functions, sources);
-            }
-        }
+        let known = chosen.iter().map(|chosen| known.get((*chosen)?));
+        let objects: Vec<_> = module.objects.iter().zip(known).collect();
+        conversion.module(module, number, &objects, sources);
     }
     let dropped = dump.modules.iter().map(|module| module.record.sums.dropped);
     conversion.statistics.events_dropped = dropped.fold(0, u64::saturating_add);
     (conversion.profile, conversion.statistics)
-}
-
-/// What a conversion asks of the world outside dump and notes.
-pub trait Sources {
-    /// The path of a source file that the compiler, running in `directory`, called by `name`.
-    fn path(&self, directory: &[u8], name: &[u8]) -> Vec<u8> {
-        source_path(directory, name)
-    }
-
-    /// Whether [`Statistics::details`] should name everything that is dropped.
-    fn wants_details(&self) -> bool {
-        false
-    }
-
-    /// Where a module's machine code makes the call of an indirect-call site, if that is certain.
-    fn call(&self, module: usize, function: &FunctionView<'_>, site: usize) -> Option<Call> {
-        let _ = (module, function, site);
-        None
-    }
-
-    /// The name of a global function that no notes know.
-    fn function(&self, ident: u32) -> Option<Vec<u8>>;
-}
-
-/// A place in the source.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SourceLine {
-    /// Path of the file, as [`source_path`] makes it.
-    pub path: Vec<u8>,
-    /// Line, from 1.
-    pub line: u32,
-    /// Which of several pieces of code of the line, 0 if there is only one.
-    pub discriminator: u16,
-}
-
-/// A function as its declaration names it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Declared {
-    /// Assembler name.
-    pub name: Vec<u8>,
-    /// Path of the file, as [`source_path`] makes it.
-    pub path: Vec<u8>,
-    /// Line of the declaration.
-    pub line: u32,
-}
-
-/// A call in the machine code.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Call {
-    /// Its line.
-    pub at: SourceLine,
-    /// The function it was written in, which may be inlined where it is made.
-    pub function: Option<Declared>,
 }
 
 /// What has been found so far.
@@ -118,6 +71,11 @@ pub(super) struct Conversion {
     pub(super) statistics: Statistics,
     pub(super) names: Names,
     lines: Lines,
+    /// Functions that have notes.
+    noted: HashSet<SymbolId>,
+    /// Of the module at hand.
+    copies: Copies,
+    inline: Inline,
 }
 
 /// What the notes of an object say, in terms of the profile.
@@ -131,8 +89,17 @@ struct Known<'n> {
 pub(super) struct Counted<'n> {
     pub(super) notes: &'n gcno::Function<'n>,
     pub(super) flow: Flow,
-    extent: Extent,
+    pub(super) extent: Extent,
     pub(super) files: &'n HashMap<&'n [u8], FileId>,
+}
+
+/// A position in a function, or in a body inlined there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    function: SymbolId,
+    /// Calls that were inlined, outermost first.
+    within: Vec<(Position, SymbolId)>,
+    position: Position,
 }
 
 impl Conversion {
@@ -157,10 +124,67 @@ impl Conversion {
         let symbol = self.profile.symbols.symbol(name, Some(file));
         let extent = Extent { symbol, file, start: function.start_line, end: function.end_line };
         self.names.add(function.ident, symbol);
+        self.noted.insert(symbol);
         if !function.artificial {
             self.lines.add(extent);
         }
         extent
+    }
+
+    fn module(
+        &mut self,
+        module: &Module,
+        number: usize,
+        objects: &[(&Object, Option<&Known<'_>>)],
+        sources: &impl Sources,
+    ) {
+        self.copies = self.copies(module, number, objects, sources);
+        let runs = i64::try_from(module.record.sums.runs).unwrap_or(i64::MAX);
+        for &(object, known) in objects {
+            let Some(known) = known else {
+                self.statistics.objects_without_notes += 1;
+                continue;
+            };
+            self.statistics.objects += 1;
+            for view in module.functions(object) {
+                self.function(&view, (number, object, runs), known, sources);
+            }
+        }
+    }
+
+    /// What is inlined where in a module's code.
+    fn copies(
+        &mut self,
+        module: &Module,
+        number: usize,
+        objects: &[(&Object, Option<&Known<'_>>)],
+        sources: &impl Sources,
+    ) -> Copies {
+        let mut copies = Copies::default();
+        for &(object, known) in objects {
+            let Some(known) = known else { continue };
+            for view in module.functions(object) {
+                let Some(&(notes, extent)) = known.functions.get(&view.ident()) else { continue };
+                for line in &notes.lines {
+                    copies.want(extent.symbol, known.files[line.file], line.line);
+                }
+            }
+        }
+        let symbols = &mut self.profile.symbols;
+        let mut extents = HashMap::<SymbolId, Extent>::new();
+        for (at, stack) in sources.stacks(number, &copies.wanted(symbols)) {
+            copies.add(&at, &stack, symbols);
+            let (Home { symbol, start }, file) = copies::home(stack.innermost(), symbols);
+            if at.path == stack.innermost().at.path && start <= at.line {
+                let first = Extent { symbol, file, start, end: start };
+                let extent = extents.entry(symbol).or_insert(first);
+                extent.end = extent.end.max(at.line);
+            }
+        }
+        let without_notes = extents.values().filter(|extent| !self.noted.contains(&extent.symbol));
+        without_notes.for_each(|&extent| self.lines.add(extent));
+        self.lines.sort();
+        copies
     }
 
     fn function(
@@ -190,8 +214,8 @@ impl Conversion {
                 self.statistics.functions_mended += usize::from(flow.mended);
                 let counted = Counted { notes, flow, extent, files: &known.files };
                 self.head(view, &counted);
-                self.positions(&counted, sources);
-                self.targets(view, module, &counted, sources);
+                let credited = self.positions(&counted, sources);
+                self.targets(view, module, &counted, &credited, sources);
             }
             Err(error) => {
                 self.statistics.functions_impossible += 1;
@@ -212,83 +236,142 @@ impl Conversion {
         }
     }
 
-    /// Credits the counts of the function's lines.
-    fn positions(&mut self, counted: &Counted<'_>, sources: &impl Sources) {
-        let mut largest = BTreeMap::<(FileId, u32), i64>::new();
+    /// Credits the counts of the function's lines; tells where they stand.
+    fn positions(&mut self, counted: &Counted<'_>, sources: &impl Sources) -> BTreeSet<Place> {
+        let mut counts = BTreeMap::<(FileId, u32), Vec<i64>>::new();
         for line in &counted.notes.lines {
             let count = counted.flow.blocks[line.block as usize];
-            let most = largest.entry((counted.files[line.file], line.line)).or_default();
-            *most = count.max(*most);
+            counts.entry((counted.files[line.file], line.line)).or_default().push(count);
         }
-        for ((file, line), count) in largest {
-            let owner = self.lines.owner(file, line, &counted.extent);
-            if let Some(record) = position(owner, line, &counted.extent).map(|at| self.record(at)) {
-                let sum = record.count.get_or_insert(0);
-                *sum = sum.saturating_add(count.max(0) as u64);
+        let mut credited = BTreeSet::new();
+        for ((file, line), counts) in counts {
+            match self.owner(counted, file, line) {
+                Owner::One(home) => {
+                    let place = self.place_of_line(counted, home, file, line);
+                    self.credited_to(&place, counted);
+                    let count = self.count(counted, home, (file, line), &counts);
+                    let sum = self.record(&place).count.get_or_insert(0);
+                    *sum = sum.saturating_add(count.max(0) as u64);
+                    credited.insert(place);
+                }
+                _ if counts.iter().all(|&count| count <= 0) => {}
+                Owner::Nobody => {
+                    self.statistics.lines_outside += 1;
+                    self.dropped(file, line, "no known function", sources);
+                }
+                Owner::Several => {
+                    self.statistics.lines_ambiguous += 1;
+                    self.dropped(file, line, "several functions", sources);
+                }
             }
-            let (counter, why) = match owner {
-                Owner::Itself => (&mut self.statistics.lines, None),
-                Owner::Inlined(_) => (&mut self.statistics.lines_inlined, None),
-                Owner::Nobody | Owner::Several if count <= 0 => continue,
-                Owner::Nobody => (&mut self.statistics.lines_outside, Some("no known function")),
-                Owner::Several => (&mut self.statistics.lines_ambiguous, Some("several functions")),
-            };
-            *counter += 1;
-            if let Some(why) = why.filter(|_| sources.wants_details()) {
-                let path = String::from_utf8_lossy(self.profile.symbols.path(file));
-                self.statistics.details.push(format!("{path}:{line}: lies in {why}; dropped"));
-            }
+        }
+        credited
+    }
+
+    fn credited_to(&mut self, place: &Place, counted: &Counted<'_>) {
+        let lines = match place.function == counted.extent.symbol {
+            true if place.within.is_empty() => &mut self.statistics.lines,
+            true => &mut self.statistics.lines_nested,
+            false => &mut self.statistics.lines_inlined,
+        };
+        *lines += 1;
+    }
+
+    fn dropped(&mut self, file: FileId, line: u32, why: &str, sources: &impl Sources) {
+        if sources.wants_details() {
+            let path = String::from_utf8_lossy(self.profile.symbols.path(file));
+            self.statistics.details.push(format!("{path}:{line}: lies in {why}; dropped"));
         }
     }
 
-    /// The function and position that a line found in a function belongs to, if that is known.
-    pub(super) fn place(&self, counted: &Counted<'_>, file: FileId, line: u32) -> Option<Place> {
-        let owner = self.lines.owner(file, line, &counted.extent);
-        position(owner, line, &counted.extent)
+    /// The executions of a line, of those of its blocks.
+    fn count(
+        &self,
+        counted: &Counted<'_>,
+        home: Home,
+        (file, line): (FileId, u32),
+        blocks: &[i64],
+    ) -> i64 {
+        // A function without notes has no counters of its own, so all its copies were counted here;
+        // as many blocks as copies: one of each.
+        let copies = self.copies_of(counted, home, file, line).count();
+        if !self.noted.contains(&home.symbol) && copies == blocks.len() {
+            return blocks.iter().fold(0, |sum, &count| sum.saturating_add(count.max(0)));
+        }
+        blocks.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The chains from a function to those copies of another one that have a line.
+    fn copies_of(
+        &self,
+        counted: &Counted<'_>,
+        home: Home,
+        file: FileId,
+        line: u32,
+    ) -> impl Iterator<Item = &Chain> {
+        copies::to(home.symbol, self.copies.chains(counted.extent.symbol, file, line))
+    }
+
+    /// Whose line it is that was found in a function.
+    pub(super) fn owner(&self, counted: &Counted<'_>, file: FileId, line: u32) -> Owner {
+        let extent = &counted.extent;
+        let chains = self.copies.chains(extent.symbol, file, line);
+        match self.lines.owner(file, line, extent, chains) {
+            // A position cannot be before its function: so the line has been changed with #line.
+            Owner::One(home) if line < home.start => Owner::Nobody,
+            owner => owner,
+        }
+    }
+
+    /// The place of a line whose owner is known.
+    pub(super) fn place_of_line(
+        &self,
+        counted: &Counted<'_>,
+        home: Home,
+        file: FileId,
+        line: u32,
+    ) -> Place {
+        let copies = self.copies_of(counted, home, file, line);
+        self.place(counted, home, copies, Position::line(line - home.start))
+    }
+
+    /// The place of a position in a function, or in its copy if there is one only.
+    pub(super) fn place<'c>(
+        &self,
+        counted: &Counted<'_>,
+        home: Home,
+        copies: impl Iterator<Item = &'c Chain>,
+        position: Position,
+    ) -> Place {
+        // Copies may differ in what positions do not tell, the column.
+        let mut copies = copies.map(|chain| calls(&counted.extent, chain));
+        match (self.inline, copies.next()) {
+            (Inline::Nested, Some(Some(within)))
+                if copies.all(|other| other.as_ref() == Some(&within)) =>
+            {
+                Place { function: counted.extent.symbol, within, position }
+            }
+            _ => Place { function: home.symbol, within: Vec::new(), position },
+        }
     }
 
     /// The record at a place.
-    pub(super) fn record(&mut self, (symbol, position): Place) -> &mut Record {
-        let function = self.profile.functions.entry(symbol).or_default();
-        function.body.positions.entry(position).or_default()
+    pub(super) fn record(&mut self, place: &Place) -> &mut Record {
+        let function = self.profile.functions.entry(place.function).or_default();
+        let mut body = &mut function.body;
+        for &(call, callee) in &place.within {
+            body = body.positions.entry(call).or_default().inlined.entry(callee).or_default();
+        }
+        body.positions.entry(place.position).or_default()
     }
 }
 
-/// A function and a position in it.
-pub(super) type Place = (SymbolId, Position);
-
-fn position(owner: Owner, line: u32, own: &Extent) -> Option<Place> {
-    let extent = match owner {
-        Owner::Itself => *own,
-        Owner::Inlined(extent) => extent,
-        Owner::Nobody | Owner::Several => return None,
+/// The calls of a chain, unless one stands before its function, through `#line`.
+fn calls(from: &Extent, chain: &Chain) -> Option<Vec<(Position, SymbolId)>> {
+    let starts = [from.start].into_iter().chain(chain.iter().map(|link| link.home.start));
+    let call = |(link, start): (&Link, u32)| {
+        let line = link.line.checked_sub(start)?;
+        Some((Position { line, discriminator: link.discriminator }, link.home.symbol))
     };
-    Some((extent.symbol, Position::line(line.checked_sub(extent.start)?)))
-}
-
-/// The path of a source file called by `name` in `directory`, without `.` components.
-pub fn source_path(directory: &[u8], name: &[u8]) -> Vec<u8> {
-    let whole = match name.starts_with(b"/") {
-        true => name.to_vec(),
-        false => [directory, b"/", name].concat(),
-    };
-    // What `..` leads to is only known if no link is in the way; as in compilers, it stays.
-    let parts = whole.split(|&byte| byte == b'/').filter(|part| !matches!(*part, b"" | b"."));
-    parts.flat_map(|part| [b"/", part].concat()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_of_sources() {
-        let path = |directory: &str, name: &str| {
-            String::from_utf8(source_path(directory.as_bytes(), name.as_bytes())).unwrap()
-        };
-        assert_eq!(path("/home/u", "a.c"), "/home/u/a.c");
-        assert_eq!(path("/home/u", "./x//a.c"), "/home/u/x/a.c");
-        assert_eq!(path("/home/u", "../a.h"), "/home/u/../a.h");
-        assert_eq!(path("/home/u", "/usr/include/a.h"), "/usr/include/a.h");
-    }
+    chain.iter().zip(starts).map(call).collect()
 }

@@ -1,8 +1,12 @@
 //! The account of a conversion: what was used, what was not, and why.
 
-use alloc::string::String;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
+
+use super::source::Unplaced;
 
 /// What became of a dump's contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,14 +29,16 @@ pub struct Statistics {
     pub lines: usize,
     /// Line counts credited to a function that was inlined where they were counted.
     pub lines_inlined: usize,
+    /// Line counts credited to the one copy of a function in another one.
+    pub lines_nested: usize,
     /// Executed line counts dropped because they lie in no known function.
     pub lines_outside: usize,
     /// Executed line counts dropped because several functions share the lines.
     pub lines_ambiguous: usize,
     /// Indirect-call sites with events whose line is certain.
     pub sites: usize,
-    /// Indirect-call sites with events dropped because their line is not.
-    pub sites_unplaced: usize,
+    /// Indirect-call sites with events dropped because it is not, and why.
+    pub sites_unplaced: BTreeMap<Unplaced, usize>,
     /// Calls at placed sites that no kept target accounts for.
     pub calls_lost: u64,
     /// Targets dropped because no notes name them.
@@ -48,26 +54,40 @@ impl fmt::Display for Statistics {
         let Self { objects, functions, counters, lines, lines_inlined, sites, .. } = self;
         write!(f, "{objects} objects, {functions} functions, {counters} counters; ")?;
         write!(f, "{lines} lines and {lines_inlined} of inlined functions, ")?;
+        if self.lines_nested > 0 {
+            write!(f, "{} in copies, ", self.lines_nested)?;
+        }
         write!(f, "{sites} indirect-call sites")?;
         if self.functions_mended > 0 {
             write!(f, "; {} functions left in the middle", self.functions_mended)?;
         }
-        let dropped: [(u64, &str); 9] = [
+        let mut separator = "; dropped: ";
+        for (number, what) in self.dropped().into_iter().filter(|&(number, _)| number > 0) {
+            write!(f, "{separator}{number} {what}")?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}
+
+impl Statistics {
+    /// What was dropped, with numbers.
+    fn dropped(&self) -> Vec<(u64, String)> {
+        let before = [
             (self.objects_without_notes as u64, "objects without notes"),
             (self.functions_without_notes as u64, "functions without notes"),
             (self.functions_impossible as u64, "functions with impossible counts"),
             (self.lines_outside as u64, "lines in no known function"),
             (self.lines_ambiguous as u64, "lines that several functions share"),
-            (self.sites_unplaced as u64, "indirect-call sites whose line is not certain"),
+        ];
+        let sites = self.sites_unplaced.iter();
+        let sites = sites.map(|(why, &sites)| (sites as u64, format!("indirect-call sites {why}")));
+        let after = [
             (self.targets_unnamed as u64, "call targets without a name"),
             (self.calls_lost, "calls of full sites"),
             (self.events_dropped, "events without room in the runtime"),
         ];
-        let mut separator = "; dropped: ";
-        for (number, what) in dropped.into_iter().filter(|&(number, _)| number > 0) {
-            write!(f, "{separator}{number} {what}")?;
-            separator = ", ";
-        }
-        Ok(())
+        let named = |(number, what): (u64, &str)| (number, what.to_string());
+        before.into_iter().map(named).chain(sites).chain(after.into_iter().map(named)).collect()
     }
 }

@@ -5,68 +5,101 @@
 //! ends its block. So where a function has as many blocks that end in a call as sites, the k-th block
 //! is the k-th site's; and where that block has one line only, that is the line of the call. Sites
 //! elsewhere are dropped and counted.
+//!
+//! Notes do not tell discriminators apart, the machine code does. So the count of a position with one
+//! is what its calls say themselves.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::profile::{Call, Conversion, Counted, Place, Sources};
+use super::copies;
+use super::lines::Owner;
+use super::profile::{Conversion, Counted, Place};
+use super::source::{Call, Sources, Unplaced};
 use crate::formats::gcno::{self, Line};
 use crate::profile::{Position, SymbolId};
 use crate::raw::dump::{FunctionView, SiteView};
 use crate::raw::gcov::Kind;
 
 impl Conversion {
-    /// Puts the targets of a function's indirect calls at their lines.
+    /// Puts the targets of a function's indirect calls at their lines. The counts of some places are
+    /// known from lines.
     pub(super) fn targets(
         &mut self,
         view: &FunctionView<'_>,
         module: usize,
         counted: &Counted<'_>,
+        credited: &BTreeSet<Place>,
         sources: &impl Sources,
     ) {
         let sites = view.sites(Kind::INDIRECT_CALL);
         let calls = call_blocks(counted.notes);
         let in_order = calls.len() == sites.len();
+        let mut executions = BTreeMap::<Place, u64>::new();
         for (number, site) in sites.enumerate().filter(|(_, site)| site.total != 0) {
-            let place = match sources.call(module, view, number) {
-                Some(call) => self.place_in_code(counted, &call),
-                None => calls
+            let in_code = sources.call(module, view, number);
+            let place = match in_code.and_then(|call| self.place_in_code(counted, &call)) {
+                Err(why) if why != Unplaced::SeveralLines && in_order => calls
                     .get(number)
-                    .filter(|_| in_order)
-                    .and_then(|&block| self.place_in_order(counted, block, &site)),
+                    .and_then(|&block| self.place_in_order(counted, block, &site))
+                    .ok_or(why),
+                place => place,
             };
             match place {
-                Some(place) => self.site(place, &site, sources),
-                None => self.unplaced(counted, number, sources),
+                Ok(place) => {
+                    self.site(&place, &site, sources);
+                    let most = executions.entry(place).or_default();
+                    *most = site.total.unsigned_abs().max(*most);
+                }
+                Err(why) => self.unplaced(counted, number, why, sources),
+            }
+        }
+        for (place, executions) in executions {
+            if !credited.contains(&place) {
+                let count = self.record(&place).count.get_or_insert(0);
+                *count = count.saturating_add(executions);
             }
         }
     }
 
-    fn unplaced(&mut self, counted: &Counted<'_>, number: usize, sources: &impl Sources) {
-        self.statistics.sites_unplaced += 1;
+    fn unplaced(
+        &mut self,
+        counted: &Counted<'_>,
+        number: usize,
+        why: Unplaced,
+        sources: &impl Sources,
+    ) {
+        *self.statistics.sites_unplaced.entry(why).or_default() += 1;
         if sources.wants_details() {
             let name = String::from_utf8_lossy(counted.notes.name);
-            let what = format!("{name}: line of indirect call {number} is not certain; dropped");
+            let what = format!("{name}: indirect call {number} {why}; dropped");
             self.statistics.details.push(what);
         }
     }
 
-    /// The place of a call that was found in the machine code: in the function that the notes name
-    /// for its line, or in one that exists only inlined, which they do not know.
-    fn place_in_code(&mut self, counted: &Counted<'_>, call: &Call) -> Option<Place> {
-        let file = self.profile.symbols.file(&call.at.path);
-        let (symbol, position) = match (self.place(counted, file, call.at.line), &call.function) {
-            (Some(place), _) => place,
-            (None, None) => return None,
-            (None, Some(function)) => {
-                let symbols = &mut self.profile.symbols;
-                let file = symbols.file(&function.path);
-                let line = call.at.line.checked_sub(function.line)?;
-                (symbols.symbol(&function.name, Some(file)), Position::line(line))
-            }
+    /// The place of a call that was found in the machine code: in the function that has its line, or
+    /// in the one that the debug information names.
+    fn place_in_code(&mut self, counted: &Counted<'_>, call: &Call) -> Result<Place, Unplaced> {
+        let symbols = &mut self.profile.symbols;
+        let file = symbols.file(&call.at.path);
+        let mut chains = Vec::new();
+        for stack in &call.stacks {
+            let of_function = copies::chains(stack, symbols).into_iter();
+            let of_function = of_function.filter(|(from, _)| *from == counted.extent.symbol);
+            chains.extend(of_function.map(|(_, chain)| chain));
+        }
+        chains.sort();
+        chains.dedup();
+        let home = match (self.owner(counted, file, call.at.line), call.stacks.first()) {
+            (Owner::One(home), _) => home,
+            (_, None) => return Err(Unplaced::NoFunction),
+            (_, Some(stack)) => copies::home(stack.innermost(), &mut self.profile.symbols).0,
         };
-        Some((symbol, Position { discriminator: call.at.discriminator, ..position }))
+        let line = call.at.line.checked_sub(home.start).ok_or(Unplaced::NoFunction)?;
+        let position = Position { line, discriminator: call.discriminator };
+        Ok(self.place(counted, home, copies::to(home.symbol, &chains), position))
     }
 
     /// The place of the call that ends a block, if it is certain.
@@ -79,10 +112,14 @@ impl Conversion {
         // More arrivals than executions: this is not the site's block after all.
         let fits = site.total.checked_abs()? <= counted.flow.blocks[block as usize];
         let line = only_line(counted.notes, block).filter(|_| fits)?;
-        self.place(counted, counted.files[line.file], line.line)
+        let (file, line) = (counted.files[line.file], line.line);
+        match self.owner(counted, file, line) {
+            Owner::One(home) => Some(self.place_of_line(counted, home, file, line)),
+            Owner::Nobody | Owner::Several => None,
+        }
     }
 
-    fn site(&mut self, place: Place, site: &SiteView<'_>, sources: &impl Sources) {
+    fn site(&mut self, place: &Place, site: &SiteView<'_>, sources: &impl Sources) {
         self.statistics.sites += 1;
         self.statistics.calls_lost = self.statistics.calls_lost.saturating_add(site.lost());
         for pair in site.pairs.iter().filter(|pair| pair.count > 0) {

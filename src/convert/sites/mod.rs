@@ -1,21 +1,18 @@
-//! Where the indirect calls of a program stand in its source, by its machine code and line table.
+//! Where the indirect calls of a program stand in its source, by its machine code and debug
+//! information.
 //!
 //! The notes do not say which block holds which site. The linked program does: before each call it
 //! hands the address of the site's counters over to the profiler. So the way goes from a function's
 //! ident and checksums to its counters ([`counters`]), from there to the instructions that take the
 //! address of each site's and on to the call (`walk`, `state`, a decoder per machine), and from
-//! the call through the debug information to file, line and discriminator (`line_table`), and to the
-//! function it was written in (`inlining`).
+//! the call through the debug information to line and functions.
 //!
 //! Files that are found by build-id or by name belong to the caller; which function a line belongs
 //! to, to [`super`].
 
 mod aarch64;
 pub mod counters;
-mod debug;
 mod image;
-mod inlining;
-mod line_table;
 mod machine;
 mod state;
 mod walk;
@@ -26,23 +23,15 @@ use std::prelude::v1::*;
 
 use object::Architecture;
 
-use super::profile::Call;
+use super::debug::line_table::Piece;
+use super::debug::stacks::Stacks;
+use super::debug::{Moved, Program, Sections};
+use super::source::{Call, Unplaced};
 use counters::{Sites, Wanted};
-use debug::Sections;
 use image::Image;
-use inlining::Inlining;
 
-/// What is known of a site's place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Place {
-    /// Nothing.
-    #[default]
-    Unknown,
-    /// Here.
-    At(Call),
-    /// Different lines, in copies of the code.
-    Several,
-}
+/// The place of a site.
+pub type Place = Result<Call, Unplaced>;
 
 /// Why no site can be placed.
 #[derive(Debug)]
@@ -74,6 +63,7 @@ pub fn locate(
     program: &object::File<'_>,
     debug: &object::File<'_>,
     wanted: &[Wanted],
+    moved: Moved<'_>,
 ) -> Result<Vec<Vec<Place>>, Error> {
     let image = Image::new(program).map_err(Error::File)?;
     let sites = Sites::new(wanted, &counters::find(&image, wanted));
@@ -84,39 +74,43 @@ pub fn locate(
         other => return Err(Error::Architecture(other)),
     };
     let addresses: BTreeSet<u64> = calls.values().flatten().copied().collect();
-    let sources = sources(debug, &addresses).map_err(Error::Debug)?;
+    let copies = copies(debug, &addresses, moved).map_err(Error::Debug)?;
     let mut places: Vec<Vec<Place>> =
-        wanted.iter().map(|function| vec![Place::Unknown; function.sites]).collect();
+        wanted.iter().map(|function| vec![Err(Unplaced::NoCall); function.sites]).collect();
     for ((function, site), calls) in calls {
-        let calls: BTreeSet<&Call> = calls.iter().filter_map(|at| sources.get(at)).collect();
-        places[function][site] = one_place(&calls);
+        places[function][site] = one_place(calls.iter().filter_map(|at| copies.get(at)));
     }
     Ok(places)
 }
 
 /// What the source says of the instructions at these addresses.
-fn sources(
+fn copies(
     debug: &object::File<'_>,
     addresses: &BTreeSet<u64>,
+    moved: Moved<'_>,
 ) -> Result<BTreeMap<u64, Call>, gimli::Error> {
     let sections = Sections::load(debug)?;
-    let lines = line_table::lines(&sections.borrow(), addresses.iter().copied())?;
-    let inlining = Inlining::new(&sections)?;
-    let calls = lines
-        .into_iter()
-        .map(|(address, at)| Ok((address, Call { at, function: inlining.function(address)? })));
-    calls.collect()
+    let program = Program::new(debug, &sections, moved)?;
+    let stacks = Stacks::new(&sections, &program)?;
+    let call = |(address, (at, discriminator)): (u64, Piece)| {
+        let stacks = stacks.stack(address)?.into_iter().collect();
+        Ok((address, Call { at, discriminator, stacks }))
+    };
+    program.lines(addresses)?.into_iter().map(call).collect()
 }
 
-/// Copies of a call have one line, but may have discriminators of their own: the smallest is taken.
-fn one_place(calls: &BTreeSet<&Call>) -> Place {
-    let Some(first) = calls.first() else { return Place::Unknown };
-    let same = |call: &&Call| {
-        (&call.at.path, call.at.line, &call.function)
-            == (&first.at.path, first.at.line, &first.function)
-    };
-    match calls.iter().all(same) {
-        true => Place::At((*first).clone()),
-        false => Place::Several,
+/// Copies of a call have one line and one function, but may have discriminators of their own: the
+/// smallest is taken.
+fn one_place<'c>(mut copies: impl Iterator<Item = &'c Call>) -> Place {
+    let mut one = copies.next().ok_or(Unplaced::NoLine)?.clone();
+    for copy in copies {
+        let functions = one.stacks.first().zip(copy.stacks.first());
+        let same = functions.is_none_or(|(one, copy)| one.innermost() == copy.innermost());
+        if copy.at != one.at || !same {
+            return Err(Unplaced::SeveralLines);
+        }
+        one.discriminator = one.discriminator.min(copy.discriminator);
+        one.stacks.extend(copy.stacks.iter().cloned());
     }
+    Ok(one)
 }

@@ -1,0 +1,73 @@
+//! Source lines of instructions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::prelude::v1::*;
+
+use gimli::LineRow;
+
+use super::{Program, Unit};
+use crate::convert::source::SourceLine;
+
+/// A line, and which of several pieces of code of the line, 0 if there is only one.
+pub type Piece = (SourceLine, u16);
+
+impl Program<'_> {
+    /// The lines of instructions at these addresses, where the table has them.
+    pub fn lines(&self, addresses: &BTreeSet<u64>) -> Result<BTreeMap<u64, Piece>, gimli::Error> {
+        let mut found = BTreeMap::new();
+        self.for_each_row(|unit, instructions, row| {
+            for &address in addresses.range(instructions) {
+                match piece(unit, row) {
+                    Some(piece) => found.insert(address, piece),
+                    None => found.remove(&address),
+                };
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// Addresses of instructions that belong to these lines: the first of each row of the table.
+    pub fn instructions(
+        &self,
+        lines: &BTreeSet<SourceLine>,
+    ) -> Result<Vec<(SourceLine, u64)>, gimli::Error> {
+        let mut found = Vec::new();
+        self.for_each_row(|unit, instructions, row| {
+            if let Some((line, _)) = piece(unit, row).filter(|(line, _)| lines.contains(line)) {
+                found.push((line, instructions.start));
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// Visits the rows that have instructions.
+    fn for_each_row(
+        &self,
+        mut visit: impl FnMut(&Unit<'_>, Range<u64>, &LineRow),
+    ) -> Result<(), gimli::Error> {
+        for unit in &self.units {
+            let Some(program) = unit.entries.line_program.clone() else { continue };
+            let mut rows = program.rows();
+            let mut before: Option<LineRow> = None;
+            while let Some((_, row)) = rows.next_row()? {
+                let before_it = before.filter(|before| before.address() < row.address());
+                if let Some(before) = before_it.filter(|row| self.is_code(row.address())) {
+                    visit(unit, before.address()..row.address(), &before);
+                }
+                before = (!row.end_sequence()).then_some(*row);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_code(&self, address: u64) -> bool {
+        self.code.iter().any(|code| code.contains(&address))
+    }
+}
+
+fn piece(unit: &Unit<'_>, row: &LineRow) -> Option<Piece> {
+    let line = u32::try_from(row.line()?.get()).ok()?;
+    let discriminator = u16::try_from(row.discriminator()).unwrap_or(u16::MAX);
+    Some((SourceLine { path: unit.path(row.file_index())?, line }, discriminator))
+}

@@ -1,0 +1,153 @@
+//! The debug information of a program, DWARF 2 to 5: `line_table` has the lines of instructions,
+//! [`stacks`] the functions they were written in.
+
+pub mod line_table;
+pub mod stacks;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::prelude::v1::*;
+use std::sync::Arc;
+
+use gimli::{
+    AttributeValue, Dwarf, DwarfSections, EndianSlice, Reader as _, RunTimeEndian, SectionId,
+};
+use object::{Object, ObjectSection, SectionFlags, elf};
+
+use super::source::{SourceLine, Stack, source_path};
+use stacks::Stacks;
+
+/// Bytes of a section.
+pub type Slice<'d> = EndianSlice<'d, RunTimeEndian>;
+
+/// The sections, decompressed.
+pub struct Sections<'d> {
+    sections: DwarfSections<Cow<'d, [u8]>>,
+    endian: RunTimeEndian,
+}
+
+impl<'d> Sections<'d> {
+    /// Those of a file, which may lack them.
+    pub fn load(file: &object::File<'d>) -> Result<Self, gimli::Error> {
+        let endian =
+            if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
+        let load = |id: SectionId| -> Result<Cow<'d, [u8]>, gimli::Error> {
+            let section = file.section_by_name(id.name());
+            // A section that cannot be decompressed is as good as none.
+            Ok(section.and_then(|found| found.uncompressed_data().ok()).unwrap_or_default())
+        };
+        Ok(Self { sections: DwarfSections::load(load)?, endian })
+    }
+
+    /// The sections to read from.
+    pub fn borrow(&self) -> Dwarf<Slice<'_>> {
+        self.sections.borrow(|section| EndianSlice::new(section, self.endian))
+    }
+}
+
+/// Adds the stacks of all instructions of a program that belong to some lines, each perhaps several
+/// times. What is damaged has none; the first error is told.
+///
+/// `file` is the program, or what was split off from it.
+pub fn stacks(
+    file: &object::File<'_>,
+    lines: &BTreeSet<SourceLine>,
+    moved: Moved<'_>,
+    found: &mut Vec<(SourceLine, Stack)>,
+) -> Result<(), gimli::Error> {
+    let sections = Sections::load(file)?;
+    let program = Program::new(file, &sections, moved)?;
+    let stacks = Stacks::new(&sections, &program)?;
+    let mut result = Ok(());
+    for (line, address) in program.instructions(lines)? {
+        match stacks.stack(address) {
+            Ok(stack) => found.extend(stack.map(|stack| (line, stack))),
+            Err(error) => result = result.and(Err(error)),
+        }
+    }
+    result
+}
+
+/// What renames the paths of sources that have moved.
+pub type Moved<'m> = &'m dyn Fn(&[u8]) -> Vec<u8>;
+
+/// All of it.
+pub struct Program<'d> {
+    dwarf: Dwarf<Slice<'d>>,
+    /// In the order of the file.
+    units: Vec<Unit<'d>>,
+    /// Where code is. There are lines for what the linker has left out, too, from address 0 on.
+    code: Vec<Range<u64>>,
+}
+
+/// What one run of the compiler wrote.
+struct Unit<'d> {
+    entries: gimli::Unit<Slice<'d>>,
+    /// Paths of the files that its line table numbers.
+    paths: Vec<Option<Arc<[u8]>>>,
+}
+
+impl<'d> Program<'d> {
+    /// Finds the units.
+    pub fn new(
+        file: &object::File<'_>,
+        sections: &'d Sections<'_>,
+        moved: Moved<'_>,
+    ) -> Result<Self, gimli::Error> {
+        let dwarf = sections.borrow();
+        let mut units = Vec::new();
+        let mut headers = dwarf.units();
+        while let Some(header) = headers.next()? {
+            let entries = dwarf.unit(header)?;
+            let paths = paths(&dwarf, &entries, moved)?;
+            units.push(Unit { entries, paths });
+        }
+        let code = file.sections().filter(is_code);
+        let code = code.map(|code| code.address()..code.address().saturating_add(code.size()));
+        Ok(Self { dwarf, units, code: code.collect() })
+    }
+}
+
+impl Unit<'_> {
+    fn path(&self, file: u64) -> Option<Arc<[u8]>> {
+        self.paths.get(usize::try_from(file).ok()?)?.clone()
+    }
+}
+
+fn is_code<'f>(section: &impl ObjectSection<'f>) -> bool {
+    match section.flags() {
+        SectionFlags::Elf { sh_flags, .. } => {
+            sh_flags.contains(elf::SHF_ALLOC | elf::SHF_EXECINSTR)
+        }
+        _ => false,
+    }
+}
+
+/// Version 5 counts files from 0, versions before from 1.
+fn paths(
+    dwarf: &Dwarf<Slice<'_>>,
+    unit: &gimli::Unit<Slice<'_>>,
+    moved: Moved<'_>,
+) -> Result<Vec<Option<Arc<[u8]>>>, gimli::Error> {
+    let Some(program) = &unit.line_program else { return Ok(Vec::new()) };
+    let header = program.header();
+    let compilation = unit.comp_dir.map(|name| name.slice().to_vec()).unwrap_or_default();
+    let path = |number| -> Result<Option<Arc<[u8]>>, gimli::Error> {
+        let Some(file) = header.file(number) else { return Ok(None) };
+        let directory = file.directory(header).map(|name| text(dwarf, unit, name)).transpose()?;
+        let name = text(dwarf, unit, file.path_name())?;
+        let directory = source_path(&compilation, &directory.unwrap_or_default());
+        Ok(Some(moved(&source_path(&directory, &name)).into()))
+    };
+    (0..=header.file_names().len() as u64).map(path).collect()
+}
+
+/// A string, wherever it is kept.
+fn text<'d>(
+    dwarf: &Dwarf<Slice<'d>>,
+    unit: &gimli::Unit<Slice<'d>>,
+    value: AttributeValue<Slice<'d>>,
+) -> Result<Vec<u8>, gimli::Error> {
+    Ok(dwarf.attr_string(unit, value)?.to_slice()?.into_owned())
+}
