@@ -304,3 +304,23 @@ fn virtual_calls() {
         nearly_all(&shop, "ours.csraw", "ours");
     }
 }
+
+/// Virtual calls that gcc resolved, beside the real ones or altogether, and in functions of a header,
+/// which have counters in every object.
+#[test]
+fn calls_that_gcc_resolved() {
+    if !have("g++") {
+        return;
+    }
+    for level in ["-O1", "-O2", "-O3"] {
+        let shop = Workshop::new();
+        shop.program("clock.h");
+        let objects = ["clock_first.cc", "clock_second.cc"].map(|name| {
+            shop.program(name);
+            shop.compile(name, &[level, TELL])
+        });
+        shop.link(&[&objects[0], &objects[1]], "ours", &["-lstdc++"]);
+        shop.run("ours", &[]);
+        nearly_all(&shop, "ours.csraw", "ours");
+    }
+}

@@ -9,12 +9,15 @@
 //! | 16 | 4 | checksum of the control-flow graph |
 //! | 24 | 16 each | per kind in use: number of counters (4), padding, address of the counters (8) |
 //!
-//! Ident and checksums are looked for in all data, so no symbol is needed.
+//! Ident and checksums are looked for in all data, so no symbol is needed. A function of a header has
+//! counters in every object that compiled it, of which the code uses some.
 //!
 //! Source: `gcov-io.h` and `coverage.cc` of GCC 10 to 16, and the objects they make.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::prelude::v1::*;
+
+use object::{Object, ObjectSymbol};
 
 use super::image::Image;
 use crate::raw::dump::{FunctionView, Module};
@@ -56,16 +59,17 @@ pub struct Wanted {
     pub stride: usize,
 }
 
-/// The functions of a module that have indirect calls.
+/// The functions of a module that have indirect calls, each once.
 pub fn wanted(module: &Module) -> Vec<Wanted> {
     let mut wanted = Vec::new();
+    let mut known = HashSet::new();
     for object in &module.objects {
         let stride = if object.version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE };
         for function in module.functions(object).filter(|function| !function.is_absent()) {
             let slot = function.kinds().position(|(kind, _)| kind == Kind::INDIRECT_CALL);
             let sites = function.sites(Kind::INDIRECT_CALL).len();
-            if let Some(slot) = slot.filter(|_| sites > 0) {
-                let function = FunctionKey::of(&function);
+            let function = FunctionKey::of(&function);
+            if let Some(slot) = slot.filter(|_| sites > 0 && known.insert(function)) {
                 wanted.push(Wanted { function, slot, sites, stride });
             }
         }
@@ -76,19 +80,19 @@ pub fn wanted(module: &Module) -> Vec<Wanted> {
 /// Counters of a site, in bytes of the program.
 const COUNTER: u64 = 8;
 
-/// Addresses of the first counters of the functions, where they are found.
-pub fn find(image: &Image<'_>, wanted: &[Wanted]) -> Vec<Option<u64>> {
+/// Addresses of the first counters of the functions: none, one, or one for each object.
+pub fn find(image: &Image<'_>, wanted: &[Wanted]) -> Vec<Vec<u64>> {
     let mut by_ident = HashMap::<u32, Vec<usize>>::new();
     for (place, function) in wanted.iter().enumerate() {
         by_ident.entry(function.function.ident).or_default().push(place);
     }
-    let mut found = vec![None; wanted.len()];
+    let mut found = vec![Vec::new(); wanted.len()];
     for (address, data) in image.data() {
         for (word, bytes) in data.as_chunks::<4>().0.iter().enumerate() {
             let Some(candidates) = by_ident.get(&u32::from_le_bytes(*bytes)) else { continue };
             let ident = address.wrapping_add(4 * word as u64);
             for &place in candidates {
-                found[place] = found[place].or_else(|| counters(image, ident, &wanted[place]));
+                found[place].extend(counters(image, ident, &wanted[place]));
             }
         }
     }
@@ -109,9 +113,23 @@ fn counters(image: &Image<'_>, ident: u64, wanted: &Wanted) -> Option<u64> {
         .then(|| image.word(kind.wrapping_add(8)))?
 }
 
+/// Names of the counters of indirect calls start so.
+const TABLE: &[u8] = b"__gcov4.";
+
+/// Where a symbol table says that counters of indirect calls are: from, to.
+pub fn tables(file: &object::File<'_>) -> BTreeMap<u64, u64> {
+    let tables = file.symbols().filter(|symbol| {
+        symbol.name_bytes().is_ok_and(|name| name.starts_with(TABLE)) && symbol.is_definition()
+    });
+    tables.map(|table| (table.address(), table.address().saturating_add(table.size()))).collect()
+}
+
 /// The sites of a program by the addresses of their counters.
 #[derive(Debug, Default)]
 pub struct Sites {
+    /// Of other sites, too: copies of functions that are inlined, of which another object's own
+    /// copy has the information.
+    tables: BTreeMap<u64, u64>,
     /// Place of the function in the list, and number of the site in it.
     by_address: HashMap<u64, (usize, usize)>,
     /// From the page before the first to the last.
@@ -123,11 +141,11 @@ const PAGE: u64 = 4096;
 
 impl Sites {
     /// The sites of functions at these addresses.
-    pub fn new(wanted: &[Wanted], addresses: &[Option<u64>]) -> Self {
+    pub fn new(wanted: &[Wanted], addresses: &[Vec<u64>], tables: BTreeMap<u64, u64>) -> Self {
         let mut by_address = HashMap::new();
-        for (place, (wanted, address)) in wanted.iter().zip(addresses).enumerate() {
-            let Some(address) = address else { continue };
-            for site in 0..wanted.sites {
+        for (place, (wanted, addresses)) in wanted.iter().zip(addresses).enumerate() {
+            for (address, site) in addresses.iter().flat_map(|a| (0..wanted.sites).map(|s| (*a, s)))
+            {
                 let counters = (site * wanted.stride) as u64 * COUNTER;
                 by_address.insert(address.wrapping_add(counters), (place, site));
             }
@@ -135,7 +153,7 @@ impl Sites {
         let (first, last) = (by_address.keys().min(), by_address.keys().max());
         let page = |first: &u64| (first & !(PAGE - 1)).saturating_sub(PAGE);
         let around = first.zip(last).map_or((1, 0), |(first, last)| (page(first), *last));
-        Self { by_address, around }
+        Self { tables, by_address, around }
     }
 
     /// Whether an address may be a step on the way to a site.
@@ -143,14 +161,16 @@ impl Sites {
         self.around.0 <= address && address <= self.around.1
     }
 
-    /// Number of sites.
-    pub fn len(&self) -> usize {
-        self.by_address.len()
+    /// Number of sites whose counters are known.
+    pub fn known(&self) -> usize {
+        self.by_address.values().collect::<HashSet<_>>().len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.by_address.is_empty()
+    /// Whether counters of any site start here.
+    pub fn has(&self, address: u64) -> bool {
+        let in_table =
+            || self.tables.range(..=address).next_back().is_some_and(|(_, &end)| address < end);
+        self.by_address.contains_key(&address) || in_table()
     }
 
     /// The site whose counters start here.

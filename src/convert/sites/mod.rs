@@ -66,7 +66,7 @@ pub fn locate(
     moved: Moved<'_>,
 ) -> Result<Vec<Vec<Place>>, Error> {
     let image = Image::new(program).map_err(Error::File)?;
-    let sites = Sites::new(wanted, &counters::find(&image, wanted));
+    let sites = Sites::new(wanted, &counters::find(&image, wanted), counters::tables(debug));
     let functions = image::functions(debug);
     let calls = match image.architecture {
         Architecture::X86_64 => walk::calls::<x86_64::X86_64>(&image, &functions, &sites),

@@ -78,6 +78,8 @@ pub enum Effect {
 pub trait World {
     /// Whether the counters of an indirect-call site are at this address.
     fn is_site(&self, address: u64) -> bool;
+    /// Whether a function starts at this address.
+    fn is_function(&self, address: u64) -> bool;
     /// The address that stands in memory when the program runs, if it is constant.
     fn word(&self, address: u64) -> Option<u64>;
 }
@@ -89,22 +91,25 @@ pub struct State {
     slots: BTreeMap<i64, Value>,
     /// The site of the next call.
     pub pending: Pending,
+    /// The function that was handed over for it, if it is constant.
+    pub callee: Option<u64>,
 }
 
 impl State {
     /// On entry to a function, with this register as the stack pointer.
     pub fn entry(stack_pointer: Register) -> Self {
         let registers = [(stack_pointer, Value::Stack(0))].into();
-        Self { registers, slots: BTreeMap::new(), pending: Pending::None }
+        Self { registers, slots: BTreeMap::new(), pending: Pending::None, callee: None }
     }
 
     /// Keeps what is also known in `other`; tells whether that changed anything.
     pub fn join(&mut self, other: &Self) -> bool {
-        let before = (self.registers.len(), self.slots.len(), self.pending);
+        let before = (self.registers.len(), self.slots.len(), self.pending, self.callee);
         self.registers.retain(|register, value| other.registers.get(register) == Some(value));
         self.slots.retain(|slot, value| other.slots.get(slot) == Some(value));
         self.pending = self.pending.join(other.pending);
-        before != (self.registers.len(), self.slots.len(), self.pending)
+        self.callee = self.callee.filter(|_| self.callee == other.callee);
+        before != (self.registers.len(), self.slots.len(), self.pending, self.callee)
     }
 
     /// Follows one effect.
@@ -177,10 +182,11 @@ impl State {
 
     /// A site's address leaves the function only for the pair that the profiler reads.
     fn hand_over(&mut self, value: Option<Value>, world: &impl World) {
-        if let Some(Value::Address(address)) = value
-            && world.is_site(address)
-        {
+        let Some(Value::Address(address)) = value else { return };
+        if world.is_site(address) {
             self.pending = Pending::Site(address);
+        } else if world.is_function(address) {
+            self.callee = Some(address);
         }
     }
 }

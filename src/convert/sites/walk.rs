@@ -1,5 +1,5 @@
 //! Follows the machine code of functions from where it takes the address of a site's counters to the
-//! call they are for.
+//! call they are for, indirect or, if the compiler found out what is called, direct.
 //!
 //! Every way through a function is followed with what is known on it. Code that is only
 //! reached through a table of jumps, or by an exception, is entered with what all those jumps, or
@@ -30,7 +30,7 @@ pub fn calls<M: Machine>(
     functions: &BTreeMap<u64, Symbol>,
     sites: &Sites,
 ) -> Calls {
-    let surroundings = Surroundings { image, sites };
+    let surroundings = Surroundings { image, sites, functions };
     let mut walk = Walk {
         machine: M::new(),
         surroundings,
@@ -41,7 +41,7 @@ pub fn calls<M: Machine>(
     let whole = functions.values().filter(|function| !is_split_off(function));
     let of_interest: Vec<_> = whole.filter(|function| walk.has_sites(function)).collect();
     of_interest.iter().for_each(|function| walk.function(function));
-    if walk.calls.len() == sites.len() {
+    if walk.calls.len() == sites.known() {
         return walk.calls;
     }
     let mut certain = core::mem::take(&mut walk.calls);
@@ -61,11 +61,16 @@ fn is_split_off(function: &Symbol) -> bool {
 struct Surroundings<'w> {
     image: &'w Image<'w>,
     sites: &'w Sites,
+    functions: &'w BTreeMap<u64, Symbol>,
 }
 
 impl World for Surroundings<'_> {
     fn is_site(&self, address: u64) -> bool {
-        self.sites.get(address).is_some()
+        self.sites.has(address)
+    }
+
+    fn is_function(&self, address: u64) -> bool {
+        self.functions.contains_key(&address)
     }
 
     fn word(&self, address: u64) -> Option<u64> {
@@ -191,17 +196,16 @@ impl<M: Machine> Walk<'_, M> {
             match step.next {
                 Next::Following => {}
                 Next::Branch(target) => known.reach(target, &state),
-                Next::Jump(target) => {
-                    if !self.leaves(target, function) {
-                        known.reach(target, &state);
-                    }
-                    return;
+                Next::Jump(target) if self.leaves(target, function) => {
+                    return self.called_directly(address, target, &state);
                 }
+                Next::Jump(target) => return known.reach(target, &state),
                 Next::IndirectJump if state.pending != Pending::None => {
                     return self.called(address, &state);
                 }
                 Next::IndirectJump => return agree(&mut known.at_tables, &state),
-                Next::Call(_) => {
+                Next::Call(target) => {
+                    self.called_directly(address, target, &state);
                     self.return_from_call(&mut state, known);
                     if !self.all_calls_return {
                         return known.behind_calls.push((following, state));
@@ -236,10 +240,17 @@ impl<M: Machine> Walk<'_, M> {
 
     fn return_from_call(&self, state: &mut State, known: &mut Known) {
         state.pending = Pending::None;
+        state.callee = None;
         for &register in M::CHANGED_BY_CALLS {
             state.apply(Effect::Clear(register), &self.surroundings);
         }
         agree(&mut known.after_calls, state);
+    }
+
+    fn called_directly(&mut self, address: u64, target: u64, state: &State) {
+        if state.callee == Some(target) {
+            self.called(address, state);
+        }
     }
 
     fn called(&mut self, address: u64, state: &State) {

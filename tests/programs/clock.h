@@ -1,0 +1,26 @@
+// A class that only passes calls on, in a header: its functions are compiled into every object, and
+// where gcc thinks it knows the class, it calls them directly or inlines them beside the real call.
+#include <memory>
+
+struct Clock {
+    virtual ~Clock() = default;
+    virtual long now() { return ticks++; }
+    virtual int next() { return advance() + 1; }
+    virtual int advance() = 0;
+    long ticks = 0;
+};
+
+struct Wrapper : Clock {
+    explicit Wrapper(Clock *inner) : inner(inner) {}
+    long now() override { return inner->now(); }
+    int advance() override { return inner->advance(); }
+    Clock *inner;
+};
+
+struct Counting final : Clock {
+    int advance() override { return ++count; }
+    int count = 0;
+};
+
+long run_first(Clock &clock, int times);
+long run_second(Clock &clock, int times);
