@@ -8,6 +8,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use complaints::{errors, program_complains, ran, tool_fails};
+use countersink::convert::sites::counters::wanted;
+use countersink::convert::sites::locate;
+use countersink::convert::unlinked::lay_out;
 use countersink::raw::dump::{Dump, check};
 use harness::{Workshop, have, succeed};
 
@@ -206,6 +209,8 @@ fn a_binary_that_is_stripped_or_rebuilt() {
     };
     // The callee's notes are missing: its name comes from the binary.
     fs::remove_file(shop.path("other.gcno")).unwrap();
+    let kept = objects.map(|object| (object, shop.read(object)));
+    objects.iter().for_each(|object| fs::remove_file(shop.path(object)).unwrap());
     let (named, told) = targets(&[]);
     assert!(named, "{told}");
     fs::copy(shop.path("ours"), shop.path("whole")).unwrap();
@@ -219,7 +224,13 @@ fn a_binary_that_is_stripped_or_rebuilt() {
     let (named, told) = targets(&["--binary", "bare"]);
     assert!(!named && told.contains("bare: has no symbol table; not used"), "{told}");
 
+    // Or from the objects, which are still there.
+    kept.iter().for_each(|(object, bytes)| _ = shop.write(object, bytes));
+    let (named, told) = targets(&[]);
+    assert!(named && told.contains("ours: has no symbol table; 2 objects used instead"), "{told}");
+
     shop.link(&objects, "ours", &["-Wl,--build-id=0x1234"]);
+    objects.iter().for_each(|object| fs::remove_file(shop.path(object)).unwrap());
     let (named, told) = targets(&[]);
     assert!(!named && told.contains("found 1234: the binary has been rebuilt"), "{told}");
     let words = ["ours: build-id: expected ", ", found 1234: the binary has been rebuilt"];
@@ -246,6 +257,8 @@ fn a_binary_with_a_debug_file_of_its_own() {
     shop.link(&[&objects[0], &objects[1]], "ours", &[]);
     succeed(&mut shop.command(shop.path("ours")));
     fs::remove_file(shop.path("other.gcno")).unwrap();
+    let kept = objects.clone().map(|object| (shop.read(&object), object));
+    kept.iter().for_each(|(_, object)| fs::remove_file(shop.path(object)).unwrap());
     let converted = || {
         let output = shop.tool(&["convert", "ours.csraw", "--to", "v4-text"]);
         (String::from_utf8(output.stdout.clone()).unwrap(), errors(&output))
@@ -266,10 +279,50 @@ fn a_binary_with_a_debug_file_of_its_own() {
     let (_, told) = converted();
     assert!(told.contains("ours: has no symbol table; not used for indirect calls"), "{told}");
 
+    kept.iter().for_each(|(bytes, object)| _ = shop.write(object, bytes));
     shop.link(&[&objects[0], &objects[1]], "ours", &["-Wl,--compress-debug-sections=zlib"]);
+    kept.iter().for_each(|(_, object)| fs::remove_file(shop.path(object)).unwrap());
     fs::remove_file(shop.path("ours.csraw")).unwrap();
     succeed(&mut shop.command(shop.path("ours")));
     assert_eq!(converted().0, whole);
+}
+
+/// Whatever is wrong with an object or a program, nothing but its own sites is lost.
+#[test]
+fn damaged_code() {
+    let shop = Workshop::new();
+    shop.write("other.c", "int twice(int x) { return 2 * x; }\n");
+    shop.write("drive.c", DRIVE);
+    let objects = [shop.compile("drive.c", &[]), shop.compile("other.c", &[])];
+    shop.link(&[&objects[0], &objects[1]], "ours", &[]);
+    shop.run("ours", &[]);
+    let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+    let wanted = wanted(&dump.modules[0], &dump.modules[0].objects);
+    let look = |bytes: &[u8]| {
+        let Ok(file) = object::File::parse(bytes) else { return };
+        let _ = locate(&file, &file, &wanted, &<[u8]>::to_vec);
+    };
+    let (object, program) = (shop.read(&objects[0]), shop.read("ours"));
+    let mut random = 1u64;
+    let mut damage = |bytes: &[u8]| {
+        let mut damaged = bytes.to_vec();
+        for _ in 0..4 {
+            // The constants of Knuth's MMIX.
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let place = (random >> 33) as usize % damaged.len();
+            damaged[place] = (random >> 20) as u8;
+        }
+        damaged
+    };
+    for round in 0..400 {
+        let cut = object.len() * round / 400;
+        for object in [damage(&object), object[..cut].to_vec()] {
+            lay_out(&object).iter().for_each(|bytes| look(bytes));
+        }
+        look(&damage(&program));
+    }
 }
 
 const DRIVE: &str = "\

@@ -16,9 +16,10 @@ use super::notes::{Places, display};
 use super::output;
 use crate::convert::debug::{Moved, stacks};
 use crate::convert::names::ident;
-use crate::convert::sites::counters::{FunctionKey, wanted};
+use crate::convert::sites::counters::{FunctionKey, Wanted, wanted};
 use crate::convert::sites::{Place, locate};
 use crate::convert::source::{SourceLine, Sources, Stack, Unplaced, source_path};
+use crate::convert::unlinked::lay_out;
 use crate::raw::dump::{Dump, FunctionView, Module};
 
 /// Answers what a conversion asks, from the command line's places and the binaries.
@@ -32,16 +33,15 @@ pub struct World<'c> {
     binaries: OnceCell<Vec<Binary>>,
 }
 
-/// What a binary tells.
+/// What the machine code and the symbols of a module tell.
 #[derive(Default)]
 struct Binary {
-    path: PathBuf,
-    /// The file with symbols and debug information: the binary, or what was split off from it.
-    debug: Vec<u8>,
     /// Names of its global functions by ident.
     names: HashMap<u32, Vec<u8>>,
     /// Lines of the indirect calls of its functions.
     calls: HashMap<FunctionKey, Vec<Place>>,
+    /// Names and contents of the files that have its symbols and debug information.
+    debug: Vec<(PathBuf, Vec<u8>)>,
 }
 
 const NOT_USED: &str = "not used for indirect calls and inlined functions";
@@ -66,20 +66,45 @@ impl<'c> World<'c> {
     fn binaries(&self) -> &[Binary] {
         self.binaries.get_or_init(|| {
             let modules = self.dump.modules.iter();
-            modules.map(|module| self.read(module).unwrap_or_default()).collect()
+            modules.map(|module| self.read(module)).collect()
         })
     }
 
-    /// Reads the binary of a module: the one chosen, if it is this module's, or the recorded one.
-    fn read(&self, module: &Module) -> Option<Binary> {
-        let moved = self.places.moved(&module.path);
+    /// Reads the binary of a module: the one chosen, if it is this module's, or the recorded one. If
+    /// it does not tell lines, its objects may.
+    fn read(&self, module: &Module) -> Binary {
+        let recorded = self.places.moved(&module.path);
         let path = match &self.binary {
             Some((path, build_id)) if build_id == module.build_id() => path,
-            _ if module.path.is_empty() => return None,
-            _ => display(&moved),
+            _ => display(&recorded),
         };
-        let told = |error| output::say(format_args!("{error}; {NOT_USED}"));
-        Binary::read(path, module, &|path| self.places.moved(path)).map_err(told).ok()
+        let moved = |path: &[u8]| self.places.moved(path);
+        let mut binary = Binary::default();
+        let result = match path.as_os_str().is_empty() {
+            true => Ok(()),
+            false => binary.read(path, module, &moved),
+        };
+        if result.is_ok() && binary.has_lines() {
+            return binary;
+        }
+        let objects = self.read_objects(module, &mut binary, &moved);
+        match result {
+            Err(error) if objects == 0 => output::say(format_args!("{error}; {NOT_USED}")),
+            Err(error) => output::say(format_args!("{error}; {objects} objects used instead")),
+            Ok(()) => {}
+        }
+        binary
+    }
+
+    /// Reads the objects of a module; gives the number of those that tell anything.
+    fn read_objects(&self, module: &Module, binary: &mut Binary, moved: Moved<'_>) -> usize {
+        let objects = module.objects.iter().filter(|object| {
+            let Some((path, bytes)) = self.places.read_object(object) else { return false };
+            let Some(bytes) = lay_out(&bytes) else { return false };
+            let wanted = wanted(module, std::slice::from_ref(object));
+            binary.add(&path, bytes, None, wanted, moved).is_ok()
+        });
+        objects.count()
     }
 }
 
@@ -110,33 +135,59 @@ impl Sources for World<'_> {
 
 impl Binary {
     /// Reads a binary, which must be the module's.
-    fn read(path: &Path, module: &Module, moved: Moved<'_>) -> Result<Self> {
+    fn read(&mut self, path: &Path, module: &Module, moved: Moved<'_>) -> Result<()> {
         let bytes = read_regular(path).about(path)?;
         let file = object::File::parse(&*bytes).about(path)?;
         fitting_build_id(path, &file, std::slice::from_ref(module))?;
         let split_off = debug_file::find(path, &file);
+        self.add(path, bytes, split_off, wanted(module, &module.objects), moved)
+    }
+
+    /// Takes in what a program tells, with what was split off from it.
+    fn add(
+        &mut self,
+        path: &Path,
+        program: Vec<u8>,
+        split_off: Option<Vec<u8>>,
+        wanted: Vec<Wanted>,
+        moved: Moved<'_>,
+    ) -> Result<()> {
+        let file = object::File::parse(&*program).about(path)?;
         let debug = split_off.as_deref().map(object::File::parse).transpose().about(path)?;
         let debug = debug.as_ref().unwrap_or(&file);
         if debug.symbols().next().is_none() {
             return Err(Error::about(path, "has no symbol table"));
         }
-        let wanted = wanted(module);
         let places = locate(&file, debug, &wanted, moved).unwrap_or_else(|error| {
             output::say(format_args!("{}: {error}; {NOT_USED}", path.display()));
             Vec::new()
         });
-        let calls = wanted.into_iter().map(|wanted| wanted.function).zip(places).collect();
-        let names = names_in(debug);
-        Ok(Self { path: path.into(), debug: split_off.unwrap_or(bytes), names, calls })
+        for (Wanted { function, .. }, places) in wanted.into_iter().zip(places) {
+            let known = self.calls.entry(function).or_insert_with(|| places.clone());
+            let better = known.iter_mut().zip(places).filter(|(known, _)| known.is_err());
+            better.for_each(|(known, place)| *known = place);
+        }
+        self.names.extend(names_in(debug));
+        self.debug.push((path.into(), split_off.unwrap_or(program)));
+        Ok(())
     }
 
-    /// What its debug information says of some lines.
+    fn has_lines(&self) -> bool {
+        self.debug.iter().any(|(_, bytes)| {
+            let file = object::File::parse(bytes.as_slice());
+            file.is_ok_and(|file| file.section_by_name(".debug_line").is_some())
+        })
+    }
+
+    /// What the debug information says of some lines.
     fn stacks(&self, lines: &BTreeSet<SourceLine>, moved: Moved<'_>) -> Vec<(SourceLine, Stack)> {
         let mut found = Vec::new();
-        let Ok(file) = object::File::parse(&*self.debug) else { return found };
-        if let Err(error) = stacks(&file, lines, moved, &mut found) {
-            let path = self.path.display();
-            output::say(format_args!("{path}: debug information: {error}; {NOT_USED}"));
+        for (path, bytes) in &self.debug {
+            let Ok(file) = object::File::parse(bytes.as_slice()) else { continue };
+            if let Err(error) = stacks(&file, lines, moved, &mut found) {
+                let path = path.display();
+                output::say(format_args!("{path}: debug information: {error}; {NOT_USED}"));
+            }
         }
         found
     }

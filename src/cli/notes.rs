@@ -79,6 +79,12 @@ impl Places {
         Err(missing.unwrap_or(Missing { file: PathBuf::new(), what: "no path".into() }))
     }
 
+    /// Reads the object file beside the place of the notes; gives its name, too.
+    pub fn read_object(&self, object: &Object) -> Option<(PathBuf, Vec<u8>)> {
+        let mut beside = self.candidates(object).into_iter().map(|path| path.with_extension("o"));
+        beside.find_map(|path| read_regular(&path).ok().map(|bytes| (path, bytes)))
+    }
+
     /// Where notes may be: beside the recorded data file; under `--notes` with ever fewer of its
     /// directories.
     fn candidates(&self, object: &Object) -> Vec<PathBuf> {

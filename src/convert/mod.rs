@@ -5,8 +5,8 @@
 //! function a line belongs to and `copies` where that is inlined, `targets` where an indirect call is
 //! and [`names`] whose ident it recorded; [`statistics`] keeps the account of what was used and what
 //! was not. [`mod@source`] is what else a conversion asks for; with the feature `cli`, `sites` finds
-//! the calls in the program's machine code, and `debug` lines and functions in its debug information.
-//! Reading files is up to the caller.
+//! the calls in the program's machine code, and `debug` lines and functions in its debug information;
+//! `unlinked` makes object files readable as programs. Reading files is up to the caller.
 
 mod copies;
 #[cfg(feature = "cli")]
@@ -21,6 +21,8 @@ pub mod sites;
 pub mod source;
 pub mod statistics;
 mod targets;
+#[cfg(feature = "cli")]
+pub mod unlinked;
 
 pub use profile::{Inline, profile};
 pub use statistics::Statistics;

@@ -17,10 +17,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::prelude::v1::*;
 
-use object::{Object, ObjectSymbol};
+use object::{Object as _, ObjectSymbol};
 
 use super::image::Image;
-use crate::raw::dump::{FunctionView, Module};
+use crate::raw::dump::{FunctionView, Module, Object};
 use crate::raw::gcov::Kind;
 use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
 
@@ -59,11 +59,11 @@ pub struct Wanted {
     pub stride: usize,
 }
 
-/// The functions of a module that have indirect calls, each once.
-pub fn wanted(module: &Module) -> Vec<Wanted> {
+/// The functions of objects of a module that have indirect calls, each once.
+pub fn wanted(module: &Module, objects: &[Object]) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     let mut known = HashSet::new();
-    for object in &module.objects {
+    for object in objects {
         let stride = if object.version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE };
         for function in module.functions(object).filter(|function| !function.is_absent()) {
             let slot = function.kinds().position(|(kind, _)| kind == Kind::INDIRECT_CALL);

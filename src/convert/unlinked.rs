@@ -1,0 +1,152 @@
+//! An object file laid out as if it were a program, so that its code and debug information can be read
+//! as a program's: sections get addresses, and what the linker would write into them is written.
+//!
+//! Only what leads to counters, calls and lines is: addresses in data, code and debug information, of
+//! x86-64 and AArch64. Thread-local variables and the global offset table stay as they are; calls that
+//! ask for the place of a variable, which linkers of programs take away, are taken away.
+
+use std::prelude::v1::*;
+
+use object::build::Bytes;
+use object::build::elf::{Builder, Relocation, Section, SectionData};
+use object::{Object, ObjectSection, elf};
+
+/// Where the first section lies: an address that no small number is taken for.
+const START: u64 = 0x10_0000;
+/// Distance between sections, at least: an object has parts of pages, not pages.
+const PAGE: u64 = 4096;
+
+/// Lays an object file out. `None` if it is none.
+pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
+    let file = object::File::parse(bytes).ok()?;
+    if file.kind() != object::ObjectKind::Relocatable || !file.is_64() {
+        return None;
+    }
+    let mut builder = Builder::read(bytes).ok()?;
+    decompress(&mut builder, &file);
+    place(&mut builder)?;
+    relocate(&mut builder);
+    builder.header.e_type = elf::ET_DYN;
+    let mut laid_out = Vec::new();
+    builder.write(&mut laid_out).ok()?;
+    Some(laid_out)
+}
+
+/// Debug information may be compressed, and is relocated when it is not any more.
+fn decompress(builder: &mut Builder<'_>, file: &object::File<'_>) {
+    for section in &mut builder.sections {
+        if !section.sh_flags.contains(elf::SHF_COMPRESSED) {
+            continue;
+        }
+        let found = file.section_by_name_bytes(&section.name);
+        if let Some(data) = found.and_then(|found| found.uncompressed_data().ok()) {
+            section.sh_flags.remove(elf::SHF_COMPRESSED);
+            section.data = SectionData::Data(Bytes::from(data.into_owned()));
+        }
+    }
+}
+
+/// Gives sections and symbols their addresses.
+fn place(builder: &mut Builder<'_>) -> Option<()> {
+    let mut next = START;
+    for section in builder.sections.iter_mut().filter(|section| section.is_alloc()) {
+        let alignment = section.sh_addralign.clamp(1, PAGE);
+        section.sh_addr = next.checked_next_multiple_of(alignment)?;
+        let end = section.sh_addr.checked_add(section.sh_size)?;
+        next = end.checked_next_multiple_of(PAGE)?;
+    }
+    for symbol in &mut builder.symbols {
+        let Some(section) = symbol.section else { continue };
+        symbol.st_value = symbol.st_value.wrapping_add(builder.sections.get(section).sh_addr);
+    }
+    Some(())
+}
+
+/// Writes addresses into sections, and drops the sections that told where.
+fn relocate(builder: &mut Builder<'_>) {
+    let mut relocations = Vec::new();
+    for section in &mut builder.sections {
+        if let (SectionData::Relocation(found), Some(target)) =
+            (&section.data, section.sh_info_section)
+        {
+            relocations.push((target, found.clone()));
+            section.delete = true;
+        }
+    }
+    let machine = builder.header.e_machine;
+    for (target, relocations) in relocations {
+        let section = builder.sections.get_mut(target);
+        for relocation in relocations {
+            take_away(section, &relocation, machine);
+            let symbol = relocation.symbol.map(|symbol| builder.symbols.get(symbol));
+            // What is defined elsewhere has no address.
+            if let Some(symbol) = symbol.filter(|symbol| symbol.section.is_some()) {
+                apply(section, &relocation, machine, symbol.st_value);
+            }
+        }
+    }
+}
+
+/// Instead of an indirect call by which code asks for the place of a thread-local variable, nothing.
+fn take_away(
+    section: &mut Section<'_>,
+    relocation: &Relocation,
+    machine: elf::Machine,
+) -> Option<()> {
+    let nothing: &[u8] = match (machine, relocation.r_type) {
+        (elf::EM_X86_64, elf::R_X86_64_TLSDESC_CALL) => &[0x66, 0x90],
+        (elf::EM_AARCH64, elf::R_AARCH64_TLSDESC_CALL) => &0xd503_201f_u32.to_le_bytes(),
+        _ => return None,
+    };
+    write(contents(section, relocation.r_offset)?, nothing)
+}
+
+/// What lies from an offset to the end of a section.
+fn contents<'s>(section: &'s mut Section<'_>, offset: u64) -> Option<&'s mut [u8]> {
+    let SectionData::Data(data) = &mut section.data else { return None };
+    data.to_mut().get_mut(usize::try_from(offset).ok()?..)
+}
+
+fn apply(
+    section: &mut Section<'_>,
+    relocation: &Relocation,
+    machine: elf::Machine,
+    symbol: u64,
+) -> Option<()> {
+    let value = symbol.wrapping_add_signed(relocation.r_addend);
+    let place = section.sh_addr.wrapping_add(relocation.r_offset);
+    let distance = value.wrapping_sub(place);
+    let at = contents(section, relocation.r_offset)?;
+    match (machine, relocation.r_type) {
+        (elf::EM_X86_64, elf::R_X86_64_64) | (elf::EM_AARCH64, elf::R_AARCH64_ABS64) => {
+            write(at, &value.to_le_bytes())
+        }
+        (elf::EM_X86_64, elf::R_X86_64_32 | elf::R_X86_64_32S)
+        | (elf::EM_AARCH64, elf::R_AARCH64_ABS32) => write(at, &(value as u32).to_le_bytes()),
+        (elf::EM_X86_64, elf::R_X86_64_PC32 | elf::R_X86_64_PLT32)
+        | (elf::EM_AARCH64, elf::R_AARCH64_PREL32) => write(at, &(distance as u32).to_le_bytes()),
+        (elf::EM_AARCH64, elf::R_AARCH64_ADR_PREL_PG_HI21) => {
+            let pages = (value & !(PAGE - 1)).wrapping_sub(place & !(PAGE - 1)) >> 12;
+            insert(at, (pages as u32 & 3) << 29 | (pages as u32 >> 2 & 0x7_ffff) << 5)
+        }
+        (elf::EM_AARCH64, elf::R_AARCH64_ADD_ABS_LO12_NC) => {
+            insert(at, (value as u32 & 0xfff) << 10)
+        }
+        (elf::EM_AARCH64, elf::R_AARCH64_CALL26 | elf::R_AARCH64_JUMP26) => {
+            insert(at, (distance >> 2) as u32 & 0x3ff_ffff)
+        }
+        _ => None,
+    }
+}
+
+fn write(at: &mut [u8], bytes: &[u8]) -> Option<()> {
+    at.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(())
+}
+
+/// Puts bits into an instruction that has zeros there.
+fn insert(at: &mut [u8], bits: u32) -> Option<()> {
+    let instruction = at.first_chunk_mut()?;
+    *instruction = (u32::from_le_bytes(*instruction) | bits).to_le_bytes();
+    Some(())
+}
