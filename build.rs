@@ -1,13 +1,13 @@
-//! Makes `libcountersink_rt.a`, which the tool carries inside itself.
+//! Makes the archives that the tool carries inside itself, see [`archive::VARIANTS`].
 //!
-//! The archive is this package compiled again: `src/lib.rs` with only the feature `runtime` and with
+//! An archive is this package compiled again: `src/lib.rs` with only its own feature and with
 //! `cfg(countersink_archive)`, so that no feature, flag or dependency of the tool reaches code that
 //! is linked into other people's programs. A second cargo does it, in a target directory of its own
 //! and without anything that this build was told in its environment. Of the Rust static library one
 //! member is ours; the 300 others are compiler_builtins, which every C link has an equal of. The C
 //! files of `runtime-c` join it.
 //!
-//! `COUNTERSINK_ARCHIVE=FILE` takes an archive that was made elsewhere, for distributors.
+//! `COUNTERSINK_ARCHIVES=DIR` takes archives that were made elsewhere, for distributors.
 
 #[cfg(feature = "cli")]
 mod archive {
@@ -20,14 +20,47 @@ mod archive {
     use object::elf::SHT_STRTAB;
     use object::read::archive::ArchiveFile;
 
-    /// Tells cargo where the archive is.
+    /// An archive.
+    pub struct Variant {
+        /// Its name: `lib` before and `.a` behind make the file's.
+        name: &'static str,
+        /// What it is made of, a feature of the package.
+        feature: &'static str,
+        /// Its part of `runtime-c`.
+        shims: &'static [&'static str],
+        /// Further flags of rustc and of the C compiler.
+        rustc: &'static [&'static str],
+        cc: &'static [&'static str],
+    }
+
+    /// All archives.
+    pub const VARIANTS: [Variant; 2] = [
+        Variant {
+            name: "countersink_rt",
+            feature: "runtime",
+            shims: &["exec.c", "image.c", "indirect_call.c"],
+            rustc: &[],
+            cc: &["-fPIC"],
+        },
+        // Interrupts may use the stack below its pointer; there is one image, and nobody who would
+        // find its thread-local variables for it.
+        Variant {
+            name: "countersink_rt_bare",
+            feature: "bare",
+            shims: &["indirect_call.c"],
+            rustc: &["-Cno-redzone=yes"],
+            cc: &["-fPIE", "-ftls-model=local-exec", "-ffreestanding", "-mno-red-zone"],
+        },
+    ];
+
+    /// Tells cargo where the archives are.
     pub fn provide() {
         let flags = || env::vars_os().map(|(name, _)| name).filter(is_compiler_flags);
         for name in flags() {
             println!("cargo::rerun-if-env-changed={}", name.display());
         }
         if flags().next().is_none() {
-            println!("cargo::rustc-env=COUNTERSINK_ARCHIVE_PATH={}", path().display());
+            println!("cargo::rustc-env=COUNTERSINK_ARCHIVE_PATH={}", directory().display());
             return;
         }
         // `cc` would put the user's flags last, and a process cannot safely forget a variable.
@@ -37,28 +70,30 @@ mod archive {
         assert!(status.success(), "{status}");
     }
 
-    /// Path of the archive: given, or made here.
-    fn path() -> PathBuf {
-        println!("cargo::rerun-if-env-changed=COUNTERSINK_ARCHIVE");
-        if let Some(given) = env::var_os("COUNTERSINK_ARCHIVE") {
+    /// Where the archives are: given, or made here.
+    fn directory() -> PathBuf {
+        println!("cargo::rerun-if-env-changed=COUNTERSINK_ARCHIVES");
+        if let Some(given) = env::var_os("COUNTERSINK_ARCHIVES") {
             println!("cargo::rerun-if-changed={}", given.display());
             return given.into();
         }
         let out = PathBuf::from(var("OUT_DIR"));
-        if env::var_os("DOCS_RS").is_some() {
-            // Documentation is built without a network and without a C compiler, and links nothing.
-            let empty = out.join("libcountersink_rt.a");
-            fs::write(&empty, b"").expect("OUT_DIR is writable");
-            return empty;
+        for variant in &VARIANTS {
+            if env::var_os("DOCS_RS").is_some() {
+                // Documentation is built without network and C compiler, and links nothing.
+                let empty = out.join(format!("lib{}.a", variant.name));
+                fs::write(&empty, b"").expect("OUT_DIR is writable");
+                continue;
+            }
+            let object = runtime_object(variant, &out);
+            with_shims(variant, &object);
         }
-        let object = runtime_object(&out);
-        with_shims(&object);
-        out.join("libcountersink_rt.a")
+        out
     }
 
     /// The runtime as one object file.
-    fn runtime_object(out: &Path) -> PathBuf {
-        let library = compile_runtime(out);
+    fn runtime_object(variant: &Variant, out: &Path) -> PathBuf {
+        let library = compile_runtime(variant, out);
         let bytes = fs::read(&library).expect("the static library was just made");
         let archive = ArchiveFile::parse(&*bytes).expect("rustc makes good archives");
         let members: Vec<_> = archive
@@ -69,7 +104,7 @@ mod archive {
         let [ref ours] = members[..] else {
             panic!("expected one object of ours in {}, found {}", library.display(), members.len());
         };
-        let object = out.join("countersink_rt.o");
+        let object = out.join(format!("{}.o", variant.name));
         let stripped = strip(ours.data(&*bytes).expect("rustc makes good archives"));
         fs::write(&object, stripped).expect("OUT_DIR is writable");
         object
@@ -95,13 +130,13 @@ mod archive {
         stripped
     }
 
-    fn compile_runtime(out: &Path) -> PathBuf {
+    fn compile_runtime(variant: &Variant, out: &Path) -> PathBuf {
         let (directory, target) = (out.join("runtime"), var("TARGET"));
         // What this build needed is on the machine already; only if the lock file asks for other
         // versions than this build used is the network wanted.
-        let offline = cargo_rustc(&directory, &target, &["--offline"]);
+        let offline = cargo_rustc(variant, &directory, &target, &["--offline"]);
         if !offline.status.success() {
-            let online = cargo_rustc(&directory, &target, &[]);
+            let online = cargo_rustc(variant, &directory, &target, &[]);
             assert!(
                 online.status.success(),
                 "the runtime was not built:\n{}\nand before, without network:\n{}",
@@ -114,17 +149,18 @@ mod archive {
         library
     }
 
-    fn cargo_rustc(directory: &Path, target: &str, network: &[&str]) -> Output {
+    fn cargo_rustc(variant: &Variant, directory: &Path, target: &str, network: &[&str]) -> Output {
         let root = var("CARGO_MANIFEST_DIR");
         let mut cargo = Command::new(var("CARGO"));
         cargo
             .current_dir(&root)
             .args(["rustc", "--lib", "--crate-type=staticlib", "--profile=archive", "--locked"])
-            .args(["--no-default-features", "--features=runtime", "--target", target])
+            .args(["--no-default-features", "--features", variant.feature, "--target", target])
             .args(network)
             .arg("--target-dir")
             .arg(directory)
             .args(["--", "--cfg=countersink_archive", "-Crelocation-model=pic"])
+            .args(variant.rustc)
             .arg(format!("--remap-path-prefix={root}=countersink"));
         for (name, _) in env::vars_os().filter(|(name, _)| is_about_this_build(name)) {
             cargo.env_remove(name);
@@ -174,18 +210,18 @@ mod archive {
         }
     }
 
-    /// Puts the object and the C files into `libcountersink_rt.a`.
-    fn with_shims(object: &Path) {
+    /// Puts the object and the C files into the archive.
+    fn with_shims(variant: &Variant, object: &Path) {
         let mut cc = cc::Build::new();
         // Fixed, not the outer profile's nor the user's: one archive for all builds of the tool,
         // and nothing in it that programs would have to link besides, such as a stack protector.
         cc.inherit_rustflags(false)
             .opt_level_str("s")
             .debug(false)
-            .pic(true)
+            .pic(false)
             .warnings(true)
             .extra_warnings(true);
-        for shim in ["exec.c", "image.c", "indirect_call.c"] {
+        for shim in variant.shims {
             cc.file(Path::new("runtime-c").join(shim));
         }
         for flag in [
@@ -200,10 +236,13 @@ mod archive {
             "-fno-test-coverage",
             "-fvisibility=hidden",
             "-mgeneral-regs-only",
-        ] {
+        ]
+        .iter()
+        .chain(variant.cc)
+        {
             cc.flag_if_supported(flag);
         }
-        cc.object(object).cargo_metadata(false).compile("countersink_rt");
+        cc.object(object).cargo_metadata(false).compile(variant.name);
     }
 
     fn var(name: &str) -> String {

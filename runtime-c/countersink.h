@@ -20,6 +20,8 @@
 #ifndef COUNTERSINK_H
 #define COUNTERSINK_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -79,6 +81,41 @@ void countersink_after_fork_child(void);
  * the calls above. Async-signal-safe. Errors as for countersink_flush. */
 int countersink_before_exec(void);
 void countersink_exec_failed(void);
+
+/* For programs without an operating system, linked with libcountersink_rt_bare.a.
+ * That archive has these functions, countersink_reset and countersink_version,
+ * and none of the others above. It calls nothing but the program's own sink.
+ *
+ * A dump holds what was counted since the start or the last countersink_reset.
+ * Where objects have thread-local variables, as those compiled with
+ * -fprofile-generate do and those with -fprofile-arcs do not, the program must
+ * have set up its thread pointer before its first indirect call. */
+
+/* Takes the next bytes of a dump. The return value 0 goes on, any other ends the
+ * dump and is what the caller gets. */
+typedef int countersink_sink(void *context, const void *bytes, size_t length);
+
+/* Writes a dump through a sink, in pieces of at most 256 bytes. Uses at most 512
+ * bytes of stack, the sink's own not counted. Interrupts may go on counting.
+ * Returns 0, what the sink returned, or -16 (-EBUSY on Linux) while another dump
+ * is being written, as in an interrupt on top of it. */
+int countersink_write(countersink_sink *sink, void *context);
+
+/* The same as lines of text, each with a checksum and in one call of the sink,
+ * for a serial line or a log that others write to, too. The tool finds it there:
+ * countersink extract LOG. */
+int countersink_write_text(countersink_sink *sink, void *context);
+
+/* How many bytes these two would write now. Between here and there indirect calls
+ * and the like may meet values that are new. */
+size_t countersink_size(void);
+size_t countersink_text_size(void);
+
+/* Registers objects compiled with -fprofile-info-section=NAME, which have no
+ * constructors: the bounds of the section, __start_NAME and __stop_NAME from the
+ * linker if NAME is a C identifier, or symbols of a linker script. What is
+ * registered already stays so. */
+void countersink_register(const void *const *begin, const void *const *end);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,8 @@
 //! Both share [`raw`], the dump between them. Without features the library is `no_std` and needs no
 //! heap; the features are explained in `Cargo.toml`.
 #![no_std]
+// Where there is no C library, the compiler must not make calls of it out of loops.
+#![cfg_attr(all(countersink_archive, not(feature = "runtime")), no_builtins)]
 #![cfg_attr(not(feature = "cli"), allow(rustdoc::broken_intra_doc_links))]
 
 #[cfg(feature = "alloc")]
@@ -33,7 +35,7 @@ pub mod formats;
 pub mod profile;
 #[forbid(unsafe_code)]
 pub mod raw;
-#[cfg(feature = "runtime")]
+#[cfg(feature = "bare")]
 pub mod runtime;
 
 /// The examples of README.md, compiled with the tests.

@@ -1,8 +1,8 @@
-//! The archive by its symbols and sections: what it exports, needs and weighs.
+//! The archives by their symbols and sections: what they export, need and weigh.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersink::cli::archive::ARCHIVE;
+use countersink::cli::archive::{ALL, Archive, BARE, HOSTED};
 use object::read::archive::ArchiveFile;
 use object::{File, Object, ObjectSection, ObjectSymbol, SectionKind, SymbolScope};
 
@@ -36,6 +36,15 @@ const EXPORTED: [&str; 28] = [
     "countersink_reset",
     "countersink_set_file",
     "countersink_version",
+];
+
+/// What programs without an operating system see besides.
+const FOR_BARE: [&str; 5] = [
+    "countersink_register",
+    "countersink_size",
+    "countersink_text_size",
+    "countersink_write",
+    "countersink_write_text",
 ];
 
 /// What belongs to one image.
@@ -81,17 +90,19 @@ const NEEDED: [&str; 14] = [
 /// those made from C.
 const LARGEST: u64 = 40 * 1024;
 const LARGEST_C: u64 = 640;
+const LARGEST_BARE: u64 = 9 * 1024;
 
-fn objects() -> Vec<File<'static>> {
-    let archive = ArchiveFile::parse(ARCHIVE).unwrap();
-    let data = archive.members().map(|member| member.unwrap().data(ARCHIVE).unwrap());
+fn objects(archive: &Archive) -> Vec<File<'static>> {
+    let bytes = archive.bytes;
+    let archive = ArchiveFile::parse(bytes).unwrap();
+    let data = archive.members().map(|member| member.unwrap().data(bytes).unwrap());
     data.map(|bytes| File::parse(bytes).unwrap()).collect()
 }
 
 /// Global symbols that some member defines, with their scope.
-fn defined() -> BTreeMap<String, SymbolScope> {
+fn defined(archive: &Archive) -> BTreeMap<String, SymbolScope> {
     let mut defined = BTreeMap::new();
-    for object in objects() {
+    for object in objects(archive) {
         for symbol in object.symbols().filter(|symbol| symbol.is_global() && !symbol.is_undefined())
         {
             let name = symbol.name().unwrap().to_owned();
@@ -101,35 +112,49 @@ fn defined() -> BTreeMap<String, SymbolScope> {
     defined
 }
 
+fn with_scope(archive: &Archive, scope: SymbolScope) -> Vec<String> {
+    let named = defined(archive).into_iter().filter(|(_, found)| *found == scope);
+    named.map(|(name, _)| name).collect()
+}
+
+/// What an archive takes from elsewhere.
+fn needed(archive: &Archive) -> BTreeSet<String> {
+    let defined = defined(archive);
+    let objects = objects(archive);
+    let symbols = objects.iter().flat_map(|object| object.symbols());
+    let undefined = symbols.filter(|symbol| symbol.is_undefined());
+    let names = undefined.map(|symbol| symbol.name().unwrap().to_owned());
+    names.filter(|name| !name.is_empty() && !defined.contains_key(name)).collect()
+}
+
 #[test]
 fn exports_are_the_agreed_ones() {
-    let with = |scope| {
-        let named = defined().into_iter().filter(move |(_, found)| *found == scope);
-        named.map(|(name, _)| name).collect::<Vec<_>>()
-    };
-    assert_eq!(with(SymbolScope::Dynamic), EXPORTED);
-    assert_eq!(with(SymbolScope::Linkage), HIDDEN);
-    assert_eq!(defined().len(), EXPORTED.len() + HIDDEN.len());
+    assert_eq!(with_scope(&HOSTED, SymbolScope::Dynamic), EXPORTED);
+    assert_eq!(with_scope(&HOSTED, SymbolScope::Linkage), HIDDEN);
+    assert_eq!(defined(&HOSTED).len(), EXPORTED.len() + HIDDEN.len());
+    // Without an operating system there is nobody to hide from, but the same is hidden.
+    let exported: BTreeSet<String> = with_scope(&BARE, SymbolScope::Dynamic).into_iter().collect();
+    let for_bare = FOR_BARE.map(str::to_owned).into();
+    let shared: BTreeSet<String> = EXPORTED.map(str::to_owned).into();
+    assert!(exported.is_superset(&for_bare));
+    assert!(exported.is_subset(&shared.union(&for_bare).cloned().collect()), "{exported:?}");
+    let hidden = with_scope(&BARE, SymbolScope::Linkage);
+    assert!(hidden.iter().all(|name| HIDDEN.contains(&name.as_str())), "{hidden:?}");
 }
 
 #[test]
 fn nothing_else_is_needed() {
-    let defined = defined();
-    let objects = objects();
-    let symbols = objects.iter().flat_map(|object| object.symbols());
-    let needed: BTreeSet<&str> = symbols
-        .filter(|symbol| symbol.is_undefined())
-        .map(|symbol| symbol.name().unwrap())
-        .collect();
-    for name in needed {
-        assert!(defined.contains_key(name) || NEEDED.contains(&name), "needs {name}");
+    for name in needed(&HOSTED) {
+        assert!(NEEDED.contains(&name.as_str()), "needs {name}");
     }
+    // The linker's own.
+    assert_eq!(needed(&BARE), BTreeSet::from(["_GLOBAL_OFFSET_TABLE_".to_owned()]));
 }
 
 /// `core`'s panics are functions; if one is left, something can reach it.
 #[test]
 fn there_is_no_way_to_panic_or_abort() {
-    for object in objects() {
+    for object in ALL.into_iter().flat_map(objects) {
         for symbol in object.symbols() {
             let name = symbol.name().unwrap();
             for word in
@@ -141,10 +166,10 @@ fn there_is_no_way_to_panic_or_abort() {
     }
 }
 
-#[test]
-fn it_is_small() {
+/// Bytes of code and constants made from Rust, and from C.
+fn weight(archive: &Archive) -> (u64, u64) {
     let (mut rust, mut c) = (0, 0);
-    for object in objects() {
+    for object in objects(archive) {
         let made_of_rust = object.symbols().any(|symbol| symbol.name() == Ok("__gcov_init"));
         let sum = if made_of_rust { &mut rust } else { &mut c };
         for section in object.sections() {
@@ -157,28 +182,40 @@ fn it_is_small() {
             assert!(!name.starts_with(".debug") && !name.starts_with(".eh_frame"), "{name}");
         }
     }
-    assert!(rust <= LARGEST && c <= LARGEST_C, "{rust} and {c} bytes of code and constants");
-    assert!(rust > LARGEST / 2 && c > 0, "{rust} and {c} bytes: not all was counted");
+    (rust, c)
+}
+
+#[test]
+fn they_are_small() {
+    for (archive, largest) in [(&HOSTED, LARGEST), (&BARE, LARGEST_BARE)] {
+        let (rust, c) = weight(archive);
+        let name = archive.name;
+        assert!(rust <= largest && c <= LARGEST_C, "{name}: {rust} and {c} bytes of code");
+        assert!(rust > largest / 2 && c > 0, "{name}: {rust} and {c} bytes: not all was counted");
+    }
 }
 
 /// The fixed regions, which cost address space only until they are used: 3 MiB for top-N nodes, the
 /// rest for buffers and paths.
 #[test]
 fn the_fixed_regions_are_what_the_documents_say() {
-    let zero = |section: &object::Section<'_, '_>| section.kind() == SectionKind::UninitializedData;
-    let objects = objects();
-    let sections = objects.iter().flat_map(|object| object.sections());
-    let sum: u64 = sections.filter(zero).map(|section| section.size()).sum();
-    assert!((3 << 20..3300 << 10).contains(&sum), "{sum}");
-    let data = |section: &object::Section<'_, '_>| section.kind() == SectionKind::Data;
-    let sections = objects.iter().flat_map(|object| object.sections());
-    let sum: u64 = sections.filter(data).map(|section| section.size()).sum();
-    assert!(sum < 1024, "{sum} bytes of data that are not zero");
+    let sum = |archive, kind| -> u64 {
+        let objects = objects(archive);
+        let sections = objects.iter().flat_map(|object| object.sections());
+        sections.filter(|section| section.kind() == kind).map(|section| section.size()).sum()
+    };
+    let zero = [&HOSTED, &BARE].map(|archive| sum(archive, SectionKind::UninitializedData));
+    assert!((3 << 20..3300 << 10).contains(&zero[0]), "{zero:?}");
+    assert!((48 << 10..49 << 10).contains(&zero[1]), "{zero:?}");
+    for archive in ALL {
+        let data = sum(archive, SectionKind::Data);
+        assert!(data < 1024, "{}: {data} bytes of data that are not zero", archive.name);
+    }
 }
 
 #[test]
 fn stacks_stay_not_executable() {
-    for object in objects() {
+    for object in ALL.into_iter().flat_map(objects) {
         let note = object.section_by_name(".note.GNU-stack").expect("without it the stack is");
         let object::SectionFlags::Elf { sh_flags, .. } = note.flags() else { panic!("not ELF") };
         assert!(!sh_flags.contains(object::elf::SHF_EXECINSTR));

@@ -101,14 +101,14 @@ fn the_cache_is_made_once_and_mended() {
     let shop = Workshop::new();
     let flags = text(&shop, &["flags"]);
     let directory = flags.split_whitespace().find_map(|flag| flag.strip_prefix("-L")).unwrap();
-    let file = std::path::Path::new(directory).join(archive::FILE_NAME);
-    assert_eq!(fs::read(&file).unwrap(), archive::ARCHIVE);
+    let file = std::path::Path::new(directory).join(archive::HOSTED.file_name());
+    assert_eq!(fs::read(&file).unwrap(), archive::HOSTED.bytes);
     let made = fs::metadata(&file).unwrap().modified().unwrap();
     assert_eq!(text(&shop, &["flags"]), flags);
     assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), made);
     fs::write(&file, "damaged").unwrap();
     assert_eq!(text(&shop, &["flags"]), flags);
-    assert_eq!(fs::read(&file).unwrap(), archive::ARCHIVE);
+    assert_eq!(fs::read(&file).unwrap(), archive::HOSTED.bytes);
 }
 
 #[test]

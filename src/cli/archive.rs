@@ -1,4 +1,4 @@
-//! The archive that the tool carries, and its header.
+//! The archives that the tool carries, and their header.
 
 use std::path::PathBuf;
 use std::prelude::v1::*;
@@ -8,29 +8,57 @@ use etcetera::BaseStrategy;
 use super::error::{Error, Result};
 use super::output;
 
-/// `libcountersink_rt.a`, for the target that this program was compiled for.
-pub static ARCHIVE: &[u8] = include_bytes!(env!("COUNTERSINK_ARCHIVE_PATH"));
+/// An archive, for the target that this program was compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Archive {
+    /// As the linker wants to know it, behind `-l`.
+    pub name: &'static str,
+    /// The file.
+    pub bytes: &'static [u8],
+}
+
+macro_rules! archive {
+    ($name:literal) => {
+        Archive {
+            name: $name,
+            bytes: include_bytes!(concat!(env!("COUNTERSINK_ARCHIVE_PATH"), "/lib", $name, ".a")),
+        }
+    };
+}
+
+/// For programs on an operating system.
+pub static HOSTED: Archive = archive!("countersink_rt");
+
+/// For programs without one.
+pub static BARE: Archive = archive!("countersink_rt_bare");
+
+/// All of them.
+pub static ALL: [&Archive; 2] = [&HOSTED, &BARE];
 
 /// `countersink.h`.
 pub static HEADER: &str = include_str!("../../runtime-c/countersink.h");
-
-/// File name of the archive.
-pub const FILE_NAME: &str = "libcountersink_rt.a";
 
 /// What makes the linker take the archive's members, wherever on the line the archive stands: in
 /// front of the objects that need them, too, and before the compiler's own `-lgcov`.
 pub const UNDEFINED: &str = "-Wl,--undefined=__gcov_init";
 
-/// A directory that holds this very archive, in the user's cache folder.
-pub fn directory() -> Result<PathBuf> {
-    let cache = etcetera::choose_base_strategy().map_err(Error::new)?.cache_dir();
-    let version = env!("CARGO_PKG_VERSION");
-    let checksum = crc32fast::hash(ARCHIVE);
-    let directory = cache.join("countersink").join(format!("{version}-{checksum:08x}"));
-    let file = directory.join(FILE_NAME);
-    if std::fs::read(&file).is_ok_and(|bytes| bytes == ARCHIVE) {
-        return Ok(directory);
+impl Archive {
+    /// Name of the file.
+    pub fn file_name(&self) -> String {
+        format!("lib{}.a", self.name)
     }
-    output::replace(&file, ARCHIVE)?;
-    Ok(directory)
+
+    /// A directory that holds this very archive, in the user's cache folder.
+    pub fn unpacked(&self) -> Result<PathBuf> {
+        let cache = etcetera::choose_base_strategy().map_err(Error::new)?.cache_dir();
+        let version = env!("CARGO_PKG_VERSION");
+        let checksum = crc32fast::hash(self.bytes);
+        let directory = cache.join("countersink").join(format!("{version}-{checksum:08x}"));
+        let file = directory.join(self.file_name());
+        if std::fs::read(&file).is_ok_and(|bytes| bytes == self.bytes) {
+            return Ok(directory);
+        }
+        output::replace(&file, self.bytes)?;
+        Ok(directory)
+    }
 }

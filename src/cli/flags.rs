@@ -22,13 +22,18 @@ Example:
 indirect calls and no order of first execution. -ftest-coverage writes the notes (.gcno) that
 `countersink convert` needs to find source lines; compile with -fprofile-update=atomic or -pthread
 if threads must not lose counts.")]
-pub struct Flags {}
+pub struct Flags {
+    /// For a program without an operating system, which asks for its counts itself (countersink.h)
+    #[arg(long)]
+    bare: bool,
+}
 
 impl Flags {
     pub fn run(&self) -> Result<Outcome> {
-        let directory = archive::directory()?;
+        let archive = if self.bare { &archive::BARE } else { &archive::HOSTED };
+        let directory = archive.unpacked()?;
         let (undefined, directory) = (archive::UNDEFINED, directory.display());
-        output::print(format!("{undefined} -L{directory} -lcountersink_rt\n").as_bytes())?;
+        output::print(format!("{undefined} -L{directory} -l{}\n", archive.name).as_bytes())?;
         Ok(Outcome::Done)
     }
 }

@@ -76,17 +76,20 @@ pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
+/// Reads a file, and its name for messages; `-` is standard input.
+pub fn read(path: &Path) -> Result<(PathBuf, Vec<u8>)> {
+    if path.as_os_str() != "-" {
+        return Ok((path.to_owned(), std::fs::read(path).about(path)?));
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes).about("standard input")?;
+    Ok((PathBuf::from("standard input"), bytes))
+}
+
 impl Input {
     /// Reads a file; `-` is standard input.
     pub fn read(path: &Path) -> Result<Self> {
-        let (name, bytes) = match path.as_os_str() == "-" {
-            true => {
-                let mut bytes = Vec::new();
-                std::io::stdin().read_to_end(&mut bytes).about("standard input")?;
-                (PathBuf::from("standard input"), bytes)
-            }
-            false => (path.to_owned(), std::fs::read(path).about(path)?),
-        };
+        let (name, bytes) = read(path)?;
         if bytes.is_empty() {
             return Err(Error::about(name, "0x0: the file is empty"));
         }

@@ -10,8 +10,9 @@ use super::{Outcome, archive, output};
 
 /// Write the runtime, its header, and what pkg-config and CMake want to know
 ///
-/// Writes lib/libcountersink_rt.a, include/countersink.h, lib/pkgconfig/countersink.pc and
-/// lib/cmake/countersink below the prefix.
+/// Writes lib/libcountersink_rt.a, and lib/libcountersink_rt_bare.a for programs without an operating
+/// system, include/countersink.h, lib/pkgconfig/countersink.pc and lib/cmake/countersink below the
+/// prefix.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -31,7 +32,9 @@ impl Install {
     pub fn run(&self) -> Result<Outcome> {
         let prefix = std::path::absolute(&self.prefix).about(&self.prefix)?;
         let lib = prefix.join("lib");
-        output::replace(&lib.join(archive::FILE_NAME), archive::ARCHIVE)?;
+        for archive in archive::ALL {
+            output::replace(&lib.join(archive.file_name()), archive.bytes)?;
+        }
         output::replace(&prefix.join("include/countersink.h"), archive::HEADER.as_bytes())?;
         output::replace(&lib.join("pkgconfig/countersink.pc"), pkg_config(&prefix).as_bytes())?;
         let cmake = lib.join("cmake/countersink");
@@ -63,7 +66,7 @@ fn cmake_config() -> String {
          IMPORTED_LOCATION \"${{_countersink_prefix}}/lib/{}\"\n    \
          INTERFACE_INCLUDE_DIRECTORIES \"${{_countersink_prefix}}/include\"\n    \
          INTERFACE_LINK_OPTIONS \"{}\")\nendif()\n",
-        archive::FILE_NAME,
+        archive::HOSTED.file_name(),
         archive::UNDEFINED,
     )
 }

@@ -1,7 +1,7 @@
 //! The tool: one file per subcommand, and what they share.
 //!
 //! Arguments in, calls of the library, messages and an exit status out: 0 done, 1 found something
-//! (`check`), 2 error. Nothing here knows a byte of any format.
+//! (`check`, `extract`), 2 error. Nothing here knows a byte of any format.
 
 use std::prelude::v1::*;
 pub mod archive;
@@ -10,6 +10,7 @@ mod check;
 mod convert;
 mod debug_file;
 mod error;
+mod extract;
 mod flags;
 mod input;
 mod install;
@@ -52,6 +53,7 @@ enum Command {
     Merge(merge::Merge),
     Show(show::Show),
     Check(check::Check),
+    Extract(extract::Extract),
 }
 
 /// What a command that did not fail has to say.
@@ -73,6 +75,7 @@ impl Cli {
             Command::Merge(merge) => merge.run(),
             Command::Show(show) => show.run(),
             Command::Check(check) => check.run(),
+            Command::Extract(extract) => extract.run(),
         }
     }
 }

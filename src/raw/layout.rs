@@ -47,6 +47,8 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+use super::checksum::crc32;
+
 /// First bytes of a raw dump.
 pub const MAGIC: [u8; 8] = *b"\x89CSRAW\r\n";
 /// The format version written and read by this release.
@@ -80,15 +82,13 @@ pub struct FileHeader {
 
 impl FileHeader {
     /// The header this machine writes.
-    pub const fn native() -> Self {
-        Self {
-            magic: MAGIC,
-            order: ORDER,
-            version: VERSION,
-            pointer_width: size_of::<usize>() as u8,
-            reserved: 0,
-        }
-    }
+    pub const NATIVE: &Self = &Self {
+        magic: MAGIC,
+        order: ORDER,
+        version: VERSION,
+        pointer_width: size_of::<usize>() as u8,
+        reserved: 0,
+    };
 }
 
 /// The 16 bytes before every payload.
@@ -107,7 +107,7 @@ pub struct SectionHeader {
 
 /// CRC-32 of a section, header and payload, without the field that holds it.
 pub fn checksum(section: &[u8]) -> u32 {
-    crc32fast::hash(section.get(size_of::<u32>()..).unwrap_or_default())
+    crc32(section.get(size_of::<u32>()..).unwrap_or_default())
 }
 
 /// What a section's payload is.
@@ -156,6 +156,23 @@ impl SectionKind {
             Self::TopN => "TOPN",
             Self::End => "END",
         }
+    }
+}
+
+/// A build-id: its length and its first bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BuildId {
+    /// Length in the image, which may exceed what is kept.
+    pub length: usize,
+    /// The bytes, zero padded.
+    pub bytes: [u8; BUILD_ID_CAPACITY],
+}
+
+impl From<&[u8]> for BuildId {
+    fn from(id: &[u8]) -> Self {
+        let mut kept = Self { length: id.len(), ..Self::default() };
+        kept.bytes.iter_mut().zip(id).for_each(|(to, from)| *to = *from);
+        kept
     }
 }
 

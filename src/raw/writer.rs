@@ -14,15 +14,24 @@ pub trait Sink {
     fn write(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
 }
 
-/// Buffer of a [`Writer`].
+impl<S: Sink + ?Sized> Sink for &mut S {
+    type Error = S::Error;
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), S::Error> {
+        (**self).write(bytes)
+    }
+}
+
+/// Buffer of a [`Writer`] that makes sections as large as they may be. Smaller ones do, too, as long as
+/// a MODULE section fits.
 pub type Buffer = [u8; MAX_SECTION];
 
 const HEADER: usize = size_of::<SectionHeader>();
 
 /// Collects payload of one kind at a time and emits it as sections.
-pub struct Writer<'b, S> {
+pub struct Writer<'b, S, const N: usize = MAX_SECTION> {
     sink: S,
-    buffer: &'b mut Buffer,
+    buffer: &'b mut [u8; N],
     kind: SectionKind,
     /// Bytes of the buffer in use, the room for the header included.
     used: usize,
@@ -30,19 +39,18 @@ pub struct Writer<'b, S> {
     modules: u64,
 }
 
-impl<'b, S: Sink> Writer<'b, S> {
-    /// Starts a dump: the file header goes to `sink` at once.
-    pub fn new(mut sink: S, buffer: &'b mut Buffer) -> Result<Self, S::Error> {
-        sink.write(FileHeader::native().as_bytes())?;
+impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
+    /// Starts a dump: the file header goes to `sink` with the first section.
+    pub fn new(sink: S, buffer: &'b mut [u8; N]) -> Self {
         let kind = SectionKind::Module;
-        Ok(Self { sink, buffer, kind, used: HEADER, sequence: 0, modules: 0 })
+        Self { sink, buffer, kind, used: HEADER, sequence: 0, modules: 0 }
     }
 
     /// Appends bytes to the current stream of `kind`, or starts one.
     pub fn put(&mut self, kind: SectionKind, mut bytes: &[u8]) -> Result<(), S::Error> {
         self.switch(kind)?;
         while !bytes.is_empty() {
-            if self.used == MAX_SECTION {
+            if self.used == N {
                 self.emit()?;
             }
             let Some(free) = self.buffer.get_mut(self.used..) else { break };
@@ -67,7 +75,7 @@ impl<'b, S: Sink> Writer<'b, S> {
     /// Appends one 64-bit word. The current stream must be made of words.
     pub fn put_word(&mut self, kind: SectionKind, word: i64) -> Result<(), S::Error> {
         self.switch(kind)?;
-        if self.used == MAX_SECTION {
+        if self.used == N {
             self.emit()?;
         }
         if let Some(free) = self.buffer.get_mut(self.used..self.used.wrapping_add(8)) {
@@ -79,10 +87,15 @@ impl<'b, S: Sink> Writer<'b, S> {
 
     /// Ends the dump and gives the sink back.
     pub fn finish(mut self) -> Result<S, S::Error> {
+        self.end()?;
+        Ok(self.sink)
+    }
+
+    /// Ends the dump. Nothing may follow.
+    pub fn end(&mut self) -> Result<(), S::Error> {
         let end = EndRecord { modules: self.modules, reserved: 0 };
         self.put_record(SectionKind::End, &end)?;
-        self.emit()?;
-        Ok(self.sink)
+        self.emit()
     }
 
     /// Emits what is buffered of another kind. Every module record opens a section of its own.
@@ -99,9 +112,12 @@ impl<'b, S: Sink> Writer<'b, S> {
         if self.used <= HEADER {
             return Ok(());
         }
-        let end = self.used.next_multiple_of(8).min(MAX_SECTION);
+        if self.sequence == 0 {
+            self.sink.write(FileHeader::NATIVE.as_bytes())?;
+        }
+        let end = self.used.next_multiple_of(8).min(N);
         if let Some(padding) = self.buffer.get_mut(self.used..end) {
-            padding.fill(0);
+            padding.iter_mut().for_each(|byte| *byte = 0);
         }
         let mut header = SectionHeader {
             crc: 0,

@@ -9,16 +9,7 @@ use object::pod;
 
 use super::place::Path;
 use super::sys::{self, Access};
-use crate::raw::layout::BUILD_ID_CAPACITY;
-
-/// A build-id: its length and its first bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BuildId {
-    /// Length in the image, which may exceed what is kept.
-    pub length: usize,
-    /// The bytes, zero padded.
-    pub bytes: [u8; BUILD_ID_CAPACITY],
-}
+use crate::raw::layout::BuildId;
 
 /// The ELF header of a loaded image.
 #[derive(Clone, Copy, Debug)]
@@ -93,14 +84,6 @@ fn build_id_in(mut notes: &[u8]) -> Option<BuildId> {
 
 fn take_padded(bytes: &[u8], length: usize) -> Option<(&[u8], &[u8])> {
     Some((bytes.get(..length)?, bytes.get(length.checked_next_multiple_of(4)?..)?))
-}
-
-impl From<&[u8]> for BuildId {
-    fn from(id: &[u8]) -> Self {
-        let mut kept = Self { length: id.len(), ..Self::default() };
-        kept.bytes.iter_mut().zip(id).for_each(|(to, from)| *to = *from);
-        kept
-    }
 }
 
 /// Writes the path of the image that `address` belongs to into `path`; nothing if the system does

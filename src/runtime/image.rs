@@ -9,13 +9,13 @@ use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use spin::{Mutex, MutexGuard};
 
-use super::abi::gcov::{Registry, Tokens};
+use super::abi::gcov::Registry;
 use super::baseline::Baseline;
 use super::counters::topn::Nodes;
 use super::identity::{self, Start};
 use super::merge::{Problem, merge};
 use super::message::Line;
-use super::module::LiveModule;
+use super::module::{LiveModule, Objects};
 use super::place::{Path, Place};
 use super::replace::{FileSink, FileSource, Names, Rewrite, replace};
 use super::sys::{self, Errno, File, QuietWrites};
@@ -54,7 +54,6 @@ struct State {
 
 /// What the image is.
 struct Origin {
-    tokens: Tokens,
     start: Option<Start>,
     path: Path,
 }
@@ -108,10 +107,9 @@ impl Image {
 
     /// To be called before the image's first object is registered. `pattern` is the user's choice
     /// of a file.
-    pub fn begin(&self, tokens: Tokens, start: Option<Start>, pattern: Option<&[u8]>) {
+    pub fn begin(&self, start: Option<Start>, pattern: Option<&[u8]>) {
         self.process.store(sys::process(), Ordering::Relaxed);
         let Some(mut state) = self.state.try_lock() else { return };
-        state.origin.tokens = tokens;
         state.origin.start = start;
         state.place.start_here();
         if let Some(Err(error)) = pattern.map(|pattern| state.place.set_pattern(pattern)) {
@@ -231,11 +229,7 @@ impl Default for Image {
 impl State {
     const fn new() -> Self {
         Self {
-            origin: Origin {
-                tokens: Tokens { add: 0, topn: 0, ior: 0, time: 0 },
-                start: None,
-                path: Path::new(),
-            },
+            origin: Origin { start: None, path: Path::new() },
             progress: Progress {
                 stage: Stage::Counting,
                 counted: false,
@@ -255,7 +249,7 @@ impl State {
     fn write_out(&mut self, image: &Image, occasion: Occasion) -> Result<(), Errno> {
         if self.origin.path.bytes().is_empty() {
             // An address in the program text: data may lie in memory that has no name.
-            let address = self.origin.tokens.add;
+            let address = image.objects.tokens().map_or(0, |tokens| tokens.add as usize);
             identity::image_path(address, &mut self.read, &mut self.origin.path);
         }
         let _quiet = QuietWrites::new();
@@ -282,7 +276,7 @@ impl State {
         if occasion == Occasion::Flush {
             baseline.prepare(&live.record.identity)?;
         }
-        let (maximum, dropped) = (live.run_max(), image.nodes.dropped());
+        let (maximum, dropped) = (live.objects.run_max(), image.nodes.dropped());
         let sums = progress.sums(maximum, dropped);
         let damage = Damage { offset: 0, defect: Defect::Empty };
         let impatient = image.is_known(Errno::BUSY);
@@ -294,7 +288,7 @@ impl State {
 
     fn reset(&mut self, image: &Image) {
         if self.progress.stage != Stage::Ended {
-            self.origin.survey(image).zero(ALL);
+            self.origin.objects(image).zero(ALL);
             self.baseline.forget();
             self.progress.reset(image.nodes.dropped());
         }
@@ -307,9 +301,9 @@ impl State {
         {
             return self.reset(image);
         }
-        live.write_off(self.baseline.copies());
+        live.objects.write_off(self.baseline.copies());
         self.baseline.commit();
-        live.zero(IDEMPOTENT);
+        live.objects.zero(IDEMPOTENT);
         self.progress.dropped = image.nodes.dropped();
     }
 }
@@ -317,7 +311,11 @@ impl State {
 impl Origin {
     fn survey<'i>(&'i self, image: &'i Image) -> LiveModule<'i> {
         let build_id = self.start.and_then(|start| start.build_id()).unwrap_or_default();
-        LiveModule::survey(&image.objects, &self.tokens, &build_id, self.path.bytes())
+        LiveModule::survey(self.objects(image), &build_id)
+    }
+
+    fn objects<'i>(&'i self, image: &'i Image) -> Objects<'i> {
+        Objects { registry: &image.objects, path: self.path.bytes() }
     }
 }
 
@@ -365,7 +363,7 @@ struct Flush<'f> {
 impl Rewrite for Flush<'_> {
     fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
         let Self { live, sums, baseline, read, write, damage } = self;
-        let writer = Writer::new(FileSink(new), write)?;
+        let writer = Writer::new(FileSink(new), write);
         let mut older = old.map(|old| Reader::new(FileSource(old), read));
         let result = merge(live, *sums, baseline.copies(), older.as_mut(), writer);
         if let Some(older) = older {

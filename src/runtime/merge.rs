@@ -4,7 +4,8 @@
 //! The module of the same build is added to; the others are copied; if there is none of the same
 //! build the live module follows them.
 
-use super::module::{Copies, LiveModule};
+use super::counts::Copies;
+use super::module::LiveModule;
 use zerocopy::IntoBytes;
 
 use super::sys::Errno;
@@ -51,7 +52,7 @@ pub fn merge<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
     }
     if !merged {
         live.write_head(sums, &mut writer)?;
-        live.write_counts::<S, R>(copies, None, &mut writer)?;
+        live.objects.write_counts::<S, R>(copies, None, &mut writer)?;
     }
     Ok(writer.finish()?)
 }
@@ -72,7 +73,7 @@ fn merge_module<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
     ) {
         section = reader.next_section()?;
     }
-    live.write_counts(copies, Some(reader), writer)?;
+    live.objects.write_counts(copies, Some(reader), writer)?;
     if matches!(section.kind, SectionKind::Module | SectionKind::End) {
         return Ok(section);
     }

@@ -10,7 +10,8 @@
 //! | [`counters`] | what the profilers do |
 //! | [`baseline`] | what has been written already, so that counting can go on after a flush |
 //! | [`identity`] | which build of which image this is |
-//! | [`module`] | the live counters as a module of a raw dump |
+//! | [`module`] | the image as a module of a raw dump: everything but the counts |
+//! | [`counts`] | the live counters since the last flush, added to older ones |
 //! | [`merge`] | the live module and an existing dump become one dump |
 //! | [`place`] | which file |
 //! | [`replace`] | lock, temporary file, rename |
@@ -19,7 +20,8 @@
 //! | [`image`] | the state of one executable or shared object; dump, reset, flush, exit |
 //! | [`chain`] | all images of a process |
 //! | [`process`] | fork and exec |
-//! | [`stream`] | counters for programs without files |
+//! | [`bare`] | a whole dump for programs without an operating system |
+//! | [`stream`] | one object's counters, likewise, as libgcov gives them |
 //!
 //! # Rules
 //!
@@ -31,17 +33,31 @@
 //! that fails. Silent when all is well; otherwise one line.
 
 pub mod abi;
+pub mod bare;
+#[cfg(feature = "runtime")]
 pub mod baseline;
+#[cfg(feature = "runtime")]
 pub mod chain;
 pub mod counters;
+#[cfg(feature = "runtime")]
+pub mod counts;
+#[cfg(feature = "runtime")]
 pub mod identity;
+#[cfg(feature = "runtime")]
 pub mod image;
+#[cfg(feature = "runtime")]
 pub mod lock;
+#[cfg(feature = "runtime")]
 pub mod merge;
+#[cfg(feature = "runtime")]
 pub mod message;
 pub mod module;
+#[cfg(feature = "runtime")]
 pub mod place;
+#[cfg(feature = "runtime")]
 pub mod process;
+#[cfg(feature = "runtime")]
 pub mod replace;
 pub mod stream;
+#[cfg(feature = "runtime")]
 pub mod sys;

@@ -7,7 +7,7 @@ use core::convert::Infallible;
 use core::ffi::CStr;
 use core::sync::atomic::Ordering;
 
-use super::abi::gcov::{Array, Object, Part};
+use super::abi::gcov::{Array, Object, Part, Parts};
 use super::counters::topn::LiveSite;
 use crate::formats::gcda::FILE_NAME_MAGIC;
 use crate::formats::gcda::encode::{Encoder, TopN, Words};
@@ -66,18 +66,15 @@ pub fn object(object: &Object, bytes: impl Bytes) {
 fn records<W: Words>(object: &Object, words: W) -> Result<(), W::Error> {
     let (version, stamp, checksum) = (object.version(), object.stamp(), object.checksum());
     let mut encoder = Encoder::new(words, version, stamp, checksum)?;
-    let (mut present, mut result) = (Ok(false), Ok(()));
-    object.visit(&mut |part| {
+    let mut present = false;
+    for part in Parts::of(object) {
         match part {
-            Part::Function(function) => present = encoder.function(&function.record()),
-            Part::Array(array) if matches!(present, Ok(true)) => {
-                result = counters(array, &mut encoder);
-            }
-            _ => {}
+            Part::Object(_) => {}
+            Part::Function(function) => present = encoder.function(&function.record())?,
+            Part::Array(array) if present => counters(&array, &mut encoder)?,
+            Part::Array(_) => {}
         }
-        result.is_ok() && present.is_ok()
-    });
-    present.and(result)?;
+    }
     encoder.finish().map(drop)
 }
 

@@ -22,7 +22,9 @@ pub struct Workshop {
 impl Workshop {
     pub fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        fs::write(directory.path().join(archive::FILE_NAME), archive::ARCHIVE).unwrap();
+        for archive in archive::ALL {
+            fs::write(directory.path().join(archive.file_name()), archive.bytes).unwrap();
+        }
         fs::write(directory.path().join("countersink.h"), archive::HEADER).unwrap();
         Self { directory }
     }

@@ -23,15 +23,12 @@ impl Dump {
     /// The dump as a file, equal to what a runtime would have written.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut buffer = Box::new([0; MAX_SECTION]);
-        let written = Writer::new(Vec::new(), &mut buffer).and_then(|mut writer| {
-            for module in &self.modules {
-                module.write(&mut writer)?;
-            }
-            writer.finish()
-        });
-        match written {
-            Ok(bytes) => bytes,
+        let mut writer = Writer::new(Vec::new(), &mut buffer);
+        for module in &self.modules {
+            let Ok(()) = module.write(&mut writer);
         }
+        let Ok(bytes) = writer.finish();
+        bytes
     }
 }
 

@@ -28,8 +28,9 @@ use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, AtomicUsize, Ordering}
 use super::{Atomic, Plain, Update};
 use crate::raw::merge::{Pair, SITE_LIMIT};
 
-/// Sites that can be full at the same time.
-pub const SITES: usize = 4096;
+/// Sites that can be full at the same time: with 3 MiB of address space, or on a board that has
+/// little more than the 48 KiB of the smaller number.
+pub const SITES: usize = if cfg!(feature = "runtime") { 4096 } else { 64 };
 
 /// Nodes of one image.
 pub const NODES: usize = SITES * SITE_LIMIT;

@@ -24,7 +24,7 @@
 //! 10.2 to 17.0 on x86-64.
 #![allow(unsafe_code)]
 
-use core::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char, c_uint};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI64, AtomicPtr};
 
@@ -50,22 +50,25 @@ const _: () = assert!(core::mem::offset_of!(Info, next) == NEXT);
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens {
     /// `__gcov_merge_add`.
-    pub add: usize,
+    pub add: Merge,
     /// `__gcov_merge_topn`.
-    pub topn: usize,
+    pub topn: Merge,
     /// `__gcov_merge_ior`.
-    pub ior: usize,
+    pub ior: Merge,
     /// `__gcov_merge_time_profile`.
-    pub time: usize,
+    pub time: Merge,
 }
+
+/// A merge function, which nobody calls.
+pub type Merge = extern "C" fn(*mut AtomicI64, c_uint);
 
 impl Tokens {
     fn rule(&self, address: usize) -> Option<Rule> {
         match address {
-            a if a == self.add => Some(Rule::Add),
-            a if a == self.topn => Some(Rule::TopN),
-            a if a == self.ior => Some(Rule::Ior),
-            a if a == self.time => Some(Rule::Time),
+            a if a == self.add as usize => Some(Rule::Add),
+            a if a == self.topn as usize => Some(Rule::TopN),
+            a if a == self.ior as usize => Some(Rule::Ior),
+            a if a == self.time as usize => Some(Rule::Time),
             _ => None,
         }
     }
@@ -150,7 +153,7 @@ impl Object {
             return c"";
         }
         // SAFETY: the compiler stores the address of a string literal of the image here, see `new`.
-        unsafe { CStr::from_ptr(path) }
+        unsafe { string(path) }
     }
 
     /// Kinds in use.
@@ -168,36 +171,13 @@ impl Object {
         self.word(self.merge_at() + POINTER * self.slots) as usize
     }
 
-    /// Visits the object, its functions and their counters, in the order of a dump, until `visit`
-    /// says `false`; gives its last answer.
-    ///
-    /// The one loop over all counters, and not an iterator: made of nested ones that would be
-    /// compiled anew for each use, a third of the archive's code.
-    pub fn visit(&self, visit: &mut dyn FnMut(Part<'_>) -> bool) -> bool {
-        let mut go_on = visit(Part::Object(self));
-        for function in self.functions() {
-            go_on = go_on && visit(Part::Function(&function));
-            for array in function.arrays() {
-                go_on = go_on && visit(Part::Array(&array));
-            }
-            if !go_on {
-                break;
-            }
-        }
-        go_on
-    }
-
-    /// The functions, in the order of the `.gcda` file.
-    fn functions(&self) -> impl Iterator<Item = Function> + use<> {
-        let object = *self;
+    /// Address of one of its functions.
+    pub(super) fn function(&self, index: usize) -> *const u8 {
         let array = self.address(self.merge_at() + POINTER * (self.slots + 1)) as *const *const u8;
-        (0..self.function_count()).map(move |index| {
-            // SAFETY: the array has `function_count` elements, see `new`.
-            let element = unsafe { array.add(index) };
-            // SAFETY: as above, and the compiler initialised it.
-            let function = unsafe { element.read() };
-            Function { address: NonNull::new(function.cast_mut()), object }
-        })
+        // SAFETY: the array has `function_count` elements, see `new`, and callers stay below.
+        let element = unsafe { array.add(index) };
+        // SAFETY: as above, and the compiler initialised it.
+        unsafe { element.read() }
     }
 
     /// Number of merge slots of an unknown compiler: words that are NULL or a merge function belong
@@ -242,30 +222,30 @@ impl Object {
 /// One function of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
+    /// NULL if the object only holds the place of a copy in another object.
     address: Option<NonNull<u8>>,
-    object: Object,
-}
-
-/// A part of an image on the way through all its counters.
-#[derive(Clone, Copy, Debug)]
-pub enum Part<'p> {
-    /// An object, before its functions.
-    Object(&'p Object),
-    /// A function, before its counters.
-    Function(&'p Function),
-    /// The counters of one kind of a function.
-    Array(&'p Array),
+    kinds: usize,
 }
 
 impl Function {
+    /// The function at an address that an object gave.
+    pub(super) fn new(address: *const u8, object: &Object) -> Self {
+        let address = NonNull::new(address.cast_mut()).filter(|function| {
+            // SAFETY: a pointer that is not NULL points to a `gcov_fn_info`, which starts with key.
+            let key = unsafe { function.cast::<*const Info>().read() };
+            core::ptr::eq(key, object.info.as_ptr())
+        });
+        Self { address, kinds: object.rules.count() }
+    }
+
     /// Number of its arrays.
     pub fn kinds(&self) -> usize {
-        self.object.rules.count()
+        self.kinds
     }
 
     /// Its record in the raw dump.
     pub fn record(&self) -> FunctionRecord {
-        match self.present() {
+        match self.address {
             Some(function) => FunctionRecord {
                 ident: word(function, POINTER),
                 lineno_checksum: word(function, POINTER + 4),
@@ -281,22 +261,10 @@ impl Function {
         }
     }
 
-    /// Its counters of every kind the object uses, in kind order.
-    fn arrays(&self) -> impl Iterator<Item = Array> + use<> {
-        let (present, object) = (self.present(), self.object);
-        object.rules.iter().enumerate().map(move |(place, (kind, rule))| {
-            let counters = present.map_or(&[] as &[_], |function| counters(function, place));
-            Array { kind, rule, counters, site_counters: object.site_counters() }
-        })
-    }
-
-    /// The function unless the object only holds the place of a copy in another object.
-    fn present(&self) -> Option<NonNull<u8>> {
-        self.address.filter(|function| {
-            // SAFETY: a pointer that is not NULL points to a `gcov_fn_info`, which starts with key.
-            let key = unsafe { function.cast::<*const Info>().read() };
-            core::ptr::eq(key, self.object.info.as_ptr())
-        })
+    /// Its counters of a kind, the `place`th of those that its object uses.
+    pub(super) fn array(&self, place: usize, kind: Kind, rule: Rule, object: &Object) -> Array {
+        let counters = self.address.map_or(&[] as &[_], |function| counters(function, place));
+        Array { kind, rule, counters, site_counters: object.site_counters() as u8 }
     }
 }
 
@@ -307,20 +275,27 @@ pub struct Array {
     pub kind: Kind,
     /// How it merges.
     pub rule: Rule,
+    site_counters: u8,
     /// The counters, as many as the compiler laid out.
     pub counters: &'static [AtomicI64],
-    site_counters: usize,
 }
 
 impl Array {
+    /// One of its top-N sites; `None` behind the last, or if the kind is another.
+    pub fn site(&self, index: usize) -> Option<LiveSite<'static>> {
+        let length = usize::from(self.site_counters);
+        let site = self.counters.get(index.checked_mul(length)?..)?.get(..length)?;
+        if self.rule != Rule::TopN {
+            return None;
+        }
+        // SAFETY: the compiler laid the counters out for a site, whose list only a profiler touches.
+        unsafe { LiveSite::new(site) }
+    }
+
     /// The counters as top-N sites; none if the kind is another.
     pub fn sites(&self) -> impl Iterator<Item = LiveSite<'static>> + Clone + use<> {
-        let counters = if self.rule == Rule::TopN { self.counters } else { &[] };
-        counters.chunks_exact(self.site_counters.max(1)).filter_map(|site| {
-            // SAFETY: the compiler laid the counters out for a site, whose list only a profiler
-            // touches.
-            unsafe { LiveSite::new(site) }
-        })
+        let array = *self;
+        (0..).map_while(move |index| array.site(index))
     }
 }
 
@@ -338,6 +313,23 @@ fn counters(function: NonNull<u8>, place: usize) -> &'static [AtomicI64] {
     // SAFETY: the compiler gave the function `number` 8-byte aligned 64-bit counters there. Other
     // threads may be incrementing them, which is why they are taken as atomics.
     unsafe { core::slice::from_raw_parts(values, number) }
+}
+
+/// As [`CStr::from_ptr`], which calls a C library where there may be none.
+///
+/// # Safety
+///
+/// `start` must point to a string that ends with NUL and stays as it is.
+pub unsafe fn string(start: *const c_char) -> &'static CStr {
+    let mut length = 0usize;
+    // SAFETY: up to the NUL everything belongs to the string.
+    while unsafe { start.wrapping_add(length).read() } != 0 {
+        length = length.wrapping_add(1);
+    }
+    // SAFETY: as above, the NUL included.
+    let bytes = unsafe { core::slice::from_raw_parts(start.cast(), length.wrapping_add(1)) };
+    // SAFETY: the first NUL is the last byte.
+    unsafe { CStr::from_bytes_with_nul_unchecked(bytes) }
 }
 
 fn word(function: NonNull<u8>, offset: usize) -> u32 {

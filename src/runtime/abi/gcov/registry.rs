@@ -7,13 +7,14 @@
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use super::{Info, Object, Part, Tokens};
+use super::{Info, Parts, Tokens};
 
 /// All registered objects.
 pub struct Registry {
     first: AtomicPtr<Info>,
     last: AtomicPtr<Info>,
     length: AtomicUsize,
+    tokens: AtomicPtr<Tokens>,
 }
 
 impl Registry {
@@ -23,6 +24,7 @@ impl Registry {
             first: AtomicPtr::new(null_mut()),
             last: AtomicPtr::new(null_mut()),
             length: AtomicUsize::new(0),
+            tokens: AtomicPtr::new(null_mut()),
         }
     }
 
@@ -31,8 +33,9 @@ impl Registry {
     ///
     /// # Safety
     ///
-    /// `info` must be what [`Object::new`] accepts, and not be registered yet.
-    pub unsafe fn push(&self, info: NonNull<Info>) {
+    /// `info` must be what [`super::Object::new`] accepts, and not be registered yet.
+    pub unsafe fn push(&self, info: NonNull<Info>, tokens: &'static Tokens) {
+        self.tokens.store(core::ptr::from_ref(tokens).cast_mut(), Ordering::Release);
         let last = self.last.swap(info.as_ptr(), Ordering::AcqRel);
         // SAFETY: `last` was registered before, and objects stay as long as their image.
         let link = match unsafe { last.as_ref() } {
@@ -41,6 +44,19 @@ impl Registry {
         };
         link.store(info.as_ptr(), Ordering::Release);
         self.length.fetch_add(1, Ordering::Release);
+    }
+
+    /// Whether an object is registered.
+    pub fn contains(&self, info: NonNull<Info>) -> bool {
+        let mut next = self.first.load(Ordering::Acquire);
+        while let Some(registered) = NonNull::new(next) {
+            if registered == info {
+                return true;
+            }
+            // SAFETY: everything in the list was registered, and objects stay with their image.
+            next = unsafe { registered.as_ref() }.next().load(Ordering::Acquire);
+        }
+        false
     }
 
     /// How many objects there are.
@@ -53,29 +69,15 @@ impl Registry {
         self.len() == 0
     }
 
-    /// Visits every object, function and array of counters, in the order of a dump, until `visit`
-    /// says `false`.
-    pub fn visit(&self, tokens: &Tokens, visit: &mut dyn FnMut(Part<'_>) -> bool) {
-        for object in self.objects(tokens) {
-            if !object.visit(visit) {
-                return;
-            }
-        }
+    /// Every object, function and array of counters, in the order of a dump.
+    pub fn parts(&self) -> Parts {
+        Parts::starting_at(NonNull::new(self.first.load(Ordering::Acquire)), self.tokens())
     }
 
-    /// The objects, oldest first.
-    fn objects(&self, tokens: &Tokens) -> impl Iterator<Item = Object> {
-        let mut next = self.first.load(Ordering::Acquire);
-        core::iter::from_fn(move || {
-            let info = NonNull::new(next)?;
-            // SAFETY: everything in the list was registered, and objects stay with their image.
-            next = unsafe { info.as_ref() }.next().load(Ordering::Acquire);
-            Some(info)
-        })
-        .filter_map(|info| {
-            // SAFETY: as above.
-            unsafe { Object::new(info, tokens) }.ok()
-        })
+    /// What its objects say of merging; `None` while there are none.
+    pub fn tokens(&self) -> Option<&'static Tokens> {
+        // SAFETY: NULL or set by `push` from a reference that stays.
+        unsafe { self.tokens.load(Ordering::Acquire).as_ref() }
     }
 }
 

@@ -1,0 +1,196 @@
+//! The symbols of an archive for programs with an operating system: `libcountersink_rt.a`.
+#![allow(unsafe_code)]
+
+use core::ffi::{CStr, c_char, c_int};
+use core::ptr::NonNull;
+
+use super::gcov::TOKENS;
+use crate::runtime::abi::gcov::Info;
+use crate::runtime::chain::{Chain, Link, Operation};
+use crate::runtime::counters::topn::Nodes;
+use crate::runtime::identity::Start;
+use crate::runtime::image::Image;
+use crate::runtime::message::Line;
+use crate::runtime::sys::Errno;
+use crate::runtime::{process, sys};
+
+static IMAGE: Image = Image::new();
+static LINK: Link = Link::new(&IMAGE);
+
+/// Where the images of a process meet, see [`crate::runtime::chain`].
+#[unsafe(export_name = "countersink_images")]
+static CHAIN: Chain = Chain::new();
+
+core::arch::global_asm!(
+    ".hidden __gcov_fork",
+    ".hidden __gcov_execv",
+    ".hidden __gcov_execvp",
+    ".hidden __gcov_execve",
+);
+
+unsafe extern "C" {
+    /// The ELF header of this image, NULL if the linker left it out. In `runtime-c/image.c`.
+    safe fn countersink_image_start() -> *mut u8;
+    /// In `runtime-c/exec.c`; its address only.
+    fn __gcov_execl();
+    safe fn fork() -> c_int;
+    fn execv(path: *const c_char, arguments: *const *mut c_char) -> c_int;
+    fn execvp(file: *const c_char, arguments: *const *mut c_char) -> c_int;
+    fn execve(
+        path: *const c_char,
+        arguments: *const *mut c_char,
+        environment: *const *mut c_char,
+    ) -> c_int;
+}
+
+/// Who takes this member of the archive takes that one of `runtime-c`, too.
+#[used]
+static OTHER: unsafe extern "C" fn() = __gcov_execl;
+
+/// Where profilers find room for values.
+pub fn nodes() -> &'static Nodes {
+    &IMAGE.nodes
+}
+
+/// Adds an object to the image.
+///
+/// # Safety
+///
+/// `info` must be a good one, and not be registered yet.
+pub unsafe fn register(info: NonNull<Info>) {
+    if IMAGE.objects.is_empty() {
+        // SAFETY: this is a constructor, no code of the program runs yet that could change it.
+        let pattern = unsafe { sys::environment(c"COUNTERSINK_FILE") };
+        let start = NonNull::new(countersink_image_start());
+        // SAFETY: the linker puts the header at the start of the image's first page.
+        let start = start.map(|start| unsafe { Start::new(start) });
+        IMAGE.begin(start, pattern.map(CStr::to_bytes));
+        CHAIN.join(&LINK);
+    }
+    // SAFETY: promised by the caller.
+    unsafe { IMAGE.objects.push(info, &TOKENS) };
+}
+
+/// Says that an object does not take part.
+pub fn refuse(path: &CStr) {
+    Line::about(path.to_bytes()).text(b"made by a gcc before 10; its counts are not kept").print();
+}
+
+/// Ends the image: its first call writes, the calls of the other objects' destructors find nothing
+/// left to do.
+#[unsafe(no_mangle)]
+extern "C" fn __gcov_exit() {
+    CHAIN.leave(&LINK);
+}
+
+// libgcov's interface for programs.
+
+#[unsafe(no_mangle)]
+extern "C" fn __gcov_dump() {
+    let _ = CHAIN.for_all(&LINK, Operation::Dump);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __gcov_reset() {
+    let _ = CHAIN.for_all(&LINK, Operation::Reset);
+}
+
+/// libgcov had it up to GCC 10: dump, then reset.
+#[unsafe(no_mangle)]
+extern "C" fn __gcov_flush() {
+    __gcov_dump();
+    __gcov_reset();
+}
+
+// Our interface for programs, see `runtime-c/countersink.h`.
+
+fn status(result: Result<(), Errno>) -> c_int {
+    result.map_or_else(|error| error.raw_os_error().wrapping_neg(), |()| 0)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn countersink_flush() -> c_int {
+    status(CHAIN.for_all(&LINK, Operation::Flush))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn countersink_reset() -> c_int {
+    status(CHAIN.for_all(&LINK, Operation::Discard))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn countersink_set_file(pattern: *const c_char) -> c_int {
+    let pattern = match pattern.is_null() {
+        true => c"",
+        // SAFETY: the program passes a string.
+        false => unsafe { CStr::from_ptr(pattern) },
+    };
+    status(CHAIN.for_all(&LINK, Operation::SetPattern(pattern.to_bytes())))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn countersink_before_fork() {
+    process::before_fork(&CHAIN);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn countersink_after_fork_parent() {
+    process::after_fork_parent(&CHAIN);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn countersink_after_fork_child() {
+    process::after_fork_child(&CHAIN, &LINK);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn countersink_before_exec() -> c_int {
+    status(process::before_exec(&CHAIN, &LINK, &IMAGE))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn countersink_exec_failed() {
+    process::exec_failed(&CHAIN, &LINK, &IMAGE);
+}
+
+// The calls that the compiler rewrites. The variadic ones are in `runtime-c/exec.c`.
+
+#[unsafe(no_mangle)]
+extern "C" fn __gcov_fork() -> c_int {
+    process::before_fork(&CHAIN);
+    let process = fork();
+    match process {
+        0 => process::after_fork_child(&CHAIN, &LINK),
+        _ => process::after_fork_parent(&CHAIN),
+    }
+    process
+}
+
+fn exec(exec: impl FnOnce() -> c_int) -> c_int {
+    countersink_before_exec();
+    let result = exec();
+    countersink_exec_failed();
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __gcov_execv(path: *const c_char, arguments: *const *mut c_char) -> c_int {
+    // SAFETY: the program's own call, passed on.
+    exec(|| unsafe { execv(path, arguments) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __gcov_execvp(file: *const c_char, arguments: *const *mut c_char) -> c_int {
+    // SAFETY: the program's own call, passed on.
+    exec(|| unsafe { execvp(file, arguments) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __gcov_execve(
+    path: *const c_char,
+    arguments: *const *mut c_char,
+    environment: *const *mut c_char,
+) -> c_int {
+    // SAFETY: the program's own call, passed on.
+    exec(|| unsafe { execve(path, arguments, environment) })
+}

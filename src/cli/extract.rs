@@ -1,0 +1,94 @@
+//! `countersink extract`.
+
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use clap::Args;
+
+use super::error::{Error, Result};
+use super::output::Content;
+use super::{Outcome, output};
+use crate::raw::dump::Dump;
+use crate::raw::text::{Found, extract};
+
+/// Cut raw dumps out of the log of a serial line
+///
+/// Finds what countersink_write_text (countersink.h) wrote, among any other output. The exit status is
+/// 1 if there is a dump that is not whole: of each such dump it is said where it is broken, and the
+/// others are written.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  qemu-system-x86_64 -kernel image.elf -serial file:serial.log
+  countersink extract serial.log -o image.csraw
+  countersink convert image.csraw --binary image.elf -o image.gcov
+
+Of several dumps in a log each has a file: image.1.csraw, image.2.csraw, ... Those of one start of a
+program hold, one after the other, ever more of the same counts, so that the last is all of it; those of
+several starts are added with `countersink merge`.")]
+pub struct Extract {
+    /// The log; - for standard input
+    #[arg(value_name = "LOG")]
+    log: PathBuf,
+    /// Where to write; - for standard output [default: the log's name with .csraw]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Extract {
+    pub fn run(&self) -> Result<Outcome> {
+        let (name, log) = super::input::read(&self.log)?;
+        let found = extract(&log);
+        if found.is_empty() {
+            return Err(Error::about(name, "no dump found"));
+        }
+        let (mut whole, mut outcome) = (Vec::new(), Outcome::Done);
+        for found in found {
+            match sound(found) {
+                Ok(dump) => whole.push(dump),
+                Err(broken) => {
+                    outcome = Outcome::Found;
+                    super::warn(&name, broken);
+                }
+            }
+        }
+        self.write(&name, &whole)?;
+        Ok(outcome)
+    }
+
+    fn write(&self, log: &Path, dumps: &[Vec<u8>]) -> Result<()> {
+        let given = self.output.clone().unwrap_or_else(|| log.with_extension("csraw"));
+        if given.as_os_str() == "-" && dumps.len() > 1 {
+            return Err(Error::about(log, format!("{} dumps for one output", dumps.len())));
+        }
+        for (number, dump) in dumps.iter().enumerate() {
+            let path = match dumps.len() {
+                1 => given.clone(),
+                _ => numbered(&given, number + 1),
+            };
+            output::write(Some(&path), dump, Content::Binary)?;
+            if path.as_os_str() != "-" {
+                output::say(format_args!("{}: {} bytes", path.display(), dump.len()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a dump that is one.
+fn sound(found: Found) -> std::result::Result<Vec<u8>, String> {
+    let dump = found.dump.map_err(|broken| broken.to_string())?;
+    match Dump::parse(&dump) {
+        Ok(_) => Ok(dump),
+        Err(damage) => Err(format!("line {}: the dump is damaged: {damage}", found.line)),
+    }
+}
+
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    let mut extension = std::ffi::OsString::from(number.to_string());
+    if let Some(own) = path.extension() {
+        extension.push(".");
+        extension.push(own);
+    }
+    path.with_extension(extension)
+}

@@ -1,0 +1,57 @@
+//! CRC-32, the polynomial of IEEE 802.3 and zlib, reflected.
+//!
+//! crc32fast computes it, with 16 KiB of tables. Where the package is built for programs without an
+//! operating system, whose whole memory may be no larger, a table of 64 bytes does.
+
+/// The checksum of some bytes.
+#[cfg(any(feature = "alloc", feature = "runtime"))]
+pub fn crc32(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
+}
+
+/// The checksum of some bytes.
+#[cfg(not(any(feature = "alloc", feature = "runtime")))]
+pub fn crc32(bytes: &[u8]) -> u32 {
+    small(bytes)
+}
+
+/// Half a byte at a time.
+#[cfg_attr(any(feature = "alloc", feature = "runtime"), allow(dead_code, reason = "see above"))]
+fn small(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(!0, |crc, &byte| half(half(crc ^ u32::from(byte)))) ^ !0
+}
+
+fn half(crc: u32) -> u32 {
+    const TABLE: [u32; 16] = table();
+    crc >> 4 ^ TABLE[(crc & 15) as usize]
+}
+
+const fn table() -> [u32; 16] {
+    let mut table = [0; 16];
+    let mut index = 0;
+    while index < 16 {
+        let mut crc = index as u32;
+        let mut bit = 0;
+        while bit < 4 {
+            crc = crc >> 1 ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 };
+            bit += 1;
+        }
+        table[index] = crc;
+        index += 1;
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_are_zlib_s() {
+        assert_eq!(small(b"123456789"), 0xcbf4_3926);
+        let bytes: [u8; 700] = core::array::from_fn(|place| (place * place / 3) as u8);
+        for length in 0..bytes.len() {
+            assert_eq!(small(&bytes[..length]), crc32(&bytes[..length]));
+        }
+    }
+}

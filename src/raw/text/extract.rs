@@ -1,0 +1,307 @@
+//! Cuts dumps out of a log.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{ALPHABET, MARK, crc32};
+
+/// A dump in a log, or what is left of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Number of the log's line at which it starts, counted from 1.
+    pub line: usize,
+    /// Its bytes.
+    pub dump: Result<Vec<u8>, Broken>,
+}
+
+/// Why a dump is not whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Number of the line at which that shows.
+    pub line: usize,
+    /// What shows.
+    pub reason: Reason,
+}
+
+/// What can happen to a dump in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// A line that is cut, or whose checksum is not that of its text.
+    Damaged,
+    /// Lines that are not there, with these bytes.
+    Missing {
+        /// Offset of the first byte in the dump.
+        from: u32,
+        /// Offset of the next byte that is there.
+        to: u32,
+    },
+    /// No last line.
+    Unfinished {
+        /// Bytes that are there.
+        length: u32,
+    },
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: ", self.line)?;
+        match self.reason {
+            Reason::Damaged => f.write_str("damaged line of a dump"),
+            Reason::Missing { from, to } => {
+                write!(f, "bytes {from:#x} to {to:#x} of the dump are missing")
+            }
+            Reason::Unfinished { length } => {
+                write!(f, "the dump is cut short after {length:#x} bytes")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Broken {}
+
+/// All dumps of a log, in order.
+pub fn extract(log: &[u8]) -> Vec<Found> {
+    let mut extraction = Extraction::default();
+    let mut number = 0;
+    for text in log.split(|&byte| byte == b'\n') {
+        number += 1;
+        match Line::find(text) {
+            Some(Ok(line)) => extraction.line(number, &line),
+            Some(Err(())) => extraction.suspect(number),
+            None => {}
+        }
+    }
+    extraction.close(number);
+    extraction.found
+}
+
+/// A line of a dump.
+struct Line {
+    offset: u32,
+    bytes: Vec<u8>,
+}
+
+impl Line {
+    /// The line in a line of the log; an error if there is the mark, but nothing whole behind it.
+    fn find(text: &[u8]) -> Option<Result<Self, ()>> {
+        let mut places = text.windows(MARK.len()).enumerate().filter(|(_, word)| word == MARK);
+        let first = places.next()?.0;
+        let rest = places.map(|(place, _)| place);
+        let mut all = core::iter::once(first).chain(rest);
+        Some(all.find_map(|place| Self::parse(&text[place + MARK.len()..])).ok_or(()))
+    }
+
+    fn parse(text: &[u8]) -> Option<Self> {
+        let length = 9 + text.get(9..)?.iter().position(|&byte| byte == b':')?;
+        let checksum = hexadecimal(text.get(length + 1..length + 9)?)?;
+        let text = &text[..length];
+        if crc32(text) != checksum || text[8] != b':' {
+            return None;
+        }
+        Some(Self { offset: hexadecimal(&text[..8])?, bytes: base64(&text[9..])? })
+    }
+}
+
+fn hexadecimal(digits: &[u8]) -> Option<u32> {
+    digits
+        .iter()
+        .try_fold(0, |value: u32, &digit| Some(value << 4 | char::from(digit).to_digit(16)?))
+}
+
+fn base64(text: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    for group in text.chunks(4) {
+        let said = group.iter().position(|&byte| byte == b'=').unwrap_or(group.len());
+        let value = (0..4).try_fold(0u32, |value, place| {
+            let digit = match group.get(place)? {
+                b'=' if place >= said && place > 1 => 0,
+                digit => ALPHABET.iter().position(|known| known == digit)? as u32,
+            };
+            Some(value << 6 | digit)
+        })?;
+        bytes.extend_from_slice(&value.to_be_bytes()[1..said]);
+    }
+    Some(bytes)
+}
+
+/// The dump being put together, and those before it.
+#[derive(Default)]
+struct Extraction {
+    found: Vec<Found>,
+    open: Option<Open>,
+}
+
+struct Open {
+    line: usize,
+    bytes: Vec<u8>,
+    /// A damaged line behind the last good one.
+    suspect: Option<usize>,
+    broken: Option<Broken>,
+    finished: bool,
+}
+
+impl Open {
+    fn new(line: usize) -> Self {
+        Self { line, bytes: Vec::new(), suspect: None, broken: None, finished: false }
+    }
+
+    fn line(&mut self, number: usize, line: &Line) {
+        let length = self.bytes.len() as u32;
+        if line.offset > length {
+            self.fail(number, Reason::Missing { from: length, to: line.offset });
+        } else if line.offset == length {
+            self.bytes.extend_from_slice(&line.bytes);
+            self.suspect = None;
+        }
+        self.finished |= line.bytes.is_empty();
+    }
+
+    fn fail(&mut self, number: usize, reason: Reason) {
+        self.broken.get_or_insert(match self.suspect {
+            Some(line) => Broken { line, reason: Reason::Damaged },
+            None => Broken { line: number, reason },
+        });
+    }
+}
+
+impl Extraction {
+    fn line(&mut self, number: usize, line: &Line) {
+        if self.open.is_none() && self.ended_with(line) {
+            return;
+        }
+        // A dump of one line that comes twice is not two dumps, but nobody could tell.
+        if line.offset == 0 && !line.bytes.is_empty() && !self.repeats(line) {
+            self.close(number);
+        }
+        self.open.get_or_insert_with(|| Open::new(number)).line(number, line);
+        if line.bytes.is_empty() {
+            self.close(number);
+        }
+    }
+
+    /// Whether a line that could start a dump is the first of the open one again.
+    fn repeats(&self, line: &Line) -> bool {
+        self.open.as_ref().is_some_and(|open| open.bytes == line.bytes)
+    }
+
+    /// Whether a line is the last one of the last dump again.
+    fn ended_with(&self, line: &Line) -> bool {
+        let last = self.found.last().and_then(|found| found.dump.as_ref().ok());
+        line.bytes.is_empty() && last.is_some_and(|dump| dump.len() == line.offset as usize)
+    }
+
+    fn suspect(&mut self, number: usize) {
+        if let Some(open) = &mut self.open {
+            open.suspect.get_or_insert(number);
+        }
+    }
+
+    /// Ends the open dump, if there is one, at this line.
+    fn close(&mut self, number: usize) {
+        let Some(mut open) = self.open.take() else { return };
+        if !open.finished {
+            let reason = Reason::Unfinished { length: open.bytes.len() as u32 };
+            open.fail(number, reason);
+        }
+        let dump = match open.broken {
+            Some(broken) => Err(broken),
+            None => Ok(open.bytes),
+        };
+        self.found.push(Found { line: open.line, dump });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::{String, ToString};
+
+    use super::super::Lines;
+    use super::*;
+    use crate::raw::writer::Sink;
+
+    struct Text(Vec<u8>);
+
+    impl Sink for Text {
+        type Error = core::convert::Infallible;
+
+        fn write(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
+            assert!(bytes.ends_with(b"\r\n"), "a line in one piece");
+            self.0.extend_from_slice(bytes);
+            Ok(())
+        }
+    }
+
+    fn text(bytes: &[u8]) -> String {
+        let mut lines = Lines::new(Text(Vec::new()));
+        // In pieces of all lengths.
+        let (mut rest, mut length) = (bytes, 0);
+        while !rest.is_empty() {
+            length = (length + 1) % 100;
+            let (now, later) = rest.split_at(length.min(rest.len()));
+            let Ok(()) = lines.write(now);
+            rest = later;
+        }
+        let Ok(Text(text)) = lines.finish();
+        String::from_utf8(text).unwrap()
+    }
+
+    fn bytes(length: usize) -> Vec<u8> {
+        (0..length).map(|place| (place * 7 + place / 256) as u8).collect()
+    }
+
+    fn reasons(log: &str) -> Vec<Result<usize, String>> {
+        let found = extract(log.as_bytes()).into_iter();
+        found.map(|f| f.dump.map(|dump| dump.len()).map_err(|e| e.to_string())).collect()
+    }
+
+    #[test]
+    fn a_line_is_what_the_table_says() {
+        let expected = "csraw1:00000000:AQID+g==:6338d697\r\ncsraw1:00000004::e9abaa0c\r\n";
+        assert_eq!(text(&[1, 2, 3, 250]), expected);
+    }
+
+    #[test]
+    fn every_length_comes_back() {
+        for length in (1..200).chain([4096, 70_000]) {
+            let found = extract(text(&bytes(length)).as_bytes());
+            assert_eq!(found, [Found { line: 1, dump: Ok(bytes(length)) }]);
+        }
+    }
+
+    #[test]
+    fn noise_around_and_between_does_not_matter() {
+        let noisy: String = text(&bytes(500))
+            .lines()
+            .map(|line| ["[ 1.5] csraw1:oops ", line, " \x1b[0m\r\n[ 1.6] eth0: up\r\n"].concat())
+            .collect();
+        let log = ["boot\n", &noisy, &noisy, &text(&bytes(10))].concat();
+        assert_eq!(reasons(&log), [Ok(500), Ok(500), Ok(10)]);
+    }
+
+    #[test]
+    fn what_comes_twice_counts_once() {
+        let twice: String =
+            text(&bytes(100)).lines().map(|l| [l, "\n", l, "\n"].concat()).collect();
+        assert_eq!(reasons(&twice), [Ok(100)]);
+    }
+
+    #[test]
+    fn broken_dumps_are_told_and_the_others_kept() {
+        let whole = text(&bytes(200));
+        let lines: Vec<&str> = whole.lines().collect();
+        let log = |lines: &[&str]| lines.join("\n") + "\n" + &text(&bytes(3));
+        let without = |place: usize| [&lines[..place], &lines[place + 1..]].concat();
+        let missing = "line 2: bytes 0x30 to 0x60 of the dump are missing";
+        assert_eq!(reasons(&log(&without(1))), [Err(missing.into()), Ok(3)]);
+        let spoiled = lines[1].replace(":0", ":1");
+        let damaged = [lines[0], &spoiled, lines[2], lines[3], lines[4], lines[5]];
+        assert_eq!(reasons(&log(&damaged)), [Err("line 2: damaged line of a dump".into()), Ok(3)]);
+        // Sent again before it goes on.
+        let repaired = [lines[0], &spoiled, lines[1], lines[2], lines[3], lines[4], lines[5]];
+        assert_eq!(reasons(&log(&repaired)), [Ok(200), Ok(3)]);
+        let short = "line 6: the dump is cut short after 0xc8 bytes";
+        assert_eq!(reasons(&log(&lines[..5])), [Err(short.into()), Ok(3)]);
+        let late = "line 1: bytes 0x0 to 0x60 of the dump are missing";
+        assert_eq!(reasons(&log(&lines[2..])), [Err(late.into()), Ok(3)]);
+    }
+}

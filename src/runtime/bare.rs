@@ -1,0 +1,156 @@
+//! A whole dump for programs without an operating system, through a callback.
+//!
+//! Nothing is merged, locked or remembered: a dump holds what was counted since the start or the
+//! last reset, as one run. The whole way down to the callback takes at most 512 bytes of stack
+//! (`tests/bare.rs` measures it), so sections are small and a site's values go out one by one.
+//! Interrupts may count meanwhile.
+
+use core::sync::atomic::Ordering;
+
+use spin::Mutex;
+use zerocopy::FromZeros;
+
+use super::abi::gcov::{Array, Registry};
+use super::counters::topn::{LiveSite, Nodes};
+use super::module::Objects;
+use crate::raw::gcov::Rule;
+use crate::raw::layout::{ModuleRecord, SectionKind, Sums};
+use crate::raw::text::Lines;
+use crate::raw::writer::{Sink, Writer};
+
+/// Header and payload of a section.
+const SECTION: usize = 256;
+
+/// The streams of a module.
+const STREAMS: &[SectionKind] = &[
+    SectionKind::Strings,
+    SectionKind::Objects,
+    SectionKind::Functions,
+    SectionKind::Counters,
+    SectionKind::TopN,
+];
+
+/// A writer of small sections.
+type To<'b, S> = Writer<'b, S, SECTION>;
+
+/// An image without files.
+pub struct BareImage<const N: usize> {
+    /// Its objects.
+    pub objects: Registry,
+    /// Nodes of its top-N sites.
+    pub nodes: Nodes<N>,
+    /// Memory of the one dump that is being written.
+    work: Mutex<Work>,
+}
+
+/// What a dump needs besides the stack.
+struct Work {
+    section: [u8; SECTION],
+    record: ModuleRecord,
+}
+
+/// Why a dump is not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped<E> {
+    /// Another one is being written.
+    Busy,
+    /// The sink had enough.
+    Sink(E),
+}
+
+impl<const N: usize> BareImage<N> {
+    /// An image without objects.
+    pub const fn new() -> Self {
+        let work = Work { section: [0; SECTION], record: zerocopy::transmute!([0u8; 104]) };
+        Self { objects: Registry::new(), nodes: Nodes::new(), work: Mutex::new(work) }
+    }
+
+    /// Writes a dump.
+    #[inline(always)]
+    pub fn write<E>(&self, sink: &mut dyn Sink<Error = E>) -> Result<(), Stopped<E>> {
+        let mut work = self.work.try_lock().ok_or(Stopped::Busy)?;
+        // One after the other, not one inside the other: for the sake of the stack.
+        self.survey(&mut work.record);
+        self.write_surveyed(&mut work, sink).map_err(Stopped::Sink)
+    }
+
+    #[inline(never)]
+    fn survey(&self, record: &mut ModuleRecord) {
+        record.zero();
+        self.image().survey(record);
+        record.sums = Sums {
+            runs: 1,
+            sum_max: self.image().run_max().max(0) as u64,
+            dropped: self.nodes.dropped(),
+        };
+    }
+
+    #[inline(never)]
+    fn write_surveyed<E>(&self, work: &mut Work, sink: &mut dyn Sink<Error = E>) -> Result<(), E> {
+        let objects = self.image();
+        let mut writer = Writer::new(sink, &mut work.section);
+        writer.put_record(SectionKind::Module, &work.record)?;
+        objects.write_streams(STREAMS, &mut writer, write_counts)?;
+        writer.end()
+    }
+
+    /// Writes a dump as lines of text.
+    pub fn write_text<E>(&self, sink: &mut dyn Sink<Error = E>) -> Result<(), Stopped<E>> {
+        let mut lines = Lines::new(sink);
+        self.write(&mut lines)?;
+        lines.finish().map(drop).map_err(Stopped::Sink)
+    }
+
+    /// Sets all counters to zero.
+    pub fn reset(&self) {
+        self.image().zero(&[Rule::Add, Rule::TopN, Rule::Ior, Rule::Time]);
+        self.nodes.reset_dropped();
+    }
+
+    fn image(&self) -> Objects<'_> {
+        Objects { registry: &self.objects, path: b"" }
+    }
+}
+
+impl<const N: usize> Default for BareImage<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[inline(always)]
+fn write_counts<S: Sink>(
+    kind: SectionKind,
+    array: &Array,
+    writer: &mut To<'_, S>,
+) -> Result<(), S::Error> {
+    if (kind == SectionKind::TopN) != (array.rule == Rule::TopN) {
+        return Ok(());
+    }
+    if kind == SectionKind::Counters {
+        for counter in array.counters {
+            writer.put_word(kind, counter.load(Ordering::Relaxed))?;
+        }
+    }
+    for index in 0.. {
+        let Some(site) = array.site(index) else { break };
+        write_site(site, writer)?;
+    }
+    Ok(())
+}
+
+/// Writes a site with as many values as there were at first: what an interrupt adds comes with the
+/// next dump.
+#[inline(always)]
+fn write_site<S: Sink>(site: LiveSite<'_>, writer: &mut To<'_, S>) -> Result<(), S::Error> {
+    let number = site.pairs().count();
+    writer.put_word(SectionKind::TopN, site.total())?;
+    writer.put_word(SectionKind::TopN, number as i64)?;
+    let mut pairs = site.pairs();
+    for _ in 0..number {
+        let pair = pairs.next().unwrap_or_default();
+        writer.put_word(SectionKind::TopN, pair.value)?;
+        writer.put_word(SectionKind::TopN, pair.count)?;
+    }
+    Ok(())
+}
