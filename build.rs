@@ -38,7 +38,7 @@ mod archive {
         Variant {
             name: "countersink_rt",
             feature: "runtime",
-            shims: &["exec.c", "image.c", "indirect_call.c"],
+            shims: &["exec.c", "image.c", "indirect_call.c", "wrap.c"],
             rustc: &[],
             cc: &["-fPIC"],
         },

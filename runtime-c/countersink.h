@@ -3,15 +3,16 @@
  * A program built by gcc with -fprofile-generate, -fprofile-arcs or --coverage
  * and linked with libcountersink_rt.a writes its counts by itself when it ends.
  * These calls are for programs that want more: counts before the end, another
- * file, or processes made by other means than the calls that gcc rewrites
- * (fork, execl, execlp, execle, execv, execvp, execve).
+ * file, or processes made by other means than fork() and the calls that gcc
+ * rewrites (execl, execlp, execle, execv, execvp, execve).
  *
  * Functions that return int return 0, or the negative of an errno value; errno
  * itself is never changed, and nothing is ever allocated with malloc. All of
  * them may be called from any thread. "Images" are the executable and the shared
  * objects that were linked with the archive; a call reaches all images that the
- * dynamic linker lets see each other, which are the executable and the libraries
- * it was linked with.
+ * dynamic linker lets see each other: the executable and the libraries it was
+ * linked with, and the plugins it opens if it was linked with the flags that
+ * `countersink flags`, pkg-config or CMake give.
  *
  * One flush, reset or fork runs at a time. A call that finds another thread at
  * it waits, for at most about a minute (then -EBUSY). A call from a signal
@@ -55,9 +56,8 @@ int countersink_set_file(const char *pattern);
 /* Version of the runtime, such as "0.1.0". A static string. */
 const char *countersink_version(void);
 
-/* For processes made by clone(), by a raw system call, by a fork() that gcc
- * did not rewrite (-std=c11 and the like, function pointers) or in a library:
- * call countersink_before_fork before it, and after it countersink_after_fork_parent
+/* For processes made by clone() or a raw system call (every fork() is known by
+ * itself): call countersink_before_fork before it, and after it countersink_after_fork_parent
  * in the parent, also if it failed, or countersink_after_fork_child in the child.
  *
  * Between them no flush runs in any thread, so that none is half done in the
@@ -65,7 +65,7 @@ const char *countersink_version(void);
  * the parent's to write. If a signal handler that interrupted a flush forks,
  * nothing is held, and the child must not return from the handler.
  *
- * Calling them around a fork that gcc did rewrite does no harm. Not for vfork,
+ * Calling them around a fork() does no harm. Not for vfork,
  * whose child shares the parent's counts. Async-signal-safe. */
 void countersink_before_fork(void);
 void countersink_after_fork_parent(void);

@@ -150,6 +150,43 @@ fn a_program_and_a_library_it_opens() {
     }
 }
 
+/// A flush in a program that exports nothing of its own reaches the library that it opened.
+#[test]
+fn a_flush_reaches_a_library_that_was_opened() {
+    let shop = Workshop::new();
+    library(&shop, &["-DOPENED"], false);
+    let object = shop.compile("uses_library.c", &["-DOPENED", "-DFLUSHES"]);
+    let flags = String::from_utf8(shop.tool_output(&["flags"])).unwrap();
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    shop.gcc(&[&["-fprofile-generate", &object, "-o", "ours"], &flags[..]].concat());
+    shop.run("ours", &["flush"]);
+    let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+    assert_eq!(dump.modules.len(), 2);
+}
+
+#[test]
+fn a_library_in_two_programs() {
+    let shop = Workshop::new();
+    library(&shop, &[], false);
+    let object = shop.compile("uses_library.c", &["-Dcalled_back=other_name"]);
+    let link = ["-fprofile-generate", &object, "library.so", "-o", "other", "-Wl,-rpath,."];
+    shop.gcc(&[&link[..], &OURS].concat());
+    for program in ["ours", "other", "ours"] {
+        let mut command = shop.command(shop.path(program));
+        succeed(command.env("COUNTERSINK_FILE", "both.csraw"));
+    }
+    let dump = Dump::parse(&shop.read("both.csraw")).unwrap();
+    let mut runs: Vec<(String, u64)> = dump
+        .modules
+        .iter()
+        .map(|module| (String::from_utf8_lossy(&module.path).into_owned(), module.record.sums.runs))
+        .map(|(path, runs)| (path.rsplit('/').next().unwrap().to_owned(), runs))
+        .collect();
+    runs.sort();
+    let expected = [("library.so", 3), ("other", 1), ("ours", 2)];
+    assert_eq!(runs, expected.map(|(name, runs)| (name.to_owned(), runs)));
+}
+
 /// A library that carries libgcov, in a program that carries us: the library's calls of profilers
 /// bind to ours, and its libgcov walks lists of our nodes.
 #[test]

@@ -11,11 +11,13 @@ use crate::runtime::counters::topn::Nodes;
 use crate::runtime::identity::Start;
 use crate::runtime::image::Image;
 use crate::runtime::message::Line;
-use crate::runtime::sys::Errno;
+use crate::runtime::signals::Signals;
+use crate::runtime::sys::{Errno, SignalInfo};
 use crate::runtime::{process, sys};
 
 static IMAGE: Image = Image::new();
 static LINK: Link = Link::new(&IMAGE);
+static SIGNALS: Signals = Signals::new();
 
 /// Where the images of a process meet, see [`crate::runtime::chain`].
 #[unsafe(export_name = "countersink_images")]
@@ -34,6 +36,8 @@ unsafe extern "C" {
     /// In `runtime-c/exec.c`; its address only.
     fn __gcov_execl();
     safe fn fork() -> c_int;
+    safe fn pthread_atfork(before: Hook, parent: Hook, child: Hook) -> c_int;
+    safe fn at_quick_exit(function: Hook) -> c_int;
     fn execv(path: *const c_char, arguments: *const *mut c_char) -> c_int;
     fn execvp(file: *const c_char, arguments: *const *mut c_char) -> c_int;
     fn execve(
@@ -42,6 +46,8 @@ unsafe extern "C" {
         environment: *const *mut c_char,
     ) -> c_int;
 }
+
+type Hook = extern "C" fn();
 
 /// Who takes this member of the archive takes that one of `runtime-c`, too.
 #[used]
@@ -65,10 +71,38 @@ pub unsafe fn register(info: NonNull<Info>) {
         // SAFETY: the linker puts the header at the start of the image's first page.
         let start = start.map(|start| unsafe { Start::new(start) });
         IMAGE.begin(start, pattern.map(CStr::to_bytes));
+        if CHAIN.is_empty() {
+            catch_signals();
+        }
         CHAIN.join(&LINK);
+        let (before, parent) = (countersink_before_fork, countersink_after_fork_parent);
+        pthread_atfork(before, parent, countersink_after_fork_child);
+        at_quick_exit(quick_exit);
     }
     // SAFETY: promised by the caller.
     unsafe { IMAGE.objects.push(info, &TOKENS) };
+}
+
+/// Does what the user asked for in `COUNTERSINK_ON_SIGNAL`.
+fn catch_signals() {
+    // SAFETY: this is a constructor, no code of the program runs yet that could change it.
+    if let Some(list) = unsafe { sys::environment(c"COUNTERSINK_ON_SIGNAL") } {
+        CHAIN.set_signals(SIGNALS.catch(list.to_bytes(), on_signal));
+    }
+}
+
+extern "C" fn on_signal(number: c_int, info: *const SignalInfo, context: *const u8) {
+    // A child of vfork has the parent's counts.
+    if IMAGE.is_own_process() {
+        let _ = CHAIN.for_all(&LINK, Operation::Flush);
+    }
+    // SAFETY: this is the handler.
+    unsafe { SIGNALS.go_on(number, info, context) };
+}
+
+/// No destructors run.
+extern "C" fn quick_exit() {
+    let _ = CHAIN.for_all(&LINK, Operation::Flush);
 }
 
 /// Says that an object does not take part.
@@ -76,11 +110,23 @@ pub fn refuse(path: &CStr) {
     Line::about(path.to_bytes()).text(b"made by a gcc before 10; its counts are not kept").print();
 }
 
-/// Ends the image: its first call writes, the calls of the other objects' destructors find nothing
-/// left to do.
+/// Called by a destructor of each object, after which further destructors may run.
 #[unsafe(no_mangle)]
-extern "C" fn __gcov_exit() {
+extern "C" fn __gcov_exit() {}
+
+/// Ends the image: the linker sorts destructors, and this one runs last.
+#[used]
+#[unsafe(link_section = ".fini_array.00000")]
+static END: Hook = end;
+
+extern "C" fn end() {
+    if IMAGE.objects.is_empty() {
+        return;
+    }
     CHAIN.leave(&LINK);
+    if CHAIN.is_empty() {
+        SIGNALS.release(CHAIN.signals(), on_signal);
+    }
 }
 
 // libgcov's interface for programs.
@@ -155,15 +201,10 @@ extern "C" fn countersink_exec_failed() {
 
 // The calls that the compiler rewrites. The variadic ones are in `runtime-c/exec.c`.
 
+/// The hooks of every fork do what there is to do.
 #[unsafe(no_mangle)]
 extern "C" fn __gcov_fork() -> c_int {
-    process::before_fork(&CHAIN);
-    let process = fork();
-    match process {
-        0 => process::after_fork_child(&CHAIN, &LINK),
-        _ => process::after_fork_parent(&CHAIN),
-    }
-    process
+    fork()
 }
 
 fn exec(exec: impl FnOnce() -> c_int) -> c_int {

@@ -42,6 +42,9 @@ pub static HEADER: &str = include_str!("../../runtime-c/countersink.h");
 /// front of the objects that need them, too, and before the compiler's own `-lgcov`.
 pub const UNDEFINED: &str = "-Wl,--undefined=__gcov_init";
 
+/// What lets the copies of the archive in a program and in the plugins that it opens find each other.
+pub const EXPORTED: &str = "-Wl,--export-dynamic-symbol=countersink_images";
+
 impl Archive {
     /// Name of the file.
     pub fn file_name(&self) -> String {

@@ -26,14 +26,30 @@ pub struct Flags {
     /// For a program without an operating system, which asks for its counts itself (countersink.h)
     #[arg(long)]
     bare: bool,
+    /// Also write the counts at calls after which nothing runs, or that gcc does not know: _exit, _Exit,
+    /// daemon, execv and the like
+    #[arg(long, conflicts_with = "bare")]
+    wrap_exit: bool,
 }
+
+/// What `runtime-c/wrap.c` stands in for.
+const WRAPPED: [&str; 8] =
+    ["_exit", "_Exit", "daemon", "execv", "execve", "execvp", "execvpe", "fexecve"];
 
 impl Flags {
     pub fn run(&self) -> Result<Outcome> {
         let archive = if self.bare { &archive::BARE } else { &archive::HOSTED };
         let directory = archive.unpacked()?;
         let (undefined, directory) = (archive::UNDEFINED, directory.display());
-        output::print(format!("{undefined} -L{directory} -l{}\n", archive.name).as_bytes())?;
+        let mut flags = format!("{undefined} -L{directory} -l{}", archive.name);
+        if !self.bare {
+            flags += &format!(" {}", archive::EXPORTED);
+        }
+        if self.wrap_exit {
+            WRAPPED.iter().for_each(|call| flags += &format!(" -Wl,--wrap={call}"));
+        }
+        flags.push('\n');
+        output::print(flags.as_bytes())?;
         Ok(Outcome::Done)
     }
 }

@@ -50,10 +50,11 @@ fn pkg_config(prefix: &Path) -> String {
     format!(
         "prefix={}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
          Name: countersink\nDescription: Profile runtime for programs instrumented by gcc\n\
-         Version: {}\nCflags: -I${{includedir}}\nLibs: {} -L${{libdir}} -lcountersink_rt\n",
+         Version: {}\nCflags: -I${{includedir}}\nLibs: {} -L${{libdir}} -lcountersink_rt {}\n",
         prefix.display(),
         env!("CARGO_PKG_VERSION"),
         archive::UNDEFINED,
+        archive::EXPORTED,
     )
 }
 
@@ -65,9 +66,10 @@ fn cmake_config() -> String {
          set_target_properties(countersink::runtime PROPERTIES\n    \
          IMPORTED_LOCATION \"${{_countersink_prefix}}/lib/{}\"\n    \
          INTERFACE_INCLUDE_DIRECTORIES \"${{_countersink_prefix}}/include\"\n    \
-         INTERFACE_LINK_OPTIONS \"{}\")\nendif()\n",
+         INTERFACE_LINK_OPTIONS \"{};{}\")\nendif()\n",
         archive::HOSTED.file_name(),
         archive::UNDEFINED,
+        archive::EXPORTED,
     )
 }
 

@@ -2,18 +2,19 @@
 //!
 //! Every image carries its own copy of the archive and its own state. They meet in one exported
 //! variable, the [`Chain`], of which the dynamic linker gives all of them the same: the executable
-//! and the libraries it was linked with. (A plugin opened by an executable that exports nothing has
-//! a chain of its own, as it has with libgcov.) What concerns the whole process, a flush, a dump, a
+//! and the libraries it was linked with, and plugins, if the executable exports the variable, which
+//! the link flags of `countersink flags` make it do. (Else a plugin has a chain of its own, as it has
+//! with libgcov.) What concerns the whole process, a flush, a dump, a
 //! fork, goes from image to image under the chain's lock.
 #![allow(unsafe_code)]
 
 use core::ffi::c_int;
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 use super::image::Image;
 use super::lock::Lock;
-use super::sys::{Errno, error_of};
+use super::sys::{Errno, QuietWrites, error_of};
 
 /// Version of [`Link`] and [`Operation`]. Images with another do not join.
 const REVISION: u32 = 1;
@@ -27,6 +28,8 @@ pub struct Chain {
     /// Number of the error that the last image asked has met, 0 if none. The next one need not try
     /// as hard, nor say the same again.
     error: AtomicI32,
+    /// Signals that the user wants counts written on, which wait while a flush runs.
+    signals: AtomicU64,
 }
 
 /// One image in the chain.
@@ -101,7 +104,23 @@ impl Chain {
             first: AtomicPtr::new(null_mut()),
             lock: Lock::new(),
             error: AtomicI32::new(0),
+            signals: AtomicU64::new(0),
         }
+    }
+
+    /// Whether there is nobody in it who could have asked for signals.
+    pub fn is_empty(&self) -> bool {
+        self.first.load(Ordering::Relaxed).is_null()
+    }
+
+    /// The signals on which counts are written.
+    pub fn signals(&self) -> u64 {
+        self.signals.load(Ordering::Relaxed)
+    }
+
+    /// Says on which signals counts are written.
+    pub fn set_signals(&self, signals: u64) {
+        self.signals.store(signals, Ordering::Relaxed);
     }
 
     /// Adds an image. If nobody gives up the lock the image stays alone, and writes its counts at
@@ -118,6 +137,7 @@ impl Chain {
 
     /// Writes an image's counts for the last time and takes it out of the chain.
     pub fn leave(&self, link: &'static Link) {
+        let _quiet = QuietWrites::new(self.signals());
         if !self.is_known() {
             let _ = link.image.end();
             return;
@@ -136,6 +156,7 @@ impl Chain {
     /// Asks every image in turn, or only `own` in a chain of another release. The first error is
     /// returned, the others are still asked.
     pub fn for_all(&self, own: &'static Link, operation: Operation<'_>) -> Result<(), Errno> {
+        let _quiet = QuietWrites::new(self.signals());
         if !self.is_known() {
             return own.ask(operation, 0);
         }

@@ -18,7 +18,7 @@ use super::message::Line;
 use super::module::{LiveModule, Objects};
 use super::place::{Path, Place};
 use super::replace::{FileSink, FileSource, Names, Rewrite, replace};
-use super::sys::{self, Errno, File, QuietWrites};
+use super::sys::{self, Errno, File};
 use crate::raw::gcov::Rule;
 use crate::raw::layout::{MAX_SECTION, Sums};
 use crate::raw::reader::{Damage, Defect, Reader};
@@ -181,7 +181,12 @@ impl Image {
 
     /// Makes the image the one of a child process that has just been forked: its counts start at
     /// zero, the parent's are the parent's to write.
+    ///
+    /// May be asked twice, by the hook of each image.
     pub fn become_child(&self) -> Result<(), Errno> {
+        if self.is_own_process() {
+            return Ok(());
+        }
         let mut state = self.state()?;
         self.process.store(sys::process(), Ordering::Relaxed);
         state.reset(self);
@@ -252,7 +257,6 @@ impl State {
             let address = image.objects.tokens().map_or(0, |tokens| tokens.add as usize);
             identity::image_path(address, &mut self.read, &mut self.origin.path);
         }
-        let _quiet = QuietWrites::new();
         self.write_counts(image, occasion).map_err(|problem| {
             // Damage is set aside before it gets here.
             let Problem::System(error) = problem else { return Errno::ILSEQ };

@@ -20,6 +20,7 @@
 //! | [`image`] | the state of one executable or shared object; dump, reset, flush, exit |
 //! | [`chain`] | all images of a process |
 //! | [`process`] | fork and exec |
+//! | [`signals`] | signals that end a program |
 //! | [`bare`] | a whole dump for programs without an operating system |
 //! | [`stream`] | one object's counters, likewise, as libgcov gives them |
 //!
@@ -27,7 +28,8 @@
 //!
 //! No heap, not even indirectly: memory is static, or mapped once when a flush must not end the
 //! counting. No panic path (`tests/archive.rs` looks at the symbols). No call into libc except
-//! `fork`, `exec*`, `secure_getenv` and the memory functions. No lock that is waited for without a
+//! `fork`, `exec*`, `secure_getenv`, the memory functions, and those that register what runs at
+//! `fork`, `quick_exit` and signals. No lock that is waited for without a
 //! limit or that the waiting thread holds itself, so a flush may come from a signal handler. The
 //! exit status, `errno` and the program's files are not touched, and no signal comes of a write
 //! that fails. Silent when all is well; otherwise one line.
@@ -58,6 +60,8 @@ pub mod place;
 pub mod process;
 #[cfg(feature = "runtime")]
 pub mod replace;
+#[cfg(feature = "runtime")]
+pub mod signals;
 pub mod stream;
 #[cfg(feature = "runtime")]
 pub mod sys;

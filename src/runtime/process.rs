@@ -1,5 +1,8 @@
 //! Fork and exec.
 //!
+//! The hooks run at every fork of the C library, whoever calls it; exec and other ways of making
+//! processes have to be told.
+//!
 //! A child starts at zero and the parent goes on, so that what happened before the fork is written
 //! once, by the parent. Before an exec everything is written, as nothing runs afterwards; if the
 //! exec fails, counting just goes on, because a flush remembers what it wrote.

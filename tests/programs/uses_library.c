@@ -26,6 +26,13 @@ int main(int argc, char **argv)
         if (child == 0)
             return library_work(called_back, 100) == 1;
         waitpid(child, &status, 0);
+#ifdef FLUSHES
+    } else if (argc > 1 && !strcmp(argv[1], "flush")) {
+        int countersink_flush(void);
+        if (countersink_flush() != 0)
+            return 6;
+        _exit(0);
+#endif
     } else if (argc > 1 && !strcmp(argv[1], "dump")) {
         __gcov_dump();
         library_work(called_back, 1000);

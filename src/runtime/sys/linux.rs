@@ -4,7 +4,7 @@
 //! `openat`, `getcwd`, and signals, goes through the `syscalls` crate.
 #![allow(unsafe_code)]
 
-use core::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char, c_int};
 use core::ptr::{NonNull, null_mut};
 
 use rustix::fd::{AsFd, BorrowedFd};
@@ -289,6 +289,76 @@ pub unsafe fn environment(name: &CStr) -> Option<&'static CStr> {
     (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
 }
 
+/// A signal handler.
+pub type Handler = extern "C" fn(c_int, *const SignalInfo, *const u8);
+
+/// The start of a `siginfo_t`.
+#[repr(C)]
+pub struct SignalInfo {
+    number: c_int,
+    error: c_int,
+    code: c_int,
+}
+
+impl SignalInfo {
+    /// Whether an instruction has failed, which will fail again.
+    pub fn is_fault(&self) -> bool {
+        /// `SI_KERNEL`, of a terminal or timer; what others send is 0 or less.
+        const KERNEL: c_int = 0x80;
+        self.code > 0 && self.code != KERNEL
+    }
+}
+
+/// `struct sigaction` of glibc and musl, and room for what others have behind it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Action {
+    /// Its address, or one of the constants below.
+    pub handler: usize,
+    mask: [u64; 16],
+    flags: c_int,
+    restorer: [usize; 2],
+}
+
+impl Action {
+    /// `SIG_DFL`.
+    pub const DEFAULT_HANDLER: usize = 0;
+    /// `SIG_IGN`.
+    pub const IGNORE_HANDLER: usize = 1;
+    /// What the system does by itself.
+    pub const DEFAULT: Self = Self { handler: 0, mask: [0; 16], flags: 0, restorer: [0; 2] };
+
+    /// The same with another handler, on the stack that the program has set aside for such, if any.
+    pub fn with(mut self, handler: Handler) -> Self {
+        const SIGINFO: c_int = 4;
+        const ONSTACK: c_int = 0x0800_0000;
+        self.handler = handler as usize;
+        self.flags |= SIGINFO | ONSTACK;
+        self
+    }
+}
+
+/// Sets what happens on a signal, if anything is to change; gives what happened before.
+#[inline(never)]
+pub fn action(number: c_int, new: Option<&Action>) -> Result<Action> {
+    unsafe extern "C" {
+        fn sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int;
+    }
+    let mut old = Action::DEFAULT;
+    let new = new.map_or(core::ptr::null(), core::ptr::from_ref);
+    // SAFETY: libc reads and writes one structure each.
+    match unsafe { sigaction(number, new, &raw mut old) } {
+        0 => Ok(old),
+        _ => Err(Errno::INVAL),
+    }
+}
+
+/// Sends a signal to the calling thread.
+pub fn raise(number: c_int) {
+    // SAFETY: changes no memory.
+    unsafe { raw_syscall!(Sysno::tgkill, process(), thread(), number) };
+}
+
 /// Signals that the system sends to who writes where writing fails, as a set: SIGPIPE, SIGXFSZ.
 static OF_WRITING: u64 = 1 << 12 | 1 << 24;
 
@@ -301,12 +371,14 @@ pub struct QuietWrites {
 }
 
 impl QuietWrites {
-    /// Begins.
-    pub fn new() -> Self {
+    /// Begins. The signals of `others`, a set with bit 0 unused, wait meanwhile.
+    #[inline(never)]
+    pub fn new(others: u64) -> Self {
         let (mut blocked, mut pending) = (0u64, 0u64);
+        let held_back = OF_WRITING | others >> 1;
         // SAFETY: the kernel reads and writes one set of 8 bytes each.
         unsafe {
-            raw_syscall!(Sysno::rt_sigprocmask, 0, &raw const OF_WRITING, &raw mut blocked, 8)
+            raw_syscall!(Sysno::rt_sigprocmask, 0, &raw const held_back, &raw mut blocked, 8)
         };
         // SAFETY: as above.
         unsafe { raw_syscall!(Sysno::rt_sigpending, &raw mut pending, 8) };
@@ -314,13 +386,8 @@ impl QuietWrites {
     }
 }
 
-impl Default for QuietWrites {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Drop for QuietWrites {
+    #[inline(never)]
     fn drop(&mut self) {
         let (ours, at_once) = (OF_WRITING & !self.pending, [0u64; 2]);
         let (ours, at_once) = (&raw const ours, &raw const at_once);

@@ -1,0 +1,43 @@
+/* Calls after which nothing runs, of programs linked with the flags that
+ * `countersink flags --wrap-exit` prints: counts are written before.
+ *
+ * In C because stable Rust cannot refer to the calls behind --wrap, which exist
+ * only where somebody asks for these. */
+
+int countersink_before_exec(void);
+void countersink_exec_failed(void);
+
+#define EXIT(name)                                              \
+    _Noreturn void __real_##name(int status);                   \
+    _Noreturn void __wrap_##name(int status);                   \
+    _Noreturn void __wrap_##name(int status)                    \
+    {                                                           \
+        countersink_before_exec();                              \
+        __real_##name(status);                                  \
+    }
+
+/* If the call returns, counting goes on. */
+#define MAY_FAIL(name, parameters, arguments)                   \
+    int __real_##name parameters;                               \
+    int __wrap_##name parameters;                               \
+    int __wrap_##name parameters                                \
+    {                                                           \
+        countersink_before_exec();                              \
+        int result = __real_##name arguments;                   \
+        if (result != 0)                                        \
+            countersink_exec_failed();                          \
+        return result;                                          \
+    }
+
+EXIT(_exit)
+EXIT(_Exit)
+
+/* Its parent leaves by an _exit inside libc. */
+MAY_FAIL(daemon, (int nochdir, int noclose), (nochdir, noclose))
+
+/* Not all of these are known to gcc, and none to gcc -std=c11. */
+MAY_FAIL(execv, (const char *path, char *const argv[]), (path, argv))
+MAY_FAIL(execvp, (const char *file, char *const argv[]), (file, argv))
+MAY_FAIL(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
+MAY_FAIL(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
+MAY_FAIL(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))

@@ -1,0 +1,237 @@
+//! However a program ends: what libgcov keeps of its counts, and what we keep.
+
+mod harness;
+
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Output};
+
+use countersink::convert::names::ident;
+use countersink::formats::gcda::decode::{Counters, Data};
+use countersink::raw::dump::Dump;
+use countersink::raw::gcov::Kind;
+use harness::{Workshop, succeed};
+
+/// A program linked with libgcov, and with what a user can link instead.
+struct Programs {
+    shop: Workshop,
+}
+
+impl Programs {
+    fn new() -> Self {
+        let shop = Workshop::new();
+        shop.program("survive.c");
+        let object = shop.compile("survive.c", &["-fprofile-update=atomic", "-pthread"]);
+        shop.link_stock(&[&object], "stock", &["-pthread"]);
+        for (name, flags) in [("ours", &[][..]), ("wrapped", &["--wrap-exit"])] {
+            let printed = shop.tool_output(&[&["flags"], flags].concat());
+            let printed = String::from_utf8(printed).unwrap();
+            let link: Vec<&str> = printed.split_whitespace().collect();
+            shop.gcc(
+                &[&["-fprofile-generate", &object, "-o", name, "-pthread"], &link[..]].concat(),
+            );
+        }
+        Self { shop }
+    }
+
+    /// Lets a program end in a way.
+    fn run(&self, program: &str, ending: &str, signals: Option<&str>) -> Output {
+        let mut command = self.shop.command(self.shop.path(program));
+        command.arg(ending).env("COUNTERSINK_FILE", "dump.csraw");
+        // No core dumps.
+        let mut limited = self.shop.command("sh");
+        limited.args(["-c", "ulimit -c 0; exec \"$0\" \"$@\""]).arg(command.get_program());
+        limited.args(command.get_args()).env("COUNTERSINK_FILE", "dump.csraw");
+        match signals {
+            Some(signals) => limited.env("COUNTERSINK_ON_SIGNAL", signals),
+            None => limited.env_remove("COUNTERSINK_ON_SIGNAL"),
+        };
+        limited.output().unwrap()
+    }
+
+    /// Rounds of work that libgcov has kept.
+    fn kept_by_libgcov(&self) -> i64 {
+        let files = self.shop.take_gcda();
+        let Some((_, bytes)) = files.first() else { return 0 };
+        let data = Data::decode(bytes).unwrap();
+        let mut functions = data.functions.into_iter().flatten();
+        let work = functions.find(|function| function.ident == ident(b"work")).unwrap();
+        let arcs = work.counters.iter().find_map(|(kind, values)| match values {
+            Counters::Plain(values) if *kind == Kind::ARCS => values.iter().copied().max(),
+            _ => None,
+        });
+        arcs.unwrap_or(0)
+    }
+
+    /// Rounds of work that we have kept.
+    fn kept(&self) -> i64 {
+        let path = self.shop.path("dump.csraw");
+        let Ok(bytes) = std::fs::read(&path) else { return 0 };
+        std::fs::remove_file(path).unwrap();
+        let dump = Dump::parse(&bytes).unwrap();
+        let [module] = &dump.modules[..] else { panic!("{} modules", dump.modules.len()) };
+        let mut functions = module.functions(&module.objects[0]);
+        let work = functions.find(|function| function.ident() == ident(b"work")).unwrap();
+        work.counters(Kind::ARCS).iter().copied().max().unwrap()
+    }
+}
+
+/// The rows of the table in README.md: ending, what libgcov keeps, what we keep, with what.
+fn table() -> Vec<[String; 4]> {
+    let readme = include_str!("../README.md");
+    let rows = readme.split_once("| a program ends by |").expect("the table").1;
+    let rows = rows.lines().skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let cells: Vec<String> =
+            row.split('|').map(|cell| cell.trim().to_owned()).filter(|c| !c.is_empty()).collect();
+        cells.try_into().unwrap_or_else(|cells| panic!("not four cells: {cells:?}"))
+    })
+    .collect()
+}
+
+/// How the program of the test is told to end as a row says, and how many rounds there are to keep.
+fn ending(row: &str) -> (&str, i64) {
+    match row {
+        "return from `main`" => ("return", 100),
+        "`exit`, while other threads work" => ("exit in a thread", 100),
+        "destructors of the priorities that gcc keeps for itself" => ("late destructor", 150),
+        "`quick_exit`" => ("quick_exit", 100),
+        "`_exit`" => ("_exit", 100),
+        "`_Exit`" => ("_Exit", 100),
+        "`SIGTERM`" => ("SIGTERM", 100),
+        "`SIGINT`" => ("SIGINT", 100),
+        "`abort`" => ("abort", 100),
+        "a fault" => ("fault", 100),
+        "a stack that overflows, with another for signals" => ("stack overflow", 100),
+        other => panic!("README.md has an ending that no test knows: {other}"),
+    }
+}
+
+fn expected(cell: &str, all: i64) -> i64 {
+    match cell {
+        "all" => all,
+        "nothing" => 0,
+        "all before" => 100,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn every_cell_of_the_table() {
+    let programs = Programs::new();
+    let rows = table();
+    assert!(rows.len() >= 11);
+    for [row, theirs, ours, with] in rows {
+        let (ending, all) = ending(&row);
+        let stock = programs.run("stock", ending, None);
+        assert_eq!(programs.kept_by_libgcov(), expected(&theirs, all), "{row}");
+        let output = match with.as_str() {
+            "-" => programs.run("ours", ending, None),
+            "`flags --wrap-exit`" => programs.run("wrapped", ending, None),
+            "`COUNTERSINK_ON_SIGNAL`" => {
+                programs.run("ours", ending, Some("TERM,INT,SIGSEGV,ABRT"))
+            }
+            other => panic!("{other}"),
+        };
+        assert_eq!(programs.kept(), expected(&ours, all), "{row}: {output:?}");
+        // The program itself ends as it would.
+        assert_eq!(output, stock, "{row}");
+        if with != "-" {
+            programs.run("ours", ending, None);
+            assert_eq!(programs.kept(), 0, "{row}: only with {with}");
+        }
+    }
+    assert_eq!(programs.shop.files("part"), Vec::<std::path::PathBuf>::new());
+}
+
+/// The handler that was there before is called, and what was ignored stays ignored.
+#[test]
+fn handlers_that_were_there_before() {
+    let programs = Programs::new();
+    let shop = &programs.shop;
+    shop.program("handlers.c");
+    shop.gcc(&["-shared", "-fPIC", "-O2", "handlers.c", "-o", "handlers.so"]);
+    let run = |ending: &str| {
+        let mut command = shop.command(shop.path("ours"));
+        command.env("COUNTERSINK_FILE", "dump.csraw").env("COUNTERSINK_ON_SIGNAL", "TERM,INT");
+        command.arg(ending).env("LD_PRELOAD", shop.path("handlers.so")).output().unwrap()
+    };
+    let output = run("SIGTERM");
+    assert_eq!((output.status.code(), &*output.stdout), (Some(3), &b"terminated\n"[..]));
+    assert_eq!(programs.kept(), 100);
+    let output = run("SIGINT");
+    assert_eq!(output.status.code(), Some(8), "{output:?}");
+    assert_eq!(programs.kept(), 100);
+}
+
+#[test]
+fn a_signal_that_does_nothing_writes_and_goes_on() {
+    let programs = Programs::new();
+    let output = programs.run("ours", "harmless", Some("WINCH"));
+    assert!(output.status.success(), "{output:?}");
+    // What comes after it is lost at _exit.
+    assert_eq!(programs.kept(), 100);
+}
+
+#[test]
+fn names_that_are_no_signals_are_told() {
+    let programs = Programs::new();
+    let output = programs.run("ours", "SIGTERM", Some("NONSENSE,KILL,TERM"));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.signal(), Some(15));
+    let line = |name| {
+        format!(
+            "countersink: COUNTERSINK_ON_SIGNAL: {name} is no signal that can be caught; ignored\n"
+        )
+    };
+    assert_eq!(told, line("NONSENSE") + &line("KILL"));
+    assert_eq!(programs.kept(), 100);
+}
+
+/// A child of vfork has the parent's counts, which are not its own to write.
+#[test]
+fn endings_of_vforked_children() {
+    let programs = Programs::new();
+    let output = programs.run("wrapped", "vfork", Some("TERM"));
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(programs.kept(), 100);
+}
+
+/// A handler that flushes, on top of malloc, a profiler, or a flush.
+#[test]
+fn flushes_on_top_of_anything() {
+    let shop = Workshop::new();
+    shop.program("interrupted.c");
+    let object = shop.compile("interrupted.c", &[]);
+    shop.link(&[&object], "ours", &[]);
+    let calls: i64 = shop.run("ours", &["3000"]).trim().parse().unwrap();
+    let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+    let module = &dump.modules[0];
+    for name in [&b"allocate"[..], b"call"] {
+        let mut functions = module.functions(&module.objects[0]);
+        let function = functions.find(|function| function.ident() == ident(name)).unwrap();
+        let rounds = function.counters(Kind::ARCS).iter().copied().max();
+        assert_eq!(rounds, Some(calls * 3000));
+        for site in function.sites(Kind::INDIRECT_CALL) {
+            assert_eq!(site.pairs.iter().map(|pair| pair.count).sum::<i64>(), site.total);
+            assert_eq!(site.total, calls * 3000);
+        }
+    }
+    assert_eq!(shop.files("part"), Vec::<std::path::PathBuf>::new());
+}
+
+/// `kill` from outside, while the program is at it, as often as it takes to meet every moment.
+#[test]
+fn terminated_from_outside_at_any_moment() {
+    let programs = Programs::new();
+    for wait in 0..20 {
+        let mut command = Command::new(programs.shop.path("ours"));
+        command.arg("exit in a thread").current_dir(programs.shop.path(""));
+        command.env("COUNTERSINK_FILE", "dump.csraw").env("COUNTERSINK_ON_SIGNAL", "TERM");
+        let mut child = command.process_group(0).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_micros(wait * 200));
+        succeed(Command::new("kill").args(["-TERM", &child.id().to_string()]));
+        child.wait().unwrap();
+        assert!([0, 100].contains(&programs.kept()));
+        assert_eq!(programs.shop.files("part"), Vec::<std::path::PathBuf>::new());
+    }
+}
