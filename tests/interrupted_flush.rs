@@ -1,0 +1,127 @@
+//! Every system call of a flush in turn is where the process is killed, or where the system fails: the
+//! file is the old one or the new one, whole, nothing else is left behind, and the program ends as it
+//! would.
+
+mod harness;
+
+use std::path::PathBuf;
+use std::process::Output;
+
+use countersink::raw::dump::Dump;
+use harness::{Workshop, have};
+
+/// A program that has run once, and the system calls of its flush when it runs again: names, and the
+/// how many-th of their name in the process.
+fn program() -> (Workshop, Vec<(String, usize)>) {
+    let shop = Workshop::new();
+    shop.program("hello.c");
+    let object = shop.compile("hello.c", &[]);
+    shop.link(&[&object], "ours", &[]);
+    shop.run("ours", &[]);
+    let before = shop.read("ours.csraw");
+    let output = traced(&shop, &[]);
+    assert!(output.status.success(), "{output:?}");
+    let trace = String::from_utf8(shop.read("trace")).unwrap();
+    shop.write("ours.csraw", before);
+    let mut seen = std::collections::HashMap::new();
+    let mut calls = Vec::new();
+    let mut flushing = false;
+    for line in trace.lines() {
+        let Some((name, _)) = line.split_once('(') else { continue };
+        let number = seen.entry(name.to_owned()).or_insert(0);
+        *number += 1;
+        flushing |= line.starts_with("rt_sigprocmask(SIG_BLOCK, [PIPE XFSZ]");
+        // The program's own output, for which the C library comes last.
+        flushing &= !line.starts_with("write(1, ");
+        if flushing {
+            calls.push((name.to_owned(), *number));
+        }
+    }
+    assert!(calls.len() > 15, "{trace}");
+    (shop, calls)
+}
+
+fn traced(shop: &Workshop, arguments: &[&str]) -> Output {
+    let mut strace = shop.command("strace");
+    strace.args(["-o", "trace"]).args(arguments).arg("./ours").output().unwrap()
+}
+
+fn runs(shop: &Workshop) -> u64 {
+    let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+    let [module] = &dump.modules[..] else { panic!("{} modules", dump.modules.len()) };
+    module.record.sums.runs
+}
+
+/// Names in the folder that a flush makes.
+fn litter(shop: &Workshop) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(shop.path("")).unwrap();
+    let names = entries.map(|entry| PathBuf::from(entry.unwrap().file_name()));
+    names
+        .filter(|name| {
+            let name = name.to_str().unwrap();
+            name.starts_with("ours.csraw.")
+        })
+        .collect()
+}
+
+#[test]
+fn killed_at_every_system_call() {
+    if !have("strace") {
+        return;
+    }
+    let (shop, calls) = program();
+    let first = shop.read("ours.csraw");
+    let (mut old, mut new) = (0, 0);
+    for (name, number) in calls {
+        shop.write("ours.csraw", &first);
+        let inject = format!("inject={name}:signal=KILL:when={number}");
+        let output = traced(&shop, &["-e", &inject]);
+        assert!(!output.status.success(), "{name} {number}: {output:?}");
+        match runs(&shop) {
+            1 => old += 1,
+            2 => new += 1,
+            other => panic!("{name} {number}: {other} runs"),
+        }
+        let left = litter(&shop);
+        assert!(left.len() <= 1, "{name} {number}: {left:?}");
+        // The next one finds its way, and clears up.
+        let before = runs(&shop);
+        shop.run("ours", &[]);
+        assert_eq!(runs(&shop), before + 1, "{name} {number}");
+        assert_eq!(litter(&shop), Vec::<PathBuf>::new(), "{name} {number}");
+    }
+    assert!(old > 10 && new > 0, "{old} {new}");
+}
+
+#[test]
+fn failing_at_every_system_call() {
+    if !have("strace") {
+        return;
+    }
+    let (shop, calls) = program();
+    let first = shop.read("ours.csraw");
+    for (name, number) in calls {
+        for error in ["EIO", "ENOSPC", "EINTR"] {
+            shop.write("ours.csraw", &first);
+            let inject = format!("inject={name}:error={error}:when={number}");
+            let output = traced(&shop, &["-e", &inject]);
+            let context = format!("{name} {number} {error}: {output:?}");
+            assert_eq!(output.status.code(), Some(0), "{context}");
+            assert_eq!(output.stdout, b"60\n", "{context}");
+            let told = String::from_utf8_lossy(&output.stderr).lines().count();
+            // A program that cannot learn its own name has another file.
+            let elsewhere = std::fs::remove_file(shop.path("program.csraw")).is_ok();
+            let before = runs(&shop);
+            assert!(
+                elsewhere || before == 2 && told == 0 || before == 1 && told == 1,
+                "{before} {context}"
+            );
+            for left in litter(&shop) {
+                assert!(left.to_str().unwrap().ends_with(".part"), "{left:?} {context}");
+            }
+            shop.run("ours", &[]);
+            assert_eq!(runs(&shop), before + 1, "{context}");
+            assert_eq!(litter(&shop), Vec::<PathBuf>::new(), "{context}");
+        }
+    }
+}
