@@ -373,3 +373,39 @@ fn calls_that_gcc_resolved() {
         nearly_all(&shop, "ours.csraw", "ours");
     }
 }
+
+/// A site with more targets than are kept says by how much their numbers may be wrong.
+#[test]
+fn a_full_site_is_marked() {
+    let shop = Workshop::new();
+    let functions: Vec<String> = (0..60).map(|n| format!("f{n}")).collect();
+    let definitions =
+        functions.iter().map(|name| format!("static int {name}(void) {{ return 1; }}\n"));
+    let main = "
+int main(void)
+{
+    int sum = 0;
+    for (int i = 0; i < 600; i++) {
+        sum += table[i % 60]();
+        sum += table[i % 2]();
+    }
+    return sum != 1200;
+}
+";
+    let table = format!("static int (*table[])(void) = {{{}}};\n", functions.join(", "));
+    shop.write("full.c", definitions.collect::<String>() + &table + main);
+    shop.compile("full.c", &[]);
+    shop.link(&["full.o"], "ours", &[]);
+    shop.run("ours", &[]);
+    let json = shop.tool_output(&["convert", "ours.csraw", "--to", "json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let main = json["functions"].as_array().unwrap().iter().find(|f| f["name"] == "main").unwrap();
+    let calls: Vec<_> = main["locations"].as_array().unwrap().iter().collect();
+    let calls: Vec<_> = calls.iter().filter(|at| at["targets"].is_array()).collect();
+    let [full, exact] = calls[..] else { panic!("{calls:?}") };
+    assert!(full["target_error"].as_u64().unwrap() >= 10, "{full}");
+    assert!(exact["target_error"].is_null(), "{exact}");
+    let text = shop.tool_output(&["show", "ours.csraw", "--function", "main"]);
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(text.matches("each may be wrong by ").count(), 1, "{text}");
+}

@@ -33,7 +33,8 @@ Example:
   countersink show prog.csraw --top 3 --json
 
 A function's lines are: line[.discriminator]: count  target calls, ...; inlined functions are
-indented. With --json the schema is that of `convert --to json`, for dumps without a choice of
+indented. Where more functions were called than the runtime keeps apart, it says by how much each
+number of calls may be wrong. With --json the schema is that of `convert --to json`, for dumps without a choice of
 functions: {\"format\": \"countersink-dump\", \"version\": 1, \"modules\": [{\"path\", \"build_id\",
 \"signature\", \"runs\", \"sum_max\", \"dropped\", \"objects\", \"functions\", \"counters\", \"sites\"}]}.")]
 pub struct Show {
@@ -299,9 +300,10 @@ fn counts(profile: &Profile, record: &Record) -> String {
     targets.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let targets: Vec<String> =
         targets.into_iter().map(|(calls, name)| format!("{name} {calls}")).collect();
-    match targets.is_empty() {
-        true => count,
-        false => format!("{count}  {}", targets.join(", ")),
+    match (targets.is_empty(), record.target_error) {
+        (true, _) => count,
+        (false, 0) => format!("{count}  {}", targets.join(", ")),
+        (false, error) => format!("{count}  {}; each may be wrong by {error}", targets.join(", ")),
     }
 }
 

@@ -54,6 +54,7 @@ impl Record {
         for (&target, &count) in &other.targets {
             add(self.targets.entry(adopt(target)).or_default(), count, weight);
         }
+        add(&mut self.target_error, other.target_error, weight);
         for (&callee, body) in &other.inlined {
             let callee = adopt(callee);
             self.inlined.entry(callee).or_default().merge(body, weight, adopt);

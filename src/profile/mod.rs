@@ -65,6 +65,9 @@ pub struct Record {
     pub count: Option<u64>,
     /// Functions called from here, with the number of calls.
     pub targets: BTreeMap<SymbolId, u64>,
+    /// By how much each of these numbers may be wrong, because more functions were called than could be
+    /// kept apart. No format but JSON tells it.
+    pub target_error: u64,
     /// Bodies inlined here.
     pub inlined: BTreeMap<SymbolId, Body>,
 }

@@ -52,6 +52,8 @@ struct Location {
     count: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     targets: Vec<Target>,
+    #[serde(skip_serializing_if = "is_zero")]
+    target_error: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     inlined: Vec<Inlined>,
 }
@@ -138,6 +140,7 @@ impl Names<'_> {
             discriminator: position.discriminator,
             count: record.count,
             targets: record.targets.iter().map(|(&t, &count)| self.target(t, count)).collect(),
+            target_error: record.target_error,
             inlined: record
                 .inlined
                 .iter()
@@ -155,6 +158,11 @@ impl Names<'_> {
         let locations = self.locations(body);
         Inlined { name: self.name(symbol), file: self.file(symbol), locations }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn text(bytes: &[u8]) -> String {
