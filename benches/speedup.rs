@@ -1,5 +1,6 @@
-//! How much faster Lua and SQLite become with a version 2 profile of countersink, beside
-//! `-fprofile-use` with libgcov's counts of the same run.
+//! How much faster programs become with a version 2 profile of countersink, beside `-fprofile-use`
+//! with libgcov's counts of the same run; and what targets of indirect calls, and counts in the
+//! copies of inlined functions, have to do with it.
 //!
 //! `cargo bench --bench speedup [-- REPETITIONS]`. The builds run in turn, so that what else the
 //! machine does falls on all alike; times are medians.
@@ -9,8 +10,11 @@ mod harness;
 #[path = "../tests/programs/mod.rs"]
 mod programs;
 
+use std::fs;
 use std::time::{Duration, Instant};
 
+use countersink::formats::afdo_v4::decode::decode;
+use countersink::formats::afdo_v4::encode::{Encoding, encode};
 use harness::{Workshop, succeed};
 use programs::{Built, compile_lua, compile_sqlite, lua_sources, sqlite_sources};
 
@@ -25,7 +29,16 @@ struct Subject {
     size: &'static str,
 }
 
-const SUBJECTS: [Subject; 2] = [
+/// Name of the program, flags of its compilation, and what to call it.
+const WAYS: [(&str, &[&str], &str); 5] = [
+    ("plain", &[], "-O2"),
+    ("gcda", &["-fprofile-use", "-Wno-missing-profile"], "-O2 -fprofile-use, libgcov"),
+    ("afdo", &["-fauto-profile=flat.afdo"], "-O2 -fauto-profile, countersink"),
+    ("untargeted", &["-fauto-profile=untargeted.afdo"], "  without targets of indirect calls"),
+    ("nested", &["-fauto-profile=nested.afdo"], "  with --inline nested"),
+];
+
+const SUBJECTS: [Subject; 3] = [
     Subject {
         name: "Lua 5.4.9",
         build: compile_lua,
@@ -44,7 +57,25 @@ const SUBJECTS: [Subject; 2] = [
         ],
         size: "80000",
     },
+    Subject {
+        name: "Heap sort with a comparison function",
+        build: |shop, flags| {
+            let sources = heap_sort(shop)?;
+            let objects = sources.iter().map(|source| shop.compile(source, flags)).collect();
+            Some(Built { objects, arguments: vec!["age", "20"] })
+        },
+        sources: heap_sort,
+        flags: &[],
+        size: "400",
+    },
 ];
+
+/// The program of the example `quickstart`.
+fn heap_sort(shop: &Workshop) -> Option<Vec<String>> {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/quickstart.c");
+    fs::copy(example, shop.path("quickstart.c")).unwrap();
+    Some(vec!["quickstart.c".into()])
+}
 
 fn main() {
     // Cargo adds --bench.
@@ -60,22 +91,18 @@ impl Subject {
         let Some(built) = (self.build)(&shop, &[]) else { return };
         let mut arguments = built.arguments();
         self.train(&shop, &built, &arguments);
-        self.compile(&shop, "plain", &[]);
-        self.compile(&shop, "gcda", &["-fprofile-use", "-Wno-missing-profile"]);
-        self.compile(&shop, "afdo", &["-fauto-profile=prog.afdo"]);
+        for (program, flags, _) in WAYS {
+            self.compile(&shop, program, flags);
+        }
 
         *arguments.last_mut().unwrap() = self.size;
-        let [plain, gcda, afdo] =
-            medians(&shop, ["plain", "gcda", "afdo"], &arguments, repetitions);
-        let gain = |time: Duration| plain.as_secs_f64() / time.as_secs_f64() - 1.0;
-        let line = |what: &str, time: Duration| {
-            println!("  {what:40} {:.3} s  {:+5.1} %", time.as_secs_f64(), 100.0 * gain(time));
-        };
+        let times = medians(&shop, WAYS.map(|(program, ..)| program), &arguments, repetitions);
+        let gain = |time: Duration| 100.0 * (times[0].as_secs_f64() / time.as_secs_f64() - 1.0);
         println!("{}, run with {arguments:?}, median of {repetitions}", self.name);
-        line("-O2", plain);
-        line("-O2 -fprofile-use, libgcov", gcda);
-        line("-O2 -fauto-profile, countersink", afdo);
-        let share = 100.0 * gain(afdo) / gain(gcda);
+        for ((_, _, what), time) in WAYS.iter().zip(times) {
+            println!("  {what:40} {:.3} s  {:+5.1} %", time.as_secs_f64(), gain(time));
+        }
+        let share = 100.0 * gain(times[2]) / gain(times[1]);
         println!("  countersink reaches {share:.0} % of the gain of -fprofile-use\n");
     }
 
@@ -86,9 +113,15 @@ impl Subject {
         shop.run("stock", arguments);
         shop.link(&objects, "ours", &["-lm"]);
         shop.run("ours", arguments);
+        shop.tool_output(&["convert", "ours.csraw", "-o", "flat.gcov"]);
+        shop.tool_output(&["convert", "ours.csraw", "--inline", "nested", "-o", "nested.gcov"]);
+        shop.write("untargeted.gcov", without_targets(&shop.read("flat.gcov")));
         let version = String::from_utf8(succeed(shop.command("gcc").arg("-dumpversion"))).unwrap();
-        let convert = ["convert", "ours.csraw", "--to", "v2", "-o", "prog.afdo", "--for-gcc"];
-        shop.tool_output(&[&convert[..], &[version.trim()]].concat());
+        for name in ["flat", "nested", "untargeted"] {
+            let (from, to) = (format!("{name}.gcov"), format!("{name}.afdo"));
+            let convert = ["convert", &from, "--to", "v2", "-o", &to, "--for-gcc", version.trim()];
+            shop.tool_output(&convert);
+        }
     }
 
     fn compile(&self, shop: &Workshop, program: &str, flags: &[&str]) {
@@ -101,6 +134,14 @@ impl Subject {
         let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
         shop.gcc(&[&objects[..], &["-lm", "-o", program]].concat());
     }
+}
+
+fn without_targets(file: &[u8]) -> Vec<u8> {
+    let mut profile = decode(file).unwrap().profile;
+    for function in profile.functions.values_mut() {
+        function.body.positions.values_mut().for_each(|record| record.targets.clear());
+    }
+    encode(&profile, Encoding::Normal).unwrap()
 }
 
 /// Median times of several programs that run in turn.

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersink::formats::afdo_v1_v3::decode::decode;
-use harness::{Workshop, gcc_for_version_2};
+use harness::{Workshop, gcc_for_version_2, have};
 use programs::{Built, compile_lua, compile_sqlite, lua_sources, sqlite_sources};
 
 /// Counts of quality "auto FDO" in the dump of a compilation, by function.
@@ -98,18 +98,58 @@ fn sqlite_with_version_2() {
     gcc_takes_the_profile(compile_sqlite, sqlite_sources, &flags);
 }
 
-/// The end of the chain: a hot target of an indirect call becomes a comparison and a direct call.
+/// The end of the chain: compiles sources of a program that has run with its profile; gives what gcc
+/// says of its optimisations.
+fn optimized(shop: &Workshop, compile: &[&str]) -> String {
+    shop.tool_output(&["convert", "ours.csraw", "--to", "v2", "-o", "prog.afdo"]);
+    let flags = ["-O2", "-I.", "-fauto-profile=prog.afdo", "-fopt-info-all=opt.txt", "-c"];
+    shop.gcc(&[&flags[..], compile, &["-o", "again.o"]].concat());
+    String::from_utf8_lossy(&shop.read("opt.txt")).into_owned()
+}
+
+#[track_caller]
+fn promoted(optimized: &str, target: &str) {
+    let end = format!("=> {target} (will resolve by ipa-profile)");
+    let calls = optimized.lines().filter(|line| line.contains("Indirect call -> direct call"));
+    assert!(calls.clone().any(|line| line.ends_with(&end)), "{:?}", calls.collect::<Vec<_>>());
+}
+
+/// A hot target of an indirect call becomes a comparison and a direct call.
 #[test]
-fn a_hot_target_is_promoted() {
+fn hot_targets_are_promoted() {
     let Some(_) = gcc_for_version_2() else { return };
     let shop = Workshop::new();
     shop.program("promoted.c");
     let object = shop.compile("promoted.c", &[]);
     shop.link(&[&object], "ours", &[]);
     shop.run("ours", &[]);
-    shop.tool_output(&["convert", "ours.csraw", "--to", "v2", "-o", "prog.afdo"]);
-    shop.gcc(&["-O2", "-fauto-profile=prog.afdo", "-fopt-info-all=opt.txt", "-c", "promoted.c"]);
-    let optimized = String::from_utf8(shop.read("opt.txt")).unwrap();
-    assert!(optimized.contains("Indirect call -> direct call"), "{optimized}");
-    assert!(optimized.contains("=> often"), "{optimized}");
+    promoted(&optimized(&shop, &["promoted.c"]), "often");
+}
+
+#[test]
+fn hot_targets_of_virtual_calls_are_promoted() {
+    let Some(_) = gcc_for_version_2().filter(|_| have("g++")) else { return };
+    let shop = Workshop::new();
+    shop.program("clock.h");
+    let objects = ["clock_first.cc", "clock_second.cc"].map(|name| {
+        shop.program(name);
+        shop.compile(name, &[])
+    });
+    shop.link(&[&objects[0], &objects[1]], "ours", &["-lstdc++"]);
+    shop.run("ours", &[]);
+    let optimized = optimized(&shop, &["clock_first.cc"]);
+    ["now", "next", "advance"].iter().for_each(|target| promoted(&optimized, target));
+}
+
+#[test]
+fn a_hot_target_of_lua_is_promoted() {
+    let Some(_) = gcc_for_version_2() else { return };
+    let shop = Workshop::new();
+    let Some(built) = compile_lua(&shop, &[]) else { return };
+    let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
+    shop.link(&objects, "ours", &["-lm"]);
+    shop.run("ours", &built.arguments());
+    // luaD_rawrunprotected runs coroutines more often than anything else.
+    let optimized = optimized(&shop, &["-std=gnu99", "-DLUA_USE_POSIX", "ldo.c"]);
+    promoted(&optimized, "resume");
 }

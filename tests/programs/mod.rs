@@ -18,7 +18,7 @@ pub struct Built {
     /// Its instrumented objects.
     pub objects: Vec<String>,
     /// Arguments of a typical run, the last one a size.
-    arguments: Vec<&'static str>,
+    pub arguments: Vec<&'static str>,
 }
 
 impl Built {
