@@ -51,13 +51,14 @@ pub struct Statistics {
 
 impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { objects, functions, counters, lines, lines_inlined, sites, .. } = self;
+        let Self { objects, functions, counters, lines, lines_nested, sites, .. } = self;
+        let inlined = self.lines_inlined + lines_nested;
         write!(f, "{objects} objects, {functions} functions, {counters} counters; ")?;
-        write!(f, "{lines} lines and {lines_inlined} of inlined functions, ")?;
-        if self.lines_nested > 0 {
-            write!(f, "{} in copies, ", self.lines_nested)?;
+        write!(f, "{lines} lines and {inlined} of inlined functions")?;
+        if *lines_nested > 0 {
+            write!(f, " ({lines_nested} at their calls)")?;
         }
-        write!(f, "{sites} indirect-call sites")?;
+        write!(f, ", {sites} indirect-call sites")?;
         if self.functions_mended > 0 {
             write!(f, "; {} functions left in the middle", self.functions_mended)?;
         }
