@@ -70,6 +70,8 @@ fn gcc_takes_the_profile(
     let mut hottest: Vec<(u64, String)> = profile
         .functions
         .iter()
+        // Others exist only inlined, here as in the program that ran.
+        .filter(|(_, function)| function.head_count > 0)
         .map(|(&symbol, function)| {
             let name = String::from_utf8(profile.symbols.name(symbol).to_vec()).unwrap();
             (largest(&function.body), name)

@@ -1,5 +1,5 @@
 //! The debug information of a program, DWARF 2 to 5: `line_table` has the lines of instructions,
-//! [`stacks`] the functions they were written in.
+//! [`mod@stacks`] the functions they were written in.
 
 pub mod line_table;
 pub mod stacks;
