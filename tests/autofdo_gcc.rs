@@ -63,7 +63,7 @@ fn gcc_takes_the_profile(
         }
     }
 
-    let profile = decode(&shop.read("prog.afdo")).unwrap();
+    let profile = decode(&shop.read("prog.afdo")).unwrap().profile;
     let largest = |body: &countersink::profile::Body| {
         body.positions.values().filter_map(|record| record.count).max().unwrap_or(0)
     };

@@ -24,7 +24,7 @@ Example:
   countersink check prog.gcov
   # prog.gcov: 0x1a4: cut short: expected 12 more bytes, found 3")]
 pub struct Check {
-    /// A raw dump, an AutoFDO profile (version 2 or 4, binary or text), .gcda or .gcno
+    /// A raw dump, an AutoFDO profile of any version, .gcda or .gcno
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -54,7 +54,10 @@ fn defects(input: &Input) -> Vec<String> {
             Ok(_) => vec!["summary differs from the counts".into()],
             Err(error) => text(&error),
         },
-        Format::V2 => afdo_v1_v3::decode::decode(bytes).err().map_or(vec![], |e| text(&e)),
+        Format::V1V3(_) => match afdo_v1_v3::decode::decode(bytes) {
+            Ok(decoded) => decoded.findings.iter().map(ToString::to_string).collect(),
+            Err(finding) => text(&finding),
+        },
         Format::Gcda => Data::decode(bytes).err().map_or(vec![], |error| text(&error)),
         Format::Gcno => Notes::decode(bytes).err().map_or(vec![], |error| text(&error)),
     }

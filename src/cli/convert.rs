@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -13,13 +12,12 @@ use super::binary::World;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
 use super::notes::{Missing, Places, display};
-use super::output::{self, Content};
+use super::output;
+use super::profile_format::{Choice, ProfileFormat, Target};
 use super::{Outcome, warn};
 use crate::convert::{self, Inline, Statistics};
-use crate::formats::afdo_v1_v3::encode::Discriminators;
 use crate::formats::afdo_v4::encode::Encoding;
 use crate::formats::gcno::Notes;
-use crate::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text, json};
 use crate::profile::Profile;
 use crate::raw::dump::Dump;
 
@@ -32,11 +30,15 @@ use crate::raw::dump::Dump;
 Example:
   countersink convert prog.csraw -o prog.gcov                  # AutoFDO version 4
   countersink convert prog.csraw --to v4-text | less
-  countersink convert prog.csraw --to v2 --for-gcc 12 -o prog.afdo
+  countersink convert prog.csraw --for-gcc gcc -o prog.afdo    # for the gcc on the path
   gcc -O2 -fauto-profile=prog.afdo prog.c -o prog
   countersink convert prog.csraw --to gcda                     # for gcov and -fprofile-use
 
-Version 4 is the proposal of April 2026 (dialect rfc1). --to gcda writes each object's file where
+Without --to and --for-gcc version 4 is written, the proposal of April 2026 (dialect rfc1), which no
+compiler reads yet. --for-gcc chooses: version 1 for gcc 10 and 11, version 2 for gcc 12 to 15,
+version 3 for gcc 16 and 17, and within a version what each of them makes of names and discriminators.
+
+--to gcda writes each object's file where
 libgcov would have, in place of what is there; %p and %q{} in a recorded path stay as they are,
 since one dump stands for many processes.
 
@@ -49,12 +51,8 @@ pub struct Convert {
     /// Write here; - or nothing is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What to write
-    #[arg(long, value_enum, default_value_t = Target::V4, value_name = "FORMAT")]
-    to: Target,
-    /// Follow the rules of this gcc, a major version or the path of the compiler
-    #[arg(long, value_name = "N or PATH")]
-    for_gcc: Option<String>,
+    #[command(flatten)]
+    choice: Choice,
     #[command(flatten)]
     sources: ConvertSources,
     /// With --to gcda: put this before all paths, as GCOV_PREFIX does
@@ -89,60 +87,27 @@ enum Inlining {
     Nested,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Target {
-    /// AutoFDO version 4
-    V4,
-    /// AutoFDO version 4, compact encoding
-    V4Compact,
-    /// AutoFDO version 4, text
-    V4Text,
-    /// AutoFDO version 2, for gcc 12 to 15
-    V2,
-    /// Counter files of gcc, one per object
-    Gcda,
-    /// JSON
-    Json,
-}
-
 impl Convert {
     pub fn run(&self) -> Result<Outcome> {
-        // Wrong choices are told before anything is read.
-        let discriminators = self.discriminators()?;
-        let inputs: Vec<Input> =
-            self.inputs.iter().map(|path| Input::read(path)).collect::<Result<_>>()?;
-        match self.to {
-            Target::Gcda => self.write_gcda(&inputs)?,
-            _ => {
-                let profile = self.sources.profile(&inputs)?;
-                self.write_profile(&profile, discriminators)?;
-            }
+        let read = |path: &PathBuf| Input::read(path);
+        let inputs = || self.inputs.iter().map(read).collect::<Result<Vec<Input>>>();
+        if self.choice.to == Some(Target::Gcda) && self.choice.for_gcc.is_none() {
+            self.write_gcda(&inputs()?)?;
+            return Ok(Outcome::Done);
         }
+        // Wrong choices are told before anything is read.
+        let format = self.choice.format()?.unwrap_or(ProfileFormat::V4(Encoding::Normal));
+        self.write_profile(&self.sources.profile(&inputs()?)?, format)?;
         Ok(Outcome::Done)
     }
 
-    fn write_profile(&self, profile: &Profile, discriminators: Discriminators) -> Result<()> {
+    fn write_profile(&self, profile: &Profile, format: ProfileFormat) -> Result<()> {
         let path = self.output.as_deref();
         if let Some(path) = path.filter(|path| self.is_input(path)) {
             return Err(Error::about(path, "is an input, too"));
         }
-        let name = path.unwrap_or(Path::new("standard output"));
-        let v4 = |encoding| afdo_v4::encode::encode(profile, encoding).about(name);
-        let (bytes, content) = match self.to {
-            Target::V4 => (v4(Encoding::Normal)?, Content::Binary),
-            Target::V4Compact => (v4(Encoding::Compact)?, Content::Binary),
-            Target::V4Text => (afdo_v4_text::encode::encode(profile).about(name)?, Content::Text),
-            Target::V2 => {
-                let encoded = afdo_v1_v3::encode::encode(profile, discriminators);
-                if encoded.dropped > 0 {
-                    let dropped = encoded.dropped;
-                    warn(name, format!("{dropped} positions dropped, too far for version 2"));
-                }
-                (encoded.bytes, Content::Binary)
-            }
-            Target::Json => (json_of(profile)?, Content::Text),
-            Target::Gcda => return Ok(()),
-        };
+        let (bytes, content) =
+            format.file(profile, path.unwrap_or(Path::new("standard output")))?;
         output::write(path, &bytes, content)
     }
 
@@ -180,23 +145,6 @@ impl Convert {
         }
         output::say(line);
         Ok(())
-    }
-
-    /// What the compiler that will read version 2 makes of discriminators.
-    fn discriminators(&self) -> Result<Discriminators> {
-        let Some(choice) = &self.for_gcc else { return Ok(Discriminators::Ignored) };
-        let major = match choice.parse() {
-            Ok(major) => major,
-            Err(_) => major_version(Path::new(choice))?,
-        };
-        match (self.to, major) {
-            (Target::V2, 12) => Ok(Discriminators::Ignored),
-            (Target::V2, 13..=15) => Ok(Discriminators::Used),
-            (Target::V2, _) => {
-                Err(Error::new(format!("gcc {major} does not read version 2, gcc 12 to 15 do")))
-            }
-            _ => Err(Error::new("--for-gcc goes with --to v2")),
-        }
     }
 }
 
@@ -287,24 +235,6 @@ pub fn added<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Result<Dump> {
         sum.merge(input.dump()?);
     }
     Ok(sum)
-}
-
-fn json_of(profile: &Profile) -> Result<Vec<u8>> {
-    let profile = json::encode::Profile::new(profile, |_| true);
-    let mut bytes = serde_json::to_vec_pretty(&profile).map_err(Error::new)?;
-    bytes.push(b'\n');
-    Ok(bytes)
-}
-
-/// Asks a compiler for its version.
-fn major_version(compiler: &Path) -> Result<u32> {
-    let output = Command::new(compiler).arg("-dumpversion").output().about(compiler)?;
-    let version = String::from_utf8_lossy(&output.stdout);
-    let major = version.trim().split('.').next().and_then(|major| major.parse().ok());
-    major.ok_or_else(|| {
-        let found = version.trim().to_string();
-        Error::about(compiler, format!("-dumpversion: expected a version, found \"{found}\""))
-    })
 }
 
 /// A bar on terminals, once the work has taken a second.

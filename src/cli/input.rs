@@ -1,11 +1,13 @@
 //! Files to be read: dumps and profiles, told apart by what is in them.
 
+use std::fmt::Display;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use super::error::{Context, Error, Result};
-use crate::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text};
+use crate::formats::afdo_v1_v3::Version;
+use crate::formats::{Finding, afdo_v1_v3, afdo_v4, afdo_v4_text};
 use crate::profile::Profile;
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC as DUMP_MAGIC;
@@ -25,8 +27,8 @@ pub struct Input {
 pub enum Format {
     /// A raw dump.
     Dump,
-    /// AutoFDO version 2.
-    V2,
+    /// AutoFDO before version 4.
+    V1V3(Version),
     /// AutoFDO version 4, binary.
     V4,
     /// AutoFDO version 4, text.
@@ -42,7 +44,10 @@ impl Format {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Dump => "a raw dump",
-            Self::V2 => "an AutoFDO profile, version 2",
+            Self::V1V3(Version::V1) => "an AutoFDO profile, version 1",
+            Self::V1V3(Version::V2) => "an AutoFDO profile, version 2",
+            Self::V1V3(Version::V3) => "an AutoFDO profile, version 3",
+            Self::V1V3(Version::V407) => "an AutoFDO profile, version 0x3430372a",
             Self::V4 => "an AutoFDO profile, version 4",
             Self::V4Text => "an AutoFDO profile, version 4 as text",
             Self::Gcda => "counters of an object (.gcda)",
@@ -56,10 +61,12 @@ impl Format {
             bytes.starts_with(magic) || bytes.starts_with(&reversed)
         };
         let start = bytes.trim_ascii_start();
+        if let Some(version) = Version::of(bytes) {
+            return Some(Self::V1V3(version));
+        }
         Some(match bytes {
             _ if bytes.starts_with(&DUMP_MAGIC[..6]) => Self::Dump,
             _ if bytes.starts_with(&afdo_v4::MAGIC) => Self::V4,
-            _ if afdo_v1_v3::is_version_2(bytes) => Self::V2,
             _ if is(b"gcda") => Self::Gcda,
             _ if is(b"gcno") => Self::Gcno,
             _ if start.starts_with(afdo_v4_text::START) || start.starts_with(b"\"") => Self::V4Text,
@@ -119,7 +126,11 @@ impl Input {
                 }
                 Ok(decoded.profile)
             }
-            Format::V2 => afdo_v1_v3::decode::decode(&self.bytes).about(&self.name),
+            Format::V1V3(_) => {
+                let decoded = afdo_v1_v3::decode::decode(&self.bytes).about(&self.name)?;
+                self.warn(&decoded.findings);
+                Ok(decoded.profile)
+            }
             Format::Dump | Format::Gcda | Format::Gcno => {
                 let what = format!("expected a profile, found {}", self.format.name());
                 Err(Error::about(&self.name, what))
@@ -127,7 +138,8 @@ impl Input {
         }
     }
 
-    fn warn(&self, findings: &[afdo_v4::check::Finding]) {
+    /// One warning a kind, with the number of its likes.
+    fn warn<D: Display>(&self, findings: &[Finding<D>]) {
         let mut told = Vec::new();
         for finding in findings {
             let kind = std::mem::discriminant(&finding.defect);
@@ -135,8 +147,7 @@ impl Input {
                 continue;
             }
             told.push(kind);
-            let same =
-                |other: &&afdo_v4::check::Finding| std::mem::discriminant(&other.defect) == kind;
+            let same = |other: &&Finding<D>| std::mem::discriminant(&other.defect) == kind;
             let more = findings.iter().filter(same).count() - 1;
             let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
             super::warn(&self.name, format!("{finding}{more}"));

@@ -6,12 +6,10 @@ use std::prelude::v1::*;
 use clap::Args;
 
 use super::Outcome;
-use super::error::{Context, Error, Result};
+use super::error::{Error, Result};
 use super::input::{Format, Input};
 use super::output::{self, Content};
-use crate::formats::afdo_v1_v3::encode::Discriminators;
-use crate::formats::afdo_v4::encode::Encoding;
-use crate::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text};
+use super::profile_format::{Choice, ProfileFormat};
 use crate::profile::Profile;
 use crate::raw::dump::Dump;
 
@@ -19,7 +17,8 @@ use crate::raw::dump::Dump;
 ///
 /// Dumps of one build are added as its runs would have added them; those of different builds stand
 /// side by side. Of profiles counts, head counts and call targets are added, and the earliest
-/// timestamp stays. The output has the format of the first input.
+/// timestamp stays. Profiles may have any versions; the output has that of the first one, unless --to or
+/// --for-gcc say otherwise.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -35,6 +34,8 @@ pub struct Merge {
     /// Write here; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    #[command(flatten)]
+    choice: Choice,
 }
 
 fn weighted(text: &str) -> std::result::Result<(u32, PathBuf), String> {
@@ -47,6 +48,7 @@ fn weighted(text: &str) -> std::result::Result<(u32, PathBuf), String> {
 
 impl Merge {
     pub fn run(&self) -> Result<Outcome> {
+        let chosen = self.choice.format()?;
         let plain = self.inputs.iter().map(|path| (1, path));
         let weighted = self.weight.iter().map(|(weight, path)| (*weight, path));
         let inputs = plain.chain(weighted).map(|(weight, path)| Ok((weight, Input::read(path)?)));
@@ -55,37 +57,19 @@ impl Merge {
             return Err(Error::new("no files to merge"));
         };
         let (bytes, content) = match first.format {
+            Format::Dump if chosen.is_some() => {
+                return Err(Error::new(
+                    "dumps are merged to a dump; `convert` makes a profile of them",
+                ));
+            }
             Format::Dump => (dumps(&inputs)?.to_bytes(), Content::Binary),
-            format => self.profile(format, first, &profiles(&inputs)?)?,
+            _ => {
+                let format = chosen.unwrap_or_else(|| ProfileFormat::of(first));
+                format.file(&profiles(&inputs)?, &self.output)?
+            }
         };
         output::write(Some(&self.output), &bytes, content)?;
         Ok(Outcome::Done)
-    }
-
-    fn profile(
-        &self,
-        format: Format,
-        first: &Input,
-        profile: &Profile,
-    ) -> Result<(Vec<u8>, Content)> {
-        Ok(match format {
-            Format::V4Text => {
-                let text = afdo_v4_text::encode::encode(profile).about(&self.output)?;
-                (text, Content::Text)
-            }
-            Format::V2 => {
-                let encoded = afdo_v1_v3::encode::encode(profile, Discriminators::Used);
-                (encoded.bytes, Content::Binary)
-            }
-            _ => {
-                let encoding = match afdo_v4::is_compact(&first.bytes) {
-                    true => Encoding::Compact,
-                    false => Encoding::Normal,
-                };
-                let bytes = afdo_v4::encode::encode(profile, encoding).about(&self.output)?;
-                (bytes, Content::Binary)
-            }
-        })
     }
 }
 

@@ -7,6 +7,7 @@ use std::prelude::v1::*;
 pub mod archive;
 mod binary;
 mod check;
+mod compiler;
 mod convert;
 mod debug_file;
 mod error;
@@ -17,6 +18,7 @@ mod install;
 mod merge;
 mod notes;
 mod output;
+mod profile_format;
 mod show;
 
 use std::ffi;

@@ -38,7 +38,7 @@ number of calls may be wrong. With --json the schema is that of `convert --to js
 functions: {\"format\": \"countersink-dump\", \"version\": 1, \"modules\": [{\"path\", \"build_id\",
 \"signature\", \"runs\", \"sum_max\", \"dropped\", \"objects\", \"functions\", \"counters\", \"sites\"}]}.")]
 pub struct Show {
-    /// A raw dump, an AutoFDO profile (version 2 or 4, binary or text), .gcda or .gcno
+    /// A raw dump, an AutoFDO profile of any version, .gcda or .gcno
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The summary of the counts

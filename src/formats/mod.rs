@@ -2,7 +2,7 @@
 //!
 //! | folder | format | `encode` | `decode` |
 //! |---|---|---|---|
-//! | [`afdo_v1_v3`] | AutoFDO version 2 | yes | yes |
+//! | [`afdo_v1_v3`] | AutoFDO version 1 to 3, and 0x3430372a | yes | yes |
 //! | [`afdo_v4`] | AutoFDO version 4, binary | yes | yes |
 //! | [`afdo_v4_text`] | AutoFDO version 4, text | yes | yes |
 //! | [`gcda`] | GCC's counters of one object | yes | yes |
@@ -15,6 +15,7 @@ pub mod afdo_v1_v3;
 pub mod afdo_v4;
 #[cfg(feature = "alloc")]
 pub mod afdo_v4_text;
+mod finding;
 pub mod gcda;
 #[cfg(feature = "alloc")]
 pub mod gcno;
@@ -22,3 +23,5 @@ pub mod gcno;
 pub mod json;
 #[cfg(feature = "alloc")]
 pub mod words;
+
+pub use finding::Finding;

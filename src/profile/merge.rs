@@ -17,6 +17,14 @@ impl Profile {
             own.merge(function, weight, &mut |id| adopt(&mut self.symbols, id));
         }
     }
+
+    /// Adds a function that speaks of symbols of this profile.
+    pub fn add(&mut self, symbol: SymbolId, function: Function) {
+        match self.functions.entry(symbol) {
+            Entry::Vacant(place) => _ = place.insert(function),
+            Entry::Occupied(known) => known.into_mut().merge(&function, 1, &mut |symbol| symbol),
+        }
+    }
 }
 
 impl Function {

@@ -12,8 +12,11 @@ mod symbols;
 
 use alloc::collections::BTreeMap;
 
-pub use summary::{CUTOFFS, Cutoff, Summary};
+pub use summary::{CUTOFFS, Cutoff, LARGEST_COUNT, Summary};
 pub use symbols::{FileId, SymbolId, Symbols};
+
+/// Deepest nesting of inlined bodies that is read from files, so that no file exhausts the stack.
+pub const DEEPEST: usize = 1024;
 
 /// A profile.
 #[derive(Clone, Debug, Default)]

@@ -1,213 +1,172 @@
-//! Reads version 2, strictly: unlike the compilers, which take what is missing for zeros.
+//! Reads all versions and layouts, strictly: unlike the compilers, which take what is missing for
+//! zeros.
+//!
+//! What can be tolerated is noted and read all the same: second records are added, as `dump_gcov`
+//! does it. `.lto_priv.N` behind a name whose file is known only keeps equal names of different
+//! files apart, which the profile model needs no help for, and is left out.
 
 use alloc::vec::Vec;
-use core::fmt;
 
-use super::{FUNCTIONS, INDIRECT_CALL, MAGIC, MODULES, NAMES, VERSION, WORKING_SET};
-use crate::profile::{Body, Function, Position, Profile, SymbolId};
+use super::check::{Defect, Finding};
+use super::instances::Instances;
+use super::words::Words;
+use super::{
+    FUNCTIONS, Layout, MAGIC, MODULES, NAMES, NO_FILE, SUMMARY, Version, WORKING_SET,
+    WORKING_SET_ENTRIES, names,
+};
+use crate::profile::{CUTOFFS, Cutoff, Function, LARGEST_COUNT, Profile, Summary, SymbolId};
 
-/// What is wrong with a file, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DecodeError {
-    /// Byte of the file.
-    pub offset: u64,
-    /// The defect.
-    pub defect: Defect,
+/// What a file says, and what is wrong with it.
+#[derive(Clone, Debug)]
+pub struct Decoded {
+    /// The profile.
+    pub profile: Profile,
+    /// The summary as it stands in the file, if there is one.
+    pub summary: Option<Summary>,
+    /// The version that the file has.
+    pub version: Version,
+    /// The layout that it turned out to have.
+    pub layout: Layout,
+    /// Defects that were tolerated.
+    pub findings: Vec<Finding>,
 }
 
-/// A defect of a version 2 file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Defect {
-    /// Another word was due.
-    Word {
-        /// The word due.
-        expected: u32,
-        /// The word found.
-        found: u32,
-    },
-    /// The file ends early.
-    Truncated {
-        /// Bytes needed.
-        expected: u64,
-        /// Bytes left.
-        found: u64,
-    },
-    /// More things than there are bytes for.
-    Count(u32),
-    /// A string of length 0, or without its NUL, or with one inside.
-    Name,
-    /// A name that does not exist, or the empty first one.
-    NameIndex(u64),
-    /// Functions inlined into each other too deep.
-    Depth,
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}: ", self.offset)?;
-        match self.defect {
-            Defect::Word { expected, found } => {
-                write!(f, "expected {expected:#x}, found {found:#x}")
-            }
-            Defect::Truncated { expected, found } => {
-                write!(f, "cut short: expected {expected} more bytes, found {found}")
-            }
-            Defect::Count(found) => write!(f, "found {found} things, for which bytes are missing"),
-            Defect::Name => f.write_str("expected a name with one NUL, at its end"),
-            Defect::NameIndex(index) => write!(f, "there is no name {index}"),
-            Defect::Depth => f.write_str("functions inlined into each other too deep"),
-        }
-    }
-}
-
-impl core::error::Error for DecodeError {}
-
-/// Deepest nesting of inlined functions that is read.
-const DEEPEST: usize = 512;
-
-/// Reads a file.
-pub fn decode(bytes: &[u8]) -> Result<Profile, DecodeError> {
-    let mut reader = Reader { bytes, at: 0, names: Vec::new(), profile: Profile::default() };
-    reader.expect(MAGIC)?;
-    reader.expect(VERSION)?;
-    reader.word()?;
-    reader.expect(NAMES)?;
-    reader.word()?;
-    for _ in 0..reader.count(5)? {
-        let name = reader.string()?;
-        reader.names.push(name);
-    }
-    reader.expect(FUNCTIONS)?;
-    reader.word()?;
-    for _ in 0..reader.count(20)? {
-        let head_count = reader.value()?;
-        let (symbol, body) = reader.instance(0)?;
-        let function = reader.profile.functions.entry(symbol).or_default();
-        // Compilers take the last of equal names.
-        *function = Function { head_count, timestamp: 0, body };
-    }
-    reader.tail()?;
-    Ok(reader.profile)
+/// Reads a file; the first defect that cannot be tolerated is an error.
+pub fn decode(bytes: &[u8]) -> Result<Decoded, Finding> {
+    let Some(version) = Version::of(bytes) else {
+        return Err(Finding { offset: 0, defect: Defect::Magic });
+    };
+    let big_endian = bytes.starts_with(&MAGIC.to_be_bytes());
+    let mut first_tag = Words::new(bytes, big_endian);
+    first_tag.take(12)?;
+    let candidates = Layout::candidates(version, first_tag.word()? == SUMMARY);
+    let read = |&layout| Reader::new(bytes, big_endian, version, layout).file();
+    let mut tried = candidates.iter().map(read);
+    let first = tried.next().unwrap_or(Err(Finding { offset: 4, defect: Defect::Magic }));
+    // What no layout fits is judged by the likeliest.
+    first.or_else(|finding| tried.find_map(Result::ok).ok_or(finding))
 }
 
 struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    names: Vec<&'a [u8]>,
+    words: Words<'a>,
+    version: Version,
+    layout: Layout,
     profile: Profile,
+    findings: Vec<Finding>,
 }
 
 impl<'a> Reader<'a> {
-    fn instance(&mut self, depth: usize) -> Result<(SymbolId, Body), DecodeError> {
-        if depth > DEEPEST {
-            return self.error(self.at, Defect::Depth);
-        }
-        let start = self.at;
-        let name = self.word()?;
-        let symbol = self.symbol(start, name.into())?;
-        let positions = self.count(16)?;
-        let call_sites = self.count(16)?;
-        let mut body = Body::default();
-        for _ in 0..positions {
-            self.position(&mut body)?;
-        }
-        for _ in 0..call_sites {
-            let position = self.location()?;
-            let (callee, inner) = self.instance(depth + 1)?;
-            let record = body.positions.entry(position).or_default();
-            record.inline(callee, inner);
-        }
-        Ok((symbol, body))
+    fn new(bytes: &'a [u8], big_endian: bool, version: Version, layout: Layout) -> Self {
+        let mut words = Words::new(bytes, big_endian);
+        words.padded_strings = layout.padded_strings;
+        Self { words, version, layout, profile: Profile::default(), findings: Vec::new() }
     }
 
-    fn position(&mut self, body: &mut Body) -> Result<(), DecodeError> {
-        let position = self.location()?;
-        let targets = self.word()?;
-        let count = self.value()?;
-        let record = body.positions.entry(position).or_default();
-        record.count = Some(count);
-        for _ in 0..targets {
-            self.expect(INDIRECT_CALL)?;
-            let start = self.at;
-            let name = self.value()?;
-            let target = self.symbol(start, name)?;
-            let calls = self.value()?;
-            let sum = record.targets.entry(target).or_default();
-            *sum = sum.saturating_add(calls);
+    fn file(mut self) -> Result<Decoded, Finding> {
+        self.words.take(12)?;
+        if self.layout != Layout::of(self.version) {
+            self.note(4, Defect::Layout);
+        }
+        let summary = if self.layout.summary { Some(self.summary()?) } else { None };
+        let names = self.names()?;
+        self.functions(&names)?;
+        self.tail()?;
+        if summary.as_ref().is_some_and(|summary| *summary != self.profile.summary()) {
+            self.note(12, Defect::Summary);
+        }
+        let (profile, findings) = (self.profile, self.findings);
+        Ok(Decoded { profile, summary, version: self.version, layout: self.layout, findings })
+    }
+
+    fn summary(&mut self) -> Result<Summary, Finding> {
+        self.words.expect(SUMMARY)?;
+        let mut summary = Summary {
+            total_count: self.words.value()?,
+            max_count: self.words.value()?,
+            max_function_count: self.words.value()?,
+            counts: self.words.value()?,
+            functions: self.words.value()?,
+            cutoffs: Vec::new(),
+        };
+        let offset = self.words.offset();
+        let cutoffs = self.words.wide_count(20)?;
+        if cutoffs != CUTOFFS.len() {
+            self.note(offset, Defect::Cutoffs(cutoffs as u64));
+        }
+        for _ in 0..cutoffs {
+            let share = self.words.word()?;
+            let (min_count, counts) = (self.words.value()?, self.words.value()?);
+            summary.cutoffs.push(Cutoff { share, min_count, counts });
+        }
+        Ok(summary)
+    }
+
+    /// The symbols by the place of their name, `None` for the empty first one.
+    fn names(&mut self) -> Result<Vec<Option<SymbolId>>, Finding> {
+        self.words.tag(NAMES)?;
+        let mut files = Vec::new();
+        if self.layout.files {
+            for _ in 0..self.words.count(5)? {
+                let path = self.words.string()?;
+                files.push(self.profile.symbols.file(path));
+            }
+        }
+        let number = self.words.count(5)?;
+        let mut symbols = Vec::with_capacity(number);
+        for place in 0..number {
+            let offset = self.words.offset();
+            let name = self.words.string()?;
+            let file = match self.layout.files.then(|| self.words.word()).transpose()? {
+                None | Some(NO_FILE) => None,
+                Some(index) => match files.get(index as usize) {
+                    Some(&file) => Some(file),
+                    None => return self.words.error(offset, Defect::FileIndex(index)),
+                },
+            };
+            if place == 0 && !name.is_empty() {
+                self.note(offset, Defect::FirstName);
+            }
+            let name = if file.is_some() { names::without_lto_priv(name) } else { name };
+            let is_one = place > 0 && !name.is_empty();
+            symbols.push(is_one.then(|| self.profile.symbols.symbol(name, file)));
+        }
+        Ok(symbols)
+    }
+
+    fn functions(&mut self, symbols: &[Option<SymbolId>]) -> Result<(), Finding> {
+        self.words.tag(FUNCTIONS)?;
+        for _ in 0..self.words.count(if self.layout.timestamps { 28 } else { 20 })? {
+            let offset = self.words.offset();
+            let head_count = self.words.value()?;
+            if head_count > LARGEST_COUNT {
+                self.note(offset, Defect::LargeCount(head_count));
+            }
+            let timestamp = if self.layout.timestamps { self.words.value()? } else { 0 };
+            let mut instances = Instances::new(&mut self.words, symbols, &mut self.findings);
+            let (symbol, body) = instances.read()?;
+            if self.profile.functions.contains_key(&symbol) {
+                self.note(offset, Defect::DuplicateFunction);
+            }
+            self.profile.add(symbol, Function { head_count, timestamp, body });
         }
         Ok(())
     }
 
-    fn location(&mut self) -> Result<Position, DecodeError> {
-        let location = self.word()?;
-        Ok(Position { line: location >> 16, discriminator: location as u16 })
-    }
-
-    fn tail(&mut self) -> Result<(), DecodeError> {
-        self.expect(MODULES)?;
-        self.word()?;
-        self.expect(0)?;
-        self.expect(WORKING_SET)?;
-        let words = self.word()?;
-        self.take(words as usize * 4).map(drop)
-    }
-
-    fn symbol(&mut self, offset: usize, index: u64) -> Result<SymbolId, DecodeError> {
-        let name = usize::try_from(index).ok().and_then(|index| self.names.get(index));
-        match name {
-            Some(name) if !name.is_empty() => Ok(self.profile.symbols.symbol(name, None)),
-            _ => self.error(offset, Defect::NameIndex(index)),
+    fn tail(&mut self) -> Result<(), Finding> {
+        self.words.tag(MODULES)?;
+        self.words.expect(0)?;
+        let offset = self.words.offset();
+        let length = 4 * 3 * WORKING_SET_ENTRIES as usize;
+        let is_whole = self.words.tag(WORKING_SET).is_ok() && self.words.take(length).is_ok();
+        match (is_whole, self.words.left()) {
+            (false, _) => self.note(offset, Defect::WorkingSet),
+            (true, 0) => {}
+            (true, left) => self.note(self.words.offset(), Defect::Trailing(left as u64)),
         }
+        Ok(())
     }
 
-    fn string(&mut self) -> Result<&'a [u8], DecodeError> {
-        let start = self.at;
-        let length = self.word()?;
-        match self.take(length as usize)? {
-            [name @ .., 0] if !name.contains(&0) => Ok(name),
-            _ => self.error(start, Defect::Name),
-        }
-    }
-
-    /// A number of things that take at least `size` bytes each.
-    fn count(&mut self, size: usize) -> Result<u32, DecodeError> {
-        let start = self.at;
-        let number = self.word()?;
-        if number as usize > (self.bytes.len() - self.at) / size {
-            return self.error(start, Defect::Count(number));
-        }
-        Ok(number)
-    }
-
-    fn expect(&mut self, expected: u32) -> Result<(), DecodeError> {
-        let start = self.at;
-        match self.word()? {
-            found if found == expected => Ok(()),
-            found => self.error(start, Defect::Word { expected, found }),
-        }
-    }
-
-    fn value(&mut self) -> Result<u64, DecodeError> {
-        let low = self.word()?;
-        Ok(u64::from(self.word()?) << 32 | u64::from(low))
-    }
-
-    fn word(&mut self) -> Result<u32, DecodeError> {
-        let bytes = self.take(4)?;
-        Ok(u32::from_ne_bytes(bytes.try_into().unwrap_or_default()))
-    }
-
-    fn take(&mut self, length: usize) -> Result<&'a [u8], DecodeError> {
-        let left = &self.bytes[self.at..];
-        let Some(taken) = left.get(..length) else {
-            let (expected, found) = (length as u64, left.len() as u64);
-            return self.error(self.at, Defect::Truncated { expected, found });
-        };
-        self.at += length;
-        Ok(taken)
-    }
-
-    fn error<T>(&self, offset: usize, defect: Defect) -> Result<T, DecodeError> {
-        Err(DecodeError { offset: offset as u64, defect })
+    fn note(&mut self, offset: u64, defect: Defect) {
+        self.findings.push(Finding { offset, defect });
     }
 }

@@ -1,29 +1,16 @@
-//! Writes version 2.
-//!
-//! Its readers know functions by name alone, cut at the first dot, and so equal names are added.
-//! GCC 12 ignores discriminators and takes the last of several positions of a line, and finds only
-//! call sites without one: for it there is one position a line, with the largest count, and no
-//! discriminators.
+//! Writes the current layout of each version, as its readers want it.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::fmt;
 
+use super::rules::{Lowered, Rules};
 use super::{
-    FUNCTIONS, INDIRECT_CALL, MAGIC, MODULES, NAMES, VERSION, WORKING_SET, WORKING_SET_ENTRIES,
+    FUNCTIONS, INDIRECT_CALL, Layout, MAGIC, MODULES, NAMES, NO_FILE, SUMMARY, WORKING_SET,
+    WORKING_SET_ENTRIES, names,
 };
-use crate::profile::{Body, Profile, Record, SymbolId, Symbols};
-
-/// Largest count that compilers can hold.
-const LARGEST_COUNT: u64 = i64::MAX as u64;
-
-/// What the reading compiler makes of positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discriminators {
-    /// GCC 12.
-    Ignored,
-    /// GCC 13 to 15.
-    Used,
-}
+use crate::formats::afdo_v4::Ids;
+use crate::profile::{Body, LARGEST_COUNT, Position, Profile, Record, Summary, SymbolId};
 
 /// A file, and what of the profile is not in it.
 #[derive(Clone, Debug)]
@@ -34,152 +21,168 @@ pub struct Encoded {
     pub dropped: usize,
 }
 
-/// The file of a profile.
-pub fn encode(profile: &Profile, discriminators: Discriminators) -> Encoded {
-    let mut lowering = Lowering { symbols: &profile.symbols, discriminators, dropped: 0 };
-    let mut functions = BTreeMap::<&[u8], (u64, Instance<'_>)>::new();
-    for (&symbol, function) in &profile.functions {
-        let (head_count, instance) = functions.entry(lowering.name(symbol)).or_default();
-        *head_count = head_count.saturating_add(function.head_count);
-        lowering.add(&function.body, instance);
+/// A symbol that has an empty name, or one with a NUL inside: readers crash on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameError(Vec<u8>);
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the name \"{}\" cannot be written", self.0.escape_ascii())
     }
-    let bytes = Writer::new(&functions).file(&functions);
-    Encoded { bytes, dropped: lowering.dropped }
 }
 
-/// A function or an inlined copy of it, as the format sees it.
-#[derive(Default)]
-struct Instance<'p> {
-    positions: BTreeMap<u32, Counts<'p>>,
-    call_sites: BTreeMap<(u32, &'p [u8]), Instance<'p>>,
-}
+impl core::error::Error for NameError {}
 
-#[derive(Default)]
-struct Counts<'p> {
-    count: u64,
-    targets: BTreeMap<&'p [u8], u64>,
-}
-
-struct Lowering<'p> {
-    symbols: &'p Symbols,
-    discriminators: Discriminators,
-    dropped: usize,
-}
-
-impl<'p> Lowering<'p> {
-    fn name(&self, symbol: SymbolId) -> &'p [u8] {
-        let name = self.symbols.name(symbol);
-        // A dot at the start would leave nothing, and an empty name kills the readers.
-        let cut = name.iter().skip(1).position(|&byte| byte == b'.');
-        &name[..cut.map_or(name.len(), |cut| cut + 1)]
-    }
-
-    /// Adds a body to an instance, which may have that of an equal name already.
-    fn add(&mut self, body: &'p Body, instance: &mut Instance<'p>) {
-        let mut lines = BTreeMap::<u32, Counts<'p>>::new();
-        for (position, record) in &body.positions {
-            let Ok(line) = u16::try_from(position.line) else {
-                self.dropped += 1;
-                continue;
-            };
-            let discriminator = match self.discriminators {
-                Discriminators::Ignored => 0,
-                Discriminators::Used => position.discriminator,
-            };
-            let location = u32::from(line) << 16 | u32::from(discriminator);
-            self.counts(record, location, &mut lines);
-            for (&callee, body) in &record.inlined {
-                let callee = (location, self.name(callee));
-                self.add(body, instance.call_sites.entry(callee).or_default());
-            }
-        }
-        for (location, counts) in lines {
-            let sum = instance.positions.entry(location).or_default();
-            sum.count = sum.count.saturating_add(counts.count);
-            for (target, calls) in counts.targets {
-                let sum = sum.targets.entry(target).or_default();
-                *sum = sum.saturating_add(calls);
-            }
+/// The file of a profile for readers that follow these rules.
+pub fn encode(profile: &Profile, rules: Rules) -> Result<Encoded, NameError> {
+    let Lowered { profile, dropped } = Lowered::new(profile, rules);
+    let ids = Ids::new(&profile);
+    let mut order: Vec<SymbolId> = ids.symbols().map(|(_, symbol)| symbol).collect();
+    names::sort(&profile.symbols, &mut order);
+    for &symbol in &order {
+        let name = profile.symbols.name(symbol);
+        if name.is_empty() || name.contains(&0) {
+            return Err(NameError(name.to_vec()));
         }
     }
-
-    /// The counts of a position, the largest of those that share a location.
-    fn counts(&self, record: &'p Record, location: u32, lines: &mut BTreeMap<u32, Counts<'p>>) {
-        if record.count.is_none() && record.targets.is_empty() {
-            return;
-        }
-        // Without a count of its own a call site was executed as often as it called.
-        let calls = record.targets.values().fold(0u64, |sum, &calls| sum.saturating_add(calls));
-        let counts = lines.entry(location).or_default();
-        counts.count = counts.count.max(record.count.unwrap_or(calls)).min(LARGEST_COUNT);
-        for (&target, &calls) in &record.targets {
-            let sum = counts.targets.entry(self.name(target)).or_default();
-            *sum = sum.saturating_add(calls).min(LARGEST_COUNT);
-        }
-    }
+    let index = (1..).zip(&order).map(|(index, &symbol)| (symbol, index)).collect();
+    let layout = Layout::of(rules.version);
+    let writer = Writer { profile: &profile, layout, order: &order, index, bytes: Vec::new() };
+    Ok(Encoded { bytes: writer.file(rules), dropped })
 }
 
 struct Writer<'p> {
-    names: BTreeMap<&'p [u8], u32>,
+    profile: &'p Profile,
+    layout: Layout,
+    /// The symbols in the order of the name table, which starts with an empty name.
+    order: &'p [SymbolId],
+    index: BTreeMap<SymbolId, u32>,
     bytes: Vec<u8>,
 }
 
-impl<'p> Writer<'p> {
-    fn new(functions: &BTreeMap<&'p [u8], (u64, Instance<'p>)>) -> Self {
-        let mut names = BTreeMap::from([(b"".as_slice(), 0)]);
-        for (&name, (_, instance)) in functions {
-            names.insert(name, 0);
-            instance.collect_names(&mut names);
+impl Writer<'_> {
+    fn file(mut self, rules: Rules) -> Vec<u8> {
+        self.words(&[MAGIC, rules.version.word(), 0]);
+        if self.layout.summary {
+            self.summary(&self.profile.summary());
         }
-        for (index, place) in (0..).zip(names.values_mut()) {
-            *place = index;
-        }
-        Self { names, bytes: Vec::new() }
-    }
-
-    fn file(mut self, functions: &BTreeMap<&'p [u8], (u64, Instance<'p>)>) -> Vec<u8> {
-        self.words(&[MAGIC, VERSION, 0]);
-        self.name_table();
-        let length: u32 = functions.values().map(|(_, instance)| 2 + instance.words()).sum();
-        self.words(&[FUNCTIONS, 1 + length, functions.len() as u32]);
-        for (name, (head_count, instance)) in functions {
-            self.value((*head_count).min(LARGEST_COUNT));
-            self.instance(name, instance);
-        }
+        self.names();
+        self.functions();
         self.words(&[MODULES, 0, 0, WORKING_SET, 3 * WORKING_SET_ENTRIES]);
         self.words(&[0; 3 * WORKING_SET_ENTRIES as usize]);
         self.bytes
     }
 
-    fn name_table(&mut self) {
-        let names: Vec<&[u8]> = self.names.keys().copied().collect();
-        let length: usize = names.iter().map(|name| 1 + (name.len() + 4) / 4).sum();
-        self.words(&[NAMES, 1 + length as u32, names.len() as u32]);
-        for name in names {
-            self.word(name.len() as u32 + 1);
-            self.bytes.extend_from_slice(name);
-            self.bytes.push(0);
+    fn summary(&mut self, summary: &Summary) {
+        self.word(SUMMARY);
+        self.value(summary.total_count);
+        self.value(summary.max_count);
+        self.value(summary.max_function_count);
+        self.value(summary.counts);
+        self.value(summary.functions);
+        self.value(summary.cutoffs.len() as u64);
+        for cutoff in &summary.cutoffs {
+            self.word(cutoff.share);
+            self.value(cutoff.min_count);
+            self.value(cutoff.counts);
         }
     }
 
-    fn instance(&mut self, name: &[u8], instance: &Instance<'p>) {
-        self.word(self.names[name]);
-        self.word(instance.positions.len() as u32);
-        self.word(instance.call_sites.len() as u32);
-        for (&location, counts) in &instance.positions {
-            self.word(location);
-            self.word(counts.targets.len() as u32);
-            self.value(counts.count);
-            for (target, &calls) in &counts.targets {
-                self.word(INDIRECT_CALL);
-                self.value(self.names[target].into());
-                self.value(calls);
+    fn names(&mut self) {
+        let symbols = &self.profile.symbols;
+        let names = || self.order.iter().map(|&symbol| symbols.name(symbol));
+        let length: usize = names().map(|name| 1 + (name.len() + 4) / 4).sum();
+        // The empty name is two words.
+        self.words(&[NAMES, 1 + 2 + length as u32]);
+        let files = names::files(symbols, self.order);
+        if self.layout.files {
+            self.word(files.len() as u32);
+            files.iter().for_each(|path| self.string(path));
+        }
+        self.word(1 + self.order.len() as u32);
+        self.name(b"", None);
+        for &symbol in self.order {
+            let file = symbols.declared_in(symbol);
+            let file = file.and_then(|path| files.binary_search(&path).ok());
+            self.name(symbols.name(symbol), file);
+        }
+    }
+
+    fn name(&mut self, name: &[u8], file: Option<usize>) {
+        self.string(name);
+        if self.layout.files {
+            self.word(file.map_or(NO_FILE, |file| file as u32));
+        }
+    }
+
+    fn functions(&mut self) {
+        let mut functions: Vec<_> = self.profile.functions.iter().collect();
+        functions.sort_by_key(|(symbol, _)| self.index[*symbol]);
+        let length: usize = functions.iter().map(|(_, f)| 2 + words(&f.body)).sum();
+        self.words(&[FUNCTIONS, 1 + length as u32, functions.len() as u32]);
+        for (&symbol, function) in functions {
+            self.count(function.head_count);
+            if self.layout.timestamps {
+                self.count(function.timestamp);
+            }
+            self.instance(symbol, &function.body);
+        }
+    }
+
+    fn instance(&mut self, symbol: SymbolId, body: &Body) {
+        let call_sites: usize = body.positions.values().map(|record| record.inlined.len()).sum();
+        let with_counts = |record: &&Record| record.count.is_some();
+        self.word(self.index[&symbol]);
+        self.word(body.positions.values().filter(with_counts).count() as u32);
+        self.word(call_sites as u32);
+        for (position, record) in &body.positions {
+            if let Some(count) = record.count {
+                self.position(position, count, record);
             }
         }
-        for ((location, callee), instance) in &instance.call_sites {
-            self.word(*location);
-            self.instance(callee, instance);
+        for (position, record) in &body.positions {
+            for (callee, body) in self.by_name(&record.inlined) {
+                self.location(position);
+                self.instance(callee, body);
+            }
         }
+    }
+
+    fn position(&mut self, position: &Position, count: u64, record: &Record) {
+        self.location(position);
+        self.word(record.targets.len() as u32);
+        self.count(count);
+        for (target, &calls) in self.by_name(&record.targets) {
+            self.word(INDIRECT_CALL);
+            self.value(self.index[&target].into());
+            self.count(calls);
+        }
+    }
+
+    fn by_name<'m, T>(&self, symbols: &'m BTreeMap<SymbolId, T>) -> Vec<(SymbolId, &'m T)> {
+        let mut sorted: Vec<_> = symbols.iter().map(|(&symbol, value)| (symbol, value)).collect();
+        sorted.sort_by_key(|(symbol, _)| self.index[symbol]);
+        sorted
+    }
+
+    fn location(&mut self, position: &Position) {
+        self.word(position.line << 16 | u32::from(position.discriminator));
+    }
+
+    fn string(&mut self, string: &[u8]) {
+        let words = (string.len() + 4) / 4;
+        let (length, bytes) = match self.layout.padded_strings {
+            true => (words, 4 * words),
+            false => (string.len() + 1, string.len() + 1),
+        };
+        self.word(length as u32);
+        let end = self.bytes.len() + bytes;
+        self.bytes.extend_from_slice(string);
+        self.bytes.resize(end, 0);
+    }
+
+    fn count(&mut self, count: u64) {
+        self.value(count.min(LARGEST_COUNT));
     }
 
     fn words(&mut self, words: &[u32]) {
@@ -196,21 +199,11 @@ impl<'p> Writer<'p> {
     }
 }
 
-impl<'p> Instance<'p> {
-    fn collect_names(&self, names: &mut BTreeMap<&'p [u8], u32>) {
-        for counts in self.positions.values() {
-            names.extend(counts.targets.keys().map(|&target| (target, 0)));
-        }
-        for (&(_, callee), instance) in &self.call_sites {
-            names.insert(callee, 0);
-            instance.collect_names(names);
-        }
-    }
-
-    /// Length in words, as `create_gcov` counts them.
-    fn words(&self) -> u32 {
-        let targets: usize = self.positions.values().map(|counts| counts.targets.len()).sum();
-        let inner: u32 = self.call_sites.values().map(|instance| 1 + instance.words()).sum();
-        3 + 4 * self.positions.len() as u32 + 5 * targets as u32 + inner
-    }
+/// Length of an instance in words, as `create_gcov` counts them.
+fn words(body: &Body) -> usize {
+    let record = |record: &Record| {
+        let own = if record.count.is_some() { 4 + 5 * record.targets.len() } else { 0 };
+        own + record.inlined.values().map(|body| 1 + words(body)).sum::<usize>()
+    };
+    3 + body.positions.values().map(record).sum::<usize>()
 }

@@ -3,13 +3,7 @@
 use core::fmt;
 
 /// A defect and where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Byte of the file.
-    pub offset: u64,
-    /// The defect.
-    pub defect: Defect,
-}
+pub type Finding = crate::formats::Finding<Defect>;
 
 /// A defect of a version 4 file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,11 +186,3 @@ impl fmt::Display for Defect {
         }
     }
 }
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}: {}", self.offset, self.defect)
-    }
-}
-
-impl core::error::Error for Finding {}

@@ -9,8 +9,10 @@ use alloc::vec::Vec;
 use super::check::{Defect, Finding};
 use super::number::{Encoding, Input};
 use super::table::{Section, Table};
-use super::{DEEPEST, HIGH, NO_INFO, location, section, trie};
-use crate::profile::{Body, Cutoff, Function, Position, Profile, Record, Summary, SymbolId};
+use super::{HIGH, NO_INFO, location, section, trie};
+use crate::profile::{
+    Body, Cutoff, DEEPEST, Function, Position, Profile, Record, Summary, SymbolId,
+};
 
 /// What a file says, and what is wrong with it.
 #[derive(Clone, Debug)]

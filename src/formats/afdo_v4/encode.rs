@@ -6,12 +6,10 @@ use core::fmt;
 use super::ids::FileSymbols;
 use super::number::Output;
 use super::{HIGH, Ids, NO_INFO, location, section, table, trie};
-use crate::profile::{Body, Function, Position, Profile, Record, Summary, SymbolId};
+use crate::profile::{Body, Function, LARGEST_COUNT, Position, Profile, Record, Summary, SymbolId};
 
 pub use super::number::Encoding;
 
-/// Largest count that compilers can hold (D38).
-const LARGEST_COUNT: u64 = i64::MAX as u64;
 /// Farthest line that fits (D34).
 const FARTHEST_LINE: u32 = (1 << 24) - 1;
 

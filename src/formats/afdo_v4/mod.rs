@@ -69,8 +69,6 @@ pub fn is_compact(bytes: &[u8]) -> bool {
 
 /// Instead of an info section, for symbols that have none.
 const NO_INFO: u32 = u32::MAX;
-/// Deepest nesting of inlined functions that is read (D10).
-const DEEPEST: usize = 1024;
 /// Bit 7 of a section's or location's first byte.
 const HIGH: u8 = 0x80;
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::check::{Defect, TextError};
 use super::scanner::Scanner;
-use crate::profile::{Body, Cutoff, Function, Position, Profile, Summary, SymbolId};
+use crate::profile::{Body, Cutoff, DEEPEST, Function, Position, Profile, Summary, SymbolId};
 
 /// What a text says.
 #[derive(Clone, Debug)]
@@ -15,9 +15,6 @@ pub struct Decoded {
     /// The summary as it stands in the text.
     pub summary: Summary,
 }
-
-/// Deepest nesting of inlined functions.
-const DEEPEST: usize = 1024;
 
 /// Reads a text.
 pub fn decode(text: &[u8]) -> Result<Decoded, TextError> {

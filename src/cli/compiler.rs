@@ -1,0 +1,48 @@
+//! What the compiler that will read a profile wants: `--for-gcc`.
+
+use std::path::Path;
+use std::prelude::v1::*;
+use std::process::Command;
+
+use super::error::{Context, Error, Result};
+use crate::formats::afdo_v1_v3::rules::Rules;
+
+/// The rules of a compiler, which is a major version of gcc or the path of one.
+pub fn rules(choice: &str) -> Result<Rules> {
+    let major = match choice.parse() {
+        Ok(major) => major,
+        Err(_) => major_for(Path::new(choice))?,
+    };
+    Rules::for_gcc(major).ok_or_else(|| {
+        Error::new(format!(
+            "--for-gcc: the rules of gcc 10 to 17 are known, not those of gcc {major}"
+        ))
+    })
+}
+
+/// The major version whose rules a compiler follows: from gcc 16 on it tells which version of the
+/// format it reads, before that the version of the compiler decides.
+fn major_for(compiler: &Path) -> Result<u32> {
+    let ask = |option| Command::new(compiler).arg(option).output().about(compiler);
+    let output = ask("--print-autofdo-gcov-version")?;
+    if output.status.success() {
+        let text = String::from_utf8_lossy(&output.stdout);
+        return match text.trim() {
+            "1" => Ok(10),
+            "2" => Ok(13),
+            "3" => Ok(16),
+            other => {
+                let what =
+                    format!("reads version \"{other}\" of AutoFDO's format, which is not known");
+                Err(Error::about(compiler, what))
+            }
+        };
+    }
+    let output = ask("-dumpversion")?;
+    let version = String::from_utf8_lossy(&output.stdout);
+    let major = version.trim().split('.').next().and_then(|major| major.parse().ok());
+    major.ok_or_else(|| {
+        let found = version.trim().to_string();
+        Error::about(compiler, format!("-dumpversion: expected a version, found \"{found}\""))
+    })
+}

@@ -1,0 +1,141 @@
+//! The format in which a command writes a profile: `--to` and `--for-gcc`.
+
+use std::path::Path;
+use std::prelude::v1::*;
+
+use clap::{Args, ValueEnum};
+
+use super::error::{Context, Error, Result};
+use super::input::{Format, Input};
+use super::output::Content;
+use super::{compiler, warn};
+use crate::formats::afdo_v1_v3::Version;
+use crate::formats::afdo_v1_v3::rules::Rules;
+use crate::formats::afdo_v4::encode::Encoding;
+use crate::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text, json};
+use crate::profile::Profile;
+
+/// What the user chose.
+#[derive(Debug, Args)]
+pub struct Choice {
+    /// What to write
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub to: Option<Target>,
+    /// Write what this gcc reads, by its rules: a major version or the path of the compiler
+    #[arg(long, value_name = "N or PATH")]
+    pub for_gcc: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    /// AutoFDO version 4
+    V4,
+    /// AutoFDO version 4, compact encoding
+    V4Compact,
+    /// AutoFDO version 4, text
+    V4Text,
+    /// AutoFDO version 3, for gcc 16 and 17
+    V3,
+    /// AutoFDO version 2, for gcc 12 to 15
+    V2,
+    /// AutoFDO version 1, for gcc 10 and 11
+    V1,
+    /// AutoFDO version 0x3430372a, for LLVM
+    V407,
+    /// Counter files of gcc, one per object; only of dumps
+    Gcda,
+    /// JSON
+    Json,
+}
+
+/// A format of profiles, with its rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileFormat {
+    V4(Encoding),
+    V4Text,
+    V1V3(Rules),
+    Json,
+}
+
+impl Choice {
+    /// The format, if one was chosen.
+    pub fn format(&self) -> Result<Option<ProfileFormat>> {
+        let rules = self.for_gcc.as_deref().map(compiler::rules).transpose()?;
+        let version = match self.to {
+            None => return Ok(rules.map(ProfileFormat::V1V3)),
+            Some(Target::V1) => Version::V1,
+            Some(Target::V2) => Version::V2,
+            Some(Target::V3) => Version::V3,
+            Some(Target::V407) => Version::V407,
+            Some(other) => {
+                return match rules {
+                    None => other.without_rules().map(Some),
+                    Some(rules) => Err(self.mismatch(rules)),
+                };
+            }
+        };
+        match rules {
+            Some(rules) if rules.version != version => Err(self.mismatch(rules)),
+            Some(rules) => Ok(Some(ProfileFormat::V1V3(rules))),
+            None => Ok(Some(ProfileFormat::V1V3(Rules::for_version(version)))),
+        }
+    }
+
+    fn mismatch(&self, rules: Rules) -> Error {
+        let gcc = self.for_gcc.as_deref().unwrap_or_default();
+        let version = rules.version.word();
+        Error::new(format!("--for-gcc {gcc}: it reads version {version}, not what --to says"))
+    }
+}
+
+impl Target {
+    fn without_rules(self) -> Result<ProfileFormat> {
+        Ok(match self {
+            Self::V4Compact => ProfileFormat::V4(Encoding::Compact),
+            Self::V4Text => ProfileFormat::V4Text,
+            Self::Json => ProfileFormat::Json,
+            Self::Gcda => return Err(Error::new("only `convert` writes .gcda files, from dumps")),
+            _ => ProfileFormat::V4(Encoding::Normal),
+        })
+    }
+}
+
+impl ProfileFormat {
+    /// The format of an input, kept as it is as far as its version allows.
+    pub fn of(input: &Input) -> Self {
+        match input.format {
+            Format::V1V3(version) => Self::V1V3(Rules::that_keep_most(version)),
+            Format::V4Text => Self::V4Text,
+            _ if afdo_v4::is_compact(&input.bytes) => Self::V4(Encoding::Compact),
+            _ => Self::V4(Encoding::Normal),
+        }
+    }
+
+    /// The file of a profile; `name` is its name in messages.
+    pub fn file(self, profile: &Profile, name: &Path) -> Result<(Vec<u8>, Content)> {
+        match self {
+            Self::V4(encoding) => {
+                let bytes = afdo_v4::encode::encode(profile, encoding).about(name)?;
+                Ok((bytes, Content::Binary))
+            }
+            Self::V4Text => {
+                let text = afdo_v4_text::encode::encode(profile).about(name)?;
+                Ok((text, Content::Text))
+            }
+            Self::V1V3(rules) => {
+                let encoded = afdo_v1_v3::encode::encode(profile, rules).about(name)?;
+                if encoded.dropped > 0 {
+                    let dropped = encoded.dropped;
+                    warn(name, format!("{dropped} positions dropped, too far from their function"));
+                }
+                Ok((encoded.bytes, Content::Binary))
+            }
+            Self::Json => {
+                let profile = json::encode::Profile::new(profile, |_| true);
+                let mut bytes = serde_json::to_vec_pretty(&profile).map_err(Error::new)?;
+                bytes.push(b'\n');
+                Ok((bytes, Content::Text))
+            }
+        }
+    }
+}

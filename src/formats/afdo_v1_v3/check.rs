@@ -1,0 +1,118 @@
+//! What can be wrong with a file, and what of it a reader may tolerate.
+
+use core::fmt;
+
+/// A defect and where it is.
+pub type Finding = crate::formats::Finding<Defect>;
+
+/// A defect of a file before version 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Defect {
+    /// Another magic or version.
+    Magic,
+    /// Another word was due.
+    Word {
+        /// The word due.
+        expected: u32,
+        /// The word found.
+        found: u32,
+    },
+    /// The file ends early.
+    Truncated {
+        /// Bytes needed.
+        expected: u64,
+        /// Bytes left.
+        found: u64,
+    },
+    /// More things than there are bytes for.
+    Count {
+        /// Most that the bytes left can hold.
+        most: u64,
+        /// The number found.
+        found: u64,
+    },
+    /// A string of length 0, or without its NUL, or with one inside.
+    Name,
+    /// A name that does not exist, or the empty first one.
+    NameIndex(u64),
+    /// A file that does not exist.
+    FileIndex(u32),
+    /// Functions inlined into each other too deep.
+    Depth,
+    /// A layout that the version has no longer, or never had.
+    Layout,
+    /// A first name that is not empty.
+    FirstName,
+    /// A second record for one location, target or inlined function.
+    DuplicateLocation,
+    /// A second function of the same name.
+    DuplicateFunction,
+    /// A target that is not of the one type.
+    TargetType(u32),
+    /// A count above 2^63-1.
+    LargeCount(u64),
+    /// A number of cutoffs for which compilers have no room, or too few of them.
+    Cutoffs(u64),
+    /// The summary is not that of the counts.
+    Summary,
+    /// The working set is missing or cut short.
+    WorkingSet,
+    /// Bytes behind the end.
+    Trailing(u64),
+}
+
+impl Defect {
+    /// Whether the rest of the file can be trusted all the same.
+    pub const fn is_tolerable(&self) -> bool {
+        matches!(
+            self,
+            Self::Layout
+                | Self::FirstName
+                | Self::DuplicateLocation
+                | Self::DuplicateFunction
+                | Self::TargetType(_)
+                | Self::LargeCount(_)
+                | Self::Cutoffs(_)
+                | Self::Summary
+                | Self::WorkingSet
+                | Self::Trailing(_)
+        )
+    }
+}
+
+impl fmt::Display for Defect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Magic => f.write_str("expected \"adcg\" and version 1, 2, 3 or 0x3430372a"),
+            Self::Word { expected, found } => {
+                write!(f, "expected {expected:#x}, found {found:#x}")
+            }
+            Self::Truncated { expected, found } => {
+                write!(f, "cut short: expected {expected} more bytes, found {found}")
+            }
+            Self::Count { most, found } => write!(
+                f,
+                "expected a number up to {most}, for which there are bytes, found {found}"
+            ),
+            Self::Name => f.write_str("expected a name with one NUL, at its end"),
+            Self::NameIndex(0) => f.write_str("name 0, at which compilers stop"),
+            Self::NameIndex(index) => write!(f, "there is no name {index}"),
+            Self::FileIndex(index) => write!(f, "there is no file {index}"),
+            Self::Depth => f.write_str("functions inlined into each other too deep"),
+            Self::Layout => f.write_str("layout that compilers do not read in this version"),
+            Self::FirstName => f.write_str("expected an empty name as the first"),
+            Self::DuplicateLocation => f.write_str("second record of its kind at this place"),
+            Self::DuplicateFunction => f.write_str("second function of this name"),
+            Self::TargetType(found) => {
+                write!(f, "expected targets of type {}, found {found}", super::INDIRECT_CALL)
+            }
+            Self::LargeCount(found) => {
+                write!(f, "count {found}, which compilers take for a negative one")
+            }
+            Self::Cutoffs(found) => write!(f, "expected 16 cutoffs, found {found}"),
+            Self::Summary => f.write_str("summary differs from the counts"),
+            Self::WorkingSet => f.write_str("working set is missing or cut short"),
+            Self::Trailing(bytes) => write!(f, "{bytes} bytes behind the end"),
+        }
+    }
+}

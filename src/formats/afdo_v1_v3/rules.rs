@@ -1,0 +1,156 @@
+//! What the readers of each version make of names and positions, and profiles made to their liking.
+//!
+//! | reader | version | names | discriminators |
+//! |---|---|---|---|
+//! | GCC 10 and 11 | 1 | cut at the first dot | ignored |
+//! | GCC 12 | 2 | cut at the first dot | ignored |
+//! | GCC 13 to 15 | 2 | cut at the first dot | used |
+//! | GCC 16 and 17 | 3 | without suffixes of clones, with files | used |
+//! | LLVM | 0x3430372a | whole | used |
+//!
+//! A compiler that ignores discriminators takes the last of several positions of a line, and finds
+//! only call sites without one: for it there is one position a line, with the largest count. What
+//! becomes equal is added up.
+
+use super::Version;
+use super::names::Renaming;
+use crate::formats::afdo_v4::Ids;
+use crate::profile::{Body, Function, LARGEST_COUNT, Position, Profile, Record};
+
+/// How a reader takes a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// The version that it reads.
+    pub version: Version,
+    /// What it makes of names.
+    pub names: Names,
+    /// What it makes of discriminators.
+    pub discriminators: Discriminators,
+}
+
+/// What a reader makes of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// It cuts them at the first dot.
+    CutAtDot,
+    /// It strips suffixes of clones and compares files.
+    WithFiles,
+    /// It takes them as they are.
+    Whole,
+}
+
+/// What a reader makes of discriminators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discriminators {
+    /// It does not look at them.
+    Ignored,
+    /// It tells positions apart by them.
+    Used,
+}
+
+impl Rules {
+    /// The rules of a major version of GCC, if it is known to read one of these versions.
+    pub const fn for_gcc(major: u32) -> Option<Self> {
+        let (version, names, discriminators) = match major {
+            10 | 11 => (Version::V1, Names::CutAtDot, Discriminators::Ignored),
+            12 => (Version::V2, Names::CutAtDot, Discriminators::Ignored),
+            13..=15 => (Version::V2, Names::CutAtDot, Discriminators::Used),
+            16 | 17 => (Version::V3, Names::WithFiles, Discriminators::Used),
+            _ => return None,
+        };
+        Some(Self { version, names, discriminators })
+    }
+
+    /// Rules by which all readers of a version find something.
+    pub const fn for_version(version: Version) -> Self {
+        let (names, discriminators) = match version {
+            Version::V1 | Version::V2 => (Names::CutAtDot, Discriminators::Ignored),
+            Version::V3 => (Names::WithFiles, Discriminators::Used),
+            Version::V407 => (Names::Whole, Discriminators::Used),
+        };
+        Self { version, names, discriminators }
+    }
+
+    /// Rules that keep as much of a profile as a reader of the version could use.
+    pub const fn that_keep_most(version: Version) -> Self {
+        Self { discriminators: Discriminators::Used, ..Self::for_version(version) }
+    }
+}
+
+/// A profile made to a reader's liking.
+pub struct Lowered {
+    /// The profile.
+    pub profile: Profile,
+    /// Positions that were too far from the start of their function for 16 bits.
+    pub dropped: usize,
+}
+
+impl Lowered {
+    /// Follows rules.
+    pub fn new(profile: &Profile, rules: Rules) -> Self {
+        let ids = Ids::new(profile);
+        let old: alloc::vec::Vec<_> = ids.symbols().map(|(_, symbol)| symbol).collect();
+        let names = Renaming::new(&profile.symbols, &old, rules.names);
+        let mut lowering = Lowering { names, rules, dropped: 0 };
+        let mut lowered = Profile::default();
+        for (symbol, function) in &profile.functions {
+            let body = lowering.body(&function.body);
+            let function = Function { body, ..*function };
+            lowered.add(lowering.names.of[symbol], function);
+        }
+        lowered.symbols = lowering.names.symbols;
+        Self { profile: lowered, dropped: lowering.dropped }
+    }
+}
+
+struct Lowering {
+    names: Renaming,
+    rules: Rules,
+    dropped: usize,
+}
+
+impl Lowering {
+    fn body(&mut self, body: &Body) -> Body {
+        let mut lowered = Body::default();
+        for (&position, record) in &body.positions {
+            let Some(position) = self.position(position) else {
+                self.dropped += 1;
+                continue;
+            };
+            self.record(record, lowered.positions.entry(position).or_default());
+        }
+        lowered
+    }
+
+    /// Puts a record to those that have come to share its position.
+    fn record(&mut self, record: &Record, lowered: &mut Record) {
+        // Without a count of its own a call site was executed as often as it called.
+        let calls = (!record.targets.is_empty())
+            .then(|| record.targets.values().fold(0u64, |sum, &calls| sum.saturating_add(calls)));
+        if let Some(count) = record.count.or(calls) {
+            let largest = lowered.count.get_or_insert(0);
+            *largest = count.min(LARGEST_COUNT).max(*largest);
+        }
+        for (target, &calls) in &record.targets {
+            let sum = lowered.targets.entry(self.names.of[target]).or_default();
+            *sum = sum.saturating_add(calls).min(LARGEST_COUNT);
+        }
+        for (callee, body) in &record.inlined {
+            let body = self.body(body);
+            lowered.inline(self.names.of[callee], body);
+        }
+    }
+
+    fn position(&self, position: Position) -> Option<Position> {
+        let line = match position.line {
+            // A negative one of another writer.
+            line @ 0xff_8000.. => line & 0xffff,
+            line => line,
+        };
+        let discriminator = match self.rules.discriminators {
+            Discriminators::Ignored => 0,
+            Discriminators::Used => position.discriminator,
+        };
+        (line <= 0xffff).then_some(Position { line, discriminator })
+    }
+}
