@@ -1,27 +1,42 @@
-//! gcc takes the version 2 profiles of Lua and SQLite, and annotates blocks with their counts.
+//! Every gcc that is at hand takes the profiles made for it of Lua, SQLite and a C++ program, and
+//! annotates blocks with their counts.
 
+mod compilers;
 mod harness;
 mod programs;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use compilers::Compiler;
 use countersink::formats::afdo_v1_v3::decode::decode;
 use harness::{Workshop, gcc_for_version_2, have};
 use programs::{Built, compile_lua, compile_sqlite, lua_sources, sqlite_sources};
 
-/// Counts of quality "auto FDO" in the dump of a compilation, by function.
-fn annotated(dump: &str) -> BTreeMap<String, BTreeSet<u64>> {
-    let mut counts = BTreeMap::<String, BTreeSet<u64>>::new();
+/// Counts by function.
+type Counts = BTreeMap<String, BTreeSet<u64>>;
+
+/// Counts that blocks got from the profile, by function, from the dump of a compilation.
+fn annotated(compiler: &Compiler, dump: &str) -> Counts {
+    let mut counts = Counts::new();
     let (mut function, mut before) = (String::new(), "");
     for line in dump.lines() {
-        if line == "{" {
-            // The line before it is the declaration: `int *name (int x)`.
-            let name = before.split(" (").next().unwrap().rsplit(' ').next().unwrap();
-            function = name.trim_start_matches('*').to_owned();
-        } else if let Some((_, count)) = line.split_once(" count ")
-            && let Some((count, _)) = count.split_once(" (auto FDO")
-        {
+        let count = if compiler.major >= 16 {
+            // From 16 on counts are scaled, but first they are told.
+            if let Some((_, name)) = line.split_once("Annotating BB profile of ") {
+                function = name.rsplit_once('/').map_or(name, |(name, _)| name).to_owned();
+            }
+            let annotated = line.split_once("Annotated bb ");
+            annotated.and_then(|(_, rest)| rest.split_once(" with count ")?.1.split_once(','))
+        } else {
+            if line == "{" {
+                // The line before it is the declaration: `int *name (int x)`.
+                let name = before.split(" (").next().unwrap().rsplit(' ').next().unwrap();
+                function = name.trim_start_matches('*').to_owned();
+            }
+            line.split_once(" count ").and_then(|(_, rest)| rest.split_once(" (auto FDO"))
+        };
+        if let Some((count, _)) = count {
             counts.entry(function.clone()).or_default().insert(count.parse().unwrap());
         }
         before = line;
@@ -29,75 +44,106 @@ fn annotated(dump: &str) -> BTreeMap<String, BTreeSet<u64>> {
     counts
 }
 
-fn gcc_takes_the_profile(
+/// Compiles with the profile that is made for this compiler; gives the counts it annotated, and the
+/// largest count of each function in the profile.
+fn compile_with_profile(
+    compiler: &Compiler,
+    shop: &Workshop,
+    sources: &[String],
+    flags: &[&str],
+) -> (Counts, Vec<(u64, String)>) {
+    let major = compiler.major.to_string();
+    shop.tool_output(&["convert", "ours.csraw", "--for-gcc", &major, "-o", "prog.afdo"]);
+    let mut counts = Counts::new();
+    for source in sources {
+        let dump = format!("{source}.afdo");
+        let dump_flag = format!("-fdump-ipa-afdo-blocks-details={dump}");
+        let compile = ["-O1", "-fauto-profile=prog.afdo", &dump_flag];
+        compiler.compile(shop, source, &[&compile[..], flags].concat());
+        let dump = String::from_utf8_lossy(&shop.read(dump)).into_owned();
+        for (function, found) in annotated(compiler, &dump) {
+            counts.entry(function).or_default().extend(found);
+        }
+    }
+    let profile = decode(&shop.read("prog.afdo")).unwrap().profile;
+    let largest = |body: &countersink::profile::Body| {
+        body.positions.values().filter_map(|record| record.count).max().unwrap_or(0)
+    };
+    let name = |symbol| String::from_utf8(profile.symbols.name(symbol).to_vec()).unwrap();
+    // Others exist only inlined, here as in the program that ran.
+    let functions = profile.functions.iter().filter(|(_, function)| function.head_count > 0);
+    let mut hottest: Vec<(u64, String)> =
+        functions.map(|(&symbol, function)| (largest(&function.body), name(symbol))).collect();
+    hottest.sort_by_key(|(count, _)| Reverse(*count));
+    (counts, hottest)
+}
+
+fn compilers_take_the_profile(
     build: impl Fn(&Workshop, &[&str]) -> Option<Built>,
     sources: impl Fn(&Workshop) -> Option<Vec<String>>,
     flags: &[&str],
 ) {
-    let Some(gcc) = gcc_for_version_2() else { return };
     let shop = Workshop::new();
     let Some(built) = build(&shop, &[]) else { return };
     let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
     shop.link(&objects, "ours", &["-lm"]);
     shop.run("ours", &built.arguments());
-    shop.tool_output(&[
-        "convert",
-        "ours.csraw",
-        "--to",
-        "v2",
-        "--for-gcc",
-        &gcc,
-        "-o",
-        "prog.afdo",
-    ]);
-
-    let mut counts = BTreeMap::<String, BTreeSet<u64>>::new();
-    for source in sources(&shop).unwrap() {
-        let dump = format!("{source}.afdo");
-        let dump_flag = format!("-fdump-ipa-afdo-blocks-details={dump}");
-        let compile = ["-O2", "-I.", "-fauto-profile=prog.afdo", &dump_flag, "-c", &source];
-        shop.gcc(&[&compile[..], &["-o", "again.o"], flags].concat());
-        let dump = String::from_utf8_lossy(&shop.read(dump)).into_owned();
-        for (function, found) in annotated(&dump) {
-            counts.entry(function).or_default().extend(found);
-        }
+    let sources = sources(&shop).unwrap();
+    for compiler in compilers::all() {
+        let gcc = compiler.major;
+        let (counts, hottest) = compile_with_profile(&compiler, &shop, &sources, flags);
+        // gcc spreads counts over blocks without lines, and where that contradicts itself changes
+        // some.
+        let is_taken = |(count, name): &&(u64, String)| {
+            counts.get(name).is_some_and(|counts| counts.contains(count))
+        };
+        let taken = hottest.iter().take(20).filter(is_taken).count();
+        assert!(taken >= 17, "gcc {gcc}: {taken}");
+        let executed = hottest.iter().filter(|(count, _)| *count > 0).count();
+        let with_counts = hottest.iter().filter(|(_, name)| counts.contains_key(name)).count();
+        assert!(
+            with_counts * 10 > executed * 9,
+            "gcc {gcc}: {with_counts} of {executed} functions"
+        );
     }
-
-    let profile = decode(&shop.read("prog.afdo")).unwrap().profile;
-    let largest = |body: &countersink::profile::Body| {
-        body.positions.values().filter_map(|record| record.count).max().unwrap_or(0)
-    };
-    let mut hottest: Vec<(u64, String)> = profile
-        .functions
-        .iter()
-        // Others exist only inlined, here as in the program that ran.
-        .filter(|(_, function)| function.head_count > 0)
-        .map(|(&symbol, function)| {
-            let name = String::from_utf8(profile.symbols.name(symbol).to_vec()).unwrap();
-            (largest(&function.body), name)
-        })
-        .collect();
-    hottest.sort_by_key(|(count, _)| Reverse(*count));
-    // gcc spreads counts over blocks without lines, and where that contradicts itself changes some.
-    let taken = hottest.iter().take(20).filter(|(count, name)| {
-        counts.get(name).unwrap_or_else(|| panic!("{name} has no counts")).contains(count)
-    });
-    assert!(taken.count() >= 17);
-    let executed = hottest.iter().filter(|(count, _)| *count > 0).count();
-    let with_counts = hottest.iter().filter(|(_, name)| counts.contains_key(name)).count();
-    assert!(with_counts * 10 > executed * 9, "{with_counts} of {executed} functions have counts");
 }
 
 #[test]
-fn lua_with_version_2() {
-    gcc_takes_the_profile(compile_lua, lua_sources, &["-std=gnu99", "-DLUA_USE_POSIX"]);
+fn lua() {
+    compilers_take_the_profile(compile_lua, lua_sources, &["-std=gnu99", "-DLUA_USE_POSIX"]);
 }
 
 #[test]
-fn sqlite_with_version_2() {
+fn sqlite() {
     let flags =
         ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_ENABLE_MATH_FUNCTIONS"];
-    gcc_takes_the_profile(compile_sqlite, sqlite_sources, &flags);
+    compilers_take_the_profile(compile_sqlite, sqlite_sources, &flags);
+}
+
+#[test]
+fn a_cxx_program() {
+    if !have("g++") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.program("shapes.h");
+    let sources = ["classes.cc", "shapes.cc"].map(|name| {
+        shop.program(name);
+        name.to_owned()
+    });
+    let objects = sources.each_ref().map(|source| shop.compile(source, &["-std=gnu++17"]));
+    let objects = objects.each_ref().map(String::as_str);
+    shop.link(&objects, "ours", &["-lstdc++"]);
+    shop.run("ours", &[]);
+    for compiler in compilers::all().iter().filter(|compiler| compiler.has_cxx()) {
+        let gcc = compiler.major;
+        let (counts, hottest) = compile_with_profile(compiler, &shop, &sources, &["-std=gnu++17"]);
+        // In these dumps names are not those of the assembler, and each compiler has a library of its
+        // own, in which templates stand on other lines.
+        let counts: BTreeSet<u64> = counts.into_values().flatten().collect();
+        let taken = hottest.iter().take(10).filter(|(count, _)| counts.contains(count)).count();
+        assert!(taken >= 5, "gcc {gcc}: {taken}: {hottest:?} {counts:?}");
+    }
 }
 
 /// The end of the chain: compiles sources of a program that has run with its profile; gives what gcc
