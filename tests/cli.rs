@@ -53,8 +53,20 @@ fn the_examples_of_the_help_texts_work() {
     shop.write("prog.c", "int main(int argc, char **argv) { return argc > 9; }\n");
     shell(&shop, &example(&text(&shop, &["--help"]), "A session:"));
     let prepare = "cp prog.csraw run1.csraw; cp prog.csraw run2.csraw; cp prog.csraw day.csraw\n\
-                   cp prog.csraw night.csraw\n";
-    for command in ["flags", "install", "convert", "merge", "show", "check"] {
+                   cp prog.csraw night.csraw\n\
+                   for time in prog day night; do countersink convert prog.csraw -o $time.gcov; done\n";
+    for command in [
+        "flags",
+        "install",
+        "convert",
+        "merge",
+        "show",
+        "check",
+        "diff",
+        "rewrite",
+        "completions",
+        "man",
+    ] {
         let example = example(&text(&shop, &[command, "--help"]), "Example:");
         let example = example.replace("/opt", ".").replace("/tmp/", "./").replace("less", "cat");
         let possible = match command {

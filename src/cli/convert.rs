@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
-use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use hashbrown::HashMap;
-use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::binary::World;
 use super::error::{Context, Error, Result};
@@ -14,6 +12,7 @@ use super::input::{Format, Input};
 use super::notes::{Missing, Places, display};
 use super::output;
 use super::profile_format::{Choice, ProfileFormat, Target};
+use super::progress::Progress;
 use super::{Outcome, warn};
 use crate::convert::{self, Inline, Statistics};
 use crate::formats::afdo_v4::encode::Encoding;
@@ -235,30 +234,4 @@ pub fn added<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Result<Dump> {
         sum.merge(input.dump()?);
     }
     Ok(sum)
-}
-
-/// A bar on terminals, once the work has taken a second.
-struct Progress {
-    bar: ProgressBar,
-    start: Instant,
-}
-
-impl Progress {
-    fn new(steps: usize) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::hidden());
-        Self { bar, start: Instant::now() }
-    }
-
-    fn step(&mut self) {
-        if self.bar.is_hidden() && self.start.elapsed() > Duration::from_secs(1) {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
-        self.bar.inc(1);
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
 }

@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 use std::prelude::v1::*;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
+use rayon::prelude::*;
 
 use super::Outcome;
 use super::error::{Error, Result};
 use super::input::{Format, Input};
 use super::output::{self, Content};
 use super::profile_format::{Choice, ProfileFormat};
+use super::progress::Progress;
 use crate::profile::Profile;
 use crate::raw::dump::Dump;
 
@@ -51,21 +54,24 @@ impl Merge {
         let chosen = self.choice.format()?;
         let plain = self.inputs.iter().map(|path| (1, path));
         let weighted = self.weight.iter().map(|(weight, path)| (*weight, path));
-        let inputs = plain.chain(weighted).map(|(weight, path)| Ok((weight, Input::read(path)?)));
-        let inputs: Vec<(u32, Input)> = inputs.collect::<Result<_>>()?;
-        let Some((_, first)) = inputs.first() else {
+        let inputs: Vec<(u32, &PathBuf)> = plain.chain(weighted).collect();
+        let Some(&(weight, path)) = inputs.first() else {
             return Err(Error::new("no files to merge"));
         };
+        let first = Input::read(path)?;
         let (bytes, content) = match first.format {
             Format::Dump if chosen.is_some() => {
                 return Err(Error::new(
                     "dumps are merged to a dump; `convert` makes a profile of them",
                 ));
             }
-            Format::Dump => (dumps(&inputs)?.to_bytes(), Content::Binary),
+            Format::Dump => (dumps(weight, &first, &inputs[1..])?.to_bytes(), Content::Binary),
             _ => {
-                let format = chosen.unwrap_or_else(|| ProfileFormat::of(first));
-                format.file(&profiles(&inputs)?, &self.output)?
+                let format = chosen.unwrap_or_else(|| ProfileFormat::of(&first));
+                let mut sum = Profile::default();
+                sum.merge(&first.profile()?, weight.into());
+                drop(first);
+                format.file(&profiles(sum, &inputs[1..])?, &self.output)?
             }
         };
         output::write(Some(&self.output), &bytes, content)?;
@@ -73,20 +79,37 @@ impl Merge {
     }
 }
 
-fn dumps(inputs: &[(u32, Input)]) -> Result<Dump> {
+fn dumps(weight: u32, first: &Input, others: &[(u32, &PathBuf)]) -> Result<Dump> {
     let mut sum = Dump::default();
-    for (weight, input) in inputs {
+    let mut add = |weight, input: &Input| -> Result<()> {
         let mut dump = super::convert::added([input])?;
-        dump.scale(*weight);
+        dump.scale(weight);
         sum.merge(dump);
+        Ok(())
+    };
+    add(weight, first)?;
+    for &(weight, path) in others {
+        add(weight, &Input::read(path)?)?;
     }
     Ok(sum)
 }
 
-fn profiles(inputs: &[(u32, Input)]) -> Result<Profile> {
-    let mut sum = Profile::default();
-    for (weight, input) in inputs {
-        sum.merge(&input.profile()?, u64::from(*weight));
+/// Each core adds up a part of the files, one after the other, so that no more is in memory than a
+/// sum and a file for each core. Sums do not depend on the order.
+fn profiles(mut sum: Profile, inputs: &[(u32, &PathBuf)]) -> Result<Profile> {
+    let progress = Mutex::new(Progress::new(inputs.len()));
+    let add = |part: &[(u32, &PathBuf)]| {
+        let mut sum = Profile::default();
+        for &(weight, path) in part {
+            sum.merge(&Input::read(path)?.profile()?, weight.into());
+            progress.lock().unwrap_or_else(PoisonError::into_inner).step();
+        }
+        Ok(sum)
+    };
+    let part = inputs.len().div_ceil(rayon::current_num_threads()).max(1);
+    let parts: Vec<Result<Profile>> = inputs.par_chunks(part).map(add).collect();
+    for part in parts {
+        sum.merge(&part?, 1);
     }
     Ok(sum)
 }

@@ -1,24 +1,30 @@
 //! The tool: one file per subcommand, and what they share.
 //!
 //! Arguments in, calls of the library, messages and an exit status out: 0 done, 1 found something
-//! (`check`, `extract`), 2 error. Nothing here knows a byte of any format.
+//! (`check`, `extract`, `diff`), 2 error. Nothing here knows a byte of any format.
 
 use std::prelude::v1::*;
 pub mod archive;
 mod binary;
 mod check;
 mod compiler;
+mod completions;
 mod convert;
 mod debug_file;
+mod diff;
 mod error;
 mod extract;
 mod flags;
 mod input;
 mod install;
+mod man;
 mod merge;
+mod names;
 mod notes;
 mod output;
 mod profile_format;
+mod progress;
+mod rewrite;
 mod show;
 
 use std::ffi;
@@ -56,6 +62,10 @@ enum Command {
     Show(show::Show),
     Check(check::Check),
     Extract(extract::Extract),
+    Diff(diff::Diff),
+    Rewrite(rewrite::Rewrite),
+    Completions(completions::Completions),
+    Man(man::Man),
 }
 
 /// What a command that did not fail has to say.
@@ -78,6 +88,10 @@ impl Cli {
             Command::Show(show) => show.run(),
             Command::Check(check) => check.run(),
             Command::Extract(extract) => extract.run(),
+            Command::Diff(diff) => diff.run(),
+            Command::Rewrite(rewrite) => rewrite.run(),
+            Command::Completions(completions) => completions.run(),
+            Command::Man(man) => man.run(),
         }
     }
 }

@@ -11,13 +11,14 @@ use super::binary::hexadecimal;
 use super::convert::ConvertSources;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
+use super::names::Names;
 use super::{Outcome, output};
 use crate::formats::afdo_v4::check::Finding;
 use crate::formats::afdo_v4::table::Table;
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
 use crate::formats::json;
-use crate::profile::{Body, Position, Profile, Record, Summary, SymbolId};
+use crate::profile::{Body, Function, Position, Profile, Record, Summary, SymbolId, Symbols};
 use crate::raw;
 use crate::raw::dump::Dump;
 
@@ -56,6 +57,9 @@ pub struct Show {
     /// The N functions with the largest totals
     #[arg(long, value_name = "N")]
     top: Option<usize>,
+    /// Names as in the source
+    #[arg(long, conflicts_with = "json")]
+    demangle: bool,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -103,11 +107,13 @@ impl Show {
             true => String::new(),
             false => summary(&profile.summary()),
         };
+        let shown = Shown { symbols: &profile.symbols, names: Names { demangle: self.demangle } };
         let functions = if self.summary { &[] } else { &symbols[..] };
         for &symbol in functions {
-            text += &head(profile, symbol);
-            if in_full && let Some(function) = profile.functions.get(&symbol) {
-                body(profile, &function.body, 1, &mut text);
+            let Some(function) = profile.functions.get(&symbol) else { continue };
+            text += &shown.head(symbol, function);
+            if in_full {
+                shown.body(&function.body, 1, &mut text);
             }
         }
         Ok(text)
@@ -253,57 +259,57 @@ fn summary(summary: &Summary) -> String {
     text
 }
 
-fn head(profile: &Profile, symbol: SymbolId) -> String {
-    let Some(function) = profile.functions.get(&symbol) else { return String::new() };
-    let (head_count, total) = (function.head_count, function.body.total());
-    let first = match function.timestamp {
-        0 => String::new(),
-        timestamp => format!(", first {timestamp}"),
-    };
-    format!("{}  head {head_count}{first}, total {total}\n", name(profile, symbol))
+/// Functions as they are shown.
+struct Shown<'p> {
+    symbols: &'p Symbols,
+    names: Names,
 }
 
-fn name(profile: &Profile, symbol: SymbolId) -> String {
-    let name = String::from_utf8_lossy(profile.symbols.name(symbol));
-    match profile.symbols.declared_in(symbol) {
-        Some(path) => format!("{name} ({})", String::from_utf8_lossy(path)),
-        None => name.into_owned(),
-    }
-}
-
-fn body(profile: &Profile, body: &Body, indent: usize, text: &mut String) {
-    for (position, record) in &body.positions {
-        let Position { line, discriminator } = position;
-        let place = match discriminator {
-            0 => format!("{:indent$}{line}", "", indent = 2 * indent),
-            _ => format!("{:indent$}{line}.{discriminator}", "", indent = 2 * indent),
+impl Shown<'_> {
+    fn head(&self, symbol: SymbolId, function: &Function) -> String {
+        let (head_count, total) = (function.head_count, function.body.total());
+        let first = match function.timestamp {
+            0 => String::new(),
+            timestamp => format!(", first {timestamp}"),
         };
-        if record.count.is_some() || !record.targets.is_empty() {
-            let _ = writeln!(text, "{place}: {}", counts(profile, record));
-        }
-        for (&callee, inner) in &record.inlined {
-            let _ = writeln!(text, "{place}: inlined {}", name(profile, callee));
-            self::body(profile, inner, indent + 1, text);
+        let name = self.names.with_file(self.symbols, symbol);
+        format!("{name}  head {head_count}{first}, total {total}\n")
+    }
+
+    fn body(&self, body: &Body, indent: usize, text: &mut String) {
+        for (position, record) in &body.positions {
+            let Position { discriminator, .. } = position;
+            let line = position.signed_line();
+            let place = match discriminator {
+                0 => format!("{:indent$}{line}", "", indent = 2 * indent),
+                _ => format!("{:indent$}{line}.{discriminator}", "", indent = 2 * indent),
+            };
+            if record.count.is_some() || !record.targets.is_empty() {
+                let _ = writeln!(text, "{place}: {}", self.counts(record));
+            }
+            for (&callee, inner) in &record.inlined {
+                let callee = self.names.with_file(self.symbols, callee);
+                let _ = writeln!(text, "{place}: inlined {callee}");
+                self.body(inner, indent + 1, text);
+            }
         }
     }
-}
 
-fn counts(profile: &Profile, record: &Record) -> String {
-    let count = record.count.map_or_else(|| "-".into(), |count| format!("{count}"));
-    let mut targets: Vec<(u64, String)> = record
-        .targets
-        .iter()
-        .map(|(&target, &calls)| {
-            (calls, String::from_utf8_lossy(profile.symbols.name(target)).into_owned())
-        })
-        .collect();
-    targets.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let targets: Vec<String> =
-        targets.into_iter().map(|(calls, name)| format!("{name} {calls}")).collect();
-    match (targets.is_empty(), record.target_error) {
-        (true, _) => count,
-        (false, 0) => format!("{count}  {}", targets.join(", ")),
-        (false, error) => format!("{count}  {}; each may be wrong by {error}", targets.join(", ")),
+    fn counts(&self, record: &Record) -> String {
+        let count = record.count.map_or_else(|| "-".into(), |count| format!("{count}"));
+        let name = |symbol| self.names.name(self.symbols, symbol);
+        let mut targets: Vec<(u64, String)> =
+            record.targets.iter().map(|(&target, &calls)| (calls, name(target))).collect();
+        targets.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let targets: Vec<String> =
+            targets.into_iter().map(|(calls, name)| format!("{name} {calls}")).collect();
+        match (targets.is_empty(), record.target_error) {
+            (true, _) => count,
+            (false, 0) => format!("{count}  {}", targets.join(", ")),
+            (false, error) => {
+                format!("{count}  {}; each may be wrong by {error}", targets.join(", "))
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::collections::btree_map::Entry;
 
-use super::{Body, Function, Profile, Record, SymbolId, Symbols};
+use super::{Body, Function, Profile, Record, SymbolId};
 
 impl Profile {
     /// Adds another profile, whose counts weigh `weight` times as much.
@@ -10,11 +10,10 @@ impl Profile {
     /// Counts, head counts and call targets are added; of the timestamps the smallest that is not 0
     /// stays.
     pub fn merge(&mut self, other: &Self, weight: u64) {
-        let adopt = |symbols: &mut Symbols, id| symbols.adopt(&other.symbols, id);
+        let own = self.symbols.adopt_all(&other.symbols);
         for (&symbol, function) in &other.functions {
-            let symbol = adopt(&mut self.symbols, symbol);
-            let own = self.functions.entry(symbol).or_default();
-            own.merge(function, weight, &mut |id| adopt(&mut self.symbols, id));
+            let function_here = self.functions.entry(own.of(symbol)).or_default();
+            function_here.merge(function, weight, &mut |id| own.of(id));
         }
     }
 
@@ -28,7 +27,12 @@ impl Profile {
 }
 
 impl Function {
-    fn merge(&mut self, other: &Self, weight: u64, adopt: &mut impl FnMut(SymbolId) -> SymbolId) {
+    pub(super) fn merge(
+        &mut self,
+        other: &Self,
+        weight: u64,
+        adopt: &mut impl FnMut(SymbolId) -> SymbolId,
+    ) {
         add(&mut self.head_count, other.head_count, weight);
         self.timestamp = match (self.timestamp, other.timestamp) {
             (0, timestamp) | (timestamp, 0) => timestamp,

@@ -7,13 +7,16 @@
 //! and what readers of each version want, belong to [`crate::formats`].
 
 mod merge;
+pub mod overlap;
+mod rewrite;
 mod summary;
 mod symbols;
 
 use alloc::collections::BTreeMap;
 
+pub use rewrite::Factor;
 pub use summary::{CUTOFFS, Cutoff, LARGEST_COUNT, Summary};
-pub use symbols::{FileId, SymbolId, Symbols};
+pub use symbols::{Adopted, FileId, SymbolId, Symbols};
 
 /// Deepest nesting of inlined bodies that is read from files, so that no file exhausts the stack.
 pub const DEEPEST: usize = 1024;
@@ -58,6 +61,16 @@ impl Position {
     /// A position without discriminator.
     pub const fn line(line: u32) -> Self {
         Self { line, discriminator: 0 }
+    }
+
+    /// Lines from the function's declaration, negative before it. Of lines modulo 2^24, as other
+    /// writers of version 4 may have them, the sign is known, too.
+    pub const fn signed_line(self) -> i64 {
+        match self.line {
+            line @ 0x8000..=0xffff => line as i64 - 0x1_0000,
+            line @ 0xff_8000.. => line as i64 - 0x100_0000,
+            line => line as i64,
+        }
     }
 }
 

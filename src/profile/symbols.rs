@@ -9,6 +9,13 @@ use hashbrown::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SymbolId(u32);
 
+impl SymbolId {
+    /// Its place among the symbols.
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A file of one [`Symbols`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
@@ -84,9 +91,22 @@ impl Symbols {
         files.then_with(|| self.name(a).cmp(self.name(b)))
     }
 
-    /// The symbol of this collection that `symbol` of `other` stands for.
-    pub fn adopt(&mut self, other: &Self, symbol: SymbolId) -> SymbolId {
-        let file = other.declared_in(symbol).map(|path| self.file(path));
-        self.symbol(other.name(symbol), file)
+    /// Takes in all symbols of another collection; gives those that stand for them here.
+    pub fn adopt_all(&mut self, other: &Self) -> Adopted {
+        let adopt = |symbol| {
+            let file = other.declared_in(symbol).map(|path| self.file(path));
+            self.symbol(other.name(symbol), file)
+        };
+        Adopted(other.iter().map(adopt).collect())
+    }
+}
+
+/// What the symbols of one collection are in another.
+pub struct Adopted(Vec<SymbolId>);
+
+impl Adopted {
+    /// What a symbol is there.
+    pub fn of(&self, symbol: SymbolId) -> SymbolId {
+        self.0[symbol.index()]
     }
 }

@@ -1,0 +1,30 @@
+//! `countersink completions`.
+
+use std::prelude::v1::*;
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use super::error::Result;
+use super::{Cli, Outcome, output};
+
+/// Print completions for a shell
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  countersink completions bash > countersink.bash    # to be read by ~/.bashrc
+  countersink completions zsh > _countersink         # to a folder of $fpath
+  countersink completions fish > countersink.fish    # to ~/.config/fish/completions")]
+pub struct Completions {
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl Completions {
+    pub fn run(&self) -> Result<Outcome> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "countersink", &mut script);
+        output::print(&script)?;
+        Ok(Outcome::Done)
+    }
+}

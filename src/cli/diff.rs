@@ -1,0 +1,164 @@
+//! `countersink diff`.
+
+use std::cmp::Ordering;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::prelude::v1::*;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::convert::ConvertSources;
+use super::error::{Error, Result};
+use super::input::Input;
+use super::names::Names;
+use super::{Outcome, output};
+use crate::profile::overlap::{Comparison, Row};
+
+/// Compare two profiles
+///
+/// Counts are compared by their share of all counts of their profile, so that a longer run is no
+/// other one. The overlap is the sum of the smaller shares: 100 % if all shares are equal. Functions
+/// are listed in the order of how much their shares differ.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  countersink diff day.gcov night.gcov
+  countersink diff day.gcov night.gcov --at-least 90 --top 0 || echo the load has changed
+  countersink diff day.gcov night.gcov --json
+
+The exit status is 1 if the overlap is less than --at-least says, or without it, less than 100 %, or if
+one of the profiles has functions that the other has not. A raw dump is converted first.
+
+The schema of --json: {\"format\": \"countersink-diff\", \"version\": 1, \"overlap\", \"function_overlap\",
+\"functions\": [{\"name\", \"file\", \"shares\", \"overlap\"}]}; shares and overlaps are from 0 to 1, of
+shares there are two, null for the profile that has no such function.")]
+pub struct Diff {
+    /// A raw dump or a profile of any version
+    #[arg(value_name = "FILE")]
+    first: PathBuf,
+    /// Another one
+    #[arg(value_name = "OTHER")]
+    second: PathBuf,
+    /// List the N functions that differ most
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    /// Only the functions of this name
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+    /// Found nothing if the overlap is at least so many percent
+    #[arg(long, value_name = "PERCENT")]
+    at_least: Option<f64>,
+    /// Names as in the source
+    #[arg(long)]
+    demangle: bool,
+    /// As JSON, with all functions
+    #[arg(long, conflicts_with = "top")]
+    json: bool,
+    #[command(flatten)]
+    sources: ConvertSources,
+}
+
+#[derive(Serialize)]
+struct DiffJson {
+    format: &'static str,
+    version: u32,
+    overlap: f64,
+    function_overlap: f64,
+    functions: Vec<RowJson>,
+}
+
+#[derive(Serialize)]
+struct RowJson {
+    name: String,
+    file: Option<String>,
+    shares: [Option<f64>; 2],
+    overlap: f64,
+}
+
+impl Diff {
+    pub fn run(&self) -> Result<Outcome> {
+        let profile = |path| self.sources.profile(&[Input::read(path)?]);
+        let (first, second) = (profile(&self.first)?, profile(&self.second)?);
+        let comparison = Comparison::new(&first, &second);
+        let text = if self.json { self.json(&comparison)? } else { self.text(&comparison) };
+        output::print(text.as_bytes())?;
+        let only_one = comparison.rows.iter().any(|row| row.shares.contains(&None));
+        let is_less = match self.at_least {
+            Some(percent) => comparison.counts * 100.0 < percent,
+            // Sums of shares are not exact.
+            None => only_one || comparison.counts < 1.0 - 1e-9,
+        };
+        Ok(if is_less { Outcome::Found } else { Outcome::Done })
+    }
+
+    fn text(&self, comparison: &Comparison) -> String {
+        let number = |place: usize, other: usize| {
+            let rows = comparison.rows.iter();
+            rows.filter(|row| row.shares[place].is_some() && row.shares[other].is_none()).count()
+        };
+        let (only_first, only_second) = (number(0, 1), number(1, 0));
+        let in_both = comparison.rows.len() - only_first - only_second;
+        let (counts, functions) = (comparison.counts * 100.0, comparison.functions * 100.0);
+        let mut text = format!(
+            "overlap {counts:.2} % of the counts, {functions:.2} % of the functions' totals\n\
+             {in_both} functions in both, {only_first} only in the first, {only_second} only in the \
+             second\n"
+        );
+        let mut rows = self.chosen(comparison);
+        rows.sort_by(by_difference);
+        rows.truncate(self.top);
+        if !rows.is_empty() {
+            text += "   first  second overlap\n";
+        }
+        for row in rows {
+            let [first, second] = row.shares.map(percent);
+            let (overlap, name) = (percent(Some(row.overlap)), self.name(comparison, row));
+            let _ = writeln!(text, "{first} {second} {overlap} {name}");
+        }
+        text
+    }
+
+    fn name(&self, comparison: &Comparison, row: &Row) -> String {
+        Names { demangle: self.demangle }.with_file(&comparison.symbols, row.function)
+    }
+
+    fn chosen<'c>(&self, comparison: &'c Comparison) -> Vec<&'c Row> {
+        let is_chosen = |row: &&Row| {
+            let name = comparison.symbols.name(row.function);
+            self.function.as_ref().is_none_or(|wanted| wanted.as_bytes() == name)
+        };
+        comparison.rows.iter().filter(is_chosen).collect()
+    }
+
+    fn json(&self, comparison: &Comparison) -> Result<String> {
+        let names = Names { demangle: self.demangle };
+        let row = |row: &Row| RowJson {
+            name: names.name(&comparison.symbols, row.function),
+            file: comparison.symbols.declared_in(row.function).map(super::names::text),
+            shares: row.shares,
+            overlap: row.overlap,
+        };
+        let json = DiffJson {
+            format: "countersink-diff",
+            version: 1,
+            overlap: comparison.counts,
+            function_overlap: comparison.functions,
+            functions: self.chosen(comparison).into_iter().map(row).collect(),
+        };
+        Ok(serde_json::to_string_pretty(&json).map_err(Error::new)? + "\n")
+    }
+}
+
+/// The greatest difference of shares first; rows are in canonical order before.
+fn by_difference(a: &&Row, b: &&Row) -> Ordering {
+    let difference = |row: &Row| {
+        let [first, second] = row.shares.map(|share| share.unwrap_or(0.0));
+        (first - second).abs()
+    };
+    difference(b).total_cmp(&difference(a))
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "      -".into(), |share| format!("{:7.3}", share * 100.0))
+}

@@ -1,0 +1,139 @@
+//! `countersink rewrite`.
+
+use std::path::PathBuf;
+use std::prelude::v1::*;
+
+use clap::Args;
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::error::{Error, Result};
+use super::input::{Format, Input};
+use super::profile_format::{Choice, ProfileFormat};
+use super::{Outcome, output};
+use crate::profile::{Factor, Profile};
+
+/// Change a profile: scale it, make it smaller, flatten it, rename its functions
+///
+/// What is asked for is done in the order of the options below, whatever their order on the command
+/// line. The output has the format of the input, unless --to or --for-gcc say otherwise.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  countersink rewrite prog.gcov --prune-cold-inlined -o small.gcov
+  countersink rewrite prog.gcov --keep-hot 99.9 --drop-zeros --to v4-compact -o hot.gcov
+  countersink rewrite prog.gcov --rename '\\.llvm\\.[0-9]+$' '' --scale 1/1000 -o other.gcov
+
+Compilers take a function that is missing for one of which nothing is known, and gcc 16 also a count
+that is missing: dropping zeros loses what is known to be cold. --prune-cold-inlined costs gcc 15 and
+older nothing.")]
+pub struct Rewrite {
+    /// An AutoFDO profile of any version; - is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Replace what the regular expression matches in names; ${1} is its first group
+    #[arg(long, num_args = 2, value_names = ["REGEX", "TEXT"], action = clap::ArgAction::Append)]
+    rename: Vec<String>,
+    /// Add what was inlined to the functions themselves
+    #[arg(long)]
+    flatten: bool,
+    /// Leave out inlined functions in which nothing was executed
+    #[arg(long)]
+    prune_cold_inlined: bool,
+    /// Leave out all but the hottest functions that together have this share of all counts
+    #[arg(long, value_name = "PERCENT", value_parser = millionths)]
+    keep_hot: Option<u32>,
+    /// Multiply all counts: 3, 0.25 or 1/1000; what was executed stays at least 1
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    scale: Option<Factor>,
+    /// Leave out counts of 0
+    #[arg(long)]
+    drop_zeros: bool,
+    /// Write here; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    #[command(flatten)]
+    choice: Choice,
+}
+
+/// A number with at most so many digits behind its point, times 10 to that.
+fn decimal(text: &str, digits: usize) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_number(whole) || !is_number(fraction) || fraction.len() > digits {
+        return None;
+    }
+    format!("{whole}{fraction:0<digits$}").parse().ok()
+}
+
+fn factor(text: &str) -> std::result::Result<Factor, String> {
+    let factor = match text.split_once('/') {
+        Some((above, below)) => {
+            above.parse().ok().zip(below.parse().ok()).filter(|&(_, below)| below != 0)
+        }
+        None => decimal(text, 6).map(|millionths| (millionths, 1_000_000)),
+    };
+    let (numerator, denominator) = factor.ok_or("expected a number such as 3, 0.25 or 1/1000")?;
+    Ok(Factor { numerator, denominator })
+}
+
+/// A share in percent, in millionths.
+fn millionths(text: &str) -> std::result::Result<u32, String> {
+    let share = decimal(text, 4).filter(|&share| share <= 1_000_000);
+    Ok(share.ok_or("expected a percentage from 0 to 100, with at most 4 digits behind the point")?
+        as u32)
+}
+
+impl Rewrite {
+    pub fn run(&self) -> Result<Outcome> {
+        let chosen = self.choice.format()?;
+        let renames = self.renames()?;
+        let input = Input::read(&self.file)?;
+        if input.format == Format::Dump {
+            return Err(Error::about(&input.name, "is a raw dump; `convert` it first"));
+        }
+        let mut profile = input.profile()?;
+        self.change(&mut profile, &renames);
+        let format = chosen.unwrap_or_else(|| ProfileFormat::of(&input));
+        let (bytes, content) = format.file(&profile, &self.output)?;
+        output::write(Some(&self.output), &bytes, content)?;
+        Ok(Outcome::Done)
+    }
+
+    fn renames(&self) -> Result<Vec<(Regex, &[u8])>> {
+        let mut renames = Vec::new();
+        for pair in self.rename.chunks_exact(2) {
+            // Names are bytes.
+            let regex = RegexBuilder::new(&pair[0]).unicode(false).build();
+            let regex = regex.map_err(|error| Error::new(format!("--rename: {error}")))?;
+            renames.push((regex, pair[1].as_bytes()));
+        }
+        Ok(renames)
+    }
+
+    fn change(&self, profile: &mut Profile, renames: &[(Regex, &[u8])]) {
+        if !renames.is_empty() {
+            profile.rename(|name| {
+                let mut name = name.to_vec();
+                for (regex, text) in renames {
+                    name = regex.replace_all(&name, *text).into_owned();
+                }
+                name
+            });
+        }
+        if self.flatten {
+            profile.flatten();
+        }
+        if self.prune_cold_inlined {
+            profile.prune_cold_inlined();
+        }
+        if let Some(share) = self.keep_hot {
+            profile.keep_hot(share);
+        }
+        if let Some(factor) = self.scale {
+            profile.scale(factor);
+        }
+        if self.drop_zeros {
+            profile.drop_zeros();
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! How alike two profiles are.
+//!
+//! What a count is worth is its share of all counts of its profile. Two profiles overlap by the sum,
+//! over everything that both have, of the smaller share: 1 if all shares are equal, 0 if they have
+//! nothing in common. Per function the shares are those of the function's own counts.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::{Adopted, Body, Function, Profile, SymbolId, Symbols};
+
+/// Two profiles, compared.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The symbols of both.
+    pub symbols: Symbols,
+    /// Overlap of all counts, position by position, 0 to 1.
+    pub counts: f64,
+    /// Overlap of the totals of functions, 0 to 1.
+    pub functions: f64,
+    /// The functions of both, in canonical order.
+    pub rows: Vec<Row>,
+}
+
+/// A function of two profiles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// The function, in the comparison's symbols.
+    pub function: SymbolId,
+    /// Its share of all counts in the first and the second profile; `None` where it is missing.
+    pub shares: [Option<f64>; 2],
+    /// Overlap of its counts, 0 to 1.
+    pub overlap: f64,
+}
+
+impl Comparison {
+    /// Compares two profiles.
+    pub fn new(first: &Profile, second: &Profile) -> Self {
+        let mut symbols = first.symbols.clone();
+        let adopted = symbols.adopt_all(&second.symbols);
+        let totals = [first, second].map(total);
+        let second_by_symbol: BTreeMap<SymbolId, &Function> =
+            second.functions.iter().map(|(&s, function)| (adopted.of(s), function)).collect();
+        let all: BTreeSet<SymbolId> =
+            first.functions.keys().chain(second_by_symbol.keys()).copied().collect();
+        let mut all: Vec<SymbolId> = all.into_iter().collect();
+        all.sort_by(|&a, &b| symbols.canonical_order(a, b));
+        let mut comparison = Self { symbols, counts: 0.0, functions: 0.0, rows: Vec::new() };
+        for symbol in all {
+            let pair = [first.functions.get(&symbol), second_by_symbol.get(&symbol).copied()];
+            comparison.function(symbol, pair, totals, &adopted);
+        }
+        if totals == [0.0, 0.0] {
+            // Neither was executed, and in that they agree.
+            (comparison.counts, comparison.functions) = (1.0, 1.0);
+        }
+        comparison
+    }
+
+    fn function(
+        &mut self,
+        symbol: SymbolId,
+        pair: [Option<&Function>; 2],
+        totals: [f64; 2],
+        adopted: &Adopted,
+    ) {
+        let own = pair.map(|function| function.map_or(0.0, |f| f.body.total() as f64));
+        let share = |place: usize| pair[place].map(|_| part(own[place], totals[place]));
+        let shares = [share(0), share(1)];
+        let mut overlap = if own == [0.0, 0.0] { 1.0 } else { 0.0 };
+        if let [Some(first), Some(second)] = pair {
+            let mut counts = Counts { adopted, totals, sum: 0.0 };
+            counts.add(&first.body, &second.body);
+            self.counts += counts.sum;
+            self.functions += f64::min(part(own[0], totals[0]), part(own[1], totals[1]));
+            if own != [0.0, 0.0] {
+                let mut counts = Counts { adopted, totals: own, sum: 0.0 };
+                counts.add(&first.body, &second.body);
+                overlap = counts.sum;
+            }
+        }
+        self.rows.push(Row { function: symbol, shares, overlap });
+    }
+}
+
+struct Counts<'a> {
+    /// The second profile's symbols in the first one's.
+    adopted: &'a Adopted,
+    totals: [f64; 2],
+    sum: f64,
+}
+
+impl Counts<'_> {
+    fn add(&mut self, first: &Body, second: &Body) {
+        for (position, record) in &first.positions {
+            let Some(other) = second.positions.get(position) else { continue };
+            let share = |count: Option<u64>, total| part(count.unwrap_or(0) as f64, total);
+            let [first, second] = self.totals;
+            self.sum += f64::min(share(record.count, first), share(other.count, second));
+            for (&callee, body) in &other.inlined {
+                if let Some(own) = record.inlined.get(&self.adopted.of(callee)) {
+                    self.add(own, body);
+                }
+            }
+        }
+    }
+}
+
+fn total(profile: &Profile) -> f64 {
+    profile.functions.values().map(|function| function.body.total() as f64).sum()
+}
+
+fn part(count: f64, total: f64) -> f64 {
+    if total > 0.0 { count / total } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Position;
+
+    fn profile(functions: &[(&str, &[u64])]) -> Profile {
+        let mut profile = Profile::default();
+        for &(name, counts) in functions {
+            let symbol = profile.symbols.symbol(name.as_bytes(), None);
+            let mut function = Function::default();
+            for (line, &count) in (0..).zip(counts) {
+                let record = function.body.positions.entry(Position::line(line)).or_default();
+                record.count = Some(count);
+            }
+            profile.add(symbol, function);
+        }
+        profile
+    }
+
+    #[test]
+    fn shares_count_and_not_counts() {
+        let (a, b) = (profile(&[("f", &[1, 3])]), profile(&[("f", &[100, 300])]));
+        let same = Comparison::new(&a, &b);
+        assert_eq!((same.counts, same.functions, same.rows[0].overlap), (1.0, 1.0, 1.0));
+    }
+
+    #[test]
+    fn what_is_missing_and_what_differs() {
+        let a = profile(&[("only_a", &[5]), ("f", &[5, 0])]);
+        let b = profile(&[("f", &[5, 5]), ("only_b", &[0])]);
+        let compared = Comparison::new(&a, &b);
+        assert_eq!((compared.counts, compared.functions), (0.5, 0.5));
+        let shares: Vec<_> = compared.rows.iter().map(|row| (row.shares, row.overlap)).collect();
+        assert_eq!(
+            shares,
+            [([Some(0.5), Some(1.0)], 0.5), ([Some(0.5), None], 0.0), ([None, Some(0.0)], 1.0)]
+        );
+    }
+}

@@ -1,0 +1,259 @@
+//! Profiles made smaller or otherwise, count by count.
+
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use super::{Body, Function, Profile, Record, SymbolId, Symbols};
+
+/// A factor for counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Factor {
+    /// Multiplies.
+    pub numerator: u64,
+    /// Divides, not 0.
+    pub denominator: u64,
+}
+
+impl Factor {
+    /// The count multiplied, to the nearest; what was executed stays executed.
+    fn apply(self, count: u64) -> u64 {
+        let denominator = u128::from(self.denominator.max(1));
+        let product = u128::from(count) * u128::from(self.numerator) + denominator / 2;
+        let scaled = u64::try_from(product / denominator).unwrap_or(u64::MAX);
+        scaled.max(u64::from(count > 0 && self.numerator > 0))
+    }
+}
+
+impl Profile {
+    /// Multiplies all counts, head counts and calls.
+    pub fn scale(&mut self, factor: Factor) {
+        for function in self.functions.values_mut() {
+            function.head_count = factor.apply(function.head_count);
+            function.body.for_each_record_mut(&mut |record| {
+                record.count = record.count.map(|count| factor.apply(count));
+                record.targets.values_mut().for_each(|calls| *calls = factor.apply(*calls));
+                record.target_error = factor.apply(record.target_error);
+            });
+        }
+    }
+
+    /// Leaves out counts and targets of 0, and functions of which nothing is left then. Compilers that
+    /// tell what was not executed from what is not known lose that.
+    pub fn drop_zeros(&mut self) {
+        for function in self.functions.values_mut() {
+            function.body.for_each_record_mut(&mut |record| {
+                record.count = record.count.filter(|&count| count > 0);
+                record.targets.retain(|_, &mut calls| calls > 0);
+            });
+            function.body.prune(&|_| true);
+        }
+        self.functions
+            .retain(|_, function| function.head_count > 0 || !function.body.positions.is_empty());
+    }
+
+    /// Leaves out inlined bodies in which nothing was executed.
+    pub fn prune_cold_inlined(&mut self) {
+        for function in self.functions.values_mut() {
+            function.body.prune(&|body| body.total() > 0);
+        }
+    }
+
+    /// Adds what was inlined to the functions themselves, as if it had been called.
+    ///
+    /// A body is thought to have been entered as often as the first of its positions was executed.
+    pub fn flatten(&mut self) {
+        let functions = core::mem::take(&mut self.functions);
+        for (symbol, mut function) in functions {
+            let mut inlined = Vec::new();
+            function.body.take_inlined(&mut inlined);
+            self.add(symbol, function);
+            while let Some((callee, mut body)) = inlined.pop() {
+                let head_count = body.entries();
+                body.take_inlined(&mut inlined);
+                self.add(callee, Function { head_count, timestamp: 0, body });
+            }
+        }
+    }
+
+    /// Leaves out functions but those with the largest totals that together reach a share of all
+    /// counts, in millionths.
+    pub fn keep_hot(&mut self, share: u32) {
+        let mut totals: Vec<(Reverse<u64>, SymbolId)> = self
+            .functions
+            .iter()
+            .map(|(&s, function)| (Reverse(function.body.total()), s))
+            .collect();
+        totals.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| self.symbols.canonical_order(a.1, b.1)));
+        let all: u128 = totals.iter().map(|(total, _)| u128::from(total.0)).sum();
+        let (wanted, mut sum) = (all * u128::from(share), 0);
+        for (total, symbol) in totals {
+            if sum * 1_000_000 >= wanted {
+                self.functions.remove(&symbol);
+            }
+            sum += u128::from(total.0);
+        }
+    }
+
+    /// Gives symbols other names; what becomes equal is added up. An empty name is not taken.
+    pub fn rename(&mut self, mut name: impl FnMut(&[u8]) -> Vec<u8>) {
+        let mut symbols = Symbols::default();
+        let renamed = |symbol| {
+            let file = self.symbols.declared_in(symbol).map(|path| symbols.file(path));
+            let old = self.symbols.name(symbol);
+            let new = name(old);
+            symbols.symbol(if new.is_empty() { old } else { &new }, file)
+        };
+        let renamed: Vec<SymbolId> = self.symbols.iter().map(renamed).collect();
+        let mut profile = Self { symbols, ..Self::default() };
+        let of = |symbol: SymbolId| renamed[symbol.index()];
+        for (&symbol, function) in &self.functions {
+            let own = profile.functions.entry(of(symbol)).or_default();
+            own.merge(function, 1, &mut |symbol| of(symbol));
+        }
+        *self = profile;
+    }
+}
+
+impl Body {
+    fn for_each_record_mut(&mut self, visit: &mut impl FnMut(&mut Record)) {
+        for record in self.positions.values_mut() {
+            visit(record);
+            record.inlined.values_mut().for_each(|body| body.for_each_record_mut(visit));
+        }
+    }
+
+    /// Leaves out inlined bodies that are not worth keeping, and what is empty.
+    fn prune(&mut self, keep: &impl Fn(&Self) -> bool) {
+        self.positions.retain(|_, record| {
+            record.inlined.retain(|_, body| {
+                body.prune(keep);
+                !body.positions.is_empty() && keep(body)
+            });
+            record.count.is_some() || !record.targets.is_empty() || !record.inlined.is_empty()
+        });
+    }
+
+    /// Moves inlined bodies out, and puts calls in their place.
+    fn take_inlined(&mut self, inlined: &mut Vec<(SymbolId, Self)>) {
+        for record in self.positions.values_mut() {
+            for (callee, body) in core::mem::take(&mut record.inlined) {
+                let calls = record.targets.entry(callee).or_default();
+                *calls = calls.saturating_add(body.entries());
+                inlined.push((callee, body));
+            }
+            if record.count.is_none() {
+                record.count =
+                    Some(record.targets.values().fold(0, |sum, c| c.saturating_add(sum)));
+            }
+        }
+    }
+
+    /// How often the body was entered, as far as it can be told.
+    fn entries(&self) -> u64 {
+        let first = self.positions.values().next();
+        first.map_or(0, |record| match record.count {
+            Some(count) => count,
+            None => {
+                let inlined = record.inlined.values().map(Self::entries);
+                let calls = record.targets.values().copied();
+                inlined.chain(calls).fold(0, u64::saturating_add)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Position;
+
+    /// `f` has 10 on line 1; line 2 calls `g` 3 times and has `g` inlined, 7 and 0 on its lines.
+    fn profile() -> (Profile, SymbolId, SymbolId) {
+        let mut profile = Profile::default();
+        let [f, g] = [b"f.llvm.1", b"g.llvm.2"].map(|name| profile.symbols.symbol(name, None));
+        let count = |count| Record { count: Some(count), ..Record::default() };
+        let mut inlined = Body::default();
+        inlined.positions.insert(Position::line(1), count(7));
+        inlined.positions.insert(Position::line(2), count(0));
+        let mut function = Function { head_count: 10, ..Function::default() };
+        function.body.positions.insert(Position::line(1), count(10));
+        let (targets, inlined) = ([(g, 3)].into(), [(g, inlined)].into());
+        let call = Record { targets, inlined, ..Record::default() };
+        function.body.positions.insert(Position::line(2), call);
+        profile.add(f, function);
+        (profile, f, g)
+    }
+
+    #[test]
+    fn scaled_counts_are_rounded_and_stay_executed() {
+        let factor = |numerator, denominator| Factor { numerator, denominator };
+        for (count, by, expected) in [
+            (10, factor(1, 4), 3),
+            (10, factor(3, 1), 30),
+            (1, factor(1, 1000), 1),
+            (0, factor(1, 1000), 0),
+            (9, factor(0, 1), 0),
+            (u64::MAX, factor(2, 1), u64::MAX),
+            (u64::MAX, factor(1, 1), u64::MAX),
+        ] {
+            assert_eq!(by.apply(count), expected, "{count} {by:?}");
+        }
+    }
+
+    #[test]
+    fn zeros_are_dropped() {
+        let (mut profile, f, g) = profile();
+        let all = profile.functions[&f].body.total();
+        profile.add(g, Function::default());
+        profile.drop_zeros();
+        assert_eq!(profile.functions.len(), 1);
+        let call = &profile.functions[&f].body.positions[&Position::line(2)];
+        assert_eq!(call.inlined[&g].positions.len(), 1);
+        assert_eq!(profile.functions[&f].body.total(), all);
+    }
+
+    #[test]
+    fn inlined_bodies_without_counts_are_pruned() {
+        let (mut profile, f, g) = profile();
+        let warm = profile.clone();
+        profile.prune_cold_inlined();
+        assert_eq!(profile.functions, warm.functions);
+        profile.scale(Factor { numerator: 0, denominator: 1 });
+        profile.prune_cold_inlined();
+        let call = &profile.functions[&f].body.positions[&Position::line(2)];
+        assert!(!call.inlined.contains_key(&g) && call.targets.contains_key(&g));
+    }
+
+    #[test]
+    fn flattened_bodies_are_called() {
+        let (mut profile, f, g) = profile();
+        profile.flatten();
+        let call = &profile.functions[&f].body.positions[&Position::line(2)];
+        assert_eq!((call.count, call.targets[&g]), (Some(10), 10));
+        assert_eq!((profile.functions[&g].head_count, profile.functions[&g].body.total()), (7, 7));
+    }
+
+    #[test]
+    fn hot_functions_are_kept() {
+        let (mut profile, f, g) = profile();
+        let mut cold = Function::default();
+        cold.body.positions.entry(Position::line(1)).or_default().count = Some(3);
+        profile.add(g, cold);
+        let mut whole = profile.clone();
+        whole.keep_hot(1_000_000);
+        assert_eq!(whole.functions.len(), 2);
+        profile.keep_hot(850_000);
+        assert_eq!(profile.functions.keys().collect::<Vec<_>>(), [&f]);
+    }
+
+    #[test]
+    fn renamed_functions_are_added() {
+        let (mut profile, ..) = profile();
+        profile.rename(|_| b"one".to_vec());
+        let (&symbol, one) = profile.functions.first_key_value().unwrap();
+        assert_eq!(profile.symbols.name(symbol), b"one");
+        assert_eq!(one.body.positions[&Position::line(2)].targets[&symbol], 3);
+        profile.rename(|_| Vec::new());
+        assert_eq!(profile.symbols.name(*profile.functions.keys().next().unwrap()), b"one");
+    }
+}

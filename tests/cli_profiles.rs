@@ -1,0 +1,241 @@
+//! The commands that work on profiles: merge, diff, rewrite, show, and what clap makes of them all.
+
+mod harness;
+
+use std::fmt::Write;
+
+use harness::Workshop;
+use serde_json::Value;
+
+/// Two functions, one of them a static that another file has, too.
+const DAY: &str = r#"filenames = { "a.c", "b.c" }
+symbol_names = { 3 = "cb":0 }
+"main":0(1:1:7) = {
+  locations = { 1 = 10, 2.1 = 0, 3 = 5 },
+  callsites = { 3 -> { 3 = 5 } },
+  inlined = {
+    2 = "util":0(2) = { locations = { 1 = 80 } },
+    4 = "util":0(2) = { locations = { 1 = 0 } }
+  }
+}
+"util":1(4:2:0) = { locations = { 1 = 5 } }
+"#;
+
+const NIGHT: &str = r#"filenames = { "a.c", "c.c" }
+symbol_names = { 3 = "cb":0 }
+"main":0(1:100:3) = {
+  locations = { 1 = 99, 3 = 1 },
+  callsites = { 3 -> { 3 = 1 } }
+}
+"only_at_night":1(4:2:9) = { locations = { 1 = 100 } }
+"#;
+
+fn shop() -> Workshop {
+    let shop = Workshop::new();
+    for (name, text) in [("day", DAY), ("night", NIGHT)] {
+        shop.write("text", text);
+        shop.tool_output(&["convert", "text", "-o", name]);
+    }
+    shop
+}
+
+fn text(shop: &Workshop, arguments: &[&str]) -> String {
+    String::from_utf8(shop.tool_output(arguments)).unwrap()
+}
+
+/// The functions of a profile as `show` prints them, without spaces at the ends of lines.
+fn functions(shop: &Workshop, file: &str, names: &[&str]) -> String {
+    names.iter().map(|name| text(shop, &["show", file, "--function", name])).collect()
+}
+
+#[test]
+fn merge_adds_counts_heads_and_targets() {
+    let shop = shop();
+    shop.tool_output(&["merge", "day", "--weight", "2=night", "-o", "sum"]);
+    assert_eq!(text(&shop, &["check", "sum"]), "");
+    assert_eq!(
+        functions(&shop, "sum", &["main", "only_at_night", "util"]),
+        "main (a.c)  head 201, first 3, total 295\n  \
+           1: 208\n  2: inlined util (a.c)\n    1: 80\n  2.1: 0\n  3: 7  cb 7\n  \
+           4: inlined util (a.c)\n    1: 0\n\
+         only_at_night (c.c)  head 4, first 9, total 200\n  1: 200\n\
+         util (b.c)  head 2, total 5\n  1: 5\n"
+    );
+}
+
+/// Whatever the versions and the order, the sum has the same bytes.
+#[test]
+fn merge_takes_any_mixture_in_any_order() {
+    let shop = shop();
+    for (from, to, file) in [
+        ("day", "v4-compact", "day.compact"),
+        ("day", "v4-text", "day.text"),
+        ("day", "v3", "day.v3"),
+        ("night", "v3", "night.v3"),
+    ] {
+        shop.tool_output(&["convert", from, "--to", to, "-o", file]);
+    }
+    let merged = |inputs: &[&str], to| {
+        shop.tool_output(&[&["merge"], inputs, &["--to", to, "-o", "-"]].concat())
+    };
+    for to in ["v4", "v4-compact", "v4-text", "v3", "v2", "v1", "v407", "json"] {
+        let expected = merged(&["day", "day", "night", "night"], to);
+        for inputs in [
+            ["night.v3", "day.text", "night", "day.compact"],
+            ["day.compact", "night", "day.v3", "night.v3"],
+        ] {
+            assert!(merged(&inputs, to) == expected, "{inputs:?} {to}");
+        }
+    }
+    // Without a choice the output is like the first input.
+    for (first, start) in
+        [("day.v3", b"adcg\x03"), ("day.text", b"filen"), ("day.compact", b"gcov\0")]
+    {
+        assert!(shop.tool_output(&["merge", first, "night", "-o", "-"]).starts_with(start));
+    }
+}
+
+#[test]
+fn merge_of_many_files() {
+    let shop = shop();
+    let day = shop.read("day");
+    let names: Vec<String> = (0..1000).map(|number| format!("many/{number}")).collect();
+    names.iter().for_each(|name| drop(shop.write(name, &day)));
+    let many: Vec<&str> = names.iter().map(String::as_str).collect();
+    shop.tool_output(&[&["merge"], &many[..], &["-o", "sum"]].concat());
+    shop.tool_output(&["merge", "--weight", "1000=day", "-o", "weighted"]);
+    assert_eq!(shop.read("sum"), shop.read("weighted"));
+    // The one that is damaged is named.
+    shop.write("many/700", &day[..day.len() - 1]);
+    let output = shop.tool(&[&["merge"], &many[..], &["-o", "sum"]].concat());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors.starts_with("countersink: many/700: 0x"), "{errors}");
+}
+
+#[test]
+fn merge_refuses_mixtures_with_dumps() {
+    let shop = shop();
+    shop.program("hello.c");
+    let object = shop.compile("hello.c", &[]);
+    shop.link(&[&object], "ours", &[]);
+    shop.run("ours", &[]);
+    for arguments in [
+        ["merge", "ours.csraw", "day", "-o", "-"],
+        ["merge", "day", "ours.csraw", "-o", "-"],
+        ["merge", "ours.csraw", "--to=v4", "-o", "-"],
+        ["rewrite", "ours.csraw", "--flatten", "-o", "-"],
+        ["merge", "day", "--to=gcda", "-o", "-"],
+    ] {
+        assert_eq!(shop.tool(&arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    // But a comparison converts first.
+    let output = shop.tool(&["diff", "ours.csraw", "ours.csraw"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn diff_compares_shares() {
+    let shop = shop();
+    let output = shop.tool(&["diff", "day", "night"]);
+    assert_eq!(output.status.code(), Some(1));
+    // Of 100 counts by day main's lines have 10 and 5, of 200 by night 99 and 1.
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "overlap 10.50 % of the counts, 50.00 % of the functions' totals\n\
+         1 functions in both, 1 only in the first, 1 only in the second\n   \
+         first  second overlap\n      \
+         -  50.000   0.000 only_at_night (c.c)\n \
+         95.000  50.000  11.526 main (a.c)\n  \
+          5.000       -   0.000 util (b.c)\n"
+    );
+    shop.tool_output(&["merge", "--weight", "3=day", "-o", "longer"]);
+    let same = text(&shop, &["diff", "day", "longer", "--top", "0"]);
+    assert!(same.starts_with("overlap 100.00 % of the counts, 100.00 %"), "{same}");
+    assert_eq!(shop.tool(&["diff", "day", "night", "--at-least", "10"]).status.code(), Some(0));
+    assert_eq!(shop.tool(&["diff", "day", "night", "--at-least", "10.6"]).status.code(), Some(1));
+
+    let output = shop.tool(&["diff", "day", "night", "--json", "--function", "util"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let help = text(&shop, &["diff", "--help"]);
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    for key in keys(&json).into_iter().chain(keys(&json["functions"][0])) {
+        assert!(help.contains(&format!("\"{key}\"")), "{key} is not in the help");
+    }
+    assert_eq!(json["functions"][0]["shares"], serde_json::json!([0.05, null]));
+}
+
+#[test]
+fn rewrite_changes_what_it_is_asked_to() {
+    let shop = shop();
+    let rewritten = |options: &[&str]| {
+        shop.tool_output(&[&["rewrite", "day", "-o", "new"], options].concat());
+        assert_eq!(text(&shop, &["check", "new"]), "");
+        text(&shop, &["show", "new", "--source", "a.c"])
+    };
+    let whole = "main (a.c)  head 1, first 7, total 95\n  1: 10\n  2: inlined util (a.c)\n    \
+                 1: 80\n  2.1: 0\n  3: 5  cb 5\n  4: inlined util (a.c)\n    1: 0\n";
+    let pruned = whole.replace("  4: inlined util (a.c)\n    1: 0\n", "");
+    assert_eq!(rewritten(&[]), whole);
+    assert_eq!(rewritten(&["--prune-cold-inlined"]), pruned);
+    assert_eq!(rewritten(&["--drop-zeros"]), pruned.replace("  2.1: 0\n", ""));
+    assert_eq!(rewritten(&["--keep-hot", "95"]), whole);
+    assert_eq!(text(&shop, &["show", "new", "--json"]).matches("head_count").count(), 1);
+    assert_eq!(
+        rewritten(&["--flatten", "--scale", "0.5"]),
+        "main (a.c)  head 1, first 7, total 48\n  1: 5\n  2: 40  util 40\n  2.1: 0\n  3: 3  cb 3\n  \
+         4: 0  util 0\nutil (a.c)  head 40, total 40\n  1: 40\n"
+    );
+    let renamed = rewritten(&["--rename", "^(.)ain$", "${1}ill", "--rename", "^mill", "wheel"]);
+    assert_eq!(renamed, whole.replace("main", "wheel"));
+    for wrong in [
+        &["--scale", "1/0"][..],
+        &["--scale", "-1"],
+        &["--scale", "x"],
+        &["--keep-hot", "101"],
+        &["--rename", "(", ""],
+    ] {
+        let arguments = [&["rewrite", "day", "-o", "new"], wrong].concat();
+        assert_eq!(shop.tool(&arguments).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn names_are_demangled_on_request() {
+    let shop = Workshop::new();
+    let mut profile = String::from("filenames = { }\n");
+    for (id, name) in [(1, "_ZN3foo3barEi"), (2, "_RNvC6_123foo3bar"), (3, "plain"), (4, "_Zwrong")]
+    {
+        let _ = writeln!(profile, "\"{name}\":-1({id}:1:0) = {{ locations = {{ 65534 = 1 }} }}");
+    }
+    shop.write("profile", profile);
+    let shown = text(&shop, &["show", "profile", "--top", "9", "--demangle"]);
+    for name in ["\nfoo::bar(int)  head", "\n123foo::bar  head", "\nplain  head", "\n_Zwrong  head"]
+    {
+        assert!(shown.contains(name), "{shown}");
+    }
+    // Lines before the declaration have a sign.
+    assert!(text(&shop, &["show", "profile", "--function", "plain"]).contains("\n  -2: 1\n"));
+}
+
+#[test]
+fn completions_and_man_pages_know_all_commands() {
+    let shop = Workshop::new();
+    let commands = ["convert", "merge", "show", "check", "diff", "rewrite", "flags", "install"];
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = text(&shop, &["completions", shell]);
+        assert!(commands.iter().all(|command| script.contains(command)), "{shell}");
+    }
+    let page = text(&shop, &["man"]);
+    assert!(page.contains(".TH countersink 1"), "{page}");
+    shop.tool_output(&["man", "--directory", "man1"]);
+    let convert = String::from_utf8(shop.read("man1/countersink-convert.1")).unwrap();
+    assert!(convert.contains("\\-\\-for\\-gcc"), "{convert}");
+    assert!(commands.iter().all(|name| shop.path(format!("man1/countersink-{name}.1")).exists()));
+    if harness::have("man") {
+        let mut man = shop.command("man");
+        man.args(["--warnings", "-l", "man1/countersink-rewrite.1"]);
+        let output = man.output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    }
+}
