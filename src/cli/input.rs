@@ -138,6 +138,11 @@ impl Input {
         }
     }
 
+    /// The profile in it, and no longer the file.
+    pub fn into_profile(self) -> Result<Profile> {
+        self.profile()
+    }
+
     /// One warning a kind, with the number of its likes.
     fn warn<D: Display>(&self, findings: &[Finding<D>]) {
         let mut told = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::prelude::v1::*;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
 use rayon::prelude::*;
@@ -68,10 +68,8 @@ impl Merge {
             Format::Dump => (dumps(weight, &first, &inputs[1..])?.to_bytes(), Content::Binary),
             _ => {
                 let format = chosen.unwrap_or_else(|| ProfileFormat::of(&first));
-                let mut sum = Profile::default();
-                sum.merge(&first.profile()?, weight.into());
-                drop(first);
-                format.file(&profiles(sum, &inputs[1..])?, &self.output)?
+                let first = Mutex::new(Some(first));
+                format.file(&profiles(&first, &inputs)?, &self.output)?
             }
         };
         output::write(Some(&self.output), &bytes, content)?;
@@ -95,21 +93,29 @@ fn dumps(weight: u32, first: &Input, others: &[(u32, &PathBuf)]) -> Result<Dump>
 }
 
 /// Each core adds up a part of the files, one after the other, so that no more is in memory than a
-/// sum and a file for each core. Sums do not depend on the order.
-fn profiles(mut sum: Profile, inputs: &[(u32, &PathBuf)]) -> Result<Profile> {
+/// sum and a file for each core. Sums do not depend on the order. The first file has been read.
+fn profiles(first: &Mutex<Option<Input>>, inputs: &[(u32, &PathBuf)]) -> Result<Profile> {
     let progress = Mutex::new(Progress::new(inputs.len()));
-    let add = |part: &[(u32, &PathBuf)]| {
+    let add = |(number, part): (usize, &[(u32, &PathBuf)])| {
         let mut sum = Profile::default();
-        for &(weight, path) in part {
-            sum.merge(&Input::read(path)?.profile()?, weight.into());
-            progress.lock().unwrap_or_else(PoisonError::into_inner).step();
+        for (place, &(weight, path)) in part.iter().enumerate() {
+            let known = if (number, place) == (0, 0) { locked(first).take() } else { None };
+            let input = known.map_or_else(|| Input::read(path), Ok)?;
+            sum.merge(&input.into_profile()?, weight.into());
+            locked(&progress).step();
         }
         Ok(sum)
     };
-    let part = inputs.len().div_ceil(rayon::current_num_threads()).max(1);
-    let parts: Vec<Result<Profile>> = inputs.par_chunks(part).map(add).collect();
+    let part = inputs.len().div_ceil(rayon::current_num_threads());
+    let parts: Vec<Result<Profile>> = inputs.par_chunks(part).enumerate().map(add).collect();
+    let mut parts = parts.into_iter();
+    let mut sum = parts.next().unwrap_or_else(|| Ok(Profile::default()))?;
     for part in parts {
         sum.merge(&part?, 1);
     }
     Ok(sum)
+}
+
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 
 use alloc::collections::btree_map::Entry;
 
-use super::{Body, Function, Profile, Record, SymbolId};
+use super::{Body, Function, Profile, Record, SymbolId, map};
 
 impl Profile {
     /// Adds another profile, whose counts weigh `weight` times as much.
@@ -54,8 +54,8 @@ impl Record {
     /// Adds a body of the same profile that was inlined here.
     pub fn inline(&mut self, callee: SymbolId, body: Body) {
         match self.inlined.entry(callee) {
-            Entry::Vacant(place) => _ = place.insert(body),
-            Entry::Occupied(known) => known.into_mut().merge(&body, 1, &mut |symbol| symbol),
+            map::Entry::Vacant(place) => _ = place.insert(body),
+            map::Entry::Occupied(known) => known.merge(&body, 1, &mut |symbol| symbol),
         }
     }
 

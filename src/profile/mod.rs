@@ -6,6 +6,7 @@
 //! are known by name and declaring file, so that statics of equal name stay apart. Byte layouts,
 //! and what readers of each version want, belong to [`crate::formats`].
 
+pub mod map;
 mod merge;
 pub mod overlap;
 mod rewrite;
@@ -14,6 +15,7 @@ mod symbols;
 
 use alloc::collections::BTreeMap;
 
+pub use map::Map;
 pub use rewrite::Factor;
 pub use summary::{CUTOFFS, Cutoff, LARGEST_COUNT, Summary};
 pub use symbols::{Adopted, FileId, SymbolId, Symbols};
@@ -45,7 +47,7 @@ pub struct Function {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {
     /// By position.
-    pub positions: BTreeMap<Position, Record>,
+    pub positions: Map<Position, Record>,
 }
 
 /// A place in the source, relative to the function.
@@ -80,12 +82,12 @@ pub struct Record {
     /// Times it was executed, `None` if only calls or inlined bodies are known.
     pub count: Option<u64>,
     /// Functions called from here, with the number of calls.
-    pub targets: BTreeMap<SymbolId, u64>,
+    pub targets: Map<SymbolId, u64>,
     /// By how much each of these numbers may be wrong, because more functions were called than could be
     /// kept apart. No format but JSON tells it.
     pub target_error: u64,
     /// Bodies inlined here.
-    pub inlined: BTreeMap<SymbolId, Body>,
+    pub inlined: Map<SymbolId, Body>,
 }
 
 impl Profile {

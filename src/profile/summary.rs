@@ -5,7 +5,6 @@
 //! millionths: the smallest count that is needed, taking the largest counts first, to reach the
 //! share, and how many counts are at least as large. Readers derive from it what is hot.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -51,35 +50,35 @@ pub struct Cutoff {
 impl Summary {
     pub(super) fn of(profile: &Profile) -> Self {
         let mut summary = Self { functions: profile.functions.len() as u64, ..Self::default() };
-        let mut histogram = BTreeMap::<Reverse<u64>, u64>::new();
+        let mut counts = Vec::new();
         for function in profile.functions.values() {
             let head = function.head_count.min(LARGEST_COUNT);
             summary.max_function_count = summary.max_function_count.max(head);
             function.body.for_each_record(&mut |record| {
-                let Some(count) = record.count else { return };
-                *histogram.entry(Reverse(count.min(LARGEST_COUNT))).or_default() += 1;
+                counts.extend(record.count.map(|count| count.min(LARGEST_COUNT)));
             });
         }
-        summary.max_count = histogram.first_key_value().map_or(0, |(count, _)| count.0);
-        summary.counts = histogram.values().sum();
-        let total: u128 =
-            histogram.iter().map(|(count, &number)| u128::from(count.0) * u128::from(number)).sum();
+        counts.sort_unstable_by_key(|&count| Reverse(count));
+        summary.max_count = counts.first().copied().unwrap_or(0);
+        summary.counts = counts.len() as u64;
+        let total: u128 = counts.iter().copied().map(u128::from).sum();
         summary.total_count = u64::try_from(total).unwrap_or(u64::MAX);
-        summary.cutoffs = cutoffs(&histogram, total);
+        summary.cutoffs = cutoffs(&counts, total);
         summary
     }
 }
 
-fn cutoffs(histogram: &BTreeMap<Reverse<u64>, u64>, total: u128) -> Vec<Cutoff> {
-    let mut counts = histogram.iter();
+/// The entries for counts in descending order.
+fn cutoffs(counts: &[u64], total: u128) -> Vec<Cutoff> {
+    let mut equal_counts = counts.chunk_by(|a, b| a == b);
     let (mut sum, mut min_count, mut seen) = (0, 0, 0);
     let entry = |&share: &u32| {
         let wanted = total * u128::from(share) / 1_000_000;
         while sum < wanted {
-            let Some((count, number)) = counts.next() else { break };
-            sum += u128::from(count.0) * u128::from(*number);
-            seen += number;
-            min_count = count.0;
+            let Some(equal) = equal_counts.next() else { break };
+            sum += u128::from(equal[0]) * equal.len() as u128;
+            seen += equal.len() as u64;
+            min_count = equal[0];
         }
         Cutoff { share, min_count, counts: seen }
     };

@@ -11,7 +11,7 @@ pub struct SymbolId(u32);
 
 impl SymbolId {
     /// Its place among the symbols.
-    pub(super) fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }

@@ -6,7 +6,6 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 
 use countersink::cli::archive;
 use tempfile::TempDir;
@@ -181,22 +180,22 @@ pub fn assert_same_files(ours: &[(PathBuf, Vec<u8>)], stock: &[(PathBuf, Vec<u8>
 /// The folder with the sources of a crate named in `tests/corpus/Cargo.toml`. `None`, said aloud, if
 /// they are neither on the machine nor to be had.
 pub fn corpus(package: &str) -> Option<PathBuf> {
-    static METADATA: OnceLock<Option<String>> = OnceLock::new();
-    let metadata = METADATA.get_or_init(|| {
-        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/Cargo.toml");
-        let metadata = |network: &[&str]| {
-            let mut cargo = Command::new(env!("CARGO"));
-            cargo.args(["metadata", "--format-version=1", "--locked", "--manifest-path", manifest]);
-            let output = cargo.args(network).output().unwrap();
-            output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
-        };
-        metadata(&["--offline"]).or_else(|| metadata(&[]))
-    });
-    let Some(metadata) = metadata else {
+    corpus_of(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/Cargo.toml"), package)
+}
+
+/// The folder with the sources of a crate named in a manifest.
+pub fn corpus_of(manifest: &str, package: &str) -> Option<PathBuf> {
+    let metadata = |network: &[&str]| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["metadata", "--format-version=1", "--locked", "--manifest-path", manifest]);
+        let output = cargo.args(network).output().unwrap();
+        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+    };
+    let Some(metadata) = metadata(&["--offline"]).or_else(|| metadata(&[])) else {
         skip(&format!("the sources of {package} cannot be fetched"));
         return None;
     };
-    let metadata: serde_json::Value = serde_json::from_str(metadata).unwrap();
+    let metadata: serde_json::Value = serde_json::from_str(&metadata).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
     let package = packages.iter().find(|found| found["name"] == package).unwrap();
     Some(Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap().to_owned())

@@ -10,7 +10,7 @@ use super::{
     WORKING_SET_ENTRIES, names,
 };
 use crate::formats::afdo_v4::Ids;
-use crate::profile::{Body, LARGEST_COUNT, Position, Profile, Record, Summary, SymbolId};
+use crate::profile::{Body, LARGEST_COUNT, Map, Position, Profile, Record, Summary, SymbolId};
 
 /// A file, and what of the profile is not in it.
 #[derive(Clone, Debug)]
@@ -159,7 +159,7 @@ impl Writer<'_> {
         }
     }
 
-    fn by_name<'m, T>(&self, symbols: &'m BTreeMap<SymbolId, T>) -> Vec<(SymbolId, &'m T)> {
+    fn by_name<'m, T>(&self, symbols: &'m Map<SymbolId, T>) -> Vec<(SymbolId, &'m T)> {
         let mut sorted: Vec<_> = symbols.iter().map(|(&symbol, value)| (symbol, value)).collect();
         sorted.sort_by_key(|(symbol, _)| self.index[symbol]);
         sorted

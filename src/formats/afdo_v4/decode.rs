@@ -3,8 +3,10 @@
 //! Sections and locations of unknown type are skipped. What can be tolerated is noted and read all
 //! the same; what cannot costs the section it is in, so that one pass finds all that is wrong.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+
+use hashbrown::HashMap;
 
 use super::check::{Defect, Finding};
 use super::number::{Encoding, Input};
@@ -42,7 +44,7 @@ pub fn decode_all(bytes: &[u8]) -> Result<Decoded, Finding> {
         bytes,
         sections: Vec::new(),
         profile: Profile::default(),
-        symbols: BTreeMap::new(),
+        symbols: HashMap::new(),
         string_bytes_left: trie::most_bytes(bytes.len()),
         infos: BTreeSet::new(),
         findings,
@@ -96,7 +98,7 @@ struct Decoder<'a> {
     /// By the number they are referred to with.
     sections: Vec<Section>,
     profile: Profile,
-    symbols: BTreeMap<u32, SymbolId>,
+    symbols: HashMap<u32, SymbolId>,
     string_bytes_left: usize,
     /// Info sections that have been read.
     infos: BTreeSet<u64>,
@@ -277,6 +279,8 @@ impl<'a> Decoder<'a> {
                     outer.push((core::mem::replace(&mut level, inner), place));
                 }
             }
+            // Of a large profile most of the memory is in its small bodies.
+            level.body.positions.shrink_to_fit();
             let Some((around, place)) = outer.pop() else { return Ok(level.body) };
             let inner = core::mem::replace(&mut level, around).body;
             self.inlined(&mut level.body, place, inner);

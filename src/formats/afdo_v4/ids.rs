@@ -1,6 +1,6 @@
 //! Numbers for the symbols and files of a profile, as binary and text form share them.
 
-use alloc::collections::BTreeMap;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::profile::{Body, Profile, SymbolId};
@@ -9,7 +9,8 @@ use crate::profile::{Body, Profile, SymbolId};
 pub struct Ids<'p> {
     profile: &'p Profile,
     order: Vec<SymbolId>,
-    ids: BTreeMap<SymbolId, u32>,
+    /// By the place of the symbol; 0 if the profile does not speak of it.
+    ids: Vec<u32>,
 }
 
 /// The symbols that one file declares.
@@ -23,22 +24,23 @@ pub struct FileSymbols<'p> {
 impl<'p> Ids<'p> {
     /// Numbers all functions, inlined functions and call targets.
     pub fn new(profile: &'p Profile) -> Self {
-        let mut ids = BTreeMap::new();
+        let mut ids = vec![0; profile.symbols.iter().count()];
         for (&symbol, function) in &profile.functions {
-            ids.insert(symbol, 0);
+            ids[symbol.index()] = 1;
             collect(&function.body, &mut ids);
         }
-        let mut order: Vec<SymbolId> = ids.keys().copied().collect();
-        order.sort_by(|&a, &b| profile.symbols.canonical_order(a, b));
+        let is_used = |symbol: &SymbolId| ids[symbol.index()] != 0;
+        let mut order: Vec<SymbolId> = profile.symbols.iter().filter(is_used).collect();
+        order.sort_unstable_by(|&a, &b| profile.symbols.canonical_order(a, b));
         for (id, symbol) in (1..).zip(&order) {
-            ids.insert(*symbol, id);
+            ids[symbol.index()] = id;
         }
         Self { profile, order, ids }
     }
 
     /// Id of a symbol.
     pub fn id(&self, symbol: SymbolId) -> u32 {
-        self.ids.get(&symbol).copied().unwrap_or(0)
+        self.ids.get(symbol.index()).copied().unwrap_or(0)
     }
 
     /// The symbols in the order of their ids, which start at 1.
@@ -63,11 +65,11 @@ impl<'p> Ids<'p> {
     }
 }
 
-fn collect(body: &Body, ids: &mut BTreeMap<SymbolId, u32>) {
+fn collect(body: &Body, ids: &mut [u32]) {
     for record in body.positions.values() {
-        ids.extend(record.targets.keys().map(|&target| (target, 0)));
-        for (&callee, body) in &record.inlined {
-            ids.insert(callee, 0);
+        record.targets.keys().for_each(|target| ids[target.index()] = 1);
+        for (callee, body) in &record.inlined {
+            ids[callee.index()] = 1;
             collect(body, ids);
         }
     }
