@@ -17,6 +17,8 @@ use std::time::Instant;
 use countersink::formats::afdo_v1_v3::Version;
 use countersink::formats::afdo_v1_v3::rules::Rules;
 use countersink::formats::afdo_v4::encode::{Encoding, encode};
+use countersink::formats::afdo_v4::lookup;
+use countersink::formats::afdo_v4::table::Table;
 use countersink::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text};
 use countersink::profile::Profile;
 use harness::{Workshop, succeed};
@@ -32,6 +34,9 @@ fn main() {
     let one = debug_profile::profile(&std::fs::read(library).unwrap()).unwrap();
     let large = repeated(&one);
     formats(&large);
+    for encoding in [Encoding::Normal, Encoding::Compact] {
+        lookups(&large, encoding);
+    }
     let shop = Workshop::new();
     merges(&shop, &one, &large);
 }
@@ -83,6 +88,51 @@ fn format(
     let size = bytes.len() as f64 / 1e6;
     let speed = |time: std::time::Duration| size / time.as_secs_f64();
     println!("{name:<11} {size:7.1}  {:4.0} MB/s {:4.0} MB/s", speed(written), speed(read));
+}
+
+/// What a compiler does for each source file: here for all in turn, beside decoding everything once.
+fn lookups(large: &Profile, encoding: Encoding) {
+    let bytes = encode(large, encoding).unwrap();
+    let start = Instant::now();
+    black_box(afdo_v4::decode::decode(&bytes).unwrap());
+    let everything = start.elapsed();
+    let sections = Table::decode(&bytes, &mut Vec::new()).unwrap().by_offset();
+    let directory = sections[0].start + sections[1].size;
+
+    let start = Instant::now();
+    let profile = lookup::Profile::open(&bytes).unwrap();
+    let open = start.elapsed();
+    let mut times = Vec::new();
+    for source in profile.sources() {
+        let start = Instant::now();
+        black_box(afdo_v4::part::decode(&bytes, |path| path == source.path, |_| true).unwrap());
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    let (median, slowest) = (times[times.len() / 2], times[times.len() - 1]);
+    println!(
+        "{encoding:?}, {:.1} MB: everything in {everything:.1?}; opened in {open:.1?}, reading {directory} \
+         bytes; of {} sources the median in {median:.1?}, the slowest in {slowest:.1?}",
+        bytes.len() as f64 / 1e6,
+        times.len(),
+    );
+
+    let source = profile.sources().iter().max_by_key(|source| source.ids.len()).unwrap();
+    let with_counts: Vec<_> = profile.symbols(source).unwrap().map(Result::unwrap).collect();
+    let with_counts: Vec<_> = with_counts.iter().filter(|symbol| symbol.info.is_some()).collect();
+    let name = profile.name(with_counts[with_counts.len() / 2].id).unwrap().unwrap();
+    let start = Instant::now();
+    let records = profile.function(source, &name).unwrap().unwrap().count();
+    let one = start.elapsed();
+    let read: u64 = [source.string_table(), source.symbol_names()]
+        .map(|section| sections[section as usize].size)
+        .iter()
+        .sum();
+    println!(
+        "  a function of the largest source, with {} symbols: {one:.1?} for {records} records, reading \
+         {read} bytes of names",
+        source.ids.len(),
+    );
 }
 
 fn merges(shop: &Workshop, one: &Profile, large: &Profile) {

@@ -94,7 +94,8 @@ pub fn read(path: &Path) -> Result<(PathBuf, Vec<u8>)> {
 }
 
 impl Input {
-    /// Reads a file; `-` is standard input.
+    /// Reads a file; `-` is standard input. Files are not mapped into memory, which needs unsafe code
+    /// and kills the process when another one cuts the file short.
     pub fn read(path: &Path) -> Result<Self> {
         let (name, bytes) = read(path)?;
         if bytes.is_empty() {
@@ -144,7 +145,7 @@ impl Input {
     }
 
     /// One warning a kind, with the number of its likes.
-    fn warn<D: Display>(&self, findings: &[Finding<D>]) {
+    pub fn warn<D: Display>(&self, findings: &[Finding<D>]) {
         let mut told = Vec::new();
         for finding in findings {
             let kind = std::mem::discriminant(&finding.defect);

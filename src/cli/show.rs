@@ -17,7 +17,7 @@ use crate::formats::afdo_v4::check::Finding;
 use crate::formats::afdo_v4::table::Table;
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
-use crate::formats::json;
+use crate::formats::{afdo_v4, json};
 use crate::profile::{Body, Function, Position, Profile, Record, Summary, SymbolId, Symbols};
 use crate::raw;
 use crate::raw::dump::Dump;
@@ -80,6 +80,9 @@ impl Show {
             }
             Format::Gcda => gcda(&Data::decode(&input.bytes).about(&input.name)?),
             Format::Gcno => gcno(&Notes::decode(&input.bytes).about(&input.name)?),
+            Format::V4 if (self.function.is_some() || self.source.is_some()) && !self.json => {
+                self.profile(&self.part(&input)?)?
+            }
             _ => self.profile(&self.sources.profile(&[input])?)?,
         };
         output::print(text.as_bytes())?;
@@ -119,21 +122,36 @@ impl Show {
         Ok(text)
     }
 
+    /// Of a profile of version 4 what was asked for, without decoding the rest.
+    fn part(&self, input: &Input) -> Result<Profile> {
+        let part = afdo_v4::part::decode(
+            &input.bytes,
+            |path| self.is_source(path),
+            |name| self.function.as_ref().is_none_or(|wanted| name == wanted.as_bytes()),
+        );
+        let part = part.about(&input.name)?;
+        input.warn(&part.findings);
+        Ok(part.profile)
+    }
+
+    /// Whether a file is the one that was asked for, if one was.
+    fn is_source(&self, path: &[u8]) -> bool {
+        self.source.as_ref().is_none_or(|end| {
+            let before = path.strip_suffix(end.as_bytes());
+            before.is_some_and(|before| {
+                before.is_empty() || before.ends_with(b"/") || end.starts_with('/')
+            })
+        })
+    }
+
     /// The functions asked for: by name and file in canonical order, or the largest.
     fn chosen(&self, profile: &Profile) -> Vec<SymbolId> {
         let symbols = &profile.symbols;
         let named = |symbol: &SymbolId| {
             self.function.as_ref().is_none_or(|name| symbols.name(*symbol) == name.as_bytes())
         };
-        let declared = |symbol: &SymbolId| {
-            let path = symbols.declared_in(*symbol).unwrap_or_default();
-            self.source.as_ref().is_none_or(|end| {
-                let before = path.strip_suffix(end.as_bytes());
-                before.is_some_and(|before| {
-                    before.is_empty() || before.ends_with(b"/") || end.starts_with('/')
-                })
-            })
-        };
+        let declared =
+            |symbol: &SymbolId| self.is_source(symbols.declared_in(*symbol).unwrap_or_default());
         let functions = profile.functions.keys().copied();
         let mut chosen: Vec<SymbolId> = functions.filter(named).filter(declared).collect();
         chosen.sort_by(|&a, &b| symbols.canonical_order(a, b));

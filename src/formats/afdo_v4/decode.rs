@@ -8,13 +8,14 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
+use super::body::body;
 use super::check::{Defect, Finding};
+use super::lookup::Source;
 use super::number::{Encoding, Input};
+use super::records::Records;
 use super::table::{Section, Table};
-use super::{HIGH, NO_INFO, location, section, trie};
-use crate::profile::{
-    Body, Cutoff, DEEPEST, Function, Position, Profile, Record, Summary, SymbolId,
-};
+use super::{NO_INFO, section, trie};
+use crate::profile::{Cutoff, Function, Profile, Summary, SymbolId};
 
 /// What a file says, and what is wrong with it.
 #[derive(Clone, Debug)]
@@ -63,34 +64,11 @@ pub fn decode_all(bytes: &[u8]) -> Result<Decoded, Finding> {
     Ok(Decoded { profile: decoder.profile, summary, findings: decoder.findings })
 }
 
-/// A file's entry.
-struct File {
-    offset: u64,
-    path: Vec<u8>,
-    string_table: u32,
-    symbol_names: u32,
-    ids: core::ops::Range<u32>,
-}
-
 /// A symbol's reference to its info section.
 struct Info {
     offset: u64,
     symbol: SymbolId,
     section: u32,
-}
-
-/// A body being read.
-struct Level {
-    body: Body,
-    /// Locations still to come.
-    left: usize,
-}
-
-/// Where an inlined body belongs.
-struct Place {
-    offset: u64,
-    position: Position,
-    callee: SymbolId,
 }
 
 struct Decoder<'a> {
@@ -158,13 +136,13 @@ impl<'a> Decoder<'a> {
         self.section(section, |_, input| summary(input)).unwrap_or_default()
     }
 
-    fn files(&mut self, section: Section) -> Vec<File> {
+    fn files(&mut self, section: Section) -> Vec<Source<'a>> {
         let files = self.section(section, |_, input| {
             let number = input.count(4, 6)?;
-            (0..number).map(|_| file(input)).collect::<Result<Vec<_>, _>>()
+            (0..number).map(|_| source(input)).collect::<Result<Vec<_>, _>>()
         });
         let files = files.unwrap_or_default();
-        let mut paths: Vec<&[u8]> = files.iter().map(|file| &*file.path).collect();
+        let mut paths: Vec<&[u8]> = files.iter().map(|file| file.path).collect();
         paths.sort_unstable();
         let offset = section.start;
         if paths.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -179,7 +157,7 @@ impl<'a> Decoder<'a> {
     /// Decides how sections are counted (D1): by rank among all; else, if only that makes every
     /// reference one to a section of the type due, by the table behind the two fixed ones, or by
     /// the table alone.
-    fn number_sections(&mut self, table: &Table, files: &[File]) {
+    fn number_sections(&mut self, table: &Table, files: &[Source<'_>]) {
         let fixed = [table.summary, table.file_names].into_iter();
         let counts = [
             table.by_offset(),
@@ -199,7 +177,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads a file's symbols; gives the references of those that have an info section.
-    fn file(&mut self, file: &File) -> Vec<Info> {
+    fn file(&mut self, file: &Source<'_>) -> Vec<Info> {
         let strings = self.find(file.offset, file.string_table, section::STRING_TABLE);
         let names = self.find(file.offset, file.symbol_names, section::SYMBOL_NAMES);
         let strings = strings.and_then(|section| {
@@ -208,7 +186,7 @@ impl<'a> Decoder<'a> {
             })
         });
         let (Some(strings), Some(names)) = (strings, names) else { return Vec::new() };
-        let path = (!file.path.is_empty()).then(|| self.profile.symbols.file(&file.path));
+        let path = (!file.path.is_empty()).then(|| self.profile.symbols.file(file.path));
         self.section(names, |decoder, input| {
             let start = input.offset();
             let number = input.count(4, 3)?;
@@ -255,126 +233,24 @@ impl<'a> Decoder<'a> {
             return self.findings.push(Finding { offset: info.offset, defect });
         }
         let function = self.section(section, |decoder, input| {
-            let (head_count, timestamp) = (input.u64()?, input.u64()?);
-            let body = decoder.body(input)?;
-            Ok(Function { head_count, timestamp, body })
+            let mut records = Records::new(input.clone())?;
+            let (head_count, timestamp) = (records.head_count, records.timestamp);
+            let Decoder { symbols, findings, .. } = decoder;
+            let body = body(&mut records, findings, |id| {
+                let unknown = Finding { offset: 0, defect: Defect::SymbolId(id) };
+                symbols.get(&id).copied().ok_or(unknown)
+            });
+            findings.append(&mut records.findings);
+            *input = records.input;
+            Ok(Function { head_count, timestamp, body: body? })
         });
         if let Some(function) = function {
             self.profile.functions.insert(info.symbol, function);
         }
     }
-
-    /// Reads a body and those inlined in it, without recursion.
-    fn body(&mut self, input: &mut Input<'a>) -> Result<Body, Finding> {
-        let mut outer: Vec<(Level, Place)> = Vec::new();
-        let mut level = Level { body: Body::default(), left: input.count(4, 2)? };
-        loop {
-            while level.left > 0 {
-                level.left -= 1;
-                if let Some(place) = self.location(input, &mut level.body)? {
-                    if outer.len() >= DEEPEST {
-                        return input.error(place.offset, Defect::Depth);
-                    }
-                    let inner = Level { body: Body::default(), left: input.count(4, 2)? };
-                    outer.push((core::mem::replace(&mut level, inner), place));
-                }
-            }
-            // Of a large profile most of the memory is in its small bodies.
-            level.body.positions.shrink_to_fit();
-            let Some((around, place)) = outer.pop() else { return Ok(level.body) };
-            let inner = core::mem::replace(&mut level, around).body;
-            self.inlined(&mut level.body, place, inner);
-        }
-    }
-
-    /// Reads a location, of an inlined function only the head: the place for its body.
-    fn location(
-        &mut self,
-        input: &mut Input<'a>,
-        body: &mut Body,
-    ) -> Result<Option<Place>, Finding> {
-        let offset = input.offset();
-        let first = input.byte()?;
-        let line = input.u24()?;
-        let discriminator = if first & HIGH != 0 { input.u16()? } else { 0 };
-        if first & HIGH != 0 && discriminator == 0 {
-            self.findings.push(Finding { offset, defect: Defect::ZeroDiscriminator });
-        }
-        let kind = first & !HIGH;
-        if !(location::ZERO..=location::INLINED).contains(&kind) {
-            let size = input.u32()?;
-            input.take(size as usize)?;
-            self.findings.push(Finding { offset, defect: Defect::UnknownLocation(kind) });
-            return Ok(None);
-        }
-        let position = Position { line, discriminator };
-        if kind == location::INLINED {
-            return Ok(Some(Place { offset, position, callee: self.symbol(input)? }));
-        }
-        let record = body.positions.entry(position).or_default();
-        match kind {
-            location::ZERO => self.count(offset, record, 0),
-            location::NORMAL => {
-                // In compact form a large count is no harm (D31).
-                let count = if input.is_compact() { input.u64()? } else { input.u32()?.into() };
-                self.count(offset, record, count);
-            }
-            location::WIDE => {
-                let count = input.u64()?;
-                self.count(offset, record, count);
-            }
-            location::CALLED => self.target(input, record)?,
-            _ => {
-                let number = input.count(4, 2)?;
-                if number < 2 {
-                    let defect = Defect::Targets(number as u32);
-                    self.findings.push(Finding { offset, defect });
-                }
-                (0..number).try_for_each(|_| self.target(input, record))?;
-            }
-        }
-        Ok(None)
-    }
-
-    fn count(&mut self, offset: u64, record: &mut Record, count: u64) {
-        if record.count.is_some() {
-            self.findings.push(Finding { offset, defect: Defect::DuplicateLocation });
-        }
-        let sum = record.count.get_or_insert(0);
-        *sum = sum.saturating_add(count);
-    }
-
-    fn target(&mut self, input: &mut Input<'a>, record: &mut Record) -> Result<(), Finding> {
-        let offset = input.offset();
-        let target = self.symbol(input)?;
-        if record.targets.contains_key(&target) {
-            self.findings.push(Finding { offset, defect: Defect::DuplicateLocation });
-        }
-        let sum = record.targets.entry(target).or_default();
-        *sum = sum.saturating_add(input.u64()?);
-        Ok(())
-    }
-
-    fn inlined(&mut self, body: &mut Body, place: Place, inner: Body) {
-        let record = body.positions.entry(place.position).or_default();
-        if record.inlined.contains_key(&place.callee) {
-            let offset = place.offset;
-            self.findings.push(Finding { offset, defect: Defect::DuplicateLocation });
-        }
-        record.inline(place.callee, inner);
-    }
-
-    fn symbol(&self, input: &mut Input<'a>) -> Result<SymbolId, Finding> {
-        let offset = input.offset();
-        let id = input.u32()?;
-        match self.symbols.get(&id) {
-            Some(&symbol) => Ok(symbol),
-            None => input.error(offset, Defect::SymbolId(id)),
-        }
-    }
 }
 
-fn summary(input: &mut Input<'_>) -> Result<Summary, Finding> {
+pub(super) fn summary(input: &mut Input<'_>) -> Result<Summary, Finding> {
     let mut summary = Summary {
         total_count: input.u64()?,
         max_count: input.u64()?,
@@ -390,14 +266,14 @@ fn summary(input: &mut Input<'_>) -> Result<Summary, Finding> {
     Ok(summary)
 }
 
-fn file(input: &mut Input<'_>) -> Result<File, Finding> {
+pub(super) fn source<'a>(input: &mut Input<'a>) -> Result<Source<'a>, Finding> {
     let offset = input.offset();
     let length = input.u32()?;
     let path = match input.take(length as usize)? {
-        [path @ .., 0] if !path.contains(&0) => path.to_vec(),
+        [path @ .., 0] if !path.contains(&0) => path,
         _ => return input.error(offset, Defect::FileName),
     };
     let (string_table, symbol_names) = (input.u32()?, input.u32()?);
     let ids = input.u32()?..input.u32()?;
-    Ok(File { offset, path, string_table, symbol_names, ids })
+    Ok(Source { path, ids, offset, string_table, symbol_names })
 }

@@ -50,13 +50,17 @@
 //! 1 (D14), by file and name (D15). Locations by line, discriminator, kind (count, targets, inlined)
 //! and symbol (D28); one target as type 4, several as type 5 by id (D30).
 
+mod body;
 pub mod check;
 pub mod decode;
 pub mod encode;
 mod ids;
+pub mod lookup;
 mod number;
+pub mod part;
+pub mod records;
 pub mod table;
-mod trie;
+pub mod trie;
 
 pub use ids::Ids;
 

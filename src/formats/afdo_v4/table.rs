@@ -1,6 +1,7 @@
 //! Header and section table: the part of the format that a later dialect changes.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::check::{Defect, Finding};
 use super::number::{Encoding, Input, Output};
@@ -61,27 +62,73 @@ fn header(sections: &[Vec<u8>], length: usize, encoding: Encoding) -> Vec<u8> {
     output.bytes
 }
 
-impl Table {
-    /// Reads the header. What is wrong with single sections goes to `findings`.
-    pub fn decode(bytes: &[u8], findings: &mut Vec<Finding>) -> Result<Self, Finding> {
+/// The header, decoded, and of the sections nothing but their places, which need not be in the file.
+pub(super) struct Extents {
+    pub summary: Extent,
+    pub file_names: Extent,
+    pub entries: Vec<Extent>,
+    pub compact: bool,
+    flags: u8,
+    end: u64,
+}
+
+impl Extents {
+    pub fn decode(bytes: &[u8]) -> Result<Self, Finding> {
         let mut input = Input::new(bytes, 0, bytes.len());
         if !bytes.starts_with(&MAGIC) {
             return input.error(0, Defect::Magic);
         }
         input.take(MAGIC.len())?;
         let flags = input.byte()?;
-        if flags & !HIGH != 0 {
-            findings.push(Finding { offset: 8, defect: Defect::HeaderFlags(flags & !HIGH) });
-        }
-        let compact = flags & HIGH != 0;
-        input.set_encoding(if compact { Encoding::Compact } else { Encoding::Normal });
+        input.set_encoding(encoding(flags));
+        let compact = input.is_compact();
         let number = input.count(7, if compact { 2 } else { 16 })?;
-        let summary = entry(&mut input, bytes, findings)?;
-        let file_names = entry(&mut input, bytes, findings)?;
-        let entries =
-            (0..number).map(|_| entry(&mut input, bytes, findings)).collect::<Result<_, _>>()?;
-        let table = Self { summary, file_names, entries, compact };
-        table.check(input.offset(), findings);
+        let (summary, file_names) = (extent(&mut input)?, extent(&mut input)?);
+        let entries = (0..number).map(|_| extent(&mut input)).collect::<Result<_, _>>()?;
+        Ok(Self { summary, file_names, entries, compact, flags, end: input.offset() })
+    }
+}
+
+/// The place of a section.
+pub(super) struct Extent {
+    /// Where the header says it.
+    at: u64,
+    start: u64,
+    size: u64,
+}
+
+impl Extent {
+    pub const fn range(&self) -> Range<u64> {
+        self.start..self.start.saturating_add(self.size)
+    }
+}
+
+fn extent(input: &mut Input<'_>) -> Result<Extent, Finding> {
+    Ok(Extent { at: input.offset(), start: input.u64()?, size: input.u64()? })
+}
+
+/// The encoding that a first byte tells.
+pub(super) const fn encoding(first: u8) -> Encoding {
+    if first & HIGH != 0 { Encoding::Compact } else { Encoding::Normal }
+}
+
+impl Table {
+    /// Reads the header and the first byte of each section. What is wrong with single sections goes
+    /// to `findings`.
+    pub fn decode(bytes: &[u8], findings: &mut Vec<Finding>) -> Result<Self, Finding> {
+        let extents = Extents::decode(bytes)?;
+        if extents.flags & !HIGH != 0 {
+            let defect = Defect::HeaderFlags(extents.flags & !HIGH);
+            findings.push(Finding { offset: MAGIC.len() as u64, defect });
+        }
+        let mut section = |extent: &Extent| section_at(extent, bytes, findings);
+        let table = Self {
+            summary: section(&extents.summary),
+            file_names: section(&extents.file_names),
+            entries: extents.entries.iter().map(&mut section).collect(),
+            compact: extents.compact,
+        };
+        table.check(extents.end, findings);
         Ok(table)
     }
 
@@ -123,18 +170,13 @@ impl Table {
     }
 }
 
-fn entry(
-    input: &mut Input<'_>,
-    bytes: &[u8],
-    findings: &mut Vec<Finding>,
-) -> Result<Section, Finding> {
-    let offset = input.offset();
-    let (start, size) = (input.u64()?, input.u64()?);
-    let inside = start.checked_add(size).is_some_and(|end| end <= bytes.len() as u64) && size > 0;
-    if !inside {
-        findings.push(Finding { offset, defect: Defect::OutOfBounds { start, size } });
-        return Ok(Section { start, size, kind: None, compact: false });
-    }
-    let first = bytes[start as usize];
-    Ok(Section { start, size, kind: Some(first & !HIGH), compact: first & HIGH != 0 })
+fn section_at(extent: &Extent, bytes: &[u8], findings: &mut Vec<Finding>) -> Section {
+    let &Extent { at, start, size } = extent;
+    let is_inside = size > 0 && extent.range().end <= bytes.len() as u64;
+    let first = bytes.get(start as usize).filter(|_| is_inside);
+    let Some(&first) = first else {
+        findings.push(Finding { offset: at, defect: Defect::OutOfBounds { start, size } });
+        return Section { start, size, kind: None, compact: false };
+    };
+    Section { start, size, kind: Some(first & !HIGH), compact: first & HIGH != 0 }
 }

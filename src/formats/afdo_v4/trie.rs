@@ -20,7 +20,7 @@ const MOST_EXPANSION: usize = 128;
 
 /// Writes a table of names, which must be in bytewise order and differ. Their numbers are their
 /// places.
-pub fn encode(names: &[&[u8]], output: &mut Output) {
+pub(super) fn encode(names: &[&[u8]], output: &mut Output) {
     output.u32(names.len() as u32);
     let mut next_id = 0;
     let mut nodes = vec![Node::Bare { names, depth: 0 }];
@@ -90,59 +90,97 @@ fn label(names: &[&[u8]], depth: usize, output: &mut Output) -> usize {
 }
 
 /// The bytes of strings that a file of this length may have.
-pub const fn most_bytes(length: usize) -> usize {
+pub(super) const fn most_bytes(length: usize) -> usize {
     length.saturating_mul(MOST_EXPANSION).saturating_add(MOST_BYTES)
 }
 
 /// Reads a table; the strings by number. What they take is taken off `bytes_left`.
-pub fn decode(
+pub(super) fn decode(
     input: &mut Input<'_>,
     bytes_left: &mut usize,
     tolerated: &mut Vec<Finding>,
 ) -> Result<Vec<Vec<u8>>, Finding> {
     let start = input.offset();
-    // A string takes at least its node's byte and its number.
-    let number = input.count(4, 2)?;
-    let mut strings: Vec<Option<Vec<u8>>> = vec![None; number];
-    let mut found = 0;
-    let mut text = Vec::new();
-    // For each node on the way the children still to come, and where its text ends.
-    let mut way: Vec<(u8, usize)> = vec![(1, 0)];
-    while let Some((children, end)) = way.last_mut() {
-        let Some(left) = children.checked_sub(1) else {
-            way.pop();
-            continue;
+    let mut strings = Strings::new(input.clone())?;
+    let mut found = vec![None; strings.number];
+    let mut number = 0;
+    while let Some((id, text)) = strings.next()? {
+        let Some(left) = bytes_left.checked_sub(text.len()) else {
+            return input.error(strings.node, Defect::Trie);
         };
-        *children = left;
-        text.truncate(*end);
-        if way.len() > 1 {
-            let length = input.u16()?;
-            text.extend_from_slice(input.take(length.into())?);
+        *bytes_left = left;
+        let text = text.to_vec();
+        match found.get_mut(id as usize) {
+            Some(place @ None) => *place = Some(text),
+            _ => return input.error(strings.node, Defect::StringId(id)),
         }
-        let offset = input.offset();
-        let node = input.byte()?;
-        if node & HIGH != 0 {
-            let id = input.u32()?;
-            let place = strings.get_mut(id as usize).filter(|place| place.is_none());
-            let Some(place) = place else { return input.error(offset, Defect::StringId(id)) };
-            let Some(left) = bytes_left.checked_sub(text.len()) else {
-                return input.error(offset, Defect::Trie);
-            };
-            *bytes_left = left;
-            *place = Some(text.clone());
-            found += 1;
-        } else if node == 0 && way.len() > 1 {
-            tolerated.push(Finding { offset, defect: Defect::EmptyNode });
-        }
-        if way.len() > DEEPEST {
-            return input.error(offset, Defect::Trie);
-        }
-        way.push((node & !HIGH, text.len()));
+        number += 1;
     }
-    let strings: Option<Vec<Vec<u8>>> = strings.into_iter().collect();
-    match strings {
-        Some(strings) => Ok(strings),
-        None => input.error(start, Defect::Strings { expected: number as u32, found }),
+    tolerated.append(&mut strings.tolerated);
+    *input = strings.input;
+    let expected = found.len() as u32;
+    let strings: Option<Vec<Vec<u8>>> = found.into_iter().collect();
+    strings.ok_or(Finding { offset: start, defect: Defect::Strings { expected, found: number } })
+}
+
+/// The strings of a table, read one after the other; in memory is one at a time.
+#[derive(Clone, Debug)]
+pub struct Strings<'a> {
+    /// How many there should be.
+    pub number: usize,
+    input: Input<'a>,
+    text: Vec<u8>,
+    /// For each node on the way the children still to come, and where its text ends.
+    way: Vec<(u8, usize)>,
+    /// The last node.
+    node: u64,
+    tolerated: Vec<Finding>,
+}
+
+impl<'a> Strings<'a> {
+    pub(super) fn new(mut input: Input<'a>) -> Result<Self, Finding> {
+        // A string takes at least its node's byte and its number.
+        let number = input.count(4, 2)?;
+        let (text, way, node) = (Vec::new(), vec![(1, 0)], input.offset());
+        Ok(Self { number, input, text, way, node, tolerated: Vec::new() })
+    }
+
+    /// The next string and its number.
+    #[expect(clippy::should_implement_trait, reason = "it lends what the next call changes")]
+    pub fn next(&mut self) -> Result<Option<(u32, &[u8])>, Finding> {
+        while let Some((children, end)) = self.way.last_mut() {
+            let Some(left) = children.checked_sub(1) else {
+                self.way.pop();
+                continue;
+            };
+            *children = left;
+            self.text.truncate(*end);
+            if let Some(id) = self.node()? {
+                return Ok(Some((id, &self.text)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads a node with its label; gives the number of the string that ends there.
+    fn node(&mut self) -> Result<Option<u32>, Finding> {
+        let is_root = self.way.len() == 1;
+        if !is_root {
+            let length = self.input.u16()?;
+            self.text.extend_from_slice(self.input.take(length.into())?);
+        }
+        let offset = self.input.offset();
+        self.node = offset;
+        let node = self.input.byte()?;
+        let id = if node & HIGH != 0 { Some(self.input.u32()?) } else { None };
+        if node == 0 && !is_root {
+            self.tolerated.push(Finding { offset, defect: Defect::EmptyNode });
+        }
+        if self.way.len() > DEEPEST {
+            return self.input.error(offset, Defect::Trie);
+        }
+        self.way.push((node & !HIGH, self.text.len()));
+        Ok(id)
     }
 }
 

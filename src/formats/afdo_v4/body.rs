@@ -1,0 +1,77 @@
+//! A function's records as a body of the profile model.
+
+use alloc::vec::Vec;
+use core::mem;
+
+use super::check::{Defect, Finding};
+use super::records::{Records, What};
+use crate::profile::{Body, Position, SymbolId};
+
+/// Where an inlined body belongs.
+struct Place {
+    offset: u64,
+    position: Position,
+    callee: SymbolId,
+}
+
+/// Reads the records that are left. `symbol` knows the symbols by id; second records for the same
+/// thing are added, and noted.
+pub fn body(
+    records: &mut Records<'_>,
+    findings: &mut Vec<Finding>,
+    mut symbol: impl FnMut(u32) -> Result<SymbolId, Finding>,
+) -> Result<Body, Finding> {
+    let mut outer: Vec<(Body, Place)> = Vec::new();
+    let mut body = Body::default();
+    let mut note = |offset, again| {
+        if again {
+            findings.push(Finding { offset, defect: Defect::DuplicateLocation });
+        }
+    };
+    for record in records.by_ref() {
+        let record = record?;
+        let (offset, position) = (record.offset, record.position);
+        close(&mut body, &mut outer, record.depth, &mut note);
+        let mut known = |id| symbol(id).map_err(|finding| Finding { offset, ..finding });
+        match record.what {
+            What::Count(count) => {
+                let entry = body.positions.entry(position).or_default();
+                note(offset, entry.count.is_some());
+                let sum = entry.count.get_or_insert(0);
+                *sum = sum.saturating_add(count);
+            }
+            What::Target { symbol, calls } => {
+                let target = known(symbol)?;
+                let entry = body.positions.entry(position).or_default();
+                note(offset, entry.targets.contains_key(&target));
+                let sum = entry.targets.entry(target).or_default();
+                *sum = sum.saturating_add(calls);
+            }
+            What::Inlined(symbol) => {
+                let place = Place { offset, position, callee: known(symbol)? };
+                outer.push((mem::take(&mut body), place));
+            }
+        }
+    }
+    close(&mut body, &mut outer, 0, &mut note);
+    body.positions.shrink_to_fit();
+    Ok(body)
+}
+
+/// Puts bodies that are deeper than `depth` into those around them.
+fn close(
+    body: &mut Body,
+    outer: &mut Vec<(Body, Place)>,
+    depth: usize,
+    note: &mut impl FnMut(u64, bool),
+) {
+    while outer.len() > depth {
+        let Some((around, place)) = outer.pop() else { return };
+        // Of a large profile most of the memory is in its small bodies.
+        body.positions.shrink_to_fit();
+        let inner = mem::replace(body, around);
+        let entry = body.positions.entry(place.position).or_default();
+        note(place.offset, entry.inlined.contains_key(&place.callee));
+        entry.inline(place.callee, inner);
+    }
+}

@@ -1,0 +1,112 @@
+//! A part of a file as a profile: some of its functions, and of the symbols those they speak of.
+
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use super::body::body;
+use super::check::{Defect, Finding};
+use super::lookup::{self, Source};
+use super::records::Records;
+use crate::profile::{Function, Profile, Summary, SymbolId};
+
+/// Functions of a file.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The profile with these functions alone.
+    pub profile: Profile,
+    /// The summary of the whole file, as it stands there.
+    pub summary: Summary,
+    /// What was tolerated.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads the functions that `wanted` lets through, of the sources that `from` lets through.
+pub fn decode(
+    bytes: &[u8],
+    from: impl Fn(&[u8]) -> bool,
+    wanted: impl Fn(&[u8]) -> bool,
+) -> Result<Part, Finding> {
+    let file = lookup::Profile::open(bytes)?;
+    let mut reader = Reader {
+        file: &file,
+        profile: Profile::default(),
+        symbols: HashMap::new(),
+        findings: Vec::new(),
+    };
+    for source in file.sources().iter().filter(|source| from(source.path)) {
+        reader.source(source, &wanted)?;
+    }
+    let (profile, findings) = (reader.profile, reader.findings);
+    Ok(Part { profile, summary: file.summary()?, findings })
+}
+
+struct Reader<'a> {
+    file: &'a lookup::Profile<'a>,
+    profile: Profile,
+    /// By id; of a source all or none.
+    symbols: HashMap<u32, SymbolId>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Reader<'a> {
+    fn source(
+        &mut self,
+        source: &Source<'a>,
+        wanted: &impl Fn(&[u8]) -> bool,
+    ) -> Result<(), Finding> {
+        let (mut strings, mut numbers) = (self.file.strings(source)?, Vec::new());
+        while let Some((number, name)) = strings.next()? {
+            if wanted(name) {
+                numbers.push(number);
+            }
+        }
+        numbers.sort_unstable();
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        for symbol in self.file.symbols(source)? {
+            let symbol = symbol?;
+            let Some(info) = symbol.info.filter(|_| numbers.binary_search(&symbol.string).is_ok())
+            else {
+                continue;
+            };
+            let own = self.symbol(symbol.id)?;
+            let records = self.file.records(info)?;
+            let function = self.function(records)?;
+            self.profile.add(own, function);
+        }
+        Ok(())
+    }
+
+    fn function(&mut self, mut records: Records<'_>) -> Result<Function, Finding> {
+        let (head_count, timestamp) = (records.head_count, records.timestamp);
+        let mut findings = Vec::new();
+        let body = body(&mut records, &mut findings, |id| self.symbol(id))?;
+        self.findings.append(&mut records.findings);
+        self.findings.append(&mut findings);
+        Ok(Function { head_count, timestamp, body })
+    }
+
+    /// The symbol with an id. Those of its source become known all at once.
+    fn symbol(&mut self, id: u32) -> Result<SymbolId, Finding> {
+        if let Some(&symbol) = self.symbols.get(&id) {
+            return Ok(symbol);
+        }
+        let unknown = Finding { offset: 0, defect: Defect::SymbolId(id) };
+        let source = self.file.source_of(id).ok_or(unknown)?;
+        let (mut strings, mut names) = (self.file.strings(source)?, HashMap::new());
+        while let Some((number, name)) = strings.next()? {
+            names.insert(number, name.to_vec());
+        }
+        let path = (!source.path.is_empty()).then(|| self.profile.symbols.file(source.path));
+        for symbol in self.file.symbols(source)? {
+            let symbol = symbol?;
+            if let Some(name) = names.get(&symbol.string) {
+                let own = self.profile.symbols.symbol(name, path);
+                self.symbols.insert(symbol.id, own);
+            }
+        }
+        self.symbols.get(&id).copied().ok_or(unknown)
+    }
+}

@@ -1,0 +1,153 @@
+//! The locations of a function, read one after the other and without a copy.
+
+use alloc::vec::Vec;
+
+use super::check::{Defect, Finding};
+use super::number::Input;
+use super::{HIGH, location};
+use crate::profile::{DEEPEST, Position};
+
+/// A function's counts, as the bytes of its section.
+///
+/// The items are the function's records in the order of the file; those of a body that was inlined
+/// follow the record that says so and are one deeper. What cannot be read ends it with an error.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    /// Times the function was entered.
+    pub head_count: u64,
+    /// Rank by first execution, 0 if unknown.
+    pub timestamp: u64,
+    /// What was tolerated so far.
+    pub findings: Vec<Finding>,
+    pub(super) input: Input<'a>,
+    /// Locations still to come, of the function and of each body that is open.
+    left: Vec<usize>,
+    /// Where targets are still to come, and how many.
+    targets: Option<(Position, usize)>,
+}
+
+/// A record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Where it starts in the file.
+    pub offset: u64,
+    /// How many inlined bodies it is in.
+    pub depth: usize,
+    /// Its place in the source of the innermost body.
+    pub position: Position,
+    /// What it says.
+    pub what: What,
+}
+
+/// What a record says of its position. Symbols are ids of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// It was executed so often.
+    Count(u64),
+    /// A function was called.
+    Target {
+        /// The function.
+        symbol: u32,
+        /// How often.
+        calls: u64,
+    },
+    /// A function was inlined; its records follow.
+    Inlined(u32),
+}
+
+impl<'a> Records<'a> {
+    /// Starts behind the first byte of an info section.
+    pub(super) fn new(mut input: Input<'a>) -> Result<Self, Finding> {
+        let (head_count, timestamp) = (input.u64()?, input.u64()?);
+        let left = Vec::from([input.count(4, 2)?]);
+        Ok(Self { head_count, timestamp, findings: Vec::new(), input, left, targets: None })
+    }
+
+    fn read(&mut self) -> Result<Option<Record>, Finding> {
+        loop {
+            if let Some((position, left)) = self.targets.take_if(|(_, left)| *left > 0) {
+                self.targets = Some((position, left - 1));
+                return self.target(position).map(Some);
+            }
+            while self.left.last() == Some(&0) {
+                self.left.pop();
+            }
+            let Some(left) = self.left.last_mut() else { return Ok(None) };
+            *left -= 1;
+            if let Some(record) = self.location()? {
+                return Ok(Some(record));
+            }
+        }
+    }
+
+    /// Reads a location up to what is inlined there; `None` if targets follow, or nothing known.
+    fn location(&mut self) -> Result<Option<Record>, Finding> {
+        let offset = self.input.offset();
+        let first = self.input.byte()?;
+        let line = self.input.u24()?;
+        let discriminator = if first & HIGH != 0 { self.input.u16()? } else { 0 };
+        if first & HIGH != 0 && discriminator == 0 {
+            self.note(offset, Defect::ZeroDiscriminator);
+        }
+        let position = Position { line, discriminator };
+        let what = match first & !HIGH {
+            location::ZERO => What::Count(0),
+            // In compact form a large count is no harm (D31).
+            location::NORMAL if self.input.is_compact() => What::Count(self.input.u64()?),
+            location::NORMAL => What::Count(self.input.u32()?.into()),
+            location::WIDE => What::Count(self.input.u64()?),
+            location::CALLED => return self.target(position).map(Some),
+            location::CALLED_SEVERAL => {
+                let number = self.input.count(4, 2)?;
+                if number < 2 {
+                    self.note(offset, Defect::Targets(number as u32));
+                }
+                self.targets = Some((position, number));
+                return Ok(None);
+            }
+            location::INLINED => return self.inlined(offset, position).map(Some),
+            kind => {
+                let size = self.input.u32()?;
+                self.input.take(size as usize)?;
+                self.note(offset, Defect::UnknownLocation(kind));
+                return Ok(None);
+            }
+        };
+        Ok(Some(Record { offset, depth: self.depth(), position, what }))
+    }
+
+    fn target(&mut self, position: Position) -> Result<Record, Finding> {
+        let offset = self.input.offset();
+        let what = What::Target { symbol: self.input.u32()?, calls: self.input.u64()? };
+        Ok(Record { offset, depth: self.depth(), position, what })
+    }
+
+    fn inlined(&mut self, offset: u64, position: Position) -> Result<Record, Finding> {
+        let (depth, what) = (self.depth(), What::Inlined(self.input.u32()?));
+        if depth >= DEEPEST {
+            return self.input.error(offset, Defect::Depth);
+        }
+        self.left.push(self.input.count(4, 2)?);
+        Ok(Record { offset, depth, position, what })
+    }
+
+    fn depth(&self) -> usize {
+        self.left.len() - 1
+    }
+
+    fn note(&mut self, offset: u64, defect: Defect) {
+        self.findings.push(Finding { offset, defect });
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Record, Finding>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let record = self.read();
+        if record.is_err() {
+            (self.left, self.targets) = (Vec::new(), None);
+        }
+        record.transpose()
+    }
+}
