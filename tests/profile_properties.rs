@@ -1,0 +1,154 @@
+//! What holds for all profiles: reading is the inverse of writing, canonical form is stable, the order of
+//! merging does not matter, and the forms of version 4 hold the same.
+
+use countersink::formats::afdo_v1_v3::Version;
+use countersink::formats::afdo_v1_v3::rules::Rules;
+use countersink::formats::afdo_v4::encode::{Encoding, encode};
+use countersink::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text};
+use countersink::profile::overlap::Comparison;
+use countersink::profile::{Body, Function, LARGEST_COUNT, Position, Profile, Record, SymbolId};
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+
+const VERSIONS: [Version; 4] = [Version::V1, Version::V2, Version::V3, Version::V407];
+/// Few names and files, so that they meet; some that share beginnings, have suffixes or are odd.
+const NAMES: [&str; 9] =
+    ["f", "foo", "foo.isra.0", "foo.lto_priv.3", "_ZN1a1bEv", "_ZN1a1cEv", ".x.y", "\u{e9}", "a b"];
+const FILES: [&str; 4] = ["a.c", "x/a.c", "b.c", "/usr/include/b.h"];
+
+/// A body, with symbols as numbers.
+#[derive(Clone, Debug)]
+struct Tree(Vec<Place>);
+
+/// A position, its count, targets and inlined bodies.
+type Place = (Position, Option<u64>, Vec<(usize, u64)>, Vec<(usize, Tree)>);
+
+fn counts() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), 1..1000u64, any::<u32>().prop_map(u64::from), 0..LARGEST_COUNT / 1000]
+}
+
+fn positions() -> impl Strategy<Value = Position> {
+    let line = prop_oneof![0..20u32, 0xfff0..0x1_0000u32];
+    let discriminator = prop_oneof![Just(0), 0..4u16, any::<u16>()];
+    (line, discriminator).prop_map(|(line, discriminator)| Position { line, discriminator })
+}
+
+fn trees() -> impl Strategy<Value = Tree> {
+    let leaf = Just(Tree(Vec::new()));
+    leaf.prop_recursive(4, 30, 4, |inner| {
+        let targets = vec((0..SYMBOLS, counts()), 0..3);
+        let inlined = vec((0..SYMBOLS, inner), 0..3);
+        let record = (positions(), proptest::option::of(counts()), targets, inlined);
+        vec(record, 0..5).prop_map(Tree)
+    })
+}
+
+const SYMBOLS: usize = NAMES.len() * (FILES.len() + 1);
+
+fn symbol(profile: &mut Profile, number: usize) -> SymbolId {
+    let file = FILES.get(number / NAMES.len()).map(|path| profile.symbols.file(path.as_bytes()));
+    profile.symbols.symbol(NAMES[number % NAMES.len()].as_bytes(), file)
+}
+
+fn body(profile: &mut Profile, tree: &Tree) -> Body {
+    let mut body = Body::default();
+    for (position, count, targets, inlined) in &tree.0 {
+        let mut record = Record { count: *count, ..Record::default() };
+        for &(target, calls) in targets {
+            let target = symbol(profile, target);
+            record.targets.insert(target, calls);
+        }
+        for (callee, inner) in inlined {
+            let callee = symbol(profile, *callee);
+            let inner = self::body(profile, inner);
+            record.inline(callee, inner);
+        }
+        // A position of which nothing is said is not there.
+        if record != Record::default() {
+            body.positions.insert(*position, record);
+        }
+    }
+    body
+}
+
+fn profiles() -> impl Strategy<Value = Profile> {
+    let function = (counts(), counts(), trees());
+    btree_map(0..SYMBOLS, function, 0..6).prop_map(|functions| {
+        let mut profile = Profile::default();
+        for (number, (head_count, timestamp, tree)) in functions {
+            let body = body(&mut profile, &tree);
+            let symbol = symbol(&mut profile, number);
+            profile.add(symbol, Function { head_count, timestamp, body });
+        }
+        profile
+    })
+}
+
+fn text(profile: &Profile) -> String {
+    String::from_utf8(afdo_v4_text::encode::encode(profile).unwrap()).unwrap()
+}
+
+fn merged(profiles: &[&Profile]) -> Profile {
+    let mut sum = Profile::default();
+    profiles.iter().for_each(|profile| sum.merge(profile, 1));
+    sum
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn forms_of_version_4_hold_the_same(profile in profiles()) {
+        let text = text(&profile);
+        let decoded = afdo_v4_text::decode::decode(text.as_bytes()).unwrap();
+        prop_assert_eq!(self::text(&decoded.profile), &text[..]);
+        for encoding in [Encoding::Normal, Encoding::Compact] {
+            let bytes = encode(&profile, encoding).unwrap();
+            let decoded = afdo_v4::decode::decode(&bytes).unwrap();
+            prop_assert_eq!(&decoded.findings[..], &[]);
+            prop_assert_eq!(self::text(&decoded.profile), &text[..]);
+            prop_assert_eq!(encode(&decoded.profile, encoding).unwrap(), bytes.clone());
+            let part = afdo_v4::part::decode(&bytes, |_| true, |_| true).unwrap();
+            prop_assert_eq!(self::text(&part.profile), &text[..]);
+        }
+    }
+
+    #[test]
+    fn versions_1_to_3_are_read_as_written(profile in profiles()) {
+        let majors = (10..=17).filter_map(Rules::for_gcc);
+        for rules in VERSIONS.map(Rules::that_keep_most).into_iter().chain(majors) {
+            let bytes = afdo_v1_v3::encode::encode(&profile, rules).unwrap().bytes;
+            let decoded = afdo_v1_v3::decode::decode(&bytes).unwrap();
+            prop_assert_eq!(&decoded.findings[..], &[]);
+            let again = afdo_v1_v3::encode::encode(&decoded.profile, rules).unwrap().bytes;
+            prop_assert!(again == bytes, "{:?}", rules);
+        }
+    }
+
+    #[test]
+    fn merging_is_commutative_and_associative(a in profiles(), b in profiles(), c in profiles()) {
+        let all = text(&merged(&[&a, &b, &c]));
+        prop_assert_eq!(text(&merged(&[&c, &a, &b])), &all[..]);
+        prop_assert_eq!(text(&merged(&[&a, &merged(&[&c, &b])])), &all[..]);
+        let mut thrice = Profile::default();
+        thrice.merge(&a, 3);
+        prop_assert_eq!(text(&thrice), text(&merged(&[&a, &a, &a])));
+    }
+
+    #[test]
+    fn a_profile_is_like_itself(profile in profiles()) {
+        let same = Comparison::new(&profile, &profile);
+        prop_assert!((same.counts - 1.0).abs() < 1e-9, "{}", same.counts);
+        prop_assert!((same.functions - 1.0).abs() < 1e-9, "{}", same.functions);
+    }
+
+    #[test]
+    fn rewriting_keeps_profiles_canonical(mut profile in profiles()) {
+        profile.flatten();
+        profile.prune_cold_inlined();
+        profile.drop_zeros();
+        let written = text(&profile);
+        let decoded = afdo_v4_text::decode::decode(written.as_bytes()).unwrap();
+        prop_assert_eq!(text(&decoded.profile), written);
+    }
+}
