@@ -153,3 +153,25 @@ fn a_file_name_with_a_nul() {
     let defect = decode(b"filenames = { \"a\0c\" }").unwrap_err().defect;
     assert_eq!(defect, Defect::Path);
 }
+
+#[test]
+fn what_stands_twice_is_added_and_told() {
+    let twice = "\"f\":-1(1:1:0) = {
+  locations = { 1 = 2, 1 = 3 },
+  callsites = { 1 -> { 1 = 1, 1 = 1 } },
+  inlined = { 2 = \"f\":-1(1) = { }, 2 = \"f\":-1(1) = { } }
+}
+\"f\":-1(1:1:0) = { locations = { 1 = 0 } }
+";
+    let decoded = decode(twice.as_bytes()).unwrap();
+    let function = decoded.profile.functions.values().next().unwrap();
+    assert_eq!((function.head_count, function.body.total()), (2, 5));
+    let expected = [
+        (2, 29, Defect::DuplicateLocation),
+        (3, 36, Defect::DuplicateLocation),
+        (4, 55, Defect::DuplicateLocation),
+        (6, 42, Defect::DuplicateFunction),
+    ];
+    let expected = expected.map(|(line, column, defect)| TextError { line, column, defect });
+    assert_eq!(decoded.findings, expected);
+}

@@ -50,8 +50,14 @@ fn defects(input: &Input) -> Vec<String> {
         Format::Dump => raw::dump::check(bytes).iter().map(ToString::to_string).collect(),
         Format::V4 => v4(bytes),
         Format::V4Text => match afdo_v4_text::decode::decode(bytes) {
-            Ok(decoded) if decoded.summary == decoded.profile.summary() => vec![],
-            Ok(_) => vec!["summary differs from the counts".into()],
+            Ok(decoded) => {
+                let mut found: Vec<String> =
+                    decoded.findings.iter().map(ToString::to_string).collect();
+                if decoded.summary != decoded.profile.summary() {
+                    found.push("summary differs from the counts".into());
+                }
+                found
+            }
             Err(error) => text(&error),
         },
         Format::V1V3(_) => match afdo_v1_v3::decode::decode(bytes) {

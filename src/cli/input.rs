@@ -122,6 +122,7 @@ impl Input {
             }
             Format::V4Text => {
                 let decoded = afdo_v4_text::decode::decode(&self.bytes).about(&self.name)?;
+                self.warn_by_kind(&decoded.findings, |finding| &finding.defect);
                 if decoded.summary != decoded.profile.summary() {
                     super::warn(&self.name, "the summary is not that of the counts; made anew");
                 }
@@ -146,15 +147,18 @@ impl Input {
 
     /// One warning a kind, with the number of its likes.
     pub fn warn<D: Display>(&self, findings: &[Finding<D>]) {
+        self.warn_by_kind(findings, |finding| &finding.defect);
+    }
+
+    fn warn_by_kind<F: Display, D>(&self, findings: &[F], defect: impl Fn(&F) -> &D) {
+        let kind = |finding| std::mem::discriminant(defect(finding));
         let mut told = Vec::new();
         for finding in findings {
-            let kind = std::mem::discriminant(&finding.defect);
-            if told.contains(&kind) {
+            if told.contains(&kind(finding)) {
                 continue;
             }
-            told.push(kind);
-            let same = |other: &&Finding<D>| std::mem::discriminant(&other.defect) == kind;
-            let more = findings.iter().filter(same).count() - 1;
+            told.push(kind(finding));
+            let more = findings.iter().filter(|other| kind(other) == kind(finding)).count() - 1;
             let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
             super::warn(&self.name, format!("{finding}{more}"));
         }

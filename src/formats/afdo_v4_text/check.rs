@@ -32,6 +32,10 @@ pub enum Defect {
     Path,
     /// Functions inlined into each other too deep.
     Depth,
+    /// A second record of a kind for one place.
+    DuplicateLocation,
+    /// A second function of the same name and file.
+    DuplicateFunction,
 }
 
 impl fmt::Display for TextError {
@@ -45,6 +49,8 @@ impl fmt::Display for TextError {
             Defect::UnknownId(id) => write!(f, "no symbol has id {id}"),
             Defect::Name => f.write_str("expected a name that is not empty and has no NUL"),
             Defect::Path => f.write_str("expected a file name that has no NUL"),
+            Defect::DuplicateLocation => f.write_str("second record of its kind for this place"),
+            Defect::DuplicateFunction => f.write_str("second function of this name and file"),
             Defect::Depth => f.write_str("functions inlined into each other too deep"),
         }
     }

@@ -14,6 +14,8 @@ pub struct Decoded {
     pub profile: Profile,
     /// The summary as it stands in the text.
     pub summary: Summary,
+    /// Defects that were tolerated.
+    pub findings: Vec<TextError>,
 }
 
 /// Reads a text.
@@ -24,7 +26,9 @@ pub fn decode(text: &[u8]) -> Result<Decoded, TextError> {
     let mut parser = Parser { files: names.files, names: names.names, ..Parser::new(text) };
     parser.names_are_known = true;
     parser.top_level()?;
-    Ok(Decoded { profile: parser.profile, summary: parser.summary })
+    let Parser { words, profile, summary, findings, .. } = parser;
+    let findings = words.errors(findings);
+    Ok(Decoded { profile, summary, findings })
 }
 
 /// A symbol's name and the number of its file.
@@ -37,6 +41,7 @@ struct Parser<'t> {
     names_are_known: bool,
     summary: Summary,
     profile: Profile,
+    findings: Vec<(usize, Defect)>,
 }
 
 impl<'t> Parser<'t> {
@@ -48,6 +53,7 @@ impl<'t> Parser<'t> {
             names_are_known: false,
             summary: Summary::default(),
             profile: Profile::default(),
+            findings: Vec::new(),
         }
     }
 
@@ -150,7 +156,8 @@ impl<'t> Parser<'t> {
         let function = Function { head_count, timestamp, body };
         if self.names_are_known && !is_stub {
             let symbol = self.symbol(name)?;
-            self.profile.functions.insert(symbol, function);
+            self.tell(self.profile.functions.contains_key(&symbol), Defect::DuplicateFunction);
+            self.profile.add(symbol, function);
         }
         Ok(())
     }
@@ -211,7 +218,9 @@ impl<'t> Parser<'t> {
         let position = self.position()?;
         self.words.expect(b'=', "'='")?;
         let count = self.words.number(u64::MAX)?;
-        let sum = body.positions.entry(position).or_default().count.get_or_insert(0);
+        let record = body.positions.entry(position).or_default();
+        self.tell(record.count.is_some(), Defect::DuplicateLocation);
+        let sum = record.count.get_or_insert(0);
         *sum = sum.saturating_add(count);
         Ok(())
     }
@@ -227,6 +236,7 @@ impl<'t> Parser<'t> {
             if parser.names_are_known {
                 let target = parser.target(id)?;
                 let record = body.positions.entry(position).or_default();
+                parser.tell(record.targets.contains_key(&target), Defect::DuplicateLocation);
                 let sum = record.targets.entry(target).or_default();
                 *sum = sum.saturating_add(calls);
             }
@@ -258,6 +268,7 @@ impl<'t> Parser<'t> {
         if self.names_are_known {
             let callee = self.symbol(name)?;
             let record = body.positions.entry(position).or_default();
+            self.tell(record.inlined.contains_key(&callee), Defect::DuplicateLocation);
             record.inline(callee, inner);
         }
         Ok(())
@@ -291,6 +302,13 @@ impl<'t> Parser<'t> {
             return self.words.fail(Defect::File(file));
         }
         Ok((name, Some(file as usize)))
+    }
+
+    /// Notes what is tolerated. The text is read twice, and only the second time counts.
+    fn tell(&mut self, found: bool, defect: Defect) {
+        if found && self.names_are_known {
+            self.findings.push((self.words.offset(), defect));
+        }
     }
 
     fn know(&mut self, id: u32, name: Name<'t>) -> Result<(), TextError> {

@@ -1,5 +1,7 @@
 //! The words of a text: punctuation, keywords, numbers, quoted strings.
 
+use alloc::vec::Vec;
+
 use super::check::{Defect, TextError};
 
 /// A text, read up to some place. White space before a word is skipped.
@@ -128,12 +130,41 @@ impl<'t> Scanner<'t> {
         self.text.get(self.at).copied()
     }
 
-    /// The defect at this place.
+    /// Bytes before this place.
+    pub const fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Fails with a defect at this place.
     pub fn fail<T>(&self, defect: Defect) -> Result<T, TextError> {
-        let before = &self.text[..self.at.min(self.text.len())];
-        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let column = 1 + before.len() - start;
-        Err(TextError { line: line as u32, column: column as u32, defect })
+        Err(Lines::default().error(self.text, self.at, defect))
+    }
+
+    /// Defects at offsets, which must ascend.
+    pub fn errors(&self, found: Vec<(usize, Defect)>) -> Vec<TextError> {
+        let mut lines = Lines::default();
+        found.into_iter().map(|(at, defect)| lines.error(self.text, at, defect)).collect()
+    }
+}
+
+/// Counts lines up to some place.
+#[derive(Default)]
+struct Lines {
+    ended: u32,
+    /// Where the last line starts.
+    start: usize,
+    seen: usize,
+}
+
+impl Lines {
+    fn error(&mut self, text: &[u8], at: usize, defect: Defect) -> TextError {
+        let at = at.min(text.len());
+        for (place, _) in (self.seen..at).zip(&text[self.seen..at]).filter(|(_, b)| **b == b'\n') {
+            self.ended += 1;
+            self.start = place + 1;
+        }
+        self.seen = at;
+        let column = 1 + (at - self.start) as u32;
+        TextError { line: 1 + self.ended, column, defect }
     }
 }
