@@ -34,11 +34,18 @@ mod archive {
     }
 
     /// All archives.
-    pub const VARIANTS: [Variant; 2] = [
+    pub const VARIANTS: [Variant; 3] = [
         Variant {
             name: "countersink_rt",
             feature: "runtime",
             shims: &["exec.c", "image.c", "indirect_call.c", "wrap.c"],
+            rustc: &[],
+            cc: &["-fPIC"],
+        },
+        Variant {
+            name: "countersink_rt_live",
+            feature: "live",
+            shims: &["exec.c", "image.c", "indirect_call.c", "live.c", "wrap.c"],
             rustc: &[],
             cc: &["-fPIC"],
         },

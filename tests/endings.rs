@@ -20,9 +20,12 @@ impl Programs {
     fn new() -> Self {
         let shop = Workshop::new();
         shop.program("survive.c");
-        let object = shop.compile("survive.c", &["-fprofile-update=atomic", "-pthread"]);
+        let flags = ["-fprofile-update=atomic", "-pthread", "-fdata-sections"];
+        let object = shop.compile("survive.c", &flags);
         shop.link_stock(&[&object], "stock", &["-pthread"]);
-        for (name, flags) in [("ours", &[][..]), ("wrapped", &["--wrap-exit"])] {
+        for (name, flags) in
+            [("ours", &[][..]), ("wrapped", &["--wrap-exit"]), ("live", &["--live"])]
+        {
             let printed = shop.tool_output(&[&["flags"], flags].concat());
             let printed = String::from_utf8(printed).unwrap();
             let link: Vec<&str> = printed.split_whitespace().collect();
@@ -100,6 +103,7 @@ fn ending(row: &str) -> (&str, i64) {
         "`SIGTERM`" => ("SIGTERM", 100),
         "`SIGINT`" => ("SIGINT", 100),
         "`abort`" => ("abort", 100),
+        "`SIGKILL`" => ("SIGKILL", 100),
         "a fault" => ("fault", 100),
         "a stack that overflows, with another for signals" => ("stack overflow", 100),
         other => panic!("README.md has an ending that no test knows: {other}"),
@@ -129,6 +133,12 @@ fn every_cell_of_the_table() {
             "`flags --wrap-exit`" => programs.run("wrapped", ending, None),
             "`COUNTERSINK_ON_SIGNAL`" => {
                 programs.run("ours", ending, Some("TERM,INT,SIGSEGV,ABRT"))
+            }
+            "`flags --live`" => {
+                let output = programs.run("live", ending, None);
+                // The next start, which itself does no work.
+                programs.run("live", "nothing", None);
+                output
             }
             other => panic!("{other}"),
         };

@@ -17,6 +17,9 @@ use crate::runtime::{process, sys};
 
 static IMAGE: Image = Image::new();
 static LINK: Link = Link::new(&IMAGE);
+/// Beside the counters if those are live.
+#[cfg_attr(feature = "live", unsafe(link_section = ".bss.__gcov_nodes"))]
+static NODES: Nodes = Nodes::new();
 static SIGNALS: Signals = Signals::new();
 
 /// Where the images of a process meet, see [`crate::runtime::chain`].
@@ -55,7 +58,7 @@ static OTHER: unsafe extern "C" fn() = __gcov_execl;
 
 /// Where profilers find room for values.
 pub fn nodes() -> &'static Nodes {
-    &IMAGE.nodes
+    &NODES
 }
 
 /// Adds an object to the image.
@@ -70,7 +73,7 @@ pub unsafe fn register(info: NonNull<Info>) {
         let start = NonNull::new(countersink_image_start());
         // SAFETY: the linker puts the header at the start of the image's first page.
         let start = start.map(|start| unsafe { Start::new(start) });
-        IMAGE.begin(start, pattern.map(CStr::to_bytes));
+        IMAGE.begin(&NODES, start, pattern.map(CStr::to_bytes));
         if CHAIN.is_empty() {
             catch_signals();
         }
@@ -81,6 +84,26 @@ pub unsafe fn register(info: NonNull<Info>) {
     }
     // SAFETY: promised by the caller.
     unsafe { IMAGE.objects.push(info, &TOKENS) };
+}
+
+/// Puts counters into a file when all objects have registered, before any other constructor.
+#[cfg(feature = "live")]
+#[used]
+#[unsafe(link_section = ".init_array.00101")]
+static LIVE: Hook = go_live;
+
+#[cfg(feature = "live")]
+extern "C" fn go_live() {
+    use crate::runtime::live::Region;
+    unsafe extern "C" {
+        /// In `runtime-c/live.c`.
+        safe fn countersink_live_bound(end: c_int) -> *mut u8;
+    }
+    if !IMAGE.objects.is_empty() {
+        let [start, end] = [0, 1].map(|end| countersink_live_bound(end));
+        // SAFETY: the linker script says so.
+        IMAGE.go_live(unsafe { Region::new(start, end) });
+    }
 }
 
 /// Does what the user asked for in `COUNTERSINK_ON_SIGNAL`.

@@ -32,8 +32,16 @@ pub static HOSTED: Archive = archive!("countersink_rt");
 /// For programs without one.
 pub static BARE: Archive = archive!("countersink_rt_bare");
 
+/// For programs whose counters are in a file from the start; linked with [`SCRIPT`].
+pub static LIVE: Archive = archive!("countersink_rt_live");
+
 /// All of them.
-pub static ALL: [&Archive; 2] = [&HOSTED, &BARE];
+pub static ALL: [&Archive; 3] = [&HOSTED, &BARE, &LIVE];
+
+/// The linker script for live counters, and its name.
+pub static SCRIPT: &str = include_str!("../../runtime-c/live.ld");
+/// See [`SCRIPT`].
+pub const SCRIPT_NAME: &str = "countersink_live.ld";
 
 /// `countersink.h`.
 pub static HEADER: &str = include_str!("../../runtime-c/countersink.h");
@@ -61,6 +69,7 @@ impl Archive {
         if std::fs::read(&file).is_ok_and(|bytes| bytes == self.bytes) {
             return Ok(directory);
         }
+        output::replace(&directory.join(SCRIPT_NAME), SCRIPT.as_bytes())?;
         output::replace(&file, self.bytes)?;
         Ok(directory)
     }

@@ -26,6 +26,10 @@ pub struct Flags {
     /// For a program without an operating system, which asks for its counts itself (countersink.h)
     #[arg(long)]
     bare: bool,
+    /// With counters in a file from the start, so that nothing costs a count, SIGKILL included; compile
+    /// with -fdata-sections
+    #[arg(long, conflicts_with = "bare")]
+    live: bool,
     /// Also write the counts at calls after which nothing runs, or that gcc does not know: _exit, _Exit,
     /// daemon, execv and the like
     #[arg(long, conflicts_with = "bare")]
@@ -38,12 +42,19 @@ const WRAPPED: [&str; 8] =
 
 impl Flags {
     pub fn run(&self) -> Result<Outcome> {
-        let archive = if self.bare { &archive::BARE } else { &archive::HOSTED };
+        let archive = match (self.bare, self.live) {
+            (true, _) => &archive::BARE,
+            (_, true) => &archive::LIVE,
+            _ => &archive::HOSTED,
+        };
         let directory = archive.unpacked()?;
         let (undefined, directory) = (archive::UNDEFINED, directory.display());
         let mut flags = format!("{undefined} -L{directory} -l{}", archive.name);
         if !self.bare {
             flags += &format!(" {}", archive::EXPORTED);
+        }
+        if self.live {
+            flags += &format!(" -Wl,-T,{directory}/{}", archive::SCRIPT_NAME);
         }
         if self.wrap_exit {
             WRAPPED.iter().for_each(|call| flags += &format!(" -Wl,--wrap={call}"));

@@ -10,8 +10,8 @@ use super::{Outcome, archive, output};
 
 /// Write the runtime, its header, and what pkg-config and CMake want to know
 ///
-/// Writes lib/libcountersink_rt.a, and lib/libcountersink_rt_bare.a for programs without an operating
-/// system, include/countersink.h, lib/pkgconfig/countersink.pc and lib/cmake/countersink below the
+/// Writes lib/libcountersink_rt.a, lib/libcountersink_rt_bare.a for programs without an operating
+/// system, lib/libcountersink_rt_live.a with lib/countersink_live.ld for live counters, include/countersink.h, lib/pkgconfig/countersink.pc and lib/cmake/countersink below the
 /// prefix.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -35,6 +35,7 @@ impl Install {
         for archive in archive::ALL {
             output::replace(&lib.join(archive.file_name()), archive.bytes)?;
         }
+        output::replace(&lib.join(archive::SCRIPT_NAME), archive::SCRIPT.as_bytes())?;
         output::replace(&prefix.join("include/countersink.h"), archive::HEADER.as_bytes())?;
         output::replace(&lib.join("pkgconfig/countersink.pc"), pkg_config(&prefix).as_bytes())?;
         let cmake = lib.join("cmake/countersink");

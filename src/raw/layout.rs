@@ -43,7 +43,8 @@
 //! The first 72 bytes are the module's identity: counts are added where they are equal.
 //!
 //! **STRINGS** is the image's path followed by the objects' paths, without separators or NUL, padded
-//! with zeros to 8 bytes. **END** (16 bytes) closes the file: number of modules (8), 0 (8).
+//! with zeros to 8 bytes. **END** (16 bytes) closes the file: number of modules (8),
+//! id of the live file whose counts were added last, else 0 (8).
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -243,8 +244,8 @@ pub struct ModuleRecord {
 pub struct EndRecord {
     /// Number of modules before it.
     pub modules: u64,
-    /// 0.
-    pub reserved: u64,
+    /// Id of the live file whose counts were added last, 0 if there was none.
+    pub added: u64,
 }
 
 /// Running 64-bit FNV-1a hash, taken word by word: the signature of a module.

@@ -358,8 +358,9 @@ impl<'b, R: Source> Reader<'b, R> {
         Ok(section)
     }
 
-    /// Checks the current END section against the modules seen, and that nothing follows.
-    pub fn end(&mut self, modules: u64) -> Result<(), Failure<R::Error>> {
+    /// Checks the current END section against the modules seen, and that nothing follows; gives the
+    /// id of the live file that was added last.
+    pub fn end(&mut self, modules: u64) -> Result<u64, Failure<R::Error>> {
         let Ok(end) = EndRecord::read_from_bytes(self.payload()) else {
             return self.wrong(Contradiction::EndSize);
         };
@@ -367,7 +368,7 @@ impl<'b, R: Source> Reader<'b, R> {
             return self.wrong(Contradiction::Modules);
         }
         match self.source.read(&mut [0]).map_err(Failure::System)? {
-            0 => Ok(()),
+            0 => Ok(end.added),
             _ => self.fail(self.offset, Defect::Trailing),
         }
     }

@@ -36,7 +36,7 @@ pub struct Writer<'b, S, const N: usize = MAX_SECTION> {
     /// Bytes of the buffer in use, the room for the header included.
     used: usize,
     sequence: u32,
-    modules: u64,
+    modules: u32,
 }
 
 impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
@@ -93,7 +93,12 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
 
     /// Ends the dump. Nothing may follow.
     pub fn end(&mut self) -> Result<(), S::Error> {
-        let end = EndRecord { modules: self.modules, reserved: 0 };
+        self.end_with(0)
+    }
+
+    /// Ends the dump, with the id of a live file.
+    pub fn end_with(&mut self, added: u64) -> Result<(), S::Error> {
+        let end = EndRecord { modules: self.modules.into(), added };
         self.put_record(SectionKind::End, &end)?;
         self.emit()
     }
@@ -103,7 +108,7 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         if kind != self.kind || kind == SectionKind::Module {
             self.emit()?;
             self.kind = kind;
-            self.modules += u64::from(kind == SectionKind::Module);
+            self.modules = self.modules.wrapping_add(u32::from(kind == SectionKind::Module));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering;
 use spin::Mutex;
 use zerocopy::FromZeros;
 
-use super::abi::gcov::{Array, Registry};
+use super::abi::gcov::{Array, Registry, Shift};
 use super::counters::topn::{LiveSite, Nodes};
 use super::module::Objects;
 use crate::raw::gcov::Rule;
@@ -108,7 +108,7 @@ impl<const N: usize> BareImage<N> {
     }
 
     fn image(&self) -> Objects<'_> {
-        Objects { registry: &self.objects, path: b"" }
+        Objects { registry: &self.objects, path: b"", shift: Shift::default() }
     }
 }
 

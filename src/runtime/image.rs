@@ -5,14 +5,19 @@
 //! writes everything and closes the image until the next reset; what is counted in between is lost.
 //! Ours ([`Image::flush`], [`Image::discard`]): only what is new is written, and counting goes on.
 
-use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+#[cfg(feature = "live")]
+mod live;
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
 
 use spin::{Mutex, MutexGuard};
 
-use super::abi::gcov::Registry;
+use super::abi::gcov::{Registry, Shift};
 use super::baseline::Baseline;
 use super::counters::topn::Nodes;
 use super::identity::{self, Start};
+use super::live::Live;
 use super::merge::{Problem, merge};
 use super::message::Line;
 use super::module::{LiveModule, Objects};
@@ -32,8 +37,8 @@ const IDEMPOTENT: &[Rule] = &[Rule::Ior, Rule::Time];
 pub struct Image {
     /// Its objects.
     pub objects: Registry,
-    /// Nodes of its top-N sites.
-    pub nodes: Nodes,
+    /// Nodes of its top-N sites, NULL before [`Image::begin`].
+    nodes: AtomicPtr<Nodes>,
     /// The process the counts belong to.
     process: AtomicU32,
     /// Number of an error that another image has met just before, and told; 0 if none has.
@@ -48,6 +53,9 @@ struct State {
     place: Place,
     names: Names,
     baseline: Baseline,
+    live: Live,
+    #[cfg(feature = "live")]
+    region: Option<super::live::Region>,
     read: Buffer,
     write: Buffer,
 }
@@ -98,7 +106,7 @@ impl Image {
     pub const fn new() -> Self {
         Self {
             objects: Registry::new(),
-            nodes: Nodes::new(),
+            nodes: AtomicPtr::new(null_mut()),
             process: AtomicU32::new(0),
             known_error: AtomicI32::new(0),
             state: Mutex::new(State::new()),
@@ -107,7 +115,8 @@ impl Image {
 
     /// To be called before the image's first object is registered. `pattern` is the user's choice
     /// of a file.
-    pub fn begin(&self, start: Option<Start>, pattern: Option<&[u8]>) {
+    pub fn begin(&self, nodes: &'static Nodes, start: Option<Start>, pattern: Option<&[u8]>) {
+        self.nodes.store(core::ptr::from_ref(nodes).cast_mut(), Ordering::Release);
         self.process.store(sys::process(), Ordering::Relaxed);
         let Some(mut state) = self.state.try_lock() else { return };
         state.origin.start = start;
@@ -122,6 +131,16 @@ impl Image {
     /// memory or was made behind our back.
     pub fn is_own_process(&self) -> bool {
         self.process.load(Ordering::Relaxed) == sys::process()
+    }
+
+    #[allow(unsafe_code)]
+    fn nodes(&self) -> Option<&'static Nodes> {
+        // SAFETY: NULL or set by `begin` from a reference that stays.
+        unsafe { self.nodes.load(Ordering::Acquire).as_ref() }
+    }
+
+    fn dropped(&self) -> u64 {
+        self.nodes().map_or(0, Nodes::dropped)
     }
 
     /// Tells which error another image has met just before; 0 if none.
@@ -148,6 +167,8 @@ impl Image {
     pub fn flush(&self) -> Result<(), Errno> {
         let mut state = self.state()?;
         match state.progress.stage {
+            // They are in their file, and will be added once.
+            _ if state.live.is_active() => Ok(()),
             Stage::Counting => state.write_out(self, Occasion::Flush),
             Stage::Dumped | Stage::Suspended | Stage::Ended => Ok(()),
         }
@@ -189,6 +210,8 @@ impl Image {
         }
         let mut state = self.state()?;
         self.process.store(sys::process(), Ordering::Relaxed);
+        #[cfg(feature = "live")]
+        state.leave_live(self)?;
         state.reset(self);
         state.progress.begin_run();
         Ok(())
@@ -206,6 +229,9 @@ impl Image {
         }
         state.progress.stage = stage;
         let result = state.write_out(self, Occasion::Close);
+        if result.is_ok() {
+            state.live.finish();
+        }
         state.progress.run_is_over = true;
         result
     }
@@ -245,6 +271,9 @@ impl State {
             place: Place::new(),
             names: Names::new(),
             baseline: Baseline::new(),
+            live: Live::new(),
+            #[cfg(feature = "live")]
+            region: None,
             read: [0; MAX_SECTION],
             write: [0; MAX_SECTION],
         }
@@ -252,16 +281,13 @@ impl State {
 
     /// Writes the counts, and says in one line on standard error if that was not possible.
     fn write_out(&mut self, image: &Image, occasion: Occasion) -> Result<(), Errno> {
-        if self.origin.path.bytes().is_empty() {
-            // An address in the program text: data may lie in memory that has no name.
-            let address = image.objects.tokens().map_or(0, |tokens| tokens.add as usize);
-            identity::image_path(address, &mut self.read, &mut self.origin.path);
-        }
+        self.find_path(image);
         self.write_counts(image, occasion).map_err(|problem| {
             // Damage is set aside before it gets here.
             let Problem::System(error) = problem else { return Errno::ILSEQ };
             let consequence: &[u8] = match occasion {
                 Occasion::Flush => b"; the counts stay in memory",
+                _ if self.live.is_active() => b"; the counts wait in a live file",
                 Occasion::Close => b"; the counts of this run are lost",
             };
             if !image.is_known(error) {
@@ -272,19 +298,30 @@ impl State {
         })
     }
 
+    fn find_path(&mut self, image: &Image) {
+        if self.origin.path.bytes().is_empty() {
+            // An address in the program text: data may lie in memory that has no name.
+            let address = image.objects.tokens().map_or(0, |tokens| tokens.add as usize);
+            identity::image_path(address, &mut self.read, &mut self.origin.path);
+        }
+    }
+
     fn write_counts(&mut self, image: &Image, occasion: Occasion) -> Result<(), Problem> {
-        let Self { origin, progress, place, names, baseline, read, write } = self;
+        let Self { origin, progress, place, names, baseline, read, write, .. } = self;
+        let (id, before) = (self.live.id(), 0);
         let live = origin.survey(image);
         let signature = live.record.identity.signature;
         place.expand(signature, &mut names.target, &mut names.other)?;
         if occasion == Occasion::Flush {
             baseline.prepare(&live.record.identity)?;
         }
-        let (maximum, dropped) = (live.objects.run_max(), image.nodes.dropped());
+        let (maximum, dropped) = (live.objects.run_max(), image.dropped());
         let sums = progress.sums(maximum, dropped);
         let damage = Damage { offset: 0, defect: Defect::Empty };
         let impatient = image.is_known(Errno::BUSY);
-        replace(names, impatient, &mut Flush { live: &live, sums, baseline, read, write, damage })?;
+        let live = &live;
+        let mut flush = Flush { live, sums, baseline, read, write, damage, id, before };
+        replace(names, impatient, &mut flush)?;
         baseline.commit();
         progress.count(maximum, dropped);
         Ok(())
@@ -294,7 +331,7 @@ impl State {
         if self.progress.stage != Stage::Ended {
             self.origin.objects(image).zero(ALL);
             self.baseline.forget();
-            self.progress.reset(image.nodes.dropped());
+            self.progress.reset(image.dropped());
         }
     }
 
@@ -308,7 +345,7 @@ impl State {
         live.objects.write_off(self.baseline.copies());
         self.baseline.commit();
         live.objects.zero(IDEMPOTENT);
-        self.progress.dropped = image.nodes.dropped();
+        self.progress.dropped = image.dropped();
     }
 }
 
@@ -319,7 +356,8 @@ impl Origin {
     }
 
     fn objects<'i>(&'i self, image: &'i Image) -> Objects<'i> {
-        Objects { registry: &image.objects, path: self.path.bytes() }
+        let (path, shift) = (self.path.bytes(), Shift::default());
+        Objects { registry: &image.objects, path, shift }
     }
 }
 
@@ -362,18 +400,36 @@ struct Flush<'f> {
     read: &'f mut Buffer,
     write: &'f mut Buffer,
     damage: Damage,
+    /// Id of the live file that the counts come from, 0 if none, and of the one that was added
+    /// before.
+    id: u64,
+    before: u64,
 }
 
 impl Rewrite for Flush<'_> {
     fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
-        let Self { live, sums, baseline, read, write, damage } = self;
+        let Self { live, sums, baseline, read, write, damage, id, before } = self;
         let writer = Writer::new(FileSink(new), write);
         let mut older = old.map(|old| Reader::new(FileSource(old), read));
-        let result = merge(live, *sums, baseline.copies(), older.as_mut(), writer);
+        let result = merge(live, *sums, baseline.copies(), older.as_mut(), writer, *id);
         if let Some(older) = older {
             *damage = older.damage();
         }
-        result.map(drop)
+        *before = result?;
+        Ok(())
+    }
+
+    #[cfg(feature = "live")]
+    fn before_rename(&mut self, names: &mut Names) -> Result<(), Errno> {
+        match (self.id, self.before) {
+            (0, _) | (_, 0) => Ok(()),
+            (_, before) => super::live::settle(&names.target, before, &mut names.other),
+        }
+    }
+
+    #[cfg(not(feature = "live"))]
+    fn before_rename(&mut self, _names: &mut Names) -> Result<(), Errno> {
+        Ok(())
     }
 
     fn damage(&self) -> Damage {

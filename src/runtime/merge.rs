@@ -22,15 +22,19 @@ impl From<Errno> for Problem {
     }
 }
 
-/// Writes a whole dump: `older`, if there is one, with the live counts in it.
+/// Writes a whole dump: `older`, if there is one, with the live counts in it. `id` is that of the live
+/// file that these come from, 0 if none; given back is the one that was added last before.
+///
+/// [`Errno::ALREADY`] if `older` has them.
 pub fn merge<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
     live: &LiveModule<'_>,
     sums: Sums,
     mut copies: Copies<'_>,
     older: Option<&mut Reader<'_, R>>,
     mut writer: Writer<'_, S>,
-) -> Result<S, Problem> {
-    let mut merged = false;
+    id: u64,
+) -> Result<u64, Problem> {
+    let (mut merged, mut before) = (false, 0);
     if let Some(reader) = older {
         reader.start()?;
         let mut modules = 0u64;
@@ -48,13 +52,17 @@ pub fn merge<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
                 copy_module(reader, &mut writer)?
             };
         }
-        reader.end(modules)?;
+        before = reader.end(modules)?;
+    }
+    if id != 0 && id == before {
+        return Err(Errno::ALREADY.into());
     }
     if !merged {
         live.write_head(sums, &mut writer)?;
         live.objects.write_counts::<S, R>(copies, None, &mut writer)?;
     }
-    Ok(writer.finish()?)
+    writer.end_with(if id == 0 { before } else { id })?;
+    Ok(before)
 }
 
 /// Adds to the module whose MODULE section is current; gives the section behind it.

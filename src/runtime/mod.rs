@@ -16,6 +16,7 @@
 //! | [`place`] | which file |
 //! | [`replace`] | lock, temporary file, rename |
 //! | [`message`] | the one line on standard error |
+//! | [`live`] | counters that are in a file from the start |
 //! | [`lock`] | one flush at a time in a process |
 //! | [`image`] | the state of one executable or shared object; dump, reset, flush, exit |
 //! | [`chain`] | all images of a process |
@@ -47,6 +48,8 @@ pub mod counts;
 pub mod identity;
 #[cfg(feature = "runtime")]
 pub mod image;
+#[cfg(feature = "runtime")]
+pub mod live;
 #[cfg(feature = "runtime")]
 pub mod lock;
 #[cfg(feature = "runtime")]

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 
 use zerocopy::{FromZeros, IntoBytes};
 
-use super::abi::gcov::{Array, Object, Part, Parts, Registry};
+use super::abi::gcov::{Array, Object, Part, Parts, Registry, Shift};
 use crate::raw::gcov::{Kind, ObjectRecord, Rule};
 use crate::raw::layout::{ABI_GCOV, BuildId, ModuleRecord, SectionKind, Signature, Sums};
 use crate::raw::writer::{Sink, Writer};
@@ -20,6 +20,8 @@ pub struct Objects<'i> {
     pub registry: &'i Registry,
     /// Empty if unknown.
     pub path: &'i [u8],
+    /// Where their counters are.
+    pub shift: Shift,
 }
 
 /// An image's objects, with what must be known of them before they can be written.
@@ -144,7 +146,7 @@ impl<'i> Objects<'i> {
 
     /// Every object, function and array of counters.
     pub fn parts(&self) -> Parts {
-        self.registry.parts()
+        self.registry.parts().with(self.shift)
     }
 }
 

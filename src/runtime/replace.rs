@@ -74,6 +74,9 @@ pub trait Rewrite {
     /// aside. May be asked twice.
     fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem>;
 
+    /// Called when the new file is written, before it takes the place of the old one.
+    fn before_rename(&mut self, names: &mut Names) -> Result<(), Errno>;
+
     /// What was wrong with the old file after [`Problem::Damaged`].
     fn damage(&self) -> Damage;
 }
@@ -93,7 +96,9 @@ pub fn replace(
     let locked = names.lock(if impatient { 1 } else { ATTEMPTS })?;
     let mut result = names.rewrite_locked(&locked, rewrite);
     if result.is_ok() {
-        result = sys::rename(names.part.c_str(), names.target.c_str()).map_err(Problem::from);
+        let ready = rewrite.before_rename(names);
+        let rename = |()| sys::rename(names.part.c_str(), names.target.c_str());
+        result = ready.and_then(rename).map_err(Problem::from);
     }
     if result.is_err() {
         sys::remove(names.part.c_str());
@@ -118,6 +123,18 @@ impl Names {
             }
             result => result,
         }
+    }
+
+    /// Makes the directories above the target, for other files beside it; `false` if there is to be
+    /// none.
+    #[cfg(feature = "live")]
+    pub fn prepare(&mut self) -> Result<bool, Errno> {
+        if self.target.bytes() == NOWHERE {
+            return Ok(false);
+        }
+        self.follow_links()?;
+        self.part.set(self.target.bytes())?;
+        self.make_directories().map(|()| true)
     }
 
     /// Opens and locks `FILE.part`.
@@ -182,7 +199,7 @@ impl Names {
     }
 
     /// Goes on to the file itself if the target is a symbolic link.
-    fn follow_links(&mut self) -> Result<(), Errno> {
+    pub fn follow_links(&mut self) -> Result<(), Errno> {
         for _ in 0..MOST_LINKS {
             match sys::facts_at(self.target.c_str()) {
                 Ok(Facts { kind: Kind::Link, .. }) => {}
@@ -233,7 +250,8 @@ fn open_old(target: &Path) -> Result<Option<(File, Facts)>, Errno> {
     }
 }
 
-fn still_named(part: &Path, file: &File) -> bool {
+/// Whether a name stands for an open file.
+pub fn still_named(part: &Path, file: &File) -> bool {
     match (sys::facts(file), sys::facts_at(part.c_str())) {
         (Ok(opened), Ok(named)) => opened.identity == named.identity,
         _ => false,

@@ -64,6 +64,8 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 9;
     ending = argv[1];
+    if (!strcmp(ending, "nothing"))
+        return 0;
     work(100);
     if (!strcmp(ending, "return"))
         return 0;

@@ -133,6 +133,7 @@ fn replace_if(node: &Node, count: i64, value: i64) -> bool {
 }
 
 /// The fixed region that nodes come from.
+#[repr(C)]
 pub struct Nodes<const N: usize = NODES> {
     nodes: [Node; N],
     used: AtomicUsize,
@@ -160,6 +161,31 @@ impl<const N: usize> Nodes<N> {
     /// Forgets the losses.
     pub fn reset_dropped(&self) {
         self.dropped.store(0, Ordering::Relaxed);
+    }
+
+    /// The bytes in use: of nodes, and of what follows them.
+    #[cfg(feature = "live")]
+    pub fn in_use(&self) -> [&[u8]; 2] {
+        let nodes = self.nodes.get(..self.used.load(Ordering::Relaxed)).unwrap_or(&self.nodes);
+        let rest = size_of::<Self>().wrapping_sub(size_of_val(&self.nodes));
+        // SAFETY: atomics may be read as bytes; what changes meanwhile may be missing.
+        let nodes =
+            unsafe { core::slice::from_raw_parts(nodes.as_ptr().cast(), size_of_val(nodes)) };
+        // SAFETY: as above, the fields behind the nodes.
+        let rest = unsafe { core::slice::from_raw_parts((&raw const self.used).cast(), rest) };
+        [nodes, rest]
+    }
+
+    /// Events lost in a copy of this region that lies elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// There must be one, so many bytes away.
+    #[cfg(feature = "live")]
+    pub unsafe fn dropped_at(&self, shift: isize) -> u64 {
+        let place = (&raw const self.dropped).wrapping_byte_offset(shift);
+        // SAFETY: promised by the caller.
+        unsafe { &*place }.load(Ordering::Relaxed)
     }
 
     /// A node that nobody else sees yet.
@@ -319,6 +345,21 @@ impl<'c> LiveSite<'c> {
         self.total.store(0, Ordering::Relaxed);
         self.length.store(0, Ordering::Relaxed);
         self.nodes().for_each(|node| node.count.store(0, Ordering::Relaxed));
+    }
+
+    /// Makes a list lead to nodes that are elsewhere now, where `translate` says; it ends where that
+    /// says nothing.
+    #[cfg(feature = "live")]
+    pub fn relocate(&self, translate: impl Fn(usize) -> Option<&'c Node>) {
+        let mut link = self.head;
+        for _ in 0..SITE_LIMIT {
+            let node = translate(link.load(Ordering::Relaxed) as usize);
+            let place = node.map_or(null_mut(), |node| core::ptr::from_ref(node).cast_mut());
+            link.store(place, Ordering::Relaxed);
+            let Some(node) = node else { return };
+            link = &node.next;
+        }
+        link.store(null_mut(), Ordering::Relaxed);
     }
 
     fn find(&self, value: i64) -> Found<'c> {

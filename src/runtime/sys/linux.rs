@@ -47,6 +47,8 @@ pub enum Access {
     Read,
     /// For reading and writing, created if missing, not through a symbolic link.
     Create,
+    /// For reading and writing if it is there, not through a symbolic link.
+    Change,
 }
 
 /// Which file a name or descriptor stands for, and what is worth keeping of it.
@@ -108,6 +110,7 @@ pub fn open(path: &CStr, access: Access) -> Result<File> {
     let flags = match access {
         Access::Read => OFlags::RDONLY | OFlags::NONBLOCK,
         Access::Create => OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW,
+        Access::Change => OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK,
     };
     let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
     let (path, at) = (path.as_ptr(), rustix::fs::CWD);
@@ -261,6 +264,78 @@ pub fn map(bytes: usize) -> Result<NonNull<u8>> {
     // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
     let memory = unsafe { rustix::mm::mmap_anonymous(null_mut(), bytes, rights, flags) }?;
     NonNull::new(memory.cast()).ok_or(Errno::NOMEM)
+}
+
+/// Maps a file from an offset on, to be read and changed in memory only.
+#[cfg(feature = "live")]
+pub fn map_private(file: &File, offset: u64, bytes: usize) -> Result<NonNull<u8>> {
+    let (rights, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+    // SAFETY: a mapping at an address of the kernel's choice touches nothing that exists.
+    let memory = unsafe { rustix::mm::mmap(null_mut(), bytes, rights, flags, file, offset) }?;
+    NonNull::new(memory.cast()).ok_or(Errno::NOMEM)
+}
+
+/// Puts a file from an offset on, or zeroed memory, in the place of memory.
+///
+/// # Safety
+///
+/// It must be whole pages, of which nobody needs what is in them.
+#[cfg(feature = "live")]
+pub unsafe fn map_over(
+    memory: NonNull<u8>,
+    bytes: usize,
+    file: Option<(&File, u64)>,
+) -> Result<()> {
+    let (place, rights) = (memory.as_ptr().cast(), ProtFlags::READ | ProtFlags::WRITE);
+    match file {
+        Some((file, offset)) => {
+            let flags = MapFlags::SHARED | MapFlags::FIXED;
+            // SAFETY: promised by the caller.
+            unsafe { rustix::mm::mmap(place, bytes, rights, flags, file, offset) }.map(drop)
+        }
+        None => {
+            let flags = MapFlags::PRIVATE | MapFlags::FIXED;
+            // SAFETY: promised by the caller.
+            unsafe { rustix::mm::mmap_anonymous(place, bytes, rights, flags) }.map(drop)
+        }
+    }
+}
+
+/// Reads at an offset until `into` is full or the file ends; gives the length.
+#[cfg(feature = "live")]
+pub fn read_at(file: &File, into: &mut [u8], offset: u64) -> Result<usize> {
+    rustix::io::pread(file, into, offset)
+}
+
+/// Writes all of `bytes` at an offset.
+#[cfg(feature = "live")]
+pub fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::pwrite(file, bytes, offset) {
+            Ok(now) => {
+                bytes = bytes.get(now..).unwrap_or_default();
+                offset = offset.wrapping_add(now as u64);
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Makes a file so long, with zeros at its end for which there is room.
+#[cfg(feature = "live")]
+pub fn allocate(file: &File, length: u64) -> Result<()> {
+    rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length)
+}
+
+/// Nanoseconds since some start.
+#[cfg(feature = "live")]
+pub fn nanoseconds() -> u64 {
+    let mut time = [0u64; 2];
+    // SAFETY: the kernel writes two words, the time since 1970.
+    unsafe { raw_syscall!(Sysno::clock_gettime, 0, &raw mut time) };
+    time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
 }
 
 /// Gives memory of [`map`] back.

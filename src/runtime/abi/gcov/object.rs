@@ -280,7 +280,30 @@ pub struct Array {
     pub counters: &'static [AtomicI64],
 }
 
+/// How far counters are from where the compiler laid them out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shift {
+    /// In bytes; without live counters there is no such distance.
+    #[cfg(feature = "live")]
+    pub bytes: isize,
+}
+
 impl Array {
+    /// The same counters as they are elsewhere.
+    #[cfg(feature = "live")]
+    pub(super) fn with(self, shift: Shift) -> Self {
+        let place = self.counters.as_ptr().wrapping_byte_offset(shift.bytes);
+        // SAFETY: who asks for it has mapped a copy of all counters there.
+        let counters = unsafe { core::slice::from_raw_parts(place, self.counters.len()) };
+        Self { counters, ..self }
+    }
+
+    /// The same counters.
+    #[cfg(not(feature = "live"))]
+    pub(super) fn with(self, _: Shift) -> Self {
+        self
+    }
+
     /// One of its top-N sites; `None` behind the last, or if the kind is another.
     pub fn site(&self, index: usize) -> Option<LiveSite<'static>> {
         let length = usize::from(self.site_counters);

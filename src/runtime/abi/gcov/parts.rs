@@ -4,7 +4,7 @@
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
-use super::{Array, Function, Info, Object, Tokens};
+use super::{Array, Function, Info, Object, Shift, Tokens};
 use crate::raw::gcov::{Kind, Rules};
 
 /// A part of an image.
@@ -24,6 +24,7 @@ pub enum Part {
 /// the archive's code, and take stack that a program without an operating system may not have.
 #[derive(Clone, Debug)]
 pub struct Parts {
+    shift: Shift,
     tokens: Option<&'static Tokens>,
     /// The object after the current one.
     next: Option<NonNull<Info>>,
@@ -47,7 +48,13 @@ impl Parts {
         tokens: Option<&'static Tokens>,
     ) -> Self {
         let (object, function) = (None, core::ptr::null());
-        Self { tokens, next: first, object, functions: 0, function, kind: NO_MORE, place: 0 }
+        let (shift, functions) = (Shift::default(), 0);
+        Self { shift, tokens, next: first, object, functions, function, kind: NO_MORE, place: 0 }
+    }
+
+    /// The same with counters that are elsewhere.
+    pub fn with(self, shift: Shift) -> Self {
+        Self { shift, ..self }
     }
 
     /// The parts of one object, which need not be registered.
@@ -63,7 +70,9 @@ impl Parts {
                 let place = usize::from(self.place);
                 self.place += 1;
                 let function = Function::new(self.function, object);
-                return Some(Part::Array(function.array(place, kind, rule, object)));
+                return Some(Part::Array(
+                    function.array(place, kind, rule, object).with(self.shift),
+                ));
             }
         }
         None

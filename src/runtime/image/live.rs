@@ -1,0 +1,89 @@
+//! An image whose counters are in a file from the start, see [`crate::runtime::live`].
+
+use super::{Flush, Image, LiveModule, Problem, State, replace};
+use crate::raw::layout::Sums;
+use crate::raw::reader::{Damage, Defect};
+use crate::runtime::baseline::Baseline;
+use crate::runtime::live::{LeftOver, MOST, Region};
+use crate::runtime::message::Line;
+use crate::runtime::module::Objects;
+use crate::runtime::sys::{Errno, QuietWrites};
+
+impl Image {
+    /// Puts the counters into a file, when all objects are registered; adds what others have left
+    /// behind. If that is not possible it is said, and everything goes the ordinary way.
+    pub fn go_live(&self, region: Option<Region>) {
+        let Ok(mut state) = self.state() else { return };
+        let _quiet = QuietWrites::new(0);
+        state.region = region;
+        state.find_path(self);
+        if let Err(error) = state.go_live(self, true) {
+            let mut line = Line::about(state.names.target.bytes());
+            line.text(b"counters are not live: ");
+            match error {
+                Errno::NOSYS => line.text(b"linked without live.ld"),
+                Errno::RANGE => line.text(b"not all compiled with -fdata-sections"),
+                error => line.error(error),
+            };
+            line.text(b"; they are written at the end").print();
+        }
+    }
+}
+
+impl State {
+    fn go_live(&mut self, image: &Image, sweeps: bool) -> Result<(), Errno> {
+        let live = self.origin.survey(image);
+        let identity = live.record.identity;
+        self.place.expand(identity.signature, &mut self.names.target, &mut self.names.other)?;
+        let (Some(region), Some(nodes)) = (self.region, image.nodes()) else {
+            return Err(Errno::NOSYS);
+        };
+        if !self.names.prepare()? {
+            return Ok(());
+        }
+        if sweeps {
+            (0..MOST).for_each(|number| self.add_left_over(image, region, number));
+        }
+        let objects = self.origin.objects(image);
+        let live = &mut self.live;
+        live.begin(region, &objects, nodes, &identity, &self.names.target)
+    }
+
+    /// Adds the counts of a live file that nobody has.
+    fn add_left_over(&mut self, image: &Image, region: Region, number: u64) {
+        let Self { origin, names, read, write, .. } = self;
+        let LiveModule { objects, record } = origin.survey(image);
+        let (target, scratch) = (&names.target, &mut names.other);
+        let identity = &record.identity;
+        let Some(left) = LeftOver::open(target, number, scratch, region, identity) else { return };
+        let objects = Objects { shift: left.shift(), ..objects };
+        left.relocate(&objects);
+        let sums = Sums {
+            runs: 1,
+            sum_max: objects.run_max().max(0) as u64,
+            dropped: image.nodes().map_or(0, |nodes| left.dropped(nodes)),
+        };
+        let mut flush = Flush {
+            live: &LiveModule { objects, record },
+            sums,
+            baseline: &mut Baseline::new(),
+            read,
+            write,
+            damage: Damage { offset: 0, defect: Defect::Empty },
+            id: left.id(),
+            before: 0,
+        };
+        if let Ok(()) | Err(Problem::System(Errno::ALREADY)) = replace(names, false, &mut flush) {
+            left.finish(&names.target, number, &mut names.other);
+        }
+    }
+
+    /// In a child, whose counters are still its parent's.
+    pub(super) fn leave_live(&mut self, image: &Image) -> Result<(), Errno> {
+        let Some(region) = self.region.filter(|_| self.live.is_mapped()) else { return Ok(()) };
+        self.live.leave_to_parent(region)?;
+        // If it cannot have a file of its own, it writes at its end.
+        let _ = self.go_live(image, false);
+        Ok(())
+    }
+}

@@ -1,0 +1,319 @@
+//! The live file of an image, and those that others have left behind.
+#![allow(unsafe_code)]
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicI64, Ordering};
+
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
+
+use crate::raw::layout::Identity;
+use crate::runtime::abi::gcov::{Part, Shift};
+use crate::runtime::counters::topn::{Node, Nodes};
+use crate::runtime::message::decimal;
+use crate::runtime::module::Objects;
+use crate::runtime::place::Path;
+use crate::runtime::replace::still_named;
+use crate::runtime::sys::{self, Access, Errno, File};
+
+const MAGIC: [u8; 8] = *b"\x89CSLIV\r\n";
+/// Live files of one name: as many processes can have live counters at the same time.
+pub const MOST: u64 = 256;
+/// Where the counters start in a file: a multiple of every page size.
+const START: u64 = 65536;
+
+/// The start of a live file.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct Header {
+    magic: [u8; 8],
+    id: u64,
+    address: u64,
+    length: u64,
+    identity: Identity,
+}
+
+const ID: u64 = core::mem::offset_of!(Header, id) as u64;
+
+/// Where the linker script put the counters.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    address: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: only a place; who uses it has the image's state.
+unsafe impl Send for Region {}
+
+impl Region {
+    /// Takes the bounds that the script defines.
+    ///
+    /// # Safety
+    ///
+    /// They must be those of whole pages, in which there is nothing but counters and nodes.
+    pub unsafe fn new(start: *mut u8, end: *mut u8) -> Option<Self> {
+        let length = (end as usize).checked_sub(start as usize).filter(|&length| length > 0)?;
+        Some(Self { address: NonNull::new(start)?, length })
+    }
+
+    fn holds(&self, place: usize, bytes: usize) -> bool {
+        let start = self.address.as_ptr() as usize;
+        place >= start && place.wrapping_sub(start).saturating_add(bytes) <= self.length
+    }
+
+    fn offset(&self, place: usize) -> u64 {
+        START.wrapping_add(place.wrapping_sub(self.address.as_ptr() as usize) as u64)
+    }
+}
+
+/// The live file of an image.
+#[derive(Debug, Default)]
+pub struct Live {
+    file: Option<File>,
+    id: u64,
+    mapped: bool,
+    path: Path,
+}
+
+impl Live {
+    /// None yet.
+    pub const fn new() -> Self {
+        Self { file: None, id: 0, mapped: false, path: Path::new() }
+    }
+
+    /// Whether the counters are in a file.
+    pub const fn is_active(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Whether they have ever been, so that they are shared with children.
+    pub const fn is_mapped(&self) -> bool {
+        self.mapped
+    }
+
+    /// Id of the file, 0 if there is none.
+    pub const fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Puts the counters into a file beside `target`.
+    pub fn begin(
+        &mut self,
+        region: Region,
+        objects: &Objects<'_>,
+        nodes: &Nodes,
+        identity: &Identity,
+        target: &Path,
+    ) -> Result<(), Errno> {
+        let place = core::ptr::from_ref(nodes) as usize;
+        if !region.holds(place, size_of::<Nodes>()) || !all_inside(&region, objects) {
+            return Err(Errno::RANGE);
+        }
+        for number in 0..MOST {
+            path_of(target, number, &mut self.path)?;
+            let Some(file) = self.take()? else { continue };
+            self.id = id(number);
+            let filled = self.fill(&file, region, objects, nodes, identity);
+            // SAFETY: the region is whole pages with nothing but counters, whose values are in the
+            // file; nobody else counts yet, or what is counted meanwhile is lost.
+            let map =
+                |()| unsafe { sys::map_over(region.address, region.length, Some((&file, START))) };
+            if let Err(error) = filled.and_then(map) {
+                sys::remove(self.path.c_str());
+                self.id = 0;
+                return Err(error);
+            }
+            (self.file, self.mapped) = (Some(file), true);
+            return Ok(());
+        }
+        self.id = 0;
+        Err(Errno::BUSY)
+    }
+
+    /// In a child: gives up the parent's file, and begins at zero, in memory as others have it.
+    pub fn leave_to_parent(&mut self, region: Region) -> Result<(), Errno> {
+        (self.file, self.id, self.mapped) = (None, 0, false);
+        // SAFETY: the region is whole pages with nothing but counters, which are the parent's.
+        unsafe { sys::map_over(region.address, region.length, None) }
+    }
+
+    /// The counts have been added: the file goes, the counters stay.
+    pub fn finish(&mut self) {
+        if let Some(file) = self.file.take() {
+            let _ = sys::write_at(&file, 0u64.as_bytes(), ID);
+            sys::remove(self.path.c_str());
+        }
+        self.id = 0;
+    }
+
+    /// Opens a file if nobody has it and nothing is in it.
+    fn take(&mut self) -> Result<Option<File>, Errno> {
+        let file = sys::open(self.path.c_str(), Access::Create)?;
+        match sys::try_lock(&file) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let empty = sys::facts(&file)?.size == 0;
+        Ok((empty && still_named(&self.path, &file)).then_some(file))
+    }
+
+    fn fill(
+        &mut self,
+        file: &File,
+        region: Region,
+        objects: &Objects<'_>,
+        nodes: &Nodes,
+        identity: &Identity,
+    ) -> Result<(), Errno> {
+        // All of it now: a page for which there is no room later would be the program's end.
+        sys::allocate(file, START.saturating_add(region.length as u64))?;
+        for part in objects.parts() {
+            let Part::Array(array) = part else { continue };
+            if array.counters.iter().any(|counter| counter.load(Ordering::Relaxed) != 0) {
+                let bytes = bytes_of(array.counters.as_ptr().cast(), size_of_val(array.counters));
+                sys::write_at(file, bytes, region.offset(array.counters.as_ptr() as usize))?;
+            }
+        }
+        let [used, rest] = nodes.in_use();
+        for bytes in [used, rest] {
+            sys::write_at(file, bytes, region.offset(bytes.as_ptr() as usize))?;
+        }
+        let header = Header {
+            magic: MAGIC,
+            id: self.id,
+            address: region.address.as_ptr() as u64,
+            length: region.length as u64,
+            identity: *identity,
+        };
+        sys::write_at(file, header.as_bytes(), 0)
+    }
+}
+
+/// A live file that a process has left behind.
+pub struct LeftOver {
+    file: File,
+    header: Header,
+    memory: NonNull<u8>,
+    shift: Shift,
+}
+
+impl LeftOver {
+    /// Opens the live file beside `target` with this number, if it is one of this module that no
+    /// process has; `scratch` is room for its path. Others that are of no use are removed.
+    pub fn open(
+        target: &Path,
+        number: u64,
+        scratch: &mut Path,
+        region: Region,
+        identity: &Identity,
+    ) -> Option<Self> {
+        path_of(target, number, scratch).ok()?;
+        let file = sys::open(scratch.c_str(), Access::Change).ok()?;
+        sys::try_lock(&file).ok().filter(|()| still_named(scratch, &file))?;
+        let mut header = Header::new_zeroed();
+        let _ = sys::read_at(&file, header.as_mut_bytes(), 0);
+        if header.magic != MAGIC || header.id == 0 {
+            // Cut short before anything was counted, or added already.
+            sys::remove(scratch.c_str());
+            return None;
+        }
+        let size = sys::facts(&file).ok()?.size;
+        let same = header.identity == *identity && header.length == region.length as u64;
+        if !same || size < START.saturating_add(header.length) {
+            return None;
+        }
+        let memory = sys::map_private(&file, START, region.length).ok()?;
+        let bytes = (memory.as_ptr() as isize).wrapping_sub(region.address.as_ptr() as isize);
+        Some(Self { file, header, memory, shift: Shift { bytes } })
+    }
+
+    /// Its id.
+    pub fn id(&self) -> u64 {
+        self.header.id
+    }
+
+    /// How far its counters are from this process's.
+    pub fn shift(&self) -> Shift {
+        self.shift
+    }
+
+    /// Makes its lists of values lead to its own nodes. `objects` are those with its counters.
+    pub fn relocate(&self, objects: &Objects<'_>) {
+        for part in objects.parts() {
+            let Part::Array(array) = part else { continue };
+            for site in array.sites() {
+                site.relocate(|address| self.node(address));
+            }
+        }
+    }
+
+    /// The node that had an address in the process that is gone.
+    fn node(&self, address: usize) -> Option<&'static Node> {
+        let offset = (address as u64).wrapping_sub(self.header.address);
+        let end = offset.checked_add(size_of::<Node>() as u64)?;
+        if end > self.header.length || !offset.is_multiple_of(8) {
+            return None;
+        }
+        let node = self.memory.as_ptr().wrapping_add(offset as usize).cast::<Node>();
+        // SAFETY: inside the mapping, aligned, and any bytes are a node.
+        unsafe { node.as_ref() }
+    }
+
+    /// Events it lost for want of a node; `nodes` are this process's.
+    pub fn dropped(&self, nodes: &Nodes) -> u64 {
+        // SAFETY: the nodes are in the region, as they were in the process that is gone.
+        unsafe { nodes.dropped_at(self.shift.bytes) }
+    }
+
+    /// Its counts have been added.
+    pub fn finish(self, target: &Path, number: u64, scratch: &mut Path) {
+        let _ = sys::write_at(&self.file, 0u64.as_bytes(), ID);
+        if path_of(target, number, scratch).is_ok() {
+            sys::remove(scratch.c_str());
+        }
+    }
+}
+
+impl Drop for LeftOver {
+    fn drop(&mut self) {
+        // SAFETY: mapped with this length, and nobody looks at its counters any more.
+        unsafe { sys::unmap(self.memory, self.header.length as usize) };
+    }
+}
+
+/// Takes the id from the file that has it: its counts have been added, but who did it did not come
+/// so far as to remove it.
+pub fn settle(target: &Path, id: u64, scratch: &mut Path) -> Result<(), Errno> {
+    path_of(target, id % MOST, scratch)?;
+    let Ok(file) = sys::open(scratch.c_str(), Access::Change) else { return Ok(()) };
+    let mut found = 0u64;
+    sys::read_at(&file, found.as_mut_bytes(), ID)?;
+    if found == id { sys::write_at(&file, 0u64.as_bytes(), ID) } else { Ok(()) }
+}
+
+fn path_of(target: &Path, number: u64, path: &mut Path) -> Result<(), Errno> {
+    path.set(target.bytes())?;
+    path.push(b".live.")?;
+    path.push(&decimal(number))
+}
+
+/// An id that no other live file has had: number, process and time.
+fn id(number: u64) -> u64 {
+    let unique = u64::from(sys::process()) << 40 ^ sys::nanoseconds();
+    (unique << 8 | number).max(MOST)
+}
+
+fn all_inside(region: &Region, objects: &Objects<'_>) -> bool {
+    objects.parts().all(|part| match part {
+        Part::Array(array) => {
+            let bytes = size_of_val(array.counters);
+            bytes == 0 || region.holds(array.counters.as_ptr() as usize, bytes)
+        }
+        _ => true,
+    })
+}
+
+fn bytes_of<'a>(start: *const AtomicI64, length: usize) -> &'a [u8] {
+    // SAFETY: counters of the image; what is counted while they are copied may be missing.
+    unsafe { core::slice::from_raw_parts(start.cast(), length) }
+}

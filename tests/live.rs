@@ -1,0 +1,225 @@
+//! Live counters: nothing that is done to a process costs a count, and none is added twice.
+
+mod harness;
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use countersink::convert::names::ident;
+use countersink::raw::dump::Dump;
+use countersink::raw::gcov::Kind;
+use harness::{Workshop, assert_same_files, have};
+
+/// A program with live counters.
+fn program(source: &str, flags: &[&str]) -> Workshop {
+    let shop = Workshop::new();
+    shop.program(source);
+    let flags = [&["-fdata-sections", "-pthread"], flags].concat();
+    let object = shop.compile(source, &flags);
+    shop.link_stock(&[&object], "stock", &["-pthread"]);
+    shop.link(&[&object], "without", &["-pthread"]);
+    let printed = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
+    let link: Vec<&str> = printed.split_whitespace().collect();
+    shop.gcc(&[&["-fprofile-generate", &object, "-o", "ours", "-pthread"], &link[..]].concat());
+    shop
+}
+
+fn survivor() -> Workshop {
+    program("survive.c", &["-fprofile-update=atomic", "-Wno-prio-ctor-dtor"])
+}
+
+/// Runs and rounds of work in the dump.
+fn work_in(shop: &Workshop) -> (u64, i64) {
+    let Ok(bytes) = std::fs::read(shop.path("ours.csraw")) else { return (0, 0) };
+    let dump = Dump::parse(&bytes).unwrap();
+    let [module] = &dump.modules[..] else { panic!("{} modules", dump.modules.len()) };
+    let mut functions = module.functions(&module.objects[0]);
+    let work = functions.find(|function| function.ident() == ident(b"work")).unwrap();
+    let rounds = work.counters(Kind::ARCS).iter().copied().max().unwrap();
+    (module.record.sums.runs, rounds)
+}
+
+fn live_files(shop: &Workshop) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(shop.path("")).unwrap();
+    let names = entries.map(|entry| PathBuf::from(entry.unwrap().file_name()));
+    names.filter(|name| name.to_str().unwrap().starts_with("ours.csraw.")).collect()
+}
+
+fn end(shop: &Workshop, ending: &str) {
+    let output = shop.output("ours", &[ending]);
+    assert!(output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn the_counts_are_libgcov_s() {
+    let shop = program("processes.c", &[]);
+    for arguments in [&["fork"][..], &["late"]] {
+        shop.run("stock", arguments);
+        let stock = shop.take_gcda();
+        shop.run("ours", arguments);
+        assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
+        assert_same_files(&shop.converted_gcda("ours.csraw"), &stock);
+        std::fs::remove_file(shop.path("ours.csraw")).unwrap();
+    }
+}
+
+/// What no handler can see, and what the ordinary archive needs flags or variables for.
+#[test]
+fn whatever_ends_the_process() {
+    let shop = survivor();
+    let endings = ["SIGKILL", "_exit", "abort", "fault", "SIGTERM", "quick_exit"];
+    for (place, ending) in (1..).zip(endings) {
+        end(&shop, ending);
+        assert_eq!(live_files(&shop).len(), 1, "{ending}");
+        end(&shop, "return");
+        assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
+        assert_eq!(work_in(&shop), (2 * place, 200 * place as i64), "{ending}");
+    }
+}
+
+/// Values and targets of calls lie there, too: after SIGKILL the same comes out as without it.
+#[test]
+fn values_survive() {
+    let shop = program("interrupted_work.c", &[]);
+    shop.run("without", &["return"]);
+    assert!(!shop.output("ours", &["kill"]).status.success());
+    assert_eq!(live_files(&shop).len(), 1);
+    shop.run("ours", &["nothing"]);
+    let site = |dump: &str| {
+        let dump = Dump::parse(&shop.read(dump)).unwrap();
+        let module = &dump.modules[0];
+        let mut functions = module.functions(&module.objects[0]);
+        let call = functions.find(|function| function.ident() == ident(b"call")).unwrap();
+        let site = call.sites(Kind::INDIRECT_CALL).next().unwrap();
+        (site.total, site.pairs.iter().map(|p| (p.value, p.count)).collect::<Vec<_>>())
+    };
+    assert_eq!(site("ours.csraw"), site("without.csraw"));
+    assert!(site("ours.csraw").1.len() > 5);
+}
+
+fn spawn(shop: &Workshop, ending: &str) -> Child {
+    let mut command = Command::new(shop.path("ours"));
+    command.arg(ending).current_dir(shop.path("")).stdout(Stdio::null());
+    command.env_remove("COUNTERSINK_FILE").spawn().unwrap()
+}
+
+/// Many that are killed, and many that start at the same time and find what those left.
+#[test]
+fn many_at_once() {
+    let shop = survivor();
+    for ending in ["SIGKILL", "return", "_exit", "return"] {
+        let children: Vec<_> = (0..20).map(|_| spawn(&shop, ending)).collect();
+        children.into_iter().for_each(|mut child| _ = child.wait().unwrap());
+    }
+    end(&shop, "return");
+    assert_eq!(work_in(&shop), (81, 8100));
+    assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
+}
+
+/// Without the script, or the sections, it is said once, and done as always.
+#[test]
+fn what_cannot_be_live_is_said() {
+    let shop = Workshop::new();
+    shop.program("hello.c");
+    let sections = shop.compile("hello.c", &["-fdata-sections"]);
+    let link = ["-fprofile-generate", &sections, "-o", "ours", "-L.", "-lcountersink_rt_live"];
+    shop.gcc(&link);
+    let output = shop.output("ours", &[]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("counters are not live: linked without live.ld"), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert!(shop.path("ours.csraw").exists());
+
+    let printed = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
+    let flags: Vec<&str> = printed.split_whitespace().collect();
+    let object = shop.compile("hello.c", &["-fno-data-sections"]);
+    shop.gcc(&[&["-fprofile-generate", &object, "-o", "mixed"], &flags[..]].concat());
+    let output = shop.output("mixed", &[]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("not all compiled with -fdata-sections"), "{told}");
+    assert!(shop.path("mixed.csraw").exists());
+}
+
+/// Room for the dump, but not for a live file: a page that cannot be written later would be fatal.
+#[test]
+fn a_disk_without_room_for_it() {
+    let shop = survivor();
+    let output = shop.command("bash").args(["-c", "ulimit -f 4; exec ./ours return"]).output();
+    let output = output.unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && told.contains("counters are not live: file too"), "{told}");
+    assert_eq!(work_in(&shop), (1, 100));
+    assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
+}
+
+/// Killed at every one of its system calls, of which some add what another has left behind.
+#[test]
+fn killed_at_every_system_call() {
+    if !have("strace") {
+        return;
+    }
+    let shop = survivor();
+    end(&shop, "return");
+    end(&shop, "SIGKILL");
+    let (first, left) = (shop.read("ours.csraw"), shop.read("ours.csraw.live.0"));
+    let prepare = || {
+        live_files(&shop).iter().for_each(|name| std::fs::remove_file(shop.path(name)).unwrap());
+        shop.write("ours.csraw", &first);
+        shop.write("ours.csraw.live.0", &left);
+    };
+    let traced = |arguments: &[&str]| {
+        let mut strace = shop.command("strace");
+        strace.args(["-o", "trace"]).args(arguments).args(["./ours", "return"]).output().unwrap()
+    };
+    let output = traced(&[]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(work_in(&shop), (3, 300));
+    let trace = String::from_utf8(shop.read("trace")).unwrap();
+    let mut seen = std::collections::HashMap::new();
+    let mut tried = 0;
+    let ends = trace.lines().count()
+        - trace.lines().rev().position(|l| l.contains("[PIPE XFSZ]")).unwrap();
+    for (line_number, line) in trace.lines().enumerate() {
+        let Some((name, _)) = line.split_once('(') else { continue };
+        let number = seen.entry(name).or_insert(0);
+        *number += 1;
+        let dull = line.contains("ENOENT") && !line.contains(".live.0") || name == "execve";
+        if dull || name == "exit_group" {
+            continue;
+        }
+        prepare();
+        let inject = format!("inject={name}:signal=KILL:when={number}");
+        assert!(!traced(&["-e", &inject]).status.success(), "{inject}");
+        end(&shop, "return");
+        let (runs, rounds) = work_in(&shop);
+        assert!(rounds == 300 || rounds == 400, "{inject}: {rounds}");
+        assert!(line_number < ends || rounds == 400, "{inject}: {rounds}");
+        assert!(runs == 3 || runs == 4, "{inject}: {runs}");
+        assert_eq!(live_files(&shop), Vec::<PathBuf>::new(), "{inject}");
+        tried += 1;
+    }
+    assert!(tried > 60, "{tried}");
+}
+
+/// A program of which some parts are live, and its library, which is not.
+#[test]
+fn a_library_that_is_not_live() {
+    let shop = Workshop::new();
+    for name in ["library.c", "uses_library.c"] {
+        shop.program(name);
+    }
+    let inner = shop.compile("library.c", &["-fPIC"]);
+    shop.link(&[&inner], "library.so", &["-shared"]);
+    let outer = shop.compile("uses_library.c", &["-fdata-sections"]);
+    let printed = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
+    let flags: Vec<&str> = printed.split_whitespace().collect();
+    let link = ["-fprofile-generate", &outer, "./library.so", "-o", "ours"];
+    shop.gcc(&[&link[..], &flags[..]].concat());
+    for arguments in [&[][..], &["fork"]] {
+        shop.run("ours", arguments);
+    }
+    let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+    let mut runs: Vec<u64> = dump.modules.iter().map(|m| m.record.sums.runs).collect();
+    runs.sort_unstable();
+    assert_eq!(runs, [3, 3]);
+}
