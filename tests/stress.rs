@@ -1,0 +1,155 @@
+//! Many short processes of all kinds on one file: it is valid at every look, and in the end holds
+//! exactly what those counted that were not killed, and what those with live counters counted.
+//!
+//! `COUNTERSINK_STRESS=N` starts N processes, 1000 otherwise.
+
+mod harness;
+
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use countersink::convert::names::ident;
+use countersink::raw::dump::{Dump, Module};
+use countersink::raw::gcov::Kind;
+use harness::Workshop;
+
+/// As many processes at the same time.
+const AT_ONCE: usize = 12;
+
+/// Numbers that look random and are the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// What one program must have counted.
+#[derive(Default)]
+struct Expected {
+    work: i64,
+    /// At most, in steps of 100.
+    doomed: i64,
+}
+
+fn rounds(module: &Module, name: &[u8]) -> i64 {
+    let mut functions = module.functions(&module.objects[0]);
+    let function = functions.find(|function| function.ident() == ident(name)).unwrap();
+    function.counters(Kind::ARCS).iter().copied().max().unwrap()
+}
+
+fn module<'d>(dump: &'d Dump, program: &str) -> &'d Module {
+    let is = |module: &&Module| module.path.ends_with(program.as_bytes());
+    dump.modules.iter().find(is).unwrap()
+}
+
+struct Running {
+    child: Child,
+    /// After how long it is killed.
+    doom: Option<Duration>,
+}
+
+impl Running {
+    fn end(mut self) {
+        if let Some(doom) = self.doom {
+            std::thread::sleep(doom);
+            let _ = self.child.kill();
+        }
+        self.child.wait().unwrap();
+    }
+}
+
+fn start(shop: &Workshop, numbers: &mut Numbers, all: &mut [Expected; 2]) -> Running {
+    let live = numbers.below(2) as usize;
+    let rounds = 1 + numbers.below(5000) as i64;
+    let expected = &mut all[live];
+    let how = match numbers.below(6) {
+        0 => ("return", rounds),
+        1 => ("fork", 4 * rounds),
+        2 => ("exec", 2 * rounds),
+        3 => ("threads", 4 * rounds),
+        4 => ("suicide", if live == 1 { rounds } else { 0 }),
+        _ => ("wait", 0),
+    };
+    expected.work += how.1;
+    let mut doom = None;
+    if how.0 == "wait" {
+        expected.doomed += 100 * rounds;
+        doom = Some(Duration::from_micros(numbers.below(8000)));
+    }
+    let mut command = Command::new(shop.path(["ours", "live"][live]));
+    command.args([how.0, &rounds.to_string()]).current_dir(shop.path(""));
+    command.env("COUNTERSINK_FILE", "all.csraw").env_remove("COUNTERSINK_ON_SIGNAL");
+    Running { child: command.stderr(Stdio::inherit()).spawn().unwrap(), doom }
+}
+
+fn program() -> Workshop {
+    let shop = Workshop::new();
+    shop.program("stress.c");
+    let flags = ["-fdata-sections", "-pthread", "-fprofile-update=atomic"];
+    let object = shop.compile("stress.c", &flags);
+    for (name, flags) in [("ours", &[][..]), ("live", &["--live"])] {
+        let printed = shop.tool_output(&[&["flags"], flags].concat());
+        let printed = String::from_utf8(printed).unwrap();
+        let link: Vec<&str> = printed.split_whitespace().collect();
+        shop.gcc(&[&["-fprofile-generate", &object, "-o", name, "-pthread"], &link[..]].concat());
+    }
+    shop
+}
+
+/// Looks at the file again and again until it is told to stop; gives how often it saw one.
+fn watch(shop: &Workshop, stop: &AtomicBool) -> usize {
+    let mut looks = 0;
+    while !stop.load(Ordering::Relaxed) {
+        if let Ok(bytes) = std::fs::read(shop.path("all.csraw")) {
+            Dump::parse(&bytes).unwrap_or_else(|damage| panic!("after {looks} looks: {damage}"));
+            looks += 1;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    looks
+}
+
+#[test]
+fn many_short_processes() {
+    let shop = program();
+    let number = std::env::var("COUNTERSINK_STRESS").map_or(1000, |n| n.parse().unwrap());
+    let (mut numbers, mut expected) = (Numbers(42), [Expected::default(), Expected::default()]);
+    let stop = AtomicBool::new(false);
+    let looks = std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| watch(&shop, &stop));
+        let mut running = std::collections::VecDeque::new();
+        for _ in 0..number {
+            running.push_back(start(&shop, &mut numbers, &mut expected));
+            if running.len() >= AT_ONCE
+                && let Some(oldest) = running.pop_front()
+            {
+                oldest.end();
+            }
+        }
+        running.into_iter().for_each(Running::end);
+        stop.store(true, Ordering::Relaxed);
+        watcher.join().unwrap()
+    });
+    // Children of those that were killed may still be at it; then what is left is added.
+    std::thread::sleep(Duration::from_millis(300));
+    for name in ["live", "ours"] {
+        let mut command = Command::new(shop.path(name));
+        command.current_dir(shop.path("")).env("COUNTERSINK_FILE", "all.csraw");
+        assert!(command.status().unwrap().success());
+    }
+    let dump = Dump::parse(&shop.read("all.csraw")).unwrap();
+    for (name, expected) in ["/ours", "/live"].into_iter().zip(&expected) {
+        let module = module(&dump, name);
+        assert_eq!(rounds(module, b"work"), expected.work, "{name}");
+        assert!(rounds(module, b"doomed") <= expected.doomed, "{name}");
+    }
+    assert!(looks > 100, "{looks}");
+    let names = std::fs::read_dir(shop.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    let litter: Vec<_> =
+        names.filter(|name| name.to_str().unwrap().starts_with("all.csraw.")).collect();
+    assert!(litter.is_empty(), "{litter:?}");
+}
