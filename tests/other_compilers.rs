@@ -1,8 +1,8 @@
 //! Other compilers than the system's: the same `.gcda` files as their own libgcov, byte for byte.
 //!
-//! `COUNTERSINK_GCCS=DIR` names a folder with systems that have them, unpacked as by `debootstrap`, such
-//! as Debian's sid for GCC 13 to 16 and its bullseye for GCC 10. Everything happens inside them, which
-//! takes root's rights to `chroot`.
+//! `COUNTERSINK_GCCS=DIR:DIR` names folders with systems that have them, unpacked as by `debootstrap`,
+//! such as Debian's sid for GCC 13 to 16 and its bullseye for GCC 10. Everything happens inside them,
+//! which takes root's rights to `chroot`.
 
 mod harness;
 
@@ -90,14 +90,14 @@ fn major(compiler: &str) -> Option<u32> {
 
 #[test]
 fn compilers_of_other_systems() {
-    let Some(folder) = std::env::var_os("COUNTERSINK_GCCS") else {
+    let Some(roots) = std::env::var_os("COUNTERSINK_GCCS") else {
         return say_skipped("COUNTERSINK_GCCS names no folder with other compilers");
     };
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         return say_skipped("only root can look into other systems");
     }
     let mut tried = Vec::new();
-    for root in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+    for root in std::env::split_paths(&roots) {
         let system = System::new(&root);
         for entry in fs::read_dir(root.join("usr/bin")).unwrap() {
             let gcc = entry.unwrap().file_name().into_string().unwrap();
