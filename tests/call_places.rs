@@ -5,7 +5,8 @@ mod harness;
 mod programs;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use countersink::convert::sites::counters::{FunctionKey, Wanted, wanted};
 use countersink::convert::sites::{Place, locate};
@@ -13,7 +14,7 @@ use countersink::convert::unlinked::lay_out;
 use countersink::formats::gcno::{self, Notes};
 use countersink::raw::dump::Dump;
 use countersink::raw::gcov::Kind;
-use harness::{Workshop, have, succeed};
+use harness::{PROFILE, Workshop, corpus_of, have, succeed};
 use programs::{compile_lua, compile_sqlite};
 
 const TELL: &str = "-fdump-ipa-profile-lineno-details";
@@ -200,7 +201,7 @@ fn objects_that_are_not_linked() {
         shop.link(&objects, "ours", &["-lm"]);
         shop.run("ours", &built.arguments());
         let whole = shop.tool_output(&["convert", "ours.csraw"]);
-        std::fs::remove_file(shop.path("ours")).unwrap();
+        fs::remove_file(shop.path("ours")).unwrap();
         let output = shop.tool(&["convert", "ours.csraw"]);
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(told.contains("ours: No such file or directory"), "{told}");
@@ -372,6 +373,46 @@ fn calls_that_gcc_resolved() {
         shop.run("ours", &[]);
         nearly_all(&shop, "ours.csraw", "ours");
     }
+}
+
+/// All of RocksDB, a large program with more than a thousand kinds of virtual calls. Not run on its own,
+/// because it takes half an hour to compile: `cargo test --release --test call_places -- --ignored`.
+#[test]
+#[ignore = "compiles for half an hour"]
+fn rocksdb() {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/corpus/Cargo.toml");
+    let Some(package) = corpus_of(manifest, "librocksdb-sys") else { return };
+    let shop = Workshop::new();
+    shop.program("rocksdb.cc");
+    let sources = package.join("rocksdb");
+    let list = fs::read_to_string(package.join("rocksdb_lib_sources.txt")).unwrap();
+    let mut units: Vec<PathBuf> = list.split_whitespace().map(|name| sources.join(name)).collect();
+    // That one is made when RocksDB is built; the crate has it elsewhere.
+    units.retain(|path| !path.ends_with("util/build_version.cc"));
+    units.extend([package.join("build_version.cc"), shop.path("rocksdb.cc")]);
+    let include = [&sources, &sources.join("include")].map(|path| format!("-I{}", path.display()));
+    let defines = ["-DNDEBUG", "-DOS_LINUX", "-DROCKSDB_PLATFORM_POSIX", "-DROCKSDB_LIB_IO_POSIX"];
+    let further = ["-std=gnu++17", "-w", "-include", "cstdint", "-DROCKSDB_SUPPORT_THREAD_LOCAL"];
+    let atomic = ["-fprofile-update=prefer-atomic", TELL];
+    let compile = |(number, source): (usize, &PathBuf)| {
+        let mut compiler = shop.command("g++");
+        compiler.args(PROFILE).args(&include).args(defines).args(further).args(atomic);
+        // Names of files are not unique.
+        let object = format!("{number}_{}.o", stem(source));
+        succeed(compiler.arg("-c").arg(source).args(["-o", &object]));
+        object
+    };
+    let objects: Vec<String> = std::thread::scope(|scope| {
+        let halves = units.iter().enumerate().partition::<Vec<_>, _>(|(number, _)| number % 2 == 0);
+        let other = scope.spawn(|| halves.1.into_iter().map(compile).collect::<Vec<_>>());
+        let mut objects: Vec<String> = halves.0.into_iter().map(compile).collect();
+        objects.extend(other.join().unwrap());
+        objects
+    });
+    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+    shop.link(&objects, "ours", &["-lstdc++", "-lm", "-lpthread", "-ldl"]);
+    shop.run("ours", &["20000"]);
+    nearly_all(&shop, "ours.csraw", "ours");
 }
 
 /// A site with more targets than are kept says by how much their numbers may be wrong.

@@ -1,3 +1,5 @@
+/* Uses RocksDB in many ways: tables and memory of several kinds, merging, compaction, iterators,
+ * snapshots, column families, a checkpoint, transactions. Databases are made in the folder. */
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -62,15 +64,15 @@ int main(int argc, char** argv) {
   int n = argc > 1 ? atoi(argv[1]) : 20000;
   Options o; o.create_if_missing = true; o.merge_operator.reset(new Append); o.compression = kNoCompression;
   o.write_buffer_size = 1 << 20; o.target_file_size_base = 1 << 20; o.statistics = CreateDBStatistics();
-  work("/tmp/rocks/db1", o, n);
+  work("db1", o, n);
   BlockBasedTableOptions t; t.filter_policy.reset(NewBloomFilterPolicy(10, false)); t.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch; t.partition_filters = true; t.block_cache = NewLRUCache(1 << 20);
   o.table_factory.reset(NewBlockBasedTableFactory(t)); o.compaction_style = kCompactionStyleUniversal; o.max_background_jobs = 4;
-  work("/tmp/rocks/db2", o, n);
+  work("db2", o, n);
   o.table_factory.reset(NewBlockBasedTableFactory()); o.memtable_factory.reset(NewHashSkipListRepFactory(1000)); o.prefix_extractor.reset(NewFixedPrefixTransform(6)); o.allow_concurrent_memtable_write = false; o.compaction_style = kCompactionStyleLevel;
-  work("/tmp/rocks/db3", o, n / 2);
+  work("db3", o, n / 2);
   TransactionDB* tdb; Options to; to.create_if_missing = true; TransactionDBOptions td;
-  DestroyDB("/tmp/rocks/db4", to);
-  if (TransactionDB::Open(to, td, "/tmp/rocks/db4", &tdb).ok()) {
+  DestroyDB("db4", to);
+  if (TransactionDB::Open(to, td, "db4", &tdb).ok()) {
     for (int i = 0; i < 2000; i++) { auto* x = tdb->BeginTransaction(WriteOptions()); x->Put(key(i), "1"); std::string v; x->Get(ReadOptions(), key(i / 2), &v); x->GetForUpdate(ReadOptions(), key(i / 3), &v); if (i % 5) x->Commit(); else x->Rollback(); delete x; }
     delete tdb;
   }
