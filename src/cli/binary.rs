@@ -17,10 +17,10 @@ use super::output;
 use crate::convert::debug::{Moved, stacks};
 use crate::convert::names::ident;
 use crate::convert::sites::counters::{FunctionKey, Wanted, wanted};
-use crate::convert::sites::{Place, locate};
+use crate::convert::sites::{Place, is_of, locate};
 use crate::convert::source::{SourceLine, Sources, Stack, Unplaced, source_path};
 use crate::convert::unlinked::lay_out;
-use crate::raw::dump::{Dump, FunctionView, Module};
+use crate::raw::dump::{Dump, FunctionView, Module, Object};
 
 /// Answers what a conversion asks, from the command line's places and the binaries.
 pub struct World<'c> {
@@ -101,8 +101,14 @@ impl<'c> World<'c> {
         let objects = module.objects.iter().filter(|object| {
             let Some((path, bytes)) = self.places.read_object(object) else { return false };
             let Some(bytes) = lay_out(&bytes) else { return false };
-            let wanted = wanted(module, std::slice::from_ref(object));
-            binary.add(&path, bytes, None, wanted, moved).is_ok()
+            let objects = std::slice::from_ref(*object);
+            let added = binary.add(&path, bytes, None, (module, objects), moved);
+            if self.verbose
+                && let Err(error) = &added
+            {
+                output::say(format_args!("{error}; {NOT_USED}"));
+            }
+            added.is_ok()
         });
         objects.count()
     }
@@ -123,9 +129,14 @@ impl Sources for World<'_> {
         sites.and_then(|sites| sites.get(site)).cloned().unwrap_or(Err(Unplaced::NoCode))
     }
 
-    fn stacks(&self, module: usize, lines: &BTreeSet<SourceLine>) -> Vec<(SourceLine, Stack)> {
-        let Some(binary) = self.binaries().get(module) else { return Vec::new() };
-        binary.stacks(lines, &|path| self.places.moved(path))
+    fn stacks(
+        &self,
+        module: usize,
+        lines: &BTreeSet<SourceLine>,
+    ) -> impl IntoIterator<Item = (SourceLine, Stack)> {
+        let binary = self.binaries().get(module);
+        let stacks = binary.map(|binary| binary.stacks(lines, &|path| self.places.moved(path)));
+        stacks.unwrap_or_default()
     }
 
     fn function(&self, ident: u32) -> Option<Vec<u8>> {
@@ -140,19 +151,21 @@ impl Binary {
         let file = object::File::parse(&*bytes).about(path)?;
         fitting_build_id(path, &file, std::slice::from_ref(module))?;
         let split_off = debug_file::find(path, &file);
-        self.add(path, bytes, split_off, wanted(module, &module.objects), moved)
+        self.add(path, bytes, split_off, (module, &module.objects), moved)
     }
 
-    /// Takes in what a program tells, with what was split off from it.
+    /// Takes in what a program tells of objects of a module, with what was split off from it.
     fn add(
         &mut self,
         path: &Path,
         program: Vec<u8>,
         split_off: Option<Vec<u8>>,
-        wanted: Vec<Wanted>,
+        (module, objects): (&Module, &[Object]),
         moved: Moved<'_>,
     ) -> Result<()> {
         let file = object::File::parse(&*program).about(path)?;
+        is_of(&file, objects).about(path)?;
+        let wanted = wanted(module, objects);
         let debug = split_off.as_deref().map(object::File::parse).transpose().about(path)?;
         let debug = debug.as_ref().unwrap_or(&file);
         if debug.symbols().next().is_none() {

@@ -40,6 +40,8 @@ type Found = (SymbolId, FileId, u32);
 #[derive(Debug, Default)]
 pub struct Copies {
     chains: HashMap<Found, Vec<Chain>>,
+    /// From one function to another, whatever the line.
+    functions: HashMap<(SymbolId, SymbolId), Vec<Chain>>,
 }
 
 impl Copies {
@@ -58,17 +60,28 @@ impl Copies {
     pub fn add(&mut self, at: &SourceLine, stack: &Stack, symbols: &mut Symbols) {
         let file = symbols.file(&at.path);
         for (function, chain) in chains(stack, symbols) {
-            if let Some(known) = self.chains.get_mut(&(function, file, at.line))
-                && !known.contains(&chain)
-            {
-                known.push(chain);
+            let Some(known) = self.chains.get_mut(&(function, file, at.line)) else { continue };
+            if let Some(end) = chain.last() {
+                add(self.functions.entry((function, end.home.symbol)).or_default(), &chain);
             }
+            add(known, &chain);
         }
+    }
+
+    /// The chains from a function to another one.
+    pub fn between(&self, from: SymbolId, to: SymbolId) -> &[Chain] {
+        self.functions.get(&(from, to)).map_or(&[], Vec::as_slice)
     }
 
     /// The chains from a function to a line, in no particular order.
     pub fn chains(&self, function: SymbolId, file: FileId, line: u32) -> &[Chain] {
         self.chains.get(&(function, file, line)).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn add(chains: &mut Vec<Chain>, chain: &Chain) {
+    if !chains.contains(chain) {
+        chains.push(chain.clone());
     }
 }
 

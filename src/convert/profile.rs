@@ -12,7 +12,7 @@
 //!
 //! Functions that were never executed are in the profile, with zeros: that is known, too.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -26,7 +26,7 @@ use super::lines::{Extent, Home, Lines, Owner};
 use super::names::Names;
 use super::source::Sources;
 use crate::formats::gcno::{self, Notes};
-use crate::profile::{FileId, Position, Profile, Record, SymbolId};
+use crate::profile::{FileId, Position, Profile, Record, SymbolId, Symbols};
 use crate::raw::dump::{Dump, FunctionView, Module, Object};
 use crate::raw::gcov::Kind;
 
@@ -83,6 +83,15 @@ pub(super) struct Conversion {
 struct Known<'n> {
     functions: HashMap<u32, (&'n gcno::Function<'n>, Extent)>,
     files: HashMap<&'n [u8], FileId>,
+    /// The functions by name.
+    homes: HashMap<&'n [u8], Home>,
+}
+
+impl Known<'_> {
+    /// Whether a function has notes, and so counters of its own.
+    fn has(&self, symbol: SymbolId, symbols: &Symbols) -> bool {
+        self.homes.get(symbols.name(symbol)).is_some_and(|home| home.symbol == symbol)
+    }
 }
 
 /// A function whose blocks' counts are known.
@@ -90,7 +99,19 @@ pub(super) struct Counted<'n> {
     pub(super) notes: &'n gcno::Function<'n>,
     pub(super) flow: Flow,
     pub(super) extent: Extent,
-    pub(super) files: &'n HashMap<&'n [u8], FileId>,
+    known: &'n Known<'n>,
+}
+
+impl Counted<'_> {
+    /// The file that the notes call so.
+    pub(super) fn file(&self, name: &[u8]) -> FileId {
+        self.known.files[name]
+    }
+
+    /// A function of this name and place of which the same object has notes.
+    pub(super) fn noted(&self, name: &[u8], start: u32) -> Option<Home> {
+        self.known.homes.get(name).copied().filter(|home| home.start == start)
+    }
 }
 
 /// A position in a function, or in a body inlined there.
@@ -114,14 +135,13 @@ impl Conversion {
             }
             let extent = self.extent(function, known.files[function.source]);
             known.functions.insert(function.ident, (function, extent));
+            known.homes.insert(assembler_name(function), extent.home());
         }
         known
     }
 
     fn extent(&mut self, function: &gcno::Function<'_>, file: FileId) -> Extent {
-        // A star marks names that the user chose and the assembler takes as they are.
-        let name = function.name.strip_prefix(b"*").unwrap_or(function.name);
-        let symbol = self.profile.symbols.symbol(name, Some(file));
+        let symbol = self.profile.symbols.symbol(assembler_name(function), Some(file));
         let extent = Extent { symbol, file, start: function.start_line, end: function.end_line };
         self.names.add(function.ident, symbol);
         self.noted.insert(symbol);
@@ -212,7 +232,7 @@ impl Conversion {
                 self.statistics.functions += 1;
                 self.statistics.counters += arcs.len();
                 self.statistics.functions_mended += usize::from(flow.mended);
-                let counted = Counted { notes, flow, extent, files: &known.files };
+                let counted = Counted { notes, flow, extent, known };
                 self.head(view, &counted);
                 let credited = self.positions(&counted, sources);
                 self.targets(view, module, &counted, &credited, sources);
@@ -236,23 +256,23 @@ impl Conversion {
         }
     }
 
-    /// Credits the counts of the function's lines; tells where they stand.
-    fn positions(&mut self, counted: &Counted<'_>, sources: &impl Sources) -> BTreeSet<Place> {
+    /// Credits the counts of the function's lines; tells what stands where.
+    fn positions(&mut self, counted: &Counted<'_>, sources: &impl Sources) -> BTreeMap<Place, u64> {
         let mut counts = BTreeMap::<(FileId, u32), Vec<i64>>::new();
         for line in &counted.notes.lines {
             let count = counted.flow.blocks[line.block as usize];
-            counts.entry((counted.files[line.file], line.line)).or_default().push(count);
+            counts.entry((counted.file(line.file), line.line)).or_default().push(count);
         }
-        let mut credited = BTreeSet::new();
+        let mut credited = BTreeMap::new();
         for ((file, line), counts) in counts {
             match self.owner(counted, file, line) {
                 Owner::One(home) => {
-                    let place = self.place_of_line(counted, home, file, line);
+                    let place = self.place(counted, home, Position::line(line - home.start));
                     self.credited_to(&place, counted);
-                    let count = self.count(counted, home, (file, line), &counts);
+                    let count = self.count(counted, home, (file, line), &counts).max(0) as u64;
                     let sum = self.record(&place).count.get_or_insert(0);
-                    *sum = sum.saturating_add(count.max(0) as u64);
-                    credited.insert(place);
+                    *sum = sum.saturating_add(count);
+                    credited.insert(place, count);
                 }
                 _ if counts.iter().all(|&count| count <= 0) => {}
                 Owner::Nobody => {
@@ -292,24 +312,16 @@ impl Conversion {
         (file, line): (FileId, u32),
         blocks: &[i64],
     ) -> i64 {
-        // A function without notes has no counters of its own, so all its copies were counted here;
-        // as many blocks as copies: one of each.
-        let copies = self.copies_of(counted, home, file, line).count();
-        if !self.noted.contains(&home.symbol) && copies == blocks.len() {
+        // A function without notes has no counters of its own, nor have those through which it came
+        // here: so all its copies were counted here, and as many blocks as copies are one of each.
+        let symbols = &self.profile.symbols;
+        let counts_here =
+            |chain: &&Chain| !chain.iter().any(|link| counted.known.has(link.home.symbol, symbols));
+        let chains = self.copies.chains(counted.extent.symbol, file, line);
+        if copies::to(home.symbol, chains).filter(counts_here).count() == blocks.len() {
             return blocks.iter().fold(0, |sum, &count| sum.saturating_add(count.max(0)));
         }
         blocks.iter().copied().max().unwrap_or(0)
-    }
-
-    /// The chains from a function to those copies of another one that have a line.
-    fn copies_of(
-        &self,
-        counted: &Counted<'_>,
-        home: Home,
-        file: FileId,
-        line: u32,
-    ) -> impl Iterator<Item = &Chain> {
-        copies::to(home.symbol, self.copies.chains(counted.extent.symbol, file, line))
     }
 
     /// Whose line it is that was found in a function.
@@ -323,31 +335,15 @@ impl Conversion {
         }
     }
 
-    /// The place of a line whose owner is known.
-    pub(super) fn place_of_line(
-        &self,
-        counted: &Counted<'_>,
-        home: Home,
-        file: FileId,
-        line: u32,
-    ) -> Place {
-        let copies = self.copies_of(counted, home, file, line);
-        self.place(counted, home, copies, Position::line(line - home.start))
-    }
-
     /// The place of a position in a function, or in its copy if there is one only.
-    pub(super) fn place<'c>(
-        &self,
-        counted: &Counted<'_>,
-        home: Home,
-        copies: impl Iterator<Item = &'c Chain>,
-        position: Position,
-    ) -> Place {
+    pub(super) fn place(&self, counted: &Counted<'_>, home: Home, position: Position) -> Place {
+        let copies = self.copies.between(counted.extent.symbol, home.symbol);
         // Copies may differ in what positions do not tell, the column.
-        let mut copies = copies.map(|chain| calls(&counted.extent, chain));
+        let mut copies = copies.iter().map(|chain| calls(&counted.extent, chain));
         match (self.inline, copies.next()) {
             (Inline::Nested, Some(Some(within)))
-                if copies.all(|other| other.as_ref() == Some(&within)) =>
+                if home.symbol != counted.extent.symbol
+                    && copies.all(|other| other.as_ref() == Some(&within)) =>
             {
                 Place { function: counted.extent.symbol, within, position }
             }
@@ -364,6 +360,11 @@ impl Conversion {
         }
         body.positions.entry(place.position).or_default()
     }
+}
+
+/// A star marks names that the user chose and the assembler takes as they are.
+fn assembler_name<'n>(function: &gcno::Function<'n>) -> &'n [u8] {
+    function.name.strip_prefix(b"*").unwrap_or(function.name)
 }
 
 /// The calls of a chain, unless one stands before its function, through `#line`.

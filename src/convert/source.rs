@@ -32,11 +32,14 @@ pub trait Sources {
         Err(Unplaced::NoCode)
     }
 
-    /// The stacks of all of a module's instructions that belong to these lines, each perhaps several
-    /// times.
-    fn stacks(&self, module: usize, lines: &BTreeSet<SourceLine>) -> Vec<(SourceLine, Stack)> {
+    /// The stacks of all of a module's instructions that belong to these lines.
+    fn stacks(
+        &self,
+        module: usize,
+        lines: &BTreeSet<SourceLine>,
+    ) -> impl IntoIterator<Item = (SourceLine, Stack)> {
         let _ = (module, lines);
-        Vec::new()
+        []
     }
 
     /// The name of a global function that no notes know.

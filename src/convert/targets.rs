@@ -7,15 +7,15 @@
 //! elsewhere are dropped and counted.
 //!
 //! Notes do not tell discriminators apart, the machine code does. So the count of a position with one
-//! is what its calls say themselves.
+//! is what its calls say themselves; and no count is smaller than that.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::copies;
-use super::lines::Owner;
+use super::copies::{self, Chain};
+use super::lines::{Home, Owner};
 use super::profile::{Conversion, Counted, Place};
 use super::source::{Call, Sources, Unplaced};
 use crate::formats::gcno::{self, Line};
@@ -23,44 +23,52 @@ use crate::profile::{Position, SymbolId};
 use crate::raw::dump::{FunctionView, SiteView};
 use crate::raw::gcov::Kind;
 
+/// Executions that calls tell of, by place and by the chains to the copy of the code.
+type Executions = BTreeMap<Place, BTreeMap<Vec<Chain>, u64>>;
+
 impl Conversion {
-    /// Puts the targets of a function's indirect calls at their lines. The counts of some places are
-    /// known from lines.
+    /// Puts the targets of a function's indirect calls at their lines, of which some have got counts.
     pub(super) fn targets(
         &mut self,
         view: &FunctionView<'_>,
         module: usize,
         counted: &Counted<'_>,
-        credited: &BTreeSet<Place>,
+        credited: &BTreeMap<Place, u64>,
         sources: &impl Sources,
     ) {
         let sites = view.sites(Kind::INDIRECT_CALL);
         let calls = call_blocks(counted.notes);
         let in_order = calls.len() == sites.len();
-        let mut executions = BTreeMap::<Place, u64>::new();
+        let mut executions = Executions::new();
         for (number, site) in sites.enumerate().filter(|(_, site)| site.total != 0) {
             let in_code = sources.call(module, view, number);
             let place = match in_code.and_then(|call| self.place_in_code(counted, &call)) {
                 Err(why) if why != Unplaced::SeveralLines && in_order => calls
                     .get(number)
                     .and_then(|&block| self.place_in_order(counted, block, &site))
+                    .map(|place| (place, Vec::new()))
                     .ok_or(why),
                 place => place,
             };
             match place {
-                Ok(place) => {
+                Ok((place, copy)) => {
                     self.site(&place, &site, sources);
-                    let most = executions.entry(place).or_default();
+                    let most = executions.entry(place).or_default().entry(copy).or_default();
                     *most = site.total.unsigned_abs().max(*most);
                 }
                 Err(why) => self.unplaced(counted, number, why, sources),
             }
         }
-        for (place, executions) in executions {
-            if !credited.contains(&place) {
-                let count = self.record(&place).count.get_or_insert(0);
-                *count = count.saturating_add(executions);
-            }
+        self.executed(executions, credited);
+    }
+
+    /// A place was executed at least as often as the busiest call there, in each copy of the code.
+    fn executed(&mut self, executions: Executions, credited: &BTreeMap<Place, u64>) {
+        for (place, copies) in executions {
+            let least = copies.into_values().fold(0, u64::saturating_add);
+            let known = credited.get(&place).copied().unwrap_or(0);
+            let count = self.record(&place).count.get_or_insert(0);
+            *count = count.saturating_add(least.saturating_sub(known));
         }
     }
 
@@ -79,27 +87,42 @@ impl Conversion {
         }
     }
 
-    /// The place of a call that was found in the machine code: in the function that has its line, or
-    /// in the one that the debug information names.
-    fn place_in_code(&mut self, counted: &Counted<'_>, call: &Call) -> Result<Place, Unplaced> {
+    /// The place of a call that was found in the machine code, in the function that has its line or
+    /// in the one that the debug information names; and the chains to the copies it stands in.
+    fn place_in_code(
+        &mut self,
+        counted: &Counted<'_>,
+        call: &Call,
+    ) -> Result<(Place, Vec<Chain>), Unplaced> {
         let symbols = &mut self.profile.symbols;
         let file = symbols.file(&call.at.path);
-        let mut chains = Vec::new();
+        let mut copies = Vec::new();
         for stack in &call.stacks {
-            let of_function = copies::chains(stack, symbols).into_iter();
-            let of_function = of_function.filter(|(from, _)| *from == counted.extent.symbol);
-            chains.extend(of_function.map(|(_, chain)| chain));
+            let chains = copies::chains(stack, symbols).into_iter();
+            let chains = chains.filter(|(from, _)| *from == counted.extent.symbol);
+            copies.extend(chains.map(|(_, chain)| chain));
         }
-        chains.sort();
-        chains.dedup();
-        let home = match (self.owner(counted, file, call.at.line), call.stacks.first()) {
-            (Owner::One(home), _) => home,
-            (_, None) => return Err(Unplaced::NoFunction),
-            (_, Some(stack)) => copies::home(stack.innermost(), &mut self.profile.symbols).0,
+        copies.sort();
+        copies.dedup();
+        let home = match self.owner(counted, file, call.at.line) {
+            Owner::One(home) => home,
+            Owner::Nobody | Owner::Several => {
+                self.declared(counted, call).ok_or(Unplaced::NoFunction)?
+            }
         };
         let line = call.at.line.checked_sub(home.start).ok_or(Unplaced::NoFunction)?;
         let position = Position { line, discriminator: call.discriminator };
-        Ok(self.place(counted, home, copies::to(home.symbol, &chains), position))
+        Ok((self.place(counted, home, position), copies))
+    }
+
+    /// The function that the debug information names for a call.
+    fn declared(&mut self, counted: &Counted<'_>, call: &Call) -> Option<Home> {
+        let function = call.stacks.first()?.innermost();
+        // Notes and debug information may name files differently.
+        counted.noted(&function.name, function.at.line).or_else(|| {
+            let is_its_line = function.at.path == call.at.path;
+            is_its_line.then(|| copies::home(function, &mut self.profile.symbols).0)
+        })
     }
 
     /// The place of the call that ends a block, if it is certain.
@@ -112,9 +135,10 @@ impl Conversion {
         // More arrivals than executions: this is not the site's block after all.
         let fits = site.total.checked_abs()? <= counted.flow.blocks[block as usize];
         let line = only_line(counted.notes, block).filter(|_| fits)?;
-        let (file, line) = (counted.files[line.file], line.line);
-        match self.owner(counted, file, line) {
-            Owner::One(home) => Some(self.place_of_line(counted, home, file, line)),
+        match self.owner(counted, counted.file(line.file), line.line) {
+            Owner::One(home) => {
+                Some(self.place(counted, home, Position::line(line.line - home.start)))
+            }
             Owner::Nobody | Owner::Several => None,
         }
     }

@@ -7,9 +7,10 @@
 
 use std::prelude::v1::*;
 
+use super::debug::uncompressed;
 use object::build::Bytes;
 use object::build::elf::{Builder, Relocation, Section, SectionData};
-use object::{Object, ObjectSection, elf};
+use object::{Object, elf};
 
 /// Where the first section lies: an address that no small number is taken for.
 const START: u64 = 0x10_0000;
@@ -39,7 +40,7 @@ fn decompress(builder: &mut Builder<'_>, file: &object::File<'_>) {
             continue;
         }
         let found = file.section_by_name_bytes(&section.name);
-        if let Some(data) = found.and_then(|found| found.uncompressed_data().ok()) {
+        if let Some(data) = found.and_then(|found| uncompressed(&found)) {
             section.sh_flags.remove(elf::SHF_COMPRESSED);
             section.data = SectionData::Data(Bytes::from(data.into_owned()));
         }
@@ -49,9 +50,14 @@ fn decompress(builder: &mut Builder<'_>, file: &object::File<'_>) {
 /// Gives sections and symbols their addresses.
 fn place(builder: &mut Builder<'_>) -> Option<()> {
     let mut next = START;
+    for section in &mut builder.sections {
+        // The file is padded to it.
+        section.sh_addralign = section.sh_addralign.clamp(1, PAGE);
+        // Groups tell the linker which sections to keep together.
+        section.delete = section.sh_type == elf::SHT_GROUP;
+    }
     for section in builder.sections.iter_mut().filter(|section| section.is_alloc()) {
-        let alignment = section.sh_addralign.clamp(1, PAGE);
-        section.sh_addr = next.checked_next_multiple_of(alignment)?;
+        section.sh_addr = next.checked_next_multiple_of(section.sh_addralign)?;
         let end = section.sh_addr.checked_add(section.sh_size)?;
         next = end.checked_next_multiple_of(PAGE)?;
     }

@@ -4,8 +4,9 @@
 pub mod line_table;
 pub mod stacks;
 
+use core::fmt;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::prelude::v1::*;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use gimli::{
     AttributeValue, Dwarf, DwarfSections, EndianSlice, Reader as _, RunTimeEndian, SectionId,
 };
-use object::{Object, ObjectSection, SectionFlags, elf};
+use object::{CompressionFormat, Object, ObjectSection, SectionFlags, elf};
 
 use super::source::{SourceLine, Stack, source_path};
 use stacks::Stacks;
@@ -35,7 +36,7 @@ impl<'d> Sections<'d> {
         let load = |id: SectionId| -> Result<Cow<'d, [u8]>, gimli::Error> {
             let section = file.section_by_name(id.name());
             // A section that cannot be decompressed is as good as none.
-            Ok(section.and_then(|found| found.uncompressed_data().ok()).unwrap_or_default())
+            Ok(section.and_then(|found| uncompressed(&found)).unwrap_or_default())
         };
         Ok(Self { sections: DwarfSections::load(load)?, endian })
     }
@@ -46,8 +47,48 @@ impl<'d> Sections<'d> {
     }
 }
 
-/// Adds the stacks of all instructions of a program that belong to some lines, each perhaps several
-/// times. What is damaged has none; the first error is told.
+/// Why debug information cannot be used.
+#[derive(Debug)]
+pub enum Error {
+    /// It is damaged.
+    Damaged(gimli::Error),
+    /// Entries stand in one another deeper than any compiler puts them, and than can be followed.
+    Deep,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Damaged(error) => write!(f, "{error}"),
+            Self::Deep => write!(f, "more than {DEEPEST} entries in one another"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<gimli::Error> for Error {
+    fn from(error: gimli::Error) -> Self {
+        Self::Damaged(error)
+    }
+}
+
+/// Of entries in one another.
+const DEEPEST: isize = 1000;
+
+/// Compilers' debug information becomes a tenth by compression, at best.
+const LARGEST_RATIO: u64 = 200;
+
+/// What a section holds, unless it says that it would be absurdly large.
+pub fn uncompressed<'d>(section: &impl ObjectSection<'d>) -> Option<Cow<'d, [u8]>> {
+    let data = section.compressed_data().ok()?;
+    let limit = (data.data.len() as u64).saturating_mul(LARGEST_RATIO);
+    let is_sane = data.format == CompressionFormat::None || data.uncompressed_size <= limit;
+    is_sane.then(|| data.decompress().ok())?
+}
+
+/// Adds the stacks of all instructions of a program that belong to some lines, in the order of the
+/// line table. What is damaged has none; the first error is told.
 ///
 /// `file` is the program, or what was split off from it.
 pub fn stacks(
@@ -55,15 +96,20 @@ pub fn stacks(
     lines: &BTreeSet<SourceLine>,
     moved: Moved<'_>,
     found: &mut Vec<(SourceLine, Stack)>,
-) -> Result<(), gimli::Error> {
+) -> Result<(), Error> {
     let sections = Sections::load(file)?;
     let program = Program::new(file, &sections, moved)?;
     let stacks = Stacks::new(&sections, &program)?;
+    let mut known = HashSet::new();
     let mut result = Ok(());
     for (line, address) in program.instructions(lines)? {
-        match stacks.stack(address) {
+        let stack = stacks.frames(address).and_then(|frames| {
+            let is_new = known.insert((line.clone(), frames.clone()));
+            if is_new { stacks.stack(&frames) } else { Ok(None) }
+        });
+        match stack {
             Ok(stack) => found.extend(stack.map(|stack| (line, stack))),
-            Err(error) => result = result.and(Err(error)),
+            Err(error) => result = result.and(Err(error.into())),
         }
     }
     result
@@ -94,12 +140,15 @@ impl<'d> Program<'d> {
         file: &object::File<'_>,
         sections: &'d Sections<'_>,
         moved: Moved<'_>,
-    ) -> Result<Self, gimli::Error> {
+    ) -> Result<Self, Error> {
         let dwarf = sections.borrow();
         let mut units = Vec::new();
         let mut headers = dwarf.units();
         while let Some(header) = headers.next()? {
             let entries = dwarf.unit(header)?;
+            if is_deep(&entries)? {
+                return Err(Error::Deep);
+            }
             let paths = paths(&dwarf, &entries, moved)?;
             units.push(Unit { entries, paths });
         }
@@ -122,6 +171,19 @@ fn is_code<'f>(section: &impl ObjectSection<'f>) -> bool {
         }
         _ => false,
     }
+}
+
+fn is_deep(unit: &gimli::Unit<Slice<'_>>) -> Result<bool, gimli::Error> {
+    let mut entries = unit.entries_raw(None)?;
+    while !entries.is_empty() {
+        if let Some(abbreviation) = entries.read_abbreviation()? {
+            entries.skip_attributes(abbreviation.attributes())?;
+        }
+        if entries.next_depth() > DEEPEST {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Version 5 counts files from 0, versions before from 1.

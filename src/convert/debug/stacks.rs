@@ -18,6 +18,9 @@ use crate::convert::source::{Declared, Inlined, SourceLine, Stack};
 /// Longest chain from a copy to the declaration.
 const LONGEST: usize = 8;
 
+/// More functions are not inlined into one another.
+const DEEPEST: usize = 256;
+
 /// An entry of a function or of a copy of one: number of the unit, and place in it.
 type Entry = (usize, UnitOffset);
 
@@ -28,8 +31,10 @@ pub struct Stacks<'d> {
     declared: RefCell<HashMap<Entry, Option<Arc<Declared>>>>,
 }
 
-/// A function, and where control is in it: at the instruction, or at the call of the next one.
-struct Frame {
+/// A function, and where control is in it: at the call of the next one, or at the instruction, of which
+/// the place does not matter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Frame {
     entry: Entry,
     line: u32,
     column: u32,
@@ -43,8 +48,7 @@ impl<'d> Stacks<'d> {
     }
 
     /// The stack of an instruction, if all its functions are known.
-    pub fn stack(&self, address: u64) -> Result<Option<Stack>, gimli::Error> {
-        let frames = self.frames(address)?;
+    pub fn stack(&self, frames: &[Frame]) -> Result<Option<Stack>, gimli::Error> {
         let Some((last, within)) = frames.split_last() else { return Ok(None) };
         let Some(outermost) = self.declared(last.entry)? else { return Ok(None) };
         let mut inlined = Vec::with_capacity(within.len());
@@ -59,8 +63,8 @@ impl<'d> Stacks<'d> {
         Ok(Some(Stack { outermost, inlined }))
     }
 
-    /// The functions of an instruction, innermost first.
-    fn frames(&self, address: u64) -> Result<Vec<Frame>, gimli::Error> {
+    /// The functions of an instruction, innermost first; none if they are too many.
+    pub fn frames(&self, address: u64) -> Result<Vec<Frame>, gimli::Error> {
         let unit = self.context.find_dwarf_and_unit(address).skip_all_loads();
         let start = unit.map(|unit| unit.header.offset());
         let units = &self.program.units;
@@ -69,10 +73,14 @@ impl<'d> Stacks<'d> {
         let mut found = self.context.find_frames(address).skip_all_loads()?;
         let mut frames = Vec::new();
         while let Some(frame) = found.next()? {
-            let line = frame.location.as_ref().and_then(|location| location.line).unwrap_or(0);
-            let column = frame.location.and_then(|location| location.column).unwrap_or(0);
+            let place = frame.location.filter(|_| !frames.is_empty());
+            let line = place.as_ref().and_then(|place| place.line).unwrap_or(0);
+            let column = place.and_then(|place| place.column).unwrap_or(0);
             let entry = frame.dw_die_offset.map(|place| (unit, place));
             frames.extend(entry.map(|entry| Frame { entry, line, column }));
+            if frames.len() > DEEPEST {
+                return Ok(Vec::new());
+            }
         }
         Ok(frames)
     }
@@ -106,7 +114,7 @@ impl<'d> Program<'d> {
                 let found = text(&self.dwarf, &unit.entries, value)?;
                 // The name for the linker may stand further on than the one in the source.
                 if name.is_none() || linkage.is_some() {
-                    name = Some(found);
+                    name = Some(complete(found));
                 }
             }
             if let (None, Some(AttributeValue::FileIndex(file))) =
@@ -144,5 +152,43 @@ impl<'d> Program<'d> {
             }
             _ => None,
         }
+    }
+}
+
+/// The name of a constructor or destructor in C++ that a compiler works with: entries of what all its
+/// variants have in common have a name of their own, of variant 4, instead of 2, the base object's.
+fn complete(mut name: Vec<u8>) -> Vec<u8> {
+    let mut place = if name.starts_with(b"_Z") { 2 } else { name.len() };
+    while let Some(rest) = name.get(place..).filter(|rest| !rest.is_empty()) {
+        if matches!(rest, [b'C' | b'D', b'4', b'E', ..]) {
+            name[place + 1] = b'2';
+            break;
+        }
+        // An identifier stands behind its length; a literal, `Lj4E`, is no length.
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let length = std::str::from_utf8(&rest[..digits]).ok().and_then(|text| text.parse().ok());
+        place = match (length, rest) {
+            (Some(length), _) => place.saturating_add(digits).saturating_add(length),
+            (None, [b'L', b'a'..=b'z', ..]) => {
+                place + rest.iter().position(|&byte| byte == b'E').unwrap_or(rest.len())
+            }
+            _ => place + 1,
+        };
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constructors_have_the_name_of_a_variant() {
+        let complete = |name: &str| String::from_utf8(complete(name.into())).unwrap();
+        assert_eq!(complete("_ZN1BC4Ei"), "_ZN1BC2Ei");
+        assert_eq!(complete("_ZN3FC4C4E3C4E"), "_ZN3FC4C2E3C4E");
+        assert_eq!(complete("_ZN1AILj12EED4Ev"), "_ZN1AILj12EED2Ev");
+        assert_eq!(complete("_ZN4FC4E1fEv"), "_ZN4FC4E1fEv");
+        assert_eq!(complete("C4E"), "C4E");
     }
 }

@@ -80,6 +80,24 @@ pub fn wanted(module: &Module, objects: &[Object]) -> Vec<Wanted> {
 /// Counters of a site, in bytes of the program.
 const COUNTER: u64 = 8;
 
+/// Whether a program has all of these objects, of these very compilations, by what the compiler wrote
+/// about each into its data, `gcov_info`: version at offset 0, stamp at 16.
+pub fn has_objects(image: &Image<'_>, objects: &[Object]) -> bool {
+    let mut missing: HashSet<(u32, u32)> =
+        objects.iter().map(|object| (object.version.0, object.stamp)).collect();
+    for (_, data) in image.data() {
+        for (place, bytes) in data.as_chunks::<8>().0.iter().enumerate() {
+            let version = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            if !objects.iter().any(|object| object.version.0 == version) {
+                continue;
+            }
+            let stamp = data.get(8 * place + 16..).and_then(|rest| rest.first_chunk());
+            stamp.map(|stamp| missing.remove(&(version, u32::from_le_bytes(*stamp))));
+        }
+    }
+    missing.is_empty()
+}
+
 /// Addresses of the first counters of the functions: none, one, or one for each object.
 pub fn find(image: &Image<'_>, wanted: &[Wanted]) -> Vec<Vec<u64>> {
     let mut by_ident = HashMap::<u32, Vec<usize>>::new();

@@ -92,7 +92,7 @@ impl<'d> Image<'d> {
     }
 }
 
-/// The functions that a symbol table names, by address.
+/// The functions that a symbol table names, by address. None reaches into the next one.
 pub fn functions(file: &object::File<'_>) -> BTreeMap<u64, Symbol> {
     let symbols = file.symbols().filter(|symbol| {
         symbol.kind() == object::SymbolKind::Text && symbol.is_definition() && symbol.size() > 0
@@ -101,5 +101,11 @@ pub fn functions(file: &object::File<'_>) -> BTreeMap<u64, Symbol> {
         let (address, name) = (symbol.address(), symbol.name().ok()?.to_owned());
         Some((address, Symbol { address, end: address.checked_add(symbol.size())?, name }))
     });
-    symbols.collect()
+    let mut functions: BTreeMap<u64, Symbol> = symbols.collect();
+    let mut next = u64::MAX;
+    for function in functions.values_mut().rev() {
+        function.end = function.end.min(next);
+        next = function.address;
+    }
+    functions
 }

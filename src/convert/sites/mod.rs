@@ -25,8 +25,9 @@ use object::Architecture;
 
 use super::debug::line_table::Piece;
 use super::debug::stacks::Stacks;
-use super::debug::{Moved, Program, Sections};
+use super::debug::{self, Moved, Program, Sections};
 use super::source::{Call, Unplaced};
+use crate::raw::dump::Object;
 use counters::{Sites, Wanted};
 use image::Image;
 
@@ -38,16 +39,19 @@ pub type Place = Result<Call, Unplaced>;
 pub enum Error {
     /// Machine code that cannot be followed.
     Architecture(Architecture),
+    /// Another program, or an object of another compilation.
+    Other,
     /// The file is damaged.
     File(object::Error),
     /// The debug information is damaged.
-    Debug(gimli::Error),
+    Debug(debug::Error),
 }
 
 impl core::fmt::Display for Error {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Architecture(found) => write!(f, "machine code of {found:?} cannot be followed"),
+            Self::Other => f.write_str("is of another compilation"),
             Self::File(error) => write!(f, "{error}"),
             Self::Debug(error) => write!(f, "debug information: {error}"),
         }
@@ -55,6 +59,12 @@ impl core::fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+/// Whether a program was linked from all these objects of a dump.
+pub fn is_of(program: &object::File<'_>, objects: &[Object]) -> Result<(), Error> {
+    let image = Image::new(program).map_err(Error::File)?;
+    if counters::has_objects(&image, objects) { Ok(()) } else { Err(Error::Other) }
+}
 
 /// The places of all sites of these functions, in the same order.
 ///
@@ -85,15 +95,15 @@ pub fn locate(
 
 /// What the source says of the instructions at these addresses.
 fn copies(
-    debug: &object::File<'_>,
+    file: &object::File<'_>,
     addresses: &BTreeSet<u64>,
     moved: Moved<'_>,
-) -> Result<BTreeMap<u64, Call>, gimli::Error> {
-    let sections = Sections::load(debug)?;
-    let program = Program::new(debug, &sections, moved)?;
+) -> Result<BTreeMap<u64, Call>, debug::Error> {
+    let sections = Sections::load(file)?;
+    let program = Program::new(file, &sections, moved)?;
     let stacks = Stacks::new(&sections, &program)?;
     let call = |(address, (at, discriminator)): (u64, Piece)| {
-        let stacks = stacks.stack(address)?.into_iter().collect();
+        let stacks = stacks.stack(&stacks.frames(address)?)?.into_iter().collect();
         Ok((address, Call { at, discriminator, stacks }))
     };
     program.lines(addresses)?.into_iter().map(call).collect()
