@@ -287,6 +287,38 @@ fn a_binary_with_a_debug_file_of_its_own() {
     assert_eq!(converted().0, whole);
 }
 
+/// An object that was compiled again after the program was linked tells other lines.
+#[test]
+fn objects_and_programs_of_another_compilation() {
+    let shop = Workshop::new();
+    shop.write("other.c", "int twice(int x) { return 2 * x; }\n");
+    shop.write("drive.c", DRIVE);
+    let objects = [shop.compile("drive.c", &[]), shop.compile("other.c", &[])];
+    let link = || shop.link(&[&objects[0], &objects[1]], "ours", &["-Wl,--build-id=none"]);
+    link();
+    shop.run("ours", &[]);
+    fs::create_dir(shop.path("notes")).unwrap();
+    for notes in ["drive.gcno", "other.gcno"] {
+        fs::copy(shop.path(notes), shop.path("notes").join(notes)).unwrap();
+    }
+    let told = || {
+        let to = ["--to", "v2", "-o", "x"];
+        let convert = [&["convert", "ours.csraw", "--notes", "notes", "-v"], &to[..]].concat();
+        errors(&shop.tool(&convert))
+    };
+    assert!(told().contains(", 1 indirect-call sites"), "{}", told());
+    let before = shop.read("x");
+    // The same functions, with the call further down.
+    shop.write("drive.c", DRIVE.replace("        sum", "\n\n        sum"));
+    shop.compile("drive.c", &[]);
+    link();
+    let after = told();
+    assert!(after.contains("ours: is of another compilation; 1 objects used instead"), "{after}");
+    assert!(after.contains("drive.o: is of another compilation; not used"), "{after}");
+    // The notes alone are certain about the line of the one call.
+    assert!(shop.read("x") == before, "{after}");
+}
+
 /// Whatever is wrong with an object or a program, nothing but its own sites is lost.
 #[test]
 fn damaged_code() {
@@ -322,6 +354,16 @@ fn damaged_code() {
             lay_out(&object).iter().for_each(|bytes| look(bytes));
         }
         look(&damage(&program));
+    }
+
+    // All sections aligned to more than there is.
+    let sections = u64::from_le_bytes(object[0x28..0x30].try_into().unwrap()) as usize;
+    for alignment in [1u64 << 63, 0xffff_ffff, 3] {
+        let mut damaged = object.clone();
+        for header in damaged[sections..].as_chunks_mut::<64>().0 {
+            header[0x30..0x38].copy_from_slice(&alignment.to_le_bytes());
+        }
+        lay_out(&damaged).iter().for_each(|bytes| look(bytes));
     }
 }
 

@@ -182,6 +182,28 @@ fn sqlite() {
     nearly_all(&shop, "ours.csraw", "ours");
 }
 
+/// Objects of C++ have groups of sections, and so have macros in debug information.
+#[test]
+fn objects_with_groups() {
+    if !have("g++") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.program("clock.h");
+    let objects = ["clock_first.cc", "clock_second.cc"].map(|name| {
+        shop.program(name);
+        shop.compile(name, &["-g3"])
+    });
+    shop.link(&[&objects[0], &objects[1]], "ours", &["-lstdc++"]);
+    shop.run("ours", &[]);
+    let whole = shop.tool_output(&["convert", "ours.csraw"]);
+    fs::remove_file(shop.path("ours")).unwrap();
+    let output = shop.tool(&["convert", "ours.csraw"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("; 2 objects used instead"), "{told}");
+    assert!(output.stdout == whole, "{told}");
+}
+
 /// Without the program its objects tell the same.
 #[test]
 fn objects_that_are_not_linked() {
@@ -449,4 +471,29 @@ int main(void)
     let text = shop.tool_output(&["show", "ours.csraw", "--function", "main"]);
     let text = String::from_utf8(text).unwrap();
     assert_eq!(text.matches("each may be wrong by ").count(), 1, "{text}");
+}
+
+/// Of a function that two objects have as large, but at other lines, the first one's is in the program,
+/// and the tables of both speak of it.
+#[test]
+fn the_function_that_the_linker_kept() {
+    if !have("g++") {
+        return;
+    }
+    let header = |lines: &str| {
+        let call = "__attribute__((noinline)) inline int call(int (*f)(int), int x)";
+        format!("{call}\n{{{lines}\n    return f(x) + 1;\n}}\nint other(int);\n")
+    };
+    let shop = Workshop::new();
+    shop.write("one.h", header(""));
+    shop.write("two.h", header("\n\n\n"));
+    let function = "static int same(int x) { return x; }\n";
+    let main = "int main() { return call(same, 1) + other(2) != 5; }\n";
+    shop.write("one.cc", format!("#include \"one.h\"\n{function}{main}"));
+    let other = "int other(int x) { return call(same, x); }\n";
+    shop.write("two.cc", format!("#include \"two.h\"\n{function}{other}"));
+    let objects = ["one.cc", "two.cc"].map(|source| shop.compile(source, &[TELL]));
+    shop.link(&[&objects[0], &objects[1]], "ours", &["-lstdc++"]);
+    shop.run("ours", &[]);
+    nearly_all(&shop, "ours.csraw", "ours");
 }

@@ -10,7 +10,8 @@ use std::prelude::v1::*;
 use super::debug::uncompressed;
 use object::build::Bytes;
 use object::build::elf::{Builder, Relocation, Section, SectionData};
-use object::{Object, elf};
+use object::read::elf::{FileHeader, SectionHeader};
+use object::{Endianness, Object, elf};
 
 /// Where the first section lies: an address that no small number is taken for.
 const START: u64 = 0x10_0000;
@@ -23,7 +24,8 @@ pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
     if file.kind() != object::ObjectKind::Relocatable || !file.is_64() {
         return None;
     }
-    let mut builder = Builder::read(bytes).ok()?;
+    let bytes = without_groups(bytes)?;
+    let mut builder = Builder::read(&*bytes).ok()?;
     decompress(&mut builder, &file);
     place(&mut builder)?;
     relocate(&mut builder);
@@ -31,6 +33,32 @@ pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut laid_out = Vec::new();
     builder.write(&mut laid_out).ok()?;
     Some(laid_out)
+}
+
+/// Makes plain data of what tells the linker which sections to keep together, which [`Builder`] does
+/// not know.
+fn without_groups(bytes: &[u8]) -> Option<Vec<u8>> {
+    let header = elf::FileHeader64::<Endianness>::parse(bytes).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.section_headers(endian, bytes).ok()?;
+    let start = usize::try_from(header.e_shoff(endian)).ok()?;
+    let groups = sections
+        .iter()
+        .enumerate()
+        .filter(|(_, section)| section.sh_type(endian) == elf::SHT_GROUP);
+    let mut patched = bytes.to_vec();
+    for (place, section) in groups {
+        let mut section = *section;
+        section.sh_type.set(endian, elf::SHT_PROGBITS);
+        section.sh_link.set(endian, 0);
+        section.sh_info.set(endian, 0);
+        let section = object::bytes_of(&section);
+        patched
+            .get_mut(start + place * section.len()..)?
+            .get_mut(..section.len())?
+            .copy_from_slice(section);
+    }
+    Some(patched)
 }
 
 /// Debug information may be compressed, and is relocated when it is not any more.
@@ -53,8 +81,6 @@ fn place(builder: &mut Builder<'_>) -> Option<()> {
     for section in &mut builder.sections {
         // The file is padded to it.
         section.sh_addralign = section.sh_addralign.clamp(1, PAGE);
-        // Groups tell the linker which sections to keep together.
-        section.delete = section.sh_type == elf::SHT_GROUP;
     }
     for section in builder.sections.iter_mut().filter(|section| section.is_alloc()) {
         section.sh_addr = next.checked_next_multiple_of(section.sh_addralign)?;

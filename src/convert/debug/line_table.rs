@@ -1,6 +1,6 @@
 //! Source lines of instructions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::prelude::v1::*;
 
@@ -42,18 +42,26 @@ impl Program<'_> {
     }
 
     /// Visits the rows that have instructions.
+    ///
+    /// Of a function that several objects have the linker keeps the first, and all their tables say
+    /// that they are about that: so of sequences that start alike only the first is.
     fn for_each_row(
         &self,
         mut visit: impl FnMut(&Unit<'_>, Range<u64>, &LineRow),
     ) -> Result<(), gimli::Error> {
+        let mut starts = HashSet::new();
         for unit in &self.units {
             let Some(program) = unit.entries.line_program.clone() else { continue };
             let mut rows = program.rows();
             let mut before: Option<LineRow> = None;
+            let mut is_kept = true;
             while let Some((_, row)) = rows.next_row()? {
-                let before_it = before.filter(|before| before.address() < row.address());
-                if let Some(before) = before_it.filter(|row| self.is_code(row.address())) {
-                    visit(unit, before.address()..row.address(), &before);
+                match before.take() {
+                    None => is_kept = self.is_code(row.address()) && starts.insert(row.address()),
+                    Some(before) if is_kept && before.address() < row.address() => {
+                        visit(unit, before.address()..row.address(), &before);
+                    }
+                    Some(_) => {}
                 }
                 before = (!row.end_sequence()).then_some(*row);
             }

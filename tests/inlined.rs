@@ -1,0 +1,276 @@
+//! Counts of functions that were inlined before the counters were laid out, against those of the same
+//! program compiled without early inlining, where every function has counters of its own.
+
+mod harness;
+
+use std::collections::BTreeMap;
+
+use countersink::formats::afdo_v4::decode::decode;
+use countersink::profile::{Body, Profile, SymbolId};
+use harness::{Workshop, have};
+
+/// Executions of every function's lines, by name; those of bodies inlined in others with them.
+type Lines = BTreeMap<String, BTreeMap<u32, u64>>;
+
+fn flattened(profile: &Profile) -> Lines {
+    fn add(profile: &Profile, symbol: SymbolId, body: &Body, lines: &mut Lines) {
+        let name = String::from_utf8(profile.symbols.name(symbol).to_vec()).unwrap();
+        for (position, record) in body.positions.iter() {
+            if let Some(count) = record.count {
+                let own = lines.entry(name.clone()).or_default();
+                *own.entry(position.line).or_default() += count;
+            }
+            record.inlined.iter().for_each(|(&callee, body)| add(profile, callee, body, lines));
+        }
+    }
+    let mut lines = Lines::new();
+    for (&symbol, function) in &profile.functions {
+        add(profile, symbol, &function.body, &mut lines);
+    }
+    lines
+}
+
+/// A program of one or more sources, built and run.
+fn run(shop: &Workshop, sources: &[(&str, String)], flags: &[&str]) {
+    let is_source = |name: &str| !name.ends_with(".h");
+    sources.iter().for_each(|(name, text)| _ = shop.write(name, text));
+    let sources = sources.iter().filter(|(name, _)| is_source(name));
+    let objects: Vec<String> = sources.map(|(name, _)| shop.compile(name, flags)).collect();
+    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+    shop.link(&objects, "ours", &["-lstdc++"]);
+    shop.run("ours", &[]);
+}
+
+fn converted(shop: &Workshop, arguments: &[&str]) -> Profile {
+    decode(&shop.tool_output(&[&["convert", "ours.csraw"], arguments].concat())).unwrap().profile
+}
+
+/// These lines of a function have the exact counts, no line has more, and nested bodies hold the same.
+#[track_caller]
+fn is_exact(sources: &[(&str, String)], function: &str, lines: &[u32]) {
+    let (shop, exact) = (Workshop::new(), Workshop::new());
+    run(&shop, sources, &[]);
+    run(&exact, sources, &["-fno-early-inlining"]);
+    let (flat, exact) = (flattened(&converted(&shop, &[])), flattened(&converted(&exact, &[])));
+    assert_eq!(flattened(&converted(&shop, &["--inline", "nested"])), flat);
+    let (found, exact) = (&flat[function], &exact[function]);
+    for (line, count) in found {
+        assert!(*count <= exact[line], "{function}: {found:?}, in truth {exact:?}");
+    }
+    for line in lines {
+        assert_eq!(found.get(line), exact.get(line), "{function}: {found:?}, in truth {exact:?}");
+    }
+}
+
+const RUNS: &str = "
+int main(void)
+{
+    long sum = 0;
+    for (int i = 0; i < 10; i++)
+        sum += F(i);
+    return sum == 0;
+}
+";
+
+/// `g` comes into `F` at once, and later once more, with `h`, which has counters of its own. Its loop
+/// has as many blocks in `F` as there are copies.
+#[test]
+fn copies_that_came_later() {
+    let program = "
+static inline int g(int n)
+{
+    int s = n;
+    for (int i = 0; i < n; i++)
+        s += i ^ n;
+    return s;
+}
+static int h(int n)
+{
+    int r = 0;
+    r += g(n);
+    for (volatile int k = 0; k < 2; k++) r += n * k;
+    for (volatile int k = 0; k < 2; k++) r += n * k;
+    for (volatile int k = 0; k < 2; k++) r += n * k;
+    for (volatile int k = 0; k < 2; k++) r += n * k;
+    return r;
+}
+__attribute__((noinline)) int F(int n)
+{
+    int a = 7;
+    if (n > 3)
+        a = g(n);
+    return a + h(n + 1);
+}
+";
+    is_exact(&[("t.c", format!("{program}{RUNS}"))], "g", &[3, 4]);
+}
+
+/// Of one copy the first line has no instructions any more: what was counted there is not the other's.
+#[test]
+fn a_copy_without_instructions() {
+    let program = "
+static inline int g(int n)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        s += i ^ n;
+    return s;
+}
+static int h(int n)
+{
+    int r = 0;
+    if (n > 3)
+        r = g(n);
+    r += 1;
+    return r;
+}
+__attribute__((noinline)) int F(int n)
+{
+    int a = g(n);
+    for (volatile int k = 0; k < 30; k++) a += n * k;
+    return a + h(n + 1);
+}
+";
+    let shop = Workshop::new();
+    run(&shop, &[("t.c", format!("{program}{RUNS}"))], &[]);
+    let profile = converted(&shop, &["--inline", "nested"]);
+    assert_eq!(flattened(&profile), flattened(&converted(&shop, &[])));
+    let g = profile.symbols.iter().find(|&symbol| profile.symbols.name(symbol) == b"g").unwrap();
+    let nested = |body: &Body| body.positions.values().any(|at| at.inlined.contains_key(&g));
+    assert!(!profile.functions.values().any(|function| nested(&function.body)));
+}
+
+const CALLS: &str = "
+typedef int (*fp)(int);
+__attribute__((noipa)) int one(int x) { return x + 1; }
+__attribute__((noipa)) int two(int x) { return x + 2; }
+";
+
+/// Two copies of a call, of which one became direct.
+#[test]
+fn a_call_of_which_one_copy_is_known() {
+    let program = "
+volatile int sink;
+static inline int call(fp f, int x)
+{
+    sink = x;
+    return f(x);
+}
+__attribute__((noinline)) int G(fp p, int n)
+{
+    int a = call(p, n);
+    if (n & 1)
+        a += call(one, n);
+    return a;
+}
+int F(int n) { return G(n % 3 ? two : one, n); }
+";
+    is_exact(&[("t.c", format!("{CALLS}{program}{RUNS}"))], "call", &[2, 3]);
+}
+
+/// The same call in two copies: its line was executed as often as both together.
+#[test]
+fn as_many_executions_as_calls() {
+    let program = "
+fp volatile p = one;
+static inline __attribute__((always_inline)) int call(int x)
+{
+    int s = 0;
+    for (int i = 0; i < x; i++) s += p(i);
+    return s;
+}
+__attribute__((noinline)) int F(int n)
+{
+    int a = call(n);
+    a += call(n + 1);
+    return a;
+}
+";
+    let shop = Workshop::new();
+    run(&shop, &[("t.c", format!("{CALLS}{program}{RUNS}"))], &[]);
+    for way in ["flat", "nested"] {
+        let profile = converted(&shop, &["--inline", way]);
+        let mut calls = 0;
+        for function in profile.functions.values() {
+            function.body.for_each_record(&mut |record| {
+                let targets: u64 = record.targets.values().sum();
+                assert!(record.count.unwrap_or(0) >= targets, "{way}: {record:?}");
+                calls += targets;
+            });
+        }
+        assert_eq!(calls, 45 + 55, "{way}");
+    }
+}
+
+/// What another object has notes of says nothing about this one's copies.
+#[test]
+fn notes_of_another_object() {
+    let header = "
+volatile int SINK;
+static inline int sh(int x)
+{
+    SINK = x;
+    return x + 1;
+}
+";
+    let other = "#define SINK other_sink\n#include \"h.h\"\nint (*L(void))(int) { return sh; }\n";
+    let own = "#define SINK own_sink\n#include \"h.h\"\nint (*L(void))(int);
+__attribute__((noinline)) int F(int n)
+{
+    int a = sh(n);
+    if (n & 1)
+        a += sh(n + 3);
+    return a + (L() == 0);
+}
+";
+    let sources = [("h.h", header.into()), ("l.c", other.into()), ("m.c", format!("{own}{RUNS}"))];
+    is_exact(&sources, "sh", &[2]);
+}
+
+/// Constructors and destructors have the names that compilers work with.
+#[test]
+fn constructors() {
+    if !have("g++") {
+        return;
+    }
+    let program = "
+volatile int sink;
+struct B {
+    int v;
+    inline B(int x)
+    {
+        v = x;
+        sink = x;
+    }
+    inline ~B() { sink = v; }
+};
+__attribute__((noinline)) int F(int i)
+{
+    B b(i);
+    return b.v;
+}
+";
+    is_exact(&[("t.cc", format!("{program}{RUNS}"))], "_ZN1BC2Ei", &[2, 3]);
+}
+
+/// Paths that are given to the debug information alone do not make two of one function.
+#[test]
+fn prefix_maps() {
+    let program = "
+__attribute__((noinline)) int F(int n)
+{
+    fp volatile p = n % 3 ? one : two;
+    return p(n);
+}
+";
+    let shop = Workshop::new();
+    let map = format!("-fdebug-prefix-map={}=/elsewhere", shop.path("").display());
+    let map = map.replace("/=/", "=/");
+    run(&shop, &[("t.c", format!("{CALLS}{program}{RUNS}"))], &[&map]);
+    let profile = converted(&shop, &[]);
+    let named = |&symbol: &SymbolId| profile.symbols.name(symbol) == b"F";
+    let of_f: Vec<SymbolId> = profile.functions.keys().copied().filter(named).collect();
+    let [f] = of_f[..] else { panic!("{} functions called F", of_f.len()) };
+    let records = profile.functions[&f].body.positions.values();
+    assert_eq!(records.map(|record| record.targets.len()).sum::<usize>(), 2);
+}
