@@ -92,5 +92,5 @@ fn an_info_section_belongs_to_one_symbol() {
     let place = compact.windows(7).position(|window| window == none).unwrap();
     // cb1 gets main's section 4, in as many bytes.
     compact[place + 2..place + 7].copy_from_slice(&[0x84, 0x80, 0x80, 0x80, 0]);
-    assert_eq!(decode(&compact).unwrap_err().defect, Defect::SharedInfo(4));
+    assert_eq!(decode(&compact).unwrap_err().defect, Defect::SharedSection(4));
 }

@@ -339,7 +339,14 @@ fn d18_d19_symbols_and_their_info_sections() {
     assert_eq!((read.symbols.iter().count(), read.functions.len()), (4, 1));
     let mut raw = Raw::usual();
     raw.sections[3] = section(4, &[words(&[(2, 4)]), symbol(0, 1, 4), symbol(1, 2, 4)].concat());
-    assert_eq!(defects(&raw.bytes()), [Defect::SharedInfo(4)]);
+    assert_eq!(defects(&raw.bytes()), [Defect::SharedSection(4)]);
+    // Nor do two files share their names.
+    let mut raw = Raw::usual();
+    let files = [words(&[(2, 4)]), entry("a.c", 2, 3, (1, 3)), entry("", 2, 6, (3, 3))];
+    raw.sections[1] = section(3, &files.concat());
+    assert_eq!(defects(&raw.bytes()), [Defect::SharedSection(2)]);
+    let part = countersink::formats::afdo_v4::part::decode(&raw.bytes(), |_| true, |_| true);
+    assert_eq!(part.unwrap_err().defect, Defect::SharedSection(2));
 }
 
 #[test]

@@ -51,8 +51,8 @@ pub enum Defect {
     },
     /// A reference to a section that does not exist.
     SectionIndex(u32),
-    /// An info section that another symbol has, too.
-    SharedInfo(u32),
+    /// A section that another symbol or file has, too: a small file could mean an enormous profile.
+    SharedSection(u32),
     /// Bytes of a section that belong to nothing.
     Trailing(u64),
     /// Header flags that have no meaning.
@@ -157,7 +157,7 @@ impl fmt::Display for Defect {
                 write!(f, "expected a section of type {expected}, found type {found}")
             }
             Self::SectionIndex(index) => write!(f, "there is no section {index}"),
-            Self::SharedInfo(index) => write!(f, "section {index} is another symbol's"),
+            Self::SharedSection(index) => write!(f, "section {index} is that of another, too"),
             Self::Trailing(bytes) => write!(f, "{bytes} bytes behind the section's contents"),
             Self::HeaderFlags(flags) => write!(f, "header flags {flags:#04x} have no meaning"),
             Self::UnknownSection(kind) => write!(f, "section of unknown type {kind}, skipped"),

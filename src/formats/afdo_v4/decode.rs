@@ -47,7 +47,7 @@ pub fn decode_all(bytes: &[u8]) -> Result<Decoded, Finding> {
         profile: Profile::default(),
         symbols: HashMap::new(),
         string_bytes_left: trie::most_bytes(bytes.len()),
-        infos: BTreeSet::new(),
+        owned: BTreeSet::new(),
         findings,
     };
     let summary = decoder.summary(table.summary);
@@ -78,8 +78,8 @@ struct Decoder<'a> {
     profile: Profile,
     symbols: HashMap<u32, SymbolId>,
     string_bytes_left: usize,
-    /// Info sections that have been read.
-    infos: BTreeSet<u64>,
+    /// Where sections start that belong to a file or a symbol.
+    owned: BTreeSet<u64>,
     findings: Vec<Finding>,
 }
 
@@ -132,6 +132,16 @@ impl<'a> Decoder<'a> {
         None
     }
 
+    /// The same, for the one that it belongs to (D19).
+    fn own(&mut self, offset: u64, index: u32, expected: u8) -> Option<Section> {
+        let section = self.find(offset, index, expected)?;
+        if self.owned.insert(section.start) {
+            return Some(section);
+        }
+        self.findings.push(Finding { offset, defect: Defect::SharedSection(index) });
+        None
+    }
+
     fn summary(&mut self, section: Section) -> Summary {
         self.section(section, |_, input| summary(input)).unwrap_or_default()
     }
@@ -178,8 +188,8 @@ impl<'a> Decoder<'a> {
 
     /// Reads a file's symbols; gives the references of those that have an info section.
     fn file(&mut self, file: &Source<'_>) -> Vec<Info> {
-        let strings = self.find(file.offset, file.string_table, section::STRING_TABLE);
-        let names = self.find(file.offset, file.symbol_names, section::SYMBOL_NAMES);
+        let strings = self.own(file.offset, file.string_table, section::STRING_TABLE);
+        let names = self.own(file.offset, file.symbol_names, section::SYMBOL_NAMES);
         let strings = strings.and_then(|section| {
             self.section(section, |decoder, input| {
                 trie::decode(input, &mut decoder.string_bytes_left, &mut decoder.findings)
@@ -225,13 +235,9 @@ impl<'a> Decoder<'a> {
     }
 
     fn info(&mut self, info: Info) {
-        let Some(section) = self.find(info.offset, info.section, section::SYMBOL_INFO) else {
+        let Some(section) = self.own(info.offset, info.section, section::SYMBOL_INFO) else {
             return;
         };
-        if !self.infos.insert(section.start) {
-            let defect = Defect::SharedInfo(info.section);
-            return self.findings.push(Finding { offset: info.offset, defect });
-        }
         let function = self.section(section, |decoder, input| {
             let mut records = Records::new(input.clone())?;
             let (head_count, timestamp) = (records.head_count, records.timestamp);

@@ -45,6 +45,8 @@ pub struct Profile<'a> {
     /// By place in the file.
     sections: Vec<Range<u64>>,
     sources: Vec<Source<'a>>,
+    /// The sources that have symbols, in the order of their ids.
+    by_ids: Vec<usize>,
 }
 
 /// A source file, and where its symbols are.
@@ -92,11 +94,20 @@ impl<'a> Profile<'a> {
         if !sections.is_sorted_by_key(|section| section.start) {
             sections.sort_by_key(|section| section.start);
         }
-        let mut profile = Self { bytes, summary: summary.range(), sections, sources: Vec::new() };
+        let mut profile = Self {
+            bytes,
+            summary: summary.range(),
+            sections,
+            sources: Vec::new(),
+            by_ids: Vec::new(),
+        };
         let mut input = profile.input(file_names.range(), section::FILE_NAMES)?;
         let number = input.count(4, 6)?;
         let sources = (0..number).map(|_| decode::source(&mut input));
         profile.sources = sources.collect::<Result<_, _>>()?;
+        let has_symbols = |&place: &usize| !profile.sources[place].ids.is_empty();
+        profile.by_ids = (0..profile.sources.len()).filter(has_symbols).collect();
+        profile.by_ids.sort_by_key(|&place| profile.sources[place].ids.start);
         Ok(profile)
     }
 
@@ -117,7 +128,9 @@ impl<'a> Profile<'a> {
 
     /// The source file that declares the symbol with this id.
     pub fn source_of(&self, id: u32) -> Option<&Source<'a>> {
-        self.sources.iter().find(|source| source.ids.contains(&id))
+        let behind = self.by_ids.partition_point(|&place| self.sources[place].ids.start <= id);
+        let last = &self.sources[*self.by_ids[..behind].last()?];
+        last.ids.contains(&id).then_some(last)
     }
 
     /// The names of the symbols that a file declares, with their numbers.

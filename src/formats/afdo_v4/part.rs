@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::body::body;
 use super::check::{Defect, Finding};
@@ -28,10 +28,17 @@ pub fn decode(
     wanted: impl Fn(&[u8]) -> bool,
 ) -> Result<Part, Finding> {
     let file = lookup::Profile::open(bytes)?;
+    let mut owned = HashSet::new();
+    for source in file.sources() {
+        for section in [source.string_table, source.symbol_names] {
+            own(&mut owned, source.offset, section)?;
+        }
+    }
     let mut reader = Reader {
         file: &file,
         profile: Profile::default(),
         symbols: HashMap::new(),
+        owned,
         findings: Vec::new(),
     };
     for source in file.sources().iter().filter(|source| from(source.path)) {
@@ -41,11 +48,21 @@ pub fn decode(
     Ok(Part { profile, summary: file.summary()?, findings })
 }
 
+/// Each section belongs to one source or function (D19).
+fn own(owned: &mut HashSet<u32>, offset: u64, section: u32) -> Result<(), Finding> {
+    match owned.insert(section) {
+        true => Ok(()),
+        false => Err(Finding { offset, defect: Defect::SharedSection(section) }),
+    }
+}
+
 struct Reader<'a> {
     file: &'a lookup::Profile<'a>,
     profile: Profile,
     /// By id; of a source all or none.
     symbols: HashMap<u32, SymbolId>,
+    /// Sections that belong to a source or a function.
+    owned: HashSet<u32>,
     findings: Vec<Finding>,
 }
 
@@ -71,10 +88,11 @@ impl<'a> Reader<'a> {
             else {
                 continue;
             };
-            let own = self.symbol(symbol.id)?;
+            let function_symbol = self.symbol(symbol.id)?;
+            own(&mut self.owned, source.offset, info)?;
             let records = self.file.records(info)?;
             let function = self.function(records)?;
-            self.profile.add(own, function);
+            self.profile.add(function_symbol, function);
         }
         Ok(())
     }
