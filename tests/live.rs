@@ -39,6 +39,16 @@ fn work_in(shop: &Workshop) -> (u64, i64) {
     (module.record.sums.runs, rounds)
 }
 
+/// Events and values of the indirect call of `call`.
+fn site_in(shop: &Workshop, dump: &str) -> (i64, Vec<(i64, i64)>) {
+    let dump = Dump::parse(&shop.read(dump)).unwrap();
+    let module = &dump.modules[0];
+    let mut functions = module.functions(&module.objects[0]);
+    let call = functions.find(|function| function.ident() == ident(b"call")).unwrap();
+    let site = call.sites(Kind::INDIRECT_CALL).next().unwrap();
+    (site.total, site.pairs.iter().map(|pair| (pair.value, pair.count)).collect())
+}
+
 fn live_files(shop: &Workshop) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(shop.path("")).unwrap();
     let names = entries.map(|entry| PathBuf::from(entry.unwrap().file_name()));
@@ -85,16 +95,8 @@ fn values_survive() {
     assert!(!shop.output("ours", &["kill"]).status.success());
     assert_eq!(live_files(&shop).len(), 1);
     shop.run("ours", &["nothing"]);
-    let site = |dump: &str| {
-        let dump = Dump::parse(&shop.read(dump)).unwrap();
-        let module = &dump.modules[0];
-        let mut functions = module.functions(&module.objects[0]);
-        let call = functions.find(|function| function.ident() == ident(b"call")).unwrap();
-        let site = call.sites(Kind::INDIRECT_CALL).next().unwrap();
-        (site.total, site.pairs.iter().map(|p| (p.value, p.count)).collect::<Vec<_>>())
-    };
-    assert_eq!(site("ours.csraw"), site("without.csraw"));
-    assert!(site("ours.csraw").1.len() > 5);
+    assert_eq!(site_in(&shop, "ours.csraw"), site_in(&shop, "without.csraw"));
+    assert!(site_in(&shop, "ours.csraw").1.len() > 5);
 }
 
 fn spawn(shop: &Workshop, ending: &str) -> Child {
@@ -114,6 +116,40 @@ fn many_at_once() {
     end(&shop, "return");
     assert_eq!(work_in(&shop), (81, 8100));
     assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
+}
+
+/// The tool reads live files, of processes that are gone or still running.
+#[test]
+fn the_tool_reads_live_files() {
+    let shop = program("interrupted_work.c", &[]);
+    shop.run("without", &["return"]);
+    assert!(!shop.output("ours", &["kill"]).status.success());
+    let text = |input: &str, binary: &str| {
+        let convert = ["convert", input, "--binary", binary, "--to", "v4-text"];
+        let text = String::from_utf8(shop.tool_output(&convert)).unwrap();
+        // Not `main`, which one of them has not left.
+        text.split("\n\n").find(|function| function.starts_with("\"call\"")).unwrap().to_owned()
+    };
+    let expected = text("without.csraw", "without");
+    assert_eq!(text("ours.csraw.live.0", "ours"), expected);
+    assert!(expected.contains("\"call\":0("), "{expected}");
+    // As the next start makes of it; until then there is a word of warning.
+    shop.write("ours.csraw", shop.read("without.csraw"));
+    let output = shop.tool(&["show", "ours.csraw"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("1 live files beside it have counts that are not in it"), "{told}");
+    std::fs::remove_file(shop.path("ours.csraw")).unwrap();
+    let merge = ["merge", "ours.csraw.live.0", "-o", "merged.csraw"];
+    shop.tool_output(&merge);
+    shop.run("ours", &["nothing"]);
+    assert_eq!(site_in(&shop, "merged.csraw"), site_in(&shop, "ours.csraw"));
+    // Cut short anywhere it is an error, and no panic.
+    assert!(!shop.output("ours", &["kill"]).status.success());
+    let whole = shop.read("ours.csraw.live.0");
+    for length in [9, 200, 65_536, 70_000, whole.len() - 8, whole.len() - 1] {
+        shop.write("cut.live", &whole[..length]);
+        assert_eq!(shop.tool(&["show", "cut.live"]).status.code(), Some(2), "{length}");
+    }
 }
 
 /// Without the script, or the sections, it is said once, and done as always.

@@ -11,6 +11,7 @@ use crate::formats::{Finding, afdo_v1_v3, afdo_v4, afdo_v4_text};
 use crate::profile::Profile;
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC as DUMP_MAGIC;
+use crate::raw::live;
 
 /// A file that has been read.
 pub struct Input {
@@ -101,10 +102,26 @@ impl Input {
         if bytes.is_empty() {
             return Err(Error::about(name, "0x0: the file is empty"));
         }
+        if bytes.starts_with(&live::MAGIC) {
+            return Self::of_live(name, &bytes);
+        }
         match Format::of(&bytes) {
+            Some(Format::Dump) => {
+                warn_of_live_files(&name);
+                Ok(Self { name, bytes, format: Format::Dump })
+            }
             Some(format) => Ok(Self { name, bytes, format }),
             None => Err(Error::about(name, unknown(&bytes))),
         }
+    }
+
+    /// Counters of a process that is running, or has not come to its end, as the dump it would write.
+    fn of_live(name: PathBuf, bytes: &[u8]) -> Result<Self> {
+        let dump = Dump::parse_live(bytes).about(&name)?;
+        if dump.modules.is_empty() {
+            return Err(Error::about(name, "its counts have been added to the dump"));
+        }
+        Ok(Self { name, bytes: dump.to_bytes(), format: Format::Dump })
     }
 
     /// The dump in it.
@@ -162,6 +179,20 @@ impl Input {
             let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
             super::warn(&self.name, format!("{finding}{more}"));
         }
+    }
+}
+
+/// Says that there are counts which are not in a dump.
+fn warn_of_live_files(dump: &Path) {
+    let live = |number: &u64| {
+        let mut path = dump.as_os_str().to_owned();
+        path.push(format!(".live.{number}"));
+        Path::new(&path).exists()
+    };
+    let number = (0..live::MOST).filter(live).count();
+    if number > 0 {
+        let what = "live files beside it have counts that are not in it";
+        super::warn(dump, format!("{number} {what}; see `merge --help`"));
     }
 }
 

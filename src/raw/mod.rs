@@ -2,7 +2,8 @@
 //!
 //! This module owns the bytes: [`layout`] says where everything stands, [`writer`] and [`reader`]
 //! stream sections through a fixed buffer without a heap, [`merge`] holds the rules by which two
-//! runs become one, [`text`] carries a dump over a line for text, and [`gcov`] describes the modules
+//! runs become one, [`text`] carries a dump over a line for text,
+//! [`live`] keeps counters in a file while they are counted, and [`gcov`] describes the modules
 //! made by GCC's instrumentation. The runtime
 //! and the tool share all of it. What files are called, how they are locked and replaced belongs to
 //! `runtime`; what counters mean in a program's source belongs to `convert`.
@@ -31,6 +32,7 @@ pub mod checksum;
 pub mod dump;
 pub mod gcov;
 pub mod layout;
+pub mod live;
 pub mod merge;
 pub mod reader;
 pub mod text;

@@ -5,6 +5,7 @@
 //! rules; what the counts mean in the source is not known here.
 
 mod check;
+mod live;
 mod merge;
 mod parse;
 mod write;

@@ -2,9 +2,10 @@
 
 use super::{Flush, Image, LiveModule, Problem, State, replace};
 use crate::raw::layout::Sums;
+use crate::raw::live::MOST;
 use crate::raw::reader::{Damage, Defect};
 use crate::runtime::baseline::Baseline;
-use crate::runtime::live::{LeftOver, MOST, Region};
+use crate::runtime::live::{LeftOver, Region};
 use crate::runtime::message::Line;
 use crate::runtime::module::Objects;
 use crate::runtime::sys::{Errno, QuietWrites};
@@ -44,9 +45,8 @@ impl State {
         if sweeps {
             (0..MOST).for_each(|number| self.add_left_over(image, region, number));
         }
-        let objects = self.origin.objects(image);
-        let live = &mut self.live;
-        live.begin(region, &objects, nodes, &identity, &self.names.target)
+        let Self { origin, names, write, live, .. } = self;
+        live.begin(region, &origin.survey(image), nodes, &names.target, write)
     }
 
     /// Adds the counts of a live file that nobody has.

@@ -4,33 +4,19 @@
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI64, Ordering};
 
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
+use zerocopy::{FromZeros, IntoBytes};
 
-use crate::raw::layout::Identity;
+use crate::raw::gcov::Rule;
+use crate::raw::layout::{Identity, SectionKind, Sums};
+use crate::raw::live::{Header, MAGIC, MOST, START};
+use crate::raw::writer::{Buffer, Sink, Writer};
 use crate::runtime::abi::gcov::{Part, Shift};
 use crate::runtime::counters::topn::{Node, Nodes};
 use crate::runtime::message::decimal;
-use crate::runtime::module::Objects;
+use crate::runtime::module::{LiveModule, Objects};
 use crate::runtime::place::Path;
 use crate::runtime::replace::still_named;
 use crate::runtime::sys::{self, Access, Errno, File};
-
-const MAGIC: [u8; 8] = *b"\x89CSLIV\r\n";
-/// Live files of one name: as many processes can have live counters at the same time.
-pub const MOST: u64 = 256;
-/// Where the counters start in a file: a multiple of every page size.
-const START: u64 = 65536;
-
-/// The start of a live file.
-#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-struct Header {
-    magic: [u8; 8],
-    id: u64,
-    address: u64,
-    length: u64,
-    identity: Identity,
-}
 
 const ID: u64 = core::mem::offset_of!(Header, id) as u64;
 
@@ -99,20 +85,20 @@ impl Live {
     pub fn begin(
         &mut self,
         region: Region,
-        objects: &Objects<'_>,
+        live: &LiveModule<'_>,
         nodes: &Nodes,
-        identity: &Identity,
         target: &Path,
+        buffer: &mut Buffer,
     ) -> Result<(), Errno> {
         let place = core::ptr::from_ref(nodes) as usize;
-        if !region.holds(place, size_of::<Nodes>()) || !all_inside(&region, objects) {
+        if !region.holds(place, size_of::<Nodes>()) || !all_inside(&region, &live.objects) {
             return Err(Errno::RANGE);
         }
         for number in 0..MOST {
             path_of(target, number, &mut self.path)?;
             let Some(file) = self.take()? else { continue };
             self.id = id(number);
-            let filled = self.fill(&file, region, objects, nodes, identity);
+            let filled = self.fill(&file, region, live, nodes, buffer);
             // SAFETY: the region is whole pages with nothing but counters, whose values are in the
             // file; nobody else counts yet, or what is counted meanwhile is lost.
             let map =
@@ -161,13 +147,13 @@ impl Live {
         &mut self,
         file: &File,
         region: Region,
-        objects: &Objects<'_>,
+        live: &LiveModule<'_>,
         nodes: &Nodes,
-        identity: &Identity,
+        buffer: &mut Buffer,
     ) -> Result<(), Errno> {
         // All of it now: a page for which there is no room later would be the program's end.
         sys::allocate(file, START.saturating_add(region.length as u64))?;
-        for part in objects.parts() {
+        for part in live.objects.parts() {
             let Part::Array(array) = part else { continue };
             if array.counters.iter().any(|counter| counter.load(Ordering::Relaxed) != 0) {
                 let bytes = bytes_of(array.counters.as_ptr().cast(), size_of_val(array.counters));
@@ -178,14 +164,67 @@ impl Live {
         for bytes in [used, rest] {
             sys::write_at(file, bytes, region.offset(bytes.as_ptr() as usize))?;
         }
+        let end = START.saturating_add(region.length as u64);
+        let dump_length = Self::describe(file, end, region, live, buffer)?;
         let header = Header {
             magic: MAGIC,
             id: self.id,
             address: region.address.as_ptr() as u64,
             length: region.length as u64,
-            identity: *identity,
+            identity: live.record.identity,
+            dump_length,
         };
         sys::write_at(file, header.as_bytes(), 0)
+    }
+
+    /// Writes what a reader needs who is not this program, from an offset on: a dump, whose length is
+    /// given, and the places of the counters.
+    fn describe(
+        file: &File,
+        start: u64,
+        region: Region,
+        live: &LiveModule<'_>,
+        buffer: &mut Buffer,
+    ) -> Result<u64, Errno> {
+        let mut writer = Writer::new(Appended { file, end: start }, buffer);
+        live.write_head(Sums::default(), &mut writer)?;
+        for part in live.objects.parts() {
+            let Part::Array(array) = part else { continue };
+            for _ in array.counters.iter().filter(|_| array.rule != Rule::TopN) {
+                writer.put_word(SectionKind::Counters, 0)?;
+            }
+        }
+        for part in live.objects.parts() {
+            let Part::Array(array) = part else { continue };
+            for _ in array.sites() {
+                writer.put_word(SectionKind::TopN, 0)?;
+                writer.put_word(SectionKind::TopN, 0)?;
+            }
+        }
+        let mut sink = writer.finish()?;
+        let length = sink.end.wrapping_sub(start);
+        for part in live.objects.parts() {
+            let Part::Array(array) = part else { continue };
+            let place = region.offset(array.counters.as_ptr() as usize);
+            sink.write(place.as_bytes())?;
+        }
+        Ok(length)
+    }
+}
+
+/// The end of a file, that grows.
+struct Appended<'f> {
+    file: &'f File,
+    end: u64,
+}
+
+impl Sink for Appended<'_> {
+    type Error = Errno;
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Errno> {
+        sys::write_at(self.file, bytes, self.end)?;
+        self.end = self.end.wrapping_add(bytes.len() as u64);
+        Ok(())
     }
 }
 

@@ -12,14 +12,7 @@
 //! has been added already. Before an id is replaced, the file that has it loses its own; all that
 //! under the lock of `FILE`.
 //!
-//! | offset | size | field of a live file |
-//! |---|---|---|
-//! | 0 | 8 | magic `89 43 53 4c 49 56 0d 0a` (`\x89CSLIV\r\n`) |
-//! | 8 | 8 | id: its number in the lowest byte; 0 if the counts have been added |
-//! | 16 | 8 | address that the counters have in the process |
-//! | 24 | 8 | their length, whole pages |
-//! | 32 | 72 | identity of the module, see [`crate::raw::layout`] |
-//! | 65536 | length | the counters |
+//! What is in a live file, [`crate::raw::live`] says.
 //!
 //! Without the script, or where files cannot be locked or mapped, this is said once, and counts are
 //! written at the end only. The archive without live counters has `none.rs` in place of `file.rs`.
@@ -30,4 +23,4 @@ mod place;
 
 pub use place::Live;
 #[cfg(feature = "live")]
-pub use place::{LeftOver, MOST, Region, settle};
+pub use place::{LeftOver, Region, settle};

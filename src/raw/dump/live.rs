@@ -1,0 +1,119 @@
+//! From a live file to the dump that its process would have written.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use zerocopy::FromBytes;
+
+use super::{Dump, Module, SiteSpan};
+use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
+use crate::raw::gcov::{Kind, Rule};
+use crate::raw::layout::Sums;
+use crate::raw::live::{Header, MAGIC, START};
+use crate::raw::merge::{Pair, SITE_LIMIT};
+use crate::raw::reader::{Damage, Defect};
+
+impl Dump {
+    /// Reads a live file, whose process may still be running: then these are the counts of now. There
+    /// is no module if the counts have been added to a dump.
+    pub fn parse_live(bytes: &[u8]) -> Result<Self, Damage> {
+        let (header, _) = Header::read_from_prefix(bytes)
+            .map_err(|_| Damage { offset: 0, defect: Defect::NotADump })?;
+        if header.magic != MAGIC {
+            return Err(Damage { offset: 0, defect: Defect::NotADump });
+        }
+        if header.id == 0 {
+            return Ok(Self::default());
+        }
+        let end = START.saturating_add(header.length);
+        let table = end.saturating_add(header.dump_length);
+        let cut = || {
+            let (expected, found) = (u32::MAX, 0);
+            Damage { offset: bytes.len() as u64, defect: Defect::Truncated { expected, found } }
+        };
+        let dump = bytes.get(end as usize..table as usize).ok_or_else(cut)?;
+        let mut dump = Self::parse(dump)?;
+        let table = bytes.get(table as usize..).unwrap_or_default();
+        let memory = Memory { bytes, address: header.address };
+        for module in &mut dump.modules {
+            module.refill(&memory, table).ok_or_else(cut)?;
+        }
+        Ok(dump)
+    }
+}
+
+/// The file, and where its counters were.
+struct Memory<'f> {
+    bytes: &'f [u8],
+    address: u64,
+}
+
+impl Memory<'_> {
+    fn word(&self, offset: u64) -> Option<i64> {
+        let offset = usize::try_from(offset).ok()?;
+        let word = self.bytes.get(offset..offset.checked_add(8)?)?;
+        Some(i64::from_ne_bytes(word.try_into().ok()?))
+    }
+
+    /// The values of a site whose list starts at an address.
+    fn pairs(&self, mut address: u64) -> Vec<Pair> {
+        let mut pairs: Vec<Pair> = Vec::new();
+        for _ in 0..SITE_LIMIT {
+            let Some(offset) = address.checked_sub(self.address) else { break };
+            let node = START.saturating_add(offset);
+            let field = |place: u64| self.word(node.saturating_add(8 * place));
+            let (Some(value), Some(count), Some(next)) = (field(0), field(1), field(2)) else {
+                break;
+            };
+            match pairs.iter_mut().find(|known| known.value == value) {
+                _ if count <= 0 => {}
+                Some(known) => known.count = known.count.wrapping_add(count),
+                None => pairs.push(Pair { value, count }),
+            }
+            address = next as u64;
+        }
+        pairs
+    }
+}
+
+impl Module {
+    /// Takes all counts from where they were in a process.
+    fn refill(&mut self, memory: &Memory<'_>, table: &[u8]) -> Option<()> {
+        let mut offsets = table.chunks_exact(8).map(|word| word.try_into().map(u64::from_ne_bytes));
+        let (mut counters, mut sites, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut largest = 0;
+        for object in &self.objects {
+            let stride = if object.version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE };
+            for function in self.functions.get(object.functions.clone())? {
+                for (kind, rule) in function.rules.iter() {
+                    let offset = offsets.next()?.ok()?;
+                    let number = u64::from(function.counts[usize::from(kind.0)]);
+                    for index in 0..number {
+                        if rule == Rule::TopN {
+                            let site = offset.checked_add(8 * stride as u64 * index)?;
+                            sites.push(memory.site(site, &mut pairs)?);
+                            continue;
+                        }
+                        let value = memory.word(offset.checked_add(8 * index)?)?;
+                        counters.push(value);
+                        largest = if kind == Kind::ARCS { value.max(largest) } else { largest };
+                    }
+                }
+            }
+        }
+        (self.counters, self.sites, self.pairs) = (counters, sites, pairs);
+        self.record.sums = Sums { runs: 1, sum_max: largest as u64, dropped: 0 };
+        Some(())
+    }
+}
+
+impl Memory<'_> {
+    fn site(&self, offset: u64, pairs: &mut Vec<Pair>) -> Option<SiteSpan> {
+        let total = self.word(offset)?;
+        let head = self.word(offset.checked_add(16)?)?;
+        let first = pairs.len();
+        pairs.extend(self.pairs(head as u64));
+        let pairs: Range<usize> = first..pairs.len();
+        Some(SiteSpan { total, pairs })
+    }
+}

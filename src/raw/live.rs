@@ -1,0 +1,44 @@
+//! A live file: where the counters of a process lie while it runs, and what is needed to read them when
+//! it is gone.
+//!
+//! | offset | size | field |
+//! |---|---|---|
+//! | 0 | 8 | magic `89 43 53 4c 49 56 0d 0a` (`\x89CSLIV\r\n`) |
+//! | 8 | 8 | id: its number in the lowest byte; 0 if the counts have been added to a dump |
+//! | 16 | 8 | address that the counters have in the process |
+//! | 24 | 8 | their length, whole pages |
+//! | 32 | 72 | identity of the module, see [`super::layout`] |
+//! | 104 | 8 | length of the dump behind the counters |
+//! | 65536 | length | the counters, and the nodes of top-N sites |
+//! | | | a dump of the module, the counts in which do not matter |
+//! | | | for each array of counters in the order of the dump its offset in this file, 8 bytes |
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use super::layout::Identity;
+
+/// First bytes of a live file.
+pub const MAGIC: [u8; 8] = *b"\x89CSLIV\r\n";
+/// Where the counters start: a multiple of every page size.
+pub const START: u64 = 65536;
+
+/// Live files of one dump: as many processes can have live counters at the same time.
+pub const MOST: u64 = 256;
+
+/// The start of a live file.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Header {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// What no other live file has, or 0.
+    pub id: u64,
+    /// Where the counters are in the process.
+    pub address: u64,
+    /// Their length in bytes.
+    pub length: u64,
+    /// The module's.
+    pub identity: Identity,
+    /// Length of the dump in bytes.
+    pub dump_length: u64,
+}
