@@ -139,7 +139,7 @@ impl Subject {
 fn without_targets(file: &[u8]) -> Vec<u8> {
     let mut profile = decode(file).unwrap().profile;
     for function in profile.functions.values_mut() {
-        function.body.positions.values_mut().for_each(|record| record.targets.clear());
+        function.body.positions.iter_mut().for_each(|(_, record)| record.targets.clear());
     }
     encode(&profile, Encoding::Normal).unwrap()
 }

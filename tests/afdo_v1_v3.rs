@@ -103,7 +103,7 @@ fn mini_is_byte_for_byte_the_golden_file() {
     let [cb1, cb2] = [b"cb1", b"cb2"].map(|name| unknown.symbols.symbol(name, None));
     let main = unknown.functions.values_mut().next().unwrap();
     let call = main.body.positions.get_mut(&Position::line(4)).unwrap();
-    call.targets = [(cb1, 700), (cb2, 300)].into();
+    call.targets = [(cb1, 700), (cb2, 300)].into_iter().collect();
     let v3 = file(&unknown, Version::V3);
     assert_eq!(v3.len(), 2189);
     assert!(sha256(&v3).starts_with("8dff200be77d9375"));
@@ -343,9 +343,9 @@ fn counts_are_such_that_compilers_can_hold_them() {
     let mut profile = mini();
     let main = profile.functions.values_mut().next().unwrap();
     main.head_count = u64::MAX;
-    for record in main.body.positions.values_mut() {
+    for (_, record) in main.body.positions.iter_mut() {
         record.count = record.count.map(|_| u64::MAX);
-        record.targets.values_mut().for_each(|calls| *calls = u64::MAX);
+        record.targets.iter_mut().for_each(|(_, calls)| *calls = u64::MAX);
     }
     for version in VERSIONS {
         assert_eq!(defects(&file(&profile, version)), []);

@@ -146,7 +146,7 @@ impl Maker {
     fn call(&mut self) {
         let mut functions = core::mem::take(&mut self.profile.functions);
         for function in functions.values_mut() {
-            for record in function.body.positions.values_mut() {
+            for (_, record) in function.body.positions.iter_mut() {
                 if self.next().is_multiple_of(30) {
                     let place = self.next() as usize % self.functions.len();
                     let target = self.functions[place];

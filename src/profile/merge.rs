@@ -2,7 +2,7 @@
 
 use alloc::collections::btree_map::Entry;
 
-use super::{Body, Function, Profile, Record, SymbolId, map};
+use super::{Body, Function, Profile, Record, SymbolId};
 
 impl Profile {
     /// Adds another profile, whose counts weigh `weight` times as much.
@@ -53,9 +53,9 @@ impl Body {
 impl Record {
     /// Adds a body of the same profile that was inlined here.
     pub fn inline(&mut self, callee: SymbolId, body: Body) {
-        match self.inlined.entry(callee) {
-            map::Entry::Vacant(place) => _ = place.insert(body),
-            map::Entry::Occupied(known) => known.merge(&body, 1, &mut |symbol| symbol),
+        match self.inlined.get_mut(&callee) {
+            Some(known) => known.merge(&body, 1, &mut |symbol| symbol),
+            None => _ = self.inlined.insert(callee, body),
         }
     }
 

@@ -6,7 +6,6 @@
 //! are known by name and declaring file, so that statics of equal name stay apart. Byte layouts,
 //! and what readers of each version want, belong to [`crate::formats`].
 
-pub mod map;
 mod merge;
 pub mod overlap;
 mod rewrite;
@@ -14,8 +13,10 @@ mod summary;
 mod symbols;
 
 use alloc::collections::BTreeMap;
+use core::mem;
 
-pub use map::Map;
+/// The maps of bodies and records.
+pub use litemap::LiteMap as Map;
 pub use rewrite::Factor;
 pub use summary::{CUTOFFS, Cutoff, LARGEST_COUNT, Summary};
 pub use symbols::{Adopted, FileId, SymbolId, Symbols};
@@ -98,6 +99,14 @@ impl Profile {
 }
 
 impl Body {
+    /// Gives memory back that further positions would have got: most of a large profile's is in its
+    /// small bodies.
+    pub fn shrink(&mut self) {
+        let mut positions = mem::take(&mut self.positions).into_tuple_vec();
+        positions.shrink_to_fit();
+        self.positions = Map::from_sorted_store_unchecked(positions);
+    }
+
     /// All records of this body and those inlined in it.
     pub fn for_each_record<'b>(&'b self, visit: &mut impl FnMut(&'b Record)) {
         for record in self.positions.values() {

@@ -31,7 +31,7 @@ impl Profile {
             function.head_count = factor.apply(function.head_count);
             function.body.for_each_record_mut(&mut |record| {
                 record.count = record.count.map(|count| factor.apply(count));
-                record.targets.values_mut().for_each(|calls| *calls = factor.apply(*calls));
+                record.targets.iter_mut().for_each(|(_, calls)| *calls = factor.apply(*calls));
                 record.target_error = factor.apply(record.target_error);
             });
         }
@@ -43,7 +43,7 @@ impl Profile {
         for function in self.functions.values_mut() {
             function.body.for_each_record_mut(&mut |record| {
                 record.count = record.count.filter(|&count| count > 0);
-                record.targets.retain(|_, &mut calls| calls > 0);
+                record.targets.retain(|_, &calls| calls > 0);
             });
             function.body.prune(&|_| true);
         }
@@ -116,26 +116,26 @@ impl Profile {
 
 impl Body {
     fn for_each_record_mut(&mut self, visit: &mut impl FnMut(&mut Record)) {
-        for record in self.positions.values_mut() {
+        for (_, record) in self.positions.iter_mut() {
             visit(record);
-            record.inlined.values_mut().for_each(|body| body.for_each_record_mut(visit));
+            record.inlined.iter_mut().for_each(|(_, body)| body.for_each_record_mut(visit));
         }
     }
 
     /// Leaves out inlined bodies that are not worth keeping, and what is empty.
     fn prune(&mut self, keep: &impl Fn(&Self) -> bool) {
+        for (_, record) in self.positions.iter_mut() {
+            record.inlined.iter_mut().for_each(|(_, body)| body.prune(keep));
+            record.inlined.retain(|_, body| !body.positions.is_empty() && keep(body));
+        }
         self.positions.retain(|_, record| {
-            record.inlined.retain(|_, body| {
-                body.prune(keep);
-                !body.positions.is_empty() && keep(body)
-            });
             record.count.is_some() || !record.targets.is_empty() || !record.inlined.is_empty()
         });
     }
 
     /// Moves inlined bodies out, and puts calls in their place.
     fn take_inlined(&mut self, inlined: &mut Vec<(SymbolId, Self)>) {
-        for record in self.positions.values_mut() {
+        for (_, record) in self.positions.iter_mut() {
             for (callee, body) in core::mem::take(&mut record.inlined) {
                 let calls = record.targets.entry(callee).or_default();
                 *calls = calls.saturating_add(body.entries());
@@ -177,7 +177,8 @@ mod tests {
         inlined.positions.insert(Position::line(2), count(0));
         let mut function = Function { head_count: 10, ..Function::default() };
         function.body.positions.insert(Position::line(1), count(10));
-        let (targets, inlined) = ([(g, 3)].into(), [(g, inlined)].into());
+        let targets = [(g, 3)].into_iter().collect();
+        let inlined = [(g, inlined)].into_iter().collect();
         let call = Record { targets, inlined, ..Record::default() };
         function.body.positions.insert(Position::line(2), call);
         profile.add(f, function);

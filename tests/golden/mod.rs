@@ -13,10 +13,11 @@ pub fn mini() -> Profile {
     let mut body = Body::default();
     body.positions.insert(Position::line(2), count(0));
     body.positions.insert(Position { line: 3, discriminator: 1 }, count(1000));
-    let call = Record { targets: [(cb1, 700), (cb2, 300)].into(), ..count(5_000_000_000) };
+    let call =
+        Record { targets: [(cb1, 700), (cb2, 300)].into_iter().collect(), ..count(5_000_000_000) };
     body.positions.insert(Position::line(4), call);
-    let inlined = Body { positions: [(Position::line(1), count(42))].into() };
-    let inlined = Record { inlined: [(sq, inlined)].into(), ..Record::default() };
+    let inlined = Body { positions: [(Position::line(1), count(42))].into_iter().collect() };
+    let inlined = Record { inlined: [(sq, inlined)].into_iter().collect(), ..Record::default() };
     body.positions.insert(Position::line(5), inlined);
     profile.functions.insert(main, Function { head_count: 1, timestamp: 0, body });
     profile
@@ -69,7 +70,7 @@ pub fn example() -> Profile {
         (7, 0, 29),
     ];
     let mut array = body(&sort);
-    let inlined = [(printf, body(&[(0, 0, 0), (2, 0, 0)]))].into();
+    let inlined = [(printf, body(&[(0, 0, 0), (2, 0, 0)]))].into_iter().collect();
     array.positions.insert(Position::line(1), Record { inlined, ..Record::default() });
     let function = |body| Function { body, ..Function::default() };
     profile.functions.insert(bubble_sort, function(body(&bubble)));

@@ -52,7 +52,7 @@ impl<'r, 'a> Instances<'r, 'a> {
                 outer.push((core::mem::replace(&mut level, inner), place));
                 continue;
             }
-            level.body.positions.shrink_to_fit();
+            level.body.shrink();
             let Some((around, place)) = outer.pop() else { return Ok((level.symbol, level.body)) };
             let inner = core::mem::replace(&mut level, around);
             let record = level.body.positions.entry(place.position).or_default();

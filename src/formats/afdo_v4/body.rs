@@ -54,7 +54,7 @@ pub fn body(
         }
     }
     close(&mut body, &mut outer, 0, &mut note);
-    body.positions.shrink_to_fit();
+    body.shrink();
     Ok(body)
 }
 
@@ -67,8 +67,7 @@ fn close(
 ) {
     while outer.len() > depth {
         let Some((around, place)) = outer.pop() else { return };
-        // Of a large profile most of the memory is in its small bodies.
-        body.positions.shrink_to_fit();
+        body.shrink();
         let inner = mem::replace(body, around);
         let entry = body.positions.entry(place.position).or_default();
         note(place.offset, entry.inlined.contains_key(&place.callee));
