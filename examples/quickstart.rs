@@ -46,7 +46,8 @@ fn session(compiler: &str, folder: &Path) -> Result<()> {
 
     title("Build with the runtime in place of libgcov");
     tool("install --prefix .")?;
-    let link = "-Wl,--undefined=__gcov_init -Llib -lcountersink_rt";
+    let link = "-Wl,--undefined=__gcov_init -Llib -lcountersink_rt \
+                -Wl,--export-dynamic-symbol=countersink_images";
     let instrument = "-O2 -g -fprofile-generate -ftest-coverage";
     shell(&format!("{compiler} {instrument} quickstart.c -o quickstart {link}"))?;
 

@@ -267,6 +267,13 @@ __attribute__((noinline)) int F(int n)
     let map = format!("-fdebug-prefix-map={}=/elsewhere", shop.path("").display());
     let map = map.replace("/=/", "=/");
     run(&shop, &[("t.c", format!("{CALLS}{program}{RUNS}"))], &[&map]);
+    let told = shop.tool(&["convert", "ours.csraw", "-o", "x"]).stderr;
+    let told = String::from_utf8(told).unwrap();
+    assert!(told.contains("none of the notes' source files"), "{told}");
+    let back = format!("/elsewhere={}", shop.path("").display());
+    let back = back.trim_end_matches('/');
+    let told = shop.tool(&["convert", "ours.csraw", "-o", "x", "--path-map", back]).stderr;
+    assert!(!String::from_utf8(told).unwrap().contains("none of the notes"));
     let profile = converted(&shop, &[]);
     let named = |&symbol: &SymbolId| profile.symbols.name(symbol) == b"F";
     let of_f: Vec<SymbolId> = profile.functions.keys().copied().filter(named).collect();

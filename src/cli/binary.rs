@@ -202,6 +202,11 @@ impl Binary {
                 output::say(format_args!("{path}: debug information: {error}; {NOT_USED}"));
             }
         }
+        if found.is_empty() && !lines.is_empty() && self.has_lines() {
+            let path = self.debug.first().map_or(Path::new(""), |(path, _)| path).display();
+            let what = "debug information knows none of the notes' source files";
+            output::say(format_args!("{path}: {what}; {NOT_USED}, but --path-map may help"));
+        }
         found
     }
 }

@@ -191,8 +191,8 @@ fn warn_of_live_files(dump: &Path) {
     };
     let number = (0..live::MOST).filter(live).count();
     if number > 0 {
-        let what = "live files beside it have counts that are not in it";
-        super::warn(dump, format!("{number} {what}; see `merge --help`"));
+        let what = "its own counts do not have those of live files beside it";
+        super::warn(dump, format!("{what} ({number}), which the program's next start adds"));
     }
 }
 
