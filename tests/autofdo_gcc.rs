@@ -11,7 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use compilers::Compiler;
 use countersink::formats::afdo_v1_v3::decode::decode;
 use harness::{Workshop, gcc_for_version_2, have};
-use programs::{Built, compile_lua, compile_sqlite, lua_sources, sqlite_sources};
+use programs::{
+    Built, CLOCK, compile_lua, compile_sqlite, lua_sources, run_classes, sqlite_sources,
+};
 
 /// Counts by function.
 type Counts = BTreeMap<String, BTreeSet<u64>>;
@@ -178,13 +180,7 @@ fn hot_targets_are_promoted() {
 fn hot_targets_of_virtual_calls_are_promoted() {
     let Some(_) = gcc_for_version_2().filter(|_| have("g++")) else { return };
     let shop = Workshop::new();
-    shop.program("clock.h");
-    let objects = ["clock_first.cc", "clock_second.cc"].map(|name| {
-        shop.program(name);
-        shop.compile(name, &[])
-    });
-    shop.link(&[&objects[0], &objects[1]], "ours", &["-lstdc++"]);
-    shop.run("ours", &[]);
+    run_classes(&shop, &CLOCK, &[]);
     let optimized = optimized(&shop, &["clock_first.cc"]);
     ["now", "next", "advance"].iter().for_each(|target| promoted(&optimized, target));
 }

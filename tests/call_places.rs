@@ -15,7 +15,7 @@ use countersink::formats::gcno::{self, Notes};
 use countersink::raw::dump::Dump;
 use countersink::raw::gcov::Kind;
 use harness::{PROFILE, Workshop, corpus_of, have, succeed};
-use programs::{compile_lua, compile_sqlite};
+use programs::{CLOCK, SHAPES, compile_lua, compile_sqlite, run_classes};
 
 const TELL: &str = "-fdump-ipa-profile-lineno-details";
 
@@ -189,13 +189,7 @@ fn objects_with_groups() {
         return;
     }
     let shop = Workshop::new();
-    shop.program("clock.h");
-    let objects = ["clock_first.cc", "clock_second.cc"].map(|name| {
-        shop.program(name);
-        shop.compile(name, &["-g3"])
-    });
-    shop.link(&[&objects[0], &objects[1]], "ours", &["-lstdc++"]);
-    shop.run("ours", &[]);
+    run_classes(&shop, &CLOCK, &["-g3"]);
     let whole = shop.tool_output(&["convert", "ours.csraw"]);
     fs::remove_file(shop.path("ours")).unwrap();
     let output = shop.tool(&["convert", "ours.csraw"]);
@@ -366,13 +360,7 @@ fn virtual_calls() {
     }
     for level in ["-O0", "-O2", "-O3"] {
         let shop = Workshop::new();
-        shop.program("shapes.h");
-        let objects = ["classes.cc", "shapes.cc"].map(|name| {
-            shop.program(name);
-            shop.compile(name, &[level, TELL])
-        });
-        shop.link(&[&objects[0], &objects[1]], "ours", &["-lstdc++"]);
-        shop.run("ours", &[]);
+        run_classes(&shop, &SHAPES, &[level, TELL]);
         nearly_all(&shop, "ours.csraw", "ours");
     }
 }
@@ -386,21 +374,15 @@ fn calls_that_gcc_resolved() {
     }
     for level in ["-O1", "-O2", "-O3"] {
         let shop = Workshop::new();
-        shop.program("clock.h");
-        let objects = ["clock_first.cc", "clock_second.cc"].map(|name| {
-            shop.program(name);
-            shop.compile(name, &[level, TELL])
-        });
-        shop.link(&[&objects[0], &objects[1]], "ours", &["-lstdc++"]);
-        shop.run("ours", &[]);
+        run_classes(&shop, &CLOCK, &[level, TELL]);
         nearly_all(&shop, "ours.csraw", "ours");
     }
 }
 
 /// All of RocksDB, a large program with more than a thousand kinds of virtual calls. Not run on its own,
-/// because it takes half an hour to compile: `cargo test --release --test call_places -- --ignored`.
+/// because it takes a quarter of an hour to compile: `cargo test --release --test call_places -- --ignored`.
 #[test]
-#[ignore = "compiles for half an hour"]
+#[ignore = "compiles for a quarter of an hour"]
 fn rocksdb() {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/corpus/Cargo.toml");
     let Some(package) = corpus_of(manifest, "librocksdb-sys") else { return };

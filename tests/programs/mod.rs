@@ -42,6 +42,18 @@ pub fn sqlite(shop: &Workshop) -> Option<Built> {
     compile_sqlite(shop, &REPEATABLE)
 }
 
+/// Programs with virtual calls: a header and two sources.
+pub const SHAPES: [&str; 3] = ["shapes.h", "classes.cc", "shapes.cc"];
+pub const CLOCK: [&str; 3] = ["clock.h", "clock_first.cc", "clock_second.cc"];
+
+/// Compiles one of these, and runs it as `ours`.
+pub fn run_classes(shop: &Workshop, program: &[&str; 3], flags: &[&str]) {
+    program.iter().for_each(|name| _ = shop.program(name));
+    let objects = [program[1], program[2]].map(|source| shop.compile(source, flags));
+    shop.link(&[&objects[0], &objects[1]], "ours", &["-lstdc++"]);
+    shop.run("ours", &[]);
+}
+
 pub fn compile_lua(shop: &Workshop, flags: &[&str]) -> Option<Built> {
     let sources = lua_sources(shop)?;
     let flags = [&["-std=gnu99", "-DLUA_USE_POSIX"], flags].concat();

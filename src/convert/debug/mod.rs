@@ -76,7 +76,8 @@ impl From<gimli::Error> for Error {
 /// Of entries in one another.
 const DEEPEST: isize = 1000;
 
-/// Compilers' debug information becomes a tenth by compression, at best.
+/// How many times as large as its compressed form a section may be; what is larger is there to use up
+/// memory.
 const LARGEST_RATIO: u64 = 200;
 
 /// What a section holds, unless it says that it would be absurdly large.

@@ -85,10 +85,11 @@ const COUNTER: u64 = 8;
 pub fn has_objects(image: &Image<'_>, objects: &[Object]) -> bool {
     let mut missing: HashSet<(u32, u32)> =
         objects.iter().map(|object| (object.version.0, object.stamp)).collect();
+    let versions: HashSet<u32> = objects.iter().map(|object| object.version.0).collect();
     for (_, data) in image.data() {
         for (place, bytes) in data.as_chunks::<8>().0.iter().enumerate() {
             let version = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-            if !objects.iter().any(|object| object.version.0 == version) {
+            if !versions.contains(&version) {
                 continue;
             }
             let stamp = data.get(8 * place + 16..).and_then(|rest| rest.first_chunk());
