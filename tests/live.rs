@@ -2,8 +2,10 @@
 
 mod harness;
 
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use countersink::convert::names::ident;
 use countersink::raw::dump::Dump;
@@ -235,6 +237,33 @@ fn killed_at_every_system_call() {
         tried += 1;
     }
     assert!(tried > 60, "{tried}");
+}
+
+/// Two processes find the same file; while one waits for the dump, the other adds it, and a third
+/// adds another, so that the dump's last one is not this one any more.
+#[test]
+fn added_by_another_while_waiting() {
+    let shop = survivor();
+    end(&shop, "SIGKILL");
+    let left = shop.read("ours.csraw.live.0");
+    end(&shop, "return");
+    assert_eq!(work_in(&shop), (2, 200));
+    shop.write("ours.csraw.live.0", &left);
+    let lock = std::fs::File::create(shop.path("ours.csraw.part")).unwrap();
+    lock.lock().unwrap();
+    let mut waiting = spawn(&shop, "return");
+    let left = std::fs::File::options().write(true).open(shop.path("ours.csraw.live.0")).unwrap();
+    while left.try_lock().is_ok() {
+        left.unlock().unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // Time to read the id, too.
+    std::thread::sleep(Duration::from_millis(50));
+    left.write_all_at(&[0; 8], 8).unwrap();
+    lock.unlock().unwrap();
+    assert!(waiting.wait().unwrap().success());
+    assert_eq!(work_in(&shop), (3, 300));
+    assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
 }
 
 /// A program of which some parts are live, and its library, which is not.

@@ -145,7 +145,8 @@ fn many_short_processes() {
     for (name, expected) in ["/ours", "/live"].into_iter().zip(&expected) {
         let module = module(&dump, name);
         assert_eq!(rounds(module, b"work"), expected.work, "{name}");
-        assert!(rounds(module, b"doomed") <= expected.doomed, "{name}");
+        let doomed = rounds(module, b"doomed");
+        assert!(doomed <= expected.doomed, "{name}: {doomed} of {}", expected.doomed);
     }
     assert!(looks > 100, "{looks}");
     let names = std::fs::read_dir(shop.path("")).unwrap().map(|entry| entry.unwrap().file_name());

@@ -87,7 +87,7 @@ pub trait Rewrite {
 pub fn replace(
     names: &mut Names,
     impatient: bool,
-    rewrite: &mut impl Rewrite,
+    rewrite: &mut dyn Rewrite,
 ) -> Result<(), Problem> {
     if names.target.bytes() == NOWHERE {
         return Ok(());
@@ -108,7 +108,7 @@ pub fn replace(
 }
 
 impl Names {
-    fn rewrite_locked(&mut self, new: &File, rewrite: &mut impl Rewrite) -> Result<(), Problem> {
+    fn rewrite_locked(&mut self, new: &File, rewrite: &mut dyn Rewrite) -> Result<(), Problem> {
         sys::rewind(new)?;
         let Some((old, facts)) = open_old(&self.target)? else {
             return rewrite.rewrite(None, new);

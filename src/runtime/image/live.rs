@@ -1,6 +1,6 @@
 //! An image whose counters are in a file from the start, see [`crate::runtime::live`].
 
-use super::{Flush, Image, LiveModule, Problem, State, replace};
+use super::{Flush, Image, LiveModule, Names, Problem, Rewrite, State, replace};
 use crate::raw::layout::Sums;
 use crate::raw::live::MOST;
 use crate::raw::reader::{Damage, Defect};
@@ -8,7 +8,7 @@ use crate::runtime::baseline::Baseline;
 use crate::runtime::live::{LeftOver, Region};
 use crate::runtime::message::Line;
 use crate::runtime::module::Objects;
-use crate::runtime::sys::{Errno, QuietWrites};
+use crate::runtime::sys::{Errno, File, QuietWrites};
 
 impl Image {
     /// Puts the counters into a file, when all objects are registered; adds what others have left
@@ -63,7 +63,7 @@ impl State {
             sum_max: objects.run_max().max(0) as u64,
             dropped: image.nodes().map_or(0, |nodes| left.dropped(nodes)),
         };
-        let mut flush = Flush {
+        let flush = Flush {
             live: &LiveModule { objects, record },
             sums,
             baseline: &mut Baseline::new(),
@@ -73,7 +73,9 @@ impl State {
             id: left.id(),
             before: 0,
         };
-        if let Ok(()) | Err(Problem::System(Errno::ALREADY)) = replace(names, false, &mut flush) {
+        let mut adoption = Adoption { left: &left, flush };
+        if let Ok(()) | Err(Problem::System(Errno::ALREADY)) = replace(names, false, &mut adoption)
+        {
             left.finish(&names.target, number, &mut names.other);
         }
     }
@@ -85,5 +87,29 @@ impl State {
         // If it cannot have a file of its own, it writes at its end.
         let _ = self.go_live(image, false);
         Ok(())
+    }
+}
+
+/// A flush of what a process has left behind.
+struct Adoption<'f> {
+    left: &'f LeftOver,
+    flush: Flush<'f>,
+}
+
+impl Rewrite for Adoption<'_> {
+    fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
+        // Somebody may have settled it before this process had the lock of the dump.
+        if self.left.is_settled() {
+            return Err(Errno::ALREADY.into());
+        }
+        self.flush.rewrite(old, new)
+    }
+
+    fn before_rename(&mut self, names: &mut Names) -> Result<(), Errno> {
+        self.flush.before_rename(names)
+    }
+
+    fn damage(&self) -> Damage {
+        self.flush.damage()
     }
 }

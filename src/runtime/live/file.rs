@@ -271,6 +271,13 @@ impl LeftOver {
         self.header.id
     }
 
+    /// Whether its counts have been added since it was opened, or nobody can tell.
+    pub fn is_settled(&self) -> bool {
+        let mut id = 0u64;
+        let _ = sys::read_at(&self.file, id.as_mut_bytes(), ID);
+        id != self.header.id
+    }
+
     /// How far its counters are from this process's.
     pub fn shift(&self) -> Shift {
         self.shift
