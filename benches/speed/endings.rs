@@ -1,0 +1,161 @@
+//! What a large program pays when it starts and when it ends: processor time, which other load of the
+//! machine does not change much, except for many processes together.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use countersink::cli::archive;
+
+use crate::harness::succeed;
+use crate::program::{FUNCTIONS, objects};
+use crate::table::{Row, Table, medians};
+
+const PROGRAMS: [&str; 2] = ["ours", "theirs"];
+
+/// The program, linked with both runtimes.
+struct Large {
+    directory: PathBuf,
+}
+
+/// What `observer.c` prints.
+struct Observed {
+    start: f64,
+    end: f64,
+    peak: f64,
+}
+
+pub fn measure(number: usize, repetitions: usize, processes: usize, table: &mut Table) {
+    let large = Large::link(number);
+    let name = |what: &str| format!("{number} objects of {FUNCTIONS} functions: {what}");
+    let mut row = |what: &str, target: f64, [ours, theirs]: [f64; 2]| {
+        table.row(Row { figure: &name(what), ours, theirs, target });
+    };
+    row("first run, its end (ms)", 0.1, large.ends(repetitions, true));
+    row("merging run, its end (ms)", 0.2, large.ends(repetitions, false));
+    row("first run's end, beside a plain write of its bytes (ms)", 3.0, large.writes(repetitions));
+    let together = large.ends_together(repetitions.div_ceil(3), processes);
+    row(&format!("{processes} processes that end together (ms)"), 0.2, together);
+    row("start, up to main (ms)", 1.05, large.starts(repetitions));
+    row("peak of memory (MB)", 1.02, large.peaks());
+    row("size of the program (MB)", 1.01, large.sizes());
+}
+
+impl Large {
+    fn link(number: usize) -> Self {
+        let directory = objects(number, FUNCTIONS);
+        let write = |name: &str, bytes: &[u8]| fs::write(directory.join(name), bytes).unwrap();
+        write(&archive::HOSTED.file_name(), archive::HOSTED.bytes);
+        write("observer.c", include_bytes!("observer.c"));
+        let gcc = |arguments: &[&str]| {
+            succeed(Command::new("gcc").current_dir(&directory).args(arguments));
+        };
+        gcc(&["-O2", "-w", "-fPIC", "-shared", "observer.c", "-o", "libobserver.so"]);
+        let objects: Vec<String> = (0..number).map(|object| format!("o{object}.o")).collect();
+        write("objects", objects.join("\n").as_bytes());
+        let link = ["-fprofile-generate", "main.o", "@objects", "libobserver.so", "-Wl,-rpath,."];
+        let link = [&link[..], &["-o"]].concat();
+        gcc(&[&link[..], &["theirs"]].concat());
+        gcc(&[&link[..], &["ours", "-L.", "-lcountersink_rt"]].concat());
+        Self { directory }
+    }
+
+    fn command(&self, place: usize) -> Command {
+        let mut command = Command::new(self.directory.join(PROGRAMS[place]));
+        command.current_dir(&self.directory).env("COUNTERSINK_FILE", "ours.csraw");
+        command
+    }
+
+    fn observe(&self, place: usize) -> Observed {
+        let printed = String::from_utf8(succeed(&mut self.command(place))).unwrap();
+        let mut numbers = printed.split_whitespace().map(|number| number.parse::<f64>().unwrap());
+        let mut next = || numbers.next().unwrap();
+        Observed { start: next() / 1e6, end: next() / 1e6, peak: next() / 1e3 }
+    }
+
+    /// Removes the counts of one of the programs.
+    fn forget(&self, place: usize) {
+        let extension = ["csraw", "gcda"][place];
+        for entry in fs::read_dir(&self.directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|found| found == extension) {
+                fs::remove_file(path).unwrap();
+            }
+        }
+    }
+
+    fn ends(&self, repetitions: usize, first: bool) -> [f64; 2] {
+        medians(repetitions, |place| {
+            if first {
+                self.forget(place);
+            }
+            self.observe(place).end
+        })
+    }
+
+    /// Our first run, and a plain write of the bytes that it writes.
+    fn writes(&self, repetitions: usize) -> [f64; 2] {
+        let bytes = fs::read(self.directory.join("ours.csraw")).unwrap();
+        let path = self.directory.join("plain");
+        let times = medians(repetitions, |place| {
+            if place == 0 {
+                self.forget(0);
+                return self.observe(0).end;
+            }
+            let _ = fs::remove_file(&path);
+            write_plainly(&path, &bytes)
+        });
+        let _ = fs::remove_file(&path);
+        times
+    }
+
+    /// From the moment at which the processes may end until the last has.
+    fn ends_together(&self, repetitions: usize, processes: usize) -> [f64; 2] {
+        medians(repetitions, |place| {
+            let (wait, go_on) = std::io::pipe().unwrap();
+            let mut children: Vec<_> = (0..processes)
+                .map(|_| {
+                    let mut command = self.command(place);
+                    command.arg("wait").stdin(wait.try_clone().unwrap()).stdout(Stdio::null());
+                    command.spawn().unwrap()
+                })
+                .collect();
+            drop(wait);
+            // Until all of them wait.
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            let start = Instant::now();
+            drop(go_on);
+            children.iter_mut().for_each(|child| assert!(child.wait().unwrap().success()));
+            1e3 * start.elapsed().as_secs_f64()
+        })
+    }
+
+    fn starts(&self, repetitions: usize) -> [f64; 2] {
+        medians(3 * repetitions, |place| self.observe(place).start)
+    }
+
+    fn peaks(&self) -> [f64; 2] {
+        medians(3, |place| self.observe(place).peak)
+    }
+
+    fn sizes(&self) -> [f64; 2] {
+        medians(1, |place| {
+            let path = self.directory.join(PROGRAMS[place]);
+            succeed(Command::new("strip").arg(&path));
+            fs::metadata(path).unwrap().len() as f64 / 1e6
+        })
+    }
+}
+
+/// Processor time of writing a file at once.
+fn write_plainly(path: &Path, bytes: &[u8]) -> f64 {
+    let now = || {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        1e3 * time.tv_sec as f64 + 1e-6 * time.tv_nsec as f64
+    };
+    let start = now();
+    fs::File::create(path).unwrap().write_all(bytes).unwrap();
+    now() - start
+}
