@@ -56,3 +56,12 @@ exec_list(enum call call, const char *path, char *first, va_list *list)
 WRAPPER(__gcov_execl, EXECL)
 WRAPPER(__gcov_execlp, EXECLP)
 WRAPPER(__gcov_execle, EXECLE)
+
+/* The same calls where gcc does not know them, see wrap.c. */
+#define ALIAS(name, of)                                         \
+    HIDDEN int name(const char *path, char *first, ...)         \
+        __attribute__((alias(of)));
+
+ALIAS(__wrap_execl, "__gcov_execl")
+ALIAS(__wrap_execlp, "__gcov_execlp")
+ALIAS(__wrap_execle, "__gcov_execle")

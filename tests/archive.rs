@@ -48,7 +48,7 @@ const FOR_BARE: [&str; 5] = [
 ];
 
 /// What belongs to one image.
-const HIDDEN: [&str; 25] = [
+const HIDDEN: [&str; 28] = [
     "__gcov_execl",
     "__gcov_execle",
     "__gcov_execlp",
@@ -66,6 +66,9 @@ const HIDDEN: [&str; 25] = [
     "__wrap__Exit",
     "__wrap__exit",
     "__wrap_daemon",
+    "__wrap_execl",
+    "__wrap_execle",
+    "__wrap_execlp",
     "__wrap_execv",
     "__wrap_execve",
     "__wrap_execvp",

@@ -70,7 +70,7 @@ fn daemons() {
 
 #[test]
 fn execs_that_gcc_does_not_see() {
-    for call in ["execv", "execve", "execvpe", "fexecve"] {
+    for call in ["execl", "execle", "execlp", "execv", "execve", "execvpe", "fexecve"] {
         assert_all_counted("wrapped", &[call, "exec"], 1);
     }
 }

@@ -36,9 +36,11 @@ pub struct Flags {
     wrap_exit: bool,
 }
 
-/// What `runtime-c/wrap.c` stands in for.
-const WRAPPED: [&str; 8] =
-    ["_exit", "_Exit", "daemon", "execv", "execve", "execvp", "execvpe", "fexecve"];
+/// What `runtime-c/wrap.c` and `exec.c` stand in for.
+const WRAPPED: [&str; 11] = [
+    "_exit", "_Exit", "daemon", "execl", "execle", "execlp", "execv", "execve", "execvp",
+    "execvpe", "fexecve",
+];
 
 impl Flags {
     pub fn run(&self) -> Result<Outcome> {

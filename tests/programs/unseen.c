@@ -112,6 +112,7 @@ int main(int argc, char **argv)
         /* The parent has gone, without a destructor. */
     } else if (!strcmp(how, "exec")) {
         execv("/nowhere/true", true_);
+        execl("/nowhere/true", "true", "an argument", (char *)NULL);
         work(5);
         report(10 + 5);
         if (argc > 2 && !strcmp(argv[1], "fexecve"))
@@ -120,6 +121,12 @@ int main(int argc, char **argv)
             execvpe("true", true_, environ);
         else if (argc > 2 && !strcmp(argv[1], "execve"))
             execve("/bin/true", true_, environ);
+        else if (argc > 2 && !strcmp(argv[1], "execl"))
+            execl("/usr/bin/test", "test", "-n", "x", (char *)NULL);
+        else if (argc > 2 && !strcmp(argv[1], "execlp"))
+            execlp("test", "test", "-n", "x", (char *)NULL);
+        else if (argc > 2 && !strcmp(argv[1], "execle"))
+            execle("/usr/bin/test", "test", "-n", "x", (char *)NULL, environ);
         else
             execv("/bin/true", true_);
         return 6;
