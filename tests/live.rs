@@ -190,6 +190,30 @@ fn a_disk_without_room_for_it() {
     assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
 }
 
+/// The system calls of a trace, each with how many of its name it and those before are.
+fn calls(trace: &str) -> Vec<(&str, usize, &str)> {
+    let mut seen = std::collections::HashMap::new();
+    let named = trace.lines().filter_map(|line| Some((line.split_once('(')?.0, line)));
+    let numbered = named.map(|(name, line)| {
+        let number = seen.entry(name).or_insert(0);
+        *number += 1;
+        (name, *number, line)
+    });
+    numbered.collect()
+}
+
+/// A dump of one run, and a live file of another.
+fn dump_and_left_over(shop: &Workshop) -> impl Fn() {
+    end(shop, "return");
+    end(shop, "SIGKILL");
+    let (first, left) = (shop.read("ours.csraw"), shop.read("ours.csraw.live.0"));
+    move || {
+        live_files(shop).iter().for_each(|name| std::fs::remove_file(shop.path(name)).unwrap());
+        shop.write("ours.csraw", &first);
+        shop.write("ours.csraw.live.0", &left);
+    }
+}
+
 /// Killed at every one of its system calls, of which some add what another has left behind.
 #[test]
 fn killed_at_every_system_call() {
@@ -197,14 +221,7 @@ fn killed_at_every_system_call() {
         return;
     }
     let shop = survivor();
-    end(&shop, "return");
-    end(&shop, "SIGKILL");
-    let (first, left) = (shop.read("ours.csraw"), shop.read("ours.csraw.live.0"));
-    let prepare = || {
-        live_files(&shop).iter().for_each(|name| std::fs::remove_file(shop.path(name)).unwrap());
-        shop.write("ours.csraw", &first);
-        shop.write("ours.csraw.live.0", &left);
-    };
+    let prepare = dump_and_left_over(&shop);
     let traced = |arguments: &[&str]| {
         let mut strace = shop.command("strace");
         strace.args(["-o", "trace"]).args(arguments).args(["./ours", "return"]).output().unwrap()
@@ -213,14 +230,10 @@ fn killed_at_every_system_call() {
     assert!(output.status.success(), "{output:?}");
     assert_eq!(work_in(&shop), (3, 300));
     let trace = String::from_utf8(shop.read("trace")).unwrap();
-    let mut seen = std::collections::HashMap::new();
+    let calls = calls(&trace);
+    let ends = calls.iter().rposition(|(_, _, line)| line.contains("[PIPE XFSZ]")).unwrap();
     let mut tried = 0;
-    let ends = trace.lines().count()
-        - trace.lines().rev().position(|l| l.contains("[PIPE XFSZ]")).unwrap();
-    for (line_number, line) in trace.lines().enumerate() {
-        let Some((name, _)) = line.split_once('(') else { continue };
-        let number = seen.entry(name).or_insert(0);
-        *number += 1;
+    for (place, (name, number, line)) in calls.into_iter().enumerate() {
         let dull = line.contains("ENOENT") && !line.contains(".live.0") || name == "execve";
         if dull || name == "exit_group" {
             continue;
@@ -231,12 +244,105 @@ fn killed_at_every_system_call() {
         end(&shop, "return");
         let (runs, rounds) = work_in(&shop);
         assert!(rounds == 300 || rounds == 400, "{inject}: {rounds}");
-        assert!(line_number < ends || rounds == 400, "{inject}: {rounds}");
+        assert!(place <= ends || rounds == 400, "{inject}: {rounds}");
         assert!(runs == 3 || runs == 4, "{inject}: {runs}");
         assert_eq!(live_files(&shop), Vec::<PathBuf>::new(), "{inject}");
         tried += 1;
     }
     assert!(tried > 60, "{tried}");
+}
+
+/// The tool adds what is left, of any build, but for what running processes have.
+#[test]
+fn folded_by_the_tool() {
+    let shop = survivor();
+    end(&shop, "SIGKILL");
+    let output = shop.tool(&["convert", "ours.csraw", "-o", "p.gcov"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && told.contains("but live files (1)"), "{told}");
+    let fold = |said: &str| {
+        let output = shop.tool(&["fold", "ours.csraw"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && told.contains(said), "{told}");
+    };
+    fold("ours.csraw: 1 live files added\n");
+    assert_eq!((work_in(&shop), live_files(&shop)), ((1, 100), vec![]));
+    fold("ours.csraw: 0 live files added\n");
+    end(&shop, "SIGKILL");
+    let running = std::fs::File::open(shop.path("ours.csraw.live.0")).unwrap();
+    running.lock().unwrap();
+    end(&shop, "SIGKILL");
+    fold("1 live files added, 1 of running processes left to them");
+    assert_eq!((work_in(&shop), live_files(&shop).len()), ((2, 200), 1));
+    running.unlock().unwrap();
+    // A build that will never start again.
+    let object = shop.compile("survive.c", &["-O0", "-fdata-sections", "-pthread"]);
+    let printed = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
+    let link: Vec<&str> = printed.split_whitespace().collect();
+    shop.gcc(&[&["-fprofile-generate", &object, "-o", "ours", "-pthread"], &link[..]].concat());
+    end(&shop, "SIGKILL");
+    fold("ours.csraw: 2 live files added\n");
+    let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+    let runs: Vec<u64> = dump.modules.iter().map(|module| module.record.sums.runs).collect();
+    assert_eq!((runs, live_files(&shop)), (vec![3, 1], vec![]));
+    // What is no dump is left as it is.
+    end(&shop, "SIGKILL");
+    shop.write("ours.csraw", "no dump");
+    let output = shop.tool(&["fold", "ours.csraw"]);
+    assert_eq!((output.status.code(), live_files(&shop).len()), (Some(2), 1), "{output:?}");
+    assert_eq!(shop.read("ours.csraw"), b"no dump");
+    assert_eq!(shop.tool(&["fold", "nothing.csraw"]).status.code(), Some(2));
+}
+
+/// Several times at once, while programs start that add the same.
+#[test]
+fn folded_by_many_at_once() {
+    let shop = survivor();
+    let killed: Vec<_> = (0..20).map(|_| spawn(&shop, "SIGKILL")).collect();
+    killed.into_iter().for_each(|mut child| _ = child.wait().unwrap());
+    std::thread::scope(|scope| {
+        for number in 0..12 {
+            let shop = &shop;
+            scope.spawn(move || match number % 2 {
+                0 => end(shop, "return"),
+                _ => assert!(shop.tool(&["fold", "ours.csraw"]).status.success()),
+            });
+        }
+    });
+    assert_eq!((work_in(&shop), live_files(&shop)), ((26, 2600), vec![]));
+}
+
+#[test]
+fn the_tool_killed_at_every_system_call() {
+    if !have("strace") {
+        return;
+    }
+    let shop = survivor();
+    let prepare = dump_and_left_over(&shop);
+    let traced = |arguments: &[&str]| {
+        let mut strace = shop.command("strace");
+        let fold = [env!("CARGO_BIN_EXE_countersink"), "fold", "ours.csraw"];
+        strace.args(["-o", "trace"]).args(arguments).args(fold).output().unwrap()
+    };
+    assert!(traced(&[]).status.success());
+    let trace = String::from_utf8(shop.read("trace")).unwrap();
+    let calls = calls(&trace);
+    let is_work = |line: &str| !line.starts_with("execve") && line.contains("ours.csraw");
+    let first = calls.iter().position(|(_, _, line)| is_work(line)).unwrap();
+    let at_work = &calls[first..];
+    let mut tried = 0;
+    for (name, number, line) in at_work {
+        if line.contains("ENOENT") || *name == "exit_group" {
+            continue;
+        }
+        prepare();
+        let inject = format!("inject={name}:signal=KILL:when={number}");
+        assert!(!traced(&["-e", &inject]).status.success(), "{inject}");
+        shop.tool_output(&["fold", "ours.csraw"]);
+        assert_eq!((work_in(&shop), live_files(&shop)), ((2, 200), vec![]), "{inject}");
+        tried += 1;
+    }
+    assert!(tried > 20, "{tried}");
 }
 
 /// Two processes find the same file; while one waits for the dump, the other adds it, and a third

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use super::error::{Context, Error, Result};
+use super::fold;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::{Finding, afdo_v1_v3, afdo_v4, afdo_v4_text};
 use crate::profile::Profile;
@@ -87,7 +88,7 @@ pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
 /// Reads a file, and its name for messages; `-` is standard input.
 pub fn read(path: &Path) -> Result<(PathBuf, Vec<u8>)> {
     if path.as_os_str() != "-" {
-        return Ok((path.to_owned(), std::fs::read(path).about(path)?));
+        return Ok((path.to_owned(), std::fs::read(path).map_err(|error| missing(path, error))?));
     }
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).about("standard input")?;
@@ -184,15 +185,22 @@ impl Input {
 
 /// Says that there are counts which are not in a dump.
 fn warn_of_live_files(dump: &Path) {
-    let live = |number: &u64| {
-        let mut path = dump.as_os_str().to_owned();
-        path.push(format!(".live.{number}"));
-        Path::new(&path).exists()
-    };
-    let number = (0..live::MOST).filter(live).count();
+    let number = fold::number_beside(dump);
     if number > 0 {
         let what = "its own counts do not have those of live files beside it";
-        super::warn(dump, format!("{what} ({number}), which the program's next start adds"));
+        super::warn(dump, format!("{what} ({number}), which `countersink fold` adds"));
+    }
+}
+
+/// Why a file could not be read, and what there is instead of it.
+fn missing(path: &Path, error: std::io::Error) -> Error {
+    match fold::number_beside(path) {
+        0 => Error::about(path, error),
+        number => {
+            let what =
+                "of processes that are running or were killed; `countersink fold` adds those";
+            Error::about(path, format!("{error}, but live files ({number}) {what}"))
+        }
     }
 }
 

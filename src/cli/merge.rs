@@ -22,8 +22,7 @@ use crate::raw::dump::Dump;
 /// side by side. Of profiles counts, head counts and call targets are added, and the earliest
 /// timestamp stays. Profiles may have any versions; the output has that of the first one, unless --to or
 /// --for-gcc say otherwise. Live files (FILE.live.N) are read as the dumps of their
-/// processes, and stay: the next start of their program adds them to FILE, so add them by hand, and
-/// remove them then, only if it will not start again.
+/// processes, and stay: `fold` and the next start of their program add them to FILE.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

@@ -15,6 +15,7 @@ mod diff;
 mod error;
 mod extract;
 mod flags;
+mod fold;
 mod input;
 mod install;
 mod man;
@@ -59,6 +60,7 @@ enum Command {
     Install(install::Install),
     Convert(convert::Convert),
     Merge(merge::Merge),
+    Fold(fold::Fold),
     Show(show::Show),
     Check(check::Check),
     Extract(extract::Extract),
@@ -85,6 +87,7 @@ impl Cli {
             Command::Install(install) => install.run(),
             Command::Convert(convert) => convert.run(),
             Command::Merge(merge) => merge.run(),
+            Command::Fold(fold) => fold.run(),
             Command::Show(show) => show.run(),
             Command::Check(check) => check.run(),
             Command::Extract(extract) => extract.run(),

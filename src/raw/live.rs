@@ -25,6 +25,16 @@ pub const START: u64 = 65536;
 /// Live files of one dump: as many processes can have live counters at the same time.
 pub const MOST: u64 = 256;
 
+/// Where the id stands.
+pub const ID: u64 = core::mem::offset_of!(Header, id) as u64;
+
+/// The id in a live file; `None` if its counts have been added, or it was cut short before there were
+/// any.
+pub fn id(file: &[u8]) -> Option<u64> {
+    let (header, _) = Header::read_from_prefix(file).ok()?;
+    Some(header.id).filter(|&id| header.magic == MAGIC && id != 0)
+}
+
 /// The start of a live file.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]

@@ -86,8 +86,13 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     }
 
     /// Ends the dump and gives the sink back.
-    pub fn finish(mut self) -> Result<S, S::Error> {
-        self.end()?;
+    pub fn finish(self) -> Result<S, S::Error> {
+        self.finish_with(0)
+    }
+
+    /// The same, with the id of a live file.
+    pub fn finish_with(mut self, added: u64) -> Result<S, S::Error> {
+        self.end_with(added)?;
         Ok(self.sink)
     }
 

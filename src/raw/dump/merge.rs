@@ -10,6 +10,9 @@ impl Dump {
     /// Folds `newer` in, as a program that wrote it into this file would have: modules of the same
     /// build are added, others stand beside.
     pub fn merge(&mut self, newer: Self) {
+        if self.last_live == 0 {
+            self.last_live = newer.last_live;
+        }
         for module in newer.modules {
             match self.modules.iter_mut().find(|old| old.record.identity == module.record.identity)
             {

@@ -23,6 +23,8 @@ pub use check::{check, sections};
 pub struct Dump {
     /// In the order of the file, which is the order in which they were first written.
     pub modules: Vec<Module>,
+    /// Id of the live file that was added last, 0 if none was.
+    pub last_live: u64,
 }
 
 /// One build of one executable or shared object, with the counts of its runs.

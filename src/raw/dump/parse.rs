@@ -21,13 +21,11 @@ impl Dump {
     pub fn parse(bytes: &[u8]) -> Result<Self, Damage> {
         let mut buffer = boxed_buffer();
         let mut reader = Reader::new(bytes, &mut buffer);
-        modules(&mut reader).map(|modules| Self { modules }).map_err(|_| reader.damage())
+        dump(&mut reader).map_err(|_| reader.damage())
     }
 }
 
-fn modules(
-    reader: &mut Reader<'_, &[u8]>,
-) -> Result<Vec<Module>, Failure<core::convert::Infallible>> {
+fn dump(reader: &mut Reader<'_, &[u8]>) -> Result<Dump, Failure<core::convert::Infallible>> {
     reader.start()?;
     let mut modules = Vec::new();
     let mut open: Option<Streams> = None;
@@ -43,8 +41,8 @@ fn modules(
                     }
                 }
                 if section.kind == SectionKind::End {
-                    reader.end(modules.len() as u64)?;
-                    return Ok(modules);
+                    let last_live = reader.end(modules.len() as u64)?;
+                    return Ok(Dump { modules, last_live });
                 }
                 *open = Some(Streams::new(section.offset, reader.module()?));
             }

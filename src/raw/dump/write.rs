@@ -27,7 +27,7 @@ impl Dump {
         for module in &self.modules {
             let Ok(()) = module.write(&mut writer);
         }
-        let Ok(bytes) = writer.finish();
+        let Ok(bytes) = writer.finish_with(self.last_live);
         bytes
     }
 }

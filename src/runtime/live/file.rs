@@ -8,7 +8,7 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use crate::raw::gcov::Rule;
 use crate::raw::layout::{Identity, SectionKind, Sums};
-use crate::raw::live::{Header, MAGIC, MOST, START};
+use crate::raw::live::{Header, ID, MAGIC, MOST, START};
 use crate::raw::writer::{Buffer, Sink, Writer};
 use crate::runtime::abi::gcov::{Part, Shift};
 use crate::runtime::counters::topn::{Node, Nodes};
@@ -17,8 +17,6 @@ use crate::runtime::module::{LiveModule, Objects};
 use crate::runtime::place::Path;
 use crate::runtime::replace::still_named;
 use crate::runtime::sys::{self, Access, Errno, File};
-
-const ID: u64 = core::mem::offset_of!(Header, id) as u64;
 
 /// Where the linker script put the counters.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,9 @@
 //! The linker script `live.ld` gathers counters and nodes into pages of their own, and the runtime
 //! maps `FILE.live.N` over them: N is the first number that no other process has, which the file's
 //! `flock` says. At its end a process adds its counts to `FILE` as always and removes the file. What
-//! is left of a process that did not come so far is added by the next start of the same program, or
-//! the next fork in one. A forked child gets a file of its own before it counts anything.
+//! is left of a process that did not come so far is added by the next start of the same program, the
+//! next fork in one, or `countersink fold`. A forked child gets a file of its own before it counts
+//! anything.
 //!
 //! Exactly once: a live file has an id. Who adds it to `FILE` writes the id into the new file's END
 //! section, where it stays until the next live file is added. A file with the id that stands there

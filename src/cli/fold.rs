@@ -1,0 +1,233 @@
+//! `countersink fold`.
+//!
+//! Keeps to the runtime's rules, since programs may start and end meanwhile: the dump is replaced under
+//! the lock of `FILE.part`, a live file is whose lock it is, and the dump's END section tells which was
+//! added last, so that each is added exactly once wherever this or another process is interrupted.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use super::error::{Context, Error, Result};
+use super::{Outcome, output};
+use crate::raw::dump::Dump;
+use crate::raw::live;
+
+/// As long as the runtime waits.
+const PATIENCE: Duration = Duration::from_mins(1);
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Add to dumps what killed programs have left in live files
+///
+/// A program with live counters (`flags --live`) that does not come to its end leaves FILE.live.N. The
+/// next start of the same build adds it to FILE; this does so now, of any build, exactly once, whoever
+/// else is at it. Files of processes that still run are left to them.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  countersink fold prog.csraw
+  countersink convert prog.csraw -o prog.gcov")]
+pub struct Fold {
+    /// Dumps, which need not be there yet, with live files beside them
+    #[arg(value_name = "FILE", required = true)]
+    dumps: Vec<PathBuf>,
+}
+
+/// What became of the live files of a dump.
+#[derive(Default)]
+struct Folded {
+    added: usize,
+    /// Their processes run.
+    running: usize,
+}
+
+impl Fold {
+    pub fn run(&self) -> Result<Outcome> {
+        for dump in &self.dumps {
+            let target = target(dump);
+            if number_beside(&target) == 0 && !target.exists() {
+                return Err(Error::about(dump, "neither a dump nor live files of one"));
+            }
+            let Folded { added, running } = fold(&target)?;
+            let running = match running {
+                0 => String::new(),
+                more => format!(", {more} of running processes left to them"),
+            };
+            output::say(format_args!("{}: {added} live files added{running}", dump.display()));
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+/// How many live files a dump has beside it.
+pub fn number_beside(dump: &Path) -> usize {
+    (0..live::MOST).filter(|&number| with_suffix(dump, &format!("live.{number}")).exists()).count()
+}
+
+/// The dump itself, where a symbolic link leads to it.
+fn target(dump: &Path) -> PathBuf {
+    fs::canonicalize(dump).unwrap_or_else(|_| dump.to_owned())
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(".");
+    path.push(suffix);
+    path.into()
+}
+
+fn fold(target: &Path) -> Result<Folded> {
+    let mut folded = Folded::default();
+    for number in 0..live::MOST {
+        let path = with_suffix(target, &format!("live.{number}"));
+        match open_to_own(&path, false)? {
+            Taken::Missing => {}
+            Taken::Others => folded.running += 1,
+            Taken::Ours(file) => {
+                folded.added += usize::from(add(&LiveFile { path, file }, target)?);
+            }
+        }
+    }
+    Ok(folded)
+}
+
+/// A file that is to be ours alone.
+enum Taken {
+    Ours(File),
+    Others,
+    Missing,
+}
+
+/// Opens and locks a file.
+fn open_to_own(path: &Path, create: bool) -> Result<Taken> {
+    let found = fs::symlink_metadata(path);
+    if found.is_ok_and(|found| !found.is_file()) {
+        return Err(Error::about(path, "not a regular file"));
+    }
+    let file = match File::options().read(true).write(true).create(create).open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound && !create => return Ok(Taken::Missing),
+        result => result.about(path)?,
+    };
+    match file.try_lock() {
+        Ok(()) if is_named(&file, path) => Ok(Taken::Ours(file)),
+        // Another process has renamed or removed it just now.
+        Ok(()) => Ok(Taken::Missing),
+        Err(TryLockError::WouldBlock) => Ok(Taken::Others),
+        Err(TryLockError::Error(error)) => Err(Error::about(path, error)),
+    }
+}
+
+fn is_named(file: &File, path: &Path) -> bool {
+    let identity = |found: fs::Metadata| (found.dev(), found.ino());
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(opened), Ok(named)) => identity(opened) == identity(named),
+        _ => false,
+    }
+}
+
+/// A live file that no process has.
+struct LiveFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl LiveFile {
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        (&self.file).read_to_end(&mut bytes).about(&self.path)?;
+        Ok(bytes)
+    }
+
+    /// Its counts are in the dump.
+    fn remove(&self) -> Result<()> {
+        settle(&self.file).and_then(|()| fs::remove_file(&self.path)).about(&self.path)
+    }
+}
+
+/// Takes its id from a live file, so that nobody adds it any more.
+fn settle(file: &File) -> std::io::Result<()> {
+    file.write_all_at(&0u64.to_ne_bytes(), live::ID)
+}
+
+/// The right to replace the dump, and the file that will take its place.
+struct Part {
+    path: PathBuf,
+    file: File,
+    renamed: bool,
+}
+
+impl Part {
+    fn lock(target: &Path) -> Result<Self> {
+        let path = with_suffix(target, "part");
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            match open_to_own(&path, true)? {
+                Taken::Ours(file) => return Ok(Self { path, file, renamed: false }),
+                Taken::Missing => {}
+                Taken::Others => std::thread::sleep(PAUSE),
+            }
+        }
+        Err(Error::about(path, "another process has it locked"))
+    }
+
+    fn replace(&mut self, target: &Path, bytes: &[u8]) -> std::io::Result<()> {
+        if let Ok(old) = fs::metadata(target) {
+            // As far as its owner is the same.
+            let _ = self.file.set_permissions(old.permissions());
+        }
+        self.file.set_len(0)?;
+        self.file.write_all(bytes)?;
+        fs::rename(&self.path, target)?;
+        self.renamed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if !self.renamed {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Adds a live file to the dump and removes it; tells whether there was something to be added.
+fn add(left: &LiveFile, target: &Path) -> Result<bool> {
+    let mut part = Part::lock(target)?;
+    // Read under the lock: until then others may add it.
+    let bytes = left.bytes()?;
+    let Some(id) = live::id(&bytes) else {
+        left.remove()?;
+        return Ok(false);
+    };
+    let mut dump = match fs::read(target) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Dump::default(),
+        old => match old.about(target)? {
+            empty if empty.is_empty() => Dump::default(),
+            old => Dump::parse(&old).about(target)?,
+        },
+    };
+    let is_new = dump.last_live != id;
+    if is_new {
+        dump.merge(Dump::parse_live(&bytes).about(&left.path)?);
+        settle_before(target, dump.last_live)?;
+        dump.last_live = id;
+        part.replace(target, &dump.to_bytes()).about(target)?;
+    }
+    left.remove()?;
+    Ok(is_new)
+}
+
+/// The dump is about to forget which live file was added before, should that still be there.
+fn settle_before(target: &Path, id: u64) -> Result<()> {
+    let path = with_suffix(target, &format!("live.{}", id % live::MOST));
+    let Ok(file) = File::options().read(true).write(true).open(&path) else { return Ok(()) };
+    let mut found = [0; 8];
+    let is_it = file.read_exact_at(&mut found, live::ID).is_ok() && u64::from_ne_bytes(found) == id;
+    if id != 0 && is_it { settle(&file).about(path) } else { Ok(()) }
+}
