@@ -60,6 +60,7 @@ fn the_examples_of_the_help_texts_work() {
         "install",
         "convert",
         "merge",
+        "fold",
         "show",
         "check",
         "diff",
@@ -326,4 +327,15 @@ fn json_has_the_documented_schema() {
     assert_eq!(one["functions"].as_array().unwrap().len(), 1);
     let work = functions.iter().find(|function| function["name"] == "work").unwrap();
     assert_eq!(&one["functions"][0], work);
+}
+
+/// The shell would divide what `$(countersink flags)` prints.
+#[test]
+fn a_cache_folder_with_a_blank() {
+    let shop = Workshop::new();
+    let mut flags = shop.command(env!("CARGO_BIN_EXE_countersink"));
+    let output = flags.env("XDG_CACHE_HOME", shop.path("my cache")).arg("flags").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
+    assert!(told.contains("has a blank") && told.contains("XDG_CACHE_HOME"), "{told}");
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use std::prelude::v1::*;
 
-use super::error::Result;
+use super::error::{Error, Result};
 use super::{Outcome, archive, output};
 
 /// Print the flags that link the runtime into a program
@@ -50,6 +50,10 @@ impl Flags {
             _ => &archive::HOSTED,
         };
         let directory = archive.unpacked()?;
+        if directory.to_string_lossy().contains(char::is_whitespace) {
+            let why = "has a blank, at which a shell divides the flags; choose another folder";
+            return Err(Error::about(directory, format!("{why} with XDG_CACHE_HOME")));
+        }
         let (undefined, directory) = (archive::UNDEFINED, directory.display());
         let mut flags = format!("{undefined} -L{directory} -l{}", archive.name);
         if !self.bare {
