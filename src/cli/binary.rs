@@ -132,10 +132,10 @@ impl Sources for World<'_> {
     fn stacks(
         &self,
         module: usize,
-        lines: &BTreeSet<SourceLine>,
-    ) -> impl IntoIterator<Item = (SourceLine, Stack)> {
-        let binary = self.binaries().get(module);
-        let stacks = binary.map(|binary| binary.stacks(lines, &|path| self.places.moved(path)));
+        lines: impl FnOnce() -> BTreeSet<SourceLine>,
+    ) -> Vec<(SourceLine, Stack)> {
+        let binary = self.binaries().get(module).filter(|binary| !binary.debug.is_empty());
+        let stacks = binary.map(|binary| binary.stacks(&lines(), &|path| self.places.moved(path)));
         stacks.unwrap_or_default()
     }
 

@@ -4,19 +4,17 @@ use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use clap::{Args, ValueEnum};
-use hashbrown::HashMap;
 
 use super::binary::World;
-use super::error::{Context, Error, Result};
+use super::cores::Cores;
+use super::error::{Error, Result};
 use super::input::{Format, Input};
-use super::notes::{Missing, Places, display};
+use super::notes::{Files, Found, Missing, Places, display};
 use super::output;
 use super::profile_format::{Choice, ProfileFormat, Target};
-use super::progress::Progress;
 use super::{Outcome, warn};
 use crate::convert::{self, Inline, Statistics};
 use crate::formats::afdo_v4::encode::Encoding;
-use crate::formats::gcno::Notes;
 use crate::profile::Profile;
 use crate::raw::dump::Dump;
 
@@ -147,12 +145,6 @@ impl Convert {
     }
 }
 
-/// Paths and contents of files.
-type Files = Vec<(PathBuf, Vec<u8>)>;
-
-/// For each module's objects the place of their file, if they have one.
-type Chosen = Vec<Vec<Option<usize>>>;
-
 impl ConvertSources {
     /// The sum of all inputs as a profile. What dumps lose on the way is told.
     pub fn profile(&self, inputs: &[Input]) -> Result<Profile> {
@@ -169,37 +161,16 @@ impl ConvertSources {
     }
 
     fn profile_of_dump(&self, dump: &Dump, name: &Path) -> Result<Profile> {
-        let mut missing = Vec::new();
-        let (files, chosen) = self.read_notes(dump, &mut missing);
-        let notes = files.iter().map(|(path, bytes)| Notes::decode(bytes).about(path));
-        let notes: Vec<Notes> = notes.collect::<Result<_>>()?;
+        let files = Files::read(dump, &self.places);
+        let Found { notes, chosen, missing } = files.decode();
         let world = World::new(dump, &self.places, self.binary.as_deref(), self.verbose)?;
         let inline = match self.inline {
             Inlining::Flat => Inline::Flat,
             Inlining::Nested => Inline::Nested,
         };
-        let (profile, statistics) = convert::profile(dump, &notes, &chosen, &world, inline);
+        let (profile, statistics) = convert::profile(dump, &notes, &chosen, &world, &Cores, inline);
         self.report(&statistics, &missing, name)?;
         Ok(profile)
-    }
-
-    /// The files of notes, each once, and which one is whose.
-    fn read_notes(&self, dump: &Dump, missing: &mut Vec<Missing>) -> (Files, Chosen) {
-        let objects = dump.modules.iter().map(|module| module.objects.len()).sum();
-        let mut progress = Progress::new(objects);
-        let (mut files, mut known) = (Files::new(), HashMap::new());
-        let mut choose = |object| {
-            progress.step();
-            let (path, bytes) = self.places.read(object).map_err(|e| missing.push(e)).ok()?;
-            Some(*known.entry(path.clone()).or_insert_with(|| {
-                files.push((path, bytes));
-                files.len() - 1
-            }))
-        };
-        let modules = dump.modules.iter();
-        let chosen = modules.map(|module| module.objects.iter().map(&mut choose).collect());
-        let chosen = chosen.collect();
-        (files, chosen)
     }
 
     fn report(&self, statistics: &Statistics, missing: &[Missing], name: &Path) -> Result<()> {

@@ -10,6 +10,7 @@ mod check;
 mod compiler;
 mod completions;
 mod convert;
+mod cores;
 mod debug_file;
 mod diff;
 mod error;
@@ -44,6 +45,8 @@ use error::Result;
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    jobs: cores::Jobs,
 }
 
 const SESSION: &str = "\
@@ -82,6 +85,7 @@ pub enum Outcome {
 impl Cli {
     /// Does what the arguments ask for.
     pub fn run(&self) -> Result<Outcome> {
+        self.jobs.apply();
         match &self.command {
             Command::Flags(flags) => flags.run(),
             Command::Install(install) => install.run(),

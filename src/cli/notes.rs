@@ -6,13 +6,18 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 
 use super::error::Error;
 use super::input::read_regular;
+use super::progress::Progress;
 use crate::formats::gcno::Notes;
-use crate::raw::dump::Object;
+use crate::formats::words::WordError;
+use crate::raw::dump::{Dump, Object};
 
 /// Where notes and sources are.
 #[derive(Debug, Args)]
@@ -53,42 +58,37 @@ impl Places {
         self.path_map.iter().find_map(fits).unwrap_or_else(|| path.to_owned())
     }
 
-    /// Reads the notes of an object; gives the file's name, too.
-    pub fn read(&self, object: &Object) -> std::result::Result<(PathBuf, Vec<u8>), Missing> {
-        if object.path.len() > LONGEST_PATH {
-            let file = display(&object.path[..64]).join("...");
+    /// Reads the first file that may be the notes of the object with this recorded path; gives the
+    /// file's name, too. One that is there but does not fit says more than one that is not there.
+    fn read(&self, recorded: &[u8]) -> std::result::Result<(PathBuf, Vec<u8>), Missing> {
+        if recorded.len() > LONGEST_PATH {
+            let file = display(&recorded[..64]).join("...");
             return Err(Missing { file, what: "no path of a file".into() });
         }
-        let candidates = self.candidates(object);
         let mut missing = None;
-        for file in candidates {
-            let what = match read_regular(&file) {
-                Ok(bytes) => match check(&bytes, object) {
-                    Ok(()) => return Ok((file, bytes)),
-                    Err(what) => what,
-                },
+        for file in self.candidates(recorded) {
+            match read_regular(&file) {
+                Ok(bytes) => return Ok((file, bytes)),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     missing.get_or_insert(Missing { file, what: "no such file".into() });
-                    continue;
                 }
-                Err(error) => error.to_string(),
-            };
-            // A file that is there but does not fit says more than one that is not there.
-            return Err(Missing { file, what });
+                Err(error) => return Err(Missing { file, what: error.to_string() }),
+            }
         }
         Err(missing.unwrap_or(Missing { file: PathBuf::new(), what: "no path".into() }))
     }
 
     /// Reads the object file beside the place of the notes; gives its name, too.
     pub fn read_object(&self, object: &Object) -> Option<(PathBuf, Vec<u8>)> {
-        let mut beside = self.candidates(object).into_iter().map(|path| path.with_extension("o"));
+        let mut beside =
+            self.candidates(&object.path).into_iter().map(|path| path.with_extension("o"));
         beside.find_map(|path| read_regular(&path).ok().map(|bytes| (path, bytes)))
     }
 
     /// Where notes may be: beside the recorded data file; under `--notes` with ever fewer of its
     /// directories.
-    fn candidates(&self, object: &Object) -> Vec<PathBuf> {
-        let recorded = notes_path(&self.moved(&object.path));
+    fn candidates(&self, recorded: &[u8]) -> Vec<PathBuf> {
+        let recorded = notes_path(&self.moved(recorded));
         let plain = demangled(&recorded).map(|path| self.moved(&path)).map(path_of);
         let recorded = path_of(recorded);
         let mut candidates = Vec::new();
@@ -123,17 +123,93 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
     ffi::OsString::from_vec(bytes).into()
 }
 
-/// Whether notes are those of the object's very compilation.
-fn check(bytes: &[u8], object: &Object) -> std::result::Result<(), String> {
-    let notes = Notes::decode(bytes).map_err(|error| error.to_string())?;
-    if notes.stamp != object.stamp {
-        // In both byte orders of the header the stamp is the third word.
-        return Err(format!(
-            "0x8: stamp: expected {:#010x}, found {:#010x}: the notes are of another compilation",
-            object.stamp, notes.stamp
-        ));
+/// Notes, or what is wrong with them.
+type Decoded<'n> = std::result::Result<Notes<'n>, WordError>;
+
+/// The notes of a dump's objects.
+pub struct Found<'n> {
+    /// Those that are used, each once.
+    pub notes: Vec<Notes<'n>>,
+    /// For each module's objects the place of theirs, if they have any.
+    pub chosen: Vec<Vec<Option<usize>>>,
+    /// Why others have none.
+    pub missing: Vec<Missing>,
+}
+
+/// The files that may be notes of a dump's objects.
+pub struct Files<'d> {
+    dump: &'d Dump,
+    /// Each once.
+    files: Vec<(PathBuf, Vec<u8>)>,
+    /// By the recorded paths of objects.
+    places: HashMap<&'d [u8], std::result::Result<usize, Missing>>,
+}
+
+impl<'d> Files<'d> {
+    /// Reads them.
+    pub fn read(dump: &'d Dump, places: &Places) -> Self {
+        let objects = dump.modules.iter().flat_map(|module| &module.objects);
+        let mut known = HashSet::new();
+        let paths = objects.map(|object| &*object.path).filter(|path| known.insert(*path));
+        let paths: Vec<&[u8]> = paths.collect();
+        let progress = Mutex::new(Progress::new(paths.len()));
+        let read = |path: &&[u8]| {
+            progress.lock().unwrap_or_else(PoisonError::into_inner).step();
+            places.read(path)
+        };
+        let found: Vec<_> = paths.par_iter().map(read).collect();
+        let (mut files, mut known) = (Vec::new(), HashMap::new());
+        let mut add = |(path, bytes): (PathBuf, Vec<u8>)| {
+            *known.entry(path.clone()).or_insert_with(|| {
+                files.push((path, bytes));
+                files.len() - 1
+            })
+        };
+        let found = found.into_iter().map(|found| found.map(&mut add));
+        let places = paths.into_iter().zip(found).collect();
+        Self { dump, files, places }
     }
-    Ok(())
+
+    /// Decodes them, and finds out which are whose.
+    pub fn decode(&self) -> Found<'_> {
+        let files = self.files.par_iter();
+        let decoded: Vec<Decoded<'_>> = files.map(|(_, bytes)| Notes::decode(bytes)).collect();
+        let mut missing = Vec::new();
+        let mut choose =
+            |object| self.fitting(object, &decoded).map_err(|why| missing.push(why)).ok();
+        let modules = self.dump.modules.iter();
+        let chosen = modules.map(|module| module.objects.iter().map(&mut choose).collect());
+        let mut chosen: Vec<Vec<Option<usize>>> = chosen.collect();
+        // Those that are nobody's speak of functions that are not in the program.
+        let used: HashSet<usize> = chosen.iter().flatten().flatten().copied().collect();
+        let mut numbers = HashMap::with_capacity(used.len());
+        let mut notes = Vec::with_capacity(used.len());
+        for (place, decoded) in decoded.into_iter().enumerate().filter(|(p, _)| used.contains(p)) {
+            numbers.insert(place, notes.len());
+            notes.extend(decoded);
+        }
+        chosen.iter_mut().flatten().flatten().for_each(|place| *place = numbers[place]);
+        Found { notes, chosen, missing }
+    }
+
+    /// The place of the notes of an object's very compilation.
+    fn fitting(
+        &self,
+        object: &Object,
+        decoded: &[Decoded<'_>],
+    ) -> std::result::Result<usize, Missing> {
+        let place = self.places[&*object.path].clone()?;
+        let what = match &decoded[place] {
+            Ok(notes) if notes.stamp == object.stamp => return Ok(place),
+            // In both byte orders of the header the stamp is the third word.
+            Ok(notes) => format!(
+                "0x8: stamp: expected {:#010x}, found {:#010x}: the notes are of another compilation",
+                object.stamp, notes.stamp
+            ),
+            Err(error) => error.to_string(),
+        };
+        Err(Missing { file: self.files[place].0.clone(), what })
+    }
 }
 
 /// The path for messages and for `--prefix`.

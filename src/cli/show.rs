@@ -351,10 +351,10 @@ fn gcno(notes: &Notes<'_>) -> String {
         String::from_utf8_lossy(notes.directory),
     );
     for function in &notes.functions {
-        let (name, source) =
-            (String::from_utf8_lossy(function.name), String::from_utf8_lossy(function.source));
+        let [name, source] =
+            [function.name, notes.source(function)].map(|bytes| String::from_utf8_lossy(bytes));
         let (start, end) = (function.start_line, function.end_line);
-        let (blocks, arcs) = (function.blocks, function.arcs.len());
+        let (blocks, arcs) = (function.blocks, notes.arcs(function).len());
         let _ = writeln!(text, "{name}  {source}:{start}-{end}, {blocks} blocks, {arcs} arcs");
     }
     text

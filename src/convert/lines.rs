@@ -8,8 +8,6 @@
 
 use alloc::vec::Vec;
 
-use hashbrown::HashMap;
-
 use super::copies::Chain;
 use crate::profile::{FileId, SymbolId};
 
@@ -60,7 +58,8 @@ pub struct Home {
 /// The functions of all files.
 #[derive(Debug, Default)]
 pub struct Lines {
-    files: HashMap<FileId, File>,
+    /// By their places among the files.
+    files: Vec<File>,
 }
 
 /// The functions of one file.
@@ -72,15 +71,23 @@ struct File {
     reach: Vec<u32>,
 }
 
+impl File {
+    const EMPTY: Self = Self { extents: Vec::new(), reach: Vec::new() };
+}
+
 impl Lines {
     /// Adds a function of a file.
     pub fn add(&mut self, extent: Extent) {
-        self.files.entry(extent.file).or_default().extents.push(extent);
+        let place = extent.file.index();
+        if self.files.len() <= place {
+            self.files.resize_with(place + 1, File::default);
+        }
+        self.files[place].extents.push(extent);
     }
 
     /// To be called after the last [`Lines::add`].
     pub fn sort(&mut self) {
-        for File { extents, reach } in self.files.values_mut() {
+        for File { extents, reach } in &mut self.files {
             extents.sort_by_key(|extent| (extent.start, extent.end, extent.symbol));
             extents.dedup();
             let last = extents.iter().scan(0, |last, extent| {
@@ -114,31 +121,32 @@ impl Lines {
     /// The owner as far as extents tell, and where it starts.
     fn by_notes(&self, file: FileId, line: u32, function: &Extent) -> (Owner, Option<u32>) {
         let own = (file == function.file && function.contains(line)).then_some(function);
-        let innermost = self.innermost(file, line);
+        let mut innermost = self.innermost(file, line);
         let one = |extent: &Extent| Owner::One(extent.home());
-        match (own, &innermost[..]) {
-            (None, []) => (Owner::Nobody, None),
+        match (own, innermost.next()) {
+            (None, None) => (Owner::Nobody, None),
             // Nothing stands further inside: its own, whoever else stands in the same lines.
-            (Some(own), inner) if inner.iter().all(|extent| extent.start <= own.start) => {
+            (Some(own), inner) if inner.is_none_or(|extent| extent.start <= own.start) => {
                 (one(own), Some(own.start))
             }
-            (_, [extent, others @ ..]) => {
-                let alone = others.iter().all(|other| other.symbol == extent.symbol);
+            (_, Some(extent)) => {
+                let alone = innermost.all(|other| other.symbol == extent.symbol);
                 (if alone { one(extent) } else { Owner::Several }, Some(extent.start))
             }
-            (Some(own), []) => (one(own), Some(own.start)),
+            (Some(own), None) => (one(own), Some(own.start)),
         }
     }
 
     /// The functions around a line that start last.
-    fn innermost(&self, file: FileId, line: u32) -> Vec<Extent> {
-        let Some(File { extents, reach }) = self.files.get(&file) else { return Vec::new() };
+    fn innermost(&self, file: FileId, line: u32) -> impl Iterator<Item = &Extent> {
+        let known = self.files.get(file.index());
+        let File { extents, reach } = known.unwrap_or(const { &File::EMPTY });
         let before = extents.partition_point(|extent| extent.start <= line);
-        let reaching = (0..before).rev().take_while(|&place| reach[place] >= line);
-        let around = reaching.map(|place| extents[place]).filter(|extent| extent.contains(line));
-        let mut around = around.peekable();
+        let reaching = (0..before).rev().take_while(move |&place| reach[place] >= line);
+        let around = reaching.map(|place| &extents[place]);
+        let mut around = around.filter(move |extent| extent.contains(line)).peekable();
         let last = around.peek().map(|extent| extent.start);
-        around.take_while(|extent| Some(extent.start) == last).collect()
+        around.take_while(move |extent| Some(extent.start) == last)
     }
 }
 

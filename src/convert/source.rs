@@ -32,14 +32,15 @@ pub trait Sources {
         Err(Unplaced::NoCode)
     }
 
-    /// The stacks of all of a module's instructions that belong to these lines.
+    /// The stacks of all of a module's instructions that belong to these lines, which are collected if
+    /// there is anything to ask.
     fn stacks(
         &self,
         module: usize,
-        lines: &BTreeSet<SourceLine>,
-    ) -> impl IntoIterator<Item = (SourceLine, Stack)> {
+        lines: impl FnOnce() -> BTreeSet<SourceLine>,
+    ) -> Vec<(SourceLine, Stack)> {
         let _ = (module, lines);
-        []
+        Vec::new()
     }
 
     /// The name of a global function that no notes know.

@@ -16,9 +16,10 @@ use alloc::vec::Vec;
 
 use super::copies::{self, Chain};
 use super::lines::{Home, Owner};
-use super::profile::{Conversion, Counted, Place};
+use super::positions::Place;
+use super::profile::{Conversion, Counted};
 use super::source::{Call, Sources, Unplaced};
-use crate::formats::gcno::{self, Line};
+use crate::formats::gcno::{Arc, Line};
 use crate::profile::{Position, SymbolId};
 use crate::raw::dump::{FunctionView, SiteView};
 use crate::raw::gcov::Kind;
@@ -33,11 +34,14 @@ impl Conversion {
         view: &FunctionView<'_>,
         module: usize,
         counted: &Counted<'_>,
-        credited: &BTreeMap<Place, u64>,
+        credited: Vec<(Place, u64)>,
         sources: &impl Sources,
     ) {
         let sites = view.sites(Kind::INDIRECT_CALL);
-        let calls = call_blocks(counted.notes);
+        if sites.clone().all(|site| site.total == 0) {
+            return;
+        }
+        let calls = call_blocks(counted.arcs());
         let in_order = calls.len() == sites.len();
         let mut executions = Executions::new();
         for (number, site) in sites.enumerate().filter(|(_, site)| site.total != 0) {
@@ -59,7 +63,7 @@ impl Conversion {
                 Err(why) => self.unplaced(counted, number, why, sources),
             }
         }
-        self.executed(executions, credited);
+        self.executed(executions, &credited.into_iter().collect());
     }
 
     /// A place was executed at least as often as the busiest call there, in each copy of the code.
@@ -134,8 +138,8 @@ impl Conversion {
     ) -> Option<Place> {
         // More arrivals than executions: this is not the site's block after all.
         let fits = site.total.checked_abs()? <= counted.flow.blocks[block as usize];
-        let line = only_line(counted.notes, block).filter(|_| fits)?;
-        match self.owner(counted, counted.file(line.file), line.line) {
+        let line = only_line(counted.lines(), block).filter(|_| fits)?;
+        match self.owner(counted, counted.file(line), line.line) {
             Owner::One(home) => {
                 Some(self.place(counted, home, Position::line(line.line - home.start)))
             }
@@ -168,8 +172,8 @@ impl Conversion {
 }
 
 /// Blocks that end in a call, ascending: those with a fake arc to the exit.
-fn call_blocks(notes: &gcno::Function<'_>) -> Vec<u32> {
-    let calls = notes.arcs.iter().filter(|arc| arc.is_fake() && arc.source != 0);
+fn call_blocks(arcs: &[Arc]) -> Vec<u32> {
+    let calls = arcs.iter().filter(|arc| arc.is_fake() && arc.source != 0);
     let mut blocks: Vec<u32> = calls.map(|arc| arc.source).collect();
     blocks.sort_unstable();
     blocks.dedup();
@@ -177,10 +181,10 @@ fn call_blocks(notes: &gcno::Function<'_>) -> Vec<u32> {
 }
 
 /// The line of a block that has only one.
-fn only_line<'n>(notes: &gcno::Function<'n>, block: u32) -> Option<Line<'n>> {
-    let mut lines = notes.lines.iter().filter(|line| line.block == block);
+fn only_line(lines: &[Line], block: u32) -> Option<&Line> {
+    let mut lines = lines.iter().filter(|line| line.block == block);
     match (lines.next(), lines.next()) {
-        (Some(line), None) => Some(*line),
+        (Some(line), None) => Some(line),
         _ => None,
     }
 }

@@ -31,7 +31,7 @@ impl<'p> Ids<'p> {
         }
         let is_used = |symbol: &SymbolId| ids[symbol.index()] != 0;
         let mut order: Vec<SymbolId> = profile.symbols.iter().filter(is_used).collect();
-        order.sort_unstable_by(|&a, &b| profile.symbols.canonical_order(a, b));
+        profile.symbols.sort(&mut order);
         for (id, symbol) in (1..).zip(&order) {
             ids[symbol.index()] = id;
         }

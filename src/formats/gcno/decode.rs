@@ -1,6 +1,9 @@
 //! Reads `.gcno` files.
 
 use alloc::vec::Vec;
+use core::ops::Range;
+
+use hashbrown::HashMap;
 
 use super::MAGIC;
 use crate::formats::words::{WordDefect, WordError, Words};
@@ -24,6 +27,12 @@ pub struct Notes<'a> {
     pub directory: &'a [u8],
     /// In the order of the object, with some that the object does not have.
     pub functions: Vec<Function<'a>>,
+    /// Source files, as they were spelled to the compiler, each once.
+    pub files: Vec<&'a [u8]>,
+    /// Of all functions.
+    arcs: Vec<Arc>,
+    /// Of all functions.
+    lines: Vec<Line>,
 }
 
 /// The notes of one function.
@@ -39,18 +48,18 @@ pub struct Function<'a> {
     pub name: &'a [u8],
     /// Whether the compiler made it up.
     pub artificial: bool,
-    /// Source file, as it was spelled to the compiler.
-    pub source: &'a [u8],
+    /// Its source file's place in [`Notes::files`].
+    pub file: u32,
     /// Line of its declaration, from which AutoFDO counts.
     pub start_line: u32,
     /// Last line.
     pub end_line: u32,
     /// Number of blocks, entry and exit included.
     pub blocks: u32,
-    /// Arcs in the order of the file, which is that of their counters.
-    pub arcs: Vec<Arc>,
-    /// Lines of all blocks, in the order of the file.
-    pub lines: Vec<Line<'a>>,
+    /// Places of its arcs in the notes'.
+    arcs: Range<u32>,
+    /// Places of its lines in the notes'.
+    lines: Range<u32>,
 }
 
 /// An arc of the control-flow graph.
@@ -65,11 +74,11 @@ pub struct Arc {
 
 /// A source line with code in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct Line {
     /// The block.
     pub block: u32,
-    /// Source file.
-    pub file: &'a [u8],
+    /// Its source file's place in [`Notes::files`].
+    pub file: u32,
     /// Line number, from 1.
     pub line: u32,
 }
@@ -95,18 +104,50 @@ impl<'a> Notes<'a> {
     /// Reads a file.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, WordError> {
         let mut words = Words::open(bytes, MAGIC)?;
+        let mut decoder = Decoder::new(&mut words)?;
+        while !words.is_at_end() {
+            decoder.record(&mut words)?;
+        }
+        Ok(decoder.notes)
+    }
+
+    /// Arcs of a function in the order of the file, which is that of their counters.
+    pub fn arcs(&self, function: &Function<'_>) -> &[Arc] {
+        let Range { start, end } = function.arcs;
+        self.arcs.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// Lines of all blocks of a function, in the order of the file.
+    pub fn lines(&self, function: &Function<'_>) -> &[Line] {
+        let Range { start, end } = function.lines;
+        self.lines.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// The source file that declares a function.
+    pub fn source(&self, function: &Function<'_>) -> &'a [u8] {
+        self.files.get(function.file as usize).copied().unwrap_or_default()
+    }
+}
+
+/// Notes as far as they have been read.
+struct Decoder<'a> {
+    notes: Notes<'a>,
+    /// Places of source files.
+    places: HashMap<&'a [u8], u32>,
+}
+
+impl<'a> Decoder<'a> {
+    fn new(words: &mut Words<'a>) -> Result<Self, WordError> {
         let stamp = words.word()?;
         if words.version.counts_bytes() {
             words.word()?;
         }
         let directory = words.string()?;
         words.word()?;
-        let version = words.version;
-        let mut notes = Self { version, stamp, directory, functions: Vec::new() };
-        while !words.is_at_end() {
-            notes.record(&mut words)?;
-        }
-        Ok(notes)
+        let (version, functions, files) = (words.version, Vec::new(), Vec::new());
+        let (arcs, lines) = (Vec::new(), Vec::new());
+        let notes = Notes { version, stamp, directory, functions, files, arcs, lines };
+        Ok(Self { notes, places: HashMap::new() })
     }
 
     fn record(&mut self, words: &mut Words<'a>) -> Result<(), WordError> {
@@ -118,7 +159,7 @@ impl<'a> Notes<'a> {
         let mut record = words.record(length)?;
         let orphan = record.error_at(start, WordDefect::Order(tag));
         match tag {
-            FUNCTION => self.functions.push(Function::decode(&mut record)?),
+            FUNCTION => self.function(&mut record)?,
             BLOCKS => {
                 let blocks = record.word()?;
                 // Every block but the exit has a record of arcs, if an empty one.
@@ -126,27 +167,31 @@ impl<'a> Notes<'a> {
                     let defect = WordDefect::Length { tag, found: u64::from(blocks) };
                     return Err(record.error_at(start, defect));
                 }
-                let function = self.last(orphan)?;
+                let function = self.last().ok_or(orphan)?;
                 // Blocks that arcs and lines speak of cannot be taken back.
                 if function.blocks != 0 {
                     return Err(orphan);
                 }
                 function.blocks = blocks;
             }
-            ARCS => self.last(orphan)?.decode_arcs(&mut record)?,
-            LINES => self.last(orphan)?.decode_lines(&mut record)?,
+            ARCS => {
+                let blocks = self.last().ok_or(orphan)?.blocks;
+                self.arcs(&mut record, blocks)?;
+            }
+            LINES => {
+                let &mut Function { blocks, file, .. } = self.last().ok_or(orphan)?;
+                self.lines(&mut record, blocks, file)?;
+            }
             _ => {}
         }
         Ok(())
     }
 
-    fn last(&mut self, orphan: WordError) -> Result<&mut Function<'a>, WordError> {
-        self.functions.last_mut().ok_or(orphan)
+    fn last(&mut self) -> Option<&mut Function<'a>> {
+        self.notes.functions.last_mut()
     }
-}
 
-impl<'a> Function<'a> {
-    fn decode(record: &mut Words<'a>) -> Result<Self, WordError> {
+    fn function(&mut self, record: &mut Words<'a>) -> Result<(), WordError> {
         let ident = record.word()?;
         let lineno_checksum = record.word()?;
         let cfg_checksum = record.word()?;
@@ -157,50 +202,74 @@ impl<'a> Function<'a> {
         let _start_column = record.word()?;
         let end_line = record.word()?;
         let _end_column = record.word()?;
-        Ok(Self {
+        let (arcs, lines) = (self.notes.arcs.len() as u32, self.notes.lines.len() as u32);
+        let function = Function {
             ident,
             lineno_checksum,
             cfg_checksum,
             name,
             artificial,
-            source,
+            file: self.file(source),
             start_line,
             end_line,
             blocks: 0,
-            arcs: Vec::new(),
-            lines: Vec::new(),
-        })
-    }
-
-    fn decode_arcs(&mut self, record: &mut Words<'a>) -> Result<(), WordError> {
-        let source = self.block(record)?;
-        while !record.is_at_end() {
-            let destination = self.block(record)?;
-            self.arcs.push(Arc::new(source, destination, record.word()?));
-        }
+            arcs: arcs..arcs,
+            lines: lines..lines,
+        };
+        self.notes.functions.push(function);
         Ok(())
     }
 
-    fn decode_lines(&mut self, record: &mut Words<'a>) -> Result<(), WordError> {
-        let block = self.block(record)?;
-        let mut file = self.source;
+    fn arcs(&mut self, record: &mut Words<'a>, blocks: u32) -> Result<(), WordError> {
+        let source = block(record, blocks)?;
+        while !record.is_at_end() {
+            let destination = block(record, blocks)?;
+            self.notes.arcs.push(Arc::new(source, destination, record.word()?));
+        }
+        let end = self.notes.arcs.len() as u32;
+        self.last().into_iter().for_each(|function| function.arcs.end = end);
+        Ok(())
+    }
+
+    fn lines(
+        &mut self,
+        record: &mut Words<'a>,
+        blocks: u32,
+        mut file: u32,
+    ) -> Result<(), WordError> {
+        let block = block(record, blocks)?;
         loop {
             match record.word()? {
                 0 => match record.string()? {
-                    b"" => return Ok(()),
-                    name => file = name,
+                    b"" => break,
+                    name => file = self.file(name),
                 },
-                line => self.lines.push(Line { block, file, line }),
+                line => self.notes.lines.push(Line { block, file, line }),
             }
         }
+        let end = self.notes.lines.len() as u32;
+        self.last().into_iter().for_each(|function| function.lines.end = end);
+        Ok(())
     }
 
-    fn block(&self, record: &mut Words<'a>) -> Result<u32, WordError> {
-        let (offset, found) = (record.offset(), record.word()?);
-        if found >= self.blocks {
-            let defect = WordDefect::Block { blocks: self.blocks, found };
-            return Err(record.error_at(offset, defect));
+    /// The place of a source file, mostly that of the function at hand.
+    fn file(&mut self, name: &'a [u8]) -> u32 {
+        let last = self.notes.functions.last().map(|function| function.file);
+        if let Some(last) = last.filter(|&last| self.notes.files[last as usize] == name) {
+            return last;
         }
-        Ok(found)
+        let files = &mut self.notes.files;
+        *self.places.entry(name).or_insert_with(|| {
+            files.push(name);
+            files.len() as u32 - 1
+        })
     }
+}
+
+fn block(record: &mut Words<'_>, blocks: u32) -> Result<u32, WordError> {
+    let (offset, found) = (record.offset(), record.word()?);
+    if found >= blocks {
+        return Err(record.error_at(offset, WordDefect::Block { blocks, found }));
+    }
+    Ok(found)
 }

@@ -1,0 +1,35 @@
+//! The processor's cores, among which work is divided.
+
+use std::prelude::v1::*;
+
+use clap::Args;
+use rayon::prelude::*;
+
+use crate::convert::workers::Workers;
+
+/// How many cores work.
+#[derive(Debug, Args)]
+pub struct Jobs {
+    /// Use so many cores [default: all that there are]
+    #[arg(short, long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+}
+
+impl Jobs {
+    /// To be called before any work is divided; holds for the whole process.
+    pub fn apply(&self) {
+        if let Some(jobs) = self.jobs {
+            // It fails where a program has called the tool before, whose choice then stays.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global();
+        }
+    }
+}
+
+/// All cores that [`Jobs`] allows.
+pub struct Cores;
+
+impl Workers for Cores {
+    fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+        items.par_iter().map(&work).collect()
+    }
+}
