@@ -13,6 +13,7 @@ use super::notes::{Files, Found, Missing, Places, display};
 use super::output;
 use super::profile_format::{Choice, ProfileFormat, Target};
 use super::{Outcome, warn};
+use crate::convert::workers::Workers;
 use crate::convert::{self, Inline, Statistics};
 use crate::formats::afdo_v4::encode::Encoding;
 use crate::profile::Profile;
@@ -89,12 +90,12 @@ impl Convert {
         let read = |path: &PathBuf| Input::read(path);
         let inputs = || self.inputs.iter().map(read).collect::<Result<Vec<Input>>>();
         if self.choice.to == Some(Target::Gcda) && self.choice.for_gcc.is_none() {
-            self.write_gcda(&inputs()?)?;
+            self.write_gcda(inputs()?)?;
             return Ok(Outcome::Done);
         }
         // Wrong choices are told before anything is read.
         let format = self.choice.format()?.unwrap_or(ProfileFormat::V4(Encoding::Normal));
-        self.write_profile(&self.sources.profile(&inputs()?)?, format)?;
+        self.write_profile(&self.sources.profile(inputs()?)?, format)?;
         Ok(Outcome::Done)
     }
 
@@ -114,7 +115,7 @@ impl Convert {
         self.inputs.iter().any(same)
     }
 
-    fn write_gcda(&self, inputs: &[Input]) -> Result<()> {
+    fn write_gcda(&self, inputs: Vec<Input>) -> Result<()> {
         if self.output.is_some() {
             return Err(Error::new(
                 "--to gcda writes many files; choose their place with --prefix",
@@ -122,11 +123,15 @@ impl Convert {
         }
         let dump = added(inputs)?;
         let (objects, replaced) = convert::gcda::objects(&dump);
+        let objects: Vec<_> = objects.into_iter().collect();
         let prefix = self.prefix.as_ref().map(|prefix| prefix.as_os_str().as_encoded_bytes());
-        for (recorded, object) in &objects {
+        let written = Cores.map(&objects, |(recorded, object)| {
             let moved = self.sources.places.moved(recorded);
             let place = convert::gcda::place(&moved, prefix, self.strip);
-            output::replace(display(&place), &object.to_bytes())?;
+            output::replace(display(&place), &object.to_bytes()).map(|()| place)
+        });
+        for place in written {
+            let place = place?;
             if self.sources.verbose {
                 output::say(display(&place).display());
             }
@@ -147,15 +152,16 @@ impl Convert {
 
 impl ConvertSources {
     /// The sum of all inputs as a profile. What dumps lose on the way is told.
-    pub fn profile(&self, inputs: &[Input]) -> Result<Profile> {
-        let is_dump = |input: &&Input| input.format == Format::Dump;
-        let dumps: Vec<&Input> = inputs.iter().filter(is_dump).collect();
+    pub fn profile(&self, inputs: Vec<Input>) -> Result<Profile> {
+        let is_dump = |input: &Input| input.format == Format::Dump;
+        let (dumps, profiles): (Vec<_>, Vec<_>) = inputs.into_iter().partition(is_dump);
         let mut profile = Profile::default();
-        if !dumps.is_empty() {
-            profile = self.profile_of_dump(&added(dumps.iter().copied())?, &dumps[0].name)?;
+        if let Some(first) = dumps.first() {
+            let name = first.name.clone();
+            profile = self.profile_of_dump(&added(dumps)?, &name)?;
         }
-        for input in inputs.iter().filter(|input| !is_dump(input)) {
-            profile.merge(&input.profile()?, 1);
+        for input in profiles {
+            profile.merge(&input.into_profile()?, 1);
         }
         Ok(profile)
     }
@@ -195,14 +201,10 @@ impl ConvertSources {
 }
 
 /// The sum of all dumps; profiles are an error.
-pub fn added<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Result<Dump> {
+fn added(inputs: Vec<Input>) -> Result<Dump> {
     let mut sum = Dump::default();
     for input in inputs {
-        if input.format != Format::Dump {
-            let what = format!("expected a raw dump, found {}", input.format.name());
-            return Err(Error::about(&input.name, what));
-        }
-        sum.merge(input.dump()?);
+        sum.merge(input.into_dump()?);
     }
     Ok(sum)
 }

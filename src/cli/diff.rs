@@ -78,7 +78,7 @@ struct RowJson {
 
 impl Diff {
     pub fn run(&self) -> Result<Outcome> {
-        let profile = |path| self.sources.profile(&[Input::read(path)?]);
+        let profile = |path| self.sources.profile(vec![Input::read(path)?]);
         let (first, second) = (profile(&self.first)?, profile(&self.second)?);
         let comparison = Comparison::new(&first, &second);
         let text = if self.json { self.json(&comparison)? } else { self.text(&comparison) };

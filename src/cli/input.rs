@@ -125,8 +125,12 @@ impl Input {
         Ok(Self { name, bytes: dump.to_bytes(), format: Format::Dump })
     }
 
-    /// The dump in it.
+    /// The dump in it; profiles are an error.
     pub fn dump(&self) -> Result<Dump> {
+        if self.format != Format::Dump {
+            let what = format!("expected a raw dump, found {}", self.format.name());
+            return Err(Error::about(&self.name, what));
+        }
         Dump::parse(&self.bytes).about(&self.name)
     }
 
@@ -156,6 +160,11 @@ impl Input {
                 Err(Error::about(&self.name, what))
             }
         }
+    }
+
+    /// The dump in it, and no longer the file.
+    pub fn into_dump(self) -> Result<Dump> {
+        self.dump()
     }
 
     /// The profile in it, and no longer the file.

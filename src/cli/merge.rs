@@ -66,7 +66,7 @@ impl Merge {
                     "dumps are merged to a dump; `convert` makes a profile of them",
                 ));
             }
-            Format::Dump => (dumps(weight, &first, &inputs[1..])?.to_bytes(), Content::Binary),
+            Format::Dump => (dumps(weight, first, &inputs[1..])?.to_bytes(), Content::Binary),
             _ => {
                 let format = chosen.unwrap_or_else(|| ProfileFormat::of(&first));
                 let first = Mutex::new(Some(first));
@@ -78,17 +78,13 @@ impl Merge {
     }
 }
 
-fn dumps(weight: u32, first: &Input, others: &[(u32, &PathBuf)]) -> Result<Dump> {
-    let mut sum = Dump::default();
-    let mut add = |weight, input: &Input| -> Result<()> {
-        let mut dump = super::convert::added([input])?;
+fn dumps(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> {
+    let mut sum = first.into_dump()?;
+    sum.scale(weight);
+    for &(weight, path) in others {
+        let mut dump = Input::read(path)?.into_dump()?;
         dump.scale(weight);
         sum.merge(dump);
-        Ok(())
-    };
-    add(weight, first)?;
-    for &(weight, path) in others {
-        add(weight, &Input::read(path)?)?;
     }
     Ok(sum)
 }

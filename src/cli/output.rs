@@ -45,13 +45,16 @@ pub fn say(line: impl Display) {
 /// Puts a file in place of another in one step; missing directories are made. What a symbolic link
 /// points to is replaced, not the link; devices and pipes are written to.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    // Most of many files are plain ones, or new.
+    if fs::symlink_metadata(path).map_or(true, |found| found.is_file()) {
+        return replace_file(path, bytes);
+    }
     let target = fs::canonicalize(path);
     match (&target, fs::metadata(path)) {
         (_, Ok(found)) if found.is_dir() => Err(Error::about(path, "is a directory")),
         (Ok(target), Ok(found)) if found.is_file() => replace_file(target, bytes),
         // Dangling: there is nothing to be lost.
         (Err(_), Err(_)) if path.is_symlink() => fs::write(path, bytes).about(path),
-        (_, Err(_)) => replace_file(path, bytes),
         _ => fs::OpenOptions::new()
             .write(true)
             .open(path)
@@ -65,11 +68,16 @@ fn replace_file(path: &Path, bytes: &[u8]) -> Result<()> {
         Some(directory) if !directory.as_os_str().is_empty() => directory,
         _ => Path::new("."),
     };
-    fs::create_dir_all(directory).about(directory)?;
-    let mut file = tempfile::Builder::new()
-        .permissions(permissions(path))
-        .tempfile_in(directory)
-        .about(path)?;
+    let mut new = tempfile::Builder::new();
+    new.permissions(permissions(path));
+    let mut file = match new.tempfile_in(directory) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            fs::create_dir_all(directory).about(directory)?;
+            new.tempfile_in(directory)
+        }
+        created => created,
+    }
+    .about(path)?;
     file.write_all(bytes).about(path)?;
     file.persist(path).map(drop).about(path)
 }

@@ -83,7 +83,7 @@ impl Show {
             Format::V4 if (self.function.is_some() || self.source.is_some()) && !self.json => {
                 self.profile(&self.part(&input)?)?
             }
-            _ => self.profile(&self.sources.profile(&[input])?)?,
+            _ => self.profile(&self.sources.profile(vec![input])?)?,
         };
         output::print(text.as_bytes())?;
         Ok(Outcome::Done)

@@ -15,8 +15,17 @@ use crate::raw::layout::Sums;
 use crate::raw::merge::{Site, counter};
 
 /// The counters of one object.
-#[derive(Clone, Debug)]
-pub struct ObjectCounts {
+#[derive(Clone, Debug, Default)]
+pub struct ObjectCounts<'d> {
+    /// Where they are counted, in the order of the dump.
+    parts: Vec<Part<'d>>,
+}
+
+/// An object in one of the modules that have it.
+type Part<'d> = (&'d Module, &'d Object);
+
+/// The sum of an object's counters.
+struct Sum {
     version: Version,
     stamp: u32,
     checksum: u32,
@@ -24,38 +33,71 @@ pub struct ObjectCounts {
     functions: Vec<Function>,
 }
 
-#[derive(Clone, Debug)]
 struct Function {
     record: FunctionRecord,
     counters: Vec<(Kind, Counters)>,
 }
 
-#[derive(Clone, Debug)]
 enum Counters {
     Plain(Rule, Vec<i64>),
     Sites(Vec<Site>),
 }
 
 /// The objects of a dump by the path recorded in them, and how many were replaced by later ones.
-pub fn objects(dump: &Dump) -> (BTreeMap<Vec<u8>, ObjectCounts>, usize) {
-    let mut files = BTreeMap::<Vec<u8>, ObjectCounts>::new();
+pub fn objects(dump: &Dump) -> (BTreeMap<&[u8], ObjectCounts<'_>>, usize) {
+    let mut files = BTreeMap::<&[u8], ObjectCounts<'_>>::new();
     let mut replaced = 0;
-    for (module, object) in dump.modules.iter().flat_map(|m| m.objects.iter().map(move |o| (m, o)))
-    {
-        let mut counts = ObjectCounts::of(module, object);
-        if let Some(older) = files.get(&object.path) {
-            match counts.is_compatible_with(older) {
-                true => counts.merge(older),
-                false => replaced += 1,
+    for module in &dump.modules {
+        for object in &module.objects {
+            let ObjectCounts { parts } = files.entry(&object.path).or_default();
+            if parts.last().is_some_and(|&older| !are_compatible((module, object), older)) {
+                replaced += 1;
+                parts.clear();
             }
+            parts.push((module, object));
         }
-        files.insert(object.path.clone(), counts);
     }
     (files, replaced)
 }
 
-impl ObjectCounts {
-    fn of(module: &Module, object: &Object) -> Self {
+/// Whether libgcov would add counts of an object to older ones, and the functions agree.
+fn are_compatible(newer: Part<'_>, older: Part<'_>) -> bool {
+    let same = match newer.1.version.counts_bytes() {
+        true => newer.1.checksum == older.1.checksum,
+        false => newer.1.stamp == older.1.stamp,
+    };
+    same && newer.1.version == older.1.version && records(newer).eq(records(older))
+}
+
+fn records<'d>((module, object): Part<'d>) -> impl Iterator<Item = FunctionRecord> + use<'d> {
+    module.functions(object).map(|view| record(&view))
+}
+
+fn record(view: &FunctionView<'_>) -> FunctionRecord {
+    FunctionRecord {
+        ident: view.ident(),
+        lineno_checksum: view.lineno_checksum(),
+        cfg_checksum: view.cfg_checksum(),
+        flags: if view.is_absent() { FunctionRecord::ABSENT } else { 0 },
+    }
+}
+
+impl ObjectCounts<'_> {
+    /// The file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let sums = self.parts.iter().map(|&part| Sum::of(part));
+        let add = |older: Sum, mut newer: Sum| {
+            newer.merge(&older);
+            newer
+        };
+        let Some(sum) = sums.reduce(add) else { return Vec::new() };
+        let Ok(bytes) = sum.encode(Bytes(Vec::new()));
+        bytes.0
+    }
+}
+
+impl Sum {
+    fn of((module, object): Part<'_>) -> Self {
         Self {
             version: object.version,
             stamp: object.stamp,
@@ -65,18 +107,6 @@ impl ObjectCounts {
         }
     }
 
-    /// Whether libgcov would add these counts to the older ones, and the functions agree.
-    fn is_compatible_with(&self, older: &Self) -> bool {
-        let same = match self.version.counts_bytes() {
-            true => self.checksum == older.checksum,
-            false => self.stamp == older.stamp,
-        };
-        let records = |counts: &Self| -> Vec<FunctionRecord> {
-            counts.functions.iter().map(|function| function.record).collect()
-        };
-        same && self.version == older.version && records(self) == records(older)
-    }
-
     fn merge(&mut self, older: &Self) {
         self.sums = self.sums.plus(older.sums);
         for (function, older) in self.functions.iter_mut().zip(&older.functions) {
@@ -84,12 +114,6 @@ impl ObjectCounts {
                 counters.merge(older);
             }
         }
-    }
-
-    /// The file.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let Ok(bytes) = self.encode(Bytes(Vec::new()));
-        bytes.0
     }
 
     fn encode<W: Words>(&self, words: W) -> Result<W, W::Error> {
@@ -109,12 +133,6 @@ impl ObjectCounts {
 
 impl Function {
     fn of(view: &FunctionView<'_>, object: &Object) -> Self {
-        let record = FunctionRecord {
-            ident: view.ident(),
-            lineno_checksum: view.lineno_checksum(),
-            cfg_checksum: view.cfg_checksum(),
-            flags: if view.is_absent() { FunctionRecord::ABSENT } else { 0 },
-        };
         let counters = view.kinds().map(|(kind, values)| {
             let rule = object.rules.rule(kind).unwrap_or(kind.usual_rule());
             let counters = match values {
@@ -123,7 +141,7 @@ impl Function {
             };
             (kind, counters)
         });
-        Self { record, counters: counters.collect() }
+        Self { record: record(view), counters: counters.collect() }
     }
 }
 

@@ -54,7 +54,43 @@ pub fn encode_with_summary(
     encoding: Encoding,
 ) -> Result<Vec<u8>, EncodeError> {
     let encoder = Encoder { profile, ids: Ids::new(profile), encoding };
-    Ok(table::assemble(&encoder.sections(summary)?, encoding))
+    let (mut names, mut rest) = (Output::new(encoding), Sections::new(encoding));
+    encoder.files(&mut names, &mut rest)?;
+    let first = [encoder.summary(summary).bytes, names.bytes];
+    let sizes = first.iter().map(Vec::len).chain(rest.sizes.iter().copied());
+    let header = table::header(&sizes.collect::<Vec<_>>(), encoding);
+    Ok([&header[..], &first[0], &first[1], &rest.output.bytes].concat())
+}
+
+/// The sections of all files, one behind the other.
+struct Sections {
+    output: Output,
+    sizes: Vec<usize>,
+    /// Bytes of the sections before the one at hand.
+    ended: usize,
+}
+
+impl Sections {
+    const fn new(encoding: Encoding) -> Self {
+        Self { output: Output::new(encoding), sizes: Vec::new(), ended: 0 }
+    }
+
+    /// The place in the header of the section at hand, behind summary and file names.
+    fn number(&self) -> u32 {
+        self.sizes.len() as u32 + 2
+    }
+
+    /// Starts a section.
+    fn start(&mut self, kind: u8) -> &mut Output {
+        self.output.kind(kind);
+        &mut self.output
+    }
+
+    /// Ends the section at hand.
+    fn end(&mut self) {
+        self.sizes.push(self.output.bytes.len() - self.ended);
+        self.ended = self.output.bytes.len();
+    }
 }
 
 struct Encoder<'p> {
@@ -64,11 +100,10 @@ struct Encoder<'p> {
 }
 
 impl Encoder<'_> {
-    /// All sections in the order of the file.
-    fn sections(&self, summary: &Summary) -> Result<Vec<Vec<u8>>, EncodeError> {
+    /// Writes the file names, and the sections of all files.
+    fn files(&self, names: &mut Output, sections: &mut Sections) -> Result<(), EncodeError> {
         let files = self.ids.files();
-        let mut sections = Vec::from([self.summary(summary), Vec::new()]);
-        let mut names = self.section(section::FILE_NAMES);
+        names.kind(section::FILE_NAMES);
         names.u32(files.len() as u32);
         let mut next_id = 1;
         for file in &files {
@@ -81,18 +116,17 @@ impl Encoder<'_> {
             names.u32(path.len() as u32 + 1);
             names.bytes.extend_from_slice(path);
             names.byte(0);
-            names.u32(sections.len() as u32);
-            names.u32(sections.len() as u32 + 1);
+            names.u32(sections.number());
+            names.u32(sections.number() + 1);
             names.u32(first);
             names.u32(next_id);
-            self.file(file, &mut sections)?;
+            self.file(file, sections)?;
         }
-        sections[1] = names.bytes;
-        Ok(sections)
+        Ok(())
     }
 
     /// Appends the sections of a file: string table, symbol names, infos.
-    fn file(&self, file: &FileSymbols<'_>, sections: &mut Vec<Vec<u8>>) -> Result<(), EncodeError> {
+    fn file(&self, file: &FileSymbols<'_>, sections: &mut Sections) -> Result<(), EncodeError> {
         let mut strings = Vec::with_capacity(file.symbols.len());
         for &(_, symbol) in &file.symbols {
             let name = self.profile.symbols.name(symbol);
@@ -101,30 +135,32 @@ impl Encoder<'_> {
             }
             strings.push(name);
         }
-        let mut string_table = self.section(section::STRING_TABLE);
-        trie::encode(&strings, &mut string_table);
-        let mut names = self.section(section::SYMBOL_NAMES);
+        trie::encode(&strings, sections.start(section::STRING_TABLE));
+        sections.end();
+        let functions: Vec<_> =
+            (file.symbols.iter()).map(|(_, symbol)| self.profile.functions.get(symbol)).collect();
+        let mut info = sections.number() + 1;
+        let names = sections.start(section::SYMBOL_NAMES);
         names.u32(file.symbols.len() as u32);
-        let mut infos = Vec::new();
-        let first_info = sections.len() as u32 + 2;
-        for (string, &(id, symbol)) in (0..).zip(&file.symbols) {
+        for ((string, &(id, _)), function) in (0..).zip(&file.symbols).zip(&functions) {
             names.u32(string);
             names.u32(id);
-            match self.profile.functions.get(&symbol) {
-                Some(function) => {
-                    names.u32(first_info + infos.len() as u32);
-                    infos.push(self.info(symbol, function)?);
-                }
-                None => names.u32(NO_INFO),
+            names.u32(if function.is_some() { info } else { NO_INFO });
+            info += u32::from(function.is_some());
+        }
+        sections.end();
+        for (&(_, symbol), function) in file.symbols.iter().zip(functions) {
+            if let Some(function) = function {
+                self.info(symbol, function, sections.start(section::SYMBOL_INFO))?;
+                sections.end();
             }
         }
-        sections.extend([string_table.bytes, names.bytes]);
-        sections.append(&mut infos);
         Ok(())
     }
 
-    fn summary(&self, summary: &Summary) -> Vec<u8> {
-        let mut output = self.section(section::SUMMARY);
+    fn summary(&self, summary: &Summary) -> Output {
+        let mut output = Output::new(self.encoding);
+        output.kind(section::SUMMARY);
         output.u64(summary.total_count);
         output.u64(summary.max_count);
         output.u64(summary.max_function_count);
@@ -136,15 +172,18 @@ impl Encoder<'_> {
             output.u64(cutoff.min_count);
             output.u64(cutoff.counts);
         }
-        output.bytes
+        output
     }
 
-    fn info(&self, symbol: SymbolId, function: &Function) -> Result<Vec<u8>, EncodeError> {
-        let mut output = self.section(section::SYMBOL_INFO);
+    fn info(
+        &self,
+        symbol: SymbolId,
+        function: &Function,
+        output: &mut Output,
+    ) -> Result<(), EncodeError> {
         output.u64(function.head_count.min(LARGEST_COUNT));
         output.u64(function.timestamp.min(LARGEST_COUNT));
-        self.body(symbol, &function.body, &mut output)?;
-        Ok(output.bytes)
+        self.body(symbol, &function.body, output)
     }
 
     fn body(&self, of: SymbolId, body: &Body, output: &mut Output) -> Result<(), EncodeError> {
@@ -212,12 +251,6 @@ impl Encoder<'_> {
         let mut sorted: Vec<_> = symbols.collect();
         sorted.sort_by_key(|(symbol, _)| self.ids.id(**symbol));
         sorted
-    }
-
-    fn section(&self, kind: u8) -> Output {
-        let mut output = Output::new(self.encoding);
-        output.byte(if self.encoding == Encoding::Compact { HIGH | kind } else { kind });
-        output
     }
 }
 

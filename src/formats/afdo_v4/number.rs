@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::HIGH;
 use super::check::{Defect, Finding};
 
 /// How integers are written.
@@ -20,8 +21,13 @@ pub struct Output {
 }
 
 impl Output {
-    pub fn new(encoding: Encoding) -> Self {
+    pub const fn new(encoding: Encoding) -> Self {
         Self { bytes: Vec::new(), encoding }
+    }
+
+    /// The first byte of a section.
+    pub fn kind(&mut self, kind: u8) {
+        self.byte(if self.encoding == Encoding::Compact { HIGH | kind } else { kind });
     }
 
     pub fn byte(&mut self, byte: u8) {

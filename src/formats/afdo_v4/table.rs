@@ -33,31 +33,30 @@ pub struct Table {
     pub compact: bool,
 }
 
-/// Puts a header before sections: summary, file names and the others. References between sections
-/// are their places in `sections`.
-pub fn assemble(sections: &[Vec<u8>], encoding: Encoding) -> Vec<u8> {
+/// The header before sections of these sizes: summary, file names and the others, one behind the other.
+pub(super) fn header(sizes: &[usize], encoding: Encoding) -> Vec<u8> {
     // In compact form the length of the header depends on the offsets, and they on it. Longer
     // headers have no shorter offsets, so this ends.
     let mut length = 0;
     loop {
-        let header = header(sections, length, encoding);
+        let header = header_of_length(sizes, length, encoding);
         if header.len() == length {
-            return [&[header], sections].concat().concat();
+            return header;
         }
         length = header.len();
     }
 }
 
-fn header(sections: &[Vec<u8>], length: usize, encoding: Encoding) -> Vec<u8> {
+fn header_of_length(sizes: &[usize], length: usize, encoding: Encoding) -> Vec<u8> {
     let mut output = Output::new(encoding);
     output.bytes.extend_from_slice(&MAGIC);
     output.byte(if encoding == Encoding::Compact { HIGH } else { 0 });
-    output.number(sections.len().saturating_sub(2) as u64, 7);
+    output.number(sizes.len().saturating_sub(2) as u64, 7);
     let mut offset = length as u64;
-    for section in sections {
+    for &size in sizes {
         output.u64(offset);
-        output.u64(section.len() as u64);
-        offset += section.len() as u64;
+        output.u64(size as u64);
+        offset += size as u64;
     }
     output.bytes
 }

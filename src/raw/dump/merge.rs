@@ -1,8 +1,9 @@
 //! Adds dumps.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::{Dump, Module, SiteSpan, SiteView, Sites};
+use super::{Dump, Module, SiteSpan};
 use crate::raw::gcov::Rule;
 use crate::raw::merge::{Site, counter};
 
@@ -24,6 +25,9 @@ impl Dump {
 
     /// Multiplies all counts by `weight`, as if every run had happened that often.
     pub fn scale(&mut self, weight: u32) {
+        if weight == 1 {
+            return;
+        }
         self.modules.iter_mut().for_each(|module| module.scale(i64::from(weight)));
     }
 }
@@ -31,22 +35,31 @@ impl Dump {
 impl Module {
     fn merged_with(mut self, older: &Self) -> Self {
         self.record.sums = self.record.sums.plus(older.record.sums);
-        let rules = self.rules_of_counters();
-        let counters = self.counters.iter_mut().zip(&older.counters);
-        for ((newer, older), rule) in counters.zip(rules) {
-            *newer = counter(rule, *newer, *older);
-        }
-        let mut older = older.all_sites();
-        self.rewrite_sites(|site| {
-            let mut merged = site.to_site();
-            if let Some(older) = older.next() {
-                let mut merge = merged.merge(older.total);
-                older.pairs.iter().for_each(|&pair| merge.pair(pair));
-                merge.finish();
-            }
-            merged
+        self.for_each_run(|rule, place, newer| {
+            let older = older.counters.get(place).unwrap_or_default();
+            newer.iter_mut().zip(older).for_each(|(n, &older)| *n = counter(rule, *n, older));
         });
+        self.merge_sites(older);
         self
+    }
+
+    fn merge_sites(&mut self, older: &Self) {
+        let mut pairs = Vec::with_capacity(self.pairs.len().max(older.pairs.len()));
+        let mut merged = Site::default();
+        for (span, older_span) in self.sites.iter_mut().zip(&older.sites) {
+            let newer = self.pairs.get(span.pairs.clone()).unwrap_or_default();
+            let older = older.pairs.get(older_span.pairs.clone()).unwrap_or_default();
+            merged.total = span.total;
+            merged.pairs.clear();
+            let _ = merged.pairs.extend_from_slice(newer);
+            let mut merge = merged.merge(older_span.total);
+            older.iter().for_each(|&pair| merge.pair(pair));
+            merge.finish();
+            let first = pairs.len();
+            pairs.extend_from_slice(&merged.pairs);
+            *span = SiteSpan { total: merged.total, pairs: first..pairs.len() };
+        }
+        self.pairs = pairs;
     }
 
     fn scale(&mut self, weight: i64) {
@@ -54,40 +67,24 @@ impl Module {
         for sum in [&mut sums.runs, &mut sums.sum_max, &mut sums.dropped] {
             *sum = sum.saturating_mul(weight as u64);
         }
-        let rules = self.rules_of_counters();
-        for (value, _) in self.counters.iter_mut().zip(rules).filter(|(_, r)| *r == Rule::Add) {
-            *value = value.saturating_mul(weight);
-        }
+        self.for_each_run(|rule, _, counters| {
+            if rule == Rule::Add {
+                counters.iter_mut().for_each(|value| *value = value.saturating_mul(weight));
+            }
+        });
         self.sites.iter_mut().for_each(|site| site.total = site.total.saturating_mul(weight));
         self.pairs.iter_mut().for_each(|pair| pair.count = pair.count.saturating_mul(weight));
     }
 
-    /// The merge rule of each word of `counters`.
-    fn rules_of_counters(&self) -> Vec<Rule> {
-        let mut rules = Vec::with_capacity(self.counters.len());
+    /// Visits the plain counters of each kind of each function, with their rule and place.
+    fn for_each_run(&mut self, mut visit: impl FnMut(Rule, Range<usize>, &mut [i64])) {
+        let mut end = 0;
         for function in &self.functions {
             for (kind, rule) in function.rules.iter().filter(|&(_, rule)| rule != Rule::TopN) {
-                let count = function.counts[usize::from(kind.0)] as usize;
-                rules.resize(rules.len() + count, rule);
+                let start = end;
+                end += function.counts[usize::from(kind.0)] as usize;
+                visit(rule, start..end, self.counters.get_mut(start..end).unwrap_or_default());
             }
         }
-        rules
-    }
-
-    fn all_sites(&self) -> Sites<'_> {
-        Sites { spans: self.sites.iter(), pairs: &self.pairs }
-    }
-
-    fn rewrite_sites(&mut self, mut rewrite: impl FnMut(SiteView<'_>) -> Site) {
-        let mut pairs = Vec::with_capacity(self.pairs.len());
-        let mut spans = Vec::with_capacity(self.sites.len());
-        for site in self.all_sites() {
-            let site = rewrite(site);
-            let first = pairs.len();
-            pairs.extend_from_slice(&site.pairs);
-            spans.push(SiteSpan { total: site.total, pairs: first..pairs.len() });
-        }
-        self.sites = spans;
-        self.pairs = pairs;
     }
 }

@@ -154,7 +154,13 @@ struct Walk<'s> {
 
 impl<'s> Walk<'s> {
     fn new(streams: &'s Streams) -> Self {
-        let (functions, sites, pairs) = (Vec::new(), Vec::new(), Vec::new());
+        // As many as there are, or as there can be: the record is not to be trusted yet.
+        let identity = streams.record.identity;
+        let functions = streams.functions.len() / size_of::<FunctionRecord>();
+        let functions = Vec::with_capacity(functions.min(identity.functions as usize));
+        let sites = usize::try_from(identity.sites).unwrap_or(usize::MAX);
+        let sites = Vec::with_capacity((streams.topn.len() / 2).min(sites));
+        let pairs = Vec::new();
         let strings = streams.record.path_length;
         let signature = Signature::new();
         Self { streams, functions, sites, pairs, at: 0, counters: 0, topn: 0, strings, signature }

@@ -4,6 +4,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
+use zerocopy::IntoBytes;
+
 use super::{Dump, Function, Module};
 use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
 use crate::raw::gcov::{FunctionRecord, ObjectRecord, Rule, Version};
@@ -42,7 +44,7 @@ impl Module {
         self.write_strings(writer)?;
         self.write_objects(writer)?;
         self.write_functions(writer)?;
-        self.counters.iter().try_for_each(|&word| writer.put_word(SectionKind::Counters, word))?;
+        writer.put(SectionKind::Counters, self.counters.as_bytes())?;
         self.write_sites(writer)
     }
 
@@ -82,11 +84,9 @@ impl Module {
     fn write_sites<S: Sink>(&self, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
         for site in &self.sites {
             let pairs = self.pairs.get(site.pairs.clone()).unwrap_or_default();
-            writer.put_word(SectionKind::TopN, site.total)?;
-            writer.put_word(SectionKind::TopN, pairs.len() as i64)?;
+            writer.put(SectionKind::TopN, [site.total, pairs.len() as i64].as_bytes())?;
             for pair in pairs {
-                writer.put_word(SectionKind::TopN, pair.value)?;
-                writer.put_word(SectionKind::TopN, pair.count)?;
+                writer.put(SectionKind::TopN, [pair.value, pair.count].as_bytes())?;
             }
         }
         Ok(())
