@@ -44,23 +44,29 @@ struct Folded {
     added: usize,
     /// Their processes run.
     running: usize,
+    /// They are no live files, or damaged.
+    wrong: usize,
 }
 
 impl Fold {
     pub fn run(&self) -> Result<Outcome> {
+        let mut outcome = Outcome::Done;
         for dump in &self.dumps {
             let target = target(dump);
             if number_beside(&target) == 0 && !target.exists() {
                 return Err(Error::about(dump, "neither a dump nor live files of one"));
             }
-            let Folded { added, running } = fold(&target)?;
+            let Folded { added, running, wrong } = fold(&target)?;
+            if wrong > 0 {
+                outcome = Outcome::Found;
+            }
             let running = match running {
                 0 => String::new(),
                 more => format!(", {more} of running processes left to them"),
             };
             output::say(format_args!("{}: {added} live files added{running}", dump.display()));
         }
-        Ok(Outcome::Done)
+        Ok(outcome)
     }
 }
 
@@ -69,9 +75,13 @@ pub fn number_beside(dump: &Path) -> usize {
     (0..live::MOST).filter(|&number| with_suffix(dump, &format!("live.{number}")).exists()).count()
 }
 
-/// The dump itself, where a symbolic link leads to it.
+/// The dump itself, where a symbolic link leads to it, even if it is not there yet.
 fn target(dump: &Path) -> PathBuf {
-    fs::canonicalize(dump).unwrap_or_else(|_| dump.to_owned())
+    match (fs::canonicalize(dump), fs::read_link(dump)) {
+        (Ok(target), _) => target,
+        (_, Ok(link)) => dump.parent().unwrap_or(Path::new("")).join(link),
+        _ => dump.to_owned(),
+    }
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
@@ -85,15 +95,25 @@ fn fold(target: &Path) -> Result<Folded> {
     let mut folded = Folded::default();
     for number in 0..live::MOST {
         let path = with_suffix(target, &format!("live.{number}"));
-        match open_to_own(&path, false)? {
-            Taken::Missing => {}
-            Taken::Others => folded.running += 1,
-            Taken::Ours(file) => {
-                folded.added += usize::from(add(&LiveFile { path, file }, target)?);
-            }
+        match open_to_own(&path, false) {
+            Ok(Taken::Missing) => {}
+            Ok(Taken::Others) => folded.running += 1,
+            Ok(Taken::Ours(file)) => match LiveFile::read(path, file) {
+                Ok(left) => folded.added += usize::from(add(left, target)?),
+                Err(error) => folded.tell(&error),
+            },
+            Err(error) => folded.tell(&error),
         }
     }
     Ok(folded)
+}
+
+impl Folded {
+    /// A bad file does not keep the others.
+    fn tell(&mut self, error: &Error) {
+        self.wrong += 1;
+        output::say(error);
+    }
 }
 
 /// A file that is to be ours alone.
@@ -134,13 +154,29 @@ fn is_named(file: &File, path: &Path) -> bool {
 struct LiveFile {
     path: PathBuf,
     file: File,
+    /// What is in it; its process is gone, so that nothing changes but the id.
+    counts: Dump,
 }
 
 impl LiveFile {
-    fn bytes(&self) -> Result<Vec<u8>> {
+    fn read(path: PathBuf, mut file: File) -> Result<Self> {
         let mut bytes = Vec::new();
-        (&self.file).read_to_end(&mut bytes).about(&self.path)?;
-        Ok(bytes)
+        file.read_to_end(&mut bytes).about(&path)?;
+        let counts = match live::is_begun(&bytes) {
+            true => Dump::default(),
+            false => Dump::parse_live(&bytes).about(&path)?,
+        };
+        Ok(Self { path, file, counts })
+    }
+
+    /// Its id as it is now; 0 if it has been added.
+    fn id(&self) -> Result<u64> {
+        let mut id = [0; 8];
+        match self.file.read_exact_at(&mut id, live::ID) {
+            // Cut short before there was anything to be counted.
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(0),
+            result => result.map(|()| u64::from_ne_bytes(id)).about(&self.path),
+        }
     }
 
     /// Its counts are in the dump.
@@ -197,14 +233,14 @@ impl Drop for Part {
 }
 
 /// Adds a live file to the dump and removes it; tells whether there was something to be added.
-fn add(left: &LiveFile, target: &Path) -> Result<bool> {
+fn add(mut left: LiveFile, target: &Path) -> Result<bool> {
     let mut part = Part::lock(target)?;
-    // Read under the lock: until then others may add it.
-    let bytes = left.bytes()?;
-    let Some(id) = live::id(&bytes) else {
+    // Looked at under the lock: until then others may add it.
+    let id = left.id()?;
+    if id == 0 {
         left.remove()?;
         return Ok(false);
-    };
+    }
     let mut dump = match fs::read(target) {
         Err(error) if error.kind() == ErrorKind::NotFound => Dump::default(),
         old => match old.about(target)? {
@@ -214,7 +250,8 @@ fn add(left: &LiveFile, target: &Path) -> Result<bool> {
     };
     let is_new = dump.last_live != id;
     if is_new {
-        dump.merge(Dump::parse_live(&bytes).about(&left.path)?);
+        let counts = std::mem::take(&mut left.counts);
+        dump.merge(counts);
         settle_before(target, dump.last_live)?;
         dump.last_live = id;
         part.replace(target, &dump.to_bytes()).about(target)?;

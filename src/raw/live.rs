@@ -28,11 +28,9 @@ pub const MOST: u64 = 256;
 /// Where the id stands.
 pub const ID: u64 = core::mem::offset_of!(Header, id) as u64;
 
-/// The id in a live file; `None` if its counts have been added, or it was cut short before there were
-/// any.
-pub fn id(file: &[u8]) -> Option<u64> {
-    let (header, _) = Header::read_from_prefix(file).ok()?;
-    Some(header.id).filter(|&id| header.magic == MAGIC && id != 0)
+/// Whether a file is one in which nothing has been counted yet: its header is written last.
+pub fn is_begun(file: &[u8]) -> bool {
+    file.iter().take(size_of::<Header>()).all(|&byte| byte == 0)
 }
 
 /// The start of a live file.
