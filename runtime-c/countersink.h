@@ -15,9 +15,11 @@
  * `countersink flags`, pkg-config or CMake give.
  *
  * One flush, reset or fork runs at a time. A call that finds another thread at
- * it waits, for at most about a minute (then -EBUSY). A call from a signal
- * handler that interrupted one of these calls in the same thread returns -EBUSY
- * at once. */
+ * it waits, for at most about a minute (then -EBUSY). Signals wait meanwhile in
+ * its thread; a call from the handler of a fault in one of these calls returns
+ * -EBUSY at once. In a child of vfork(), and in one made by other means than
+ * fork() without the calls below, the counts are the parent's: all calls return
+ * -ECHILD there, and the end of such a child writes nothing. */
 #ifndef COUNTERSINK_H
 #define COUNTERSINK_H
 

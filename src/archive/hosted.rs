@@ -115,17 +115,17 @@ fn catch_signals() {
 }
 
 extern "C" fn on_signal(number: c_int, info: *const SignalInfo, context: *const u8) {
-    // A child of vfork has the parent's counts.
-    if IMAGE.is_own_process() {
-        let _ = CHAIN.for_all(&LINK, Operation::Flush);
-    }
+    let goes_on = process::flush_before_the_end(&CHAIN, &LINK);
     // SAFETY: this is the handler.
     unsafe { SIGNALS.go_on(number, info, context) };
+    if goes_on == Ok(false) {
+        process::exec_failed(&CHAIN, &LINK, &IMAGE);
+    }
 }
 
 /// No destructors run.
 extern "C" fn quick_exit() {
-    let _ = CHAIN.for_all(&LINK, Operation::Flush);
+    let _ = process::flush_before_the_end(&CHAIN, &LINK);
 }
 
 /// Says that an object does not take part.
@@ -199,17 +199,17 @@ unsafe extern "C" fn countersink_set_file(pattern: *const c_char) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_before_fork() {
-    process::before_fork(&CHAIN);
+    CHAIN.before_fork();
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_after_fork_parent() {
-    process::after_fork_parent(&CHAIN);
+    CHAIN.after_fork_parent();
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_after_fork_child() {
-    process::after_fork_child(&CHAIN, &LINK);
+    CHAIN.after_fork_child(&LINK);
 }
 
 #[unsafe(no_mangle)]

@@ -14,10 +14,10 @@ use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 use super::image::Image;
 use super::lock::Lock;
-use super::sys::{Errno, QuietWrites, error_of};
+use super::sys::{self, Errno, QuietWrites, error_of};
 
 /// Version of [`Link`] and [`Operation`]. Images with another do not join.
-const REVISION: u32 = 1;
+const REVISION: u32 = 2;
 
 /// The images, newest first, and the lock for all of them.
 #[repr(C)]
@@ -30,7 +30,12 @@ pub struct Chain {
     error: AtomicI32,
     /// Signals that the user wants counts written on, which wait while a flush runs.
     signals: AtomicU64,
+    /// While a thread forks, the signals that it blocked before, and [`FORKING`]; else 0.
+    forking: AtomicU64,
 }
+
+/// `SIGKILL`, which nobody can block.
+const FORKING: u64 = 1 << 8;
 
 /// One image in the chain.
 #[repr(C)]
@@ -55,8 +60,8 @@ pub enum Operation<'p> {
     Suspend,
     /// [`Image::resume`].
     Resume,
-    /// [`Image::become_child`].
-    BecomeChild,
+    /// [`Image::become_child`]. Whether it is certain that this is a child.
+    BecomeChild(bool),
     /// [`Image::set_pattern`].
     SetPattern(&'p [u8]),
 }
@@ -70,7 +75,7 @@ impl Operation<'_> {
             Self::Discard => 3,
             Self::Suspend => 4,
             Self::Resume => 5,
-            Self::BecomeChild => 6,
+            Self::BecomeChild(_) => 6,
             Self::SetPattern(_) => 7,
         }
     }
@@ -85,6 +90,7 @@ impl Link {
     fn ask(&self, operation: Operation<'_>, known_error: i32) -> Result<(), Errno> {
         let argument = match operation {
             Operation::SetPattern(pattern) => pattern,
+            Operation::BecomeChild(true) => b"!",
             _ => &[],
         };
         let (place, length) = (argument.as_ptr(), argument.len());
@@ -105,6 +111,7 @@ impl Chain {
             lock: Lock::new(),
             error: AtomicI32::new(0),
             signals: AtomicU64::new(0),
+            forking: AtomicU64::new(0),
         }
     }
 
@@ -137,12 +144,15 @@ impl Chain {
 
     /// Writes an image's counts for the last time and takes it out of the chain.
     pub fn leave(&self, link: &'static Link) {
+        if !link.image.is_own_process() {
+            return;
+        }
         let _quiet = QuietWrites::new(self.signals());
         if !self.is_known() {
             let _ = link.image.end();
             return;
         }
-        // Without the lock this is `exit` in a handler on top of a flush. What that flush was doing
+        // Without the lock this is `exit` in the handler of a fault on top of a flush. What that flush was doing
         // stays undone, but other images can still be written.
         let guard = self.lock.acquire();
         link.image.set_known_error(self.error.load(Ordering::Relaxed));
@@ -155,7 +165,13 @@ impl Chain {
 
     /// Asks every image in turn, or only `own` in a chain of another release. The first error is
     /// returned, the others are still asked.
+    ///
+    /// [`Errno::CHILD`] in a child of whose fork nobody was told, or of `vfork`: the counts, and all
+    /// this memory, are its parent's.
     pub fn for_all(&self, own: &'static Link, operation: Operation<'_>) -> Result<(), Errno> {
+        if !own.image.is_own_process() && !matches!(operation, Operation::BecomeChild(_)) {
+            return Err(Errno::CHILD);
+        }
         let _quiet = QuietWrites::new(self.signals());
         if !self.is_known() {
             return own.ask(operation, 0);
@@ -172,9 +188,41 @@ impl Chain {
         result
     }
 
-    /// The lock over all images, unless they are another release's.
-    pub fn lock(&self) -> Option<&Lock> {
-        self.is_known().then_some(&self.lock)
+    /// Before a fork: no flush may be half done in the child's copy of the memory, and no handler may
+    /// count there what is then taken for its parent's.
+    pub fn before_fork(&self) {
+        if self.is_known()
+            && let Ok(guard) = self.lock.acquire()
+        {
+            guard.keep();
+            self.forking.store(sys::block_signals(0) | FORKING, Ordering::Relaxed);
+        }
+    }
+
+    /// After a fork, in the parent, also if the fork failed.
+    pub fn after_fork_parent(&self) {
+        if let Some(blocked) = self.end_fork() {
+            self.lock.release_own();
+            sys::unblock_signals(blocked);
+        }
+    }
+
+    /// After a fork, in the child.
+    pub fn after_fork_child(&self, own: &'static Link) {
+        let blocked = self.end_fork();
+        if self.is_known() {
+            self.lock.release_inherited();
+        }
+        let _ = self.for_all(own, Operation::BecomeChild(blocked.is_some()));
+        if let Some(blocked) = blocked {
+            sys::unblock_signals(blocked);
+        }
+    }
+
+    /// The signals that were blocked before [`Chain::before_fork`], for the first who asks.
+    fn end_fork(&self) -> Option<u64> {
+        let forking = if self.is_known() { self.forking.swap(0, Ordering::Relaxed) } else { 0 };
+        (forking & FORKING != 0).then_some(forking)
     }
 
     /// Whether the chain is laid out as this release knows it.
@@ -222,7 +270,7 @@ extern "C" fn operate(
         3 => image.discard(),
         4 => image.suspend(),
         5 => image.resume(),
-        6 => image.become_child(),
+        6 => image.become_child(length > 0),
         7 => {
             // SAFETY: `ask` passes a slice that outlives the call.
             image.set_pattern(unsafe { core::slice::from_raw_parts(argument, length) })

@@ -50,6 +50,8 @@ pub struct Image {
 struct State {
     origin: Origin,
     progress: Progress,
+    /// Number of the error that was told last, 0 if none.
+    told: i32,
     place: Place,
     names: Names,
     baseline: Baseline,
@@ -128,9 +130,10 @@ impl Image {
     }
 
     /// Whether the calling process is the one the counts belong to, and not a child that shares the
-    /// memory or was made behind our back.
+    /// memory or was made behind our back. An image without counts is everybody's.
     pub fn is_own_process(&self) -> bool {
-        self.process.load(Ordering::Relaxed) == sys::process()
+        let process = self.process.load(Ordering::Relaxed);
+        process == sys::process() || process == 0
     }
 
     #[allow(unsafe_code)]
@@ -203,12 +206,13 @@ impl Image {
     /// Makes the image the one of a child process that has just been forked: its counts start at
     /// zero, the parent's are the parent's to write.
     ///
-    /// May be asked twice, by the hook of each image.
-    pub fn become_child(&self) -> Result<(), Errno> {
-        if self.is_own_process() {
+    /// May be asked twice, by the hook of each image. Only the first is `certain`; the others look at
+    /// the process's number, which a child in a new namespace may have in common with its parent.
+    pub fn become_child(&self, certain: bool) -> Result<(), Errno> {
+        if self.is_own_process() && !certain {
             return Ok(());
         }
-        let mut state = self.state()?;
+        let mut state = self.state_in_child()?;
         self.process.store(sys::process(), Ordering::Relaxed);
         #[cfg(feature = "live")]
         state.leave_live(self)?;
@@ -236,18 +240,19 @@ impl Image {
         result
     }
 
-    #[allow(unsafe_code)]
     fn state(&self) -> Result<MutexGuard<'_, State>, Errno> {
+        self.state.try_lock().ok_or(Errno::BUSY)
+    }
+
+    #[allow(unsafe_code)]
+    fn state_in_child(&self) -> Result<MutexGuard<'_, State>, Errno> {
         if let Some(state) = self.state.try_lock() {
             return Ok(state);
-        }
-        if self.is_own_process() {
-            return Err(Errno::BUSY);
         }
         // SAFETY: this memory is the copy of a parent that forked while one of its threads had the
         // state. That thread does not exist here, and the chain's lock keeps others from this line.
         unsafe { self.state.force_unlock() };
-        self.state.try_lock().ok_or(Errno::BUSY)
+        self.state()
     }
 }
 
@@ -268,6 +273,7 @@ impl State {
                 run_is_over: false,
                 dropped: 0,
             },
+            told: 0,
             place: Place::new(),
             names: Names::new(),
             baseline: Baseline::new(),
@@ -290,7 +296,11 @@ impl State {
                 _ if self.live.is_active() => b"; the counts wait in a live file",
                 Occasion::Close => b"; the counts of this run are lost",
             };
-            if !image.is_known(error) {
+            // Of flushes that fail again and again the first is told, and the end.
+            let number = error.raw_os_error();
+            let is_news = occasion == Occasion::Close || self.told != number;
+            self.told = number;
+            if is_news && !image.is_known(error) {
                 let mut line = Line::about(self.names.target.bytes());
                 line.text(b"not written: ").error(error).text(consequence).print();
             }
@@ -332,6 +342,8 @@ impl State {
             self.origin.objects(image).zero(ALL);
             self.baseline.forget();
             self.progress.reset(image.dropped());
+            #[cfg(feature = "live")]
+            self.live_again(image);
         }
     }
 

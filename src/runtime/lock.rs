@@ -1,15 +1,17 @@
 //! One flush, reset or fork at a time in a process.
 //!
-//! A word that holds the owner. Nobody waits for ever, and never for itself: a signal handler on
-//! top of the owner is told so at once. An owner of another process is a thread that a fork left
-//! behind in the parent; the child takes the lock over.
+//! A word that holds the owner. Nobody waits for ever, and never for itself: the handler of a fault on
+//! top of the owner is told so at once. Who has just had the lock lets others go first.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::sys::{self, Errno};
 
 /// The lock, free at first.
-pub struct Lock(AtomicU64);
+pub struct Lock {
+    owner: AtomicU64,
+    waiting: AtomicU32,
+}
 
 const FREE: u64 = 0;
 const FIRST_PAUSE: u32 = 50;
@@ -20,37 +22,43 @@ const ATTEMPTS: u32 = 12_000;
 impl Lock {
     /// A lock nobody owns.
     pub const fn new() -> Self {
-        Self(AtomicU64::new(FREE))
+        Self { owner: AtomicU64::new(FREE), waiting: AtomicU32::new(0) }
     }
 
     /// Waits for the lock. `BUSY` if the calling thread owns it, or nobody gives it up.
     pub fn acquire(&self) -> Result<Guard<'_>, Errno> {
         let me = caller();
-        let mut pauses = Pauses::new();
-        for _ in 0..ATTEMPTS {
-            let owner = self.0.load(Ordering::Relaxed);
-            if owner == me {
-                return Err(Errno::BUSY);
-            }
-            let free = owner == FREE || !same_process(owner, me);
-            let (yes, no) = (Ordering::Acquire, Ordering::Relaxed);
-            if free && self.0.compare_exchange(owner, me, yes, no).is_ok() {
-                return Ok(Guard(self));
-            }
-            pauses.pause();
+        if self.waiting.load(Ordering::Relaxed) == 0 && self.try_acquire(me) {
+            return Ok(Guard(self));
         }
-        Err(Errno::BUSY)
+        if self.owner.load(Ordering::Relaxed) == me {
+            return Err(Errno::BUSY);
+        }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let mut pauses = Pauses::new();
+        let acquired = (0..ATTEMPTS).any(|_| {
+            pauses.pause();
+            self.try_acquire(me)
+        });
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        if acquired { Ok(Guard(self)) } else { Err(Errno::BUSY) }
+    }
+
+    fn try_acquire(&self, me: u64) -> bool {
+        let (yes, no) = (Ordering::Acquire, Ordering::Relaxed);
+        self.owner.compare_exchange(FREE, me, yes, no).is_ok()
     }
 
     /// Frees the lock if the calling thread owns it.
     pub fn release_own(&self) {
         let (yes, no) = (Ordering::Release, Ordering::Relaxed);
-        let _ = self.0.compare_exchange(caller(), FREE, yes, no);
+        let _ = self.owner.compare_exchange(caller(), FREE, yes, no);
     }
 
     /// Frees the lock whoever owns it: in a child that has no other threads.
     pub fn release_inherited(&self) {
-        self.0.store(FREE, Ordering::Release);
+        self.waiting.store(0, Ordering::Relaxed);
+        self.owner.store(FREE, Ordering::Release);
     }
 }
 
@@ -72,7 +80,7 @@ impl Guard<'_> {
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        self.0.0.store(FREE, Ordering::Release);
+        self.0.owner.store(FREE, Ordering::Release);
     }
 }
 
@@ -102,10 +110,6 @@ fn caller() -> u64 {
     u64::from(sys::process()) << 32 | u64::from(sys::thread())
 }
 
-fn same_process(a: u64, b: u64) -> bool {
-    a >> 32 == b >> 32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,8 +127,27 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_of_another_process_is_taken_over() {
-        let lock = Lock(AtomicU64::new(1 << 32 | 1));
+    fn in_a_child_the_lock_is_free() {
+        let lock = Lock { owner: AtomicU64::new(1 << 32 | 1), waiting: AtomicU32::new(3) };
+        lock.release_inherited();
         assert!(lock.acquire().is_ok());
+    }
+
+    /// One that takes the lock again and again does not keep another from it.
+    #[test]
+    fn others_go_first() {
+        let (lock, stop) = (Lock::new(), core::sync::atomic::AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let greedy = scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    drop(lock.acquire());
+                }
+            });
+            for _ in 0..20 {
+                assert!(lock.acquire().is_ok());
+            }
+            stop.store(true, Ordering::Relaxed);
+            greedy.join().unwrap();
+        });
     }
 }

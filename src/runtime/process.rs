@@ -14,37 +14,20 @@ use super::chain::{Chain, Link, Operation};
 use super::image::Image;
 use super::sys::Errno;
 
-/// Before a fork: no flush may be half done in the child's copy of the memory.
-pub fn before_fork(chain: &Chain) {
-    if let Some(Ok(guard)) = chain.lock().map(|lock| lock.acquire()) {
-        guard.keep();
-    }
-}
-
-/// After a fork, in the parent, also if the fork failed.
-pub fn after_fork_parent(chain: &Chain) {
-    if let Some(lock) = chain.lock() {
-        lock.release_own();
-    }
-}
-
-/// After a fork, in the child.
-pub fn after_fork_child(chain: &Chain, own: &'static Link) {
-    if let Some(lock) = chain.lock() {
-        lock.release_inherited();
-    }
-    let _ = chain.for_all(own, Operation::BecomeChild);
-}
-
 /// Before an exec.
 pub fn before_exec(chain: &Chain, own: &'static Link, image: &Image) -> Result<(), Errno> {
     if !image.is_own_process() {
         return Ok(());
     }
+    flush_before_the_end(chain, own).map(drop)
+}
+
+/// Writes all, as nothing may run afterwards; whether counting goes on should something do.
+pub fn flush_before_the_end(chain: &Chain, own: &'static Link) -> Result<bool, Errno> {
     match chain.for_all(own, Operation::Flush) {
         // No memory to remember what was written: write and close, as libgcov does.
-        Err(Errno::NOMEM) => chain.for_all(own, Operation::Suspend),
-        result => result,
+        Err(Errno::NOMEM) => chain.for_all(own, Operation::Suspend).map(|()| false),
+        result => result.map(|()| true),
     }
 }
 

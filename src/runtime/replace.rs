@@ -20,6 +20,8 @@ use crate::raw::writer::Sink;
 const ATTEMPTS: u32 = 6_000;
 /// What a user says who wants no counts.
 const NOWHERE: &[u8] = b"/dev/null";
+/// Rights of the owner without which nobody can go on with a file that a killed process has left.
+const OWNER: u32 = 0o600;
 /// As many as the kernel follows.
 const MOST_LINKS: u32 = 40;
 /// Longest name in a directory, and room in it for what is appended to a file that is set aside.
@@ -89,50 +91,64 @@ pub fn replace(
     impatient: bool,
     rewrite: &mut dyn Rewrite,
 ) -> Result<(), Problem> {
+    names.follow_links()?;
     if names.target.bytes() == NOWHERE {
         return Ok(());
     }
-    names.follow_links()?;
     let locked = names.lock(if impatient { 1 } else { ATTEMPTS })?;
     let mut result = names.rewrite_locked(&locked, rewrite);
     if result.is_ok() {
         let ready = rewrite.before_rename(names);
         let rename = |()| sys::rename(names.part.c_str(), names.target.c_str());
-        result = ready.and_then(rename).map_err(Problem::from);
+        let renamed = ready.and_then(rename).map_err(Problem::from);
+        result = result.and_then(|rights| renamed.map(|()| rights));
     }
-    if result.is_err() {
-        sys::remove(names.part.c_str());
+    match result {
+        Ok(Some(rights)) => _ = sys::set_mode(&locked, rights),
+        Ok(None) => {}
+        Err(_) => sys::remove(names.part.c_str()),
     }
     sys::unlock(&locked);
-    result
+    result.map(drop)
 }
 
 impl Names {
-    fn rewrite_locked(&mut self, new: &File, rewrite: &mut dyn Rewrite) -> Result<(), Problem> {
+    /// Writes the new file; gives the rights that it is to have in the end, if they are others.
+    fn rewrite_locked(
+        &mut self,
+        new: &File,
+        rewrite: &mut dyn Rewrite,
+    ) -> Result<Option<u32>, Problem> {
         sys::rewind(new)?;
         let Some((old, facts)) = open_old(&self.target)? else {
-            return rewrite.rewrite(None, new);
+            return rewrite.rewrite(None, new).map(|()| None);
         };
-        // The old file's rights are kept, as far as its owner is the same.
-        let _ = sys::set_mode(new, facts.mode);
+        // Owner and rights are kept as far as that is allowed. What a process leaves that is killed
+        // before the end, the next one must be able to open.
+        let _ = sys::set_owner(new, facts.owner);
+        let _ = sys::set_mode(new, facts.mode | OWNER);
         match rewrite.rewrite(Some(&old), new) {
             Err(Problem::Damaged) => {
                 self.set_aside(facts.identity.1, rewrite.damage())?;
                 sys::rewind(new)?;
-                rewrite.rewrite(None, new)
+                rewrite.rewrite(None, new)?;
             }
-            result => result,
+            result => result?,
         }
+        Ok(Some(facts.mode).filter(|mode| mode & OWNER != OWNER))
     }
 
     /// Makes the directories above the target, for other files beside it; `false` if there is to be
     /// none.
     #[cfg(feature = "live")]
     pub fn prepare(&mut self) -> Result<bool, Errno> {
+        self.follow_links()?;
         if self.target.bytes() == NOWHERE {
             return Ok(false);
         }
-        self.follow_links()?;
+        if let Ok(facts) = sys::facts_at(self.target.c_str()) {
+            facts.must_be_a_file()?;
+        }
         self.part.set(self.target.bytes())?;
         self.make_directories().map(|()| true)
     }
@@ -175,11 +191,13 @@ impl Names {
             }
             result => result,
         }?;
-        // Somebody else's device or pipe, which would be removed in the end.
-        match sys::facts(&file)?.kind {
-            Kind::File => Ok(file),
-            _ => Err(Errno::NXIO),
+        let facts = sys::facts(&file)?;
+        // Somebody else's device or pipe would be removed in the end.
+        facts.must_be_a_file()?;
+        if facts.mode & OWNER != OWNER {
+            let _ = sys::set_mode(&file, facts.mode | OWNER);
         }
+        Ok(file)
     }
 
     /// Makes the missing directories above the file.
@@ -241,13 +259,9 @@ fn open_old(target: &Path) -> Result<Option<(File, Facts)>, Errno> {
         Err(error) => return Err(error),
     };
     let facts = sys::facts(&file)?;
-    match facts.kind {
-        // Nothing to lose: as if there were none.
-        Kind::File if facts.size == 0 => Ok(None),
-        Kind::File => Ok(Some((file, facts))),
-        Kind::Directory => Err(Errno::ISDIR),
-        Kind::Link | Kind::Other => Err(Errno::NXIO),
-    }
+    facts.must_be_a_file()?;
+    // Of an empty one there is nothing to lose: as if there were none.
+    Ok((facts.size > 0).then_some((file, facts)))
 }
 
 /// Whether a name stands for an open file.

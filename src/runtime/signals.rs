@@ -5,8 +5,8 @@
 //! nothing by default just writes and goes on. A handler that the program sets later takes the
 //! place of ours.
 //!
-//! While a flush runs, the signals asked for wait in its thread (see [`super::chain`]): the flush is
-//! done when the handler comes, and not half done for ever.
+//! While a flush runs, signals wait in its thread (see [`super::sys::QuietWrites`]): the flush is done
+//! when a handler comes, and not half done for ever.
 #![allow(unsafe_code)]
 
 use core::cell::UnsafeCell;
@@ -37,15 +37,16 @@ impl Signals {
 
     /// Sets `handler` for the signals of a list; gives their set. To be called from a constructor.
     pub fn catch(&self, list: &[u8], handler: Handler) -> u64 {
-        let mut caught = 0;
+        let (mut caught, mut wrong) = (0, None);
         for name in list.split(|&byte| byte == b',').filter(|name| !name.is_empty()) {
             match number_of(name).filter(|&number| self.set(number, handler)) {
                 Some(number) => caught |= 1 << number,
-                None => {
-                    let mut line = Line::about(b"COUNTERSINK_ON_SIGNAL");
-                    line.text(name).text(b" is no signal that can be caught; ignored").print();
-                }
+                None => wrong = wrong.or(Some(name)),
             }
+        }
+        if let Some(name) = wrong {
+            let mut line = Line::about(b"COUNTERSINK_ON_SIGNAL");
+            line.text(name).text(b" is no signal that can be caught; ignored").print();
         }
         caught
     }

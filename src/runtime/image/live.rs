@@ -8,7 +8,16 @@ use crate::runtime::baseline::Baseline;
 use crate::runtime::live::{LeftOver, Region};
 use crate::runtime::message::Line;
 use crate::runtime::module::Objects;
-use crate::runtime::sys::{Errno, File, QuietWrites};
+use crate::runtime::sys::{self, Errno, File, QuietWrites};
+
+/// Which left-over files are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sweep {
+    /// All that there may be.
+    All,
+    /// Up to the first number that is free: what earlier children have left.
+    First,
+}
 
 impl Image {
     /// Puts the counters into a file, when all objects are registered; adds what others have left
@@ -18,7 +27,7 @@ impl Image {
         let _quiet = QuietWrites::new(0);
         state.region = region;
         state.find_path(self);
-        if let Err(error) = state.go_live(self, true) {
+        if let Err(error) = state.go_live(self, Sweep::All) {
             let mut line = Line::about(state.names.target.bytes());
             line.text(b"counters are not live: ");
             match error {
@@ -32,7 +41,7 @@ impl Image {
 }
 
 impl State {
-    fn go_live(&mut self, image: &Image, sweeps: bool) -> Result<(), Errno> {
+    fn go_live(&mut self, image: &Image, sweep: Sweep) -> Result<(), Errno> {
         let live = self.origin.survey(image);
         let identity = live.record.identity;
         self.place.expand(identity.signature, &mut self.names.target, &mut self.names.other)?;
@@ -42,20 +51,25 @@ impl State {
         if !self.names.prepare()? {
             return Ok(());
         }
-        if sweeps {
-            (0..MOST).for_each(|number| self.add_left_over(image, region, number));
+        for number in 0..MOST {
+            let exists = self.add_left_over(image, region, number);
+            if !exists && sweep == Sweep::First {
+                break;
+            }
         }
         let Self { origin, names, write, live, .. } = self;
         live.begin(region, &origin.survey(image), nodes, &names.target, write)
     }
 
-    /// Adds the counts of a live file that nobody has.
-    fn add_left_over(&mut self, image: &Image, region: Region, number: u64) {
+    /// Adds the counts of a live file that nobody has; whether there is a file of this number.
+    fn add_left_over(&mut self, image: &Image, region: Region, number: u64) -> bool {
         let Self { origin, names, read, write, .. } = self;
         let LiveModule { objects, record } = origin.survey(image);
         let (target, scratch) = (&names.target, &mut names.other);
         let identity = &record.identity;
-        let Some(left) = LeftOver::open(target, number, scratch, region, identity) else { return };
+        let Some(left) = LeftOver::open(target, number, scratch, region, identity) else {
+            return sys::facts_at(scratch.c_str()).is_ok();
+        };
         let objects = Objects { shift: left.shift(), ..objects };
         left.relocate(&objects);
         let sums = Sums {
@@ -78,6 +92,14 @@ impl State {
         {
             left.finish(&names.target, number, &mut names.other);
         }
+        true
+    }
+
+    /// Puts the counters into a file again, after a dump has taken them out of one.
+    pub(super) fn live_again(&mut self, image: &Image) {
+        if self.live.is_mapped() && !self.live.is_active() {
+            let _ = self.go_live(image, Sweep::First);
+        }
     }
 
     /// In a child, whose counters are still its parent's.
@@ -85,7 +107,7 @@ impl State {
         let Some(region) = self.region.filter(|_| self.live.is_mapped()) else { return Ok(()) };
         self.live.leave_to_parent(region)?;
         // If it cannot have a file of its own, it writes at its end.
-        let _ = self.go_live(image, false);
+        let _ = self.go_live(image, Sweep::First);
         Ok(())
     }
 }

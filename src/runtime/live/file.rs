@@ -50,9 +50,12 @@ impl Region {
 }
 
 /// The live file of an image.
+///
+/// It is not kept open: the program may close any descriptor, and give its number to a file of its own.
+/// The mapping keeps the lock.
 #[derive(Debug, Default)]
 pub struct Live {
-    file: Option<File>,
+    active: bool,
     id: u64,
     mapped: bool,
     path: Path,
@@ -61,12 +64,12 @@ pub struct Live {
 impl Live {
     /// None yet.
     pub const fn new() -> Self {
-        Self { file: None, id: 0, mapped: false, path: Path::new() }
+        Self { active: false, id: 0, mapped: false, path: Path::new() }
     }
 
     /// Whether the counters are in a file.
     pub const fn is_active(&self) -> bool {
-        self.file.is_some()
+        self.active
     }
 
     /// Whether they have ever been, so that they are shared with children.
@@ -92,9 +95,19 @@ impl Live {
         if !region.holds(place, size_of::<Nodes>()) || !all_inside(&region, &live.objects) {
             return Err(Errno::RANGE);
         }
+        let mut first_error = Errno::BUSY;
         for number in 0..MOST {
             path_of(target, number, &mut self.path)?;
-            let Some(file) = self.take()? else { continue };
+            let file = match self.take() {
+                Ok(Some(file)) => file,
+                Ok(None) => continue,
+                // Somebody else's file or folder of this name is no reason to have none.
+                Err(error) if first_error == Errno::BUSY => {
+                    first_error = error;
+                    continue;
+                }
+                Err(_) => continue,
+            };
             self.id = id(number);
             let filled = self.fill(&file, region, live, nodes, buffer);
             // SAFETY: the region is whole pages with nothing but counters, whose values are in the
@@ -106,32 +119,35 @@ impl Live {
                 self.id = 0;
                 return Err(error);
             }
-            (self.file, self.mapped) = (Some(file), true);
+            (self.active, self.mapped) = (true, true);
             return Ok(());
         }
         self.id = 0;
-        Err(Errno::BUSY)
+        Err(first_error)
     }
 
     /// In a child: gives up the parent's file, and begins at zero, in memory as others have it.
     pub fn leave_to_parent(&mut self, region: Region) -> Result<(), Errno> {
-        (self.file, self.id, self.mapped) = (None, 0, false);
+        (self.active, self.id, self.mapped) = (false, 0, false);
         // SAFETY: the region is whole pages with nothing but counters, which are the parent's.
         unsafe { sys::map_over(region.address, region.length, None) }
     }
 
     /// The counts have been added: the file goes, the counters stay.
     pub fn finish(&mut self) {
-        if let Some(file) = self.file.take() {
-            let _ = sys::write_at(&file, 0u64.as_bytes(), ID);
+        // Who added another one since may have settled this one already.
+        if self.active
+            && take_id(&self.path, self.id).is_ok_and(|found| [0, self.id].contains(&found))
+        {
             sys::remove(self.path.c_str());
         }
-        self.id = 0;
+        (self.active, self.id) = (false, 0);
     }
 
     /// Opens a file if nobody has it and nothing is in it.
     fn take(&mut self) -> Result<Option<File>, Errno> {
         let file = sys::open(self.path.c_str(), Access::Create)?;
+        sys::facts(&file)?.must_be_a_file()?;
         match sys::try_lock(&file) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(None),
@@ -236,7 +252,8 @@ pub struct LeftOver {
 
 impl LeftOver {
     /// Opens the live file beside `target` with this number, if it is one of this module that no
-    /// process has; `scratch` is room for its path. Others that are of no use are removed.
+    /// process has; `scratch` is room for its path. One that has been added, or in which nothing was
+    /// counted yet, is removed.
     pub fn open(
         target: &Path,
         number: u64,
@@ -246,12 +263,16 @@ impl LeftOver {
     ) -> Option<Self> {
         path_of(target, number, scratch).ok()?;
         let file = sys::open(scratch.c_str(), Access::Change).ok()?;
+        sys::facts(&file).ok()?.must_be_a_file().ok()?;
         sys::try_lock(&file).ok().filter(|()| still_named(scratch, &file))?;
         let mut header = Header::new_zeroed();
         let _ = sys::read_at(&file, header.as_mut_bytes(), 0);
-        if header.magic != MAGIC || header.id == 0 {
-            // Cut short before anything was counted, or added already.
+        // The header is written when all else is.
+        let begun = header.magic == [0; 8];
+        if header.id == 0 && (begun || header.magic == MAGIC) {
             sys::remove(scratch.c_str());
+        }
+        if header.id == 0 || header.magic != MAGIC {
             return None;
         }
         let size = sys::facts(&file).ok()?.size;
@@ -329,10 +350,18 @@ impl Drop for LeftOver {
 /// so far as to remove it.
 pub fn settle(target: &Path, id: u64, scratch: &mut Path) -> Result<(), Errno> {
     path_of(target, id % MOST, scratch)?;
-    let Ok(file) = sys::open(scratch.c_str(), Access::Change) else { return Ok(()) };
+    take_id(scratch, id).map(drop)
+}
+
+/// Takes an id from a file, if the file has it; gives the one that it had.
+fn take_id(path: &Path, id: u64) -> Result<u64, Errno> {
+    let Ok(file) = sys::open(path.c_str(), Access::Change) else { return Ok(u64::MAX) };
     let mut found = 0u64;
     sys::read_at(&file, found.as_mut_bytes(), ID)?;
-    if found == id { sys::write_at(&file, 0u64.as_bytes(), ID) } else { Ok(()) }
+    if found == id {
+        sys::write_at(&file, 0u64.as_bytes(), ID)?;
+    }
+    Ok(found)
 }
 
 fn path_of(target: &Path, number: u64, path: &mut Path) -> Result<(), Errno> {

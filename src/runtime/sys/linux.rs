@@ -60,6 +60,8 @@ pub struct Facts {
     pub kind: Kind,
     /// Permission bits.
     pub mode: u32,
+    /// User and group.
+    pub owner: (u32, u32),
     /// Length in bytes.
     pub size: u64,
 }
@@ -77,6 +79,17 @@ pub enum Kind {
     Other,
 }
 
+impl Facts {
+    /// [`Errno::ISDIR`] or [`Errno::NXIO`] if it is anything else.
+    pub fn must_be_a_file(&self) -> Result<()> {
+        match self.kind {
+            Kind::File => Ok(()),
+            Kind::Directory => Err(Errno::ISDIR),
+            Kind::Link | Kind::Other => Err(Errno::NXIO),
+        }
+    }
+}
+
 impl From<Stat> for Facts {
     fn from(stat: Stat) -> Self {
         let kind = match FileType::from_raw_mode(stat.st_mode) {
@@ -89,6 +102,7 @@ impl From<Stat> for Facts {
             identity: (stat.st_dev, stat.st_ino),
             kind,
             mode: stat.st_mode & 0o7777,
+            owner: (stat.st_uid, stat.st_gid),
             size: stat.st_size as u64,
         }
     }
@@ -121,7 +135,17 @@ pub fn open(path: &CStr, access: Access) -> Result<File> {
     if descriptor < 0 {
         return Err(error_of(descriptor));
     }
-    Ok(File(descriptor))
+    let file = File(descriptor);
+    if descriptor > 2 { Ok(file) } else { above_standard(&file) }
+}
+
+/// The same file with another number: where a standard descriptor is closed, what the program or a
+/// message writes there must not come into a file of ours.
+fn above_standard(file: &File) -> Result<File> {
+    const DUPFD_CLOEXEC: usize = 1030;
+    // SAFETY: fcntl changes no memory.
+    let result = unsafe { raw_syscall!(Sysno::fcntl, file.0, DUPFD_CLOEXEC, 3) } as i32;
+    if result < 0 { Err(error_of(result)) } else { Ok(File(result)) }
 }
 
 /// Reads until `into` is full or the file ends.
@@ -156,6 +180,7 @@ pub fn complain(bytes: &[u8]) {
     #[repr(C)]
     struct Poll(i32, u16, u16);
     const WRITABLE: u16 = 4;
+    let _quiet = QuietWrites::new(0);
     let (mut poll, at_once) = (Poll(2, WRITABLE, 0), [0u64; 2]);
     let (poll, at_once) = (&raw mut poll, &raw const at_once);
     // SAFETY: the kernel reads a time, and reads and writes one `struct pollfd`.
@@ -196,6 +221,15 @@ pub fn rewind(file: &File) -> Result<()> {
 /// Goes back some bytes, which will be read again.
 pub fn step_back(file: &File, bytes: usize) -> Result<()> {
     rustix::fs::seek(file, SeekFrom::Current((bytes as i64).wrapping_neg())).map(drop)
+}
+
+/// Gives a file to a user and a group.
+pub fn set_owner(file: &File, (user, group): (u32, u32)) -> Result<()> {
+    // SAFETY: changes no memory.
+    match unsafe { raw_syscall!(Sysno::fchown, file.0, user, group) } as i32 {
+        0 => Ok(()),
+        error => Err(error_of(error)),
+    }
 }
 
 /// Sets the permission bits of a file.
@@ -380,7 +414,9 @@ impl SignalInfo {
     pub fn is_fault(&self) -> bool {
         /// `SI_KERNEL`, of a terminal or timer; what others send is 0 or less.
         const KERNEL: c_int = 0x80;
-        self.code > 0 && self.code != KERNEL
+        /// `SIGSYS`: the system call that was refused is not made again.
+        const SYS: c_int = 31;
+        self.code > 0 && self.code != KERNEL && self.number != SYS
     }
 }
 
@@ -404,11 +440,16 @@ impl Action {
     pub const DEFAULT: Self = Self { handler: 0, mask: [0; 16], flags: 0, restorer: [0; 2] };
 
     /// The same with another handler, on the stack that the program has set aside for such, if any.
+    /// Where no handler was, no system call was interrupted either.
     pub fn with(mut self, handler: Handler) -> Self {
         const SIGINFO: c_int = 4;
         const ONSTACK: c_int = 0x0800_0000;
-        self.handler = handler as usize;
+        const RESTART: c_int = 0x1000_0000;
         self.flags |= SIGINFO | ONSTACK;
+        if self.handler == Self::DEFAULT_HANDLER {
+            self.flags |= RESTART;
+        }
+        self.handler = handler as usize;
         self
     }
 }
@@ -434,28 +475,50 @@ pub fn raise(number: c_int) {
     unsafe { raw_syscall!(Sysno::tgkill, process(), thread(), number) };
 }
 
-/// Signals that the system sends to who writes where writing fails, as a set: SIGPIPE, SIGXFSZ.
-static OF_WRITING: u64 = 1 << 12 | 1 << 24;
+/// A set of signals, number N at bit N - 1.
+type SignalSet = u64;
 
-/// Holds back, while it lives, the signals by which a write that fails would end the program.
+/// Signals that the system sends to who writes where writing fails: SIGPIPE, SIGXFSZ.
+const OF_WRITING: SignalSet = 1 << 12 | 1 << 24;
+/// Signals of instructions that fail, which cannot wait: ILL, TRAP, BUS, FPE, SEGV, SYS.
+const OF_FAULTS: SignalSet = 1 << 3 | 1 << 4 | 1 << 6 | 1 << 7 | 1 << 10 | 1 << 30;
+/// Those by which C libraries change the user of all threads, and wait until each has done so.
+const OF_LIBRARIES: SignalSet = 1 << 32 | 1 << 33;
+
+/// Lets signals wait; gives those that did before. Of those that cannot wait only `others`, a set with
+/// bit 0 unused, do.
+#[inline(never)]
+pub fn block_signals(others: u64) -> SignalSet {
+    let held_back = !(OF_FAULTS | OF_LIBRARIES) | others >> 1;
+    let mut before = 0u64;
+    // SAFETY: the kernel reads and writes one set of 8 bytes each.
+    unsafe { raw_syscall!(Sysno::rt_sigprocmask, 0, &raw const held_back, &raw mut before, 8) };
+    before
+}
+
+/// Lets those signals wait that did before [`block_signals`], and no others.
+#[inline(never)]
+pub fn unblock_signals(before: SignalSet) {
+    // SAFETY: the kernel reads one set.
+    unsafe { raw_syscall!(Sysno::rt_sigprocmask, 2, &raw const before, 0, 8) };
+}
+
+/// Lets signals wait while it lives, so that no handler finds a flush half done, or leaves it so; those
+/// by which a write that fails would end the program never come.
 pub struct QuietWrites {
     /// Blocked signals before.
-    blocked: u64,
+    blocked: SignalSet,
     /// Those of them that were waiting before and must go on waiting.
-    pending: u64,
+    pending: SignalSet,
 }
 
 impl QuietWrites {
-    /// Begins. The signals of `others`, a set with bit 0 unused, wait meanwhile.
+    /// Begins. `others` as for [`block_signals`].
     #[inline(never)]
     pub fn new(others: u64) -> Self {
-        let (mut blocked, mut pending) = (0u64, 0u64);
-        let held_back = OF_WRITING | others >> 1;
-        // SAFETY: the kernel reads and writes one set of 8 bytes each.
-        unsafe {
-            raw_syscall!(Sysno::rt_sigprocmask, 0, &raw const held_back, &raw mut blocked, 8)
-        };
-        // SAFETY: as above.
+        let blocked = block_signals(others);
+        let mut pending = 0u64;
+        // SAFETY: the kernel writes one set of 8 bytes.
         unsafe { raw_syscall!(Sysno::rt_sigpending, &raw mut pending, 8) };
         Self { blocked, pending }
     }
@@ -464,11 +527,27 @@ impl QuietWrites {
 impl Drop for QuietWrites {
     #[inline(never)]
     fn drop(&mut self) {
+        /// Where in a `siginfo_t` of 128 bytes the code and the sender's process id are.
+        const CODE: usize = 2;
+        const SENDER: usize = 4;
         let (ours, at_once) = (OF_WRITING & !self.pending, [0u64; 2]);
-        let (ours, at_once) = (&raw const ours, &raw const at_once);
-        // SAFETY: the kernel reads a set and a time; it takes one signal at most for each call.
-        while unsafe { raw_syscall!(Sysno::rt_sigtimedwait, ours, 0, at_once, 8) as isize } > 0 {}
-        // SAFETY: the kernel reads one set.
-        unsafe { raw_syscall!(Sysno::rt_sigprocmask, 2, &raw const self.blocked, 0, 8) };
+        let (mut info, mut of_others) = ([0u32; 32], [None; 4]);
+        for place in &mut of_others {
+            let (set, info_place) = (&raw const ours, &raw mut info);
+            let at_once = &raw const at_once;
+            // SAFETY: the kernel reads a set and a time, and writes what is known of a signal.
+            let number =
+                unsafe { raw_syscall!(Sysno::rt_sigtimedwait, set, info_place, at_once, 8) };
+            if (number as isize) <= 0 {
+                break;
+            }
+            let of_a_write = info[CODE] == 0 && info[SENDER] == process();
+            *place = Some(number as c_int).filter(|_| !of_a_write);
+        }
+        for number in of_others.into_iter().flatten() {
+            // SAFETY: changes no memory.
+            unsafe { raw_syscall!(Sysno::kill, process(), number) };
+        }
+        unblock_signals(self.blocked);
     }
 }
