@@ -142,8 +142,13 @@ impl Conversion {
                     false => &mut self.statistics.lines_inlined,
                 };
                 *lines += 1;
-                let sum = record(body, place).count.get_or_insert(0);
-                *sum = sum.saturating_add(*count);
+                // Lines are ascending, and most functions are counted once.
+                let first = Record { count: Some(*count), ..Record::default() };
+                let is_there = || body.positions.try_append(place.position, first).is_some();
+                if !place.within.is_empty() || is_there() {
+                    let sum = record(body, place).count.get_or_insert(0);
+                    *sum = sum.saturating_add(*count);
+                }
             }
         }
     }

@@ -16,6 +16,11 @@ const ARCS: u32 = 0x0143_0000;
 const SMALLEST_ARCS: u64 = 12;
 const LINES: u32 = 0x0145_0000;
 
+/// How many bytes of notes there are for each arc and each line, roughly: for these there is room from
+/// the start.
+const BYTES_PER_ARC: usize = 40;
+const BYTES_PER_LINE: usize = 32;
+
 /// The notes of one object.
 #[derive(Clone, Debug)]
 pub struct Notes<'a> {
@@ -145,7 +150,8 @@ impl<'a> Decoder<'a> {
         let directory = words.string()?;
         words.word()?;
         let (version, functions, files) = (words.version, Vec::new(), Vec::new());
-        let (arcs, lines) = (Vec::new(), Vec::new());
+        let arcs = Vec::with_capacity(words.left() / BYTES_PER_ARC);
+        let lines = Vec::with_capacity(words.left() / BYTES_PER_LINE);
         let notes = Notes { version, stamp, directory, functions, files, arcs, lines };
         Ok(Self { notes, places: HashMap::new() })
     }
