@@ -16,8 +16,8 @@ use crate::table::{Row, Table, medians};
 const PROGRAMS: [&str; 2] = ["ours", "theirs"];
 
 /// The program, linked with both runtimes.
-struct Large {
-    directory: PathBuf,
+pub struct Large {
+    pub directory: PathBuf,
 }
 
 /// What `observer.c` prints.
@@ -44,7 +44,7 @@ pub fn measure(number: usize, repetitions: usize, processes: usize, table: &mut 
 }
 
 impl Large {
-    fn link(number: usize) -> Self {
+    pub fn link(number: usize) -> Self {
         let directory = objects(number, FUNCTIONS);
         let write = |name: &str, bytes: &[u8]| fs::write(directory.join(name), bytes).unwrap();
         write(&archive::HOSTED.file_name(), archive::HOSTED.bytes);
@@ -62,7 +62,8 @@ impl Large {
         Self { directory }
     }
 
-    fn command(&self, place: usize) -> Command {
+    /// Runs one of the programs.
+    pub fn command(&self, place: usize) -> Command {
         let mut command = Command::new(self.directory.join(PROGRAMS[place]));
         command.current_dir(&self.directory).env("COUNTERSINK_FILE", "ours.csraw");
         command

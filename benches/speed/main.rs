@@ -7,10 +7,15 @@
 
 #[path = "../../tests/harness/mod.rs"]
 mod harness;
+#[path = "../../tests/programs/mod.rs"]
+mod programs;
 
 mod accuracy;
 mod calls;
+mod conversion;
+mod cost;
 mod endings;
+mod generated;
 mod program;
 mod table;
 
@@ -30,6 +35,9 @@ struct Options {
     /// Processes that end together
     #[arg(long, default_value_t = 100)]
     processes: usize,
+    /// Functions of the largest program that is converted
+    #[arg(long, default_value_t = 100_000)]
+    functions: usize,
     /// Only these parts
     #[arg(long, value_enum)]
     only: Vec<Part>,
@@ -47,6 +55,8 @@ enum Part {
     Accuracy,
     /// Start, end, memory and size of a large program
     Endings,
+    /// Conversion and merging
+    Conversion,
 }
 
 fn main() {
@@ -62,6 +72,9 @@ fn main() {
     if wanted(Part::Endings) {
         let Options { objects, repetitions, processes, .. } = options;
         endings::measure(objects, repetitions, processes, &mut table);
+    }
+    if wanted(Part::Conversion) {
+        conversion::measure(&options, &mut table);
     }
     table.finish();
 }

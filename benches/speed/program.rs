@@ -70,7 +70,8 @@ __attribute__((destructor(101))) static void end(void) { the_program_ends(); }
     text
 }
 
-fn object_source(object: usize, functions: usize) -> String {
+/// An object of so many functions, and one that calls them.
+pub fn object_source(object: usize, functions: usize) -> String {
     let mut text = String::new();
     for function in 0..functions {
         writeln!(

@@ -35,6 +35,13 @@ impl Table {
         println!("| {figure} | {ours} | {theirs} | | {target} | {met} |");
     }
 
+    /// A figure without a target.
+    pub fn plain(&mut self, figure: &str, ours: f64, theirs: Option<f64>) {
+        let ratio = theirs.map(|theirs| format!("{:.2}", ours / theirs)).unwrap_or_default();
+        let theirs = theirs.map(short).unwrap_or_default();
+        println!("| {figure} | {} | {theirs} | {ratio} | | |", short(ours));
+    }
+
     fn met(&mut self, met: bool) -> &'static str {
         self.missed += usize::from(!met);
         if met { "yes" } else { "**no**" }

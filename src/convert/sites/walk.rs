@@ -9,8 +9,10 @@
 //! if every call returns is looked for once more, with only those calls returning behind which
 //! nothing else leads.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::prelude::v1::*;
+
+use rayon::prelude::*;
 
 use super::counters::Sites;
 use super::image::{Image, Symbol};
@@ -24,31 +26,42 @@ const DESCRIPTOR: Register = 0;
 /// Addresses of the calls of each site.
 pub type Calls = BTreeMap<(usize, usize), BTreeSet<u64>>;
 
-/// Finds the calls of all sites.
-pub fn calls<M: Machine>(
+/// Finds the calls of all sites; all cores look into functions.
+pub fn calls<M: Machine + Send>(
     image: &Image<'_>,
     functions: &BTreeMap<u64, Symbol>,
     sites: &Sites,
 ) -> Calls {
-    let surroundings = Surroundings { image, sites, functions };
-    let mut walk = Walk {
+    let walk = |all_calls_return| Walk {
         machine: M::new(),
-        surroundings,
+        surroundings: Surroundings { image, sites, functions },
         functions,
-        all_calls_return: true,
+        all_calls_return,
         calls: Calls::new(),
     };
-    let whole = functions.values().filter(|function| !is_split_off(function));
-    let of_interest: Vec<_> = whole.filter(|function| walk.has_sites(function)).collect();
-    of_interest.iter().for_each(|function| walk.function(function));
-    if walk.calls.len() == sites.known() {
-        return walk.calls;
-    }
-    let mut certain = core::mem::take(&mut walk.calls);
-    walk.all_calls_return = false;
-    of_interest.iter().for_each(|function| walk.function(function));
-    for (site, calls) in walk.calls {
-        certain.entry(site).or_insert(calls);
+    let whole: Vec<&Symbol> = functions.values().filter(|f| !is_split_off(f)).collect();
+    let of_interest = whole
+        .par_iter()
+        .map_init(|| walk(true), |walk, &function| walk.has_sites(function).then_some(function));
+    let of_interest: Vec<&Symbol> = of_interest.flatten().collect();
+    let calls = |all_calls_return| {
+        let walks = of_interest.par_iter().fold(
+            || walk(all_calls_return),
+            |mut walk, function| {
+                walk.function(function);
+                walk
+            },
+        );
+        walks.map(|walk| walk.calls).reduce(Calls::new, |mut all, calls| {
+            calls.into_iter().for_each(|(site, calls)| all.entry(site).or_default().extend(calls));
+            all
+        })
+    };
+    let mut certain = calls(true);
+    if certain.len() != sites.known() {
+        for (site, calls) in calls(false) {
+            certain.entry(site).or_insert(calls);
+        }
     }
     certain
 }
@@ -95,8 +108,8 @@ struct Known {
     open: Vec<u64>,
     /// Places behind calls that may not return.
     behind_calls: Vec<(u64, State)>,
-    /// Instructions that have been followed.
-    seen: HashSet<u64>,
+    /// Instructions that have been followed, and the next one behind each.
+    seen: HashMap<u64, Option<u64>>,
     /// What all jumps through tables agree on, and all calls.
     at_tables: Option<State>,
     after_calls: Option<State>,
@@ -114,6 +127,17 @@ impl Known {
         if changed {
             self.open.push(address);
         }
+    }
+
+    /// The next instruction of a function that no way led to.
+    fn unseen(&self, sweep: &mut u64, function: &Symbol) -> Option<u64> {
+        while *sweep < function.end {
+            match self.seen.get(sweep) {
+                None => return Some(*sweep),
+                Some(following) => *sweep = (*following)?,
+            }
+        }
+        None
     }
 }
 
@@ -160,35 +184,25 @@ impl<M: Machine> Walk<'_, M> {
                 self.run(address, function, &mut known);
             }
             if let Some((address, state)) = known.behind_calls.pop() {
-                if !known.seen.contains(&address) {
+                if !known.seen.contains_key(&address) {
                     known.reach(address, &state);
                 }
                 continue;
             }
-            let Some(address) = self.unseen(&mut sweep, function, &known) else { return };
+            let Some(address) = known.unseen(&mut sweep, function) else { return };
             let state = known.at_tables.as_ref().or(known.after_calls.as_ref());
             let state = state.cloned().unwrap_or_else(|| State::entry(M::STACK));
             known.reach(address, &state);
         }
     }
 
-    /// The next instruction of a function that no way led to.
-    fn unseen(&mut self, sweep: &mut u64, function: &Symbol, known: &Known) -> Option<u64> {
-        while *sweep < function.end {
-            if !known.seen.contains(sweep) {
-                return Some(*sweep);
-            }
-            *sweep = self.decode(*sweep)?.after(*sweep)?;
-        }
-        None
-    }
-
     /// Follows instructions until control does not go to the next one.
     fn run(&mut self, mut address: u64, function: &Symbol, known: &mut Known) {
         let Some(mut state) = known.states.get(&address).cloned() else { return };
         loop {
-            known.seen.insert(address);
-            let Some(step) = self.decode(address) else { return };
+            let step = self.decode(address);
+            known.seen.insert(address, step.as_ref().and_then(|step| step.after(address)));
+            let Some(step) = step else { return };
             for &effect in &step.effects {
                 state.apply(effect, &self.surroundings);
             }

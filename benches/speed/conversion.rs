@@ -1,0 +1,262 @@
+//! What conversion costs, beside gcov and gcov-tool on the same notes and counts.
+//!
+//! gcov reads notes and data files and knows nothing of the program; so the figures to be compared are
+//! those without its binary. On one core processor time is taken, which other load of the machine does
+//! not change much, on all cores the time until the end.
+//!
+//! Memory is what a command takes at its peak beyond what the tool takes when it does nothing: some MB
+//! of its own code.
+//!
+//! The data files that gcov reads are those that `convert --to gcda` has written, which are libgcov's
+//! byte for byte. The notes and the dump of the programs that are named `generated` are copies of one
+//! object that gcc has compiled (`generated.rs`): to compile them would take an hour.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cost::{Cores, Cost, Observer};
+use crate::endings::Large;
+use crate::harness::{Workshop, succeed};
+use crate::program::FUNCTIONS;
+use crate::programs::compile_sqlite;
+use crate::table::{Row, Table, medians};
+use crate::{Options, generated};
+
+const TOOL: &str = env!("CARGO_BIN_EXE_countersink");
+
+/// Functions of the program beside which a larger one is seen to cost no more for each.
+const SMALL: usize = 10_000;
+
+/// Notes and a dump in a folder without the program.
+struct Subject<'o> {
+    name: String,
+    observer: &'o Observer,
+    /// Has the notes, and data files for gcov in two places, as of two runs.
+    directory: PathBuf,
+    dump: PathBuf,
+    /// Where the program and its notes were compiled, if they can be found there, too.
+    compiled: Option<PathBuf>,
+    repetitions: usize,
+}
+
+pub fn measure(options: &Options, table: &mut Table) {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conversion");
+    let _ = fs::remove_dir_all(&scratch);
+    fs::create_dir_all(&scratch).unwrap();
+    let observer = Observer::compile(&scratch);
+    let subject = |name: &str, compiled: Option<&Path>, dump: PathBuf| {
+        let directory = scratch.join(name.replace(' ', "-"));
+        let compiled = compiled.map(Path::to_owned);
+        let repetitions = options.repetitions.div_ceil(3);
+        let name = name.to_owned();
+        let subject = Subject { name, observer: &observer, directory, dump, compiled, repetitions };
+        subject.prepare();
+        subject
+    };
+    let large = Large::link(options.objects);
+    succeed(&mut large.command(0));
+    let name = format!("{} objects of {FUNCTIONS} functions", options.objects);
+    subject(&name, Some(&large.directory), large.directory.join("ours.csraw")).rows(table);
+
+    let shop = Workshop::new();
+    if let Some(built) = compile_sqlite(&shop, &[]) {
+        let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
+        shop.link(&objects, "ours", &["-lm"]);
+        shop.run("ours", &built.arguments());
+        subject("SQLite", Some(&shop.path("")), shop.path("ours.csraw")).rows(table);
+    }
+
+    let generated = |functions: usize| {
+        let name = format!("{functions} functions generated");
+        let directory = scratch.join(name.replace(' ', "-"));
+        generated::write(&directory, functions);
+        let dump = directory.join("dump.csraw");
+        subject(&name, None, dump)
+    };
+    let (small, big) = (generated(SMALL), generated(options.functions));
+    big.rows(table);
+    growth([&big, &small], [options.functions, SMALL], table);
+    fs::remove_dir_all(&scratch).unwrap();
+}
+
+/// Time and memory for each function of a large and of a small program.
+fn growth(subjects: [&Subject<'_>; 2], functions: [usize; 2], table: &mut Table) {
+    let name = |what: &str| format!("{} functions beside {}: {what}", functions[0], functions[1]);
+    let mut row = |what: &str, figure: &dyn Fn(Cost) -> f64| {
+        let [ours, theirs] = medians(subjects[0].repetitions, |place| {
+            let cost = subjects[place].convert(Cores::One, false);
+            1e3 * figure(cost) / functions[place] as f64
+        });
+        table.row(Row { figure: &name(what), ours, theirs, target: 1.3 });
+    };
+    row("to v4, microseconds for each", &|cost| cost.processor);
+    row("to v4, memory for each (kB)", &|cost| cost.peak);
+}
+
+impl Subject<'_> {
+    /// Copies the notes, unless they are in the folder, and writes data files, twice.
+    fn prepare(&self) {
+        fs::create_dir_all(&self.directory).unwrap();
+        for entry in self.compiled.iter().flat_map(|compiled| fs::read_dir(compiled).unwrap()) {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "gcno") {
+                fs::copy(&path, self.directory.join(path.file_name().unwrap())).unwrap();
+            }
+        }
+        succeed(Command::new(TOOL).args(&self.to_gcda()[1..]));
+        for run in ["first", "second"] {
+            fs::create_dir_all(self.directory.join(run)).unwrap();
+            for name in self.names("gcda") {
+                fs::copy(self.directory.join(&name), self.directory.join(run).join(name)).unwrap();
+            }
+        }
+    }
+
+    fn rows(&self, table: &mut Table) {
+        let name = |what: &str| format!("{}: {what}", self.name);
+        let mut row = |what: &str, target: f64, [ours, theirs]: [f64; 2]| {
+            table.row(Row { figure: &name(what), ours, theirs, target });
+        };
+        let gcov = |cores| self.gcov(cores);
+        let v4 = |cores| self.convert(cores, false);
+        let gcda = |cores| self.to_new_gcda(cores);
+        let nothing = self.run(Cores::All, &words(&[TOOL, "--version"])).peak;
+        let one = self.compare(Cores::One, v4, gcov);
+        row("to v4 without the binary, beside gcov, one core (ms)", 0.5, one);
+        let all = self.compare(Cores::All, v4, gcov);
+        row("to v4 without the binary, beside gcov, all cores (ms)", 0.3, all);
+        let [one_gcda, _] = self.compare(Cores::One, gcda, gcov);
+        row("to gcda, beside gcov, one core (ms)", 0.5, [one_gcda, one[1]]);
+        row("to gcda, beside gcov, all cores (ms)", 0.3, self.compare(Cores::All, gcda, gcov));
+        let merge = |cores| self.merge(cores);
+        let gcov_tool = |cores| self.gcov_tool(cores);
+        let merged = self.compare(Cores::One, merge, gcov_tool);
+        row("two dumps added, beside gcov-tool merge, one core (ms)", 0.2, merged);
+
+        let [notes, dump] = self.megabytes();
+        let mut memory = |what: &str, cost: Cost, input: f64| {
+            row(&format!("{what} (MB)"), 4.0, [cost.peak - nothing, input]);
+        };
+        memory("to v4, memory beside notes and dump", v4(Cores::All), notes + dump);
+        memory("to gcda, memory beside the dump", gcda(Cores::All), dump);
+        memory("two dumps added, memory beside both", merge(Cores::All), 2.0 * dump);
+
+        // A file system may write what replaces a file to the disk at once.
+        let replacing = |cores| self.run(cores, &self.to_gcda());
+        let [replaced, _] = self.compare(Cores::All, replacing, |_| Cost::default());
+        table.plain(
+            &name("to gcda in place of files that are there, all cores (ms)"),
+            replaced,
+            None,
+        );
+        let mut speed = |what: &str, input: f64, times: [f64; 2]| {
+            let [ours, theirs] = times.map(|time| 1e3 * input / time);
+            table.plain(&name(what), ours, Some(theirs));
+        };
+        speed("to v4, MB of notes and dump in a second, one core", notes + dump, one);
+        speed("to v4, MB of notes and dump in a second, all cores", notes + dump, all);
+        if self.compiled.is_some() {
+            for (cores, how) in [(Cores::One, "one core"), (Cores::All, "all cores")] {
+                let [ours, theirs] = self.compare(cores, |cores| self.convert(cores, true), gcov);
+                let what = format!("to v4 with the binary, beside gcov, {how} (ms)");
+                table.plain(&name(&what), ours, Some(theirs));
+            }
+            let memory = self.convert(Cores::All, true).peak - nothing;
+            table.plain(&name("to v4 with the binary, memory (MB)"), memory, None);
+        }
+    }
+
+    /// Median times of two commands.
+    fn compare(
+        &self,
+        cores: Cores,
+        ours: impl Fn(Cores) -> Cost,
+        theirs: impl Fn(Cores) -> Cost,
+    ) -> [f64; 2] {
+        medians(self.repetitions, |place| {
+            let cost = if place == 0 { ours(cores) } else { theirs(cores) };
+            if cores == Cores::One { cost.processor } else { cost.elapsed }
+        })
+    }
+
+    fn run(&self, cores: Cores, command: &[String]) -> Cost {
+        self.observer.run(cores, &self.directory, command)
+    }
+
+    fn convert(&self, cores: Cores, with_binary: bool) -> Cost {
+        let mut command = self.tool("convert");
+        command.extend(words(&["-o", "profile.gcov"]));
+        if !with_binary {
+            command.extend(self.moved());
+        }
+        self.run(cores, &command)
+    }
+
+    fn to_gcda(&self) -> Vec<String> {
+        let mut command = self.tool("convert");
+        command.extend(words(&["--to", "gcda"]));
+        command.extend(self.moved());
+        command
+    }
+
+    /// Writes data files where there are none.
+    fn to_new_gcda(&self, cores: Cores) -> Cost {
+        let mut command = self.to_gcda();
+        command.extend(words(&["--prefix", "new"]));
+        let cost = self.run(cores, &command);
+        fs::remove_dir_all(self.directory.join("new")).unwrap();
+        cost
+    }
+
+    fn merge(&self, cores: Cores) -> Cost {
+        let mut command = self.tool("merge");
+        command.extend([self.dump.to_str().unwrap().to_owned()]);
+        command.extend(words(&["-o", "merged.csraw"]));
+        self.run(cores, &command)
+    }
+
+    fn gcov(&self, cores: Cores) -> Cost {
+        let mut command = words(&["gcov", "-j", "-t"]);
+        command.extend(self.names("gcno"));
+        self.run(cores, &command)
+    }
+
+    fn gcov_tool(&self, cores: Cores) -> Cost {
+        let command = words(&["gcov-tool", "merge", "first", "second", "-o", "merged"]);
+        let cost = self.run(cores, &command);
+        fs::remove_dir_all(self.directory.join("merged")).unwrap();
+        cost
+    }
+
+    /// The tool with a subcommand and the dump.
+    fn tool(&self, subcommand: &str) -> Vec<String> {
+        words(&[TOOL, subcommand, self.dump.to_str().unwrap()])
+    }
+
+    /// Says that the program and its notes are in the folder, where there are only the notes.
+    fn moved(&self) -> Vec<String> {
+        let Some(compiled) = &self.compiled else { return Vec::new() };
+        let compiled = compiled.to_str().unwrap().trim_end_matches('/');
+        words(&["--path-map", &format!("{compiled}={}", self.directory.display())])
+    }
+
+    /// The folder's files with an extension.
+    fn names(&self, extension: &str) -> Vec<String> {
+        let entries = fs::read_dir(&self.directory).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(&format!(".{extension}"))).collect()
+    }
+
+    /// Of notes and dump.
+    fn megabytes(&self) -> [f64; 2] {
+        let bytes = |path: &Path| fs::metadata(path).unwrap().len() as f64 / 1e6;
+        let notes = self.names("gcno");
+        let notes = notes.iter().map(|name| bytes(&self.directory.join(name)));
+        [notes.sum(), bytes(&self.dump)]
+    }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}

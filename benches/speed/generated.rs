@@ -1,0 +1,234 @@
+//! Notes and dump of a program too large to be compiled here: copies of one object of the large
+//! program that gcc has compiled and that has run, under other names.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use countersink::convert::names::ident;
+use countersink::formats::gcno::Notes;
+use countersink::raw::dump::{Dump, FunctionView, Module, Object, SiteView, Values};
+use countersink::raw::gcov::record::LISTED_SITE;
+use countersink::raw::gcov::{FunctionRecord, ObjectRecord};
+use countersink::raw::layout::{MAX_SECTION, ModuleRecord, SectionKind, Signature};
+use countersink::raw::writer::Writer;
+
+use crate::harness::Workshop;
+use crate::program::{FUNCTIONS, object_source};
+
+/// Number of the object that is copied; those of the copies have as many digits.
+const FIRST: usize = 100_000;
+
+/// The object that is copied.
+struct Template {
+    notes: Vec<u8>,
+    dump: Dump,
+    /// Its functions' names, and where the notes have their idents.
+    idents: Vec<(String, usize)>,
+}
+
+/// Writes notes and `dump.csraw` of a program of so many functions to a folder.
+pub fn write(directory: &Path, functions: usize) {
+    let template = Template::compile();
+    let objects = FIRST..FIRST + functions.div_ceil(FUNCTIONS + 1);
+    fs::create_dir_all(directory).unwrap();
+    for number in objects.clone() {
+        let path = directory.join(format!("o{number}.gcno"));
+        fs::write(path, template.notes(number)).unwrap();
+    }
+    let copies: Vec<Copy> = objects.map(|number| template.copy(number, directory)).collect();
+    fs::write(directory.join("dump.csraw"), template.dump(&copies)).unwrap();
+}
+
+/// A copy of the object: its data's path, and the new idents by the old ones.
+struct Copy {
+    path: Vec<u8>,
+    idents: HashMap<u32, u32>,
+}
+
+impl Copy {
+    fn record(&self, view: &FunctionView<'_>) -> FunctionRecord {
+        FunctionRecord {
+            ident: self.idents[&view.ident()],
+            lineno_checksum: view.lineno_checksum(),
+            cfg_checksum: view.cfg_checksum(),
+            flags: 0,
+        }
+    }
+
+    /// What a site has seen: functions of the same object, or something else.
+    fn value(&self, value: i64) -> i64 {
+        let known = u32::try_from(value).ok().and_then(|value| self.idents.get(&value));
+        known.map_or(value, |&ident| ident.into())
+    }
+}
+
+impl Template {
+    fn compile() -> Self {
+        let shop = Workshop::new();
+        let name = format!("o{FIRST}");
+        shop.write(&format!("{name}.c"), object_source(FIRST, FUNCTIONS));
+        shop.write("main.c", format!("int {name}(int); int main(void) {{ return !{name}(7); }}"));
+        let object = shop.compile(&format!("{name}.c"), &[]);
+        shop.gcc(&["-c", "main.c"]);
+        shop.link(&[&object, "main.o"], "ours", &[]);
+        shop.run("ours", &[]);
+        let notes = shop.read(format!("{name}.gcno"));
+        let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+        let decoded = Notes::decode(&notes).unwrap();
+        let idents = decoded.functions.iter().map(|function| {
+            let name = String::from_utf8(function.name.to_vec()).unwrap();
+            assert_eq!(ident(name.as_bytes()), function.ident, "{name}");
+            (name, ident_place(&notes, function.ident))
+        });
+        let idents = idents.collect();
+        Self { notes, dump, idents }
+    }
+
+    fn module(&self) -> (&Module, &Object) {
+        let [module] = &self.dump.modules[..] else { panic!("expected one module") };
+        (module, &module.objects[0])
+    }
+
+    fn copy(&self, number: usize, directory: &Path) -> Copy {
+        let path: PathBuf = directory.join(format!("o{number}.gcda"));
+        let idents = self.idents.iter().map(|(name, _)| {
+            (ident(name.as_bytes()), ident(renamed(name.as_bytes(), number).as_slice()))
+        });
+        Copy { path: path.into_os_string().into_encoded_bytes(), idents: idents.collect() }
+    }
+
+    fn notes(&self, number: usize) -> Vec<u8> {
+        let mut notes = renamed(&self.notes, number);
+        for (name, place) in &self.idents {
+            let ident = ident(&renamed(name.as_bytes(), number));
+            notes[*place..place + 4].copy_from_slice(&ident.to_ne_bytes());
+        }
+        notes
+    }
+
+    /// The dump of a program that consists of copies.
+    fn dump(&self, copies: &[Copy]) -> Vec<u8> {
+        let (module, object) = self.module();
+        let views: Vec<FunctionView<'_>> = module.functions(object).collect();
+        let mut buffer = Box::new([0; MAX_SECTION]);
+        let mut writer = Writer::new(Vec::new(), &mut buffer);
+        let Ok(()) = writer.put_record(SectionKind::Module, &self.record(&views, copies));
+        let each = copies.iter().flat_map(|copy| views.iter().map(move |view| (copy, view)));
+        for copy in copies {
+            let Ok(()) = writer.put(SectionKind::Strings, &copy.path);
+        }
+        let mut paths = 0;
+        for copy in copies {
+            let record = object_record(object, views.len(), copy, paths);
+            paths += copy.path.len() as u32;
+            let Ok(()) = writer.put_record(SectionKind::Objects, &record);
+        }
+        for (copy, view) in each.clone() {
+            let mut numbers = numbers(view);
+            let Ok(()) = writer.put_record(SectionKind::Functions, &copy.record(view));
+            numbers.resize(numbers.len().next_multiple_of(2), 0);
+            for number in numbers {
+                let Ok(()) = writer.put_record(SectionKind::Functions, &number);
+            }
+        }
+        for (_, view) in each.clone() {
+            for counter in counters(view) {
+                let Ok(()) = writer.put_word(SectionKind::Counters, counter);
+            }
+        }
+        for (copy, site) in each.flat_map(|(copy, view)| sites(view).map(move |s| (copy, s))) {
+            let Ok(()) = writer.put_word(SectionKind::TopN, site.total);
+            let Ok(()) = writer.put_word(SectionKind::TopN, site.pairs.len() as i64);
+            for pair in site.pairs {
+                let Ok(()) = writer.put_word(SectionKind::TopN, copy.value(pair.value));
+                let Ok(()) = writer.put_word(SectionKind::TopN, pair.count);
+            }
+        }
+        let Ok(bytes) = writer.finish();
+        bytes
+    }
+
+    fn record(&self, views: &[FunctionView<'_>], copies: &[Copy]) -> ModuleRecord {
+        let (module, object) = self.module();
+        let mut signature = Signature::new();
+        let mut paths = 0;
+        for copy in copies {
+            signature.object(&object_record(object, views.len(), copy, paths), &copy.path);
+            paths += copy.path.len() as u32;
+            for view in views {
+                signature.function(&copy.record(view));
+                numbers(view).into_iter().for_each(|number| signature.word(number));
+            }
+        }
+        let mut record = module.record;
+        let counters: usize = views.iter().map(|view| counters(view).count()).sum();
+        let sites: usize = views.iter().map(|view| sites(view).count()).sum();
+        record.identity.signature = signature.value();
+        record.identity.counters = (copies.len() * counters) as u64;
+        record.identity.sites = (copies.len() * sites) as u64;
+        record.identity.objects = copies.len() as u32;
+        record.identity.functions = (copies.len() * views.len()) as u32;
+        record.path_length = 0;
+        record.strings_length = paths;
+        record
+    }
+}
+
+fn object_record(object: &Object, functions: usize, copy: &Copy, path_offset: u32) -> ObjectRecord {
+    ObjectRecord {
+        version: object.version.0,
+        stamp: object.stamp,
+        checksum: object.checksum,
+        functions: functions as u32,
+        rules: object.rules.0,
+        path_offset,
+        path_length: copy.path.len() as u32,
+    }
+}
+
+/// Numbers of a function's counters in memory, by kind.
+fn numbers(view: &FunctionView<'_>) -> Vec<u32> {
+    let number = |values| match values {
+        Values::Counters(counters) => counters.len() as u32,
+        Values::Sites(sites) => (sites.len() * LISTED_SITE) as u32,
+    };
+    view.kinds().map(|(_, values)| number(values)).collect()
+}
+
+fn counters<'d>(view: &FunctionView<'d>) -> impl Iterator<Item = i64> + use<'d> {
+    let plain = view.kinds().filter_map(|(_, values)| match values {
+        Values::Counters(counters) => Some(counters),
+        Values::Sites(_) => None,
+    });
+    plain.flatten().copied()
+}
+
+fn sites<'d>(view: &FunctionView<'d>) -> impl Iterator<Item = SiteView<'d>> + use<'d> {
+    let sites = view.kinds().filter_map(|(_, values)| match values {
+        Values::Sites(sites) => Some(sites),
+        Values::Counters(_) => None,
+    });
+    sites.flatten()
+}
+
+/// Where the record of the function with an ident has it, behind tag and length.
+fn ident_place(notes: &[u8], ident: u32) -> usize {
+    const FUNCTION: [u8; 4] = 0x0100_0000_u32.to_ne_bytes();
+    let is_it = |record: &[u8]| record[..4] == FUNCTION && record[8..] == ident.to_ne_bytes();
+    8 + notes.windows(12).position(is_it).unwrap()
+}
+
+/// Some bytes with the number of the object replaced.
+fn renamed(bytes: &[u8], number: usize) -> Vec<u8> {
+    let (old, new) = (format!("o{FIRST}"), format!("o{number}"));
+    assert_eq!(old.len(), new.len());
+    let mut bytes = bytes.to_vec();
+    let mut place = 0;
+    while let Some(found) = bytes[place..].windows(old.len()).position(|w| w == old.as_bytes()) {
+        place += found;
+        bytes[place..place + new.len()].copy_from_slice(new.as_bytes());
+        place += new.len();
+    }
+    bytes
+}
