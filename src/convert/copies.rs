@@ -6,6 +6,7 @@
 //! that line. Which one it is, is certain where there is only one.
 
 use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
@@ -52,7 +53,11 @@ impl Copies {
 
     /// The lines that were asked for.
     pub fn wanted(&self, symbols: &Symbols) -> BTreeSet<SourceLine> {
-        let line = |&(_, file, line): &Found| SourceLine { path: symbols.path(file).into(), line };
+        let mut paths = HashMap::<FileId, Arc<[u8]>>::new();
+        let line = |&(_, file, line): &Found| {
+            let path = paths.entry(file).or_insert_with(|| symbols.path(file).into());
+            SourceLine { path: path.clone(), line }
+        };
         self.chains.keys().map(line).collect()
     }
 

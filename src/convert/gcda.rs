@@ -8,11 +8,11 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
-use crate::formats::gcda::encode::{Encoder, Words};
-use crate::raw::dump::{Dump, FunctionView, Module, Object, Values};
+use crate::formats::gcda::encode::{Encoder, TopN, Words};
+use crate::raw::dump::{Dump, FunctionView, Module, Object, SiteView, Values};
 use crate::raw::gcov::{FunctionRecord, Kind, Rule, Version};
 use crate::raw::layout::Sums;
-use crate::raw::merge::{Site, counter};
+use crate::raw::merge::{Pair, Site, counter};
 
 /// The counters of one object.
 #[derive(Clone, Debug, Default)]
@@ -85,6 +85,10 @@ fn record(view: &FunctionView<'_>) -> FunctionRecord {
 impl ObjectCounts<'_> {
     /// The file.
     pub fn to_bytes(&self) -> Vec<u8> {
+        if let [part] = self.parts[..] {
+            let Ok(bytes) = encode(part, Bytes(Vec::new()));
+            return bytes.0;
+        }
         let sums = self.parts.iter().map(|&part| Sum::of(part));
         let add = |older: Sum, mut newer: Sum| {
             newer.merge(&older);
@@ -93,6 +97,34 @@ impl ObjectCounts<'_> {
         let Some(sum) = sums.reduce(add) else { return Vec::new() };
         let Ok(bytes) = sum.encode(Bytes(Vec::new()));
         bytes.0
+    }
+}
+
+/// Writes what was counted in one place only, without a copy.
+fn encode<W: Words>((module, object): Part<'_>, words: W) -> Result<W, W::Error> {
+    let mut encoder = Encoder::new(words, object.version, object.stamp, object.checksum)?;
+    encoder.summary(module.record.sums.runs, module.record.sums.sum_max)?;
+    for view in module.functions(object) {
+        if !encoder.function(&record(&view))? {
+            continue;
+        }
+        for (kind, values) in view.kinds() {
+            match values {
+                Values::Counters(values) => encoder.counters(kind, values.iter().copied())?,
+                Values::Sites(sites) => encoder.sites(kind, sites)?,
+            }
+        }
+    }
+    encoder.finish()
+}
+
+impl TopN for SiteView<'_> {
+    fn total(&self) -> i64 {
+        self.total
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = Pair> {
+        self.pairs.iter().copied()
     }
 }
 

@@ -32,7 +32,7 @@ use crate::raw::dump::{Dump, FunctionView, Module, Object};
 use crate::raw::gcov::Kind;
 
 /// Functions whose counts are in memory at once, besides the profile.
-const BATCH: usize = 256;
+const BATCH: usize = 128;
 
 /// Where the counts of functions stand that were inlined before the counters were laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! Source lines of instructions.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::prelude::v1::*;
 
 use gimli::LineRow;
+use hashbrown::HashSet;
 
 use super::{Program, Unit};
 use crate::convert::source::SourceLine;

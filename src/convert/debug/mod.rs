@@ -6,7 +6,7 @@ pub mod stacks;
 
 use core::fmt;
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::prelude::v1::*;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use std::sync::Arc;
 use gimli::{
     AttributeValue, Dwarf, DwarfSections, EndianSlice, Reader as _, RunTimeEndian, SectionId,
 };
+use hashbrown::HashSet;
 use object::{CompressionFormat, Object, ObjectSection, SectionFlags, elf};
 
 use super::source::{SourceLine, Stack, source_path};

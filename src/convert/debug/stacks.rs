@@ -2,7 +2,6 @@
 //! there, which may have no notes and no counters of their own.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::prelude::v1::*;
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use gimli::{
     AttributeValue, DW_AT_GNU_discriminator, DW_AT_abstract_origin, DW_AT_decl_file,
     DW_AT_decl_line, DW_AT_linkage_name, DW_AT_name, DW_AT_specification, UnitOffset,
 };
+use hashbrown::HashMap;
 
 use super::{Program, Sections, Slice, Unit, text};
 use crate::convert::source::{Declared, Inlined, SourceLine, Stack};

@@ -14,9 +14,10 @@
 //!
 //! Source: `gcov-io.h` and `coverage.cc` of GCC 10 to 16, and the objects they make.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::prelude::v1::*;
 
+use hashbrown::{HashMap, HashSet};
 use object::{Object as _, ObjectSymbol};
 
 use super::image::Image;

@@ -1,9 +1,10 @@
 //! A linked program or library as it lies in memory when it runs.
 
 use alloc::string::String;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::prelude::v1::*;
 
+use hashbrown::{HashMap, HashSet};
 use object::read::{Object, ObjectSection, ObjectSymbol, RelocationFlags};
 use object::{Architecture, SectionFlags, SectionKind, elf};
 

@@ -9,9 +9,10 @@
 //! if every call returns is looked for once more, with only those calls returning behind which
 //! nothing else leads.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::prelude::v1::*;
 
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::counters::Sites;
