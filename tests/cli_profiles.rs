@@ -95,6 +95,75 @@ fn merge_takes_any_mixture_in_any_order() {
     }
 }
 
+/// The versions before 4 have no files, or not all: what only one function is called is that function.
+#[test]
+fn merge_and_diff_find_the_files_of_names() {
+    let shop = shop();
+    for (from, to) in [("day", "v2"), ("day", "v1"), ("night", "v2"), ("night", "v3")] {
+        shop.tool_output(&["convert", from, "--to", to, "-o", &format!("{from}.{to}")]);
+    }
+    let merged = |inputs: &[&str]| {
+        let output = shop.tool(&[&["merge", "--to=v4", "-o", "sum"], inputs].concat());
+        assert!(output.status.success(), "{output:?}");
+        (shop.read("sum"), String::from_utf8(output.stderr).unwrap())
+    };
+    let (sum, said) = merged(&["night", "night.v2", "--weight=2=night.v3"]);
+    assert_eq!(said, "");
+    shop.tool_output(&["merge", "--weight=4=night", "-o", "four"]);
+    assert!(sum == shop.read("four"));
+    // Of `util` there are two.
+    let (sum, said) = merged(&["day", "night", "day.v1", "--weight=3=day.v2"]);
+    assert_eq!(
+        said,
+        "countersink: sum: 1 names without a file are declared by several files, and stay apart\n"
+    );
+    assert!(sum == merged(&["day.v2", "--weight=2=day.v2", "day.v1", "night", "day"]).0);
+    assert_eq!(
+        functions(&shop, "sum", &["util"]),
+        "util (b.c)  head 2, total 5\n  1: 5\nutil  head 8, total 20\n  1: 20\n"
+    );
+    let compared = text(&shop, &["diff", "night", "night.v2"]);
+    assert!(compared.starts_with("overlap 100.00 % of the counts, 100.00 %"), "{compared}");
+    let output = shop.tool(&["diff", "day", "day.v2", "--top", "0"]);
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(stdout.contains("\n1 functions in both, 1 only in the first, 1 only in"), "{stdout}");
+    assert!(
+        stderr.ends_with(
+            "day.v2: 1 names without a file are declared by several files, and stay apart\n"
+        ),
+        "{stderr}"
+    );
+}
+
+/// What is written for gcc 12 and older has the largest count of each line alone, and names are cut.
+#[test]
+fn merge_and_diff_of_profiles_without_discriminators() {
+    let shop = Workshop::new();
+    shop.write(
+        "full",
+        "filenames = { \"a.c\" }\n\"f.constprop.0\":0(1:5:0) = { locations = { 1 = 5, 2 = 5, 2.1 = 90, 2.2 = 80 } }",
+    );
+    for major in ["12", "13", "16"] {
+        shop.tool_output(&["convert", "full", "--for-gcc", major, "-o", major]);
+    }
+    for inputs in [["full", "12"], ["13", "12"], ["16", "12"], ["12", "full"]] {
+        let arguments = [&["merge"], &inputs[..], &["--for-gcc=12", "-o", "sum"]].concat();
+        shop.tool_output(&arguments);
+        assert_eq!(functions(&shop, "sum", &["f"]), "f  head 10, total 190\n  1: 10\n  2: 180\n");
+        // For one that tells them apart they are.
+        shop.tool_output(&[&["merge"], &inputs[..], &["--for-gcc=13", "-o", "sum"]].concat());
+        assert_eq!(
+            functions(&shop, "sum", &["f"]),
+            "f  head 10, total 275\n  1: 10\n  2: 95\n  2.1: 90\n  2.2: 80\n"
+        );
+    }
+    for pair in [["full", "12"], ["12", "16"], ["16", "full"], ["13", "16"], ["13", "full"]] {
+        let compared = text(&shop, &["diff", pair[0], pair[1]]);
+        assert!(compared.starts_with("overlap 100.00 % of the counts"), "{pair:?} {compared}");
+    }
+}
+
 #[test]
 fn merge_of_many_files() {
     let shop = shop();

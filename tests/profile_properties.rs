@@ -2,7 +2,7 @@
 //! merging does not matter, and the forms of version 4 hold the same.
 
 use countersink::formats::afdo_v1_v3::Version;
-use countersink::formats::afdo_v1_v3::rules::Rules;
+use countersink::formats::afdo_v1_v3::rules::{self, Rules};
 use countersink::formats::afdo_v4::encode::{Encoding, encode};
 use countersink::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text};
 use countersink::profile::overlap::Comparison;
@@ -84,6 +84,18 @@ fn profiles() -> impl Strategy<Value = Profile> {
     })
 }
 
+/// Rules of a version before 4, or none.
+fn versions() -> impl Strategy<Value = Option<Rules>> {
+    (10..19u32).prop_map(Rules::for_gcc)
+}
+
+/// The profile as it is read again from a file for a compiler, or as it is.
+fn read_back(profile: &Profile, rules: Option<Rules>) -> Profile {
+    let Some(rules) = rules else { return profile.clone() };
+    let bytes = afdo_v1_v3::encode::encode(profile, rules).unwrap().bytes;
+    afdo_v1_v3::decode::decode(&bytes).unwrap().profile
+}
+
 fn text(profile: &Profile) -> String {
     String::from_utf8(afdo_v4_text::encode::encode(profile).unwrap()).unwrap()
 }
@@ -135,9 +147,50 @@ proptest! {
         prop_assert_eq!(text(&thrice), text(&merged(&[&a, &a, &a])));
     }
 
+    /// Each in another version: some have no files, no discriminators, or names that are cut.
+    #[test]
+    fn mixtures_are_added_in_any_order(
+        profiles in [profiles(), profiles(), profiles()],
+        rules in [versions(), versions(), versions()],
+        weight in 1..4u64,
+    ) {
+        let mixed: [Profile; 3] = std::array::from_fn(|place| read_back(&profiles[place], rules[place]));
+        let [a, b, c] = mixed.each_ref();
+        let sum = |order: &[&Profile]| {
+            let mut sum = merged(order);
+            sum.merge(a, weight - 1);
+            let ambiguous = sum.find_files();
+            (text(&sum), ambiguous)
+        };
+        let all = sum(&[a, b, c]);
+        prop_assert_eq!(&sum(&[c, b, a]), &all);
+        prop_assert_eq!(&sum(&[b, &merged(&[a, c])]), &all);
+        // Finding files once is enough.
+        let mut again = merged(&[a, b, c]);
+        again.find_files();
+        let settled = text(&again);
+        again.find_files();
+        prop_assert_eq!(text(&again), settled);
+    }
+
+    /// With discriminators and without: what gcc 12 would take of each is added.
+    #[test]
+    fn lines_are_added_as_a_whole(a in profiles(), b in profiles()) {
+        let for_gcc_12 = |profile: &Profile| read_back(profile, Rules::for_gcc(12));
+        let by_line = |profile: &Profile| {
+            let mut profile = profile.clone();
+            rules::by_line(&mut profile);
+            profile
+        };
+        let sum = for_gcc_12(&merged(&[&by_line(&a), &by_line(&b)]));
+        let expected = merged(&[&for_gcc_12(&a), &for_gcc_12(&b)]);
+        prop_assert_eq!(text(&for_gcc_12(&sum)), text(&for_gcc_12(&expected)));
+        prop_assert!(!by_line(&a).has_discriminators());
+    }
+
     #[test]
     fn a_profile_is_like_itself(profile in profiles()) {
-        let same = Comparison::new(&profile, &profile);
+        let same = Comparison::new(profile.clone(), profile);
         prop_assert!((same.counts - 1.0).abs() < 1e-9, "{}", same.counts);
         prop_assert!((same.functions - 1.0).abs() < 1e-9, "{}", same.functions);
     }

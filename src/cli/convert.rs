@@ -9,6 +9,7 @@ use super::binary::World;
 use super::cores::Cores;
 use super::error::{Error, Result};
 use super::input::{Format, Input};
+use super::names::warn_of_ambiguous;
 use super::notes::{Files, Found, Missing, Places, display};
 use super::output;
 use super::profile_format::{Choice, ProfileFormat, Target};
@@ -154,6 +155,7 @@ impl ConvertSources {
     /// The sum of all inputs as a profile. What dumps lose on the way is told.
     pub fn profile(&self, inputs: Vec<Input>) -> Result<Profile> {
         let is_dump = |input: &Input| input.format == Format::Dump;
+        let is_sum = inputs.len() > 1;
         let (dumps, profiles): (Vec<_>, Vec<_>) = inputs.into_iter().partition(is_dump);
         let mut profile = Profile::default();
         if let Some(first) = dumps.first() {
@@ -162,6 +164,9 @@ impl ConvertSources {
         }
         for input in profiles {
             profile.merge(&input.into_profile()?, 1);
+        }
+        if is_sum {
+            warn_of_ambiguous(Path::new("the sum"), profile.find_files());
         }
         Ok(profile)
     }

@@ -11,15 +11,18 @@ use serde::Serialize;
 use super::convert::ConvertSources;
 use super::error::{Error, Result};
 use super::input::Input;
-use super::names::Names;
-use super::{Outcome, output};
+use super::{Outcome, names, output};
+use crate::formats::afdo_v1_v3::rules::{self, Names};
+use crate::profile::Profile;
 use crate::profile::overlap::{Comparison, Row};
 
 /// Compare two profiles
 ///
 /// Counts are compared by their share of all counts of their profile, so that a longer run is no
 /// other one. The overlap is the sum of the smaller shares: 100 % if all shares are equal. Functions
-/// are listed in the order of how much their shares differ.
+/// are listed in the order of how much their shares differ. Profiles of different versions are compared
+/// as far as the coarser one goes: a name without a file with the only function of that name, names cut
+/// at the first dot if one of them is of version 1 or 2, lines as a whole if one has no discriminators.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -78,9 +81,9 @@ struct RowJson {
 
 impl Diff {
     pub fn run(&self) -> Result<Outcome> {
-        let profile = |path| self.sources.profile(vec![Input::read(path)?]);
-        let (first, second) = (profile(&self.first)?, profile(&self.second)?);
-        let comparison = Comparison::new(&first, &second);
+        let [first, second] = self.profiles()?;
+        let comparison = Comparison::new(first, second);
+        names::warn_of_ambiguous(&self.second, comparison.ambiguous);
         let text = if self.json { self.json(&comparison)? } else { self.text(&comparison) };
         output::print(text.as_bytes())?;
         let only_one = comparison.rows.iter().any(|row| row.shares.contains(&None));
@@ -90,6 +93,27 @@ impl Diff {
             None => only_one || comparison.counts < 1.0 - 1e-9,
         };
         Ok(if is_less { Outcome::Found } else { Outcome::Done })
+    }
+
+    /// The profiles, as far as the coarser of them goes: without what it does not tell of names and
+    /// positions.
+    fn profiles(&self) -> Result<[Profile; 2]> {
+        let inputs = [Input::read(&self.first)?, Input::read(&self.second)?];
+        let names = inputs.each_ref().map(|input| input.format.names());
+        let names = Ord::max(names[0], names[1]);
+        let [first, second] = inputs;
+        let mut profiles =
+            [self.sources.profile(vec![first])?, self.sources.profile(vec![second])?];
+        let by_line = profiles[0].has_discriminators() != profiles[1].has_discriminators();
+        for profile in &mut profiles {
+            if names != Names::Whole {
+                profile.rename(|name| names.of(name).to_vec());
+            }
+            if by_line {
+                rules::by_line(profile);
+            }
+        }
+        Ok(profiles)
     }
 
     fn text(&self, comparison: &Comparison) -> String {
@@ -119,8 +143,12 @@ impl Diff {
         text
     }
 
+    fn shown(&self) -> names::Names {
+        names::Names { demangle: self.demangle }
+    }
+
     fn name(&self, comparison: &Comparison, row: &Row) -> String {
-        Names { demangle: self.demangle }.with_file(&comparison.symbols, row.function)
+        self.shown().with_file(&comparison.symbols, row.function)
     }
 
     fn chosen<'c>(&self, comparison: &'c Comparison) -> Vec<&'c Row> {
@@ -132,10 +160,9 @@ impl Diff {
     }
 
     fn json(&self, comparison: &Comparison) -> Result<String> {
-        let names = Names { demangle: self.demangle };
         let row = |row: &Row| RowJson {
-            name: names.name(&comparison.symbols, row.function),
-            file: comparison.symbols.declared_in(row.function).map(super::names::text),
+            name: self.shown().name(&comparison.symbols, row.function),
+            file: comparison.symbols.declared_in(row.function).map(names::text),
             shares: row.shares,
             overlap: row.overlap,
         };

@@ -8,6 +8,7 @@ use std::prelude::v1::*;
 use super::error::{Context, Error, Result};
 use super::fold;
 use crate::formats::afdo_v1_v3::Version;
+use crate::formats::afdo_v1_v3::rules::{Names, Rules};
 use crate::formats::{Finding, afdo_v1_v3, afdo_v4, afdo_v4_text};
 use crate::profile::Profile;
 use crate::raw::dump::Dump;
@@ -54,6 +55,14 @@ impl Format {
             Self::V4Text => "an AutoFDO profile, version 4 as text",
             Self::Gcda => "counters of an object (.gcda)",
             Self::Gcno => "notes of an object (.gcno)",
+        }
+    }
+
+    /// What is left of names in such a file.
+    pub const fn names(self) -> Names {
+        match self {
+            Self::V1V3(version) => Rules::for_version(version).names,
+            _ => Names::Whole,
         }
     }
 

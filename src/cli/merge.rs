@@ -10,9 +10,11 @@ use rayon::prelude::*;
 use super::Outcome;
 use super::error::{Error, Result};
 use super::input::{Format, Input};
+use super::names::warn_of_ambiguous;
 use super::output::{self, Content};
 use super::profile_format::{Choice, ProfileFormat};
 use super::progress::Progress;
+use crate::formats::afdo_v1_v3::rules;
 use crate::profile::Profile;
 use crate::raw::dump::Dump;
 
@@ -21,8 +23,11 @@ use crate::raw::dump::Dump;
 /// Dumps of one build are added as its runs would have added them; those of different builds stand
 /// side by side. Of profiles counts, head counts and call targets are added, and the earliest
 /// timestamp stays. Profiles may have any versions; the output has that of the first one, unless --to or
-/// --for-gcc say otherwise. Live files (FILE.live.N) are read as the dumps of their
-/// processes, and stay: `fold` and the next start of their program add them to FILE.
+/// --for-gcc say otherwise. A name without a file, as in versions 1 and 2, is that of the only function of
+/// this name, if there is one. Names and discriminators stay as they are: what a compiler takes for one
+/// function it adds up when it reads the sum, and --for-gcc does it in writing. Live files (FILE.live.N)
+/// are read as the dumps of their processes, and stay: `fold` and the next start of their program add
+/// them to FILE.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -70,7 +75,9 @@ impl Merge {
             _ => {
                 let format = chosen.unwrap_or_else(|| ProfileFormat::of(&first));
                 let first = Mutex::new(Some(first));
-                format.file(&profiles(&first, &inputs)?, &self.output)?
+                let mut sum = profiles(&first, &inputs, format.tells_discriminators())?;
+                warn_of_ambiguous(&self.output, sum.find_files());
+                format.file(&sum, &self.output)?
             }
         };
         output::write(Some(&self.output), &bytes, content)?;
@@ -91,14 +98,21 @@ fn dumps(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> 
 
 /// Each core adds up a part of the files, one after the other, so that no more is in memory than a
 /// sum and a file for each core. Sums do not depend on the order. The first file has been read.
-fn profiles(first: &Mutex<Option<Input>>, inputs: &[(u32, &PathBuf)]) -> Result<Profile> {
+fn profiles(
+    first: &Mutex<Option<Input>>,
+    inputs: &[(u32, &PathBuf)],
+    with_discriminators: bool,
+) -> Result<Profile> {
     let progress = Mutex::new(Progress::new(inputs.len()));
     let add = |(number, part): (usize, &[(u32, &PathBuf)])| {
         let mut sum = Profile::default();
         for (place, &(weight, path)) in part.iter().enumerate() {
             let known = if (number, place) == (0, 0) { locked(first).take() } else { None };
             let input = known.map_or_else(|| Input::read(path), Ok)?;
-            let profile = input.into_profile()?;
+            let mut profile = input.into_profile()?;
+            if !with_discriminators {
+                rules::by_line(&mut profile);
+            }
             match place == 0 && weight == 1 {
                 // The first one is the sum so far, and needs no copy.
                 true => sum = profile,

@@ -1,5 +1,6 @@
 //! Names of symbols as they are shown.
 
+use std::path::Path;
 use std::prelude::v1::*;
 
 use crate::profile::{SymbolId, Symbols};
@@ -28,6 +29,14 @@ impl Names {
             Some(path) => format!("{name} ({})", text(path)),
             None => name,
         }
+    }
+}
+
+/// Says that symbols have stayed apart which may have been the same.
+pub fn warn_of_ambiguous(file: &Path, number: usize) {
+    if number > 0 {
+        let what = "names without a file are declared by several files, and stay apart";
+        super::warn(file, format!("{number} {what}"));
     }
 }
 

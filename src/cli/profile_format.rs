@@ -10,7 +10,7 @@ use super::input::{Format, Input};
 use super::output::Content;
 use super::{compiler, warn};
 use crate::formats::afdo_v1_v3::Version;
-use crate::formats::afdo_v1_v3::rules::Rules;
+use crate::formats::afdo_v1_v3::rules::{Discriminators, Rules};
 use crate::formats::afdo_v4::encode::Encoding;
 use crate::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text, json};
 use crate::profile::Profile;
@@ -109,6 +109,12 @@ impl ProfileFormat {
             _ if afdo_v4::is_compact(&input.bytes) => Self::V4(Encoding::Compact),
             _ => Self::V4(Encoding::Normal),
         }
+    }
+
+    /// Whether positions of a line are told apart.
+    pub fn tells_discriminators(self) -> bool {
+        let ignored = Discriminators::Ignored;
+        !matches!(self, Self::V1V3(Rules { discriminators, .. }) if discriminators == ignored)
     }
 
     /// The file of a profile; `name` is its name in messages.

@@ -24,6 +24,14 @@ impl Profile {
             Entry::Occupied(known) => known.into_mut().merge(&function, 1, &mut |symbol| symbol),
         }
     }
+
+    /// Puts other symbols in place of the functions' own; what becomes equal is added.
+    pub(super) fn replace_symbols(&mut self, of: impl Fn(SymbolId) -> SymbolId) {
+        for (symbol, function) in core::mem::take(&mut self.functions) {
+            let own = self.functions.entry(of(symbol)).or_default();
+            own.merge(&function, 1, &mut |symbol| of(symbol));
+        }
+    }
 }
 
 impl Function {

@@ -6,6 +6,7 @@
 //! are known by name and declaring file, so that statics of equal name stay apart. Byte layouts,
 //! and what readers of each version want, belong to [`crate::formats`].
 
+mod files;
 mod merge;
 pub mod overlap;
 mod rewrite;
@@ -15,6 +16,7 @@ mod symbols;
 use alloc::collections::BTreeMap;
 use core::mem;
 
+pub use files::Found;
 /// The maps of bodies and records.
 pub use litemap::LiteMap as Map;
 pub use rewrite::Factor;
@@ -96,6 +98,11 @@ impl Profile {
     pub fn summary(&self) -> Summary {
         Summary::of(self)
     }
+
+    /// Whether any position has a discriminator.
+    pub fn has_discriminators(&self) -> bool {
+        self.functions.values().any(|function| function.body.has_discriminators())
+    }
 }
 
 impl Body {
@@ -105,6 +112,13 @@ impl Body {
         let mut positions = mem::take(&mut self.positions).into_tuple_vec();
         positions.shrink_to_fit();
         self.positions = Map::from_sorted_store_unchecked(positions);
+    }
+
+    /// Whether any position has a discriminator, also of the bodies inlined here.
+    pub fn has_discriminators(&self) -> bool {
+        self.positions.iter().any(|(position, record)| {
+            position.discriminator != 0 || record.inlined.values().any(Self::has_discriminators)
+        })
     }
 
     /// All records of this body and those inlined in it.

@@ -4,16 +4,18 @@
 //! over everything that both have, of the smaller share: 1 if all shares are equal, 0 if they have
 //! nothing in common. Per function the shares are those of the function's own counts.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::{Adopted, Body, Function, Profile, SymbolId, Symbols};
+use super::{Body, Function, Profile, SymbolId, Symbols};
 
 /// Two profiles, compared.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The symbols of both.
     pub symbols: Symbols,
+    /// Names without a file that several files declare, which are compared with none of them.
+    pub ambiguous: usize,
     /// Overlap of all counts, position by position, 0 to 1.
     pub counts: f64,
     /// Overlap of the totals of functions, 0 to 1.
@@ -34,21 +36,27 @@ pub struct Row {
 }
 
 impl Comparison {
-    /// Compares two profiles.
-    pub fn new(first: &Profile, second: &Profile) -> Self {
+    /// Compares two profiles. Names without a file are those of the only function called so in either
+    /// of them.
+    pub fn new(mut first: Profile, mut second: Profile) -> Self {
         let mut symbols = first.symbols.clone();
         let adopted = symbols.adopt_all(&second.symbols);
-        let totals = [first, second].map(total);
-        let second_by_symbol: BTreeMap<SymbolId, &Function> =
-            second.functions.iter().map(|(&s, function)| (adopted.of(s), function)).collect();
+        let found = symbols.find_files();
+        if found.is_any() {
+            first.replace_symbols(|symbol| found.of(symbol));
+        }
+        second.replace_symbols(|symbol| found.of(adopted.of(symbol)));
+        let totals = [&first, &second].map(total);
         let all: BTreeSet<SymbolId> =
-            first.functions.keys().chain(second_by_symbol.keys()).copied().collect();
+            first.functions.keys().chain(second.functions.keys()).copied().collect();
         let mut all: Vec<SymbolId> = all.into_iter().collect();
         all.sort_by(|&a, &b| symbols.canonical_order(a, b));
-        let mut comparison = Self { symbols, counts: 0.0, functions: 0.0, rows: Vec::new() };
+        let ambiguous = found.ambiguous;
+        let mut comparison =
+            Self { symbols, ambiguous, counts: 0.0, functions: 0.0, rows: Vec::new() };
         for symbol in all {
-            let pair = [first.functions.get(&symbol), second_by_symbol.get(&symbol).copied()];
-            comparison.function(symbol, pair, totals, &adopted);
+            let pair = [&first, &second].map(|profile| profile.functions.get(&symbol));
+            comparison.function(symbol, pair, totals);
         }
         if totals == [0.0, 0.0] {
             // Neither was executed, and in that they agree.
@@ -57,53 +65,36 @@ impl Comparison {
         comparison
     }
 
-    fn function(
-        &mut self,
-        symbol: SymbolId,
-        pair: [Option<&Function>; 2],
-        totals: [f64; 2],
-        adopted: &Adopted,
-    ) {
+    fn function(&mut self, symbol: SymbolId, pair: [Option<&Function>; 2], totals: [f64; 2]) {
         let own = pair.map(|function| function.map_or(0.0, |f| f.body.total() as f64));
         let share = |place: usize| pair[place].map(|_| part(own[place], totals[place]));
         let shares = [share(0), share(1)];
         let mut overlap = if own == [0.0, 0.0] { 1.0 } else { 0.0 };
         if let [Some(first), Some(second)] = pair {
-            let mut counts = Counts { adopted, totals, sum: 0.0 };
-            counts.add(&first.body, &second.body);
-            self.counts += counts.sum;
+            self.counts += shared(&first.body, &second.body, totals);
             self.functions += f64::min(part(own[0], totals[0]), part(own[1], totals[1]));
             if own != [0.0, 0.0] {
-                let mut counts = Counts { adopted, totals: own, sum: 0.0 };
-                counts.add(&first.body, &second.body);
-                overlap = counts.sum;
+                overlap = shared(&first.body, &second.body, own);
             }
         }
         self.rows.push(Row { function: symbol, shares, overlap });
     }
 }
 
-struct Counts<'a> {
-    /// The second profile's symbols in the first one's.
-    adopted: &'a Adopted,
-    totals: [f64; 2],
-    sum: f64,
-}
-
-impl Counts<'_> {
-    fn add(&mut self, first: &Body, second: &Body) {
-        for (position, record) in &first.positions {
-            let Some(other) = second.positions.get(position) else { continue };
-            let share = |count: Option<u64>, total| part(count.unwrap_or(0) as f64, total);
-            let [first, second] = self.totals;
-            self.sum += f64::min(share(record.count, first), share(other.count, second));
-            for (&callee, body) in &other.inlined {
-                if let Some(own) = record.inlined.get(&self.adopted.of(callee)) {
-                    self.add(own, body);
-                }
+/// Sum of the smaller shares that the counts of two bodies have of these totals.
+fn shared(first: &Body, second: &Body, totals: [f64; 2]) -> f64 {
+    let mut sum = 0.0;
+    for (position, record) in &first.positions {
+        let Some(other) = second.positions.get(position) else { continue };
+        let share = |count: Option<u64>, total| part(count.unwrap_or(0) as f64, total);
+        sum += f64::min(share(record.count, totals[0]), share(other.count, totals[1]));
+        for (callee, body) in &other.inlined {
+            if let Some(own) = record.inlined.get(callee) {
+                sum += shared(own, body, totals);
             }
         }
     }
+    sum
 }
 
 fn total(profile: &Profile) -> f64 {
@@ -136,7 +127,7 @@ mod tests {
     #[test]
     fn shares_count_and_not_counts() {
         let (a, b) = (profile(&[("f", &[1, 3])]), profile(&[("f", &[100, 300])]));
-        let same = Comparison::new(&a, &b);
+        let same = Comparison::new(a, b);
         assert_eq!((same.counts, same.functions, same.rows[0].overlap), (1.0, 1.0, 1.0));
     }
 
@@ -144,7 +135,7 @@ mod tests {
     fn what_is_missing_and_what_differs() {
         let a = profile(&[("only_a", &[5]), ("f", &[5, 0])]);
         let b = profile(&[("f", &[5, 5]), ("only_b", &[0])]);
-        let compared = Comparison::new(&a, &b);
+        let compared = Comparison::new(a, b);
         assert_eq!((compared.counts, compared.functions), (0.5, 0.5));
         let shares: Vec<_> = compared.rows.iter().map(|row| (row.shares, row.overlap)).collect();
         assert_eq!(

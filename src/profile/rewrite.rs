@@ -104,13 +104,8 @@ impl Profile {
             symbols.symbol(if new.is_empty() { old } else { &new }, file)
         };
         let renamed: Vec<SymbolId> = self.symbols.iter().map(renamed).collect();
-        let mut profile = Self { symbols, ..Self::default() };
-        let of = |symbol: SymbolId| renamed[symbol.index()];
-        for (&symbol, function) in &self.functions {
-            let own = profile.functions.entry(of(symbol)).or_default();
-            own.merge(function, 1, &mut |symbol| of(symbol));
-        }
-        *self = profile;
+        self.symbols = symbols;
+        self.replace_symbols(|symbol| renamed[symbol.index()]);
     }
 }
 

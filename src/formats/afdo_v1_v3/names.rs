@@ -98,12 +98,12 @@ fn base_name(path: &[u8]) -> &[u8] {
 }
 
 /// A dot at the start would leave nothing, and an empty name kills the readers.
-fn cut(name: &[u8]) -> &[u8] {
+pub fn cut(name: &[u8]) -> &[u8] {
     let dot = name.iter().skip(1).position(|&byte| byte == b'.');
     &name[..dot.map_or(name.len(), |dot| dot + 1)]
 }
 
-fn without_clones(mut name: &[u8]) -> &[u8] {
+pub fn without_clones(mut name: &[u8]) -> &[u8] {
     while let Some(shorter) = CLONES.iter().find_map(|suffix| without(name, suffix)) {
         name = shorter;
     }

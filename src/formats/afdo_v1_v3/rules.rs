@@ -12,10 +12,13 @@
 //! only call sites without one: for it there is one position a line, with the largest count. What
 //! becomes equal is added up.
 
-use super::Version;
 use super::names::Renaming;
+use super::{Version, names};
 use crate::formats::afdo_v4::Ids;
-use crate::profile::{Body, Function, LARGEST_COUNT, Position, Profile, Record};
+use crate::profile::{Body, Function, LARGEST_COUNT, Position, Profile, Record, SymbolId};
+
+/// Farthest line that fits.
+const FARTHEST_LINE: u32 = 0xffff;
 
 /// How a reader takes a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,15 +31,15 @@ pub struct Rules {
     pub discriminators: Discriminators,
 }
 
-/// What a reader makes of names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a reader makes of names, from the one that tells most of them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Names {
-    /// It cuts them at the first dot.
-    CutAtDot,
-    /// It strips suffixes of clones and compares files.
-    WithFiles,
     /// It takes them as they are.
     Whole,
+    /// It strips suffixes of clones and compares files.
+    WithFiles,
+    /// It cuts them at the first dot.
+    CutAtDot,
 }
 
 /// What a reader makes of discriminators.
@@ -91,25 +94,50 @@ impl Lowered {
         let ids = Ids::new(profile);
         let old: alloc::vec::Vec<_> = ids.symbols().map(|(_, symbol)| symbol).collect();
         let names = Renaming::new(&profile.symbols, &old, rules.names);
-        let mut lowering = Lowering { names, rules, dropped: 0 };
+        let of = |symbol| names.of[&symbol];
+        let discriminators = rules.discriminators;
+        let mut lowering = Lowering { of, discriminators, farthest: FARTHEST_LINE, dropped: 0 };
         let mut lowered = Profile::default();
-        for (symbol, function) in &profile.functions {
+        for (&symbol, function) in &profile.functions {
             let body = lowering.body(&function.body);
-            let function = Function { body, ..*function };
-            lowered.add(lowering.names.of[symbol], function);
+            lowered.add(of(symbol), Function { body, ..*function });
         }
-        lowered.symbols = lowering.names.symbols;
-        Self { profile: lowered, dropped: lowering.dropped }
+        let dropped = lowering.dropped;
+        lowered.symbols = names.symbols;
+        Self { profile: lowered, dropped }
     }
 }
 
-struct Lowering {
-    names: Renaming,
-    rules: Rules,
+/// Leaves of each line's positions the one that a reader takes who does not look at discriminators: the
+/// largest count. Profiles with and without discriminators can be added after this, and not before.
+pub fn by_line(profile: &mut Profile) {
+    let (of, discriminators) = (|symbol| symbol, Discriminators::Ignored);
+    let mut lowering = Lowering { of, discriminators, farthest: u32::MAX, dropped: 0 };
+    for function in profile.functions.values_mut() {
+        function.body = lowering.body(&function.body);
+    }
+}
+
+impl Names {
+    /// What a reader takes a name for, of two that it takes for the same.
+    pub fn of(self, name: &[u8]) -> &[u8] {
+        match self {
+            Self::CutAtDot => names::cut(name),
+            Self::WithFiles => names::without_clones(name),
+            Self::Whole => name,
+        }
+    }
+}
+
+/// What becomes of the positions of a profile.
+struct Lowering<F> {
+    of: F,
+    discriminators: Discriminators,
+    farthest: u32,
     dropped: usize,
 }
 
-impl Lowering {
+impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
     fn body(&mut self, body: &Body) -> Body {
         let mut lowered = Body::default();
         for (&position, record) in &body.positions {
@@ -131,13 +159,13 @@ impl Lowering {
             let largest = lowered.count.get_or_insert(0);
             *largest = count.min(LARGEST_COUNT).max(*largest);
         }
-        for (target, &calls) in &record.targets {
-            let sum = lowered.targets.entry(self.names.of[target]).or_default();
+        for (&target, &calls) in &record.targets {
+            let sum = lowered.targets.entry((self.of)(target)).or_default();
             *sum = sum.saturating_add(calls).min(LARGEST_COUNT);
         }
-        for (callee, body) in &record.inlined {
+        for (&callee, body) in &record.inlined {
             let body = self.body(body);
-            lowered.inline(self.names.of[callee], body);
+            lowered.inline((self.of)(callee), body);
         }
     }
 
@@ -147,10 +175,10 @@ impl Lowering {
             line @ 0xff_8000.. => line & 0xffff,
             line => line,
         };
-        let discriminator = match self.rules.discriminators {
+        let discriminator = match self.discriminators {
             Discriminators::Ignored => 0,
             Discriminators::Used => position.discriminator,
         };
-        (line <= 0xffff).then_some(Position { line, discriminator })
+        (line <= self.farthest).then_some(Position { line, discriminator })
     }
 }
