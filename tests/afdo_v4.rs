@@ -83,14 +83,3 @@ fn a_wrong_summary_is_noticed() {
     let findings = decode(&written).unwrap().findings;
     assert_eq!(findings.iter().map(|f| f.defect).collect::<Vec<_>>(), [Defect::Summary]);
 }
-
-/// Otherwise a small file could mean an enormous profile.
-#[test]
-fn an_info_section_belongs_to_one_symbol() {
-    let mut compact = bytes(MINI_COMPACT);
-    let none = [0, 1, 0xff, 0xff, 0xff, 0xff, 0x0f];
-    let place = compact.windows(7).position(|window| window == none).unwrap();
-    // cb1 gets main's section 4, in as many bytes.
-    compact[place + 2..place + 7].copy_from_slice(&[0x84, 0x80, 0x80, 0x80, 0]);
-    assert_eq!(decode(&compact).unwrap_err().defect, Defect::SharedSection(4));
-}

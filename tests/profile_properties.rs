@@ -4,6 +4,7 @@
 use countersink::formats::afdo_v1_v3::Version;
 use countersink::formats::afdo_v1_v3::rules::{self, Rules};
 use countersink::formats::afdo_v4::encode::{Encoding, encode};
+use countersink::formats::afdo_v4::merge::{File, Merge};
 use countersink::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text};
 use countersink::profile::overlap::Comparison;
 use countersink::profile::{Body, Function, LARGEST_COUNT, Position, Profile, Record, SymbolId};
@@ -106,6 +107,18 @@ fn merged(profiles: &[&Profile]) -> Profile {
     sum
 }
 
+fn opened(file: &[u8], weight: u64) -> File<'_> {
+    let file = File::open(file, weight).unwrap();
+    assert_eq!(file.findings, []);
+    file
+}
+
+fn added(merge: Merge<'_>) -> Vec<u8> {
+    let parts: Vec<_> = (0..merge.functions()).map(|n| merge.part(n).unwrap()).collect();
+    assert!(parts.iter().all(|part| part.findings.is_empty()));
+    merge.finish(parts).unwrap()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -173,13 +186,36 @@ proptest! {
         prop_assert_eq!(text(&again), settled);
     }
 
+    /// Function by function as a whole, and in steps as at once.
+    #[test]
+    fn files_are_added_as_profiles_are(
+        profiles in [profiles(), profiles(), profiles()],
+        rules in [versions(), versions(), versions()],
+        weight in 1..4u64,
+    ) {
+        let mixed: [Profile; 3] = std::array::from_fn(|place| read_back(&profiles[place], rules[place]));
+        let mut sum = merged(&[&mixed[0], &mixed[1]]);
+        sum.merge(&mixed[2], weight);
+        let ambiguous = sum.find_files();
+        let files = mixed.each_ref().map(|profile| encode(profile, Encoding::Compact).unwrap());
+        let [a, b, c] = files.each_ref().map(|file| &file[..]);
+        let unfinished = added(Merge::unfinished(vec![opened(b, 1), opened(c, weight)]));
+        for summands in [vec![(a, 1), (b, 1), (c, weight)], vec![(&unfinished, 1), (a, 1)]] {
+            let files = summands.into_iter().map(|(file, weight)| opened(file, weight)).collect();
+            let merge = Merge::new(files, Encoding::Normal);
+            prop_assert_eq!(merge.ambiguous, ambiguous);
+            prop_assert_eq!(added(merge), encode(&sum, Encoding::Normal).unwrap());
+        }
+    }
+
     /// With discriminators and without: what gcc 12 would take of each is added.
     #[test]
     fn lines_are_added_as_a_whole(a in profiles(), b in profiles()) {
         let for_gcc_12 = |profile: &Profile| read_back(profile, Rules::for_gcc(12));
         let by_line = |profile: &Profile| {
             let mut profile = profile.clone();
-            rules::by_line(&mut profile);
+            let bodies = profile.functions.values_mut().map(|function| &mut function.body);
+            bodies.for_each(|body| *body = rules::by_line(body));
             profile
         };
         let sum = for_gcc_12(&merged(&[&by_line(&a), &by_line(&b)]));

@@ -12,7 +12,7 @@ use super::convert::ConvertSources;
 use super::error::{Error, Result};
 use super::input::Input;
 use super::{Outcome, names, output};
-use crate::formats::afdo_v1_v3::rules::{self, Names};
+use crate::formats::afdo_v1_v3::rules::{Names, by_line};
 use crate::profile::Profile;
 use crate::profile::overlap::{Comparison, Row};
 
@@ -104,13 +104,14 @@ impl Diff {
         let [first, second] = inputs;
         let mut profiles =
             [self.sources.profile(vec![first])?, self.sources.profile(vec![second])?];
-        let by_line = profiles[0].has_discriminators() != profiles[1].has_discriminators();
+        let in_lines = profiles[0].has_discriminators() != profiles[1].has_discriminators();
         for profile in &mut profiles {
             if names != Names::Whole {
                 profile.rename(|name| names.of(name).to_vec());
             }
-            if by_line {
-                rules::by_line(profile);
+            if in_lines {
+                let bodies = profile.functions.values_mut().map(|function| &mut function.body);
+                bodies.for_each(|body| *body = by_line(body));
             }
         }
         Ok(profiles)

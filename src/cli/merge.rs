@@ -2,21 +2,14 @@
 
 use std::path::PathBuf;
 use std::prelude::v1::*;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use clap::Args;
-use rayon::prelude::*;
-
-use super::Outcome;
 use super::error::{Error, Result};
 use super::input::{Format, Input};
-use super::names::warn_of_ambiguous;
 use super::output::{self, Content};
 use super::profile_format::{Choice, ProfileFormat};
-use super::progress::Progress;
-use crate::formats::afdo_v1_v3::rules;
-use crate::profile::Profile;
+use super::{Outcome, sum};
 use crate::raw::dump::Dump;
+use clap::Args;
 
 /// Add dumps to a dump, or profiles to a profile
 ///
@@ -74,10 +67,7 @@ impl Merge {
             Format::Dump => (dumps(weight, first, &inputs[1..])?.to_bytes(), Content::Binary),
             _ => {
                 let format = chosen.unwrap_or_else(|| ProfileFormat::of(&first));
-                let first = Mutex::new(Some(first));
-                let mut sum = profiles(&first, &inputs, format.tells_discriminators())?;
-                warn_of_ambiguous(&self.output, sum.find_files());
-                format.file(&sum, &self.output)?
+                sum::file(first, &inputs, format, &self.output)?
             }
         };
         output::write(Some(&self.output), &bytes, content)?;
@@ -94,44 +84,4 @@ fn dumps(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> 
         sum.merge(dump);
     }
     Ok(sum)
-}
-
-/// Each core adds up a part of the files, one after the other, so that no more is in memory than a
-/// sum and a file for each core. Sums do not depend on the order. The first file has been read.
-fn profiles(
-    first: &Mutex<Option<Input>>,
-    inputs: &[(u32, &PathBuf)],
-    with_discriminators: bool,
-) -> Result<Profile> {
-    let progress = Mutex::new(Progress::new(inputs.len()));
-    let add = |(number, part): (usize, &[(u32, &PathBuf)])| {
-        let mut sum = Profile::default();
-        for (place, &(weight, path)) in part.iter().enumerate() {
-            let known = if (number, place) == (0, 0) { locked(first).take() } else { None };
-            let input = known.map_or_else(|| Input::read(path), Ok)?;
-            let mut profile = input.into_profile()?;
-            if !with_discriminators {
-                rules::by_line(&mut profile);
-            }
-            match place == 0 && weight == 1 {
-                // The first one is the sum so far, and needs no copy.
-                true => sum = profile,
-                false => sum.merge(&profile, weight.into()),
-            }
-            locked(&progress).step();
-        }
-        Ok(sum)
-    };
-    let part = inputs.len().div_ceil(rayon::current_num_threads());
-    let parts: Vec<Result<Profile>> = inputs.par_chunks(part).enumerate().map(add).collect();
-    let mut parts = parts.into_iter();
-    let mut sum = parts.next().unwrap_or_else(|| Ok(Profile::default()))?;
-    for part in parts {
-        sum.merge(&part?, 1);
-    }
-    Ok(sum)
-}
-
-fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
-    value.lock().unwrap_or_else(PoisonError::into_inner)
 }

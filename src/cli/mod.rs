@@ -28,6 +28,7 @@ mod profile_format;
 mod progress;
 mod rewrite;
 mod show;
+mod sum;
 
 use std::ffi;
 use std::fmt::Display;

@@ -38,13 +38,15 @@ enum Declared {
 }
 
 impl Symbols {
-    /// Looks for the files of names that have none.
-    pub fn find_files(&self) -> Found {
+    /// Looks for the files of names that have none. Only symbols that are used count, which is told by
+    /// their place.
+    pub fn find_files(&self, used: &[bool]) -> Found {
         let mut own: Vec<SymbolId> = self.iter().collect();
+        let symbols = || self.iter().filter(|symbol| used[symbol.index()]);
         let lacks_file = |symbol: &SymbolId| self.declared_in(*symbol).is_none();
         let mut named: HashMap<&[u8], Option<Declared>> =
-            self.iter().filter(lacks_file).map(|symbol| (self.name(symbol), None)).collect();
-        for symbol in self.iter().filter(|symbol| !lacks_file(symbol)) {
+            symbols().filter(lacks_file).map(|symbol| (self.name(symbol), None)).collect();
+        for symbol in symbols().filter(|symbol| !lacks_file(symbol)) {
             if let Some(declared) = named.get_mut(self.name(symbol)) {
                 *declared = Some(match declared {
                     None => Declared::Once(symbol),
@@ -53,7 +55,7 @@ impl Symbols {
             }
         }
         let mut ambiguous = 0;
-        for symbol in self.iter().filter(lacks_file) {
+        for symbol in symbols().filter(lacks_file) {
             match named.get(self.name(symbol)) {
                 Some(Some(Declared::Once(declared))) => own[symbol.index()] = *declared,
                 Some(Some(Declared::Often)) => ambiguous += 1,
@@ -68,7 +70,7 @@ impl Profile {
     /// Gives names without a file that of the only function of their name, and adds them to it; how
     /// many stay because several files declare them.
     pub fn find_files(&mut self) -> usize {
-        let found = self.symbols.find_files();
+        let found = self.symbols.find_files(&self.used_symbols());
         if found.is_any() {
             self.replace_symbols(|symbol| found.of(symbol));
         }
@@ -88,8 +90,12 @@ mod tests {
         let f = profile.symbols.symbol(b"f", None);
         let f_of_a = profile.symbols.symbol(b"f", Some(files[0]));
         let [g, h] = [b"g", b"h"].map(|name| profile.symbols.symbol(name, None));
-        files.iter().for_each(|&file| _ = profile.symbols.symbol(b"g", Some(file)));
-        for (symbol, head_count) in [(f, 1), (f_of_a, 2), (g, 4), (h, 8)] {
+        let g_of = files.map(|file| profile.symbols.symbol(b"g", Some(file)));
+        // Of this one nothing is said.
+        profile.symbols.symbol(b"f", Some(files[1]));
+        for (symbol, head_count) in
+            [(f, 1), (f_of_a, 2), (g, 4), (h, 8), (g_of[0], 0), (g_of[1], 0)]
+        {
             let mut function = Function { head_count, ..Function::default() };
             let targets = [(f, 1), (f_of_a, 1)].into_iter().collect();
             let record = Record { targets, ..Record::default() };
@@ -99,7 +105,7 @@ mod tests {
         assert_eq!(profile.find_files(), 1);
         let heads: Vec<_> = profile.functions.iter().map(|(&s, f)| (s, f.head_count)).collect();
         let calls = |symbol| profile.functions[&symbol].body.positions[&Position::line(1)].clone();
-        assert_eq!(heads, [(f_of_a, 3), (g, 4), (h, 8)]);
+        assert_eq!(heads, [(f_of_a, 3), (g, 4), (h, 8), (g_of[0], 0), (g_of[1], 0)]);
         assert_eq!(calls(f_of_a).targets.iter().collect::<Vec<_>>(), [(&f_of_a, &4)]);
         assert_eq!(calls(h).targets.iter().collect::<Vec<_>>(), [(&f_of_a, &2)]);
         assert_eq!(profile.find_files(), 1);

@@ -21,7 +21,7 @@ impl Profile {
     pub fn add(&mut self, symbol: SymbolId, function: Function) {
         match self.functions.entry(symbol) {
             Entry::Vacant(place) => _ = place.insert(function),
-            Entry::Occupied(known) => known.into_mut().merge(&function, 1, &mut |symbol| symbol),
+            Entry::Occupied(known) => known.into_mut().add(&function, 1),
         }
     }
 
@@ -35,6 +35,11 @@ impl Profile {
 }
 
 impl Function {
+    /// Adds another function of the same profile, whose counts weigh `weight` times as much.
+    pub fn add(&mut self, other: &Self, weight: u64) {
+        self.merge(other, weight, &mut |symbol| symbol);
+    }
+
     pub(super) fn merge(
         &mut self,
         other: &Self,

@@ -14,13 +14,15 @@ mod summary;
 mod symbols;
 
 use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 use core::mem;
 
 pub use files::Found;
 /// The maps of bodies and records.
 pub use litemap::LiteMap as Map;
 pub use rewrite::Factor;
-pub use summary::{CUTOFFS, Cutoff, LARGEST_COUNT, Summary};
+pub use summary::{CUTOFFS, Cutoff, LARGEST_COUNT, Summary, Tally};
 pub use symbols::{Adopted, FileId, SymbolId, Symbols};
 
 /// Deepest nesting of inlined bodies that is read from files, so that no file exhausts the stack.
@@ -96,7 +98,22 @@ pub struct Record {
 impl Profile {
     /// The summary that belongs to the counts.
     pub fn summary(&self) -> Summary {
-        Summary::of(self)
+        let mut tally = Tally::default();
+        self.functions.values().for_each(|function| tally.add(function));
+        tally.summary()
+    }
+
+    /// Which of the symbols it speaks of: functions, inlined functions and call targets, by place.
+    pub fn used_symbols(&self) -> Vec<bool> {
+        let mut used = vec![false; self.symbols.iter().count()];
+        for (&symbol, function) in &self.functions {
+            used[symbol.index()] = true;
+            function.body.for_each_record(&mut |record| {
+                record.targets.keys().for_each(|target| used[target.index()] = true);
+                record.inlined.keys().for_each(|callee| used[callee.index()] = true);
+            });
+        }
+        used
     }
 
     /// Whether any position has a discriminator.

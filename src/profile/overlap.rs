@@ -41,7 +41,12 @@ impl Comparison {
     pub fn new(mut first: Profile, mut second: Profile) -> Self {
         let mut symbols = first.symbols.clone();
         let adopted = symbols.adopt_all(&second.symbols);
-        let found = symbols.find_files();
+        let mut used = first.used_symbols();
+        used.resize(symbols.iter().count(), false);
+        for (symbol, is_used) in second.symbols.iter().zip(second.used_symbols()) {
+            used[adopted.of(symbol).index()] |= is_used;
+        }
+        let found = symbols.find_files(&used);
         if found.is_any() {
             first.replace_symbols(|symbol| found.of(symbol));
         }

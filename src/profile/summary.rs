@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::Profile;
+use super::Function;
 
 /// The shares, in millionths of the sum, that every summary lists.
 pub const CUTOFFS: [u32; 16] = [
@@ -47,24 +47,45 @@ pub struct Cutoff {
     pub counts: u64,
 }
 
-impl Summary {
-    pub(super) fn of(profile: &Profile) -> Self {
-        let mut summary = Self { functions: profile.functions.len() as u64, ..Self::default() };
-        let mut counts = Vec::new();
-        for function in profile.functions.values() {
-            let head = function.head_count.min(LARGEST_COUNT);
-            summary.max_function_count = summary.max_function_count.max(head);
-            function.body.for_each_record(&mut |record| {
-                counts.extend(record.count.map(|count| count.min(LARGEST_COUNT)));
-            });
-        }
+/// Counts of functions, from which their summary is made.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    counts: Vec<u64>,
+    functions: u64,
+    max_function_count: u64,
+}
+
+impl Tally {
+    /// Takes note of a function.
+    pub fn add(&mut self, function: &Function) {
+        self.functions += 1;
+        let head = function.head_count.min(LARGEST_COUNT);
+        self.max_function_count = self.max_function_count.max(head);
+        function.body.for_each_record(&mut |record| {
+            self.counts.extend(record.count.map(|count| count.min(LARGEST_COUNT)));
+        });
+    }
+
+    /// Takes note of those that another one knows.
+    pub fn append(&mut self, mut other: Self) {
+        self.counts.append(&mut other.counts);
+        self.functions += other.functions;
+        self.max_function_count = self.max_function_count.max(other.max_function_count);
+    }
+
+    /// The summary of all.
+    pub fn summary(mut self) -> Summary {
+        let counts = &mut self.counts;
         counts.sort_unstable_by_key(|&count| Reverse(count));
-        summary.max_count = counts.first().copied().unwrap_or(0);
-        summary.counts = counts.len() as u64;
         let total: u128 = counts.iter().copied().map(u128::from).sum();
-        summary.total_count = u64::try_from(total).unwrap_or(u64::MAX);
-        summary.cutoffs = cutoffs(&counts, total);
-        summary
+        Summary {
+            total_count: u64::try_from(total).unwrap_or(u64::MAX),
+            max_count: counts.first().copied().unwrap_or(0),
+            max_function_count: self.max_function_count,
+            counts: counts.len() as u64,
+            functions: self.functions,
+            cutoffs: cutoffs(counts, total),
+        }
     }
 }
 
@@ -88,7 +109,7 @@ fn cutoffs(counts: &[u64], total: u128) -> Vec<Cutoff> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Function, Position};
+    use crate::profile::{Position, Profile};
 
     fn profile(functions: &[(&str, u64, &[u64])]) -> Profile {
         let mut profile = Profile::default();

@@ -154,4 +154,9 @@ impl Adopted {
     pub fn of(&self, symbol: SymbolId) -> SymbolId {
         self.0[symbol.index()]
     }
+
+    /// The symbols of the one collection, with those of the other.
+    pub fn symbols(&self) -> impl Iterator<Item = (SymbolId, SymbolId)> {
+        (0..).map(SymbolId).zip(self.0.iter().copied())
+    }
 }

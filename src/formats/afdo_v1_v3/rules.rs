@@ -109,13 +109,10 @@ impl Lowered {
 }
 
 /// Leaves of each line's positions the one that a reader takes who does not look at discriminators: the
-/// largest count. Profiles with and without discriminators can be added after this, and not before.
-pub fn by_line(profile: &mut Profile) {
+/// largest count. Bodies with and without discriminators can be added after this, and not before.
+pub fn by_line(body: &Body) -> Body {
     let (of, discriminators) = (|symbol| symbol, Discriminators::Ignored);
-    let mut lowering = Lowering { of, discriminators, farthest: u32::MAX, dropped: 0 };
-    for function in profile.functions.values_mut() {
-        function.body = lowering.body(&function.body);
-    }
+    Lowering { of, discriminators, farthest: u32::MAX, dropped: 0 }.body(body)
 }
 
 impl Names {

@@ -51,7 +51,8 @@ pub enum Defect {
     },
     /// A reference to a section that does not exist.
     SectionIndex(u32),
-    /// A section that another symbol or file has, too: a small file could mean an enormous profile.
+    /// A section that another file has, too, or that so many symbols have that a small file would mean an
+    /// enormous profile.
     SharedSection(u32),
     /// Bytes of a section that belong to nothing.
     Trailing(u64),

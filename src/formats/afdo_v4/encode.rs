@@ -6,7 +6,9 @@ use core::fmt;
 use super::ids::FileSymbols;
 use super::number::Output;
 use super::{HIGH, Ids, NO_INFO, location, section, table, trie};
-use crate::profile::{Body, Function, LARGEST_COUNT, Position, Profile, Record, Summary, SymbolId};
+use crate::profile::{
+    Body, Function, LARGEST_COUNT, Position, Profile, Record, Summary, SymbolId, Symbols,
+};
 
 pub use super::number::Encoding;
 
@@ -42,8 +44,11 @@ impl fmt::Display for EncodeError {
 
 impl core::error::Error for EncodeError {}
 
+/// Result of writing.
+pub type Result<T> = core::result::Result<T, EncodeError>;
+
 /// The file of a profile, with the summary of its counts.
-pub fn encode(profile: &Profile, encoding: Encoding) -> Result<Vec<u8>, EncodeError> {
+pub fn encode(profile: &Profile, encoding: Encoding) -> Result<Vec<u8>> {
     encode_with_summary(profile, &profile.summary(), encoding)
 }
 
@@ -52,14 +57,11 @@ pub fn encode_with_summary(
     profile: &Profile,
     summary: &Summary,
     encoding: Encoding,
-) -> Result<Vec<u8>, EncodeError> {
-    let encoder = Encoder { profile, ids: Ids::new(profile), encoding };
-    let (mut names, mut rest) = (Output::new(encoding), Sections::new(encoding));
-    encoder.files(&mut names, &mut rest)?;
-    let first = [encoder.summary(summary).bytes, names.bytes];
-    let sizes = first.iter().map(Vec::len).chain(rest.sizes.iter().copied());
-    let header = table::header(&sizes.collect::<Vec<_>>(), encoding);
-    Ok([&header[..], &first[0], &first[1], &rest.output.bytes].concat())
+) -> Result<Vec<u8>> {
+    let (symbols, ids) = (&profile.symbols, &Ids::new(profile));
+    let encoder = Encoder { symbols, ids, encoding };
+    let write = |symbol, function, output: &mut Output| encoder.info(symbol, function, output);
+    encoder.file(summary, |symbol| profile.functions.get(&symbol), write)
 }
 
 /// The sections of all files, one behind the other.
@@ -93,16 +95,39 @@ impl Sections {
     }
 }
 
-struct Encoder<'p> {
-    profile: &'p Profile,
-    ids: Ids<'p>,
-    encoding: Encoding,
+/// Writes functions that speak of these symbols.
+pub(super) struct Encoder<'p> {
+    pub symbols: &'p Symbols,
+    pub ids: &'p Ids,
+    pub encoding: Encoding,
 }
 
 impl Encoder<'_> {
+    /// The file of those functions that `find` finds; `write` writes them.
+    pub fn file<F>(
+        &self,
+        summary: &Summary,
+        find: impl FnMut(SymbolId) -> Option<F>,
+        write: impl FnMut(SymbolId, F, &mut Output) -> Result<()>,
+    ) -> Result<Vec<u8>> {
+        let mut names = Output::new(self.encoding);
+        let mut rest = Sections::new(self.encoding);
+        self.files(&mut names, &mut rest, find, write)?;
+        let first = [self.summary(summary).bytes, names.bytes];
+        let sizes = first.iter().map(Vec::len).chain(rest.sizes.iter().copied());
+        let header = table::header(&sizes.collect::<Vec<_>>(), self.encoding);
+        Ok([&header[..], &first[0], &first[1], &rest.output.bytes].concat())
+    }
+
     /// Writes the file names, and the sections of all files.
-    fn files(&self, names: &mut Output, sections: &mut Sections) -> Result<(), EncodeError> {
-        let files = self.ids.files();
+    fn files<F>(
+        &self,
+        names: &mut Output,
+        sections: &mut Sections,
+        mut find: impl FnMut(SymbolId) -> Option<F>,
+        mut write: impl FnMut(SymbolId, F, &mut Output) -> Result<()>,
+    ) -> Result<()> {
+        let files = self.ids.files(self.symbols);
         names.kind(section::FILE_NAMES);
         names.u32(files.len() as u32);
         let mut next_id = 1;
@@ -120,16 +145,22 @@ impl Encoder<'_> {
             names.u32(sections.number() + 1);
             names.u32(first);
             names.u32(next_id);
-            self.file(file, sections)?;
+            self.source(file, sections, &mut find, &mut write)?;
         }
         Ok(())
     }
 
     /// Appends the sections of a file: string table, symbol names, infos.
-    fn file(&self, file: &FileSymbols<'_>, sections: &mut Sections) -> Result<(), EncodeError> {
+    fn source<F>(
+        &self,
+        file: &FileSymbols<'_>,
+        sections: &mut Sections,
+        find: &mut impl FnMut(SymbolId) -> Option<F>,
+        write: &mut impl FnMut(SymbolId, F, &mut Output) -> Result<()>,
+    ) -> Result<()> {
         let mut strings = Vec::with_capacity(file.symbols.len());
         for &(_, symbol) in &file.symbols {
-            let name = self.profile.symbols.name(symbol);
+            let name = self.symbols.name(symbol);
             if name.is_empty() || name.contains(&0) {
                 return Err(EncodeError::Name(name.to_vec()));
             }
@@ -137,8 +168,7 @@ impl Encoder<'_> {
         }
         trie::encode(&strings, sections.start(section::STRING_TABLE));
         sections.end();
-        let functions: Vec<_> =
-            (file.symbols.iter()).map(|(_, symbol)| self.profile.functions.get(symbol)).collect();
+        let functions: Vec<_> = file.symbols.iter().map(|&(_, symbol)| find(symbol)).collect();
         let mut info = sections.number() + 1;
         let names = sections.start(section::SYMBOL_NAMES);
         names.u32(file.symbols.len() as u32);
@@ -151,7 +181,7 @@ impl Encoder<'_> {
         sections.end();
         for (&(_, symbol), function) in file.symbols.iter().zip(functions) {
             if let Some(function) = function {
-                self.info(symbol, function, sections.start(section::SYMBOL_INFO))?;
+                write(symbol, function, sections.start(section::SYMBOL_INFO))?;
                 sections.end();
             }
         }
@@ -175,23 +205,19 @@ impl Encoder<'_> {
         output
     }
 
-    fn info(
-        &self,
-        symbol: SymbolId,
-        function: &Function,
-        output: &mut Output,
-    ) -> Result<(), EncodeError> {
+    /// Writes the info section of a function, behind its first byte.
+    pub fn info(&self, symbol: SymbolId, function: &Function, output: &mut Output) -> Result<()> {
         output.u64(function.head_count.min(LARGEST_COUNT));
         output.u64(function.timestamp.min(LARGEST_COUNT));
         self.body(symbol, &function.body, output)
     }
 
-    fn body(&self, of: SymbolId, body: &Body, output: &mut Output) -> Result<(), EncodeError> {
+    fn body(&self, of: SymbolId, body: &Body, output: &mut Output) -> Result<()> {
         let number: usize = body.positions.values().map(locations).sum();
         output.u32(number as u32);
         for (position, record) in &body.positions {
             if position.line > FARTHEST_LINE {
-                let function = self.profile.symbols.name(of).to_vec();
+                let function = self.symbols.name(of).to_vec();
                 return Err(EncodeError::Line { function, line: position.line });
             }
             self.record(*position, record, output)?;
@@ -199,12 +225,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    fn record(
-        &self,
-        position: Position,
-        record: &Record,
-        output: &mut Output,
-    ) -> Result<(), EncodeError> {
+    fn record(&self, position: Position, record: &Record, output: &mut Output) -> Result<()> {
         match record.count.map(|count| count.min(LARGEST_COUNT)) {
             None => {}
             Some(0) => head(location::ZERO, position, output),

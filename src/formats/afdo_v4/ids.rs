@@ -3,39 +3,39 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::profile::{Body, Profile, SymbolId};
+use crate::profile::{Profile, SymbolId, Symbols};
 
 /// The symbols a profile speaks of, in canonical order; their place plus 1 is their id.
-pub struct Ids<'p> {
-    profile: &'p Profile,
+pub struct Ids {
     order: Vec<SymbolId>,
     /// By the place of the symbol; 0 if the profile does not speak of it.
     ids: Vec<u32>,
 }
 
 /// The symbols that one file declares.
-pub struct FileSymbols<'p> {
+pub struct FileSymbols<'s> {
     /// Path of the file, `None` for the unknown one.
-    pub path: Option<&'p [u8]>,
+    pub path: Option<&'s [u8]>,
     /// Its symbols with their ids, ascending.
     pub symbols: Vec<(u32, SymbolId)>,
 }
 
-impl<'p> Ids<'p> {
+impl Ids {
     /// Numbers all functions, inlined functions and call targets.
-    pub fn new(profile: &'p Profile) -> Self {
-        let mut ids = vec![0; profile.symbols.iter().count()];
-        for (&symbol, function) in &profile.functions {
-            ids[symbol.index()] = 1;
-            collect(&function.body, &mut ids);
-        }
-        let is_used = |symbol: &SymbolId| ids[symbol.index()] != 0;
-        let mut order: Vec<SymbolId> = profile.symbols.iter().filter(is_used).collect();
-        profile.symbols.sort(&mut order);
+    pub fn new(profile: &Profile) -> Self {
+        Self::of(&profile.symbols, &profile.used_symbols())
+    }
+
+    /// Numbers symbols that are used, which is told by their place.
+    pub fn of(symbols: &Symbols, used: &[bool]) -> Self {
+        let is_used = |symbol: &SymbolId| used[symbol.index()];
+        let mut order: Vec<SymbolId> = symbols.iter().filter(is_used).collect();
+        symbols.sort(&mut order);
+        let mut ids = vec![0; used.len()];
         for (id, symbol) in (1..).zip(&order) {
             ids[symbol.index()] = id;
         }
-        Self { profile, order, ids }
+        Self { order, ids }
     }
 
     /// Id of a symbol.
@@ -49,10 +49,10 @@ impl<'p> Ids<'p> {
     }
 
     /// The files bytewise, the unknown one last even if it has no symbols.
-    pub fn files(&self) -> Vec<FileSymbols<'p>> {
-        let mut files = Vec::<FileSymbols<'p>>::new();
+    pub fn files<'s>(&self, symbols: &'s Symbols) -> Vec<FileSymbols<'s>> {
+        let mut files = Vec::<FileSymbols<'s>>::new();
         for (id, symbol) in self.symbols() {
-            let path = self.profile.symbols.declared_in(symbol);
+            let path = symbols.declared_in(symbol);
             match files.last_mut() {
                 Some(file) if file.path == path => file.symbols.push((id, symbol)),
                 _ => files.push(FileSymbols { path, symbols: [(id, symbol)].into() }),
@@ -62,15 +62,5 @@ impl<'p> Ids<'p> {
             files.push(FileSymbols { path: None, symbols: Vec::new() });
         }
         files
-    }
-}
-
-fn collect(body: &Body, ids: &mut [u32]) {
-    for record in body.positions.values() {
-        record.targets.keys().for_each(|target| ids[target.index()] = 1);
-        for (callee, body) in &record.inlined {
-            ids[callee.index()] = 1;
-            collect(body, ids);
-        }
     }
 }

@@ -34,7 +34,7 @@ use super::number::Input;
 use super::records::Records;
 use super::table::{Extent, Extents, encoding};
 use super::trie::Strings;
-use super::{HIGH, NO_INFO, decode, section};
+use super::{HIGH, NO_INFO, open, section};
 use crate::profile::Summary;
 
 /// A file of version 4, open for looking things up.
@@ -103,7 +103,7 @@ impl<'a> Profile<'a> {
         };
         let mut input = profile.input(file_names.range(), section::FILE_NAMES)?;
         let number = input.count(4, 6)?;
-        let sources = (0..number).map(|_| decode::source(&mut input));
+        let sources = (0..number).map(|_| open::source(&mut input));
         profile.sources = sources.collect::<Result<_, _>>()?;
         let has_symbols = |&place: &usize| !profile.sources[place].ids.is_empty();
         profile.by_ids = (0..profile.sources.len()).filter(has_symbols).collect();
@@ -113,7 +113,7 @@ impl<'a> Profile<'a> {
 
     /// The summary.
     pub fn summary(&self) -> Result<Summary, Finding> {
-        decode::summary(&mut self.input(self.summary.clone(), section::SUMMARY)?)
+        open::summary(&mut self.input(self.summary.clone(), section::SUMMARY)?)
     }
 
     /// All source files.
@@ -194,6 +194,11 @@ impl<'a> Profile<'a> {
     /// The counts in a symbol's section.
     pub fn records(&self, info: u32) -> Result<Records<'a>, Finding> {
         Records::new(self.input(self.section(0, info)?, section::SYMBOL_INFO)?)
+    }
+
+    /// Length of a section.
+    pub(super) fn size(&self, index: u32) -> u64 {
+        self.sections.get(index as usize).map_or(0, |section| section.end - section.start)
     }
 
     fn section(&self, offset: u64, index: u32) -> Result<Range<u64>, Finding> {

@@ -56,7 +56,9 @@ pub mod decode;
 pub mod encode;
 mod ids;
 pub mod lookup;
+pub mod merge;
 mod number;
+mod open;
 pub mod part;
 pub mod records;
 pub mod table;
@@ -66,6 +68,7 @@ pub use ids::Ids;
 
 /// `gcov` and version 4: the first eight bytes of a file.
 pub const MAGIC: [u8; 8] = *b"gcov\0\0\0\x04";
+
 /// Whether a file's header says that it is compact.
 pub fn is_compact(bytes: &[u8]) -> bool {
     bytes.get(MAGIC.len()).is_some_and(|flags| flags & HIGH != 0)

@@ -31,7 +31,10 @@ pub fn decode(
     let mut owned = HashSet::new();
     for source in file.sources() {
         for section in [source.string_table, source.symbol_names] {
-            own(&mut owned, source.offset, section)?;
+            if !owned.insert(section) {
+                let defect = Defect::SharedSection(section);
+                return Err(Finding { offset: source.offset, defect });
+            }
         }
     }
     let mut reader = Reader {
@@ -39,6 +42,7 @@ pub fn decode(
         profile: Profile::default(),
         symbols: HashMap::new(),
         owned,
+        shared_bytes_left: bytes.len() as u64,
         findings: Vec::new(),
     };
     for source in file.sources().iter().filter(|source| from(source.path)) {
@@ -48,14 +52,6 @@ pub fn decode(
     Ok(Part { profile, summary: file.summary()?, findings })
 }
 
-/// Each section belongs to one source or function (D19).
-fn own(owned: &mut HashSet<u32>, offset: u64, section: u32) -> Result<(), Finding> {
-    match owned.insert(section) {
-        true => Ok(()),
-        false => Err(Finding { offset, defect: Defect::SharedSection(section) }),
-    }
-}
-
 struct Reader<'a> {
     file: &'a lookup::Profile<'a>,
     profile: Profile,
@@ -63,6 +59,8 @@ struct Reader<'a> {
     symbols: HashMap<u32, SymbolId>,
     /// Sections that belong to a source or a function.
     owned: HashSet<u32>,
+    /// Bytes of info sections that may be read once more, for further symbols (D19).
+    shared_bytes_left: u64,
     findings: Vec<Finding>,
 }
 
@@ -89,10 +87,20 @@ impl<'a> Reader<'a> {
                 continue;
             };
             let function_symbol = self.symbol(symbol.id)?;
-            own(&mut self.owned, source.offset, info)?;
+            self.own(source.offset, info)?;
             let records = self.file.records(info)?;
             let function = self.function(records)?;
             self.profile.add(function_symbol, function);
+        }
+        Ok(())
+    }
+
+    /// Several symbols may have one section in common, as aliases do, but not without limit.
+    fn own(&mut self, offset: u64, info: u32) -> Result<(), Finding> {
+        if !self.owned.insert(info) {
+            let left = self.shared_bytes_left.checked_sub(self.file.size(info));
+            let shared = Finding { offset, defect: Defect::SharedSection(info) };
+            self.shared_bytes_left = left.ok_or(shared)?;
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ impl core::error::Error for NameError {}
 /// The text of a profile, with the summary of its counts.
 pub fn encode(profile: &Profile) -> Result<Vec<u8>, NameError> {
     let ids = Ids::new(profile);
-    let files = ids.files();
+    let files = ids.files(&profile.symbols);
     let paths: Vec<&[u8]> = files.iter().filter_map(|file| file.path).collect();
     let mut text = Text { profile, ids: &ids, paths: &paths, bytes: Vec::new(), indent: 0 };
     text.file_names()?;
@@ -35,7 +35,7 @@ pub fn encode(profile: &Profile) -> Result<Vec<u8>, NameError> {
 
 struct Text<'p> {
     profile: &'p Profile,
-    ids: &'p Ids<'p>,
+    ids: &'p Ids,
     paths: &'p [&'p [u8]],
     bytes: Vec<u8>,
     indent: usize,

@@ -76,7 +76,7 @@ impl Profile {
     /// What is serialized of a profile, of its functions those that `wanted` lets through.
     pub fn new(profile: &profile::Profile, wanted: impl Fn(SymbolId) -> bool) -> Self {
         let ids = Ids::new(profile);
-        let files = ids.files();
+        let files = ids.files(&profile.symbols);
         let paths: Vec<&[u8]> = files.iter().filter_map(|file| file.path).collect();
         let names = Names { profile, paths: &paths };
         let symbols = ids.symbols().map(|(_, symbol)| symbol).filter(|&symbol| wanted(symbol));

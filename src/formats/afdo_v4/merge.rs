@@ -1,0 +1,220 @@
+//! Adds up files, one function after the other: in memory are the files, their symbols and the sum as
+//! bytes, but never a whole profile.
+//!
+//! ```
+//! # use std::error::Error;
+//! use countersink::formats::afdo_v4::encode::Encoding;
+//! use countersink::formats::afdo_v4::merge::{File, Merge};
+//!
+//! /// The sum of two files, of which the second one counts three times.
+//! fn sum(a: &[u8], b: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+//!     let merge = Merge::new(vec![File::open(a, 1)?, File::open(b, 3)?], Encoding::Normal);
+//!     // Several threads may share them out.
+//!     let parts: Result<Vec<_>, _> = (0..merge.functions()).map(|n| merge.part(n)).collect();
+//!     Ok(merge.finish(parts?)?)
+//! }
+//! ```
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::mem;
+
+use hashbrown::HashMap;
+
+use super::Ids;
+use super::check::{Defect, Finding};
+use super::encode::{EncodeError, Encoder, Encoding};
+use super::number::Output;
+use super::open::Opened;
+use super::records::What;
+use crate::profile::{Body, Function, LARGEST_COUNT, SymbolId, Symbols, Tally};
+
+/// A file that is to be added.
+pub struct File<'a> {
+    opened: Opened<'a>,
+    weight: u64,
+    /// Whether functions speak of a symbol, by its place.
+    used: Vec<bool>,
+    /// Whether two of its symbols are one in the sum, so that what is found twice need not be.
+    has_equals: bool,
+    /// What was tolerated.
+    pub findings: Vec<Finding>,
+}
+
+impl<'a> File<'a> {
+    /// Opens a file, whose counts weigh `weight` times as much. All of it is read once; the first
+    /// defect that cannot be tolerated is an error.
+    pub fn open(bytes: &'a [u8], weight: u64) -> Result<Self, Finding> {
+        let mut opened = Opened::open(bytes)?;
+        let used = vec![false; opened.symbols.iter().count()];
+        let findings = mem::take(&mut opened.findings);
+        let mut file = Self { opened, weight, used, has_equals: false, findings };
+        file.scan();
+        match file.findings.iter().find(|finding| !finding.defect.is_tolerable()) {
+            Some(finding) => Err(*finding),
+            None => Ok(file),
+        }
+    }
+
+    /// Reads all functions, and keeps of them which symbols they speak of.
+    fn scan(&mut self) {
+        let Self { opened, used, findings, .. } = self;
+        let (mut total, mut counts, mut largest) = (0, 0, 0);
+        for info in &opened.infos {
+            used[info.symbol.index()] = true;
+            opened.records(info, findings, |records, _| {
+                for record in records {
+                    let record = record?;
+                    match record.what {
+                        What::Count(count) => {
+                            let count = count.min(LARGEST_COUNT);
+                            total += u128::from(count);
+                            counts += 1;
+                            largest = count.max(largest);
+                        }
+                        What::Target { symbol: id, .. } | What::Inlined(id) => {
+                            used[opened.symbol(record.offset, id)?.index()] = true;
+                        }
+                    }
+                }
+                Ok(())
+            });
+        }
+        let summary = &opened.summary;
+        let total = u64::try_from(total).unwrap_or(u64::MAX);
+        let found = (summary.total_count, summary.counts, summary.max_count);
+        let skipped = |finding: &Finding| matches!(finding.defect, Defect::UnknownLocation(_));
+        if found != (total, counts, largest) && !findings.iter().any(skipped) {
+            findings.push(Finding { offset: opened.summary_offset, defect: Defect::Summary });
+        }
+    }
+}
+
+/// Files that are added, and what the sum will be like.
+pub struct Merge<'a> {
+    files: Vec<File<'a>>,
+    symbols: Symbols,
+    ids: Ids,
+    encoding: Encoding,
+    /// Function, file, and place among the functions of the file, ascending.
+    functions: Vec<(SymbolId, usize, usize)>,
+    /// Where the entries of each function start.
+    starts: Vec<usize>,
+    change: Option<fn(&Body) -> Body>,
+    /// Names without a file that several files declare, which stay apart.
+    pub ambiguous: usize,
+}
+
+/// A function of the sum.
+pub struct Part {
+    symbol: SymbolId,
+    info: Vec<u8>,
+    tally: Tally,
+    /// What was tolerated, with the place of the file.
+    pub findings: Vec<(usize, Finding)>,
+}
+
+impl<'a> Merge<'a> {
+    /// Prepares the sum of files. Names without a file become those of the only function of their name.
+    pub fn new(files: Vec<File<'a>>, encoding: Encoding) -> Self {
+        Self::of(files, encoding, true)
+    }
+
+    /// Prepares a sum to which others will be added, so that nothing is decided of names.
+    pub fn unfinished(files: Vec<File<'a>>) -> Self {
+        Self::of(files, Encoding::Compact, false)
+    }
+
+    fn of(mut files: Vec<File<'a>>, encoding: Encoding, find_files: bool) -> Self {
+        let mut symbols = Symbols::default();
+        let adopt = |file: &mut File<'_>| symbols.adopt_all(&mem::take(&mut file.opened.symbols));
+        let adopted: Vec<_> = files.iter_mut().map(adopt).collect();
+        let mut used = vec![false; symbols.iter().count()];
+        for (file, adopted) in files.iter().zip(&adopted) {
+            for ((_, symbol), is_used) in adopted.symbols().zip(&file.used) {
+                used[symbol.index()] |= is_used;
+            }
+        }
+        let found = find_files.then(|| symbols.find_files(&used));
+        let mut functions = Vec::new();
+        for (place, (file, adopted)) in files.iter_mut().zip(adopted).enumerate() {
+            let find = |symbol| found.as_ref().map_or(symbol, |found| found.of(symbol));
+            let mut own: Vec<_> = adopted.symbols().map(|(_, symbol)| find(symbol)).collect();
+            own.sort_unstable();
+            file.has_equals = own.windows(2).any(|pair| pair[0] == pair[1]);
+            file.opened.replace_symbols(|symbol| find(adopted.of(symbol)));
+            let infos = file.opened.infos.iter().enumerate();
+            functions.extend(infos.map(|(number, info)| (info.symbol, place, number)));
+        }
+        let ambiguous = found.as_ref().map_or(0, |found| found.ambiguous);
+        if let Some(found) = found {
+            symbols.iter().filter(|&s| found.of(s) != s).for_each(|s| used[s.index()] = false);
+        }
+        functions.sort_unstable();
+        let is_start = |&n: &usize| n == 0 || functions[n - 1].0 != functions[n].0;
+        let starts = (0..functions.len()).filter(is_start).collect();
+        let ids = Ids::of(&symbols, &used);
+        Self { files, symbols, ids, encoding, functions, starts, change: None, ambiguous }
+    }
+
+    /// Changes bodies before they are added.
+    pub fn changed(mut self, change: fn(&Body) -> Body) -> Self {
+        self.change = Some(change);
+        self
+    }
+
+    /// How many functions there are.
+    pub fn functions(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Adds up one of the functions.
+    pub fn part(&self, number: usize) -> Result<Part, EncodeError> {
+        let end = self.starts.get(number + 1).copied().unwrap_or(self.functions.len());
+        let summands = &self.functions[self.starts[number]..end];
+        let (symbol, mut findings) = (summands[0].0, Vec::new());
+        let mut sum = None;
+        for &(_, place, info) in summands {
+            let file = &self.files[place];
+            let mut found = Vec::new();
+            let Some(mut function) = file.opened.function(info, &mut found) else { continue };
+            // Other defects have been found before.
+            let is_twice = |found: &Finding| found.defect == Defect::DuplicateLocation;
+            found.retain(|found| is_twice(found) && !file.has_equals);
+            findings.extend(found.into_iter().map(|finding| (place, finding)));
+            if let Some(change) = self.change {
+                function.body = change(&function.body);
+            }
+            match &mut sum {
+                None if file.weight == 1 => sum = Some(function),
+                _ => sum.get_or_insert_default().add(&function, file.weight),
+            }
+        }
+        let sum: Function = sum.unwrap_or_default();
+        let mut tally = Tally::default();
+        tally.add(&sum);
+        let mut info = Output::new(self.encoding);
+        self.encoder().info(symbol, &sum, &mut info)?;
+        Ok(Part { symbol, info: info.bytes, tally, findings })
+    }
+
+    /// Puts the functions together.
+    pub fn finish(mut self, parts: Vec<Part>) -> Result<Vec<u8>, EncodeError> {
+        self.files.clear();
+        let mut tally = Tally::default();
+        let info = |part: Part| {
+            tally.append(part.tally);
+            (part.symbol, part.info)
+        };
+        let mut infos: HashMap<SymbolId, Vec<u8>> = parts.into_iter().map(info).collect();
+        let write = |_, info: Vec<u8>, output: &mut Output| {
+            output.bytes.extend_from_slice(&info);
+            Ok(())
+        };
+        self.encoder().file(&tally.summary(), |symbol| infos.remove(&symbol), write)
+    }
+
+    fn encoder(&self) -> Encoder<'_> {
+        Encoder { symbols: &self.symbols, ids: &self.ids, encoding: self.encoding }
+    }
+}

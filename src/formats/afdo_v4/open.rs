@@ -1,0 +1,328 @@
+//! Reads all of a file but the counts of its functions, which are then read one by one.
+//!
+//! What can be tolerated is noted and read all the same; what cannot costs the section it is in, so that
+//! one pass finds all that is wrong.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::mem;
+
+use hashbrown::HashMap;
+
+use super::body::body;
+use super::check::{Defect, Finding};
+use super::lookup::Source;
+use super::number::{Encoding, Input};
+use super::records::Records;
+use super::table::{Section, Table};
+use super::{NO_INFO, section, trie};
+use crate::profile::{Cutoff, Function, Summary, SymbolId, Symbols};
+
+/// A file.
+pub struct Opened<'a> {
+    bytes: &'a [u8],
+    /// What it speaks of.
+    pub symbols: Symbols,
+    /// Its symbols by the ids that records have for them.
+    ids: HashMap<u32, SymbolId>,
+    /// The summary as it stands there.
+    pub summary: Summary,
+    pub(super) summary_offset: u64,
+    /// The functions that have counts.
+    pub infos: Vec<Info>,
+    /// Defects so far.
+    pub findings: Vec<Finding>,
+}
+
+/// Where the counts of a function are.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// The function.
+    pub symbol: SymbolId,
+    section: Section,
+}
+
+impl<'a> Opened<'a> {
+    /// Opens a file.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, Finding> {
+        let mut findings = Vec::new();
+        let table = Table::decode(bytes, &mut findings)?;
+        let mut opener = Opener {
+            sections: Vec::new(),
+            symbols: Symbols::default(),
+            ids: HashMap::new(),
+            string_bytes_left: trie::most_bytes(bytes.len()),
+            owned: BTreeSet::new(),
+            shared_bytes_left: bytes.len() as u64,
+            reader: Reader { bytes, findings },
+        };
+        let summary = opener.reader.section(table.summary, |_, input| summary(input));
+        let files = opener.files(table.file_names);
+        opener.number_sections(&table, &files);
+        let references: Vec<_> = files.iter().flat_map(|file| opener.file(file)).collect();
+        let infos = references.into_iter().filter_map(|reference| opener.info(reference)).collect();
+        let Opener { symbols, ids, reader, .. } = opener;
+        Ok(Self {
+            bytes,
+            symbols,
+            ids,
+            summary: summary.unwrap_or_default(),
+            summary_offset: table.summary.start,
+            infos,
+            findings: reader.findings,
+        })
+    }
+
+    /// Puts other symbols in place of the file's own.
+    pub fn replace_symbols(&mut self, of: impl Fn(SymbolId) -> SymbolId) {
+        self.ids.values_mut().for_each(|symbol| *symbol = of(*symbol));
+        self.infos.iter_mut().for_each(|info| info.symbol = of(info.symbol));
+    }
+
+    /// The symbol with an id, to which the record at `offset` refers.
+    pub fn symbol(&self, offset: u64, id: u32) -> Result<SymbolId, Finding> {
+        let unknown = Finding { offset, defect: Defect::SymbolId(id) };
+        self.ids.get(&id).copied().ok_or(unknown)
+    }
+
+    /// Reads a function; what is wrong with it is noted, and `None` given if it cannot be read.
+    pub fn function(&self, number: usize, findings: &mut Vec<Finding>) -> Option<Function> {
+        self.records(&self.infos[number], findings, |records, findings| {
+            let (head_count, timestamp) = (records.head_count, records.timestamp);
+            let body = body(records, findings, |id| self.symbol(0, id))?;
+            Ok(Function { head_count, timestamp, body })
+        })
+    }
+
+    /// Reads the records of a function with `read`, in the same way.
+    pub fn records<T>(
+        &self,
+        info: &Info,
+        findings: &mut Vec<Finding>,
+        read: impl FnOnce(&mut Records<'a>, &mut Vec<Finding>) -> Result<T, Finding>,
+    ) -> Option<T> {
+        let mut reader = Reader { bytes: self.bytes, findings: mem::take(findings) };
+        let value = reader.section(info.section, |findings, input| {
+            let mut records = Records::new(input.clone())?;
+            let value = read(&mut records, findings);
+            findings.append(&mut records.findings);
+            *input = records.input;
+            value
+        });
+        *findings = reader.findings;
+        value
+    }
+}
+
+/// Reads sections, and notes what is wrong with them.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    findings: Vec<Finding>,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads a section with `read`; a defect of it is noted, and `None` given.
+    fn section<T>(
+        &mut self,
+        section: Section,
+        read: impl FnOnce(&mut Vec<Finding>, &mut Input<'a>) -> Result<T, Finding>,
+    ) -> Option<T> {
+        section.kind?;
+        let (start, end) = (section.start as usize, (section.start + section.size) as usize);
+        let mut input = Input::new(self.bytes, start + 1, end);
+        input.set_encoding(if section.compact { Encoding::Compact } else { Encoding::Normal });
+        match read(&mut self.findings, &mut input) {
+            Ok(value) => {
+                if input.left() > 0 {
+                    self.note(input.offset(), Defect::Trailing(input.left() as u64));
+                }
+                Some(value)
+            }
+            Err(finding) => {
+                self.findings.push(finding);
+                None
+            }
+        }
+    }
+
+    fn note(&mut self, offset: u64, defect: Defect) {
+        self.findings.push(Finding { offset, defect });
+    }
+}
+
+/// A symbol's reference to its info section.
+struct Reference {
+    offset: u64,
+    symbol: SymbolId,
+    section: u32,
+}
+
+struct Opener<'a> {
+    reader: Reader<'a>,
+    /// By the number they are referred to with.
+    sections: Vec<Section>,
+    symbols: Symbols,
+    ids: HashMap<u32, SymbolId>,
+    string_bytes_left: usize,
+    /// Where sections start that belong to a file or a symbol.
+    owned: BTreeSet<u64>,
+    /// Bytes of info sections that may be read once more, for further symbols (D19).
+    shared_bytes_left: u64,
+}
+
+impl<'a> Opener<'a> {
+    /// The section with a number, if it has the type due.
+    fn find(&mut self, offset: u64, index: u32, expected: u8) -> Option<Section> {
+        let defect = match self.sections.get(index as usize) {
+            Some(section) if section.kind == Some(expected) => return Some(*section),
+            Some(Section { kind: Some(found), .. }) => {
+                Defect::SectionType { expected, found: *found }
+            }
+            // Outside the file, which has been said.
+            Some(_) => return None,
+            None => Defect::SectionIndex(index),
+        };
+        self.reader.note(offset, defect);
+        None
+    }
+
+    /// The same, for the one file that it belongs to.
+    fn own(&mut self, offset: u64, index: u32, expected: u8) -> Option<Section> {
+        let section = self.find(offset, index, expected)?;
+        if self.owned.insert(section.start) {
+            return Some(section);
+        }
+        self.reader.note(offset, Defect::SharedSection(index));
+        None
+    }
+
+    fn files(&mut self, section: Section) -> Vec<Source<'a>> {
+        let files = self.reader.section(section, |_, input| {
+            let number = input.count(4, 6)?;
+            (0..number).map(|_| source(input)).collect::<Result<Vec<_>, _>>()
+        });
+        let files = files.unwrap_or_default();
+        let mut paths: Vec<&[u8]> = files.iter().map(|file| file.path).collect();
+        paths.sort_unstable();
+        let offset = section.start;
+        if paths.windows(2).any(|pair| pair[0] == pair[1]) {
+            self.reader.note(offset, Defect::DuplicateFile);
+        }
+        if paths.first().is_none_or(|path| !path.is_empty()) && section.kind.is_some() {
+            self.reader.note(offset, Defect::NoUnknownFile);
+        }
+        files
+    }
+
+    /// Decides how sections are counted (D1): by rank among all; else, if only that makes every
+    /// reference one to a section of the type due, by the table behind the two fixed ones, or by
+    /// the table alone.
+    fn number_sections(&mut self, table: &Table, files: &[Source<'_>]) {
+        let fixed = [table.summary, table.file_names].into_iter();
+        let counts = [
+            table.by_offset(),
+            fixed.chain(table.entries.iter().copied()).collect(),
+            table.entries.clone(),
+        ];
+        let is = |sections: &[Section], index: u32, kind| {
+            sections.get(index as usize).is_some_and(|section| section.kind == Some(kind))
+        };
+        let fits = |sections: &&Vec<Section>| {
+            files.iter().all(|file| {
+                is(sections, file.string_table, section::STRING_TABLE)
+                    && is(sections, file.symbol_names, section::SYMBOL_NAMES)
+            })
+        };
+        self.sections = counts.iter().find(fits).unwrap_or(&counts[0]).clone();
+    }
+
+    /// Reads a file's symbols; gives the references of those that have an info section.
+    fn file(&mut self, file: &Source<'_>) -> Vec<Reference> {
+        let strings = self.own(file.offset, file.string_table, section::STRING_TABLE);
+        let names = self.own(file.offset, file.symbol_names, section::SYMBOL_NAMES);
+        let Self { reader, symbols, ids, string_bytes_left, .. } = self;
+        let strings = strings.and_then(|section| {
+            reader.section(section, |findings, input| {
+                trie::decode(input, string_bytes_left, findings)
+            })
+        });
+        let (Some(strings), Some(names)) = (strings, names) else { return Vec::new() };
+        let path = (!file.path.is_empty()).then(|| symbols.file(file.path));
+        let references = reader.section(names, |findings, input| {
+            let start = input.offset();
+            let number = input.count(4, 3)?;
+            let (mut references, mut names_seen) = (Vec::new(), BTreeSet::new());
+            for _ in 0..number {
+                let offset = input.offset();
+                let (string, id, info) = (input.u32()?, input.u32()?, input.u32()?);
+                let name = match strings.get(string as usize) {
+                    Some(name) if name.is_empty() || name.contains(&0) => {
+                        return input.error(offset, Defect::SymbolName);
+                    }
+                    Some(name) => name,
+                    None => return input.error(offset, Defect::StringId(string)),
+                };
+                if !file.ids.contains(&id) {
+                    return input.error(offset, Defect::SymbolRange(id));
+                }
+                let symbol = symbols.symbol(name, path);
+                if !names_seen.insert(string) | ids.insert(id, symbol).is_some() {
+                    return input.error(offset, Defect::DuplicateSymbol(id));
+                }
+                if info != NO_INFO {
+                    references.push(Reference { offset, symbol, section: info });
+                }
+            }
+            let expected = u64::from(file.ids.end.saturating_sub(file.ids.start));
+            if expected != number as u64 {
+                let defect = Defect::MissingSymbols { expected, found: number as u64 };
+                findings.push(Finding { offset: start, defect });
+            }
+            Ok(references)
+        });
+        references.unwrap_or_default()
+    }
+
+    /// Finds an info section. Several symbols may have one in common, as aliases do, as long as no small
+    /// file means an enormous profile (D19).
+    fn info(&mut self, reference: Reference) -> Option<Info> {
+        let Reference { offset, symbol, section: index } = reference;
+        let section = self.find(offset, index, section::SYMBOL_INFO)?;
+        if !self.owned.insert(section.start) {
+            let Some(left) = self.shared_bytes_left.checked_sub(section.size) else {
+                self.reader.note(offset, Defect::SharedSection(index));
+                return None;
+            };
+            self.shared_bytes_left = left;
+        }
+        Some(Info { symbol, section })
+    }
+}
+
+pub(super) fn summary(input: &mut Input<'_>) -> Result<Summary, Finding> {
+    let mut summary = Summary {
+        total_count: input.u64()?,
+        max_count: input.u64()?,
+        max_function_count: input.u64()?,
+        counts: input.u64()?,
+        functions: input.u64()?,
+        cutoffs: Vec::new(),
+    };
+    for _ in 0..input.count(8, 3)? {
+        let (share, min_count, counts) = (input.u32()?, input.u64()?, input.u64()?);
+        summary.cutoffs.push(Cutoff { share, min_count, counts });
+    }
+    Ok(summary)
+}
+
+pub(super) fn source<'a>(input: &mut Input<'a>) -> Result<Source<'a>, Finding> {
+    let offset = input.offset();
+    let length = input.u32()?;
+    let path = match input.take(length as usize)? {
+        [path @ .., 0] if !path.contains(&0) => path,
+        _ => return input.error(offset, Defect::FileName),
+    };
+    let (string_table, symbol_names) = (input.u32()?, input.u32()?);
+    let ids = input.u32()?..input.u32()?;
+    Ok(Source { path, ids, offset, string_table, symbol_names })
+}
