@@ -1,6 +1,11 @@
 //! What the proposal of version 4 leaves open, decided: a test for each decision, by its number (D).
-//! Some stand elsewhere: D9, D20 and D21 beside `number` and `trie`, D17 for version 3 in
-//! `afdo_v1_v3.rs`.
+//!
+//! | decisions | of | here, and |
+//! |---|---|---|
+//! | 1 to 11 | header, sections, varints | 9 in `formats::afdo_v4::number`, limits of 10 in `trie` |
+//! | 12 to 25 | files, symbols, strings | 17 for version 3 in `afdo_v1_v3.rs`, 20, 21, 22, 25 in `formats::afdo_v4::trie` |
+//! | 26 to 39 | locations | 26 and 34 for older versions in `afdo_v1_v3.rs`, 34 and 35 for programs in `call_places.rs` |
+//! | 40 to 48 | text | 40, 44 and 45 in `afdo_v4_text.rs`, 44 and 47 on the command line in `cli_profiles.rs` |
 
 mod golden;
 
@@ -8,11 +13,12 @@ use countersink::formats::afdo_v1_v3::Version;
 use countersink::formats::afdo_v1_v3::rules::Rules;
 use countersink::formats::afdo_v4::check::Defect;
 use countersink::formats::afdo_v4::decode::{decode, decode_all};
-use countersink::formats::afdo_v4::encode::{Encoding, encode};
+use countersink::formats::afdo_v4::encode::{Encoding, encode, encode_with_summary};
 use countersink::formats::afdo_v4::part;
+use countersink::formats::afdo_v4_text::encode::TargetNames;
 use countersink::formats::{afdo_v1_v3, afdo_v4_text};
 use countersink::profile::{Body, Function, Position, Profile, Record};
-use golden::mini;
+use golden::{mini, mini_summary};
 
 /// Integers of so many bytes, big-endian.
 fn words(words: &[(u64, usize)]) -> Vec<u8> {
@@ -249,6 +255,16 @@ fn d10_counts_larger_than_the_bytes_left() {
     assert_eq!(defects(&raw.bytes()), [Defect::Depth]);
 }
 
+/// In compact form all is a varint but flags, types and the nodes of tries.
+#[test]
+fn d11_cutoffs_are_varints_too() {
+    let compact = encode_with_summary(&mini(), &mini_summary(), Encoding::Compact).unwrap();
+    // Type; total, largest, largest head, counts, functions, entries; share, smallest, counts.
+    let summary = b"\x82\x92\xec\x97\xd0\x12\x80\xe4\x97\xd0\x12\x01\x04\x01\x01\xb0\xb6\x3c\x80\xe4\x97\xd0\x12\x01";
+    assert_eq!(compact[0x20..0x38], summary[..]);
+    assert_eq!(decode(&compact).unwrap().summary, mini_summary());
+}
+
 #[test]
 fn d12_the_unknown_file_is_always_there_and_last() {
     let bytes = encode(&mini(), Encoding::Compact).unwrap();
@@ -392,14 +408,13 @@ fn d23_d24_names_of_symbols() {
         raw.sections[2] = section(1, &table.concat());
         raw
     };
-    assert_eq!(defects(&with(b"").bytes()), [Defect::SymbolName]);
+    assert_eq!(defects(&with(b"").bytes()), [Defect::NoName]);
+    let unnamed = decode(&with(b"").bytes()).unwrap().profile;
+    assert_eq!(unnamed.functions.len(), 1);
+    assert!(encode(&unnamed, Encoding::Normal).is_err());
     assert_eq!(defects(&with(b"a\0").bytes()), [Defect::SymbolName]);
     let odd = decode(&with(b"\xff\xfe\"").bytes()).unwrap().profile;
     assert_eq!(odd.symbols.name(*odd.functions.keys().next().unwrap()), b"\xff\xfe\"");
-    let mut empty = mini();
-    let symbol = empty.symbols.symbol(b"", None);
-    empty.add(symbol, Function::default());
-    assert!(encode(&empty, Encoding::Normal).is_err());
 }
 
 #[test]
@@ -543,11 +558,33 @@ fn d41_a_list_of_files_may_be_empty() {
 }
 
 #[test]
+fn d42_files_are_numbered_without_the_unknown_one() {
+    let of = |file| text(&format!("filenames = {{ \"a.c\" }} \"f\":{file}(1:1:0) = {{ }}"));
+    assert!(of("0").unwrap().windows(4).any(|window| window == b"\"f\":"));
+    assert!(String::from_utf8(of("-1").unwrap()).unwrap().contains("\"f\":-1("));
+    for file in ["1", "-2", "4294967296"] {
+        assert!(of(file).is_err(), "{file}");
+    }
+}
+
+#[test]
 fn d43_ids_are_keys_of_their_file() {
     let one = "\"f\":-1(77:1:0) = { locations = { 1 = 1 }, callsites = { 1 -> { 5 = 1 } } }\n\
                \"g\":-1(5:1:0) = { locations = { 1 = 1 } }";
     let other = one.replace("(77:", "(1:").replace("5 =", "2 =").replace("(5:", "(2:");
     assert_eq!(text(one), text(&other));
+}
+
+#[test]
+fn d44_names_of_targets() {
+    let (profile, summary) = (mini(), mini().summary());
+    let with = |names| afdo_v4_text::encode::encode_with(&profile, &summary, names).unwrap();
+    let [listed, stubs] = [TargetNames::Listed, TargetNames::Stubs]
+        .map(|names| String::from_utf8(with(names)).unwrap());
+    assert!(listed.contains("symbol_names = {\n  1 = \"cb1\":0,\n  2 = \"cb2\":0\n}\n"));
+    assert!(stubs.contains("}\n\n\"cb1\":0(1:0:0) = { }\n\n\"cb2\":0(2:0:0) = { }\n\n\"main\""));
+    assert!(!stubs.contains("symbol_names"));
+    assert_eq!(text(&stubs).unwrap(), listed.into_bytes());
 }
 
 #[test]

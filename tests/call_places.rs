@@ -419,6 +419,62 @@ fn rocksdb() {
     nearly_all(&shop, "ours.csraw", "ours");
 }
 
+/// From 16 on gcc's discriminators tell copies of code apart, too, by bits that a compiler which reads
+/// the profile has not set yet. Made here by hand, with two calls of one line.
+#[test]
+fn copies_of_code_are_not_told_apart() {
+    let shop = Workshop::new();
+    shop.write(
+        "calls.c",
+        "static int one(int n) { return n + 1; }\nstatic int two(int n) { return n + 2; }\n\
+         int (*volatile f)(int) = one, (*volatile g)(int) = two;\n\
+         int main(int argc, char **argv)\n{\n    int sum = 0;\n    for (int i = 0; i < 90; i++)\n        \
+         sum += i % 3 ? f(i) : g(i);\n    return sum == argc;\n}\n",
+    );
+    shop.gcc(&[&PROFILE[..], &["-S", "calls.c"]].concat());
+    let assembler = String::from_utf8(shop.read("calls.s")).unwrap();
+    let changed = |line: &str| match line.split_once(" discriminator ") {
+        Some((before, after)) => {
+            let (number, after) = after.split_once(' ').unwrap_or((after, ""));
+            let copy = number.parse::<u32>().unwrap() | 4 << 8 | 3 << 15;
+            format!("{before} discriminator {copy} {after}\n")
+        }
+        None => line.replace("\"GNU C17 ", "\"GNU C17 16.2.0 ") + "\n",
+    };
+    let of_16: String = assembler.lines().map(changed).collect();
+    assert_ne!(of_16.lines().collect::<Vec<_>>(), assembler.lines().collect::<Vec<_>>());
+    shop.write("of_16.s", of_16);
+    let converted = |source: &str| {
+        shop.gcc(&["-c", source, "-o", "calls.o"]);
+        shop.link(&["calls.o"], "ours", &[]);
+        let _ = std::fs::remove_file(shop.path("ours.csraw"));
+        shop.run("ours", &[]);
+        String::from_utf8(shop.tool_output(&["convert", "ours.csraw", "--to=v4-text"])).unwrap()
+    };
+    let plain = converted("calls.s");
+    assert!(plain.contains("    4.1 -> {"), "{plain}");
+    assert_eq!(converted("of_16.s"), plain);
+}
+
+/// Lines that `#line` has put too far from their function cost themselves only.
+#[test]
+fn lines_too_far_from_their_function() {
+    let shop = Workshop::new();
+    shop.write("far.c", "int main(int argc, char **argv)\n{\n    int n = argc + 1;\n#line 20000000\n    return n * argc == 7;\n}\n");
+    let object = shop.compile("far.c", &["-O0"]);
+    shop.link(&[&object], "ours", &[]);
+    shop.run("ours", &[]);
+    for to in ["v4", "v4-text", "v2"] {
+        let output = shop.tool(&["convert", "ours.csraw", "--to", to, "-o", "profile"]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() && errors.contains(" positions dropped, too far"),
+            "{errors}"
+        );
+        assert_eq!(shop.tool(&["check", "profile"]).status.code(), Some(0));
+    }
+}
+
 /// A site with more targets than are kept says by how much their numbers may be wrong.
 #[test]
 fn a_full_site_is_marked() {

@@ -204,6 +204,45 @@ fn merge_refuses_mixtures_with_dumps() {
 }
 
 #[test]
+fn names_of_targets_are_written_as_asked() {
+    let shop = shop();
+    let stubs = text(&shop, &["convert", "day", "--to=v4-text", "--text-stubs"]);
+    assert!(
+        !stubs.contains("symbol_names") && stubs.contains("\"cb\":0(1:0:0) = { }\n"),
+        "{stubs}"
+    );
+    shop.write("stubs", stubs);
+    shop.tool_output(&["convert", "stubs", "-o", "again"]);
+    assert!(shop.read("again") == shop.read("day"));
+    assert_eq!(shop.tool(&["convert", "day", "--text-stubs"]).status.code(), Some(2));
+}
+
+#[test]
+fn summaries_are_made_anew_or_kept() {
+    let shop = shop();
+    let kept = "summary = {\n  total_count = 77,\n  max_count = 5,\n  max_fn_count = 3,\n  num_counts = 2,\n  \
+                num_functions = 9,\n  num_detailed_entries = 1,\n  detailed_entries = {\n    \
+                {cutoff = 10000, min_count = 5, num_counts = 1}\n  }\n}\n";
+    shop.write("odd.text", DAY.replace("symbol_names", &format!("{kept}symbol_names")));
+    let output = shop.tool(&["convert", "odd.text", "-o", "anew"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.stderr, b"countersink: odd.text: summary differs from the counts\n");
+    assert!(shop.read("anew") == shop.read("day"));
+    for to in ["v4", "v4-compact", "v4-text"] {
+        shop.tool_output(&["convert", "odd.text", "--keep-summary", "--to", to, "-o", "kept"]);
+        let back = text(&shop, &["convert", "kept", "--keep-summary", "--to=v4-text"]);
+        assert!(back.contains(kept), "{to}: {back}");
+        assert_eq!(shop.tool(&["check", "kept"]).status.code(), Some(1));
+    }
+    // A version that readers take at its word, no summary, and a sum.
+    for wrong in [&["odd.text", "--to=v3"][..], &["v2"], &["day", "night"]] {
+        shop.tool_output(&["convert", "day", "--to=v2", "-o", "v2"]);
+        let output = shop.tool(&[&["convert", "--keep-summary", "-o", "new"], wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
 fn diff_compares_shares() {
     let shop = shop();
     let output = shop.tool(&["diff", "day", "night"]);

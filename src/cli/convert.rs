@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use super::binary::World;
@@ -12,12 +14,12 @@ use super::input::{Format, Input};
 use super::names::warn_of_ambiguous;
 use super::notes::{Files, Found, Missing, Places, display};
 use super::output;
-use super::profile_format::{Choice, ProfileFormat, Target};
+use super::profile_format::{ProfileFormat, Reader, Target};
 use super::{Outcome, warn};
 use crate::convert::workers::Workers;
 use crate::convert::{self, Inline, Statistics};
-use crate::formats::afdo_v4::encode::Encoding;
-use crate::profile::Profile;
+use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE};
+use crate::profile::{Profile, Summary};
 use crate::raw::dump::Dump;
 
 /// Convert raw dumps, or profiles, into what compilers and other tools read
@@ -50,16 +52,50 @@ pub struct Convert {
     /// Write here; - or nothing is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// What to write
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<ConvertTarget>,
     #[command(flatten)]
-    choice: Choice,
+    reader: Reader,
     #[command(flatten)]
     sources: ConvertSources,
+    /// Keep the summary of a profile, even if it is not that of the counts
+    #[arg(long)]
+    keep_summary: bool,
     /// With --to gcda: put this before all paths, as GCOV_PREFIX does
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
     /// With --to gcda: leave out that many directories, as GCOV_PREFIX_STRIP does
     #[arg(long, value_name = "N", default_value_t = 0)]
     strip: usize,
+}
+
+/// What only a conversion can write, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ConvertTarget {
+    Profile(Target),
+    /// Counter files of gcc, one per object.
+    Gcda,
+}
+
+impl ValueEnum for ConvertTarget {
+    fn value_variants<'a>() -> &'a [Self] {
+        static VARIANTS: LazyLock<Vec<ConvertTarget>> = LazyLock::new(|| {
+            let profiles = Target::value_variants().iter().copied().map(ConvertTarget::Profile);
+            profiles.chain([ConvertTarget::Gcda]).collect()
+        });
+        &VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Profile(target) => target.to_possible_value(),
+            Self::Gcda => {
+                let help = "Counter files of gcc, one per object; only of dumps";
+                Some(PossibleValue::new("gcda").help(help))
+            }
+        }
+    }
 }
 
 /// Where a conversion finds what is not in the dump.
@@ -90,23 +126,50 @@ impl Convert {
     pub fn run(&self) -> Result<Outcome> {
         let read = |path: &PathBuf| Input::read(path);
         let inputs = || self.inputs.iter().map(read).collect::<Result<Vec<Input>>>();
-        if self.choice.to == Some(Target::Gcda) && self.choice.for_gcc.is_none() {
-            self.write_gcda(inputs()?)?;
-            return Ok(Outcome::Done);
-        }
+        let to = match self.to {
+            None => None,
+            Some(ConvertTarget::Profile(target)) => Some(target),
+            Some(ConvertTarget::Gcda) if self.reader.is_gcc() => {
+                return Err(Error::new("--for-gcc chooses a profile, and --to gcda is none"));
+            }
+            Some(ConvertTarget::Gcda) => {
+                self.write_gcda(inputs()?)?;
+                return Ok(Outcome::Done);
+            }
+        };
         // Wrong choices are told before anything is read.
-        let format = self.choice.format()?.unwrap_or(ProfileFormat::V4(Encoding::Normal));
-        self.write_profile(&self.sources.profile(inputs()?)?, format)?;
+        let format = self.reader.format(to)?.unwrap_or(ProfileFormat::V4(Encoding::Normal));
+        let inputs = inputs()?;
+        if self.keep_summary {
+            let (profile, summary) = self.profile_and_summary(&inputs)?;
+            self.write_profile(&profile, Some(&summary), format)?;
+        } else {
+            self.write_profile(&self.sources.profile(inputs)?, None, format)?;
+        }
         Ok(Outcome::Done)
     }
 
-    fn write_profile(&self, profile: &Profile, format: ProfileFormat) -> Result<()> {
+    fn profile_and_summary(&self, inputs: &[Input]) -> Result<(Profile, Summary)> {
+        let [input] = inputs else {
+            return Err(Error::new("--keep-summary: a sum has one of its own"));
+        };
+        let (profile, summary) = input.profile_and_summary()?;
+        let summary = summary.ok_or_else(|| Error::about(&input.name, "has no summary to keep"))?;
+        Ok((profile, summary))
+    }
+
+    fn write_profile(
+        &self,
+        profile: &Profile,
+        summary: Option<&Summary>,
+        format: ProfileFormat,
+    ) -> Result<()> {
         let path = self.output.as_deref();
         if let Some(path) = path.filter(|path| self.is_input(path)) {
             return Err(Error::about(path, "is an input, too"));
         }
-        let (bytes, content) =
-            format.file(profile, path.unwrap_or(Path::new("standard output")))?;
+        let name = path.unwrap_or(Path::new("standard output"));
+        let (bytes, content) = format.file_with_summary(profile, summary, name)?;
         output::write(path, &bytes, content)
     }
 
@@ -179,8 +242,13 @@ impl ConvertSources {
             Inlining::Flat => Inline::Flat,
             Inlining::Nested => Inline::Nested,
         };
-        let (profile, statistics) = convert::profile(dump, &notes, &chosen, &world, &Cores, inline);
+        let (mut profile, statistics) =
+            convert::profile(dump, &notes, &chosen, &world, &Cores, inline);
         self.report(&statistics, &missing, name)?;
+        let dropped = profile.drop_lines_beyond(FARTHEST_LINE);
+        if dropped > 0 {
+            warn(name, format!("{dropped} positions dropped, too far from their function"));
+        }
         Ok(profile)
     }
 

@@ -10,7 +10,7 @@ use super::fold;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Names, Rules};
 use crate::formats::{Finding, afdo_v1_v3, afdo_v4, afdo_v4_text};
-use crate::profile::Profile;
+use crate::profile::{Profile, Summary};
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC as DUMP_MAGIC;
 use crate::raw::live;
@@ -145,24 +145,30 @@ impl Input {
 
     /// The profile in it, with one warning for each kind of defect that was tolerated.
     pub fn profile(&self) -> Result<Profile> {
+        let (profile, _) = self.profile_and_summary()?;
+        Ok(profile)
+    }
+
+    /// The same, with the summary as it stands there, if there is one.
+    pub fn profile_and_summary(&self) -> Result<(Profile, Option<Summary>)> {
         match self.format {
             Format::V4 => {
                 let decoded = afdo_v4::decode::decode(&self.bytes).about(&self.name)?;
                 self.warn(&decoded.findings);
-                Ok(decoded.profile)
+                Ok((decoded.profile, Some(decoded.summary)))
             }
             Format::V4Text => {
                 let decoded = afdo_v4_text::decode::decode(&self.bytes).about(&self.name)?;
                 self.warn_by_kind(&decoded.findings, |finding| &finding.defect);
                 if decoded.summary != decoded.profile.summary() {
-                    super::warn(&self.name, "the summary is not that of the counts; made anew");
+                    super::warn(&self.name, "summary differs from the counts");
                 }
-                Ok(decoded.profile)
+                Ok((decoded.profile, Some(decoded.summary)))
             }
             Format::V1V3(_) => {
                 let decoded = afdo_v1_v3::decode::decode(&self.bytes).about(&self.name)?;
                 self.warn(&decoded.findings);
-                Ok(decoded.profile)
+                Ok((decoded.profile, decoded.summary))
             }
             Format::Dump | Format::Gcda | Format::Gcno => {
                 let what = format!("expected a profile, found {}", self.format.name());

@@ -11,19 +11,31 @@ use super::output::Content;
 use super::{compiler, warn};
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Discriminators, Rules};
-use crate::formats::afdo_v4::encode::Encoding;
-use crate::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text, json};
-use crate::profile::Profile;
+use crate::formats::afdo_v4::encode::{Encoding, encode_with_summary};
+use crate::formats::afdo_v4_text::encode::{TargetNames, encode_with};
+use crate::formats::{afdo_v1_v3, afdo_v4, json};
+use crate::profile::{Profile, Summary};
 
 /// What the user chose.
 #[derive(Debug, Args)]
 pub struct Choice {
     /// What to write
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub to: Option<Target>,
+    to: Option<Target>,
+    #[command(flatten)]
+    rules: Reader,
+}
+
+/// Who is to read it.
+#[derive(Debug, Args)]
+pub struct Reader {
     /// Write what this gcc reads, by its rules: a major version or the path of the compiler
     #[arg(long, value_name = "N or PATH")]
-    pub for_gcc: Option<String>,
+    for_gcc: Option<String>,
+    /// With --to v4-text: write names of call targets as empty functions, for readers that do not know
+    /// symbol_names
+    #[arg(long)]
+    text_stubs: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -42,8 +54,6 @@ pub enum Target {
     V1,
     /// AutoFDO version 0x3430372a, for LLVM
     V407,
-    /// Counter files of gcc, one per object; only of dumps
-    Gcda,
     /// JSON
     Json,
 }
@@ -52,7 +62,7 @@ pub enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileFormat {
     V4(Encoding),
-    V4Text,
+    V4Text(TargetNames),
     V1V3(Rules),
     Json,
 }
@@ -60,8 +70,23 @@ pub enum ProfileFormat {
 impl Choice {
     /// The format, if one was chosen.
     pub fn format(&self) -> Result<Option<ProfileFormat>> {
+        self.rules.format(self.to)
+    }
+}
+
+impl Reader {
+    /// Whether a gcc was chosen.
+    pub fn is_gcc(&self) -> bool {
+        self.for_gcc.is_some()
+    }
+
+    /// The format for it, if one was chosen.
+    pub fn format(&self, to: Option<Target>) -> Result<Option<ProfileFormat>> {
         let rules = self.for_gcc.as_deref().map(compiler::rules).transpose()?;
-        let version = match self.to {
+        if self.text_stubs && to != Some(Target::V4Text) {
+            return Err(Error::new("--text-stubs is for --to v4-text"));
+        }
+        let version = match to {
             None => return Ok(rules.map(ProfileFormat::V1V3)),
             Some(Target::V1) => Version::V1,
             Some(Target::V2) => Version::V2,
@@ -69,7 +94,7 @@ impl Choice {
             Some(Target::V407) => Version::V407,
             Some(other) => {
                 return match rules {
-                    None => other.without_rules().map(Some),
+                    None => Ok(Some(self.without_rules(other))),
                     Some(rules) => Err(self.mismatch(rules)),
                 };
             }
@@ -81,22 +106,20 @@ impl Choice {
         }
     }
 
+    fn without_rules(&self, target: Target) -> ProfileFormat {
+        match target {
+            Target::V4Compact => ProfileFormat::V4(Encoding::Compact),
+            Target::V4Text if self.text_stubs => ProfileFormat::V4Text(TargetNames::Stubs),
+            Target::V4Text => ProfileFormat::V4Text(TargetNames::Listed),
+            Target::Json => ProfileFormat::Json,
+            _ => ProfileFormat::V4(Encoding::Normal),
+        }
+    }
+
     fn mismatch(&self, rules: Rules) -> Error {
         let gcc = self.for_gcc.as_deref().unwrap_or_default();
         let version = rules.version.word();
         Error::new(format!("--for-gcc {gcc}: it reads version {version}, not what --to says"))
-    }
-}
-
-impl Target {
-    fn without_rules(self) -> Result<ProfileFormat> {
-        Ok(match self {
-            Self::V4Compact => ProfileFormat::V4(Encoding::Compact),
-            Self::V4Text => ProfileFormat::V4Text,
-            Self::Json => ProfileFormat::Json,
-            Self::Gcda => return Err(Error::new("only `convert` writes .gcda files, from dumps")),
-            _ => ProfileFormat::V4(Encoding::Normal),
-        })
     }
 }
 
@@ -105,7 +128,7 @@ impl ProfileFormat {
     pub fn of(input: &Input) -> Self {
         match input.format {
             Format::V1V3(version) => Self::V1V3(Rules::that_keep_most(version)),
-            Format::V4Text => Self::V4Text,
+            Format::V4Text => Self::V4Text(TargetNames::Listed),
             _ if afdo_v4::is_compact(&input.bytes) => Self::V4(Encoding::Compact),
             _ => Self::V4(Encoding::Normal),
         }
@@ -119,14 +142,30 @@ impl ProfileFormat {
 
     /// The file of a profile; `name` is its name in messages.
     pub fn file(self, profile: &Profile, name: &Path) -> Result<(Vec<u8>, Content)> {
+        self.file_with_summary(profile, None, name)
+    }
+
+    /// The same, with a summary in place of that of the counts, where one can be kept.
+    pub fn file_with_summary(
+        self,
+        profile: &Profile,
+        summary: Option<&Summary>,
+        name: &Path,
+    ) -> Result<(Vec<u8>, Content)> {
+        let kept = || summary.map_or_else(|| profile.summary(), Summary::clone);
         match self {
             Self::V4(encoding) => {
-                let bytes = afdo_v4::encode::encode(profile, encoding).about(name)?;
+                let bytes = encode_with_summary(profile, &kept(), encoding).about(name)?;
                 Ok((bytes, Content::Binary))
             }
-            Self::V4Text => {
-                let text = afdo_v4_text::encode::encode(profile).about(name)?;
+            Self::V4Text(target_names) => {
+                let text = encode_with(profile, &kept(), target_names).about(name)?;
                 Ok((text, Content::Text))
+            }
+            _ if summary.is_some() => {
+                let what =
+                    "--keep-summary: only version 4 keeps one that is not that of the counts";
+                Err(Error::new(what))
             }
             Self::V1V3(rules) => {
                 let encoded = afdo_v1_v3::encode::encode(profile, rules).about(name)?;

@@ -94,6 +94,12 @@ impl Profile {
         }
     }
 
+    /// Leaves out positions with a line beyond this one; how many they were.
+    pub fn drop_lines_beyond(&mut self, farthest: u32) -> usize {
+        let bodies = self.functions.values_mut().map(|function| &mut function.body);
+        bodies.map(|body| body.drop_lines_beyond(farthest)).sum()
+    }
+
     /// Gives symbols other names; what becomes equal is added up. An empty name is not taken.
     pub fn rename(&mut self, mut name: impl FnMut(&[u8]) -> Vec<u8>) {
         let mut symbols = Symbols::default();
@@ -115,6 +121,17 @@ impl Body {
             visit(record);
             record.inlined.iter_mut().for_each(|(_, body)| body.for_each_record_mut(visit));
         }
+    }
+
+    fn drop_lines_beyond(&mut self, farthest: u32) -> usize {
+        let before = self.positions.len();
+        self.positions.retain(|position, _| position.line <= farthest);
+        let mut dropped = before - self.positions.len();
+        for (_, record) in self.positions.iter_mut() {
+            let inlined = record.inlined.iter_mut();
+            dropped += inlined.map(|(_, body)| body.drop_lines_beyond(farthest)).sum::<usize>();
+        }
+        dropped
     }
 
     /// Leaves out inlined bodies that are not worth keeping, and what is empty.

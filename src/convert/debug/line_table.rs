@@ -77,6 +77,6 @@ impl Program<'_> {
 
 fn piece(unit: &Unit<'_>, row: &LineRow) -> Option<Piece> {
     let line = u32::try_from(row.line()?.get()).ok()?;
-    let discriminator = u16::try_from(row.discriminator()).unwrap_or(u16::MAX);
+    let discriminator = unit.discriminator(row.discriminator());
     Some((SourceLine { path: unit.path(row.file_index())?, line }, discriminator))
 }

@@ -12,7 +12,8 @@ use std::prelude::v1::*;
 use std::sync::Arc;
 
 use gimli::{
-    AttributeValue, Dwarf, DwarfSections, EndianSlice, Reader as _, RunTimeEndian, SectionId,
+    AttributeValue, DW_AT_producer, Dwarf, DwarfSections, EndianSlice, Reader as _, RunTimeEndian,
+    SectionId,
 };
 use hashbrown::HashSet;
 use object::{CompressionFormat, Object, ObjectSection, SectionFlags, elf};
@@ -134,6 +135,8 @@ struct Unit<'d> {
     entries: gimli::Unit<Slice<'d>>,
     /// Paths of the files that its line table numbers.
     paths: Vec<Option<Arc<[u8]>>>,
+    /// Whether its discriminators tell copies of the code apart, too.
+    tells_copies: bool,
 }
 
 impl<'d> Program<'d> {
@@ -152,7 +155,8 @@ impl<'d> Program<'d> {
                 return Err(Error::Deep);
             }
             let paths = paths(&dwarf, &entries, moved)?;
-            units.push(Unit { entries, paths });
+            let tells_copies = tells_copies(&dwarf, &entries)?;
+            units.push(Unit { entries, paths, tells_copies });
         }
         let code = file.sections().filter(is_code);
         let code = code.map(|code| code.address()..code.address().saturating_add(code.size()));
@@ -164,6 +168,28 @@ impl Unit<'_> {
     fn path(&self, file: u64) -> Option<Arc<[u8]>> {
         self.paths.get(usize::try_from(file).ok()?)?.clone()
     }
+
+    /// What profiles have of a discriminator: as it was when the compiler reads them, which is before it
+    /// unrolls loops and copies code, and notes in the higher bits how.
+    fn discriminator(&self, value: u64) -> u16 {
+        let base = if self.tells_copies { value & 0xff } else { value };
+        u16::try_from(base).unwrap_or(0)
+    }
+}
+
+/// Whether a unit was compiled by GCC 16 or later: "GNU C17 16.2.0 -mtune=generic ...".
+fn tells_copies<'d>(
+    dwarf: &Dwarf<Slice<'d>>,
+    unit: &gimli::Unit<Slice<'d>>,
+) -> Result<bool, gimli::Error> {
+    let entry = unit.entry(unit.header.root_offset())?;
+    let Some(producer) = entry.attr_value(DW_AT_producer) else { return Ok(false) };
+    let producer = dwarf.attr_string(unit, producer)?;
+    let Some(rest) = producer.slice().strip_prefix(b"GNU ") else { return Ok(false) };
+    let words = rest.split(|&byte| byte == b' ');
+    let version = words.filter_map(|word| str::from_utf8(word).ok()?.split_once('.'));
+    let major = version.filter_map(|(major, _)| major.parse::<u32>().ok()).next();
+    Ok(major.is_some_and(|major| major >= 16))
 }
 
 fn is_code<'f>(section: &impl ObjectSection<'f>) -> bool {

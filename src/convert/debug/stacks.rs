@@ -87,9 +87,10 @@ impl<'d> Stacks<'d> {
 
     /// Which of several calls of the same line a copy is for.
     fn discriminator(&self, (unit, place): Entry) -> Result<u16, gimli::Error> {
-        let entry = self.program.units[unit].entries.entry(place)?;
+        let unit = &self.program.units[unit];
+        let entry = unit.entries.entry(place)?;
         let value = entry.attr(DW_AT_GNU_discriminator).and_then(|value| value.udata_value());
-        Ok(value.map_or(0, |value| u16::try_from(value).unwrap_or(u16::MAX)))
+        Ok(unit.discriminator(value.unwrap_or(0)))
     }
 
     fn declared(&self, entry: Entry) -> Result<Option<Arc<Declared>>, gimli::Error> {

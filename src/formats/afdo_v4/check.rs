@@ -68,8 +68,10 @@ pub enum Defect {
     DuplicateFile,
     /// A file name without a NUL at its end, or with one inside.
     FileName,
-    /// An empty symbol name or one with a NUL inside.
+    /// A symbol name with a NUL inside.
     SymbolName,
+    /// An empty symbol name, which is not written.
+    NoName,
     /// A string table that does not hold each of its strings once.
     Strings {
         /// Strings announced.
@@ -119,6 +121,7 @@ impl Defect {
                 | Self::NoUnknownFile
                 | Self::Trailing(_)
                 | Self::EmptyNode
+                | Self::NoName
                 | Self::MissingSymbols { .. }
                 | Self::DuplicateLocation
                 | Self::ZeroDiscriminator
@@ -166,7 +169,8 @@ impl fmt::Display for Defect {
             Self::NoUnknownFile => f.write_str("no entry for symbols of unknown file"),
             Self::DuplicateFile => f.write_str("second entry for this file"),
             Self::FileName => f.write_str("expected a file name with one NUL, at its end"),
-            Self::SymbolName => f.write_str("expected a symbol name without NUL, not empty"),
+            Self::SymbolName => f.write_str("expected a symbol name without NUL"),
+            Self::NoName => f.write_str("symbol without a name"),
             Self::Strings { expected, found } => {
                 write!(f, "expected {expected} strings in the table, found {found}")
             }

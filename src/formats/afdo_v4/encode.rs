@@ -12,8 +12,8 @@ use crate::profile::{
 
 pub use super::number::Encoding;
 
-/// Farthest line that fits (D34).
-const FARTHEST_LINE: u32 = (1 << 24) - 1;
+/// Farthest line that fits; what may be farther has to be dropped before (D34).
+pub const FARTHEST_LINE: u32 = (1 << 24) - 1;
 
 /// Why a profile cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]

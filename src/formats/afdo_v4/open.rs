@@ -256,7 +256,7 @@ impl<'a> Opener<'a> {
                 let offset = input.offset();
                 let (string, id, info) = (input.u32()?, input.u32()?, input.u32()?);
                 let name = match strings.get(string as usize) {
-                    Some(name) if name.is_empty() || name.contains(&0) => {
+                    Some(name) if name.contains(&0) => {
                         return input.error(offset, Defect::SymbolName);
                     }
                     Some(name) => name,
@@ -268,6 +268,9 @@ impl<'a> Opener<'a> {
                 let symbol = symbols.symbol(name, path);
                 if !names_seen.insert(string) | ids.insert(id, symbol).is_some() {
                     return input.error(offset, Defect::DuplicateSymbol(id));
+                }
+                if name.is_empty() {
+                    findings.push(Finding { offset, defect: Defect::NoName });
                 }
                 if info != NO_INFO {
                     references.push(Reference { offset, symbol, section: info });

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Display, Write};
 
 use crate::formats::afdo_v4::Ids;
-use crate::profile::{Body, Function, Position, Profile, Record, SymbolId};
+use crate::profile::{Body, Function, Position, Profile, Record, Summary, SymbolId};
 
 /// Why a profile has no text form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,16 +20,40 @@ impl Display for NameError {
 
 impl core::error::Error for NameError {}
 
+/// How the names are written of symbols that are nothing but call targets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TargetNames {
+    /// In `symbol_names`, which readers skip that do not know it.
+    #[default]
+    Listed,
+    /// As functions without anything, which all readers know, and may take for functions.
+    Stubs,
+}
+
 /// The text of a profile, with the summary of its counts.
 pub fn encode(profile: &Profile) -> Result<Vec<u8>, NameError> {
+    encode_with(profile, &profile.summary(), TargetNames::default())
+}
+
+/// The text of a profile with a given summary.
+pub fn encode_with(
+    profile: &Profile,
+    summary: &Summary,
+    target_names: TargetNames,
+) -> Result<Vec<u8>, NameError> {
     let ids = Ids::new(profile);
     let files = ids.files(&profile.symbols);
     let paths: Vec<&[u8]> = files.iter().filter_map(|file| file.path).collect();
     let mut text = Text { profile, ids: &ids, paths: &paths, bytes: Vec::new(), indent: 0 };
     text.file_names()?;
-    text.summary();
-    text.target_names()?;
-    text.functions()?;
+    text.summary(summary);
+    let targets = text.mere_targets();
+    let (listed, stubs) = match target_names {
+        TargetNames::Listed => (targets, BTreeSet::new()),
+        TargetNames::Stubs => (BTreeSet::new(), targets),
+    };
+    text.target_names(&listed)?;
+    text.functions(&stubs)?;
     Ok(text.bytes)
 }
 
@@ -49,8 +73,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    fn summary(&mut self) {
-        let summary = self.profile.summary();
+    fn summary(&mut self, summary: &Summary) {
         let cutoffs = summary.cutoffs.iter().map(|cutoff| {
             let (share, min_count, counts) = (cutoff.share, cutoff.min_count, cutoff.counts);
             alloc::format!(
@@ -72,20 +95,25 @@ impl Text<'_> {
         ));
     }
 
-    /// Names of the symbols that are nothing but call targets.
-    fn target_names(&mut self) -> Result<(), NameError> {
+    /// The symbols that are nothing but call targets.
+    fn mere_targets(&self) -> BTreeSet<SymbolId> {
         let mut named = BTreeSet::new();
         for (&symbol, function) in &self.profile.functions {
             named.insert(symbol);
             function.body.for_each_record(&mut |record| named.extend(record.inlined.keys()));
         }
-        let ids = self.ids;
-        let mut targets = ids.symbols().filter(|(_, symbol)| !named.contains(symbol)).peekable();
-        if targets.peek().is_none() {
+        let symbols = self.ids.symbols().map(|(_, symbol)| symbol);
+        symbols.filter(|symbol| !named.contains(symbol)).collect()
+    }
+
+    fn target_names(&mut self, targets: &BTreeSet<SymbolId>) -> Result<(), NameError> {
+        if targets.is_empty() {
             return Ok(());
         }
+        let ids = self.ids;
         self.put("\nsymbol_names = ");
-        self.list(targets, |text, (id, symbol)| {
+        let listed = ids.symbols().filter(|(_, symbol)| targets.contains(symbol));
+        self.list(listed, |text, (id, symbol)| {
             text.put(format_args!("{id} = "));
             text.name(symbol)
         })?;
@@ -93,17 +121,24 @@ impl Text<'_> {
         Ok(())
     }
 
-    fn functions(&mut self) -> Result<(), NameError> {
+    fn functions(&mut self, stubs: &BTreeSet<SymbolId>) -> Result<(), NameError> {
         let (profile, ids) = (self.profile, self.ids);
         for (id, symbol) in ids.symbols() {
-            let Some(function) = profile.functions.get(&symbol) else { continue };
+            let function = profile.functions.get(&symbol);
+            if function.is_none() && !stubs.contains(&symbol) {
+                continue;
+            }
             self.put("\n");
             self.name(symbol)?;
-            self.put(format_args!("({id}:{}:{}) = ", function.head_count, function.timestamp));
-            match function == &Function::default() {
+            let (head_count, timestamp) = function.map_or((0, 0), |f| (f.head_count, f.timestamp));
+            self.put(format_args!("({id}:{head_count}:{timestamp}) = "));
+            match function {
+                None => self.put("{ }"),
                 // Readers take a function without anything for a mere name (D44).
-                true => self.put("{\n  locations = {\n  }\n}"),
-                false => self.body(&function.body)?,
+                Some(function) if function == &Function::default() => {
+                    self.put("{\n  locations = {\n  }\n}");
+                }
+                Some(function) => self.body(&function.body)?,
             }
             self.put("\n");
         }
