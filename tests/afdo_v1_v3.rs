@@ -3,7 +3,7 @@
 
 mod golden;
 
-use countersink::formats::afdo_v1_v3::check::Defect;
+use countersink::formats::afdo_v1_v3::check::{Defect, Part};
 use countersink::formats::afdo_v1_v3::decode::{Decoded, decode};
 use countersink::formats::afdo_v1_v3::encode::encode;
 use countersink::formats::afdo_v1_v3::rules::{Discriminators, Names, Rules};
@@ -375,7 +375,8 @@ fn every_prefix_and_every_flipped_bit_is_diagnosed_or_harmless() {
             match decode(&whole[..length]) {
                 Ok(decoded) => {
                     assert!(length >= tail, "{version:?} cut at {length}");
-                    assert_eq!(decoded.findings[0].defect, Defect::WorkingSet);
+                    let missing = (whole.len() - length) as u64;
+                    assert_eq!(decoded.findings[0].defect, Defect::WorkingSet { missing });
                 }
                 Err(_) => assert!(length < tail, "{version:?} cut at {length}"),
             }
@@ -405,7 +406,10 @@ fn killers_are_diagnosed() {
     let positions = 0x55;
     assert_eq!(v2[positions], 3);
     let counts = refused(with(v2.clone(), positions, &[0, 1]));
-    assert_eq!(counts, (positions as u64, Defect::Count { most: 105, found: 0x100 }));
+    assert_eq!(
+        counts,
+        (positions as u64, Defect::Count { part: Part::Functions, most: 105, found: 0x100 })
+    );
     let modules = 0xdd;
     let expected = Defect::Word { expected: 0, found: 1 };
     assert_eq!(refused(with(v2.clone(), modules, &[1])), (modules as u64, expected));

@@ -11,7 +11,7 @@ mod golden;
 
 use countersink::formats::afdo_v1_v3::Version;
 use countersink::formats::afdo_v1_v3::rules::Rules;
-use countersink::formats::afdo_v4::check::Defect;
+use countersink::formats::afdo_v4::check::{Defect, Part};
 use countersink::formats::afdo_v4::decode::{decode, decode_all};
 use countersink::formats::afdo_v4::encode::{Encoding, encode, encode_with_summary};
 use countersink::formats::afdo_v4::part;
@@ -199,7 +199,8 @@ fn d05_the_size_includes_the_first_byte() {
     assert_eq!(body(&raw.bytes()).total(), 5);
     let info = &mut raw.sections[4];
     info.truncate(info.len() - 2);
-    assert_eq!(defects(&raw.bytes()), [Defect::Truncated { expected: 4, found: 3 }]);
+    let part = Part::Section(5);
+    assert_eq!(defects(&raw.bytes()), [Defect::Truncated { part, expected: 4, found: 3 }]);
 }
 
 #[test]
@@ -229,7 +230,11 @@ fn d07_gaps_are_allowed_and_overlaps_not() {
     let mut outside = Raw::usual().bytes();
     outside[16 + 16 * 6 + 14] = 1;
     let start = outside.len() as u64 - 5;
-    assert!(defects(&outside).contains(&Defect::OutOfBounds { start, size: 256 + 5 }));
+    assert!(defects(&outside).contains(&Defect::OutOfBounds {
+        start,
+        size: 256 + 5,
+        missing: 256
+    }));
 }
 
 #[test]
@@ -247,9 +252,9 @@ fn d08_unknown_sections_are_skipped_and_counted() {
 
 #[test]
 fn d10_counts_larger_than_the_bytes_left() {
-    let most = 4;
+    let (part, most) = (Part::Section(5), 4);
     let raw = Raw::new(1 << 30, b"\x01\0\0\x01\x01\0\0\x02");
-    assert_eq!(defects(&raw.bytes()), [Defect::Count { most, found: 1 << 30 }]);
+    assert_eq!(defects(&raw.bytes()), [Defect::Count { part, most, found: 1 << 30 }]);
     let nested: Vec<u8> = b"\x06\0\0\x01\0\0\0\x02\0\0\0\x01".repeat(1026);
     let raw = Raw::new(1, &[&nested[..], b"\x01\0\0\x01"].concat());
     assert_eq!(defects(&raw.bytes()), [Defect::Depth]);

@@ -69,6 +69,8 @@ fn the_examples_of_the_help_texts_work() {
         "man",
     ] {
         let example = example(&text(&shop, &[command, "--help"]), "Example:");
+        let is_broken = |line: &str| line.len() > 80;
+        assert!(!example.lines().any(is_broken), "a terminal of 80 columns breaks {example}");
         let example = example.replace("/opt", ".").replace("/tmp/", "./").replace("less", "cat");
         let possible = match command {
             "install" => harness::have("pkg-config"),

@@ -204,6 +204,62 @@ fn merge_refuses_mixtures_with_dumps() {
 }
 
 #[test]
+fn parts_of_files_and_what_is_missing() {
+    let shop = shop();
+    for (to, parts, cut, said) in [
+        (
+            "v3",
+            &["header", "summary", "file names", "names", "functions", "modules", "working set"][..],
+            0x196,
+            "0x194: file names cut short: expected 4 more bytes, found 2",
+        ),
+        (
+            "v407",
+            &["header", "names", "functions", "modules", "working set"],
+            0x5e,
+            "0x48: functions: expected a number up to 0, for which there are bytes, found 2",
+        ),
+        (
+            "v4",
+            &["summary", "file names", "string table", "symbol names", "symbol info"],
+            0x150,
+            "0x10: section of 369 bytes at 0xb0 ends 209 bytes behind the end of the file",
+        ),
+    ] {
+        shop.tool_output(&["convert", "day", "--to", to, "-o", "whole"]);
+        let whole = shop.read("whole");
+        let sections = text(&shop, &["show", "whole", "--sections"]);
+        let rows: Vec<Vec<&str>> =
+            sections.lines().map(|line| line.split_whitespace().collect()).collect();
+        let names: Vec<String> = rows.iter().map(|row| row[2..].join(" ")).collect();
+        assert_eq!(names[..parts.len()], *parts, "{to}");
+        // One behind the other up to the end of the file.
+        let start = |row: &Vec<&str>| usize::from_str_radix(&row[0][2..], 16).unwrap();
+        let end = |row: &Vec<&str>| start(row) + row[1].parse::<usize>().unwrap();
+        assert!(rows.windows(2).all(|pair| end(&pair[0]) == start(&pair[1])), "{sections}");
+        assert_eq!(end(rows.last().unwrap()), whole.len());
+        shop.write("cut", &whole[..cut]);
+        let found = String::from_utf8(shop.tool(&["check", "cut"]).stdout).unwrap();
+        assert!(found.starts_with(&format!("cut: {said}\n")), "{to}: {found}");
+    }
+    // JSON is for others.
+    shop.tool_output(&["convert", "day", "--to=json", "-o", "json"]);
+    for arguments in
+        [&["show", "json"][..], &["check", "json"], &["merge", "day", "json", "-o", "-"]]
+    {
+        let output = shop.tool(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(errors.starts_with("countersink: json: 0x0: JSON is only written"), "{errors}");
+    }
+    // Counter files are made of dumps only, by one command.
+    for command in ["merge", "rewrite"] {
+        assert!(!text(&shop, &[command, "--help"]).contains("gcda"), "{command}");
+    }
+    assert!(text(&shop, &["convert", "--help"]).contains("- gcda: "));
+}
+
+#[test]
 fn names_of_targets_are_written_as_asked() {
     let shop = shop();
     let stubs = text(&shop, &["convert", "day", "--to=v4-text", "--text-stubs"]);
@@ -322,6 +378,27 @@ fn names_are_demangled_on_request() {
     {
         assert!(shown.contains(name), "{shown}");
     }
+    // They may also be asked for so, in part or by a pattern.
+    shop.tool_output(&["convert", "profile", "-o", "binary"]);
+    for (asked, found) in [
+        ("_ZN3foo3barEi", &["_ZN3foo3barEi"][..]),
+        ("foo::bar(int)", &["_ZN3foo3barEi"]),
+        ("foo::bar", &["_ZN3foo3barEi"]),
+        ("123foo::bar", &["_RNvC6_123foo3bar"]),
+        ("bar", &["_RNvC6_123foo3bar", "_ZN3foo3barEi"]),
+        ("*foo::b*", &["_RNvC6_123foo3bar", "_ZN3foo3barEi"]),
+        ("p*n", &["plain"]),
+        ("lain", &[]),
+        ("foo", &[]),
+    ] {
+        for profile in ["profile", "binary"] {
+            let shown = shop.tool(&["show", profile, "--function", asked]).stdout;
+            let shown = String::from_utf8(shown).unwrap();
+            let heads = shown.lines().filter(|line| !line.starts_with(' '));
+            let names: Vec<&str> = heads.map(|line| line.split(' ').next().unwrap()).collect();
+            assert_eq!(names, found, "{asked} {profile}");
+        }
+    }
     // Lines before the declaration have a sign.
     assert!(text(&shop, &["show", "profile", "--function", "plain"]).contains("\n  -2: 1\n"));
 }
@@ -340,6 +417,8 @@ fn completions_and_man_pages_know_all_commands() {
     let convert = String::from_utf8(shop.read("man1/countersink-convert.1")).unwrap();
     assert!(convert.contains("\\-\\-for\\-gcc"), "{convert}");
     assert!(commands.iter().all(|name| shop.path(format!("man1/countersink-{name}.1")).exists()));
+    assert!(!convert.contains("EXTRA"), "{convert}");
+    assert!(convert.contains(".SH EXAMPLES\n.nf\n") && convert.contains(".fi\n.SH NOTES\n.PP\n"));
     if harness::have("man") {
         let mut man = shop.command("man");
         man.args(["--warnings", "-l", "man1/countersink-rewrite.1"]);

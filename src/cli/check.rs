@@ -22,7 +22,7 @@ use crate::raw;
 Example:
   countersink check prog.csraw && echo sound
   countersink check prog.gcov
-  # prog.gcov: 0x1a4: cut short: expected 12 more bytes, found 3")]
+  # prog.gcov: 0x1a4: symbol info cut short: expected 12 more bytes, found 3")]
 pub struct Check {
     /// A raw dump, an AutoFDO profile of any version, .gcda or .gcno
     #[arg(required = true, value_name = "FILE")]

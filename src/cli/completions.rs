@@ -12,9 +12,10 @@ use super::{Cli, Outcome, output};
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  countersink completions bash > countersink.bash    # to be read by ~/.bashrc
-  countersink completions zsh > _countersink         # to a folder of $fpath
-  countersink completions fish > countersink.fish    # to ~/.config/fish/completions")]
+  # For ~/.bashrc, a folder of $fpath, ~/.config/fish/completions
+  countersink completions bash > countersink.bash
+  countersink completions zsh > _countersink
+  countersink completions fish > countersink.fish")]
 pub struct Completions {
     #[arg(value_enum)]
     shell: Shell,

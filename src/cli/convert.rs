@@ -29,21 +29,24 @@ use crate::raw::dump::Dump;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  countersink convert prog.csraw -o prog.gcov                  # AutoFDO version 4
+  # AutoFDO version 4
+  countersink convert prog.csraw -o prog.gcov
   countersink convert prog.csraw --to v4-text | less
-  countersink convert prog.csraw --for-gcc gcc -o prog.afdo    # for the gcc on the path
+  # What the gcc on the path reads
+  countersink convert prog.csraw --for-gcc gcc -o prog.afdo
   gcc -O2 -fauto-profile=prog.afdo prog.c -o prog
-  countersink convert prog.csraw --to gcda                     # for gcov and -fprofile-use
+  # For gcov and -fprofile-use
+  countersink convert prog.csraw --to gcda
 
-Without --to and --for-gcc version 4 is written, the proposal of April 2026 (dialect rfc1), which no
-compiler reads yet. --for-gcc chooses: version 1 for gcc 10 and 11, version 2 for gcc 12 to 15,
+Without --to and --for-gcc version 4 is written, the proposal of April 2026 (dialect rfc1), which no \
+compiler reads yet. --for-gcc chooses: version 1 for gcc 10 and 11, version 2 for gcc 12 to 15, \
 version 3 for gcc 16 and 17, and within a version what each of them makes of names and discriminators.
 
---to gcda writes each object's file where
-libgcov would have, in place of what is there; %p and %q{} in a recorded path stay as they are,
+--to gcda writes each object's file where \
+libgcov would have, in place of what is there; %p and %q{} in a recorded path stay as they are, \
 since one dump stands for many processes.
 
-The counts of what was used and what was not go to standard error. The exit status is 0 if anything
+The counts of what was used and what was not go to standard error. The exit status is 0 if anything \
 could be converted, else 2.")]
 pub struct Convert {
     /// Raw dumps and profiles; - is standard input

@@ -13,8 +13,8 @@ use super::error::{Error, Result};
 use super::input::Input;
 use super::{Outcome, names, output};
 use crate::formats::afdo_v1_v3::rules::{Names, by_line};
-use crate::profile::Profile;
 use crate::profile::overlap::{Comparison, Row};
+use crate::profile::{Profile, SymbolId};
 
 /// Compare two profiles
 ///
@@ -27,14 +27,14 @@ use crate::profile::overlap::{Comparison, Row};
 #[command(after_long_help = "\
 Example:
   countersink diff day.gcov night.gcov
-  countersink diff day.gcov night.gcov --at-least 90 --top 0 || echo the load has changed
+  countersink diff day.gcov night.gcov --at-least 90 --top 0 || echo changed
   countersink diff day.gcov night.gcov --json
 
-The exit status is 1 if the overlap is less than --at-least says, or without it, less than 100 %, or if
+The exit status is 1 if the overlap is less than --at-least says, or without it, less than 100 %, or if \
 one of the profiles has functions that the other has not. A raw dump is converted first.
 
-The schema of --json: {\"format\": \"countersink-diff\", \"version\": 1, \"overlap\", \"function_overlap\",
-\"functions\": [{\"name\", \"file\", \"shares\", \"overlap\"}]}; shares and overlaps are from 0 to 1, of
+The schema of --json: {\"format\": \"countersink-diff\", \"version\": 1, \"overlap\", \"function_overlap\", \
+\"functions\": [{\"name\", \"file\", \"shares\", \"overlap\"}]}; shares and overlaps are from 0 to 1, of \
 shares there are two, null for the profile that has no such function.")]
 pub struct Diff {
     /// A raw dump or a profile of any version
@@ -46,7 +46,7 @@ pub struct Diff {
     /// List the N functions that differ most
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
-    /// Only the functions of this name
+    /// Only the functions of this name, as `show` takes it
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
     /// Found nothing if the overlap is at least so many percent
@@ -153,11 +153,10 @@ impl Diff {
     }
 
     fn chosen<'c>(&self, comparison: &'c Comparison) -> Vec<&'c Row> {
-        let is_chosen = |row: &&Row| {
-            let name = comparison.symbols.name(row.function);
-            self.function.as_ref().is_none_or(|wanted| wanted.as_bytes() == name)
-        };
-        comparison.rows.iter().filter(is_chosen).collect()
+        let Some(name) = &self.function else { return comparison.rows.iter().collect() };
+        let all: Vec<SymbolId> = comparison.rows.iter().map(|row| row.function).collect();
+        let chosen = names::Wanted::new(name).of(&comparison.symbols, &all);
+        comparison.rows.iter().filter(|row| chosen.contains(&row.function)).collect()
     }
 
     fn json(&self, comparison: &Comparison) -> Result<String> {

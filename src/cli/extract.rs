@@ -23,8 +23,8 @@ Example:
   countersink extract serial.log -o image.csraw
   countersink convert image.csraw --binary image.elf -o image.gcov
 
-Of several dumps in a log each has a file: image.1.csraw, image.2.csraw, ... Those of one start of a
-program hold, one after the other, ever more of the same counts, so that the last is all of it; those of
+Of several dumps in a log each has a file: image.1.csraw, image.2.csraw, ... Those of one start of a \
+program hold, one after the other, ever more of the same counts, so that the last is all of it; those of \
 several starts are added with `countersink merge`.")]
 pub struct Extract {
     /// The log; - for standard input

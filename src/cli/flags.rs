@@ -15,12 +15,13 @@ use super::{Outcome, archive, output};
 Example:
   gcc -O2 -g -fprofile-generate -ftest-coverage -c prog.c
   gcc -fprofile-generate prog.o -o prog $(countersink flags)
-  ./prog                                # writes prog.csraw in the current directory
-  COUNTERSINK_FILE=/tmp/%e.%p.csraw ./prog    # a file per process, elsewhere
+  # Writes prog.csraw in the current directory; a file per process, elsewhere
+  ./prog
+  COUNTERSINK_FILE=/tmp/%e.%p.csraw ./prog
 
--fprofile-arcs and --coverage do as well as -fprofile-generate, but then there are no targets of
-indirect calls and no order of first execution. -ftest-coverage writes the notes (.gcno) that
-`countersink convert` needs to find source lines; compile with -fprofile-update=atomic or -pthread
+-fprofile-arcs and --coverage do as well as -fprofile-generate, but then there are no targets of \
+indirect calls and no order of first execution. -ftest-coverage writes the notes (.gcno) that \
+`countersink convert` needs to find source lines; compile with -fprofile-update=atomic or -pthread \
 if threads must not lose counts.")]
 pub struct Flags {
     /// For a program without an operating system, which asks for its counts itself (countersink.h)

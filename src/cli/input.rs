@@ -229,6 +229,10 @@ fn missing(path: &Path, error: std::io::Error) -> Error {
 }
 
 fn unknown(bytes: &[u8]) -> String {
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        return "0x0: JSON is only written, for other programs; keep the profile it was made of"
+            .into();
+    }
     let start: Vec<String> = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let start = start.join(" ");
     format!("0x0: expected a raw dump, an AutoFDO profile, .gcda or .gcno, found {start}")

@@ -18,9 +18,9 @@ use super::{Outcome, archive, output};
 Example:
   countersink install --prefix /opt/countersink
   export PKG_CONFIG_PATH=/opt/countersink/lib/pkgconfig
-  gcc -fprofile-generate prog.c -o prog $(pkg-config --cflags --libs countersink)
+  gcc -fprofile-generate prog.c $(pkg-config --cflags --libs countersink)
 
-In CMake: find_package(countersink) and target_link_libraries(prog PRIVATE countersink::runtime),
+In CMake: find_package(countersink) and target_link_libraries(prog PRIVATE countersink::runtime), \
 with -DCMAKE_PREFIX_PATH=/opt/countersink.")]
 pub struct Install {
     /// Directory below which the files are written

@@ -5,6 +5,7 @@ use std::prelude::v1::*;
 
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
+use clap_mangen::roff::{Roff, roman};
 
 use super::error::{Context, Result};
 use super::{Cli, Outcome, output};
@@ -14,7 +15,8 @@ use super::{Cli, Outcome, output};
 #[command(after_long_help = "\
 Example:
   countersink man > countersink.1
-  countersink man --directory man1               # countersink.1, countersink-convert.1, ...")]
+  # countersink.1, countersink-convert.1, ...
+  countersink man --directory man1")]
 pub struct Man {
     /// Write a page for each command here
     #[arg(long, value_name = "DIR")]
@@ -41,8 +43,44 @@ impl Man {
     }
 }
 
+/// The usual sections, of which clap would put examples and notes into one named EXTRA, and break the
+/// lines of commands.
 fn page(command: &Command, name: &str) -> Result<Vec<u8>> {
-    let mut page = Vec::new();
-    Page::new(command.clone()).render(&mut page).about(name)?;
-    Ok(page)
+    let page = Page::new(command.clone());
+    let mut bytes = Vec::new();
+    let mut render = || {
+        page.render_title(&mut bytes)?;
+        page.render_name_section(&mut bytes)?;
+        page.render_synopsis_section(&mut bytes)?;
+        page.render_description_section(&mut bytes)?;
+        page.render_options_section(&mut bytes)?;
+        if command.has_subcommands() {
+            page.render_subcommands_section(&mut bytes)?;
+        }
+        if command.get_version().is_some() {
+            page.render_version_section(&mut bytes)?;
+        }
+        let help = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+        examples_and_notes(&help).to_writer(&mut bytes)
+    };
+    render().about(name)?;
+    Ok(bytes)
+}
+
+/// What follows the options in a help text: a title, indented commands, and paragraphs.
+fn examples_and_notes(help: &str) -> Roff {
+    let mut roff = Roff::new();
+    let (examples, notes) = help.split_once("\n\n").unwrap_or((help, ""));
+    roff.control("SH", ["EXAMPLES"]).control("nf", []);
+    for line in examples.lines().skip(1) {
+        roff.text([roman(line.trim_start())]);
+    }
+    roff.control("fi", []);
+    if !notes.is_empty() {
+        roff.control("SH", ["NOTES"]);
+    }
+    for paragraph in notes.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
+        roff.control("PP", []).text([roman(paragraph)]);
+    }
+    roff
 }

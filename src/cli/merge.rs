@@ -25,7 +25,8 @@ use clap::Args;
 #[command(after_long_help = "\
 Example:
   countersink merge run1.csraw run2.csraw -o all.csraw
-  countersink merge day.csraw --weight 3=night.csraw -o all.csraw   # night counts three times")]
+  # Night counts three times
+  countersink merge day.csraw --weight 3=night.csraw -o all.csraw")]
 pub struct Merge {
     /// Raw dumps or profiles; - is standard input
     #[arg(value_name = "FILE")]

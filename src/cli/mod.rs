@@ -56,6 +56,7 @@ A session:
   ./prog input1 && ./prog input2        # adds up in prog.csraw
   countersink convert prog.csraw -o prog.gcov
   countersink show prog.gcov
+
 Each command has an example of its own: countersink help COMMAND";
 
 #[derive(Debug, Subcommand)]

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::prelude::v1::*;
 
+use regex::Regex;
+
 use crate::profile::{SymbolId, Symbols};
 
 /// How names are shown.
@@ -43,6 +45,74 @@ pub fn warn_of_ambiguous(file: &Path, number: usize) {
 /// Bytes as text.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The name that a user gave of a function.
+///
+/// It is the name in the object file, or as in the source with or without parameters, or only the end of
+/// that, without namespaces or classes. With `*` it is a pattern for any of them.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    name: String,
+    pattern: Option<Regex>,
+}
+
+impl Wanted {
+    /// A name.
+    pub fn new(name: &str) -> Self {
+        let pattern = name.contains('*').then(|| regex::escape(name).replace(r"\*", ".*"));
+        let pattern = pattern.and_then(|pattern| Regex::new(&format!("^(?s:{pattern})$")).ok());
+        Self { name: name.to_owned(), pattern }
+    }
+
+    /// The ways to understand it, the most exact first: it means the functions that the first one finds
+    /// which finds any.
+    pub const WAYS: [Way; 3] = [Way::Whole, Way::Source, Way::End];
+
+    /// Whether it is this function's, understood in this way.
+    pub fn is(&self, name: &[u8], way: Way) -> bool {
+        if way == Way::Whole {
+            return name == self.name.as_bytes();
+        }
+        let name = text(name);
+        let source = [demangled(&name), without_parameters(&name), Some(name)];
+        source.into_iter().flatten().any(|name| match (way, &self.pattern) {
+            (Way::End, Some(pattern)) => pattern.is_match(&name),
+            (Way::End, None) => {
+                name.strip_suffix(&self.name).is_some_and(|before| before.ends_with("::"))
+            }
+            _ => name == self.name,
+        })
+    }
+
+    /// Those of these functions that it means.
+    pub fn of(&self, symbols: &Symbols, functions: &[SymbolId]) -> Vec<SymbolId> {
+        let found = |&way: &Way| -> Vec<SymbolId> {
+            let is = |symbol: &&SymbolId| self.is(symbols.name(**symbol), way);
+            functions.iter().filter(is).copied().collect()
+        };
+        Self::WAYS.iter().map(found).find(|found| !found.is_empty()).unwrap_or_default()
+    }
+}
+
+/// A way to understand the name of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// As it is in the object file.
+    Whole,
+    /// As in the source.
+    Source,
+    /// The end of that, or a pattern.
+    End,
+}
+
+/// The name of a C++ function without its parameters and what it returns.
+fn without_parameters(name: &str) -> Option<String> {
+    if !name.starts_with("_Z") {
+        return None;
+    }
+    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    cpp_demangle::Symbol::new(name).ok()?.demangle_with_options(&options).ok()
 }
 
 /// A name of Rust or C++; what compilers append to names of clones stays.

@@ -20,11 +20,12 @@ use crate::profile::{Factor, Profile};
 #[command(after_long_help = "\
 Example:
   countersink rewrite prog.gcov --prune-cold-inlined -o small.gcov
-  countersink rewrite prog.gcov --keep-hot 99.9 --drop-zeros --to v4-compact -o hot.gcov
-  countersink rewrite prog.gcov --rename '\\.llvm\\.[0-9]+$' '' --scale 1/1000 -o other.gcov
+  countersink rewrite prog.gcov --keep-hot 99.9 --to v4-compact -o hot.gcov
+  countersink rewrite prog.gcov --rename '\\.llvm\\.[0-9]+$' '' -o other.gcov
+  countersink rewrite prog.gcov --drop-zeros --scale 1/1000 -o small.gcov
 
-Compilers take a function that is missing for one of which nothing is known, and gcc 16 also a count
-that is missing: dropping zeros loses what is known to be cold. --prune-cold-inlined costs gcc 15 and
+Compilers take a function that is missing for one of which nothing is known, and gcc 16 also a count \
+that is missing: dropping zeros loses what is known to be cold. --prune-cold-inlined costs gcc 15 and \
 older nothing.")]
 pub struct Rewrite {
     /// An AutoFDO profile of any version; - is standard input

@@ -11,13 +11,13 @@ use super::binary::hexadecimal;
 use super::convert::ConvertSources;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
-use super::names::Names;
+use super::names::{Names, Wanted};
 use super::{Outcome, output};
-use crate::formats::afdo_v4::check::Finding;
+use crate::formats::afdo_v4::check::{Finding, Part};
 use crate::formats::afdo_v4::table::Table;
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
-use crate::formats::{afdo_v4, json};
+use crate::formats::{afdo_v1_v3, afdo_v4, json};
 use crate::profile::{Body, Function, Position, Profile, Record, Summary, SymbolId, Symbols};
 use crate::raw;
 use crate::raw::dump::Dump;
@@ -29,14 +29,15 @@ use crate::raw::dump::Dump;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  countersink show prog.csraw                      # modules, runs, sizes
-  countersink show prog.gcov --function main       # counts by line from the declaration
+  # Modules, runs, sizes; counts by line from the declaration
+  countersink show prog.csraw
+  countersink show prog.gcov --function main
   countersink show prog.csraw --top 3 --json
 
-A function's lines are: line[.discriminator]: count  target calls, ...; inlined functions are
-indented. Where more functions were called than the runtime keeps apart, it says by how much each
-number of calls may be wrong. With --json the schema is that of `convert --to json`, for dumps without a choice of
-functions: {\"format\": \"countersink-dump\", \"version\": 1, \"modules\": [{\"path\", \"build_id\",
+A function's lines are: line[.discriminator]: count  target calls, ...; inlined functions are \
+indented. Where more functions were called than the runtime keeps apart, it says by how much each \
+number of calls may be wrong. With --json the schema is that of `convert --to json`, for dumps without a choice of \
+functions: {\"format\": \"countersink-dump\", \"version\": 1, \"modules\": [{\"path\", \"build_id\", \
 \"signature\", \"runs\", \"sum_max\", \"dropped\", \"objects\", \"functions\", \"counters\", \"sites\"}]}.")]
 pub struct Show {
     /// A raw dump, an AutoFDO profile of any version, .gcda or .gcno
@@ -45,10 +46,10 @@ pub struct Show {
     /// The summary of the counts
     #[arg(long, conflicts_with_all = ["function", "source", "top"])]
     summary: bool,
-    /// The sections of the file with their places and sizes
+    /// The sections or parts of the file with their places and sizes
     #[arg(long, conflicts_with_all = ["summary", "function", "source", "top", "json"])]
     sections: bool,
-    /// The functions of this name
+    /// The functions of this name: as in the object file or in the source, or its end; * stands for anything
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
     /// The functions that this file declares; the end of its path is enough
@@ -124,14 +125,21 @@ impl Show {
 
     /// Of a profile of version 4 what was asked for, without decoding the rest.
     fn part(&self, input: &Input) -> Result<Profile> {
-        let part = afdo_v4::part::decode(
-            &input.bytes,
-            |path| self.is_source(path),
-            |name| self.function.as_ref().is_none_or(|wanted| name == wanted.as_bytes()),
-        );
-        let part = part.about(&input.name)?;
-        input.warn(&part.findings);
-        Ok(part.profile)
+        let decode = |is_wanted: &dyn Fn(&[u8]) -> bool| {
+            let part = afdo_v4::part::decode(&input.bytes, |path| self.is_source(path), is_wanted);
+            let part = part.about(&input.name)?;
+            input.warn(&part.findings);
+            Ok(part.profile)
+        };
+        let Some(name) = &self.function else { return decode(&|_| true) };
+        let wanted = Wanted::new(name);
+        for way in Wanted::WAYS {
+            let profile = decode(&|name| wanted.is(name, way))?;
+            if !profile.functions.is_empty() {
+                return Ok(profile);
+            }
+        }
+        Ok(Profile::default())
     }
 
     /// Whether a file is the one that was asked for, if one was.
@@ -147,13 +155,13 @@ impl Show {
     /// The functions asked for: by name and file in canonical order, or the largest.
     fn chosen(&self, profile: &Profile) -> Vec<SymbolId> {
         let symbols = &profile.symbols;
-        let named = |symbol: &SymbolId| {
-            self.function.as_ref().is_none_or(|name| symbols.name(*symbol) == name.as_bytes())
-        };
         let declared =
             |symbol: &SymbolId| self.is_source(symbols.declared_in(*symbol).unwrap_or_default());
         let functions = profile.functions.keys().copied();
-        let mut chosen: Vec<SymbolId> = functions.filter(named).filter(declared).collect();
+        let mut chosen: Vec<SymbolId> = functions.filter(declared).collect();
+        if let Some(name) = &self.function {
+            chosen = Wanted::new(name).of(symbols, &chosen);
+        }
         chosen.sort_by(|&a, &b| symbols.canonical_order(a, b));
         let only_some = self.function.is_none() && self.source.is_none() && !self.json;
         if let Some(top) = self.top.or(only_some.then_some(10)) {
@@ -236,9 +244,18 @@ fn sections(input: &Input) -> Result<String> {
             let mut findings: Vec<Finding> = vec![];
             let table = Table::decode(&input.bytes, &mut findings).about(&input.name)?;
             for section in table.by_offset() {
-                let kind = section.kind.map_or("outside the file", section_name);
+                let outside = || "outside the file".into();
+                let kind =
+                    section.kind.map_or_else(outside, |kind| Part::Section(kind).to_string());
                 let compact = if section.compact { " compact" } else { "" };
                 let _ = writeln!(text, "{:#10x} {:8} {kind}{compact}", section.start, section.size);
+            }
+        }
+        Format::V1V3(_) => {
+            let parts = afdo_v1_v3::decode::decode(&input.bytes).about(&input.name)?.parts;
+            let ends = parts.iter().skip(1).map(|&(_, start)| start);
+            for (&(part, start), end) in parts.iter().zip(ends.chain([input.bytes.len() as u64])) {
+                let _ = writeln!(text, "{start:#10x} {:8} {part}", end - start);
             }
         }
         format => {
@@ -247,17 +264,6 @@ fn sections(input: &Input) -> Result<String> {
         }
     }
     Ok(text)
-}
-
-fn section_name(kind: u8) -> &'static str {
-    match kind {
-        1 => "string table",
-        2 => "summary",
-        3 => "file names",
-        4 => "symbol names",
-        5 => "symbol info",
-        _ => "unknown",
-    }
 }
 
 fn summary(summary: &Summary) -> String {

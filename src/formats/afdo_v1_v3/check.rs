@@ -5,6 +5,39 @@ use core::fmt;
 /// A defect and where it is.
 pub type Finding = crate::formats::Finding<Defect>;
 
+/// A part of a file, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Magic and version.
+    Header,
+    /// How the counts are distributed.
+    Summary,
+    /// Names of files.
+    Files,
+    /// Names of functions.
+    Names,
+    /// The counts.
+    Functions,
+    /// What is always empty.
+    Modules,
+    /// What is always zero.
+    WorkingSet,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Header => "header",
+            Self::Summary => "summary",
+            Self::Files => "file names",
+            Self::Names => "names",
+            Self::Functions => "functions",
+            Self::Modules => "modules",
+            Self::WorkingSet => "working set",
+        })
+    }
+}
+
 /// A defect of a file before version 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defect {
@@ -19,6 +52,8 @@ pub enum Defect {
     },
     /// The file ends early.
     Truncated {
+        /// What was being read.
+        part: Part,
         /// Bytes needed.
         expected: u64,
         /// Bytes left.
@@ -26,6 +61,8 @@ pub enum Defect {
     },
     /// More things than there are bytes for.
     Count {
+        /// What was being read.
+        part: Part,
         /// Most that the bytes left can hold.
         most: u64,
         /// The number found.
@@ -56,7 +93,10 @@ pub enum Defect {
     /// The summary is not that of the counts.
     Summary,
     /// The working set is missing or cut short.
-    WorkingSet,
+    WorkingSet {
+        /// Bytes missing.
+        missing: u64,
+    },
     /// Bytes behind the end.
     Trailing(u64),
 }
@@ -74,7 +114,7 @@ impl Defect {
                 | Self::LargeCount(_)
                 | Self::Cutoffs(_)
                 | Self::Summary
-                | Self::WorkingSet
+                | Self::WorkingSet { .. }
                 | Self::Trailing(_)
         )
     }
@@ -87,12 +127,12 @@ impl fmt::Display for Defect {
             Self::Word { expected, found } => {
                 write!(f, "expected {expected:#x}, found {found:#x}")
             }
-            Self::Truncated { expected, found } => {
-                write!(f, "cut short: expected {expected} more bytes, found {found}")
+            Self::Truncated { part, expected, found } => {
+                write!(f, "{part} cut short: expected {expected} more bytes, found {found}")
             }
-            Self::Count { most, found } => write!(
+            Self::Count { part, most, found } => write!(
                 f,
-                "expected a number up to {most}, for which there are bytes, found {found}"
+                "{part}: expected a number up to {most}, for which there are bytes, found {found}"
             ),
             Self::Name => f.write_str("expected a name with one NUL, at its end"),
             Self::NameIndex(0) => f.write_str("name 0, at which compilers stop"),
@@ -111,7 +151,9 @@ impl fmt::Display for Defect {
             }
             Self::Cutoffs(found) => write!(f, "expected 16 cutoffs, found {found}"),
             Self::Summary => f.write_str("summary differs from the counts"),
-            Self::WorkingSet => f.write_str("working set is missing or cut short"),
+            Self::WorkingSet { missing } => {
+                write!(f, "working set is missing or cut short, by {missing} bytes")
+            }
             Self::Trailing(bytes) => write!(f, "{bytes} bytes behind the end"),
         }
     }

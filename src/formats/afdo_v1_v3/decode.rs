@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Part};
 use super::instances::Instances;
 use super::words::Words;
 use super::{
@@ -27,6 +27,8 @@ pub struct Decoded {
     pub version: Version,
     /// The layout that it turned out to have.
     pub layout: Layout,
+    /// Where its parts start.
+    pub parts: Vec<(Part, u64)>,
     /// Defects that were tolerated.
     pub findings: Vec<Finding>,
 }
@@ -52,6 +54,7 @@ struct Reader<'a> {
     version: Version,
     layout: Layout,
     profile: Profile,
+    parts: Vec<(Part, u64)>,
     findings: Vec<Finding>,
 }
 
@@ -59,10 +62,18 @@ impl<'a> Reader<'a> {
     fn new(bytes: &'a [u8], big_endian: bool, version: Version, layout: Layout) -> Self {
         let mut words = Words::new(bytes, big_endian);
         words.padded_strings = layout.padded_strings;
-        Self { words, version, layout, profile: Profile::default(), findings: Vec::new() }
+        let (profile, parts, findings) = (Profile::default(), Vec::new(), Vec::new());
+        Self { words, version, layout, profile, parts, findings }
+    }
+
+    /// From here on this part is read.
+    fn start(&mut self, part: Part) {
+        self.words.part = part;
+        self.parts.push((part, self.words.offset()));
     }
 
     fn file(mut self) -> Result<Decoded, Finding> {
+        self.start(Part::Header);
         self.words.take(12)?;
         if self.layout != Layout::of(self.version) {
             self.note(4, Defect::Layout);
@@ -74,11 +85,12 @@ impl<'a> Reader<'a> {
         if summary.as_ref().is_some_and(|summary| *summary != self.profile.summary()) {
             self.note(12, Defect::Summary);
         }
-        let (profile, findings) = (self.profile, self.findings);
-        Ok(Decoded { profile, summary, version: self.version, layout: self.layout, findings })
+        let Self { version, layout, profile, parts, findings, .. } = self;
+        Ok(Decoded { profile, summary, version, layout, parts, findings })
     }
 
     fn summary(&mut self) -> Result<Summary, Finding> {
+        self.start(Part::Summary);
         self.words.expect(SUMMARY)?;
         let mut summary = Summary {
             total_count: self.words.value()?,
@@ -103,6 +115,7 @@ impl<'a> Reader<'a> {
 
     /// The symbols by the place of their name, `None` for the empty first one.
     fn names(&mut self) -> Result<Vec<Option<SymbolId>>, Finding> {
+        self.start(if self.layout.files { Part::Files } else { Part::Names });
         self.words.tag(NAMES)?;
         let mut files = Vec::new();
         if self.layout.files {
@@ -110,6 +123,7 @@ impl<'a> Reader<'a> {
                 let path = self.words.string()?;
                 files.push(self.profile.symbols.file(path));
             }
+            self.start(Part::Names);
         }
         let number = self.words.count(5)?;
         let mut symbols = Vec::with_capacity(number);
@@ -134,6 +148,7 @@ impl<'a> Reader<'a> {
     }
 
     fn functions(&mut self, symbols: &[Option<SymbolId>]) -> Result<(), Finding> {
+        self.start(Part::Functions);
         self.words.tag(FUNCTIONS)?;
         for _ in 0..self.words.count(if self.layout.timestamps { 28 } else { 20 })? {
             let offset = self.words.offset();
@@ -153,13 +168,16 @@ impl<'a> Reader<'a> {
     }
 
     fn tail(&mut self) -> Result<(), Finding> {
+        self.start(Part::Modules);
         self.words.tag(MODULES)?;
         self.words.expect(0)?;
-        let offset = self.words.offset();
+        let (offset, left) = (self.words.offset(), self.words.left());
+        self.start(Part::WorkingSet);
         let length = 4 * 3 * WORKING_SET_ENTRIES as usize;
+        let missing = (8 + length).saturating_sub(left) as u64;
         let is_whole = self.words.tag(WORKING_SET).is_ok() && self.words.take(length).is_ok();
         match (is_whole, self.words.left()) {
-            (false, _) => self.note(offset, Defect::WorkingSet),
+            (false, _) => self.note(offset, Defect::WorkingSet { missing }),
             (true, 0) => {}
             (true, left) => self.note(self.words.offset(), Defect::Trailing(left as u64)),
         }

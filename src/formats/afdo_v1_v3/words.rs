@@ -1,6 +1,6 @@
 //! Words, values and strings of a file that is read.
 
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Part};
 
 /// Bytes being read.
 pub struct Words<'a> {
@@ -9,12 +9,14 @@ pub struct Words<'a> {
     big_endian: bool,
     /// Whether strings are padded to words.
     pub padded_strings: bool,
+    /// What is being read.
+    pub part: Part,
 }
 
 impl<'a> Words<'a> {
     /// A file from its start.
     pub const fn new(bytes: &'a [u8], big_endian: bool) -> Self {
-        Self { bytes, at: 0, big_endian, padded_strings: false }
+        Self { bytes, at: 0, big_endian, padded_strings: false, part: Part::Header }
     }
 
     pub const fn offset(&self) -> u64 {
@@ -61,7 +63,7 @@ impl<'a> Words<'a> {
         let most = (self.left() / size) as u64;
         match found <= most {
             true => Ok(found as usize),
-            false => self.error(start, Defect::Count { most, found }),
+            false => self.error(start, Defect::Count { part: self.part, most, found }),
         }
     }
 
@@ -92,8 +94,8 @@ impl<'a> Words<'a> {
     pub fn take(&mut self, length: usize) -> Result<&'a [u8], Finding> {
         let left = &self.bytes[self.at..];
         let Some(taken) = left.get(..length) else {
-            let (expected, found) = (length as u64, left.len() as u64);
-            return self.error(self.offset(), Defect::Truncated { expected, found });
+            let (part, expected, found) = (self.part, length as u64, left.len() as u64);
+            return self.error(self.offset(), Defect::Truncated { part, expected, found });
         };
         self.at += length;
         Ok(taken)

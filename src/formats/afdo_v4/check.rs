@@ -2,8 +2,33 @@
 
 use core::fmt;
 
+use super::section;
+
 /// A defect and where it is.
 pub type Finding = crate::formats::Finding<Defect>;
+
+/// A part of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What is before the sections.
+    Header,
+    /// A section of this type.
+    Section(u8),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match *self {
+            Self::Header => "header",
+            Self::Section(section::STRING_TABLE) => "string table",
+            Self::Section(section::SUMMARY) => "summary",
+            Self::Section(section::FILE_NAMES) => "file names",
+            Self::Section(section::SYMBOL_NAMES) => "symbol names",
+            Self::Section(section::SYMBOL_INFO) => "symbol info",
+            Self::Section(kind) => return write!(f, "section of unknown type {kind}"),
+        })
+    }
+}
 
 /// A defect of a version 4 file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +37,8 @@ pub enum Defect {
     Magic,
     /// The file, or a section, ends early.
     Truncated {
+        /// What was being read.
+        part: Part,
         /// Bytes needed.
         expected: u64,
         /// Bytes left.
@@ -28,17 +55,21 @@ pub enum Defect {
     },
     /// More things than there are bytes for.
     Count {
+        /// What was being read.
+        part: Part,
         /// Most that the bytes left can hold.
         most: u64,
         /// The number found.
         found: u64,
     },
-    /// A section outside the file.
+    /// A section outside the file, or without a byte.
     OutOfBounds {
         /// Where it starts and how long it is.
         start: u64,
         /// Its length.
         size: u64,
+        /// Bytes between the end of the file and its own.
+        missing: u64,
     },
     /// Two sections share bytes.
     Overlap,
@@ -140,22 +171,24 @@ impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Magic => f.write_str("expected \"gcov\" and version 4"),
-            Self::Truncated { expected, found } => {
-                write!(f, "cut short: expected {expected} more bytes, found {found}")
+            Self::Truncated { part, expected, found } => {
+                write!(f, "{part} cut short: expected {expected} more bytes, found {found}")
             }
             Self::Varint => f.write_str("expected a varint of at most 64 bits"),
             Self::TooLarge { bytes, found } => {
                 write!(f, "expected a number of {bytes} bytes, found {found}")
             }
-            Self::Count { most, found } => {
-                write!(
-                    f,
-                    "expected a number up to {most}, for which there are bytes, found {found}"
-                )
+            Self::Count { part, most, found } => write!(
+                f,
+                "{part}: expected a number up to {most}, for which there are bytes, found {found}"
+            ),
+            Self::OutOfBounds { start, size: 0, .. } => {
+                write!(f, "section at {start:#x} has not even its first byte")
             }
-            Self::OutOfBounds { start, size } => {
-                write!(f, "section of {size} bytes at {start:#x} lies outside the file")
-            }
+            Self::OutOfBounds { start, size, missing } => write!(
+                f,
+                "section of {size} bytes at {start:#x} ends {missing} bytes behind the end of the file"
+            ),
             Self::Overlap => f.write_str("section overlaps the one before it"),
             Self::SectionType { expected, found } => {
                 write!(f, "expected a section of type {expected}, found type {found}")

@@ -29,7 +29,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Part};
 use super::number::Input;
 use super::records::Records;
 use super::table::{Extent, Extents, encoding};
@@ -208,7 +208,8 @@ impl<'a> Profile<'a> {
 
     /// A section behind its first byte, which must tell this type.
     fn input(&self, section: Range<u64>, expected: u8) -> Result<Input<'a>, Finding> {
-        let mut input = Input::new(self.bytes, section.start as usize, section.end as usize);
+        let (start, end) = (section.start as usize, section.end as usize);
+        let mut input = Input::new(self.bytes, Part::Section(expected), start, end);
         let first = input.byte()?;
         if first & !HIGH != expected {
             let found = first & !HIGH;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::HIGH;
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Part};
 
 /// How integers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,12 +71,13 @@ pub struct Input<'a> {
     at: usize,
     end: usize,
     encoding: Encoding,
+    part: Part,
 }
 
 impl<'a> Input<'a> {
     /// Reads `bytes[at..end]`.
-    pub fn new(bytes: &'a [u8], at: usize, end: usize) -> Self {
-        Self { bytes, at, end: end.min(bytes.len()), encoding: Encoding::Normal }
+    pub fn new(bytes: &'a [u8], part: Part, at: usize, end: usize) -> Self {
+        Self { bytes, at, end: end.min(bytes.len()), encoding: Encoding::Normal, part }
     }
 
     /// From now on integers are in this encoding.
@@ -103,8 +104,8 @@ impl<'a> Input<'a> {
     pub fn take(&mut self, length: usize) -> Result<&'a [u8], Finding> {
         let left = self.bytes.get(self.at..self.end).unwrap_or_default();
         let Some(taken) = left.get(..length) else {
-            let (expected, found) = (length as u64, left.len() as u64);
-            return self.error(self.offset(), Defect::Truncated { expected, found });
+            let (part, expected, found) = (self.part, length as u64, left.len() as u64);
+            return self.error(self.offset(), Defect::Truncated { part, expected, found });
         };
         self.at += length;
         Ok(taken)
@@ -152,8 +153,8 @@ impl<'a> Input<'a> {
         let number = self.number(width)?;
         let most = self.left() / size;
         if number > most as u64 {
-            let most = most as u64;
-            return self.error(start, Defect::Count { most, found: number });
+            let (part, most) = (self.part, most as u64);
+            return self.error(start, Defect::Count { part, most, found: number });
         }
         Ok(number as usize)
     }
@@ -192,7 +193,7 @@ mod tests {
             let mut output = Output::new(Encoding::Compact);
             output.u64(value);
             assert_eq!(output.bytes, bytes);
-            let mut input = Input::new(bytes, 0, bytes.len());
+            let mut input = Input::new(bytes, Part::Header, 0, bytes.len());
             input.set_encoding(Encoding::Compact);
             assert_eq!(input.u64(), Ok(value));
         }
@@ -201,7 +202,7 @@ mod tests {
     #[test]
     fn varints_that_are_none() {
         let read = |bytes: &[u8], width| {
-            let mut input = Input::new(bytes, 0, bytes.len());
+            let mut input = Input::new(bytes, Part::Header, 0, bytes.len());
             input.set_encoding(Encoding::Compact);
             input.number(width).map_err(|finding| finding.defect)
         };
@@ -210,7 +211,8 @@ mod tests {
             read(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2], 8),
             Err(Defect::Varint)
         );
-        assert_eq!(read(&[0x80], 8), Err(Defect::Truncated { expected: 1, found: 0 }));
+        let part = Part::Header;
+        assert_eq!(read(&[0x80], 8), Err(Defect::Truncated { part, expected: 1, found: 0 }));
         assert_eq!(read(&[0xff, 0xff, 4], 2), Err(Defect::TooLarge { bytes: 2, found: 0x1_3fff }));
         assert_eq!(read(&[0x81, 0], 2), Ok(1));
     }

@@ -10,7 +10,7 @@ use core::mem;
 use hashbrown::HashMap;
 
 use super::body::body;
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Part};
 use super::lookup::Source;
 use super::number::{Encoding, Input};
 use super::records::Records;
@@ -127,9 +127,9 @@ impl<'a> Reader<'a> {
         section: Section,
         read: impl FnOnce(&mut Vec<Finding>, &mut Input<'a>) -> Result<T, Finding>,
     ) -> Option<T> {
-        section.kind?;
+        let part = Part::Section(section.kind?);
         let (start, end) = (section.start as usize, (section.start + section.size) as usize);
-        let mut input = Input::new(self.bytes, start + 1, end);
+        let mut input = Input::new(self.bytes, part, start + 1, end);
         input.set_encoding(if section.compact { Encoding::Compact } else { Encoding::Normal });
         match read(&mut self.findings, &mut input) {
             Ok(value) => {

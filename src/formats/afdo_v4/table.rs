@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Part};
 use super::number::{Encoding, Input, Output};
 use super::{HIGH, MAGIC, section};
 
@@ -73,7 +73,7 @@ pub(super) struct Extents {
 
 impl Extents {
     pub fn decode(bytes: &[u8]) -> Result<Self, Finding> {
-        let mut input = Input::new(bytes, 0, bytes.len());
+        let mut input = Input::new(bytes, Part::Header, 0, bytes.len());
         if !bytes.starts_with(&MAGIC) {
             return input.error(0, Defect::Magic);
         }
@@ -174,7 +174,8 @@ fn section_at(extent: &Extent, bytes: &[u8], findings: &mut Vec<Finding>) -> Sec
     let is_inside = size > 0 && extent.range().end <= bytes.len() as u64;
     let first = bytes.get(start as usize).filter(|_| is_inside);
     let Some(&first) = first else {
-        findings.push(Finding { offset: at, defect: Defect::OutOfBounds { start, size } });
+        let missing = extent.range().end.saturating_sub(bytes.len() as u64);
+        findings.push(Finding { offset: at, defect: Defect::OutOfBounds { start, size, missing } });
         return Section { start, size, kind: None, compact: false };
     };
     Section { start, size, kind: Some(first & !HIGH), compact: first & HIGH != 0 }

@@ -186,6 +186,7 @@ impl<'a> Strings<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::check::Part;
     use super::super::number::Encoding;
     use super::*;
 
@@ -193,7 +194,7 @@ mod tests {
         let mut output = Output::new(encoding);
         encode(names, &mut output);
         let bytes = output.bytes;
-        let mut input = Input::new(&bytes, 0, bytes.len());
+        let mut input = Input::new(&bytes, Part::Header, 0, bytes.len());
         input.set_encoding(encoding);
         let mut tolerated = Vec::new();
         let decoded = decode(&mut input, &mut most_bytes(bytes.len()), &mut tolerated).unwrap();
@@ -236,7 +237,7 @@ mod tests {
         let mut output = Output::new(Encoding::Normal);
         encode(&names, &mut output);
         let read = |mut bytes_left| {
-            let mut input = Input::new(&output.bytes, 0, output.bytes.len());
+            let mut input = Input::new(&output.bytes, Part::Header, 0, output.bytes.len());
             decode(&mut input, &mut bytes_left, &mut Vec::new()).map_err(|f| f.defect)
         };
         assert_eq!(output.bytes.len(), 4 + 1 + 3000 * 8);
