@@ -12,7 +12,8 @@ use compilers::Compiler;
 use countersink::formats::afdo_v1_v3::decode::decode;
 use harness::{Workshop, gcc_for_version_2, have};
 use programs::{
-    Built, CLOCK, compile_lua, compile_sqlite, lua_sources, run_classes, sqlite_sources,
+    Built, CLOCK, Rocksdb, compile_lua, compile_sqlite, lua_sources, run_classes, run_rocksdb,
+    sqlite_sources,
 };
 
 /// Counts by function.
@@ -58,7 +59,7 @@ fn compile_with_profile(
     shop.tool_output(&["convert", "ours.csraw", "--for-gcc", &major, "-o", "prog.afdo"]);
     let mut counts = Counts::new();
     for source in sources {
-        let dump = format!("{source}.afdo");
+        let dump = format!("{}.afdo", source.rsplit('/').next().unwrap());
         let dump_flag = format!("-fdump-ipa-afdo-blocks-details={dump}");
         let compile = ["-O1", "-fauto-profile=prog.afdo", &dump_flag];
         compiler.compile(shop, source, &[&compile[..], flags].concat());
@@ -67,7 +68,10 @@ fn compile_with_profile(
             counts.entry(function).or_default().extend(found);
         }
     }
-    let profile = decode(&shop.read("prog.afdo")).unwrap().profile;
+    let decoded = decode(&shop.read("prog.afdo")).unwrap();
+    // Nothing in it that any compiler is known to crash on.
+    assert_eq!(decoded.findings, []);
+    let profile = decoded.profile;
     let largest = |body: &countersink::profile::Body| {
         body.positions.values().filter_map(|record| record.count).max().unwrap_or(0)
     };
@@ -145,6 +149,32 @@ fn a_cxx_program() {
         let counts: BTreeSet<u64> = counts.into_values().flatten().collect();
         let taken = hottest.iter().take(10).filter(|(count, _)| counts.contains(count)).count();
         assert!(taken >= 5, "gcc {gcc}: {taken}: {hottest:?} {counts:?}");
+    }
+}
+
+/// A profile of 6 MB, with tens of thousands of functions, of which a source needs a few. Not run on its own,
+/// because RocksDB takes a quarter of an hour to compile: `cargo test --release --test autofdo_gcc --
+/// --ignored`.
+#[test]
+#[ignore = "compiles for a quarter of an hour"]
+fn rocksdb() {
+    let shop = Workshop::new();
+    let Some(Rocksdb { sources, flags }) = run_rocksdb(&shop, &[]) else { return };
+    let names = ["db/memtable", "table/block_based/block", "table/merging_iterator", "util/crc32c"];
+    let sources = names.map(|name| format!("{}/{name}.cc", sources.display()));
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    for compiler in compilers::all().iter().filter(|compiler| compiler.has_cxx()) {
+        let gcc = compiler.major;
+        let (counts, _) = compile_with_profile(compiler, &shop, &sources, &flags);
+        let profile = decode(&shop.read("prog.afdo")).unwrap().profile;
+        let mut known = BTreeSet::new();
+        for function in profile.functions.values() {
+            function.body.for_each_record(&mut |record| known.extend(record.count));
+        }
+        let annotated: BTreeSet<u64> = counts.values().flatten().copied().collect();
+        let taken = annotated.intersection(&known).count();
+        println!("gcc {gcc}: {} functions, {taken} of {} counts", counts.len(), annotated.len());
+        assert!(counts.len() >= 100 && taken * 10 > annotated.len() * 9, "gcc {gcc}");
     }
 }
 

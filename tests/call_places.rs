@@ -6,7 +6,7 @@ mod programs;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use countersink::convert::sites::counters::{FunctionKey, Wanted, wanted};
 use countersink::convert::sites::{Place, locate};
@@ -14,8 +14,8 @@ use countersink::convert::unlinked::lay_out;
 use countersink::formats::gcno::{self, Notes};
 use countersink::raw::dump::Dump;
 use countersink::raw::gcov::Kind;
-use harness::{PROFILE, Workshop, corpus_of, have, succeed};
-use programs::{CLOCK, SHAPES, compile_lua, compile_sqlite, run_classes};
+use harness::{PROFILE, Workshop, have, succeed};
+use programs::{CLOCK, SHAPES, compile_lua, compile_sqlite, run_classes, run_rocksdb};
 
 const TELL: &str = "-fdump-ipa-profile-lineno-details";
 
@@ -384,38 +384,8 @@ fn calls_that_gcc_resolved() {
 #[test]
 #[ignore = "compiles for a quarter of an hour"]
 fn rocksdb() {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/corpus/Cargo.toml");
-    let Some(package) = corpus_of(manifest, "librocksdb-sys") else { return };
     let shop = Workshop::new();
-    shop.program("rocksdb.cc");
-    let sources = package.join("rocksdb");
-    let list = fs::read_to_string(package.join("rocksdb_lib_sources.txt")).unwrap();
-    let mut units: Vec<PathBuf> = list.split_whitespace().map(|name| sources.join(name)).collect();
-    // That one is made when RocksDB is built; the crate has it elsewhere.
-    units.retain(|path| !path.ends_with("util/build_version.cc"));
-    units.extend([package.join("build_version.cc"), shop.path("rocksdb.cc")]);
-    let include = [&sources, &sources.join("include")].map(|path| format!("-I{}", path.display()));
-    let defines = ["-DNDEBUG", "-DOS_LINUX", "-DROCKSDB_PLATFORM_POSIX", "-DROCKSDB_LIB_IO_POSIX"];
-    let further = ["-std=gnu++17", "-w", "-include", "cstdint", "-DROCKSDB_SUPPORT_THREAD_LOCAL"];
-    let atomic = ["-fprofile-update=prefer-atomic", TELL];
-    let compile = |(number, source): (usize, &PathBuf)| {
-        let mut compiler = shop.command("g++");
-        compiler.args(PROFILE).args(&include).args(defines).args(further).args(atomic);
-        // Names of files are not unique.
-        let object = format!("{number}_{}.o", stem(source));
-        succeed(compiler.arg("-c").arg(source).args(["-o", &object]));
-        object
-    };
-    let objects: Vec<String> = std::thread::scope(|scope| {
-        let halves = units.iter().enumerate().partition::<Vec<_>, _>(|(number, _)| number % 2 == 0);
-        let other = scope.spawn(|| halves.1.into_iter().map(compile).collect::<Vec<_>>());
-        let mut objects: Vec<String> = halves.0.into_iter().map(compile).collect();
-        objects.extend(other.join().unwrap());
-        objects
-    });
-    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
-    shop.link(&objects, "ours", &["-lstdc++", "-lm", "-lpthread", "-ldl"]);
-    shop.run("ours", &["20000"]);
+    let Some(_) = run_rocksdb(&shop, &[TELL]) else { return };
     nearly_all(&shop, "ours.csraw", "ours");
 }
 

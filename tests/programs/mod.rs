@@ -2,8 +2,9 @@
 #![allow(dead_code, reason = "every test uses some of it")]
 
 use std::fs;
+use std::path::PathBuf;
 
-use crate::harness::{Workshop, corpus};
+use crate::harness::{PROFILE, Workshop, corpus, corpus_of, succeed};
 
 /// Where the linker puts a program's data, so that it lies alike beside any runtime.
 pub const FIXED_ADDRESSES: [&str; 4] = [
@@ -105,4 +106,49 @@ pub fn sqlite_sources(shop: &Workshop) -> Option<Vec<String>> {
     }
     shop.program("sqlite_queries.c");
     Some(vec!["sqlite3.c".into(), "sqlite_queries.c".into()])
+}
+
+/// RocksDB, compiled.
+pub struct Rocksdb {
+    /// The folder that its sources lie in.
+    pub sources: PathBuf,
+    /// What a compiler needs to be told.
+    pub flags: Vec<String>,
+}
+
+/// Compiles all of RocksDB on two cores, and runs a program that uses it as `ours`.
+pub fn run_rocksdb(shop: &Workshop, further: &[&str]) -> Option<Rocksdb> {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/corpus/Cargo.toml");
+    let package = corpus_of(manifest, "librocksdb-sys")?;
+    shop.program("rocksdb.cc");
+    let sources = package.join("rocksdb");
+    let list = fs::read_to_string(package.join("rocksdb_lib_sources.txt")).unwrap();
+    let mut units: Vec<PathBuf> = list.split_whitespace().map(|name| sources.join(name)).collect();
+    // That one is made when RocksDB is built; the crate has it elsewhere.
+    units.retain(|path| !path.ends_with("util/build_version.cc"));
+    units.extend([package.join("build_version.cc"), shop.path("rocksdb.cc")]);
+    let include = [&sources, &sources.join("include")].map(|path| format!("-I{}", path.display()));
+    let defines = ["NDEBUG", "OS_LINUX", "ROCKSDB_PLATFORM_POSIX", "ROCKSDB_LIB_IO_POSIX"];
+    let defines = defines.map(|name| format!("-D{name}"));
+    let others = ["-std=gnu++17", "-w", "-include", "cstdint", "-DROCKSDB_SUPPORT_THREAD_LOCAL"];
+    let flags = [&include[..], &defines, &others.map(str::to_owned)].concat();
+    let compile = |(number, source): (usize, &PathBuf)| {
+        let mut compiler = shop.command("g++");
+        compiler.args(PROFILE).args(&flags).arg("-fprofile-update=prefer-atomic").args(further);
+        // Names of files are not unique.
+        let object = format!("{number}_{}.o", source.file_stem().unwrap().to_str().unwrap());
+        succeed(compiler.arg("-c").arg(source).args(["-o", &object]));
+        object
+    };
+    let objects: Vec<String> = std::thread::scope(|scope| {
+        let halves = units.iter().enumerate().partition::<Vec<_>, _>(|(number, _)| number % 2 == 0);
+        let other = scope.spawn(|| halves.1.into_iter().map(compile).collect::<Vec<_>>());
+        let mut objects: Vec<String> = halves.0.into_iter().map(compile).collect();
+        objects.extend(other.join().unwrap());
+        objects
+    });
+    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+    shop.link(&objects, "ours", &["-lstdc++", "-lm", "-lpthread", "-ldl"]);
+    shop.run("ours", &["20000"]);
+    Some(Rocksdb { sources, flags })
 }
