@@ -205,6 +205,21 @@ fn children_that_end_without_a_word() {
     assert_eq!((programs.work("live"), programs.litter()), (5000, vec![]));
 }
 
+/// Live counters are beside the file to which they will be added.
+#[test]
+fn another_file() {
+    let programs = Programs::new();
+    succeed(&mut programs.command("live", &["chooses a file"]));
+    assert_eq!(
+        programs.command("live", &["chooses a file", "9"]).status().unwrap().signal(),
+        Some(9)
+    );
+    assert!(programs.0.path("sub/live.csraw.live.0").exists());
+    assert_eq!(programs.0.tool(&["fold", "sub/live.csraw"]).status.code(), Some(0));
+    assert_eq!((programs.work("sub/live"), programs.litter()), (2200, vec![]));
+    assert!(!programs.0.path("live.csraw").exists());
+}
+
 /// Files that happen to have the names of live files stay as they are, and keep none from going live.
 #[test]
 fn files_of_others() {

@@ -223,7 +223,15 @@ impl Image {
 
     /// Takes another file; an empty pattern stands for the default.
     pub fn set_pattern(&self, pattern: &[u8]) -> Result<(), Errno> {
-        self.state()?.place.set_pattern(pattern)
+        let mut state = self.state()?;
+        state.place.set_pattern(pattern)?;
+        // Live counters go where they will be added.
+        #[cfg(feature = "live")]
+        if state.live.is_active() {
+            state.live.finish();
+            state.live_again(self);
+        }
+        Ok(())
     }
 
     fn close(&self, stage: Stage) -> Result<(), Errno> {

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 int countersink_flush(void);
+int countersink_set_file(const char *pattern);
 
 volatile int sink;
 
@@ -212,7 +213,10 @@ int main(int argc, char **argv)
         signals_around_forks();
     else if (!strcmp(how, "vforks"))
         vforks();
-    else if (!strcmp(how, "children")) {
+    else if (!strcmp(how, "chooses a file")) {
+        countersink_set_file("sub/%e.csraw");
+        work(100);
+    } else if (!strcmp(how, "children")) {
         for (int i = 0; i < 400; i++) {
             if (fork() == 0) {
                 work(10);
