@@ -89,6 +89,7 @@ fn exit_statuses() {
     let status = |arguments: &[&str]| shop.tool(arguments).status.code();
     assert_eq!(status(&["--version"]), Some(0));
     assert_eq!(status(&["convert", "--help"]), Some(0));
+    assert_eq!(status(&["convert", "--jobs", "0", "prog.csraw"]), Some(2));
     assert_eq!(status(&[]), Some(2));
     assert_eq!(status(&["convert"]), Some(2));
     assert_eq!(status(&["convert", "prog.csraw", "--to", "v9"]), Some(2));

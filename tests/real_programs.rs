@@ -91,6 +91,26 @@ fn counts_are_libgcov_s(build: impl Fn(&Workshop) -> Option<Built>) {
     check_gcov(&shop, &built);
 }
 
+/// What is converted, and what is said about it, does not depend on how many cores do it.
+#[test]
+fn one_core_or_several() {
+    let Some((shop, built)) = program(lua) else { return };
+    run(&shop, "ours", &built.arguments());
+    let convert = |format: &str, jobs: &str| {
+        let output = shop.tool(&["convert", "dump.csraw", "-v", "--to", format, "-j", jobs]);
+        assert!(output.status.success(), "{format}, {jobs}: {output:?}");
+        (output.stdout, output.stderr)
+    };
+    for format in ["v4", "v4-text", "v3", "v2", "json"] {
+        let alone = convert(format, "1");
+        for jobs in ["2", "5"] {
+            assert!(convert(format, jobs) == alone, "{format}: {jobs} cores make a difference");
+        }
+    }
+    let data = |jobs| (convert("gcda", jobs), shop.take_gcda());
+    assert!(data("1") == data("3"), "gcda");
+}
+
 #[test]
 fn lua_counts() {
     counts_are_libgcov_s(lua);

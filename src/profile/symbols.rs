@@ -160,3 +160,32 @@ impl Adopted {
         (0..).map(SymbolId).zip(self.0.iter().copied())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_are_known_by_name_and_file() {
+        let mut symbols = Symbols::default();
+        let files = [None, Some(symbols.file(b"z.c")), Some(symbols.file(b"a.c"))];
+        assert_eq!(symbols.file(b"z.c"), files[1].unwrap());
+        let mut all = Vec::new();
+        for name in [b"run".as_slice(), b"", b"r", b"unrelated"] {
+            for file in files {
+                let symbol = symbols.symbol(name, file);
+                assert_eq!(symbols.symbol(name, file), symbol);
+                assert_eq!(symbols.name(symbol), name);
+                assert_eq!(symbols.declared_in(symbol), file.map(|file| symbols.path(file)));
+                all.push(symbol);
+            }
+        }
+        assert_eq!(symbols.iter().count(), 12);
+        let mut sorted = all.clone();
+        symbols.sort(&mut sorted);
+        all.sort_by(|&a, &b| symbols.canonical_order(a, b));
+        assert_eq!(sorted, all);
+        assert_eq!(symbols.declared_in(sorted[0]), Some(b"a.c".as_slice()));
+        assert_eq!(symbols.declared_in(sorted[11]), None);
+    }
+}
