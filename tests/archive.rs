@@ -48,7 +48,7 @@ const FOR_BARE: [&str; 5] = [
 ];
 
 /// What belongs to one image.
-const HIDDEN: [&str; 28] = [
+const HIDDEN: [&str; 29] = [
     "__gcov_execl",
     "__gcov_execle",
     "__gcov_execlp",
@@ -74,13 +74,14 @@ const HIDDEN: [&str; 28] = [
     "__wrap_execvp",
     "__wrap_execvpe",
     "__wrap_fexecve",
+    "countersink_image_end",
     "countersink_image_start",
     "countersink_topn",
     "countersink_topn_atomic",
 ];
 
 /// What the archive may take from the C library and the linker.
-const NEEDED: [&str; 25] = [
+const NEEDED: [&str; 26] = [
     "_GLOBAL_OFFSET_TABLE_",
     "__ehdr_start",
     "__real__Exit",
@@ -92,6 +93,7 @@ const NEEDED: [&str; 25] = [
     "__real_execvpe",
     "__real_fexecve",
     "__tls_get_addr",
+    "_end",
     "at_quick_exit",
     "bcmp",
     "execv",
@@ -113,10 +115,10 @@ const OF_THE_SCRIPT: [&str; 2] = ["countersink_live_start", "countersink_live_en
 
 /// Code and constants of the object made from Rust, of which crc32fast's tables are 16 KiB, and of
 /// those made from C, of which 396 are only for programs that ask for them (`wrap.c`).
-const LARGEST: u64 = 43 * 1024;
+const LARGEST: u64 = 46 * 1024;
 const LARGEST_C: u64 = 1024;
-const LARGEST_LIVE: u64 = 50 * 1024;
-const LARGEST_BARE: u64 = 9 * 1024;
+const LARGEST_LIVE: u64 = 53 * 1024;
+const LARGEST_BARE: u64 = 11 * 1024;
 
 fn objects(archive: &Archive) -> Vec<File<'static>> {
     let bytes = archive.bytes;
@@ -232,8 +234,8 @@ fn they_are_small() {
     }
 }
 
-/// The fixed regions, which cost address space only until they are used: 3 MiB for top-N nodes, the
-/// rest for buffers and paths.
+/// The fixed regions, which cost address space only until they are used: 3 MiB for top-N nodes, half a
+/// MiB for the indexes of their sites, the rest for buffers and paths.
 #[test]
 fn the_fixed_regions_are_what_the_documents_say() {
     let sum = |archive, kind| -> u64 {
@@ -242,9 +244,9 @@ fn the_fixed_regions_are_what_the_documents_say() {
         sections.filter(|section| section.kind() == kind).map(|section| section.size()).sum()
     };
     let zero = [&HOSTED, &BARE, &LIVE].map(|archive| sum(archive, SectionKind::UninitializedData));
-    assert!((3 << 20..3300 << 10).contains(&zero[0]), "{zero:?}");
-    assert!((48 << 10..49 << 10).contains(&zero[1]), "{zero:?}");
-    assert!((3 << 20..3300 << 10).contains(&zero[2]), "{zero:?}");
+    assert!((3700 << 10..3800 << 10).contains(&zero[0]), "{zero:?}");
+    assert!((40 << 10..41 << 10).contains(&zero[1]), "{zero:?}");
+    assert!((3700 << 10..3800 << 10).contains(&zero[2]), "{zero:?}");
     for archive in ALL {
         let data = sum(archive, SectionKind::Data);
         assert!(data < 1024, "{}: {data} bytes of data that are not zero", archive.name);

@@ -449,18 +449,18 @@ fn lines_too_far_from_their_function() {
 #[test]
 fn a_full_site_is_marked() {
     let shop = Workshop::new();
-    let functions: Vec<String> = (0..60).map(|n| format!("f{n}")).collect();
+    let functions: Vec<String> = (0..100).map(|n| format!("f{n}")).collect();
     let definitions =
         functions.iter().map(|name| format!("static int {name}(void) {{ return 1; }}\n"));
     let main = "
 int main(void)
 {
     int sum = 0;
-    for (int i = 0; i < 600; i++) {
-        sum += table[i % 60]();
+    for (int i = 0; i < 1000; i++) {
+        sum += table[i % 100]();
         sum += table[i % 2]();
     }
-    return sum != 1200;
+    return sum != 2000;
 }
 ";
     let table = format!("static int (*table[])(void) = {{{}}};\n", functions.join(", "));

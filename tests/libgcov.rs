@@ -1,4 +1,5 @@
-//! Small programs, linked with libgcov and with countersink: the same `.gcda` files, byte for byte.
+//! Small programs, linked with libgcov and with countersink: the same `.gcda` files, byte for byte, as
+//! far as libgcov keeps all values.
 
 mod harness;
 mod programs;

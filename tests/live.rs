@@ -43,12 +43,19 @@ fn work_in(shop: &Workshop) -> (u64, i64) {
 
 /// Events and values of the indirect call of `call`.
 fn site_in(shop: &Workshop, dump: &str) -> (i64, Vec<(i64, i64)>) {
-    let dump = Dump::parse(&shop.read(dump)).unwrap();
+    let (_, total, _, values) = call_in(Dump::parse(&shop.read(dump)).unwrap());
+    (total, values)
+}
+
+/// Rounds of `call`, and of its indirect call events, error and values.
+fn call_in(dump: Dump) -> (i64, i64, i64, Vec<(i64, i64)>) {
     let module = &dump.modules[0];
     let mut functions = module.functions(&module.objects[0]);
     let call = functions.find(|function| function.ident() == ident(b"call")).unwrap();
+    let rounds = call.counters(Kind::ARCS).iter().copied().max().unwrap();
     let site = call.sites(Kind::INDIRECT_CALL).next().unwrap();
-    (site.total, site.pairs.iter().map(|pair| (pair.value, pair.count)).collect())
+    let values = site.pairs.iter().map(|pair| (pair.value, pair.count)).collect();
+    (rounds, site.total, site.error, values)
 }
 
 fn live_files(shop: &Workshop) -> Vec<PathBuf> {
@@ -118,6 +125,37 @@ fn many_at_once() {
     end(&shop, "return");
     assert_eq!(work_in(&shop), (81, 8100));
     assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
+}
+
+/// Killed while its threads count at a site with more targets than are kept apart: no thread's event is
+/// lost but the one that it was about to count, and all readers find the same.
+#[test]
+fn full_sites_survive() {
+    let shop = program("threads.c", &["-fprofile-update=atomic"]);
+    for milliseconds in [0, 3, 5, 10, 15, 20, 25, 30, 35, 40, 60] {
+        let mut child = shop.command("./ours").args(["100", "kill"]).spawn().unwrap();
+        if milliseconds > 0 {
+            std::thread::sleep(Duration::from_millis(milliseconds));
+            child.kill().unwrap();
+        }
+        assert!(!child.wait().unwrap().success());
+        if live_files(&shop).is_empty() || shop.read("ours.csraw.live.0").get(..8) == Some(&[0; 8])
+        {
+            continue;
+        }
+        let (rounds, total, error, values) =
+            call_in(Dump::parse_live(&shop.read("ours.csraw.live.0")).unwrap());
+        assert!((total - rounds).abs() <= 4, "{total} calls in {rounds} rounds");
+        let kept: i64 = values.iter().map(|(_, count)| count).sum();
+        let wrong = values.iter().map(|(_, count)| (count - rounds / 100).abs()).max();
+        assert!(kept <= total && (total == 0 || error > 0), "{kept} of {total}, error {error}");
+        // In each round of each thread 10 calls of each target.
+        assert!(wrong.unwrap_or(0) <= error + 4 * 10, "{wrong:?}, error {error}");
+        shop.run("ours", &["0"]);
+        let added = call_in(Dump::parse(&shop.read("ours.csraw")).unwrap());
+        assert_eq!(added, (rounds, total, error, values));
+        std::fs::remove_file(shop.path("ours.csraw")).unwrap();
+    }
 }
 
 /// The tool reads live files, of processes that are gone or still running.

@@ -130,9 +130,7 @@ fn of_countersink(shop: &Workshop, runs: i64) -> (String, bool) {
     let sites = functions.flat_map(|function| function.sites(Kind::INDIRECT_CALL));
     let site: SiteView<'_> = sites.max_by_key(|site| site.total.abs()).unwrap();
     let (words, error) = judge(site.pairs, runs);
-    // What no kept value has may have been any value's.
-    let lost = site.total.abs() - site.pairs.iter().map(|pair| pair.count).sum::<i64>();
-    let bound = 100.0 * lost as f64 / site.total.abs() as f64;
+    let bound = 100.0 * site.error as f64 / site.total.abs() as f64;
     let words = format!("{words}, bound {bound:.1} % of all calls");
-    (words, error.is_some_and(|error| error <= lost))
+    (words, error.is_some_and(|error| error <= site.error))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use countersink::convert::names::ident;
 use countersink::formats::gcno::Notes;
 use countersink::raw::dump::{Dump, FunctionView, Module, Object, SiteView, Values};
-use countersink::raw::gcov::record::LISTED_SITE;
+use countersink::raw::gcov::record::{LISTED_SITE, SiteHead};
 use countersink::raw::gcov::{FunctionRecord, ObjectRecord};
 use countersink::raw::layout::{MAX_SECTION, ModuleRecord, SectionKind, Signature};
 use countersink::raw::writer::Writer;
@@ -138,8 +138,12 @@ impl Template {
             }
         }
         for (copy, site) in each.flat_map(|(copy, view)| sites(view).map(move |s| (copy, s))) {
+            let head = SiteHead::new(site.pairs.len(), site.error);
             let Ok(()) = writer.put_word(SectionKind::TopN, site.total);
-            let Ok(()) = writer.put_word(SectionKind::TopN, site.pairs.len() as i64);
+            let Ok(()) = writer.put_word(SectionKind::TopN, head.to_word());
+            if head.has_error {
+                let Ok(()) = writer.put_word(SectionKind::TopN, site.error);
+            }
             for pair in site.pairs {
                 let Ok(()) = writer.put_word(SectionKind::TopN, copy.value(pair.value));
                 let Ok(()) = writer.put_word(SectionKind::TopN, pair.count);
@@ -158,7 +162,7 @@ impl Template {
             paths += copy.path.len() as u32;
             for view in views {
                 signature.function(&copy.record(view));
-                numbers(view).into_iter().for_each(|number| signature.word(number));
+                numbers(view).into_iter().for_each(|number| signature.counters(number));
             }
         }
         let mut record = module.record;

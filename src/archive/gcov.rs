@@ -8,10 +8,10 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicI64;
 
-use super::system::{nodes, refuse, register};
+use super::system::{nodes, owns, refuse, register};
 use crate::runtime::abi::gcov::{Info, Object, Refusal, Tokens, string};
 use crate::runtime::counters::topn::LiveSite;
-use crate::runtime::counters::{Atomic, Plain, topn, values};
+use crate::runtime::counters::{Atomic, Plain, values};
 use crate::runtime::stream;
 
 /// Numbers the functions of the image in the order of their first calls; counted inline.
@@ -127,9 +127,8 @@ macro_rules! profilers {
             // SAFETY: the compiler lays out at least three counters.
             let counters = unsafe { &*counters };
             // SAFETY: they are zero or what profilers made of them.
-            if let Some(site) = unsafe { LiveSite::new(counters) } {
-                site.count::<$update, { topn::NODES }>(value, nodes());
-            }
+            let site = unsafe { LiveSite::new(counters) };
+            site.count::<$update, _, _>(value, nodes(), owns);
         }
     };
 }

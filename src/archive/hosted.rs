@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 use super::gcov::TOKENS;
 use crate::runtime::abi::gcov::Info;
 use crate::runtime::chain::{Chain, Link, Operation};
-use crate::runtime::counters::topn::Nodes;
+use crate::runtime::counters::nodes::Nodes;
 use crate::runtime::identity::Start;
 use crate::runtime::image::Image;
 use crate::runtime::message::Line;
@@ -36,6 +36,8 @@ core::arch::global_asm!(
 unsafe extern "C" {
     /// The ELF header of this image, NULL if the linker left it out. In `runtime-c/image.c`.
     safe fn countersink_image_start() -> *mut u8;
+    /// The end of this image's data, NULL if the linker does not tell. In `runtime-c/image.c`.
+    safe fn countersink_image_end() -> *mut u8;
     /// In `runtime-c/exec.c`; its address only.
     fn __gcov_execl();
     safe fn fork() -> c_int;
@@ -59,6 +61,11 @@ static OTHER: unsafe extern "C" fn() = __gcov_execl;
 /// Where profilers find room for values.
 pub fn nodes() -> &'static Nodes {
     &NODES
+}
+
+/// Whether something at this address is of this image.
+pub fn owns(address: usize) -> bool {
+    (countersink_image_start().addr()..countersink_image_end().addr()).contains(&address)
 }
 
 /// Adds an object to the image.

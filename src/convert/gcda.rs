@@ -187,7 +187,7 @@ impl Counters {
             }
             (Self::Sites(sites), Self::Sites(older)) => {
                 for (site, older) in sites.iter_mut().zip(older) {
-                    let mut merge = site.merge(older.total);
+                    let mut merge = site.merge(older.total, older.error);
                     older.pairs.iter().for_each(|&pair| merge.pair(pair));
                     merge.finish();
                 }

@@ -151,7 +151,7 @@ impl Conversion {
         self.statistics.sites += 1;
         self.statistics.calls_lost = self.statistics.calls_lost.saturating_add(site.lost());
         let error = &mut self.record(place).target_error;
-        *error = error.saturating_add(site.lost());
+        *error = error.saturating_add(site.error.unsigned_abs());
         for pair in site.pairs.iter().filter(|pair| pair.count > 0) {
             let Some(target) = self.callee(pair.value, sources) else {
                 self.statistics.targets_unnamed += 1;

@@ -248,7 +248,7 @@ pub struct EndRecord {
     pub added: u64,
 }
 
-/// Running 64-bit FNV-1a hash, taken word by word: the signature of a module.
+/// Running 64-bit FNV-1a hash, taken by words of 64 bits: the signature of a module.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature(u64);
 
@@ -259,15 +259,22 @@ impl Signature {
     }
 
     /// Adds one word.
-    pub fn word(&mut self, word: u32) {
-        self.0 = (self.0 ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01b3);
+    #[inline(always)]
+    pub fn word(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
+    /// Adds two halves of a word.
+    #[inline(always)]
+    pub fn halves(&mut self, low: u32, high: u32) {
+        self.word(u64::from(high) << 32 | u64::from(low));
     }
 
     /// Adds a string, its length first.
     pub fn bytes(&mut self, bytes: &[u8]) {
-        self.word(bytes.len() as u32);
+        self.word(bytes.len() as u64);
         for &byte in bytes {
-            self.word(u32::from(byte));
+            self.word(u64::from(byte));
         }
     }
 

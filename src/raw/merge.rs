@@ -4,10 +4,13 @@
 //! value ([`Site`]). The order matters as in libgcov: the newer run is in memory and the older
 //! file is folded into it.
 
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
 use crate::raw::gcov::Rule;
 
-/// Most values a site holds. A constant of libgcov's since GCC 11, no option changes it.
-pub const SITE_LIMIT: usize = 32;
+/// Most values a site holds; libgcov's sites hold 32. The bounds of all counts depend on it: of a
+/// million events none is wrong by more than a million / 64.
+pub const SITE_LIMIT: usize = 64;
 
 /// Merges one counter of a kind that is not top-N.
 pub fn counter(rule: Rule, newer: i64, older: i64) -> i64 {
@@ -21,11 +24,14 @@ pub fn counter(rule: Rule, newer: i64, older: i64) -> i64 {
 }
 
 /// A value seen at a top-N site and how often.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,
+)]
+#[repr(C)]
 pub struct Pair {
     /// Callee ident, divisor, size, ...
     pub value: i64,
-    /// Times seen, less what was taken off while the site was full.
+    /// Times seen, right to within the site's error.
     pub count: i64,
 }
 
@@ -36,42 +42,37 @@ pub struct Pair {
 pub struct Site {
     /// Events at the site, negative once a merge found it full.
     pub total: i64,
+    /// By how much a count may differ from the truth at most, in either direction; a value that is
+    /// not kept was seen no more often than this. 0 if everything is exact.
+    pub error: i64,
     /// The values kept, in the order of their first appearance.
-    pub pairs: heapless::Vec<Pair, SITE_LIMIT>,
+    pub pairs: Pairs,
 }
 
+/// Values of a site.
+pub type Pairs = heapless::Vec<Pair, SITE_LIMIT>;
+
 impl Site {
-    /// A site of which only the total is known yet.
-    pub const fn new(total: i64) -> Self {
-        Self { total, pairs: heapless::Vec::new() }
+    /// A site without values yet.
+    pub const fn new(total: i64, error: i64) -> Self {
+        Self { total, error, pairs: heapless::Vec::new() }
     }
 
-    /// Begins to fold an older total in. [`Merge::finish`] must be called after the pairs.
-    pub fn merge(&mut self, older_total: i64) -> Merge<'_> {
+    /// Begins to fold an older site in. [`Merge::finish`] must be called after the pairs.
+    pub fn merge(&mut self, older_total: i64, older_error: i64) -> Merge<'_> {
         let lost = older_total < 0 || self.total < 0;
         let total = self.total.wrapping_abs();
         self.total = total.wrapping_add(older_total.wrapping_abs());
-        Merge { site: self, lost }
+        self.error = self.error.wrapping_add(older_error);
+        Merge { site: self, unknown: heapless::Vec::new(), lost }
     }
 
-    /// Counts `pair` in; `false` if the site was full and the value not among its own.
-    ///
-    /// In a full site the smallest count is lowered by one, and the value takes its place if that
-    /// leaves less than the value's own count.
-    fn add(&mut self, pair: Pair) -> bool {
-        if let Some(known) = self.pairs.iter_mut().find(|known| known.value == pair.value) {
-            known.count = known.count.wrapping_add(pair.count);
-            return true;
-        }
-        if self.pairs.push(pair).is_ok() {
-            return true;
-        }
-        // The first of equals, as a strict comparison while walking the list finds it.
-        let smallest = self.pairs.iter_mut().reduce(|a, b| if b.count < a.count { b } else { a });
-        if let Some(smallest) = smallest {
-            smallest.count = smallest.count.wrapping_sub(1);
-            if smallest.count < pair.count {
-                *smallest = pair;
+    /// Counts `pair` in if its value is among the site's own.
+    pub fn add_to_known(&mut self, pair: Pair) -> bool {
+        for known in &mut self.pairs {
+            if known.value == pair.value {
+                known.count = known.count.wrapping_add(pair.count);
+                return true;
             }
         }
         false
@@ -82,19 +83,38 @@ impl Site {
 #[derive(Debug)]
 pub struct Merge<'s> {
     site: &'s mut Site,
+    /// The older values that the site does not have.
+    unknown: Pairs,
     lost: bool,
 }
 
 impl Merge<'_> {
     /// Folds one of the older values in.
     pub fn pair(&mut self, pair: Pair) {
-        self.lost |= !self.site.add(pair);
+        if !self.site.add_to_known(pair) {
+            let _ = self.unknown.push(pair);
+        }
     }
 
-    /// Marks the total if values were lost, now or before.
-    pub fn finish(self) {
-        if self.lost {
-            self.site.total = self.site.total.wrapping_neg();
+    /// Adds the values that only the older site had: behind the others while there is room, as
+    /// libgcov does, then in the place of the smallest count, if that is smaller. Marks the total if
+    /// values were lost, now or before.
+    pub fn finish(&mut self) {
+        let Self { site, unknown, lost } = self;
+        let mut largest_lost = 0;
+        for &pair in unknown.iter() {
+            let Err(mut gone) = site.pairs.push(pair) else { continue };
+            *lost = true;
+            let smallest = site.pairs.iter_mut().min_by_key(|pair| pair.count);
+            if let Some(smallest) = smallest.filter(|smallest| smallest.count < gone.count) {
+                core::mem::swap(smallest, &mut gone);
+            }
+            largest_lost = gone.count.max(largest_lost);
+        }
+        // Of a value that is gone the count was right to within the error, and is now 0.
+        site.error = site.error.wrapping_add(largest_lost).min(site.total);
+        if *lost {
+            site.total = site.total.wrapping_neg();
         }
     }
 }
@@ -105,12 +125,12 @@ mod tests {
 
     fn site(total: i64, pairs: &[(i64, i64)]) -> Site {
         let pairs = pairs.iter().map(|&(value, count)| Pair { value, count });
-        Site { total, pairs: pairs.collect() }
+        Site { total, error: 0, pairs: pairs.collect() }
     }
 
     fn merged(newer: &Site, older: &Site) -> Site {
         let mut result = newer.clone();
-        let mut merge = result.merge(older.total);
+        let mut merge = result.merge(older.total, older.error);
         older.pairs.iter().for_each(|&pair| merge.pair(pair));
         merge.finish();
         result
@@ -135,13 +155,38 @@ mod tests {
 
     #[test]
     fn a_full_site_turns_its_total_negative_and_stays_so() {
-        let full = site(64, &core::array::from_fn::<_, 32, _>(|value| (value as i64, 2)));
-        let once = merged(&full, &site(1, &[(100, 1)]));
-        assert_eq!(once.total, -65);
-        assert_eq!(once.pairs[0], Pair { value: 0, count: 1 });
-        let twice = merged(&once, &site(1, &[(100, 1)]));
-        assert_eq!(twice.total, -66);
-        assert_eq!(twice.pairs[0], Pair { value: 100, count: 1 });
-        assert_eq!(merged(&site(1, &[(1, 1)]), &once).total, -66);
+        let full = site(128, &core::array::from_fn::<_, 64, _>(|value| (value as i64, 2)));
+        let once = merged(&full, &site(2, &[(100, 1), (63, 1)]));
+        assert_eq!((once.total, once.error), (-130, 1));
+        assert_eq!(once.pairs[63], Pair { value: 63, count: 3 });
+        let twice = merged(&once, &site(3, &[(100, 3)]));
+        assert_eq!((twice.total, twice.error), (-133, 3));
+        assert_eq!(twice.pairs[0], Pair { value: 100, count: 3 });
+        assert_eq!(merged(&site(1, &[(1, 1)]), &once).total, -131);
+    }
+
+    /// Whatever is lost, no count differs from the truth by more than the error.
+    #[test]
+    fn the_error_bounds_all_counts() {
+        let run = |number: i64| -> std::vec::Vec<(i64, i64)> {
+            (0..60).map(|i| ((i * i + number * i) % 150, 1 + (i * 31 + number) % 40)).collect()
+        };
+        let mut truth = std::collections::BTreeMap::new();
+        let mut file = site(0, &[]);
+        for number in 0..20 {
+            let mut newer = site(0, &[]);
+            for (value, count) in run(number) {
+                *truth.entry(value).or_insert(0) += count;
+                newer = merged(&newer, &site(count, &[(value, count)]));
+            }
+            file = merged(&newer, &file);
+        }
+        assert_eq!(file.total, -truth.values().sum::<i64>());
+        assert!(file.error > 0 && file.error < -file.total / 10, "{}", file.error);
+        for (value, truth) in truth {
+            let kept = file.pairs.iter().find(|pair| pair.value == value);
+            let count = kept.map_or(0, |pair| pair.count);
+            assert!((count - truth).abs() <= file.error, "{value}: {count}, not {truth}");
+        }
     }
 }

@@ -140,7 +140,7 @@ impl Contradiction {
             Self::Counters => "module: number of counters differs from its records",
             Self::Sites => "module: number of top-N sites differs from its records",
             Self::SiteCounters => "function: number of top-N counters is no multiple of a site's",
-            Self::Values => "site: more than 32 values",
+            Self::Values => "site: more than 64 values",
             Self::Signature => "module: signature differs from that of its records",
         }
     }
@@ -330,6 +330,12 @@ impl<'b, R: Source> Reader<'b, R> {
 
     /// The next word of a stream of `kind`, reading the sections it spreads over.
     pub fn word(&mut self, kind: SectionKind) -> Result<i64, Failure<R::Error>> {
+        self.next_word(kind)
+    }
+
+    /// [`Reader::word`] for loops over many words, compiled into them.
+    #[inline(always)]
+    pub fn next_word(&mut self, kind: SectionKind) -> Result<i64, Failure<R::Error>> {
         while self.taken >= self.payload || self.section.is_none_or(|s| s.kind != kind) {
             self.expect(kind)?;
         }

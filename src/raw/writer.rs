@@ -39,6 +39,16 @@ pub struct Writer<'b, S, const N: usize = MAX_SECTION> {
     modules: u32,
 }
 
+/// Copies bytes to where there is room for them. Not by `copy_from_slice`, which would leave a panic
+/// path, nor by a function of the C library where there is none.
+fn copy(from: &[u8], to: &mut [u8]) {
+    if cfg!(any(feature = "alloc", feature = "runtime")) {
+        let _ = from.write_to_prefix(to);
+    } else {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    }
+}
+
 impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     /// Starts a dump: the file header goes to `sink` with the first section.
     pub fn new(sink: S, buffer: &'b mut [u8; N]) -> Self {
@@ -56,7 +66,7 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
             let Some(free) = self.buffer.get_mut(self.used..) else { break };
             let length = free.len().min(bytes.len());
             let (now, later) = bytes.split_at_checked(length).unwrap_or((bytes, &[]));
-            free.iter_mut().zip(now).for_each(|(to, from)| *to = *from);
+            copy(now, free);
             self.used += length;
             bytes = later;
         }
@@ -73,10 +83,12 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     }
 
     /// Appends one 64-bit word. The current stream must be made of words.
+    // Where stacks are short it stays a function.
+    #[cfg_attr(feature = "runtime", inline(always))]
     pub fn put_word(&mut self, kind: SectionKind, word: i64) -> Result<(), S::Error> {
-        self.switch(kind)?;
-        if self.used == N {
+        if kind != self.kind || self.used == N {
             self.emit()?;
+            self.kind = kind;
         }
         if let Some(free) = self.buffer.get_mut(self.used..self.used.wrapping_add(8)) {
             free.copy_from_slice(&word.to_ne_bytes());

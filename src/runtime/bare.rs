@@ -11,10 +11,13 @@ use spin::Mutex;
 use zerocopy::FromZeros;
 
 use super::abi::gcov::{Array, Registry, Shift};
-use super::counters::topn::{LiveSite, Nodes};
+use super::counters::nodes::Nodes;
+use super::counters::topn::LiveSite;
 use super::module::Objects;
 use crate::raw::gcov::Rule;
+use crate::raw::gcov::record::SiteHead;
 use crate::raw::layout::{ModuleRecord, SectionKind, Sums};
+use crate::raw::merge::Pair;
 use crate::raw::text::Lines;
 use crate::raw::writer::{Sink, Writer};
 
@@ -34,11 +37,11 @@ const STREAMS: &[SectionKind] = &[
 type To<'b, S> = Writer<'b, S, SECTION>;
 
 /// An image without files.
-pub struct BareImage<const N: usize> {
+pub struct BareImage {
     /// Its objects.
     pub objects: Registry,
     /// Nodes of its top-N sites.
-    pub nodes: Nodes<N>,
+    pub nodes: Nodes,
     /// Memory of the one dump that is being written.
     work: Mutex<Work>,
 }
@@ -58,7 +61,7 @@ pub enum Stopped<E> {
     Sink(E),
 }
 
-impl<const N: usize> BareImage<N> {
+impl BareImage {
     /// An image without objects.
     pub const fn new() -> Self {
         let work = Work { section: [0; SECTION], record: zerocopy::transmute!([0u8; 104]) };
@@ -105,6 +108,7 @@ impl<const N: usize> BareImage<N> {
     pub fn reset(&self) {
         self.image().zero(&[Rule::Add, Rule::TopN, Rule::Ior, Rule::Time]);
         self.nodes.reset_dropped();
+        self.nodes.reset_indexes();
     }
 
     fn image(&self) -> Objects<'_> {
@@ -112,7 +116,7 @@ impl<const N: usize> BareImage<N> {
     }
 }
 
-impl<const N: usize> Default for BareImage<N> {
+impl Default for BareImage {
     fn default() -> Self {
         Self::new()
     }
@@ -143,14 +147,31 @@ fn write_counts<S: Sink>(
 /// next dump.
 #[inline(always)]
 fn write_site<S: Sink>(site: LiveSite<'_>, writer: &mut To<'_, S>) -> Result<(), S::Error> {
-    let number = site.pairs().count();
-    writer.put_word(SectionKind::TopN, site.total())?;
-    writer.put_word(SectionKind::TopN, number as i64)?;
+    writer.put_word(SectionKind::TopN, measure(site).0)?;
+    let head = measure(site).1;
+    writer.put_word(SectionKind::TopN, head.to_word())?;
+    if head.has_error {
+        writer.put_word(SectionKind::TopN, measure(site).2)?;
+    }
+    let mut number = head.pairs;
     let mut pairs = site.pairs();
-    for _ in 0..number {
+    while number > 0 {
+        number -= 1;
         let pair = pairs.next().unwrap_or_default();
         writer.put_word(SectionKind::TopN, pair.value)?;
         writer.put_word(SectionKind::TopN, pair.count)?;
     }
     Ok(())
+}
+
+/// Total, head and error of a site. Asked anew for each, as the stack has no room for all of them.
+#[inline(never)]
+fn measure(site: LiveSite<'_>) -> (i64, SiteHead, i64) {
+    let (mut number, mut counts) = (0usize, 0i64);
+    for Pair { count, .. } in site.pairs() {
+        number = number.wrapping_add(1);
+        counts = counts.wrapping_add(count);
+    }
+    let (total, error) = site.total_and_error(counts);
+    (total, SiteHead::new(number, error), error)
 }

@@ -15,8 +15,8 @@ use super::sys::{self, Errno};
 use crate::raw::layout::Identity;
 use crate::raw::merge::{SITE_LIMIT, Site};
 
-/// Words of a site's values: total, number of pairs, the pairs.
-const SITE_WORDS: usize = 2 + 2 * SITE_LIMIT;
+/// Words of a site's values: total, error, number of pairs, the pairs.
+const SITE_WORDS: usize = 3 + 2 * SITE_LIMIT;
 
 /// The two copies.
 pub struct Baseline {
@@ -115,14 +115,16 @@ impl Written<'_> {
         self.counters.get(place).copied().unwrap_or(0)
     }
 
-    /// Leaves of a site's events those that are new.
+    /// Leaves of a site's events those that are new. A value that had no place came into it with up
+    /// to as many events as the error was.
     pub fn take_off(&self, place: usize, site: &mut Site) {
-        let Some([total, used, pairs @ ..]) = self.sites.get(place) else { return };
+        let Some([total, error, used, pairs @ ..]) = self.sites.get(place) else { return };
         let pairs = pairs.as_chunks::<2>().0.get(..*used as usize).unwrap_or_default();
         site.total = site.total.wrapping_sub(*total);
+        site.error = site.error.wrapping_sub(*error);
         site.pairs.retain_mut(|pair| {
             let before = pairs.iter().find(|[value, _]| *value == pair.value);
-            pair.count = pair.count.wrapping_sub(before.map_or(0, |&[_, count]| count));
+            pair.count = pair.count.wrapping_sub(before.map_or(*error, |&[_, count]| count));
             pair.count > 0
         });
     }
@@ -138,8 +140,9 @@ impl Writing<'_> {
 
     /// Remembers the values of a site.
     pub fn set_site(&mut self, place: usize, now: &Site) {
-        let Some([total, used, pairs @ ..]) = self.sites.get_mut(place) else { return };
+        let Some([total, error, used, pairs @ ..]) = self.sites.get_mut(place) else { return };
         *total = now.total;
+        *error = now.error;
         *used = now.pairs.len() as i64;
         for (to, from) in pairs.as_chunks_mut().0.iter_mut().zip(&now.pairs) {
             *to = [from.value, from.count];
@@ -154,7 +157,7 @@ mod tests {
 
     fn site(total: i64, pairs: &[(i64, i64)]) -> Site {
         let pairs = pairs.iter().map(|&(value, count)| Pair { value, count });
-        Site { total, pairs: pairs.collect() }
+        Site { total, error: 0, pairs: pairs.collect() }
     }
 
     fn module(counters: u64, sites: u64) -> Identity {

@@ -2,6 +2,8 @@
 
 use core::sync::atomic::Ordering;
 
+use zerocopy::IntoBytes;
+
 use super::abi::gcov::{Array, Part};
 use super::baseline::{Writing, Written};
 use super::counters::topn::LiveSite;
@@ -9,8 +11,9 @@ use super::merge::Problem;
 use super::module::Objects;
 use super::sys::Errno;
 use crate::raw::gcov::Rule;
+use crate::raw::gcov::record::SiteHead;
 use crate::raw::layout::SectionKind;
-use crate::raw::merge::{Pair, SITE_LIMIT, Site, counter};
+use crate::raw::merge::{Pair, Site, counter};
 use crate::raw::reader::{Contradiction, Reader, Source};
 use crate::raw::writer::{Sink, Writer};
 
@@ -29,23 +32,27 @@ impl Objects<'_> {
         let mut place: usize = 0;
         for part in self.parts() {
             let Part::Array(Array { rule, counters, .. }) = part else { continue };
-            for live in counters.iter().filter(|_| rule != Rule::TopN) {
+            if rule == Rule::TopN {
+                continue;
+            }
+            for live in counters {
                 let mut value = live.load(Ordering::Relaxed);
                 if rule == Rule::Add {
                     value = since(&mut copies, place, value);
                 }
                 if let Some(older) = &mut older {
-                    value = counter(rule, value, older.word(SectionKind::Counters)?);
+                    value = counter(rule, value, older.next_word(SectionKind::Counters)?);
                 }
                 writer.put_word(SectionKind::Counters, value)?;
                 place = place.wrapping_add(1);
             }
         }
         let mut place: usize = 0;
+        let mut site = Site::new(0, 0);
         for part in self.parts() {
             let Part::Array(array) = part else { continue };
             for live in array.sites() {
-                let mut site = collect(live);
+                collect(live, &mut site);
                 if let Some((written, writing)) = &mut copies {
                     writing.set_site(place, &site);
                     written.take_off(place, &mut site);
@@ -58,24 +65,6 @@ impl Objects<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Remembers the counts as written, without writing them.
-    pub fn write_off(&self, mut copies: Copies<'_>) {
-        let (mut place, mut site_place): (usize, usize) = (0, 0);
-        for part in self.parts() {
-            let Part::Array(array) = part else { continue };
-            for live in array.counters.iter().filter(|_| array.rule != Rule::TopN) {
-                since(&mut copies, place, live.load(Ordering::Relaxed));
-                place = place.wrapping_add(1);
-            }
-            for live in array.sites() {
-                if let Some((_, writing)) = &mut copies {
-                    writing.set_site(site_place, &collect(live));
-                }
-                site_place = site_place.wrapping_add(1);
-            }
-        }
     }
 }
 
@@ -90,38 +79,42 @@ fn since(copies: &mut Copies<'_>, place: usize, value: i64) -> i64 {
     }
 }
 
-fn write_site<S: Sink>(site: &Site, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
-    writer.put_word(SectionKind::TopN, site.total)?;
-    writer.put_word(SectionKind::TopN, site.pairs.len() as i64)?;
-    for pair in &site.pairs {
-        writer.put_word(SectionKind::TopN, pair.value)?;
-        writer.put_word(SectionKind::TopN, pair.count)?;
-    }
-    Ok(())
-}
-
-/// The events of a site now. Two nodes of one value, which only a race makes, become one.
-fn collect(live: LiveSite<'_>) -> Site {
-    let mut site = Site::new(live.total());
+/// Reads the events of a site as they are now.
+#[inline(always)]
+fn collect(live: LiveSite<'_>, site: &mut Site) {
+    site.pairs.clear();
+    let mut counts: i64 = 0;
     for pair in live.pairs() {
-        match site.pairs.iter_mut().find(|known| known.value == pair.value) {
-            Some(known) => known.count = known.count.wrapping_add(pair.count),
-            None => drop(site.pairs.push(pair)),
+        counts = counts.wrapping_add(pair.count);
+        // A race may make two nodes of one value.
+        if !site.add_to_known(pair) {
+            let _ = site.pairs.push(pair);
         }
     }
-    site
+    (site.total, site.error) = live.total_and_error(counts);
+}
+
+fn write_site<S: Sink>(site: &Site, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
+    let head = SiteHead::new(site.pairs.len(), site.error);
+    writer.put_word(SectionKind::TopN, site.total)?;
+    writer.put_word(SectionKind::TopN, head.to_word())?;
+    if head.has_error {
+        writer.put(SectionKind::TopN, site.error.as_bytes())?;
+    }
+    writer.put(SectionKind::TopN, site.pairs.as_slice().as_bytes())
 }
 
 fn merge_older_site<R: Source<Error = Errno>>(
     site: &mut Site,
     older: &mut Reader<'_, R>,
 ) -> Result<(), Problem> {
-    let mut merge = site.merge(older.word(SectionKind::TopN)?);
-    let pairs = older.word(SectionKind::TopN)?;
-    if !(0..=SITE_LIMIT as i64).contains(&pairs) {
+    let total = older.word(SectionKind::TopN)?;
+    let Some(head) = SiteHead::from_word(older.word(SectionKind::TopN)?) else {
         return older.wrong(Contradiction::Values);
-    }
-    for _ in 0..pairs {
+    };
+    let error = if head.has_error { older.word(SectionKind::TopN)? } else { 0 };
+    let mut merge = site.merge(total, error);
+    for _ in 0..head.pairs {
         let value = older.word(SectionKind::TopN)?;
         let count = older.word(SectionKind::TopN)?;
         merge.pair(Pair { value, count });

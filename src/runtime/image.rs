@@ -15,7 +15,7 @@ use spin::{Mutex, MutexGuard};
 
 use super::abi::gcov::{Registry, Shift};
 use super::baseline::Baseline;
-use super::counters::topn::Nodes;
+use super::counters::nodes::Nodes;
 use super::identity::{self, Start};
 use super::live::Live;
 use super::merge::{Problem, merge};
@@ -348,6 +348,7 @@ impl State {
     fn reset(&mut self, image: &Image) {
         if self.progress.stage != Stage::Ended {
             self.origin.objects(image).zero(ALL);
+            image.nodes().into_iter().for_each(Nodes::reset_indexes);
             self.baseline.forget();
             self.progress.reset(image.dropped());
             #[cfg(feature = "live")]
@@ -355,17 +356,20 @@ impl State {
         }
     }
 
+    /// A flush to nowhere.
     fn discard(&mut self, image: &Image) {
-        let live = self.origin.survey(image);
-        if self.progress.stage != Stage::Counting
-            || self.baseline.prepare(&live.record.identity).is_err()
-        {
+        let Self { origin, progress, baseline, write, .. } = self;
+        let live = origin.survey(image);
+        let counting = progress.stage == Stage::Counting;
+        if !counting || baseline.prepare(&live.record.identity).is_err() {
             return self.reset(image);
         }
-        live.objects.write_off(self.baseline.copies());
-        self.baseline.commit();
+        let mut writer = Writer::new(FileSink(None), write);
+        let older = None::<&mut Reader<'_, FileSource<'_>>>;
+        let _ = live.objects.write_counts(baseline.copies(), older, &mut writer);
+        baseline.commit();
         live.objects.zero(IDEMPOTENT);
-        self.progress.dropped = image.dropped();
+        progress.dropped = image.dropped();
     }
 }
 
@@ -429,7 +433,7 @@ struct Flush<'f> {
 impl Rewrite for Flush<'_> {
     fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
         let Self { live, sums, baseline, read, write, damage, id, before } = self;
-        let writer = Writer::new(FileSink(new), write);
+        let writer = Writer::new(FileSink(Some(new)), write);
         let mut older = old.map(|old| Reader::new(FileSource(old), read));
         let result = merge(live, *sums, baseline.copies(), older.as_mut(), writer, *id);
         if let Some(older) = older {

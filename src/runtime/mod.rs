@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`sys`] | the operating system |
 //! | [`abi`] | the compilers' structures in memory |
+//! | `atomic` | the atomic types of the counters |
 //! | [`counters`] | what the profilers do |
 //! | [`baseline`] | what has been written already, so that counting can go on after a flush |
 //! | [`identity`] | which build of which image this is |
@@ -36,6 +37,7 @@
 //! that fails. Silent when all is well; otherwise one line.
 
 pub mod abi;
+mod atomic;
 pub mod bare;
 #[cfg(feature = "runtime")]
 pub mod baseline;

@@ -162,7 +162,7 @@ fn survey_part(part: &Part, record: &mut ModuleRecord, signature: &mut Signature
         }
         Part::Function(function) => signature.function(&function.record()),
         Part::Array(array) => {
-            signature.word(array.counters.len() as u32);
+            signature.counters(array.counters.len() as u32);
             match array.rule {
                 Rule::TopN => identity.sites += array.sites().count() as u64,
                 _ => identity.counters += array.counters.len() as u64,

@@ -40,15 +40,15 @@ impl Source for FileSource<'_> {
     }
 }
 
-/// A file as the sink of a dump.
+/// A file as the sink of a dump, or nothing.
 #[derive(Clone, Copy)]
-pub struct FileSink<'f>(pub &'f File);
+pub struct FileSink<'f>(pub Option<&'f File>);
 
 impl Sink for FileSink<'_> {
     type Error = Errno;
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Errno> {
-        sys::write(self.0, bytes)
+        self.0.map_or(Ok(()), |file| sys::write(file, bytes))
     }
 }
 

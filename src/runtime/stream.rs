@@ -33,7 +33,7 @@ impl<B: Bytes> Words for WordsOf<B> {
 
 impl TopN for LiveSite<'_> {
     fn total(&self) -> i64 {
-        LiveSite::total(self)
+        LiveSite::total_and_error(self, LiveSite::pairs(self).map(|pair| pair.count).sum()).0
     }
 
     fn pairs(&self) -> impl Iterator<Item = Pair> {

@@ -37,7 +37,7 @@ __attribute__((noinline)) int work(int n)
 {
     int sum = 0;
     for (int i = 0; i < n; i++)
-        sum += both[i % 3 == 0](i) % (i + 1);
+        sum += both[i % 3 == 0](i) % (i % 9 + 1);
     return sum;
 }
 

@@ -190,7 +190,7 @@ mod tests {
     /// The low words of a site's values in a file of GCC 10.
     fn of_gcc_10(total: i64, pairs: &[(i64, i64)]) -> Vec<u32> {
         let pairs = pairs.iter().map(|&(value, count)| Pair { value, count });
-        let site = Site { total, pairs: pairs.collect() };
+        let site = Site { total, error: 0, pairs: pairs.collect() };
         let version = Version(u32::from_be_bytes(*b"B02*"));
         let Ok(mut encoder) = Encoder::new(Collected(Vec::new()), version, 0, 0);
         let Ok(()) = encoder.sites(Kind::INDIRECT_CALL, [&site].into_iter());

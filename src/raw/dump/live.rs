@@ -7,6 +7,7 @@ use zerocopy::FromBytes;
 
 use super::{Dump, Module, SiteSpan};
 use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
+use crate::raw::gcov::site::{Shape, count, total_and_error};
 use crate::raw::gcov::{Kind, Rule};
 use crate::raw::layout::Sums;
 use crate::raw::live::{Header, MAGIC, START};
@@ -55,6 +56,18 @@ impl Memory<'_> {
         Some(i64::from_ne_bytes(word.try_into().ok()?))
     }
 
+    /// The site whose counters are at an offset.
+    fn site(&self, offset: u64, pairs: &mut Vec<Pair>) -> Option<SiteSpan> {
+        let word = |place: u64| self.word(offset.checked_add(8 * place)?);
+        let (first, shape, head) = (word(0)?, Shape(word(1)?), word(2)?);
+        let start = pairs.len();
+        pairs.extend(self.pairs(head as u64));
+        let span: Range<usize> = start..pairs.len();
+        let counts = pairs[span.clone()].iter().fold(0i64, |sum, p| sum.wrapping_add(p.count));
+        let (total, error) = total_and_error(first, shape, counts);
+        Some(SiteSpan { total, error, pairs: span })
+    }
+
     /// The values of a site whose list starts at an address.
     fn pairs(&self, mut address: u64) -> Vec<Pair> {
         let mut pairs: Vec<Pair> = Vec::new();
@@ -62,11 +75,12 @@ impl Memory<'_> {
             let Some(offset) = address.checked_sub(self.address) else { break };
             let node = START.saturating_add(offset);
             let field = |place: u64| self.word(node.saturating_add(8 * place));
-            let (Some(value), Some(count), Some(next)) = (field(0), field(1), field(2)) else {
+            let (Some(value), Some(word), Some(next)) = (field(0), field(1), field(2)) else {
                 break;
             };
+            let count = count(word);
             match pairs.iter_mut().find(|known| known.value == value) {
-                _ if count <= 0 => {}
+                _ if count == 0 => {}
                 Some(known) => known.count = known.count.wrapping_add(count),
                 None => pairs.push(Pair { value, count }),
             }
@@ -104,16 +118,5 @@ impl Module {
         (self.counters, self.sites, self.pairs) = (counters, sites, pairs);
         self.record.sums = Sums { runs: 1, sum_max: largest as u64, dropped: 0 };
         Some(())
-    }
-}
-
-impl Memory<'_> {
-    fn site(&self, offset: u64, pairs: &mut Vec<Pair>) -> Option<SiteSpan> {
-        let total = self.word(offset)?;
-        let head = self.word(offset.checked_add(16)?)?;
-        let first = pairs.len();
-        pairs.extend(self.pairs(head as u64));
-        let pairs: Range<usize> = first..pairs.len();
-        Some(SiteSpan { total, pairs })
     }
 }

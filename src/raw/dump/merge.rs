@@ -49,15 +49,16 @@ impl Module {
         for (span, older_span) in self.sites.iter_mut().zip(&older.sites) {
             let newer = self.pairs.get(span.pairs.clone()).unwrap_or_default();
             let older = older.pairs.get(older_span.pairs.clone()).unwrap_or_default();
-            merged.total = span.total;
+            (merged.total, merged.error) = (span.total, span.error);
             merged.pairs.clear();
             let _ = merged.pairs.extend_from_slice(newer);
-            let mut merge = merged.merge(older_span.total);
+            let mut merge = merged.merge(older_span.total, older_span.error);
             older.iter().for_each(|&pair| merge.pair(pair));
             merge.finish();
             let first = pairs.len();
             pairs.extend_from_slice(&merged.pairs);
-            *span = SiteSpan { total: merged.total, pairs: first..pairs.len() };
+            let Site { total, error, .. } = merged;
+            *span = SiteSpan { total, error, pairs: first..pairs.len() };
         }
         self.pairs = pairs;
     }
@@ -72,7 +73,10 @@ impl Module {
                 counters.iter_mut().for_each(|value| *value = value.saturating_mul(weight));
             }
         });
-        self.sites.iter_mut().for_each(|site| site.total = site.total.saturating_mul(weight));
+        for site in &mut self.sites {
+            site.total = site.total.saturating_mul(weight);
+            site.error = site.error.saturating_mul(weight);
+        }
         self.pairs.iter_mut().for_each(|pair| pair.count = pair.count.saturating_mul(weight));
     }
 

@@ -78,6 +78,7 @@ struct Function {
 #[derive(Clone, Debug)]
 struct SiteSpan {
     total: i64,
+    error: i64,
     pairs: core::ops::Range<usize>,
 }
 
@@ -188,7 +189,7 @@ impl<'d> Iterator for Sites<'d> {
     fn next(&mut self) -> Option<Self::Item> {
         let span = self.spans.next()?;
         let pairs = self.pairs.get(span.pairs.clone()).unwrap_or_default();
-        Some(SiteView { total: span.total, pairs })
+        Some(SiteView { total: span.total, error: span.error, pairs })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -203,6 +204,8 @@ impl ExactSizeIterator for Sites<'_> {}
 pub struct SiteView<'d> {
     /// Events, negative if values were lost in merging.
     pub total: i64,
+    /// By how much each count may differ from the truth, see [`Site::error`]; 0 if all are exact.
+    pub error: i64,
     /// The values kept, in the order of their first appearance.
     pub pairs: &'d [Pair],
 }
@@ -210,7 +213,8 @@ pub struct SiteView<'d> {
 impl SiteView<'_> {
     /// The site by itself.
     pub fn to_site(self) -> Site {
-        Site { total: self.total, pairs: self.pairs.iter().copied().collect() }
+        let pairs = self.pairs.iter().copied().collect();
+        Site { total: self.total, error: self.error, pairs }
     }
 
     /// Events that no kept value accounts for.

@@ -8,12 +8,12 @@ use core::ops::Range;
 use zerocopy::FromBytes;
 
 use super::{Dump, Function, Module, Object, SiteSpan};
-use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
+use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE, SiteHead};
 use crate::raw::gcov::{FunctionRecord, ObjectRecord, Rule, Rules, Version};
 use crate::raw::layout::{
     ABI_GCOV, BUILD_ID_CAPACITY, MAX_SECTION, ModuleRecord, SectionKind, Signature,
 };
-use crate::raw::merge::{Pair, SITE_LIMIT};
+use crate::raw::merge::Pair;
 use crate::raw::reader::{Contradiction, Damage, Defect, Failure, Reader};
 
 impl Dump {
@@ -234,7 +234,7 @@ impl<'s> Walk<'s> {
         let (numbers, _) = numbers.as_chunks::<4>();
         for ((kind, rule), &number) in rules.iter().zip(numbers) {
             let number = u32::from_ne_bytes(number);
-            self.signature.word(number);
+            self.signature.counters(number);
             function.counts[usize::from(kind.0)] = self.values(version, rule, number)?;
         }
         Ok(function)
@@ -261,15 +261,18 @@ impl<'s> Walk<'s> {
 
     fn site(&mut self) -> Result<(), Contradiction> {
         let rest = self.streams.topn.get(self.topn..).unwrap_or_default();
-        let (&[total, pairs], rest) = rest.split_first_chunk().ok_or(Contradiction::Sites)?;
-        let pairs = usize::try_from(pairs).ok().filter(|&pairs| pairs <= SITE_LIMIT);
-        let pairs = pairs.ok_or(Contradiction::Values)?;
+        let (&[total, head], rest) = rest.split_first_chunk().ok_or(Contradiction::Sites)?;
+        let SiteHead { pairs, has_error } =
+            SiteHead::from_word(head).ok_or(Contradiction::Values)?;
+        let split = rest.split_at_checked(usize::from(has_error));
+        let (error, rest) = split.ok_or(Contradiction::Sites)?;
         let words = rest.get(..2 * pairs).ok_or(Contradiction::Sites)?;
         let first = self.pairs.len();
         let (words, _) = words.as_chunks();
         self.pairs.extend(words.iter().map(|&[value, count]| Pair { value, count }));
-        self.sites.push(SiteSpan { total, pairs: first..self.pairs.len() });
-        self.topn += 2 + 2 * pairs;
+        let error = error.first().copied().unwrap_or(0);
+        self.sites.push(SiteSpan { total, error, pairs: first..self.pairs.len() });
+        self.topn += 2 + usize::from(has_error) + 2 * pairs;
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use core::convert::Infallible;
 use zerocopy::IntoBytes;
 
 use super::{Dump, Function, Module};
-use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
+use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE, SiteHead};
 use crate::raw::gcov::{FunctionRecord, ObjectRecord, Rule, Version};
 use crate::raw::layout::{MAX_SECTION, SectionKind};
 use crate::raw::writer::{Sink, Writer};
@@ -84,7 +84,11 @@ impl Module {
     fn write_sites<S: Sink>(&self, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
         for site in &self.sites {
             let pairs = self.pairs.get(site.pairs.clone()).unwrap_or_default();
-            writer.put(SectionKind::TopN, [site.total, pairs.len() as i64].as_bytes())?;
+            let head = SiteHead::new(pairs.len(), site.error);
+            writer.put(SectionKind::TopN, [site.total, head.to_word()].as_bytes())?;
+            if head.has_error {
+                writer.put_word(SectionKind::TopN, site.error)?;
+            }
             for pair in pairs {
                 writer.put(SectionKind::TopN, [pair.value, pair.count].as_bytes())?;
             }

@@ -13,11 +13,13 @@
 //! **COUNTERS**: for each function, for each kind the object uses except the top-N kinds, the
 //! counters as signed 64-bit words.
 //!
-//! **TOPN**: for each function, for each top-N kind the object uses, for each site: total, number of
-//! pairs, then the pairs `(value, count)` in the order of the site's list, all signed 64-bit words.
+//! **TOPN**: for each function, for each top-N kind the object uses, for each site: total,
+//! [`record::SiteHead`], the error if that says so, then the pairs `(value, count)` in the order of
+//! the site's list, all signed 64-bit words.
 
 pub mod kind;
 pub mod record;
+pub mod site;
 pub mod version;
 
 pub use kind::{Kind, Rule, Rules};

@@ -3,6 +3,7 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::raw::layout::Signature;
+use crate::raw::merge::SITE_LIMIT;
 
 /// One instrumented translation unit.
 ///
@@ -65,26 +66,61 @@ impl FunctionRecord {
     }
 }
 
+/// The second word of a site in TOPN: the number of values kept, its bits inverted if the site's error
+/// follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiteHead {
+    /// Number of values.
+    pub pairs: usize,
+    /// Whether the next word is the error; if not, it is 0.
+    pub has_error: bool,
+}
+
+impl SiteHead {
+    /// The head of a site.
+    #[inline(always)]
+    pub const fn new(pairs: usize, error: i64) -> Self {
+        Self { pairs, has_error: error != 0 }
+    }
+
+    /// As it is written.
+    #[inline(always)]
+    pub const fn to_word(self) -> i64 {
+        let pairs = self.pairs as i64;
+        if self.has_error { !pairs } else { pairs }
+    }
+
+    /// As it was written; `None` if there are more values than a site holds.
+    #[inline(always)]
+    pub const fn from_word(word: i64) -> Option<Self> {
+        let has_error = word < 0;
+        let pairs = if has_error { !word } else { word } as usize;
+        if pairs <= SITE_LIMIT { Some(Self { pairs, has_error }) } else { None }
+    }
+}
+
 /// What a module's signature takes of its records, in the order of the file; of a function the
 /// numbers of counters follow, word by word.
 impl Signature {
     /// Adds an object.
     pub fn object(&mut self, record: &ObjectRecord, path: &[u8]) {
-        self.word(record.version);
-        self.word(record.stamp);
-        self.word(record.checksum);
-        self.word(record.functions);
-        self.word(record.rules as u32);
-        self.word((record.rules >> 32) as u32);
+        self.halves(record.version, record.stamp);
+        self.halves(record.checksum, record.functions);
+        self.word(record.rules);
         self.bytes(path);
     }
 
     /// Adds a function.
+    #[inline(always)]
     pub fn function(&mut self, record: &FunctionRecord) {
-        self.word(record.ident);
-        self.word(record.lineno_checksum);
-        self.word(record.cfg_checksum);
-        self.word(record.flags);
+        self.halves(record.ident, record.lineno_checksum);
+        self.halves(record.cfg_checksum, record.flags);
+    }
+
+    /// Adds the number of a function's counters of a kind.
+    #[inline(always)]
+    pub fn counters(&mut self, number: u32) {
+        self.word(u64::from(number));
     }
 }
 
@@ -103,5 +139,15 @@ mod tests {
         assert_eq!(size_of::<FunctionRecord>(), 16);
         assert_eq!(FunctionRecord::size_with(1), 24);
         assert_eq!(FunctionRecord::size_with(4), 32);
+    }
+
+    #[test]
+    fn heads_of_sites() {
+        for (pairs, error, word) in [(0, 0, 0), (3, 0, 3), (0, 7, -1), (64, 1, -65)] {
+            let head = SiteHead::new(pairs, error);
+            assert_eq!(head.to_word(), word);
+            assert_eq!(SiteHead::from_word(word), Some(head));
+        }
+        assert_eq!([65, i64::MAX, -66, i64::MIN].map(SiteHead::from_word), [None; 4]);
     }
 }

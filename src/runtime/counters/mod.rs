@@ -1,14 +1,16 @@
 //! What the profilers do to a program's counters.
 //!
-//! [`values`] has the kinds with a fixed number of counters, [`topn`] the values of a site. Each
-//! exists in a plain form, which like the compiler's inline counting may lose increments between
-//! threads, and in an atomic form, which does not. None of them allocates from a heap, waits, or
-//! can fail: they are entered from anywhere, an instrumented `malloc` or signal handler included.
+//! [`values`] has the kinds with a fixed number of counters, [`topn`] the values of a site, [`nodes`]
+//! the region where these are kept. Each exists in a plain form, which like the compiler's inline
+//! counting may lose increments between threads, and in an atomic form, which does not. None of them
+//! allocates from a heap, waits, or can fail: they are entered from anywhere, an instrumented `malloc`
+//! or signal handler included.
 
+pub mod nodes;
 pub mod topn;
 pub mod values;
 
-use core::sync::atomic::{AtomicI64, Ordering};
+use crate::runtime::atomic::{AtomicI64, Ordering};
 
 /// How a counter is changed.
 pub trait Update {

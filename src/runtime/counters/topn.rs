@@ -1,235 +1,106 @@
 //! The values of a top-N site: which there were, and how often each.
 //!
-//! A site is three counters laid out by the compiler: the number of events, the number of nodes,
-//! and the head of a list of nodes. Layout of a node and rules are libgcov's (GCC 11 to 16), so
-//! that sites may be shared with libraries that carry libgcov: a value in the list is counted; a
-//! new one is appended while there are fewer than [`SITE_LIMIT`]; in a full site the smallest count
-//! goes down by one and the new value takes the place once that leaves nothing.
+//! A site is three counters laid out by the compiler ([`crate::raw::gcov::site`] says what is in them),
+//! the last of which leads to a list of nodes. The layout is libgcov's (GCC 11 to 16), so that sites may
+//! be shared with libraries that carry libgcov. As long as there are no more than [`SITE_LIMIT`] values
+//! they are all counted, in the order of their appearance.
 //!
-//! What is different is where nodes come from, a fixed region instead of mapped memory, and how
-//! they are linked:
+//! A site with more is kept by the *Space-Saving* algorithm (Metwally, Agrawal, El Abbadi, 2005): a
+//! new value takes the place, and the count, of one with the smallest count, which goes up by one.
+//! The counts of a site with N events and k places then always add up to N, so the smallest is at
+//! most N / k; no count is too small, none is too large by more than the largest count that was
+//! given away, the *floor*, and no value with more events than that is missing. Smallest counts are
+//! found by going round the list with a hand, as a clock does: where one was given away others like
+//! it are near.
 //!
+//! What else is different from libgcov:
+//!
+//! * Nodes come from a fixed region. Events for which none was left are counted, and stand in the
+//!   dump.
 //! * A node belongs to its site for ever. Lists only grow, at the end, by compare-and-swap from
 //!   NULL, in the plain form too: a signal handler between another profiler's load and store cannot
 //!   lose nodes, a walker never meets a node that changed sites, and the depth at which a walker
 //!   finds the end is the true length, so no race pushes a site past its limit.
 //! * A reset sets all counts to 0. Nodes with count 0 are free and taken in order, so that the values
 //!   stand in the order of their appearance since the reset, as in libgcov's new list.
-//! * In the atomic form a node whose value is being replaced has `REPLACING` in its count, and a
-//!   walker that raced with a replacement takes its increment back. So no value ever gets another's
-//!   events, and the total is the sum of the counts and of what the rules took off.
-//!
-//! Events for which no node was left are counted, and stand in the dump.
+//! * In the image's own sites the number of events is not counted, which would double the work of
+//!   the atomic form: it is the sum of the counts, and of the events in no node.
+//! * In the atomic form a node whose value is being replaced says so in its count, and a walker that
+//!   raced with a replacement takes its increment back. So no value ever gets another's events but by
+//!   the rule above. `tests/model` checks that for every order in which threads can meet.
+//! * Whenever a process ends, what lies in memory is a good site: at most one event of each thread is
+//!   missing, or stands at another value.
 #![allow(unsafe_code)]
 
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
+use super::nodes::{Index, Node, Nodes};
 use super::{Atomic, Plain, Update};
+use crate::raw::gcov::site::{REPLACING, SUMMED, Shape, total_and_error};
 use crate::raw::merge::{Pair, SITE_LIMIT};
+use crate::runtime::atomic::{AtomicI64, AtomicPtr, Ordering};
 
-/// Sites that can be full at the same time: with 3 MiB of address space, or on a board that has
-/// little more than the 48 KiB of the smaller number.
-pub const SITES: usize = if cfg!(feature = "runtime") { 4096 } else { 64 };
+/// A site with so many nodes has an index.
+const MANY: usize = if SITE_LIMIT < 9 { SITE_LIMIT } else { 9 };
 
-/// Nodes of one image.
-pub const NODES: usize = SITES * SITE_LIMIT;
-
-/// Added to the count of a node while its value is being replaced.
-const REPLACING: i64 = i64::MIN;
-
-/// A value of a site, in libgcov's layout.
-#[repr(C)]
-pub struct Node {
-    value: AtomicI64,
-    count: AtomicI64,
-    next: AtomicPtr<Node>,
-}
-
-#[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Node>() == 24);
-
-impl Node {
-    const fn new() -> Self {
-        let (value, count) = (AtomicI64::new(0), AtomicI64::new(0));
-        Self { value, count, next: AtomicPtr::new(null_mut()) }
-    }
-}
-
-/// How a node is changed.
+/// How an event is counted at a node.
 pub trait NodeUpdate: Update {
-    /// Counts an event at a node that held its value a moment ago; `false` if it is free.
+    /// Whether other threads may count at the same time.
+    const SHARED: bool;
+    /// Counts an event at a node that held its value a moment ago; `false` if it does no more.
     fn hit(node: &Node, value: i64) -> bool;
-    /// Gives a free node a value and its first event; `false` if it is free no more.
-    fn take(node: &Node, value: i64) -> bool;
-    /// Counts an event in a full site, of which this was the smallest node a moment ago.
-    fn replace(node: &Node, value: i64);
 }
 
 impl NodeUpdate for Plain {
+    const SHARED: bool = false;
+
     #[inline(always)]
     fn hit(node: &Node, _value: i64) -> bool {
         let before = node.count.load(Ordering::Relaxed);
-        if before == 0 {
-            return false;
+        if before > 0 {
+            node.count.store(before.wrapping_add(1), Ordering::Relaxed);
         }
-        node.count.store(before.wrapping_add(1), Ordering::Relaxed);
-        true
-    }
-
-    fn take(node: &Node, value: i64) -> bool {
-        node.value.store(value, Ordering::Relaxed);
-        node.count.store(1, Ordering::Relaxed);
-        true
-    }
-
-    fn replace(node: &Node, value: i64) {
-        match node.count.load(Ordering::Relaxed).wrapping_sub(1) {
-            less if less < 1 => drop(Self::take(node, value)),
-            less => node.count.store(less, Ordering::Relaxed),
-        }
+        before > 0
     }
 }
 
 impl NodeUpdate for Atomic {
+    const SHARED: bool = true;
+
     #[inline(always)]
     fn hit(node: &Node, value: i64) -> bool {
         let before = node.count.fetch_add(1, Ordering::AcqRel);
-        if before <= 0 || !holds(node, value) {
-            // Free, or about to get another value: then the event stays in the total only.
-            node.count.fetch_sub(1, Ordering::AcqRel);
+        let hit = before > 0 && node.holds(value);
+        if !hit {
+            take_back(node);
         }
-        before != 0
-    }
-
-    fn take(node: &Node, value: i64) -> bool {
-        replace_if(node, 0, value)
-    }
-
-    fn replace(node: &Node, value: i64) {
-        let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
-        let mut count = node.count.load(Ordering::Acquire);
-        // A negative count is another thread's replacement: it keeps the place, this event goes.
-        while count > 1 {
-            match node.count.compare_exchange(count, count - 1, yes, no) {
-                Ok(_) => return,
-                Err(now) => count = now,
-            }
-        }
-        replace_if(node, count, value);
+        hit
     }
 }
 
-/// Gives a node another value, with one event, if its count is still `count` and not negative.
-fn replace_if(node: &Node, count: i64, value: i64) -> bool {
-    let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
-    if count < 0 || node.count.compare_exchange(count, REPLACING, yes, no).is_err() {
-        return false;
-    }
-    node.value.store(value, Ordering::Relaxed);
-    // From REPLACING to 1; what others add meanwhile they take back themselves.
-    node.count.fetch_add(REPLACING.wrapping_neg().wrapping_add(1), Ordering::AcqRel);
-    true
+/// Takes an increment back from a node that is free or has got another value, unless a reset has done
+/// so.
+#[cold]
+fn take_back(node: &Node) {
+    let less = |count: i64| (count & !REPLACING != 0).then_some(count.wrapping_sub(1));
+    let _ = node.count.fetch_update(Ordering::AcqRel, Ordering::Relaxed, less);
 }
 
-/// The fixed region that nodes come from.
+/// The three counters of a site.
 #[repr(C)]
-pub struct Nodes<const N: usize = NODES> {
-    nodes: [Node; N],
-    used: AtomicUsize,
-    /// A node that lost the race for its place, for the next that needs one.
-    spare: AtomicPtr<Node>,
-    dropped: AtomicU64,
-}
-
-impl<const N: usize> Nodes<N> {
-    /// A region of which nothing is used.
-    pub const fn new() -> Self {
-        Self {
-            nodes: [const { Node::new() }; N],
-            used: AtomicUsize::new(0),
-            spare: AtomicPtr::new(null_mut()),
-            dropped: AtomicU64::new(0),
-        }
-    }
-
-    /// Events lost because the region was full.
-    pub fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
-    }
-
-    /// Forgets the losses.
-    pub fn reset_dropped(&self) {
-        self.dropped.store(0, Ordering::Relaxed);
-    }
-
-    /// The bytes in use: of nodes, and of what follows them.
-    #[cfg(feature = "live")]
-    pub fn in_use(&self) -> [&[u8]; 2] {
-        let nodes = self.nodes.get(..self.used.load(Ordering::Relaxed)).unwrap_or(&self.nodes);
-        let rest = size_of::<Self>().wrapping_sub(size_of_val(&self.nodes));
-        // SAFETY: atomics may be read as bytes; what changes meanwhile may be missing.
-        let nodes =
-            unsafe { core::slice::from_raw_parts(nodes.as_ptr().cast(), size_of_val(nodes)) };
-        // SAFETY: as above, the fields behind the nodes.
-        let rest = unsafe { core::slice::from_raw_parts((&raw const self.used).cast(), rest) };
-        [nodes, rest]
-    }
-
-    /// Events lost in a copy of this region that lies elsewhere.
-    ///
-    /// # Safety
-    ///
-    /// There must be one, so many bytes away.
-    #[cfg(feature = "live")]
-    pub unsafe fn dropped_at(&self, shift: isize) -> u64 {
-        let place = (&raw const self.dropped).wrapping_byte_offset(shift);
-        // SAFETY: promised by the caller.
-        unsafe { &*place }.load(Ordering::Relaxed)
-    }
-
-    /// A node that nobody else sees yet.
-    fn take(&self, value: i64) -> Option<&Node> {
-        let spare = self.spare.swap(null_mut(), Ordering::Acquire);
-        // SAFETY: a spare node is a node of this region that stands in no list.
-        let node = match unsafe { spare.as_ref() } {
-            Some(node) => node,
-            None => self.fresh()?,
-        };
-        node.value.store(value, Ordering::Relaxed);
-        node.count.store(1, Ordering::Relaxed);
-        Some(node)
-    }
-
-    fn fresh(&self) -> Option<&Node> {
-        // Looked at first so that the index cannot wrap round however many events find it full.
-        if self.used.load(Ordering::Relaxed) < N
-            && let Some(node) = self.nodes.get(self.used.fetch_add(1, Ordering::Relaxed))
-        {
-            return Some(node);
-        }
-        self.dropped.fetch_add(1, Ordering::Relaxed);
-        None
-    }
-
-    fn give_back(&self, node: &Node) {
-        self.spare.store((node as *const Node).cast_mut(), Ordering::Release);
-    }
-}
-
-impl<const N: usize> Default for Nodes<N> {
-    fn default() -> Self {
-        Self::new()
-    }
+pub struct Counters {
+    /// See [`SUMMED`].
+    pub first: AtomicI64,
+    /// See [`Shape`].
+    pub shape: AtomicI64,
+    /// The first node. On 32 bits the first half of a counter, on little-endian machines the one that
+    /// libgcov reads.
+    pub head: AtomicPtr<Node>,
 }
 
 /// A site in the program's memory.
 #[derive(Clone, Copy)]
-pub struct LiveSite<'c> {
-    total: &'c AtomicI64,
-    length: &'c AtomicI64,
-    head: &'c AtomicPtr<Node>,
-}
+pub struct LiveSite<'c>(&'c Counters);
 
 enum Found<'c> {
     /// The value's node.
@@ -238,47 +109,71 @@ enum Found<'c> {
     Free(&'c Node),
     /// The link at the end of a list with room for more.
     End(&'c AtomicPtr<Node>),
-    /// A full list, with the first of its smallest nodes.
-    Full(&'c Node),
+    /// A full list without the value.
+    Full,
+    /// Not the value's node, but one that is about to get a value, and may be the value's then.
+    Unknown,
+}
+
+/// An event on its way to a node that is not at hand.
+struct Event<'n, const N: usize, const I: usize> {
+    value: i64,
+    nodes: &'n Nodes<N, I>,
+    shared: bool,
 }
 
 impl<'c> LiveSite<'c> {
-    /// Takes the counters of a site; `None` if there are fewer than three.
+    /// Takes the counters of a site.
     ///
     /// # Safety
     ///
     /// The third counter must be 0 or have been set by a profiler, this one or libgcov's.
-    pub unsafe fn new(counters: &'c [AtomicI64]) -> Option<Self> {
-        let [total, length, head, ..] = counters else {
-            return None;
-        };
-        // SAFETY: the counter is aligned at least as a pointer and no smaller; profilers keep a
-        // pointer in it and nothing else. On 32 bits that is its first half, on little-endian
-        // machines the one that libgcov reads.
-        let head = unsafe { &*(&raw const *head).cast::<AtomicPtr<Node>>() };
-        Some(Self { total, length, head })
+    pub const unsafe fn new(counters: &'c [AtomicI64; 3]) -> Self {
+        // SAFETY: aligned at least as a pointer, no smaller, and profilers keep a pointer in the third
+        // and nothing else.
+        Self(unsafe { &*counters.as_ptr().cast() })
     }
 
-    /// Counts an event with this value.
-    #[inline]
-    pub fn count<U: NodeUpdate, const N: usize>(&self, value: i64, nodes: &Nodes<N>) {
-        // Only libgcov, merging a file into memory, makes a total negative; it counts no further.
-        if self.total.load(Ordering::Relaxed) < 0 {
-            return;
-        }
-        U::add(self.total, 1);
-        if !self.known(value).is_some_and(|node| U::hit(node, value)) {
-            self.count_new::<U, N>(value, nodes);
-        }
+    /// The site with these counters.
+    pub const fn of(counters: &'c Counters) -> Self {
+        Self(counters)
     }
 
-    /// The first node with the value, free or not. As little per node as a walk can do: sites of
-    /// many targets spend their time here.
+    /// Counts an event with this value. `owns` says whether something at an address is of this image.
     #[inline(always)]
-    fn known(&self, value: i64) -> Option<&'c Node> {
-        let mut link = self.head;
+    pub fn count<U: NodeUpdate, const N: usize, const I: usize>(
+        self,
+        value: i64,
+        nodes: &Nodes<N, I>,
+        owns: fn(usize) -> bool,
+    ) {
+        if self.0.first.load(Ordering::Relaxed) < SUMMED
+            || !self.known(value, nodes).is_some_and(|node| U::hit(node, value))
+        {
+            self.count_slowly(value, nodes, U::SHARED, owns);
+        }
+    }
+
+    /// The value's node, if it is at hand. As little as possible: programs spend their time here.
+    #[inline(always)]
+    fn known<'n, const N: usize, const I: usize>(
+        &self,
+        value: i64,
+        nodes: &'n Nodes<N, I>,
+    ) -> Option<&'n Node>
+    where
+        'c: 'n,
+    {
+        let first = follow(&self.0.head)?;
+        if first.holds(value) {
+            return Some(first);
+        }
+        if let Some(index) = nodes.index(self.shape().index(), first) {
+            return nodes.look_up(index, value);
+        }
+        let mut link = &first.next;
         while let Some(node) = follow(link) {
-            if holds(node, value) {
+            if node.holds(value) {
                 return Some(node);
             }
             link = &node.next;
@@ -286,64 +181,200 @@ impl<'c> LiveSite<'c> {
         None
     }
 
-    /// Counts an event with a value that has no node.
+    #[inline(always)]
+    fn shape(&self) -> Shape {
+        Shape(self.0.shape.load(Ordering::Acquire))
+    }
+
+    fn add_shape(&self, more: Shape) {
+        self.0.shape.fetch_add(more.0, Ordering::AcqRel);
+    }
+
+    /// Counts an event with a value that has no node at hand, or at a site whose events libgcov may
+    /// look for in the first counter.
     #[cold]
     #[inline(never)]
-    fn count_new<U: NodeUpdate, const N: usize>(&self, value: i64, nodes: &Nodes<N>) {
+    fn count_slowly<const N: usize, const I: usize>(
+        self,
+        value: i64,
+        nodes: &Nodes<N, I>,
+        shared: bool,
+        owns: fn(usize) -> bool,
+    ) {
+        let first = &self.0.first;
+        let mut total = first.load(Ordering::Relaxed);
+        if total == 0 && owns(core::ptr::from_ref(first).addr()) {
+            let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
+            total = first.compare_exchange(0, SUMMED, yes, no).err().unwrap_or(SUMMED);
+        }
+        // Only libgcov, merging a file into memory, makes a total negative; it counts no further.
+        if total < 0 {
+            return;
+        }
+        let event = Event { value, nodes, shared };
+        let counted =
+            self.known(value, nodes).is_some_and(|node| event.hit(node)) || self.attribute(&event);
+        if total < SUMMED || !counted {
+            let before = first.fetch_add(1, Ordering::Relaxed);
+            if total < SUMMED && before >= SUMMED && counted {
+                // The site's image has counted its first event there meanwhile.
+                first.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Finds or makes a place for an event; `false` if there is none.
+    fn attribute<const N: usize, const I: usize>(&self, event: &Event<'_, N, I>) -> bool {
         let mut fresh = None;
-        loop {
-            match self.find(value) {
-                Found::Node(node) => {
-                    if U::hit(node, value) {
-                        break;
-                    }
-                }
+        let node = loop {
+            if self.shape().nodes() >= SITE_LIMIT && self.index(event.nodes).is_some() {
+                break None;
+            }
+            match self.find(event.value) {
+                Found::Node(node) => break event.hit(node).then_some(node),
                 Found::Free(node) => {
-                    if U::take(node, value) {
-                        self.length.fetch_add(1, Ordering::Relaxed);
-                        break;
+                    if event.take(node, 0) {
+                        self.add_shape(Shape::NODE);
+                        break Some(node);
                     }
                 }
-                Found::Full(smallest) => {
-                    U::replace(smallest, value);
-                    break;
-                }
+                Found::Full | Found::Unknown => break None,
                 Found::End(link) => {
-                    let Some(node) = fresh.take().or_else(|| nodes.take(value)) else { return };
-                    let place = (node as *const Node).cast_mut();
+                    let Some(node) = fresh.take().or_else(|| event.nodes.take(event.value)) else {
+                        return false;
+                    };
+                    let place = core::ptr::from_ref(node).cast_mut();
                     let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
                     if link.compare_exchange(null_mut(), place, yes, no).is_ok() {
-                        self.length.fetch_add(1, Ordering::Relaxed);
-                        return;
+                        self.add_shape(Shape::NODE);
+                        break Some(node);
                     }
                     // Another thread, or a handler on top of this one, was first: look again.
                     fresh = Some(node);
                 }
             }
+        };
+        if let Some(fresh) = fresh {
+            event.nodes.give_back(fresh);
         }
-        if let Some(node) = fresh {
-            nodes.give_back(node);
+        let index = self.index(event.nodes).or_else(|| self.make_index(event));
+        match (node, index) {
+            (Some(node), Some(index)) if event.nodes.look_up(index, event.value).is_none() => {
+                event.nodes.enter(index, node);
+            }
+            (None, Some(index)) if self.shape().nodes() >= SITE_LIMIT => {
+                return self.give_place(index, event);
+            }
+            _ => {}
         }
+        node.is_some()
     }
 
-    /// Events so far.
-    pub fn total(&self) -> i64 {
-        self.total.load(Ordering::Relaxed)
+    #[inline(always)]
+    fn index<'n, const N: usize, const I: usize>(
+        &self,
+        nodes: &'n Nodes<N, I>,
+    ) -> Option<&'n Index> {
+        nodes.index(self.shape().index(), follow(&self.0.head)?)
+    }
+
+    /// Makes an index if there are enough nodes: in a site of others only when it is full, as it is to
+    /// libgcov then, which takes the whole counter for the number of nodes.
+    #[cold]
+    fn make_index<'n, const N: usize, const I: usize>(
+        &self,
+        event: &Event<'n, N, I>,
+    ) -> Option<&'n Index> {
+        let own = self.0.first.load(Ordering::Relaxed) >= SUMMED;
+        let shape = self.shape();
+        if shape.index() != 0 || shape.nodes() < if own { MANY } else { SITE_LIMIT } {
+            return None;
+        }
+        let number = event.nodes.reserve_index(follow(&self.0.head)?)?;
+        let with_index = |shape: i64| {
+            let without = Shape(shape).index() == 0;
+            without.then(|| shape.wrapping_add(Shape::of_index(number).0))
+        };
+        // One that lost the race stays unused.
+        let _ = self.0.shape.fetch_update(Ordering::AcqRel, Ordering::Acquire, with_index);
+        let index = self.index(event.nodes)?;
+        for node in self.nodes() {
+            event.nodes.enter(index, node);
+        }
+        Some(index)
+    }
+
+    /// Counts an event at a full site.
+    fn give_place<const N: usize, const I: usize>(
+        &self,
+        index: &Index,
+        event: &Event<'_, N, I>,
+    ) -> bool {
+        if !index.try_lock() {
+            let node = self.nodes().find(|node| node.holds(event.value));
+            return node.is_some_and(|node| event.hit(node));
+        }
+        let complete = event.nodes.complete(index, self.nodes());
+        let known = event.nodes.look_up(index, event.value);
+        let known =
+            known.or_else(|| self.nodes().find(|node| !complete && node.holds(event.value)));
+        let counted = match known {
+            Some(node) => event.hit(node),
+            None => self.smallest(index).is_some_and(|(node, count)| {
+                let given = event.take(node, count);
+                if given {
+                    event.nodes.enter(index, node);
+                }
+                given
+            }),
+        };
+        index.unlock();
+        counted
+    }
+
+    /// The next node of a full site, beginning at the hand, that has no more than the smallest count,
+    /// and its count. `None` if other threads have kept raising all of them meanwhile.
+    fn smallest(&self, index: &Index) -> Option<(&'c Node, i64)> {
+        let first = follow(&self.0.head)?;
+        let hand = follow(&index.hand).unwrap_or(first);
+        let mut floor = self.shape().floor();
+        for _ in 0..2 {
+            let (mut node, mut least) = (hand, i64::MAX);
+            for _ in 0..SITE_LIMIT {
+                let count = node.count.load(Ordering::Acquire);
+                let next = follow(&node.next).unwrap_or(first);
+                if (0..=floor).contains(&count) {
+                    index.hand.store(core::ptr::from_ref(next).cast_mut(), Ordering::Relaxed);
+                    return Some((node, count));
+                }
+                least = if count < 0 { least } else { least.min(count) };
+                node = next;
+            }
+            if least == i64::MAX {
+                break;
+            }
+            self.add_shape(Shape::of_floor(least.wrapping_sub(floor)));
+            floor = least;
+        }
+        None
     }
 
     /// The values in order of appearance, those without events left out.
-    pub fn pairs(&self) -> impl Iterator<Item = Pair> + use<'c> {
-        let pairs = self.nodes().map(|node| Pair {
-            value: node.value.load(Ordering::Relaxed),
-            count: node.count.load(Ordering::Relaxed),
-        });
-        pairs.filter(|pair| pair.count > 0)
+    pub fn pairs(&self) -> Pairs<'c> {
+        Pairs(self.nodes())
     }
 
-    /// Forgets all events. The nodes stay with the site.
+    /// Number of events, and by how much each count may be wrong, given the sum of the counts.
+    pub fn total_and_error(&self, counts: i64) -> (i64, i64) {
+        total_and_error(self.0.first.load(Ordering::Relaxed), self.shape(), counts)
+    }
+
+    /// Forgets all events. The nodes and the index stay with the site.
     pub fn reset(&self) {
-        self.total.store(0, Ordering::Relaxed);
-        self.length.store(0, Ordering::Relaxed);
+        let summed = self.0.first.load(Ordering::Relaxed) >= SUMMED;
+        self.0.first.store(if summed { SUMMED } else { 0 }, Ordering::Relaxed);
+        let index = Shape::of_index(self.shape().index());
+        self.0.shape.store(index.0, Ordering::Relaxed);
         self.nodes().for_each(|node| node.count.store(0, Ordering::Relaxed));
     }
 
@@ -351,7 +382,7 @@ impl<'c> LiveSite<'c> {
     /// says nothing.
     #[cfg(feature = "live")]
     pub fn relocate(&self, translate: impl Fn(usize) -> Option<&'c Node>) {
-        let mut link = self.head;
+        let mut link = &self.0.head;
         for _ in 0..SITE_LIMIT {
             let node = translate(link.load(Ordering::Relaxed) as usize);
             let place = node.map_or(null_mut(), |node| core::ptr::from_ref(node).cast_mut());
@@ -363,38 +394,87 @@ impl<'c> LiveSite<'c> {
     }
 
     fn find(&self, value: i64) -> Found<'c> {
-        let mut link = self.head;
-        let mut smallest: Option<(&Node, i64)> = None;
+        let mut link = &self.0.head;
+        let mut unknown = false;
         for _ in 0..SITE_LIMIT {
             let Some(node) = follow(link) else {
-                return Found::End(link);
+                return if unknown { Found::Unknown } else { Found::End(link) };
             };
-            let count = node.count.load(Ordering::Relaxed);
-            if count == 0 {
-                return Found::Free(node);
+            match node.count.load(Ordering::Acquire) {
+                0 if unknown => return Found::Unknown,
+                0 => return Found::Free(node),
+                count => unknown |= count < 0,
             }
-            if holds(node, value) {
+            if node.holds(value) {
                 return Found::Node(node);
             }
-            if count >= 0 && smallest.is_none_or(|(_, least)| count < least) {
-                smallest = Some((node, count));
-            }
             link = &node.next;
         }
-        match (smallest, follow(self.head)) {
-            (Some((node, _)), _) | (None, Some(node)) => Found::Full(node),
-            (None, None) => Found::End(self.head),
-        }
+        Found::Full
     }
 
-    fn nodes(&self) -> impl Iterator<Item = &'c Node> + use<'c> {
-        let mut link = self.head;
-        // The limit also ends a list that libgcov's races made longer.
-        (0..SITE_LIMIT).map_while(move |_| {
-            let node = follow(link)?;
-            link = &node.next;
-            Some(node)
-        })
+    /// Its nodes, free ones at the end.
+    #[inline(always)]
+    fn nodes(&self) -> List<'c> {
+        List { link: &self.0.head, left: SITE_LIMIT }
+    }
+}
+
+/// The nodes of a site.
+#[derive(Clone)]
+pub struct List<'c> {
+    link: &'c AtomicPtr<Node>,
+    /// Also ends a list that libgcov's races made longer.
+    left: usize,
+}
+
+impl<'c> Iterator for List<'c> {
+    type Item = &'c Node;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<&'c Node> {
+        self.left = self.left.checked_sub(1)?;
+        let node = follow(self.link)?;
+        self.link = &node.next;
+        Some(node)
+    }
+}
+
+/// The values of a site.
+#[derive(Clone)]
+pub struct Pairs<'c>(List<'c>);
+
+impl Iterator for Pairs<'_> {
+    type Item = Pair;
+
+    fn next(&mut self) -> Option<Pair> {
+        self.0.by_ref().map(Node::pair).find(|pair| pair.count > 0)
+    }
+}
+
+impl<const N: usize, const I: usize> Event<'_, N, I> {
+    #[inline(never)]
+    fn hit(&self, node: &Node) -> bool {
+        if self.shared { Atomic::hit(node, self.value) } else { Plain::hit(node, self.value) }
+    }
+
+    /// Gives the event the place of a node whose count is still `count`, which goes up by one.
+    fn take(&self, node: &Node, count: i64) -> bool {
+        if !self.shared {
+            node.value.store(self.value, Ordering::Relaxed);
+            node.count.store(count.wrapping_add(1), Ordering::Relaxed);
+            return true;
+        }
+        let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
+        let replacing = count | REPLACING;
+        if count < 0 || node.count.compare_exchange(count, replacing, yes, no).is_err() {
+            return false;
+        }
+        node.value.store(self.value, Ordering::Relaxed);
+        // What others add meanwhile they take back themselves. In two steps, as a reset may come.
+        node.count.fetch_add(1, Ordering::AcqRel);
+        node.count.fetch_and(!REPLACING, Ordering::AcqRel);
+        true
     }
 }
 
@@ -404,127 +484,173 @@ fn follow<'c>(link: &AtomicPtr<Node>) -> Option<&'c Node> {
     unsafe { link.load(Ordering::Acquire).as_ref() }
 }
 
-#[inline(always)]
-fn holds(node: &Node, value: i64) -> bool {
-    node.value.load(Ordering::Relaxed) == value
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
     use std::vec::Vec;
 
     use super::*;
-    use crate::raw::merge::Site;
 
-    type Counters = [AtomicI64; 3];
+    const OWNED: fn(usize) -> bool = |_| true;
+    const ANOTHERS: fn(usize) -> bool = |_| false;
 
     fn counters() -> Counters {
-        [const { AtomicI64::new(0) }; 3]
+        let (first, shape) = (AtomicI64::new(0), AtomicI64::new(0));
+        Counters { first, shape, head: AtomicPtr::new(null_mut()) }
     }
 
     fn site(counters: &Counters) -> LiveSite<'_> {
-        // SAFETY: only this module's profiler writes the counters.
-        unsafe { LiveSite::new(counters) }.unwrap()
+        LiveSite::of(counters)
+    }
+
+    fn region<const N: usize>() -> Nodes<N, 2> {
+        Nodes::new()
+    }
+
+    fn floor(counters: &Counters) -> i64 {
+        site(counters).shape().floor()
+    }
+
+    fn length(counters: &Counters) -> usize {
+        site(counters).shape().nodes()
     }
 
     fn kept(counters: &Counters) -> Vec<(i64, i64)> {
         site(counters).pairs().map(|pair| (pair.value, pair.count)).collect()
     }
 
-    #[test]
-    fn a_full_site_gives_a_place_to_a_value_that_insists() {
-        let (counters, nodes) = (counters(), Nodes::<64>::new());
-        for value in (0..32).chain(0..32) {
-            site(&counters).count::<Plain, _>(value, &nodes);
-        }
-        site(&counters).count::<Plain, _>(100, &nodes);
-        assert_eq!(kept(&counters)[0], (0, 1));
-        site(&counters).count::<Plain, _>(100, &nodes);
-        assert_eq!(kept(&counters)[0], (100, 1));
-        assert_eq!(site(&counters).total(), 66);
-        assert_eq!(counters[1].load(Ordering::Relaxed), 32);
+    fn total(counters: &Counters) -> i64 {
+        site(counters).total_and_error(site(counters).pairs().map(|pair| pair.count).sum()).0
+    }
+
+    fn count<U: NodeUpdate, const N: usize>(
+        counters: &Counters,
+        nodes: &Nodes<N, 2>,
+        values: impl IntoIterator<Item = i64>,
+    ) {
+        values.into_iter().for_each(|value| site(counters).count::<U, _, _>(value, nodes, OWNED));
     }
 
     #[test]
-    fn both_forms_follow_the_rules_of_merging() {
-        let values = || (0..5000i64).map(|i| (i * i + i / 7) % 41);
-        let (plain, atomic, nodes) = (counters(), counters(), Nodes::<64>::new());
-        let mut model = Site::new(0);
-        for value in values() {
-            site(&plain).count::<Plain, _>(value, &nodes);
-            site(&atomic).count::<Atomic, _>(value, &nodes);
-            model.merge(1).pair(Pair { value, count: 1 });
+    fn a_new_value_takes_place_and_count_of_the_next_smallest() {
+        let (counters, nodes) = (counters(), region::<100>());
+        count::<Plain, _>(&counters, &nodes, (0..64).chain(0..63));
+        assert_eq!(floor(&counters), 0);
+        count::<Plain, _>(&counters, &nodes, [100]);
+        assert_eq!((kept(&counters)[63], floor(&counters)), ((100, 2), 1));
+        count::<Plain, _>(&counters, &nodes, [101, 102, 101]);
+        assert_eq!(kept(&counters)[..3], [(101, 4), (102, 3), (2, 2)]);
+        assert_eq!((total(&counters), floor(&counters)), (131, 2));
+        assert_eq!(length(&counters), 64);
+    }
+
+    /// The bounds that Space-Saving promises, for values of many distributions.
+    #[test]
+    fn no_count_is_too_small_nor_too_large_by_more_than_the_floor() {
+        let distributions: [fn(i64) -> i64; 5] = [
+            |i| i % 65,
+            |i| i * 7919 % 200,
+            |i| (i * i + i / 7) % 1000,
+            |i| 1000 / (1 + i * 7919 % 1000),
+            |i| if i < 9000 { i } else { i % 50 },
+        ];
+        for (number, value) in distributions.into_iter().enumerate() {
+            let (plain, atomic) = (counters(), counters());
+            let (nodes, more) = (region::<100>(), region::<100>());
+            count::<Plain, _>(&plain, &nodes, (0..20_000).map(value));
+            count::<Atomic, _>(&atomic, &more, (0..20_000).map(value));
+            assert_eq!(kept(&plain), kept(&atomic), "distribution {number}");
+            let floor = floor(&plain);
+            assert!(floor <= 20_000 / 64, "distribution {number}: {floor}");
+            let mut truth = BTreeMap::new();
+            (0..20_000).for_each(|i| *truth.entry(value(i)).or_insert(0) += 1);
+            let kept: BTreeMap<_, _> = kept(&plain).into_iter().collect();
+            assert_eq!((kept.len(), kept.values().sum::<i64>()), (truth.len().min(64), 20_000));
+            for (value, truth) in truth {
+                let most = kept.get(&value).map_or(truth..=floor, |&count| count - floor..=count);
+                assert!(most.contains(&truth), "distribution {number}: {value}, {truth} times");
+            }
         }
-        let model: Vec<_> = model.pairs.iter().map(|pair| (pair.value, pair.count)).collect();
-        assert_eq!(kept(&plain), model);
-        assert_eq!(kept(&atomic), model);
     }
 
     #[test]
     fn a_full_region_drops_and_counts() {
-        let (counters, nodes) = (counters(), Nodes::<2>::new());
-        (0..5).for_each(|value| site(&counters).count::<Plain, _>(value, &nodes));
+        let (counters, nodes) = (counters(), region::<2>());
+        count::<Plain, _>(&counters, &nodes, 0..5);
         assert_eq!(kept(&counters), [(0, 1), (1, 1)]);
-        assert_eq!((site(&counters).total(), nodes.dropped()), (5, 3));
+        assert_eq!((total(&counters), nodes.dropped()), (5, 3));
+    }
+
+    #[test]
+    fn sites_of_others_are_counted_as_libgcov_does() {
+        let (counters, nodes) = (counters(), region::<100>());
+        for value in (0..80).chain(0..10) {
+            site(&counters).count::<Atomic, _, _>(value, &nodes, ANOTHERS);
+        }
+        assert_eq!(counters.first.load(Ordering::Relaxed), 90);
+        assert_eq!((total(&counters), kept(&counters)[20]), (90, (4, 2)));
+        counters.first.store(-5, Ordering::Relaxed);
+        count::<Plain, _>(&counters, &nodes, [0]);
+        assert_eq!(total(&counters), -5);
+    }
+
+    /// With more full sites than indexes, those without one keep what they have.
+    #[test]
+    fn a_full_site_without_an_index_says_what_it_lost() {
+        let (sites, nodes) = ([counters(), counters(), counters()], region::<300>());
+        sites.iter().for_each(|counters| count::<Plain, _>(counters, &nodes, (0..70).chain(0..5)));
+        assert_eq!((kept(&sites[1])[0], total(&sites[1])), ((64, 2), 75));
+        assert_eq!((kept(&sites[2])[0], total(&sites[2])), ((0, 2), 75));
+        assert_eq!(kept(&sites[2]).iter().map(|(_, count)| count).sum::<i64>(), 69);
     }
 
     #[test]
     fn a_reset_site_starts_anew_in_its_old_nodes() {
-        let (counters, nodes) = (counters(), Nodes::<32>::new());
-        (0..32).for_each(|value| site(&counters).count::<Plain, _>(value, &nodes));
+        let (counters, nodes) = (counters(), region::<64>());
+        count::<Plain, _>(&counters, &nodes, 0..70);
         site(&counters).reset();
-        assert_eq!(kept(&counters), []);
-        for value in [7, 100, 3, 100] {
-            site(&counters).count::<Plain, _>(value, &nodes);
-        }
+        nodes.reset_indexes();
+        assert_eq!((kept(&counters), total(&counters)), (Vec::new(), 0));
+        count::<Plain, _>(&counters, &nodes, [7, 100, 3, 100]);
         assert_eq!(kept(&counters), [(7, 1), (100, 2), (3, 1)]);
-        assert_eq!(counters[1].load(Ordering::Relaxed), 3);
+        assert_eq!((length(&counters), total(&counters)), (3, 4));
         site(&counters).reset();
-        for value in (100..132).chain([0]) {
-            site(&counters).count::<Atomic, _>(value, &nodes);
-        }
-        let expected = [(0, 1)].into_iter().chain((101..132).map(|value| (value, 1)));
+        nodes.reset_indexes();
+        count::<Atomic, _>(&counters, &nodes, 100..165);
+        let expected = [(164, 2)].into_iter().chain((101..164).map(|value| (value, 1)));
         assert!(kept(&counters).into_iter().eq(expected));
-        assert_eq!((counters[1].load(Ordering::Relaxed), nodes.dropped()), (32, 0));
+        assert_eq!((length(&counters), nodes.dropped()), (64, 0));
+    }
+
+    /// Counts in four threads; gives what was kept.
+    fn in_threads(counters: &Counters, value: fn(i64) -> i64) -> BTreeMap<i64, i64> {
+        let nodes = region::<200>();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| count::<Atomic, _>(counters, &nodes, (0..20_000).map(value)));
+            }
+        });
+        let kept = kept(counters);
+        let values: BTreeMap<_, _> = kept.iter().copied().collect();
+        assert_eq!(values.len(), kept.len(), "a value has two nodes");
+        values
     }
 
     #[test]
     fn threads_lose_nothing_while_there_is_room() {
-        let (counters, nodes) = (counters(), Nodes::<64>::new());
-        let count = || {
-            for i in 0..20_000i64 {
-                site(&counters).count::<Atomic, _>(i % 31, &nodes);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(count);
-            }
-        });
-        let kept: BTreeMap<_, _> = kept(&counters).into_iter().collect();
-        assert_eq!(kept.len(), 31);
+        let counters = counters();
+        let kept = in_threads(&counters, |i| i % 63);
+        assert_eq!(kept.len(), 63);
         assert_eq!(kept.values().sum::<i64>(), 80_000);
-        assert_eq!(site(&counters).total(), 80_000);
+        assert_eq!(total(&counters), 80_000);
     }
 
     #[test]
     fn threads_in_a_full_site_never_count_too_much() {
-        let (counters, nodes) = (counters(), Nodes::<64>::new());
-        let count = || {
-            for i in 0..20_000i64 {
-                site(&counters).count::<Atomic, _>(i * 7 % 64, &nodes);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(count);
-            }
-        });
-        let kept = kept(&counters);
-        let values: BTreeMap<_, _> = kept.iter().copied().collect();
-        assert!(kept.len() <= SITE_LIMIT && values.len() == kept.len());
-        assert!(kept.iter().map(|(_, count)| count).sum::<i64>() <= site(&counters).total());
-        assert_eq!(counters[1].load(Ordering::Relaxed), 32);
+        let counters = counters();
+        let kept = in_threads(&counters, |i| i * 7 % 128);
+        assert_eq!((kept.len(), length(&counters)), (64, 64));
+        assert!(kept.values().sum::<i64>() <= 80_000);
+        assert_eq!(total(&counters), 80_000);
     }
 }

@@ -1,6 +1,6 @@
 //! Interval, power-of-two, average and or-of-all counters.
 
-use core::sync::atomic::AtomicI64;
+use crate::runtime::atomic::AtomicI64;
 
 use super::Update;
 
@@ -39,7 +39,7 @@ pub fn ior<U: Update>(bits: &AtomicI64, value: i64) {
 
 #[cfg(test)]
 mod tests {
-    use core::sync::atomic::Ordering;
+    use crate::runtime::atomic::Ordering;
     use std::vec::Vec;
 
     use super::super::{Atomic, Plain};

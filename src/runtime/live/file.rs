@@ -11,7 +11,7 @@ use crate::raw::layout::{Identity, SectionKind, Sums};
 use crate::raw::live::{Header, ID, MAGIC, MOST, START};
 use crate::raw::writer::{Buffer, Sink, Writer};
 use crate::runtime::abi::gcov::{Part, Shift};
-use crate::runtime::counters::topn::{Node, Nodes};
+use crate::runtime::counters::nodes::{Node, Nodes};
 use crate::runtime::message::decimal;
 use crate::runtime::module::{LiveModule, Objects};
 use crate::runtime::place::Path;
@@ -174,8 +174,7 @@ impl Live {
                 sys::write_at(file, bytes, region.offset(array.counters.as_ptr() as usize))?;
             }
         }
-        let [used, rest] = nodes.in_use();
-        for bytes in [used, rest] {
+        for bytes in nodes.in_use() {
             sys::write_at(file, bytes, region.offset(bytes.as_ptr() as usize))?;
         }
         let end = START.saturating_add(region.length as u64);

@@ -31,7 +31,8 @@ use core::sync::atomic::{AtomicI64, AtomicPtr};
 use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
 use crate::raw::gcov::version::OLDEST;
 use crate::raw::gcov::{FunctionRecord, Kind, Rule, Rules, Version};
-use crate::runtime::counters::topn::LiveSite;
+use crate::runtime::counters::nodes::Node;
+use crate::runtime::counters::topn::{Counters, LiveSite};
 
 const POINTER: usize = size_of::<usize>();
 const NEXT: usize = POINTER;
@@ -45,6 +46,9 @@ pub struct Info {
 }
 
 const _: () = assert!(core::mem::offset_of!(Info, next) == NEXT);
+const _: () = assert!(size_of::<Counters>() <= 8 * LISTED_SITE);
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Node>() == 24);
 
 /// Addresses of the merge functions, by which an object says how its counters merge.
 #[derive(Clone, Copy, Debug)]
@@ -312,7 +316,7 @@ impl Array {
             return None;
         }
         // SAFETY: the compiler laid the counters out for a site, whose list only a profiler touches.
-        unsafe { LiveSite::new(site) }
+        site.first_chunk().map(|site| unsafe { LiveSite::new(site) })
     }
 
     /// The counters as top-N sites; none if the kind is another.

@@ -1,0 +1,96 @@
+//! A top-N site as it is in a program's memory, and so in a live file.
+//!
+//! The compiler lays out three counters:
+//!
+//! | counter | bits | content |
+//! |---|---|---|
+//! | 0 | all | number of events, as libgcov has it; or [`SUMMED`] and the number of events in no node |
+//! | 1 | 0 to 7 | number of nodes |
+//! | 1 | 8 to 19 | number of the runtime's index for the site, 0 if it has none |
+//! | 1 | 20 to 63 | the floor: the largest count that a node had when its place was given away |
+//! | 2 | all | address of the first node |
+//!
+//! A node is three words: value, count, address of the next node.
+
+/// In the first counter of a site whose events are the sum of its nodes' counts, and what is added
+/// here.
+pub const SUMMED: i64 = 1 << 62;
+
+/// In the count of a node while its value is being replaced.
+pub const REPLACING: i64 = i64::MIN;
+
+/// The second counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape(pub i64);
+
+impl Shape {
+    /// Added for one more node.
+    pub const NODE: Self = Self(1);
+
+    /// Added for an index.
+    #[inline(always)]
+    pub const fn of_index(number: u32) -> Self {
+        Self((number as i64) << 8)
+    }
+
+    /// Added where the floor rises.
+    #[inline(always)]
+    pub const fn of_floor(rise: i64) -> Self {
+        Self(rise << 20)
+    }
+
+    /// Number of nodes.
+    #[inline(always)]
+    pub const fn nodes(self) -> usize {
+        (self.0 & 0xff) as usize
+    }
+
+    /// Number of the index, 0 if there is none.
+    #[inline(always)]
+    pub const fn index(self) -> u32 {
+        (self.0 >> 8 & 0xfff) as u32
+    }
+
+    /// The largest count that was given away.
+    #[inline(always)]
+    pub const fn floor(self) -> i64 {
+        (self.0 as u64 >> 20) as i64
+    }
+}
+
+/// Number of events of a site, and by how much each count may be wrong, from its first two counters and
+/// the sum of its nodes' counts.
+pub const fn total_and_error(first: i64, shape: Shape, counts: i64) -> (i64, i64) {
+    let total =
+        if first >= SUMMED { first.wrapping_sub(SUMMED).wrapping_add(counts) } else { first };
+    // Events in no node may have had any value.
+    let lost = total.wrapping_sub(counts);
+    (total, shape.floor().wrapping_add(if lost > 0 { lost } else { 0 }))
+}
+
+/// The events of a node, from its second word.
+#[inline(always)]
+pub const fn count(word: i64) -> i64 {
+    word & !REPLACING
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_has_three_parts() {
+        let parts = [Shape(64), Shape::of_index(4095), Shape::of_floor((1 << 44) - 1)];
+        let shape = Shape(parts.iter().map(|part| part.0).sum());
+        assert_eq!((shape.nodes(), shape.index(), shape.floor()), (64, 4095, (1 << 44) - 1));
+    }
+
+    #[test]
+    fn events_in_no_node_are_an_error() {
+        let floor = Shape(Shape::of_floor(5).0 + 64);
+        assert_eq!(total_and_error(SUMMED + 3, floor, 100), (103, 8));
+        assert_eq!(total_and_error(103, Shape(64), 100), (103, 3));
+        assert_eq!(total_and_error(-5, Shape(1), 5), (-5, 0));
+        assert_eq!(count(REPLACING + 7), 7);
+    }
+}

@@ -1,0 +1,315 @@
+//! The fixed region that nodes of top-N sites come from, and the indexes by which sites with many
+//! nodes find them.
+//!
+//! A node has libgcov's layout and stands in its site's list, see [`super::topn`]. A site with more
+//! than a few nodes has an index besides: a table of [`SLOTS`] numbers of nodes, open addressing by
+//! the value. The index is only a way to nodes, never the truth: what it leads to is looked at, and
+//! what it does not lead to is looked for in the list. So it may lag behind, and a slot whose node
+//! has got another value just stays until the table is filled anew. Nothing in it is needed to read
+//! a site.
+#![allow(unsafe_code)]
+
+use core::ptr::null_mut;
+
+use crate::raw::gcov::site;
+use crate::raw::merge::{Pair, SITE_LIMIT};
+use crate::runtime::atomic::{
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+};
+
+/// Nodes of one image: 3 MiB of address space, or 36 KiB for a board that has little more.
+pub const NODES: usize = if cfg!(feature = "runtime") { 128 * 1024 } else { 1536 };
+/// Sites of one image that can have an index.
+pub const INDEXES: usize = if cfg!(feature = "runtime") { 1024 } else { 8 };
+
+/// Twice as many as a site has nodes, so that most searches end at their first slot.
+const SLOTS: usize = 2 * SITE_LIMIT;
+/// Slots in use at which the table is filled anew: some hold what their nodes had before.
+const MOST_USED: u32 = (SLOTS / 4 * 3) as u32;
+
+const _: () = assert!(SLOTS.is_power_of_two());
+
+/// A value of a site, in libgcov's layout.
+#[repr(C)]
+pub struct Node {
+    /// The value.
+    pub value: AtomicI64,
+    /// How often it was seen; 0 if the node is free. See [`site::REPLACING`].
+    pub count: AtomicI64,
+    /// The next node of the site.
+    pub next: AtomicPtr<Node>,
+}
+
+impl Node {
+    const fn new() -> Self {
+        let (value, count) = (AtomicI64::new(0), AtomicI64::new(0));
+        Self { value, count, next: AtomicPtr::new(null_mut()) }
+    }
+
+    /// The value and its count.
+    #[inline(always)]
+    pub fn pair(&self) -> Pair {
+        let [value, count] = [&self.value, &self.count].map(|word| word.load(Ordering::Relaxed));
+        Pair { value, count: site::count(count) }
+    }
+
+    /// Whether the node is the value's.
+    #[inline(always)]
+    pub fn holds(&self, value: i64) -> bool {
+        self.value.load(Ordering::Relaxed) == value
+    }
+}
+
+/// How a site with many nodes finds them, and whose place is next to be given away.
+#[repr(C)]
+pub struct Index {
+    /// Numbers of nodes, counted from 1; 0 is an empty slot.
+    slots: [AtomicU32; SLOTS],
+    used: AtomicU32,
+    /// Held by who gives a place away. Nobody waits for it.
+    busy: AtomicBool,
+    /// Whether every node is in the table.
+    complete: AtomicBool,
+    /// Where the search for the next place to give away begins.
+    pub hand: AtomicPtr<Node>,
+}
+
+impl Index {
+    const fn new() -> Self {
+        Self {
+            slots: [const { AtomicU32::new(0) }; SLOTS],
+            used: AtomicU32::new(0),
+            busy: AtomicBool::new(false),
+            complete: AtomicBool::new(false),
+            hand: AtomicPtr::new(null_mut()),
+        }
+    }
+
+    /// Becomes the one who may give places away, until [`Index::unlock`]; `false` if somebody is.
+    pub fn try_lock(&self) -> bool {
+        !self.busy.swap(true, Ordering::Acquire)
+    }
+
+    /// Ends what [`Index::try_lock`] began.
+    pub fn unlock(&self) {
+        self.busy.store(false, Ordering::Release);
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.used.load(Ordering::Relaxed) >= MOST_USED
+    }
+
+    fn clear(&self) {
+        self.complete.store(false, Ordering::Relaxed);
+        self.slots.iter().for_each(|slot| slot.store(0, Ordering::Relaxed));
+        self.used.store(0, Ordering::Relaxed);
+    }
+
+    /// The slots at which a value may be, in order.
+    #[inline(always)]
+    fn slots(&self, value: i64) -> Slots<'_> {
+        // The golden ratio spreads values that follow each other.
+        let product = (value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let first = (product >> (64 - SLOTS.trailing_zeros())) as usize;
+        Slots { slots: &self.slots, next: first, left: SLOTS }
+    }
+}
+
+struct Slots<'i> {
+    slots: &'i [AtomicU32; SLOTS],
+    next: usize,
+    left: usize,
+}
+
+impl<'i> Iterator for Slots<'i> {
+    type Item = &'i AtomicU32;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<&'i AtomicU32> {
+        self.left = self.left.checked_sub(1)?;
+        let slot = self.slots.get(self.next % SLOTS)?;
+        self.next += 1;
+        Some(slot)
+    }
+}
+
+/// The region.
+#[repr(C)]
+pub struct Nodes<const N: usize = NODES, const I: usize = INDEXES> {
+    nodes: [Node; N],
+    indexes: [Index; I],
+    used: AtomicUsize,
+    indexes_used: AtomicUsize,
+    /// A node that lost the race for its place, for the next that needs one.
+    spare: AtomicPtr<Node>,
+    dropped: AtomicU64,
+}
+
+impl<const N: usize, const I: usize> Nodes<N, I> {
+    /// A region of which nothing is used.
+    pub const fn new() -> Self {
+        Self {
+            nodes: [const { Node::new() }; N],
+            indexes: [const { Index::new() }; I],
+            used: AtomicUsize::new(0),
+            indexes_used: AtomicUsize::new(0),
+            spare: AtomicPtr::new(null_mut()),
+            dropped: AtomicU64::new(0),
+        }
+    }
+
+    /// Events lost because the region was full.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Forgets the losses.
+    pub fn reset_dropped(&self) {
+        self.dropped.store(0, Ordering::Relaxed);
+    }
+
+    /// Empties all indexes, when all counts have been set back, and ends what a thread that is not
+    /// in this process has begun.
+    pub fn reset_indexes(&self) {
+        for index in self.indexes.iter().take(self.indexes_used.load(Ordering::Relaxed)) {
+            index.clear();
+            index.hand.store(null_mut(), Ordering::Relaxed);
+            index.unlock();
+        }
+    }
+
+    /// The bytes in use: of nodes, of indexes, and of what follows them.
+    #[cfg(feature = "live")]
+    pub fn in_use(&self) -> [&[u8]; 3] {
+        let nodes = self.nodes.get(..self.used.load(Ordering::Relaxed)).unwrap_or(&self.nodes);
+        let indexes = self.indexes.get(..self.indexes_used.load(Ordering::Relaxed));
+        let indexes = indexes.unwrap_or(&self.indexes);
+        let rest = core::mem::offset_of!(Self, used)..size_of::<Self>();
+        [
+            bytes_of(nodes.as_ptr().cast(), size_of_val(nodes)),
+            bytes_of(indexes.as_ptr().cast(), size_of_val(indexes)),
+            bytes_of((&raw const self.used).cast(), rest.len()),
+        ]
+    }
+
+    /// Events lost in a copy of this region that lies elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// There must be one, so many bytes away.
+    #[cfg(feature = "live")]
+    pub unsafe fn dropped_at(&self, shift: isize) -> u64 {
+        let place = (&raw const self.dropped).wrapping_byte_offset(shift);
+        // SAFETY: promised by the caller.
+        unsafe { &*place }.load(Ordering::Relaxed)
+    }
+
+    /// A node with one event that nobody else sees yet.
+    pub fn take(&self, value: i64) -> Option<&Node> {
+        let mut spare = self.spare.load(Ordering::Relaxed);
+        if !spare.is_null() {
+            spare = self.spare.swap(null_mut(), Ordering::Acquire);
+        }
+        // SAFETY: a spare node is a node of this region that stands in no list.
+        let node = match unsafe { spare.as_ref() } {
+            Some(node) => node,
+            None => self.fresh()?,
+        };
+        node.value.store(value, Ordering::Relaxed);
+        node.count.store(1, Ordering::Relaxed);
+        Some(node)
+    }
+
+    fn fresh(&self) -> Option<&Node> {
+        // Looked at first so that the index cannot wrap round however many events find it full.
+        if self.used.load(Ordering::Relaxed) < N
+            && let Some(node) = self.nodes.get(self.used.fetch_add(1, Ordering::Relaxed))
+        {
+            return Some(node);
+        }
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+
+    /// Takes a node back that [`Nodes::take`] gave and nobody saw.
+    pub fn give_back(&self, node: &Node) {
+        self.spare.store(core::ptr::from_ref(node).cast_mut(), Ordering::Release);
+    }
+
+    /// The index with this number, of a site with this first node.
+    #[inline(always)]
+    pub fn index(&self, number: u32, first: &Node) -> Option<&Index> {
+        // Who has taken the first node has made the index.
+        let own = self.offset(first) < size_of_val(&self.nodes);
+        self.indexes.get((number as usize).wrapping_sub(1)).filter(|_| own)
+    }
+
+    /// Reserves an index for the site with this first node, if there is one left; gives its number.
+    pub fn reserve_index(&self, first: &Node) -> Option<u32> {
+        let own = self.offset(first) < size_of_val(&self.nodes);
+        if !own || self.indexes_used.load(Ordering::Relaxed) >= I {
+            return None;
+        }
+        let number = self.indexes_used.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        (number <= I).then_some(number as u32)
+    }
+
+    /// The node to which an index leads for a value.
+    #[inline(always)]
+    pub fn look_up(&self, index: &Index, value: i64) -> Option<&Node> {
+        for slot in index.slots(value) {
+            let number = slot.load(Ordering::Relaxed) as usize;
+            let node = self.nodes.get(number.wrapping_sub(1))?;
+            if node.holds(value) {
+                return Some(node);
+            }
+        }
+        None
+    }
+
+    /// Puts a node into an index that does not lead to it yet; `false` if there is no room.
+    pub fn enter(&self, index: &Index, node: &Node) -> bool {
+        let number = (self.offset(node) / size_of::<Node>()).wrapping_add(1);
+        if index.is_crowded() || number > N {
+            return false;
+        }
+        let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
+        let mut slots = index.slots(node.value.load(Ordering::Relaxed));
+        let entered = slots.any(|slot| slot.compare_exchange(0, number as u32, yes, no).is_ok());
+        if entered {
+            index.used.fetch_add(1, Ordering::Relaxed);
+        }
+        entered
+    }
+
+    /// Makes an index lead to all nodes of a full site, as far as they are of this region; whether it
+    /// does. Only for who has locked it.
+    pub fn complete<'n>(&self, index: &Index, nodes: impl Iterator<Item = &'n Node>) -> bool {
+        if index.is_crowded() || !index.complete.load(Ordering::Relaxed) {
+            index.clear();
+            let mut complete = true;
+            nodes.for_each(|node| complete &= self.enter(index, node));
+            index.complete.store(complete, Ordering::Relaxed);
+        }
+        index.complete.load(Ordering::Relaxed)
+    }
+
+    /// Where a node stands in the region, in bytes; beyond its end if it is another's.
+    #[inline(always)]
+    fn offset(&self, node: &Node) -> usize {
+        core::ptr::from_ref(node).addr().wrapping_sub(self.nodes.as_ptr().addr())
+    }
+}
+
+impl<const N: usize, const I: usize> Default for Nodes<N, I> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(feature = "live")]
+fn bytes_of<'n>(start: *const u8, length: usize) -> &'n [u8] {
+    // SAFETY: a part of the region, whose atomics may be read as bytes; what changes meanwhile may be
+    // missing.
+    unsafe { core::slice::from_raw_parts(start, length) }
+}
