@@ -42,8 +42,11 @@ pub struct Node {
 
 impl Node {
     const fn new() -> Self {
-        let (value, count) = (AtomicI64::new(0), AtomicI64::new(0));
-        Self { value, count, next: AtomicPtr::new(null_mut()) }
+        Self {
+            value: AtomicI64::new(0),
+            count: AtomicI64::new(0),
+            next: AtomicPtr::new(null_mut()),
+        }
     }
 
     /// The value and its count.
@@ -60,15 +63,16 @@ impl Node {
     }
 }
 
-/// How a site with many nodes finds them, and whose place is next to be given away.
+/// How a site with many nodes finds them, and whose place is next to be given away. Only who has locked
+/// it changes it.
 #[repr(C)]
 pub struct Index {
     /// Numbers of nodes, counted from 1; 0 is an empty slot.
     slots: [AtomicU32; SLOTS],
     used: AtomicU32,
-    /// Held by who gives a place away. Nobody waits for it.
+    /// Nobody waits for it.
     busy: AtomicBool,
-    /// Whether every node is in the table.
+    /// Whether every node of the site, which is full, is in the table.
     complete: AtomicBool,
     /// Where the search for the next place to give away begins.
     pub hand: AtomicPtr<Node>,
@@ -85,7 +89,7 @@ impl Index {
         }
     }
 
-    /// Becomes the one who may give places away, until [`Index::unlock`]; `false` if somebody is.
+    /// Becomes the one who may change it, until [`Index::unlock`]; `false` if somebody is.
     pub fn try_lock(&self) -> bool {
         !self.busy.swap(true, Ordering::Acquire)
     }
@@ -273,17 +277,16 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         if index.is_crowded() || number > N {
             return false;
         }
-        let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
         let mut slots = index.slots(node.value.load(Ordering::Relaxed));
-        let entered = slots.any(|slot| slot.compare_exchange(0, number as u32, yes, no).is_ok());
-        if entered {
-            index.used.fetch_add(1, Ordering::Relaxed);
-        }
-        entered
+        let Some(slot) = slots.find(|slot| slot.load(Ordering::Relaxed) == 0) else { return false };
+        slot.store(number as u32, Ordering::Relaxed);
+        let used = index.used.load(Ordering::Relaxed);
+        index.used.store(used.wrapping_add(1), Ordering::Relaxed);
+        true
     }
 
     /// Makes an index lead to all nodes of a full site, as far as they are of this region; whether it
-    /// does. Only for who has locked it.
+    /// does.
     pub fn complete<'n>(&self, index: &Index, nodes: impl Iterator<Item = &'n Node>) -> bool {
         if index.is_crowded() || !index.complete.load(Ordering::Relaxed) {
             index.clear();

@@ -257,17 +257,44 @@ impl<'c> LiveSite<'c> {
         if let Some(fresh) = fresh {
             event.nodes.give_back(fresh);
         }
-        let index = self.index(event.nodes).or_else(|| self.make_index(event));
-        match (node, index) {
-            (Some(node), Some(index)) if event.nodes.look_up(index, event.value).is_none() => {
-                event.nodes.enter(index, node);
+        match self.index(event.nodes).or_else(|| self.make_index(event)) {
+            Some(index) if index.try_lock() => {
+                let counted = self.settle(node, index, event);
+                index.unlock();
+                counted
             }
-            (None, Some(index)) if self.shape().nodes() >= SITE_LIMIT => {
-                return self.give_place(index, event);
-            }
-            _ => {}
+            Some(_) if node.is_none() => self.hit_in_list(event),
+            _ => node.is_some(),
         }
-        node.is_some()
+    }
+
+    /// Makes the index, which is locked, lead to the node that has taken an event; if none has, the
+    /// event is counted now. Whether it was.
+    fn settle<const N: usize, const I: usize>(
+        &self,
+        node: Option<&Node>,
+        index: &Index,
+        event: &Event<'_, N, I>,
+    ) -> bool {
+        let full = self.shape().nodes() >= SITE_LIMIT;
+        let complete = full && event.nodes.complete(index, self.nodes());
+        let known = event.nodes.look_up(index, event.value);
+        match (node, known) {
+            (Some(node), None) => {
+                event.nodes.enter(index, node);
+                true
+            }
+            (Some(_), Some(_)) => true,
+            (None, Some(known)) => event.hit(known),
+            (None, None) if full && !complete && self.hit_in_list(event) => true,
+            (None, None) => full && self.give_place(index, event),
+        }
+    }
+
+    /// Counts an event at its value's node, if there is one.
+    fn hit_in_list<const N: usize, const I: usize>(&self, event: &Event<'_, N, I>) -> bool {
+        let node = self.nodes().find(|node| node.holds(event.value));
+        node.is_some_and(|node| event.hit(node))
     }
 
     #[inline(always)]
@@ -297,39 +324,21 @@ impl<'c> LiveSite<'c> {
         };
         // One that lost the race stays unused.
         let _ = self.0.shape.fetch_update(Ordering::AcqRel, Ordering::Acquire, with_index);
-        let index = self.index(event.nodes)?;
-        for node in self.nodes() {
-            event.nodes.enter(index, node);
-        }
-        Some(index)
+        self.index(event.nodes)
     }
 
-    /// Counts an event at a full site.
+    /// Counts an event with a new value at a full site.
     fn give_place<const N: usize, const I: usize>(
         &self,
         index: &Index,
         event: &Event<'_, N, I>,
     ) -> bool {
-        if !index.try_lock() {
-            let node = self.nodes().find(|node| node.holds(event.value));
-            return node.is_some_and(|node| event.hit(node));
+        let Some((node, count)) = self.smallest(index) else { return false };
+        let given = event.take(node, count);
+        if given {
+            event.nodes.enter(index, node);
         }
-        let complete = event.nodes.complete(index, self.nodes());
-        let known = event.nodes.look_up(index, event.value);
-        let known =
-            known.or_else(|| self.nodes().find(|node| !complete && node.holds(event.value)));
-        let counted = match known {
-            Some(node) => event.hit(node),
-            None => self.smallest(index).is_some_and(|(node, count)| {
-                let given = event.take(node, count);
-                if given {
-                    event.nodes.enter(index, node);
-                }
-                given
-            }),
-        };
-        index.unlock();
-        counted
+        given
     }
 
     /// The next node of a full site, beginning at the hand, that has no more than the smallest count,
@@ -371,11 +380,14 @@ impl<'c> LiveSite<'c> {
 
     /// Forgets all events. The nodes and the index stay with the site.
     pub fn reset(&self) {
+        // Exchanged, not stored: only of such steps the model checker knows the one order they have.
+        let set = |counter: &AtomicI64, value| {
+            counter.swap(value, Ordering::AcqRel);
+        };
         let summed = self.0.first.load(Ordering::Relaxed) >= SUMMED;
-        self.0.first.store(if summed { SUMMED } else { 0 }, Ordering::Relaxed);
-        let index = Shape::of_index(self.shape().index());
-        self.0.shape.store(index.0, Ordering::Relaxed);
-        self.nodes().for_each(|node| node.count.store(0, Ordering::Relaxed));
+        set(&self.0.first, if summed { SUMMED } else { 0 });
+        set(&self.0.shape, Shape::of_index(self.shape().index()).0);
+        self.nodes().for_each(|node| set(&node.count, 0));
     }
 
     /// Makes a list lead to nodes that are elsewhere now, where `translate` says; it ends where that

@@ -1,0 +1,131 @@
+//! Atomic types that are loom's inside. Loom's own cannot be made in constants, nor after the threads
+//! that share them have started: so these are all made of one [`Cell`], and [`start`] makes what is
+//! loom's in them.
+
+use std::sync::OnceLock;
+
+use loom::sync::atomic::AtomicUsize as Checked;
+pub use loom::sync::atomic::Ordering;
+
+/// What every atomic type here is made of.
+pub struct Cell {
+    initial: usize,
+    checked: OnceLock<Checked>,
+}
+
+impl Cell {
+    fn checked(&self) -> &Checked {
+        self.checked.get_or_init(|| Checked::new(self.initial))
+    }
+}
+
+/// Makes all cells of a value known to the thread that will share it.
+///
+/// # Safety
+///
+/// It must be made of atomic types from here alone.
+pub unsafe fn start<T>(value: &T) {
+    let number = size_of::<T>() / size_of::<Cell>();
+    // SAFETY: promised by the caller.
+    let cells = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), number) };
+    for cell in cells as &[Cell] {
+        cell.checked();
+    }
+}
+
+macro_rules! atomics {
+    ($($name:ident $(<$t:ident>)? of $value:ty, from $from:expr;)*) => {$(
+        #[repr(transparent)]
+        pub struct $name$(<$t>)?(Cell, $(std::marker::PhantomData<*mut $t>)?);
+
+        impl$(<$t>)? $name$(<$t>)? {
+            pub fn load(&self, order: Ordering) -> $value {
+                $from(self.0.checked().load(order))
+            }
+
+            pub fn store(&self, value: $value, order: Ordering) {
+                self.0.checked().store(value as usize, order);
+            }
+
+            pub fn swap(&self, value: $value, order: Ordering) -> $value {
+                $from(self.0.checked().swap(value as usize, order))
+            }
+
+            pub fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                yes: Ordering,
+                no: Ordering,
+            ) -> Result<$value, $value> {
+                let result =
+                    self.0.checked().compare_exchange(current as usize, new as usize, yes, no);
+                result.map($from).map_err($from)
+            }
+        }
+
+        // SAFETY: what is pointed to is shared between loom's threads, which take turns.
+        unsafe impl$(<$t>)? Send for $name$(<$t>)? {}
+        // SAFETY: as above.
+        unsafe impl$(<$t>)? Sync for $name$(<$t>)? {}
+    )*};
+}
+
+macro_rules! numbers {
+    ($($name:ident of $value:ty),*) => {
+        atomics! { $($name of $value, from |value: usize| value as $value;)* }
+
+        $(impl $name {
+            pub const fn new(value: $value) -> Self {
+                Self(Cell { initial: value as usize, checked: OnceLock::new() })
+            }
+
+            pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                self.0.checked().fetch_add(value as usize, order) as $value
+            }
+
+            pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                self.0.checked().fetch_sub(value as usize, order) as $value
+            }
+
+            pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                self.0.checked().fetch_and(value as usize, order) as $value
+            }
+
+            pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                self.0.checked().fetch_or(value as usize, order) as $value
+            }
+
+            pub fn fetch_update(
+                &self,
+                yes: Ordering,
+                no: Ordering,
+                mut change: impl FnMut($value) -> Option<$value>,
+            ) -> Result<$value, $value> {
+                let change = |value: usize| change(value as $value).map(|value| value as usize);
+                let result = self.0.checked().fetch_update(yes, no, change);
+                result.map(|value| value as $value).map_err(|value| value as $value)
+            }
+        })*
+    };
+}
+
+numbers! { AtomicI64 of i64, AtomicU32 of u32, AtomicU64 of u64, AtomicUsize of usize }
+
+atomics! {
+    AtomicBool of bool, from |value| value != 0;
+    AtomicPtr<T> of *mut T, from |value| value as *mut T;
+}
+
+impl AtomicBool {
+    pub const fn new(value: bool) -> Self {
+        Self(Cell { initial: value as usize, checked: OnceLock::new() })
+    }
+}
+
+impl<T> AtomicPtr<T> {
+    /// NULL, as pointers are in the beginning.
+    pub const fn new(_null: *mut T) -> Self {
+        Self(Cell { initial: 0, checked: OnceLock::new() }, std::marker::PhantomData)
+    }
+}

@@ -1,0 +1,229 @@
+//! Two or three threads at the counters, in every order that a processor may bring their accesses into,
+//! with up to two preemptions: nothing is lost, nothing counted twice, and no node stands in two
+//! places.
+
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+use loom::thread;
+use model::raw::gcov::site::SUMMED;
+use model::raw::merge::SITE_LIMIT;
+use model::runtime::atomic::{AtomicI64, AtomicPtr, Ordering, start};
+use model::runtime::counters::nodes::Nodes;
+use model::runtime::counters::topn::{Counters, LiveSite};
+use model::runtime::counters::{Atomic, values};
+
+const OURS: fn(usize) -> bool = |_| true;
+const ANOTHERS: fn(usize) -> bool = |_| false;
+
+/// A region for nodes and indexes, and two sites.
+struct Memory<const N: usize> {
+    nodes: Nodes<N, 2>,
+    sites: [Counters; 2],
+}
+
+/// What a reader finds of a site.
+#[derive(Debug)]
+struct Found {
+    total: i64,
+    error: i64,
+    pairs: Vec<(i64, i64)>,
+}
+
+impl<const N: usize> Memory<N> {
+    fn new() -> Arc<Self> {
+        let zero = || AtomicI64::new(0);
+        let site = || Counters { first: zero(), shape: zero(), head: AtomicPtr::new(null_mut()) };
+        let memory = Arc::new(Self { nodes: Nodes::new(), sites: [site(), site()] });
+        // SAFETY: nodes, indexes, their numbers, and counters are nothing but atomics.
+        unsafe { start(&*memory) };
+        memory
+    }
+
+    fn count(&self, site: usize, values: &[i64]) {
+        for &value in values {
+            LiveSite::of(&self.sites[site]).count::<Atomic, _, _>(value, &self.nodes, OURS);
+        }
+    }
+
+    fn find(&self, site: usize) -> Found {
+        let site = LiveSite::of(&self.sites[site]);
+        let pairs: Vec<(i64, i64)> = site.pairs().map(|pair| (pair.value, pair.count)).collect();
+        let (total, error) = site.total_and_error(pairs.iter().map(|(_, count)| count).sum());
+        Found { total, error, pairs }
+    }
+}
+
+impl Found {
+    fn count_of(&self, value: i64) -> i64 {
+        self.pairs.iter().find(|(found, _)| *found == value).map_or(0, |(_, count)| *count)
+    }
+
+    /// Everything is right to within the error, given all events.
+    fn assert_bounded(&self, events: &[i64]) {
+        assert_eq!(self.total, events.len() as i64, "{self:?}");
+        assert!(self.pairs.len() <= SITE_LIMIT, "{self:?}");
+        let distinct = |(place, (value, _)): (usize, &(i64, i64))| {
+            self.pairs[..place].iter().all(|(before, _)| before != value)
+        };
+        assert!(self.pairs.iter().enumerate().all(distinct), "{self:?}");
+        for value in events {
+            let truth = events.iter().filter(|event| *event == value).count() as i64;
+            let wrong = (self.count_of(*value) - truth).abs();
+            assert!(wrong <= self.error, "{value} was seen {truth} times: {self:?}");
+        }
+    }
+}
+
+fn check(threads: impl Fn() + Send + Sync + 'static) {
+    check_with(2, threads);
+}
+
+fn check_with(preemptions: usize, threads: impl Fn() + Send + Sync + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.max_branches = 20_000;
+    model.check(threads);
+}
+
+/// The first events of a site, all at the same time.
+#[test]
+fn new_values() {
+    check(|| {
+        let memory = Memory::<4>::new();
+        let threads = [[1, 2], [2, 1]].map(|values| {
+            let memory = memory.clone();
+            thread::spawn(move || memory.count(0, &values))
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let found = memory.find(0);
+        found.assert_bounded(&[1, 2, 2, 1]);
+        assert_eq!(found.error, 0, "{found:?}");
+    });
+}
+
+/// Two sites take nodes from one region, which has enough for one of them.
+#[test]
+fn nodes_of_one_region() {
+    check(|| {
+        let memory = Memory::<3>::new();
+        let threads = [0, 1].map(|site| {
+            let memory = memory.clone();
+            thread::spawn(move || memory.count(site, &[1, 2]))
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let found = [0, 1].map(|site| memory.find(site));
+        found.iter().for_each(|found| found.assert_bounded(&[1, 2]));
+        assert_eq!(found[0].pairs.len() + found[1].pairs.len(), 3, "{found:?}");
+        assert_eq!((memory.nodes.dropped(), found[0].error + found[1].error), (1, 1), "{found:?}");
+    });
+}
+
+/// Values of a full site are replaced while they are counted.
+#[test]
+fn replacement() {
+    check(|| {
+        let memory = Memory::<4>::new();
+        memory.count(0, &[1, 2, 2]);
+        let threads = [3, 1].map(|value| {
+            let memory = memory.clone();
+            thread::spawn(move || memory.count(0, &[value]))
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        memory.find(0).assert_bounded(&[1, 2, 2, 3, 1]);
+    });
+}
+
+/// Two new values want the same place.
+#[test]
+fn replacements() {
+    check(|| {
+        let memory = Memory::<4>::new();
+        memory.count(0, &[1, 2, 2]);
+        let threads = [3, 4].map(|value| {
+            let memory = memory.clone();
+            thread::spawn(move || memory.count(0, &[value]))
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        memory.find(0).assert_bounded(&[1, 2, 2, 3, 4]);
+    });
+}
+
+/// A reader finds nothing but what was counted, and events that are on their way.
+#[test]
+fn reading() {
+    check(|| {
+        let memory = Memory::<4>::new();
+        memory.count(0, &[1, 2, 2]);
+        let threads = [3, 1].map(|value| {
+            let memory = memory.clone();
+            thread::spawn(move || memory.count(0, &[value]))
+        });
+        let Found { pairs, .. } = memory.find(0);
+        assert!(pairs.iter().all(|(_, count)| (1..=4).contains(count)), "{pairs:?}");
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        memory.find(0).assert_bounded(&[1, 2, 2, 3, 1]);
+    });
+}
+
+/// What comes after a reset is counted, whatever was on its way when it came.
+#[test]
+fn reset() {
+    check_with(1, || {
+        let memory = Memory::<4>::new();
+        memory.count(0, &[1, 2, 2]);
+        let counting = {
+            let memory = memory.clone();
+            thread::spawn(move || memory.count(0, &[3]))
+        };
+        LiveSite::of(&memory.sites[0]).reset();
+        memory.nodes.reset_indexes();
+        counting.join().unwrap();
+        let before = memory.find(0);
+        assert!((0..=1).contains(&before.total), "{before:?}");
+        memory.count(0, &[5]);
+        let after = memory.find(0);
+        assert_eq!(after.total, before.total + 1, "{before:?} {after:?}");
+        assert!(after.count_of(5) > 0 || after.error > 0, "{before:?} {after:?}");
+    });
+}
+
+/// Two images count at a site of one of them, each with nodes of its own.
+#[test]
+fn a_site_of_another_image() {
+    check(|| {
+        let (owner, other) = (Memory::<4>::new(), Memory::<4>::new());
+        let counting = {
+            let (owner, other) = (owner.clone(), other.clone());
+            thread::spawn(move || {
+                for value in [1, 2] {
+                    let site = LiveSite::of(&owner.sites[0]);
+                    site.count::<Atomic, _, _>(value, &other.nodes, ANOTHERS);
+                }
+            })
+        };
+        owner.count(0, &[2, 1]);
+        counting.join().unwrap();
+        let found = owner.find(0);
+        found.assert_bounded(&[1, 2, 2, 1]);
+        let summed = owner.sites[0].first.load(Ordering::Relaxed) >= SUMMED;
+        assert!(summed || found.error == 0, "{found:?}");
+        drop(other);
+    });
+}
+
+/// Counters that are just added to.
+#[test]
+fn sums() {
+    check(|| {
+        let counters = Arc::new([const { AtomicI64::new(0) }; 2]);
+        // SAFETY: atomics.
+        unsafe { start(&*counters) };
+        let threads = [3, 4].map(|value| {
+            let counters = counters.clone();
+            thread::spawn(move || values::average::<Atomic>(&counters, value))
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(counters.each_ref().map(|counter| counter.load(Ordering::Relaxed)), [7, 2]);
+    });
+}
