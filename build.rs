@@ -50,12 +50,12 @@ mod archive {
             cc: &["-fPIC"],
         },
         // Interrupts may use the stack below its pointer; there is one image, and nobody who would
-        // find its thread-local variables for it.
+        // find its thread-local variables for it. Smaller code would need more stack.
         Variant {
             name: "countersink_rt_bare",
             feature: "bare",
             shims: &["indirect_call.c"],
-            rustc: &["-Cno-redzone=yes"],
+            rustc: &["-Cno-redzone=yes", "-Copt-level=s"],
             cc: &["-fPIE", "-ftls-model=local-exec", "-ffreestanding", "-mno-red-zone"],
         },
     ];

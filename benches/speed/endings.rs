@@ -13,7 +13,7 @@ use crate::harness::succeed;
 use crate::program::{FUNCTIONS, objects};
 use crate::table::{Row, Table, medians};
 
-const PROGRAMS: [&str; 2] = ["ours", "theirs"];
+const PROGRAMS: [&str; 3] = ["ours", "theirs", "live"];
 
 /// The program, linked with both runtimes.
 pub struct Large {
@@ -35,6 +35,7 @@ pub fn measure(number: usize, repetitions: usize, processes: usize, table: &mut 
     };
     row("first run, its end (ms)", 0.1, large.ends(repetitions, true));
     row("merging run, its end (ms)", 0.2, large.ends(repetitions, false));
+    row("first run with live counters, its end (ms)", 0.05, large.ends_live(repetitions));
     row("first run's end, beside a plain write of its bytes (ms)", 3.0, large.writes(repetitions));
     let together = large.ends_together(repetitions.div_ceil(3), processes);
     row(&format!("{processes} processes that end together (ms)"), 0.2, together);
@@ -59,6 +60,10 @@ impl Large {
         let link = [&link[..], &["-o"]].concat();
         gcc(&[&link[..], &["theirs"]].concat());
         gcc(&[&link[..], &["ours", "-L.", "-lcountersink_rt"]].concat());
+        write(&archive::LIVE.file_name(), archive::LIVE.bytes);
+        write("live.ld", include_bytes!("../../runtime-c/live.ld"));
+        let live = ["live", "-L.", "-lcountersink_rt_live", "-Wl,-T,live.ld"];
+        gcc(&[&link[..], &live].concat());
         Self { directory }
     }
 
@@ -78,7 +83,7 @@ impl Large {
 
     /// Removes the counts of one of the programs.
     fn forget(&self, place: usize) {
-        let extension = ["csraw", "gcda"][place];
+        let extension = ["csraw", "gcda", "csraw"][place];
         for entry in fs::read_dir(&self.directory).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|found| found == extension) {
@@ -92,6 +97,15 @@ impl Large {
             if first {
                 self.forget(place);
             }
+            self.observe(place).end
+        })
+    }
+
+    /// A first run with live counters, and libgcov's.
+    fn ends_live(&self, repetitions: usize) -> [f64; 2] {
+        medians(repetitions, |place| {
+            let place = [2, 1][place];
+            self.forget(place);
             self.observe(place).end
         })
     }

@@ -14,7 +14,7 @@ pub const FUNCTIONS: usize = 25;
 
 /// The folder with the program's objects, compiled now unless they are there already.
 pub fn objects(number: usize, functions: usize) -> PathBuf {
-    let name = format!("objects-{number}-{functions}");
+    let name = format!("sections-{number}-{functions}");
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let complete = directory.join("complete");
     if complete.exists() {
@@ -40,7 +40,12 @@ pub fn objects(number: usize, functions: usize) -> PathBuf {
                 fs::write(directory.join(&source), object_source(object - 1, functions)).unwrap();
             }
             let mut gcc = Command::new("gcc");
-            gcc.current_dir(&directory).args(PROFILE).args(["-w", "-c", &source]);
+            gcc.current_dir(&directory).args(PROFILE).args([
+                "-w",
+                "-fdata-sections",
+                "-c",
+                &source,
+            ]);
             succeed(&mut gcc);
         }
     };

@@ -80,12 +80,8 @@ impl BareImage {
     #[inline(never)]
     fn survey(&self, record: &mut ModuleRecord) {
         record.zero();
-        self.image().survey(record);
-        record.sums = Sums {
-            runs: 1,
-            sum_max: self.image().run_max().max(0) as u64,
-            dropped: self.nodes.dropped(),
-        };
+        let largest = self.image().survey(record);
+        record.sums = Sums { runs: 1, sum_max: largest as u64, dropped: self.nodes.dropped() };
     }
 
     #[inline(never)]

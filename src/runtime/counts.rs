@@ -31,27 +31,29 @@ impl Objects<'_> {
     ) -> Result<(), Problem> {
         let mut place: usize = 0;
         for part in self.parts() {
-            let Part::Array(Array { rule, counters, .. }) = part else { continue };
-            if rule == Rule::TopN {
-                continue;
-            }
-            for live in counters {
-                let mut value = live.load(Ordering::Relaxed);
-                if rule == Rule::Add {
-                    value = since(&mut copies, place, value);
+            let Part::Function(function) = part else { continue };
+            for Array { rule, counters, .. } in function.arrays() {
+                if rule == Rule::TopN {
+                    continue;
                 }
-                if let Some(older) = &mut older {
-                    value = counter(rule, value, older.next_word(SectionKind::Counters)?);
+                for live in counters {
+                    let mut value = live.load(Ordering::Relaxed);
+                    if rule == Rule::Add {
+                        value = since(&mut copies, place, value);
+                    }
+                    if let Some(older) = &mut older {
+                        value = counter(rule, value, older.next_word(SectionKind::Counters)?);
+                    }
+                    writer.put_word(SectionKind::Counters, value)?;
+                    place = place.wrapping_add(1);
                 }
-                writer.put_word(SectionKind::Counters, value)?;
-                place = place.wrapping_add(1);
             }
         }
         let mut place: usize = 0;
         let mut site = Site::new(0, 0);
         for part in self.parts() {
-            let Part::Array(array) = part else { continue };
-            for live in array.sites() {
+            let Part::Function(function) = part else { continue };
+            for live in function.arrays().flat_map(|array| array.sites()) {
                 collect(live, &mut site);
                 if let Some((written, writing)) = &mut copies {
                     writing.set_site(place, &site);

@@ -333,7 +333,7 @@ impl State {
         if occasion == Occasion::Flush {
             baseline.prepare(&live.record.identity)?;
         }
-        let (maximum, dropped) = (live.objects.run_max(), image.dropped());
+        let (maximum, dropped) = (live.maximum, image.dropped());
         let sums = progress.sums(maximum, dropped);
         let damage = Damage { offset: 0, defect: Defect::Empty };
         let impatient = image.is_known(Errno::BUSY);

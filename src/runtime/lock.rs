@@ -15,9 +15,11 @@ pub struct Lock {
 
 const FREE: u64 = 0;
 const FIRST_PAUSE: u32 = 50;
-const LONGEST_PAUSE: u32 = 5_000;
-/// With pauses of at most 5 ms, about a minute.
-const ATTEMPTS: u32 = 12_000;
+/// Short beside what has been waited already, long enough that a hundred who wait leave the processors to
+/// the one who works.
+const LONGEST_PAUSE: u32 = 20_000;
+/// With pauses of at most 20 ms, about a minute.
+const ATTEMPTS: u32 = 3_000;
 
 impl Lock {
     /// A lock nobody owns.

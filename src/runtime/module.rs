@@ -2,9 +2,9 @@
 
 use core::sync::atomic::Ordering;
 
-use zerocopy::{FromZeros, IntoBytes};
+use zerocopy::FromZeros;
 
-use super::abi::gcov::{Array, Object, Part, Parts, Registry, Shift};
+use super::abi::gcov::{AllArrays, Array, Function, Object, Part, Parts, Registry, Shift};
 use crate::raw::gcov::{Kind, ObjectRecord, Rule};
 use crate::raw::layout::{ABI_GCOV, BuildId, ModuleRecord, SectionKind, Signature, Sums};
 use crate::raw::writer::{Sink, Writer};
@@ -30,6 +30,8 @@ pub struct LiveModule<'i> {
     pub objects: Objects<'i>,
     /// Identity and sizes; what it says of runs and losses is up to the owner.
     pub record: ModuleRecord,
+    /// The largest arc counter.
+    pub maximum: i64,
 }
 
 impl<'i> LiveModule<'i> {
@@ -38,8 +40,8 @@ impl<'i> LiveModule<'i> {
         let mut record = ModuleRecord::new_zeroed();
         record.identity.build_id_length = build_id.length.min(build_id.bytes.len()) as u32;
         record.identity.build_id = build_id.bytes;
-        objects.survey(&mut record);
-        Self { objects, record }
+        let maximum = objects.survey(&mut record);
+        Self { objects, record, maximum }
     }
 
     /// Writes everything but the counts, under the given sums.
@@ -54,29 +56,36 @@ impl<'i> LiveModule<'i> {
 }
 
 impl<'i> Objects<'i> {
-    /// Walks all objects once for their signature and sizes. `record` must be zero.
+    /// Walks all objects once for their signature and sizes; gives the largest arc counter now.
+    /// `record` must be zero.
     #[inline(never)]
-    pub fn survey(&self, record: &mut ModuleRecord) {
+    pub fn survey(&self, record: &mut ModuleRecord) -> i64 {
         record.identity.abi = ABI_GCOV;
         record.path_length = self.path.len() as u32;
         record.strings_length = record.path_length;
-        let mut signature = Signature::new();
+        let (mut signature, mut largest) = (Signature::new(), 0);
         for part in self.parts() {
-            survey_part(&part, record, &mut signature);
-        }
-        record.identity.signature = signature.value();
-    }
-
-    /// The largest arc counter now.
-    #[inline(never)]
-    pub fn run_max(&self) -> i64 {
-        let mut largest = 0;
-        for part in self.parts() {
-            let Part::Array(Array { kind: Kind::ARCS, counters, .. }) = part else { continue };
-            for counter in counters {
-                largest = largest.max(counter.load(Ordering::Relaxed));
+            let function = match part {
+                Part::Object(object) => {
+                    survey_object(&object, record, &mut signature);
+                    continue;
+                }
+                Part::Function(function) => function,
+            };
+            signature.function(&function.record());
+            for array in function.arrays() {
+                signature.counters(array.counters.len() as u32);
+                match array.rule {
+                    Rule::TopN => record.identity.sites += array.site_count() as u64,
+                    _ => record.identity.counters += array.counters.len() as u64,
+                }
+                if array.kind == Kind::ARCS {
+                    let counts = array.counters.iter().map(|count| count.load(Ordering::Relaxed));
+                    largest = counts.fold(largest, i64::max);
+                }
             }
         }
+        record.identity.signature = signature.value();
         largest
     }
 
@@ -99,32 +108,28 @@ impl<'i> Objects<'i> {
     ) -> Result<(), S::Error> {
         writer.put(SectionKind::Strings, self.path)?;
         let mut path_offset = self.path.len() as u32;
-        let (mut left, mut odd) = (0usize, false);
         for &kind in kinds {
             let mut parts = self.parts();
             while let Some(part) = &parts.next() {
                 match (kind, part) {
                     (SectionKind::Strings, Part::Object(object)) => {
+                        parts.skip_functions();
                         writer.put(kind, object.path().to_bytes())?;
                     }
                     (SectionKind::Objects, Part::Object(object)) => {
+                        parts.skip_functions();
                         let record = object_record(object, path_offset);
                         path_offset = path_offset.wrapping_add(record.path_length);
                         writer.put_record(kind, &record)?;
                     }
                     (SectionKind::Functions, Part::Function(function)) => {
-                        left = function.kinds();
-                        odd = left % 2 != 0;
-                        writer.put_record(kind, &function.record())?;
+                        write_function(function, writer)?;
                     }
-                    (SectionKind::Functions, Part::Array(array)) => {
-                        left = left.wrapping_sub(1);
-                        let number = [array.counters.len() as u32, 0];
-                        let padded = left == 0 && odd;
-                        let length = if padded { 8 } else { 4 };
-                        writer.put(kind, number.as_bytes().get(..length).unwrap_or_default())?;
+                    (_, Part::Function(function)) => {
+                        for array in function.arrays() {
+                            counts(kind, &array, writer)?;
+                        }
                     }
-                    (_, Part::Array(array)) => counts(kind, array, writer)?,
                     _ => {}
                 }
             }
@@ -134,8 +139,7 @@ impl<'i> Objects<'i> {
 
     /// Sets the counters back whose rule is one of `rules`.
     pub fn zero(&self, rules: &[Rule]) {
-        for part in self.parts() {
-            let Part::Array(array) = part else { continue };
+        for array in self.arrays() {
             if rules.contains(&array.rule) {
                 array.sites().for_each(|live| live.reset());
                 let counters = array.counters.iter().filter(|_| array.rule != Rule::TopN);
@@ -144,31 +148,42 @@ impl<'i> Objects<'i> {
         }
     }
 
-    /// Every object, function and array of counters.
+    /// Every array of counters.
+    pub fn arrays(&self) -> AllArrays {
+        self.parts().arrays()
+    }
+
+    /// Every object and function.
     pub fn parts(&self) -> Parts {
         self.registry.parts().with(self.shift)
     }
 }
 
-fn survey_part(part: &Part, record: &mut ModuleRecord, signature: &mut Signature) {
+fn survey_object(object: &Object, record: &mut ModuleRecord, signature: &mut Signature) {
     let ModuleRecord { identity, strings_length, .. } = record;
-    match part {
-        Part::Object(object) => {
-            let entry = object_record(object, 0);
-            signature.object(&entry, object.path().to_bytes());
-            identity.objects = identity.objects.wrapping_add(1);
-            identity.functions = identity.functions.wrapping_add(entry.functions);
-            *strings_length = strings_length.wrapping_add(entry.path_length);
-        }
-        Part::Function(function) => signature.function(&function.record()),
-        Part::Array(array) => {
-            signature.counters(array.counters.len() as u32);
-            match array.rule {
-                Rule::TopN => identity.sites += array.sites().count() as u64,
-                _ => identity.counters += array.counters.len() as u64,
-            }
-        }
+    let entry = object_record(object, 0);
+    signature.object(&entry, object.path().to_bytes());
+    identity.objects = identity.objects.wrapping_add(1);
+    identity.functions = identity.functions.wrapping_add(entry.functions);
+    *strings_length = strings_length.wrapping_add(entry.path_length);
+}
+
+/// Writes a function's record and the numbers of its counters, by words.
+#[inline(always)]
+fn write_function<S: Sink, const N: usize>(
+    function: &Function,
+    writer: &mut Writer<'_, S, N>,
+) -> Result<(), S::Error> {
+    let words: [i64; 2] = zerocopy::transmute!(function.record());
+    for word in words {
+        writer.put_word(SectionKind::Functions, word)?;
     }
+    let mut arrays = function.arrays().map(|array| array.counters.len() as u32);
+    while let Some(number) = arrays.next() {
+        let pair = [number, arrays.next().unwrap_or(0)];
+        writer.put_word(SectionKind::Functions, zerocopy::transmute!(pair))?;
+    }
+    Ok(())
 }
 
 fn object_record(object: &Object, path_offset: u32) -> ObjectRecord {

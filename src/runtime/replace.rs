@@ -16,8 +16,8 @@ use super::sys::{self, Access, Errno, Facts, File, Kind};
 use crate::raw::reader::{Damage, Source};
 use crate::raw::writer::Sink;
 
-/// With pauses of at most 5 ms, about half a minute.
-const ATTEMPTS: u32 = 6_000;
+/// With pauses of at most 20 ms, about half a minute.
+const ATTEMPTS: u32 = 1_500;
 /// What a user says who wants no counts.
 const NOWHERE: &[u8] = b"/dev/null";
 /// Rights of the owner without which nobody can go on with a file that a killed process has left.

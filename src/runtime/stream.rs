@@ -66,13 +66,10 @@ pub fn object(object: &Object, bytes: impl Bytes) {
 fn records<W: Words>(object: &Object, words: W) -> Result<(), W::Error> {
     let (version, stamp, checksum) = (object.version(), object.stamp(), object.checksum());
     let mut encoder = Encoder::new(words, version, stamp, checksum)?;
-    let mut present = false;
     for part in Parts::of(object) {
-        match part {
-            Part::Object(_) => {}
-            Part::Function(function) => present = encoder.function(&function.record())?,
-            Part::Array(array) if present => counters(&array, &mut encoder)?,
-            Part::Array(_) => {}
+        let Part::Function(function) = part else { continue };
+        if encoder.function(&function.record())? {
+            function.arrays().try_for_each(|array| counters(&array, &mut encoder))?;
         }
     }
     encoder.finish().map(drop)

@@ -107,9 +107,19 @@ impl Rules {
         })
     }
 
+    /// Takes the lowest kind in use out.
+    #[inline(always)]
+    pub fn take_first(&mut self) -> Option<(Kind, Rule)> {
+        let kind = Kind((self.0.trailing_zeros() / 4) as u8);
+        let rule = self.rule(kind)?;
+        self.0 &= !(15 << (4 * kind.0));
+        Some((kind, rule))
+    }
+
     /// How many kinds are in use.
-    pub fn count(self) -> usize {
-        self.iter().count()
+    pub const fn count(self) -> usize {
+        let bits = self.0 | self.0 >> 2;
+        ((bits | bits >> 1) & 0x1111_1111_1111_1111).count_ones() as usize
     }
 
     /// Whether every used slot holds a rule of the format.

@@ -10,7 +10,7 @@ use crate::raw::gcov::Rule;
 use crate::raw::layout::{Identity, SectionKind, Sums};
 use crate::raw::live::{Header, ID, MAGIC, MOST, START};
 use crate::raw::writer::{Buffer, Sink, Writer};
-use crate::runtime::abi::gcov::{Part, Shift};
+use crate::runtime::abi::gcov::Shift;
 use crate::runtime::counters::nodes::{Node, Nodes};
 use crate::runtime::message::decimal;
 use crate::runtime::module::{LiveModule, Objects};
@@ -167,8 +167,7 @@ impl Live {
     ) -> Result<(), Errno> {
         // All of it now: a page for which there is no room later would be the program's end.
         sys::allocate(file, START.saturating_add(region.length as u64))?;
-        for part in live.objects.parts() {
-            let Part::Array(array) = part else { continue };
+        for array in live.objects.arrays() {
             if array.counters.iter().any(|counter| counter.load(Ordering::Relaxed) != 0) {
                 let bytes = bytes_of(array.counters.as_ptr().cast(), size_of_val(array.counters));
                 sys::write_at(file, bytes, region.offset(array.counters.as_ptr() as usize))?;
@@ -201,14 +200,12 @@ impl Live {
     ) -> Result<u64, Errno> {
         let mut writer = Writer::new(Appended { file, end: start }, buffer);
         live.write_head(Sums::default(), &mut writer)?;
-        for part in live.objects.parts() {
-            let Part::Array(array) = part else { continue };
+        for array in live.objects.arrays() {
             for _ in array.counters.iter().filter(|_| array.rule != Rule::TopN) {
                 writer.put_word(SectionKind::Counters, 0)?;
             }
         }
-        for part in live.objects.parts() {
-            let Part::Array(array) = part else { continue };
+        for array in live.objects.arrays() {
             for _ in array.sites() {
                 writer.put_word(SectionKind::TopN, 0)?;
                 writer.put_word(SectionKind::TopN, 0)?;
@@ -216,8 +213,7 @@ impl Live {
         }
         let mut sink = writer.finish()?;
         let length = sink.end.wrapping_sub(start);
-        for part in live.objects.parts() {
-            let Part::Array(array) = part else { continue };
+        for array in live.objects.arrays() {
             let place = region.offset(array.counters.as_ptr() as usize);
             sink.write(place.as_bytes())?;
         }
@@ -303,8 +299,7 @@ impl LeftOver {
 
     /// Makes its lists of values lead to its own nodes. `objects` are those with its counters.
     pub fn relocate(&self, objects: &Objects<'_>) {
-        for part in objects.parts() {
-            let Part::Array(array) = part else { continue };
+        for array in objects.arrays() {
             for site in array.sites() {
                 site.relocate(|address| self.node(address));
             }
@@ -376,12 +371,9 @@ fn id(number: u64) -> u64 {
 }
 
 fn all_inside(region: &Region, objects: &Objects<'_>) -> bool {
-    objects.parts().all(|part| match part {
-        Part::Array(array) => {
-            let bytes = size_of_val(array.counters);
-            bytes == 0 || region.holds(array.counters.as_ptr() as usize, bytes)
-        }
-        _ => true,
+    objects.arrays().all(|array| {
+        let bytes = size_of_val(array.counters);
+        bytes == 0 || region.holds(array.counters.as_ptr() as usize, bytes)
     })
 }
 

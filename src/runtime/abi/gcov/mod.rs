@@ -4,6 +4,6 @@ mod object;
 mod parts;
 mod registry;
 
-pub use object::{Array, Function, Info, Merge, Object, Refusal, Shift, Tokens, string};
-pub use parts::{Part, Parts};
+pub use object::{Array, Arrays, Function, Info, Merge, Object, Refusal, Shift, Tokens, string};
+pub use parts::{AllArrays, Part, Parts};
 pub use registry::Registry;

@@ -98,8 +98,10 @@ impl Info {
 #[derive(Clone, Copy, Debug)]
 pub struct Object {
     info: NonNull<Info>,
-    slots: usize,
+    slots: u8,
     rules: Rules,
+    /// Counters the compiler lays out for a top-N site.
+    site_counters: u8,
 }
 
 impl Object {
@@ -110,7 +112,7 @@ impl Object {
     /// `info` must point to a `gcov_info` made by a GCC of this machine, which stays where it is,
     /// with all it points to, as long as the image is loaded.
     pub unsafe fn new(info: NonNull<Info>, tokens: &Tokens) -> Result<Self, Refusal> {
-        let mut object = Self { info, slots: 0, rules: Rules(0) };
+        let mut object = Self { info, slots: 0, rules: Rules(0), site_counters: LISTED_SITE as u8 };
         let version = object.version();
         if version.0 == 0 {
             return Err(Refusal::Empty);
@@ -118,8 +120,12 @@ impl Object {
         if version.major().is_none_or(|major| major < OLDEST) {
             return Err(Refusal::Version(object.path()));
         }
-        object.slots = version.counter_kinds().unwrap_or_else(|| object.scan(tokens));
-        for slot in 0..object.slots.min(Rules::SLOTS) {
+        if version.has_fixed_topn() {
+            object.site_counters = FIXED_SITE as u8;
+        }
+        let slots = version.counter_kinds().unwrap_or_else(|| object.scan(tokens));
+        object.slots = slots as u8;
+        for slot in 0..slots.min(Rules::SLOTS) {
             let kind = Kind(slot as u8);
             match object.merge_slot(slot) {
                 0 => {}
@@ -165,19 +171,15 @@ impl Object {
         self.rules
     }
 
-    /// Number of counters the compiler lays out for a top-N site.
-    pub fn site_counters(&self) -> usize {
-        if self.version().has_fixed_topn() { FIXED_SITE } else { LISTED_SITE }
-    }
-
     /// Number of functions, present or not.
     pub fn function_count(&self) -> usize {
-        self.word(self.merge_at() + POINTER * self.slots) as usize
+        self.word(self.merge_at() + POINTER * usize::from(self.slots)) as usize
     }
 
     /// Address of one of its functions.
     pub(super) fn function(&self, index: usize) -> *const u8 {
-        let array = self.address(self.merge_at() + POINTER * (self.slots + 1)) as *const *const u8;
+        let array = self.address(self.merge_at() + POINTER * (usize::from(self.slots) + 1))
+            as *const *const u8;
         // SAFETY: the array has `function_count` elements, see `new`, and callers stay below.
         let element = unsafe { array.add(index) };
         // SAFETY: as above, and the compiler initialised it.
@@ -228,26 +230,31 @@ impl Object {
 pub struct Function {
     /// NULL if the object only holds the place of a copy in another object.
     address: Option<NonNull<u8>>,
-    kinds: usize,
+    rules: Rules,
+    site_counters: u8,
+    shift: Shift,
 }
 
 impl Function {
-    /// The function at an address that an object gave.
-    pub(super) fn new(address: *const u8, object: &Object) -> Self {
+    /// The function at an address that an object gave, with counters that may be elsewhere.
+    pub(super) fn new(address: *const u8, object: &Object, shift: Shift) -> Self {
         let address = NonNull::new(address.cast_mut()).filter(|function| {
             // SAFETY: a pointer that is not NULL points to a `gcov_fn_info`, which starts with key.
             let key = unsafe { function.cast::<*const Info>().read() };
             core::ptr::eq(key, object.info.as_ptr())
         });
-        Self { address, kinds: object.rules.count() }
+        let Object { rules, site_counters, .. } = *object;
+        Self { address, rules, site_counters, shift }
     }
 
-    /// Number of its arrays.
-    pub fn kinds(&self) -> usize {
-        self.kinds
+    /// Its counters, kind by kind.
+    #[inline(always)]
+    pub fn arrays(&self) -> Arrays {
+        Arrays { function: *self, place: 0 }
     }
 
     /// Its record in the raw dump.
+    #[inline(always)]
     pub fn record(&self) -> FunctionRecord {
         match self.address {
             Some(function) => FunctionRecord {
@@ -264,11 +271,32 @@ impl Function {
             },
         }
     }
+}
 
-    /// Its counters of a kind, the `place`th of those that its object uses.
-    pub(super) fn array(&self, place: usize, kind: Kind, rule: Rule, object: &Object) -> Array {
-        let counters = self.address.map_or(&[] as &[_], |function| counters(function, place));
-        Array { kind, rule, counters, site_counters: object.site_counters() as u8 }
+/// The arrays of a function.
+#[derive(Clone, Debug)]
+pub struct Arrays {
+    /// With the rules of the kinds that are still to come.
+    function: Function,
+    /// Number of kinds that have been given.
+    place: u8,
+}
+
+impl Iterator for Arrays {
+    type Item = Array;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Array> {
+        let Function { address, rules, site_counters, shift } = &mut self.function;
+        let (kind, rule) = rules.take_first()?;
+        let place = usize::from(self.place);
+        self.place += 1;
+        let counters = match *address {
+            Some(function) => counters(function, place),
+            None => &[],
+        };
+        let array = Array { kind, rule, counters, site_counters: *site_counters };
+        Some(array.with(*shift))
     }
 }
 
@@ -295,7 +323,8 @@ pub struct Shift {
 impl Array {
     /// The same counters as they are elsewhere.
     #[cfg(feature = "live")]
-    pub(super) fn with(self, shift: Shift) -> Self {
+    #[inline(always)]
+    fn with(self, shift: Shift) -> Self {
         let place = self.counters.as_ptr().wrapping_byte_offset(shift.bytes);
         // SAFETY: who asks for it has mapped a copy of all counters there.
         let counters = unsafe { core::slice::from_raw_parts(place, self.counters.len()) };
@@ -304,7 +333,8 @@ impl Array {
 
     /// The same counters.
     #[cfg(not(feature = "live"))]
-    pub(super) fn with(self, _: Shift) -> Self {
+    #[inline(always)]
+    fn with(self, _: Shift) -> Self {
         self
     }
 
@@ -319,13 +349,44 @@ impl Array {
         site.first_chunk().map(|site| unsafe { LiveSite::new(site) })
     }
 
+    /// Number of its top-N sites.
+    pub fn site_count(&self) -> usize {
+        match (self.rule, self.counters.len()) {
+            (Rule::TopN, number @ 1..) => {
+                number.checked_div(usize::from(self.site_counters)).unwrap_or(0)
+            }
+            _ => 0,
+        }
+    }
+
     /// The counters as top-N sites; none if the kind is another.
-    pub fn sites(&self) -> impl Iterator<Item = LiveSite<'static>> + Clone + use<> {
-        let array = *self;
-        (0..).map_while(move |index| array.site(index))
+    #[inline(always)]
+    pub fn sites(&self) -> Sites {
+        let counters = if self.rule == Rule::TopN { self.counters } else { &[] };
+        Sites { counters, length: self.site_counters }
     }
 }
 
+/// The sites of an array.
+#[derive(Clone, Debug)]
+pub struct Sites {
+    counters: &'static [AtomicI64],
+    length: u8,
+}
+
+impl Iterator for Sites {
+    type Item = LiveSite<'static>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<LiveSite<'static>> {
+        let (site, rest) = self.counters.split_at_checked(usize::from(self.length))?;
+        self.counters = rest;
+        // SAFETY: the compiler laid the counters out for a site, whose list only a profiler touches.
+        site.first_chunk().map(|site| unsafe { LiveSite::new(site) })
+    }
+}
+
+#[inline(always)]
 fn counters(function: NonNull<u8>, place: usize) -> &'static [AtomicI64] {
     let table = (POINTER + 12).next_multiple_of(POINTER);
     let entry = table + 2 * POINTER * place;

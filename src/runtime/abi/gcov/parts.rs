@@ -4,18 +4,15 @@
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
-use super::{Array, Function, Info, Object, Shift, Tokens};
-use crate::raw::gcov::{Kind, Rules};
+use super::{Array, Arrays, Function, Info, Object, Shift, Tokens};
 
 /// A part of an image.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
     /// An object, before its functions.
     Object(Object),
-    /// A function, before its counters.
+    /// A function.
     Function(Function),
-    /// The counters of one kind of a function.
-    Array(Array),
 }
 
 /// The parts of objects, one after the other.
@@ -29,16 +26,9 @@ pub struct Parts {
     /// The object after the current one.
     next: Option<NonNull<Info>>,
     object: Option<Object>,
-    /// Number of functions that have been given, and the address of the last.
-    functions: usize,
-    function: *const u8,
-    /// The kind to look at next, and how many of those before it are in use.
-    kind: Kind,
-    place: u8,
+    /// Number of functions that have been given.
+    functions: u32,
 }
-
-/// Behind the last kind.
-const NO_MORE: Kind = Kind(Rules::SLOTS as u8);
 
 impl Parts {
     /// The parts of the registered objects from `first` on.
@@ -47,9 +37,7 @@ impl Parts {
         first: Option<NonNull<Info>>,
         tokens: Option<&'static Tokens>,
     ) -> Self {
-        let (object, function) = (None, core::ptr::null());
-        let (shift, functions) = (Shift::default(), 0);
-        Self { shift, tokens, next: first, object, functions, function, kind: NO_MORE, place: 0 }
+        Self { shift: Shift::default(), tokens, next: first, object: None, functions: 0 }
     }
 
     /// The same with counters that are elsewhere.
@@ -57,35 +45,30 @@ impl Parts {
         Self { shift, ..self }
     }
 
+    /// The arrays of all functions.
+    pub fn arrays(self) -> AllArrays {
+        AllArrays { parts: self, arrays: None }
+    }
+
+    /// Goes on with the next object.
+    pub fn skip_functions(&mut self) {
+        self.functions = u32::MAX;
+    }
+
     /// The parts of one object, which need not be registered.
     pub fn of(object: &Object) -> Self {
         Self { object: Some(*object), ..Self::starting_at(None, None) }
     }
 
-    fn next_array(&mut self, object: &Object) -> Option<Part> {
-        while self.kind < NO_MORE {
-            let kind = self.kind;
-            self.kind.0 += 1;
-            if let Some(rule) = object.rules().rule(kind) {
-                let place = usize::from(self.place);
-                self.place += 1;
-                let function = Function::new(self.function, object);
-                return Some(Part::Array(
-                    function.array(place, kind, rule, object).with(self.shift),
-                ));
-            }
-        }
-        None
-    }
-
-    fn next_function(&mut self, object: &Object) -> Option<Part> {
-        if self.functions >= object.function_count() {
+    #[inline(always)]
+    fn next_function(&mut self) -> Option<Part> {
+        let object = self.object.as_ref()?;
+        if self.functions as usize >= object.function_count() {
             return None;
         }
-        self.function = object.function(self.functions);
+        let function = object.function(self.functions as usize);
         self.functions += 1;
-        (self.kind, self.place) = (Kind(0), 0);
-        Some(Part::Function(Function::new(self.function, object)))
+        Some(Part::Function(Function::new(function, object, self.shift)))
     }
 
     fn next_object(&mut self) -> Option<Part> {
@@ -95,7 +78,7 @@ impl Parts {
             self.next = NonNull::new(unsafe { info.as_ref() }.next().load(Ordering::Acquire));
             // SAFETY: as above.
             if let Ok(object) = unsafe { Object::new(info, self.tokens?) } {
-                (self.object, self.functions, self.kind) = (Some(object), 0, NO_MORE);
+                (self.object, self.functions) = (Some(object), 0);
                 return Some(Part::Object(object));
             }
         }
@@ -107,12 +90,32 @@ impl Iterator for Parts {
 
     #[inline(never)]
     fn next(&mut self) -> Option<Part> {
-        if let Some(object) = self.object {
-            let part = self.next_array(&object).or_else(|| self.next_function(&object));
-            if part.is_some() {
-                return part;
+        match self.next_function() {
+            None => self.next_object(),
+            part => part,
+        }
+    }
+}
+
+/// See [`Parts::arrays`]. Slower than a loop over functions and one over the arrays of each.
+#[derive(Clone, Debug)]
+pub struct AllArrays {
+    parts: Parts,
+    arrays: Option<Arrays>,
+}
+
+impl Iterator for AllArrays {
+    type Item = Array;
+
+    #[inline(never)]
+    fn next(&mut self) -> Option<Array> {
+        loop {
+            if let Some(array) = self.arrays.as_mut().and_then(Iterator::next) {
+                return Some(array);
+            }
+            if let Part::Function(function) = self.parts.next()? {
+                self.arrays = Some(function.arrays());
             }
         }
-        self.next_object()
     }
 }
