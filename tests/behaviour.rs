@@ -220,6 +220,42 @@ fn another_file() {
     assert!(!programs.0.path("live.csraw").exists());
 }
 
+/// What is forgotten is not in a file either, and what was flushed before is.
+#[test]
+fn resets() {
+    let programs = Programs::new();
+    let calls = |name: &str| {
+        let dump = Dump::parse(&programs.0.read(format!("{name}.csraw"))).unwrap();
+        let mut functions = dump.modules[0].functions(&dump.modules[0].objects[0]);
+        let call = functions.find(|function| function.ident() == ident(b"call")).unwrap();
+        let site = call.sites(Kind::INDIRECT_CALL).next().unwrap();
+        let mut counts: Vec<i64> = site.pairs.iter().map(|pair| pair.count).collect();
+        counts.sort_unstable();
+        assert_eq!((counts.iter().sum(), 0), (site.total, site.error), "{name}");
+        counts
+    };
+    let cases = [("resets", 10, [1, 2]), ("flushes and resets", 1010, [51, 52])];
+    for (how, work, called) in cases {
+        for name in BOTH {
+            succeed(&mut programs.command(name, &[how]));
+            assert_eq!(
+                (calls(name), programs.work(name)),
+                (called.to_vec(), work),
+                "{how}, {name}"
+            );
+        }
+        let status = programs.command("live", &[how, "9"]).status().unwrap();
+        assert_eq!(status.signal(), Some(9), "{status}");
+        assert_eq!(programs.0.tool(&["fold", "live.csraw"]).status.code(), Some(0));
+        assert_eq!((calls("live"), programs.work("live")), (called.to_vec(), work), "{how}");
+    }
+    // A dump takes the counters out of their file, and the reset that follows puts them into another.
+    let status = programs.command("live", &["dumps and resets", "9"]).status().unwrap();
+    assert_eq!(status.signal(), Some(9), "{status}");
+    assert_eq!(programs.0.tool(&["fold", "live.csraw"]).status.code(), Some(0));
+    assert_eq!((programs.work("live"), programs.litter()), (1010, vec![]));
+}
+
 /// Files that happen to have the names of live files stay as they are, and keep none from going live.
 #[test]
 fn files_of_others() {

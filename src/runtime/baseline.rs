@@ -13,6 +13,8 @@ use core::ptr::NonNull;
 
 use super::sys::{self, Errno};
 use crate::raw::layout::Identity;
+#[cfg(feature = "live")]
+use crate::raw::merge::Pair;
 use crate::raw::merge::{SITE_LIMIT, Site};
 
 /// Words of a site's values: total, error, number of pairs, the pairs.
@@ -113,6 +115,19 @@ impl Written<'_> {
     /// Value of a counter.
     pub fn counter(&self, place: usize) -> i64 {
         self.counters.get(place).copied().unwrap_or(0)
+    }
+
+    /// A site.
+    #[cfg(feature = "live")]
+    pub fn site(&self, place: usize) -> Site {
+        let Some([total, error, used, pairs @ ..]) = self.sites.get(place) else {
+            return Site::default();
+        };
+        let mut site = Site::new(*total, *error);
+        for &[value, count] in pairs.as_chunks().0.iter().take(*used as usize) {
+            let _ = site.pairs.push(Pair { value, count });
+        }
+        site
     }
 
     /// Leaves of a site's events those that are new. A value that had no place came into it with up

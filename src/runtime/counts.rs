@@ -70,6 +70,23 @@ impl Objects<'_> {
     }
 }
 
+#[cfg(feature = "live")]
+impl Objects<'_> {
+    /// Sets all counters back to what the last flush found.
+    pub fn set_back(&self, flushed: &Written<'_>) {
+        let (mut counters, mut sites) = (0usize.., 0usize..);
+        for array in self.arrays() {
+            for (live, place) in array.sites().zip(&mut sites) {
+                live.set_back(&flushed.site(place));
+            }
+            let plain = array.counters.iter().filter(|_| array.rule != Rule::TopN);
+            for (counter, place) in plain.zip(&mut counters) {
+                counter.store(flushed.counter(place), Ordering::Relaxed);
+            }
+        }
+    }
+}
+
 /// What a counter has grown by since the last flush.
 fn since(copies: &mut Copies<'_>, place: usize, value: i64) -> i64 {
     match copies {

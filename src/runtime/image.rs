@@ -170,8 +170,8 @@ impl Image {
     pub fn flush(&self) -> Result<(), Errno> {
         let mut state = self.state()?;
         match state.progress.stage {
-            // They are in their file, and will be added once.
-            _ if state.live.is_active() => Ok(()),
+            // They are in their file, and will be added once; a reset goes back to here.
+            _ if state.live.is_active() => state.remember(self),
             Stage::Counting => state.write_out(self, Occasion::Flush),
             Stage::Dumped | Stage::Suspended | Stage::Ended => Ok(()),
         }
@@ -238,6 +238,10 @@ impl Image {
         let mut state = self.state()?;
         if state.progress.stage != Stage::Counting {
             return Ok(());
+        }
+        if state.live.is_active() {
+            // Nothing has been written yet.
+            state.baseline.forget();
         }
         state.progress.stage = stage;
         let result = state.write_out(self, Occasion::Close);
@@ -358,18 +362,27 @@ impl State {
 
     /// A flush to nowhere.
     fn discard(&mut self, image: &Image) {
-        let Self { origin, progress, baseline, write, .. } = self;
-        let live = origin.survey(image);
-        let counting = progress.stage == Stage::Counting;
-        if !counting || baseline.prepare(&live.record.identity).is_err() {
+        #[cfg(feature = "live")]
+        if self.live.is_active() {
+            return self.set_back(image);
+        }
+        if self.progress.stage != Stage::Counting || self.remember(image).is_err() {
             return self.reset(image);
         }
+        self.origin.objects(image).zero(IDEMPOTENT);
+        self.progress.dropped = image.dropped();
+    }
+
+    /// Takes all counts as they are now for written.
+    fn remember(&mut self, image: &Image) -> Result<(), Errno> {
+        let Self { origin, baseline, write, .. } = self;
+        let live = origin.survey(image);
+        baseline.prepare(&live.record.identity)?;
         let mut writer = Writer::new(FileSink(None), write);
         let older = None::<&mut Reader<'_, FileSource<'_>>>;
         let _ = live.objects.write_counts(baseline.copies(), older, &mut writer);
         baseline.commit();
-        live.objects.zero(IDEMPOTENT);
-        progress.dropped = image.dropped();
+        Ok(())
     }
 }
 

@@ -19,6 +19,9 @@
 #include <unistd.h>
 
 int countersink_flush(void);
+int countersink_reset(void);
+void __gcov_dump(void);
+void __gcov_reset(void);
 int countersink_set_file(const char *pattern);
 
 volatile int sink;
@@ -27,6 +30,24 @@ __attribute__((noinline)) void work(int rounds)
 {
     for (int i = 0; i < rounds; i++)
         sink += i;
+}
+
+static void even(int number)
+{
+    sink += number;
+}
+
+static void odd(int number)
+{
+    sink -= number;
+}
+
+static void (*volatile both[])(int) = {even, odd};
+
+__attribute__((noinline)) void call(int rounds)
+{
+    for (int i = 0; i < rounds; i++)
+        both[i & 1](i);
 }
 
 /* All descriptors are the program's, which gives the numbers to files of its own. */
@@ -213,7 +234,24 @@ int main(int argc, char **argv)
         signals_around_forks();
     else if (!strcmp(how, "vforks"))
         vforks();
-    else if (!strcmp(how, "chooses a file")) {
+    else if (!strcmp(how, "resets")) {
+        call(100);
+        countersink_reset();
+        work(10);
+        call(3);
+    } else if (!strcmp(how, "flushes and resets")) {
+        call(100);
+        countersink_flush();
+        work(100);
+        call(50);
+        countersink_reset();
+        work(10);
+        call(3);
+    } else if (!strcmp(how, "dumps and resets")) {
+        __gcov_dump();
+        __gcov_reset();
+        work(10);
+    } else if (!strcmp(how, "chooses a file")) {
         countersink_set_file("sub/%e.csraw");
         work(100);
     } else if (!strcmp(how, "children")) {

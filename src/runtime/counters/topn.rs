@@ -37,6 +37,8 @@ use core::ptr::null_mut;
 use super::nodes::{Index, Node, Nodes};
 use super::{Atomic, Plain, Update};
 use crate::raw::gcov::site::{REPLACING, SUMMED, Shape, total_and_error};
+#[cfg(feature = "live")]
+use crate::raw::merge::Site;
 use crate::raw::merge::{Pair, SITE_LIMIT};
 use crate::runtime::atomic::{AtomicI64, AtomicPtr, Ordering};
 
@@ -388,6 +390,23 @@ impl<'c> LiveSite<'c> {
         set(&self.0.first, if summed { SUMMED } else { 0 });
         set(&self.0.shape, Shape::of_index(self.shape().index()).0);
         self.nodes().for_each(|node| set(&node.count, 0));
+    }
+
+    /// Goes back to what the site was before.
+    #[cfg(feature = "live")]
+    pub fn set_back(&self, before: &Site) {
+        self.reset();
+        let mut in_no_node = before.total;
+        for (node, pair) in self.nodes().zip(&before.pairs) {
+            node.value.store(pair.value, Ordering::Relaxed);
+            node.count.store(pair.count, Ordering::Relaxed);
+            self.add_shape(Shape::NODE);
+            in_no_node = in_no_node.wrapping_sub(pair.count);
+        }
+        self.add_shape(Shape::of_floor(before.error.wrapping_sub(in_no_node)));
+        let summed = self.0.first.load(Ordering::Relaxed) >= SUMMED;
+        let more = if summed { in_no_node } else { before.total };
+        self.0.first.fetch_add(more, Ordering::Relaxed);
     }
 
     /// Makes a list lead to nodes that are elsewhere now, where `translate` says; it ends where that

@@ -98,6 +98,16 @@ impl State {
         true
     }
 
+    /// Forgets what was counted since the last flush: who reads the file must not find it there.
+    pub(super) fn set_back(&mut self, image: &Image) {
+        let objects = self.origin.objects(image);
+        let Some((flushed, _)) = self.baseline.copies() else { return self.reset(image) };
+        if let Some(nodes) = image.nodes() {
+            nodes.reset_indexes();
+        }
+        objects.set_back(&flushed);
+    }
+
     /// Puts the counters into a file again, after a dump has taken them out of one.
     pub(super) fn live_again(&mut self, image: &Image) {
         if self.live.is_mapped() && !self.live.is_active() {
