@@ -2,7 +2,7 @@
 //! nodes find them.
 //!
 //! A node has libgcov's layout and stands in its site's list, see [`super::topn`]. A site with more
-//! than a few nodes has an index besides: a table of [`SLOTS`] numbers of nodes, open addressing by
+//! than a few nodes has an index besides: a table of `SLOTS` numbers of nodes, open addressing by
 //! the value. The index is only a way to nodes, never the truth: what it leads to is looked at, and
 //! what it does not lead to is looked for in the list. So it may lag behind, and a slot whose node
 //! has got another value just stays until the table is filled anew. Nothing in it is needed to read
