@@ -37,7 +37,10 @@ extern "C" {
  * Errors: -EBUSY see above or another process holds the file for half a minute,
  * -ENOMEM no memory to remember what was written, else what the system said:
  * -ENOSPC, -EACCES, -EROFS, -EISDIR, -ENAMETOOLONG, ... After __gcov_dump, and
- * until __gcov_reset, nothing is written and 0 returned. */
+ * until __gcov_reset, nothing is written and 0 returned. With live counters the
+ * counts are in a file already, and will be added from there; a flush is then only
+ * what countersink_reset goes back to, and countersink_set_file takes all of them
+ * along. */
 int countersink_flush(void);
 
 /* Forgets what was counted since the last flush, and goes on counting.

@@ -323,6 +323,12 @@ fn folded_by_the_tool() {
     let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
     let runs: Vec<u64> = dump.modules.iter().map(|module| module.record.sums.runs).collect();
     assert_eq!((runs, live_files(&shop)), (vec![3, 1], vec![]));
+    // Neither is a live file a dump, nor is one added by hand that the next start would add again.
+    end(&shop, "SIGKILL");
+    assert_eq!(shop.tool(&["fold", "ours.csraw.live.0"]).status.code(), Some(2));
+    let merge = ["merge", "ours.csraw.live.0", "-o", "ours.csraw"];
+    assert_eq!(shop.tool(&merge).status.code(), Some(2));
+    fold("ours.csraw: 1 live files added\n");
     // What is no dump is left as it is.
     end(&shop, "SIGKILL");
     shop.write("ours.csraw", "no dump");

@@ -28,7 +28,7 @@ pub struct Flags {
     #[arg(long)]
     bare: bool,
     /// With counters in a file from the start, so that nothing costs a count, SIGKILL included; compile
-    /// with -fdata-sections
+    /// with -fdata-sections; needs GNU ld
     #[arg(long, conflicts_with = "bare")]
     live: bool,
     /// Also write the counts at calls after which nothing runs, or that gcc does not know: _exit, _Exit,

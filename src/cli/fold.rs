@@ -16,6 +16,7 @@ use clap::Args;
 use super::error::{Context, Error, Result};
 use super::{Outcome, output};
 use crate::raw::dump::Dump;
+use crate::raw::layout::MAGIC;
 use crate::raw::live;
 
 /// As long as the runtime waits.
@@ -53,8 +54,8 @@ impl Fold {
         let mut outcome = Outcome::Done;
         for dump in &self.dumps {
             let target = target(dump);
-            if number_beside(&target) == 0 && !target.exists() {
-                return Err(Error::about(dump, "neither a dump nor live files of one"));
+            if number_beside(&target) == 0 && !is_dump(&target) {
+                return Err(Error::about(dump, "neither a dump nor has it live files beside it"));
             }
             let Folded { added, running, wrong } = fold(&target)?;
             if wrong > 0 {
@@ -68,6 +69,19 @@ impl Fold {
         }
         Ok(outcome)
     }
+}
+
+/// Whether a file is a live file of a dump.
+pub fn is_beside(live: &Path, dump: &Path) -> bool {
+    let name = live.as_os_str().as_encoded_bytes();
+    let suffix = name.strip_prefix(dump.as_os_str().as_encoded_bytes());
+    suffix.is_some_and(|suffix| suffix.starts_with(b".live."))
+}
+
+fn is_dump(path: &Path) -> bool {
+    let mut magic = [0; 6];
+    let file = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    file.is_ok() && magic == MAGIC[..6]
 }
 
 /// How many live files a dump has beside it.

@@ -7,7 +7,7 @@ use super::error::{Error, Result};
 use super::input::{Format, Input};
 use super::output::{self, Content};
 use super::profile_format::{Choice, ProfileFormat};
-use super::{Outcome, sum};
+use super::{Outcome, fold, sum};
 use crate::raw::dump::Dump;
 use clap::Args;
 
@@ -58,6 +58,11 @@ impl Merge {
         let Some(&(weight, path)) = inputs.first() else {
             return Err(Error::new("no files to merge"));
         };
+        if let Some((_, live)) = inputs.iter().find(|(_, path)| fold::is_beside(path, &self.output))
+        {
+            let what = "would be added again by the program's next start; use `countersink fold`";
+            return Err(Error::about(live, what));
+        }
         let first = Input::read(path)?;
         let (bytes, content) = match first.format {
             Format::Dump if chosen.is_some() => {

@@ -38,7 +38,7 @@ impl Signals {
     /// Sets `handler` for the signals of a list; gives their set. To be called from a constructor.
     pub fn catch(&self, list: &[u8], handler: Handler) -> u64 {
         let (mut caught, mut wrong) = (0, None);
-        for name in list.split(|&byte| byte == b',').filter(|name| !name.is_empty()) {
+        for name in list.split(|byte| b", ".contains(byte)).filter(|name| !name.is_empty()) {
             match number_of(name).filter(|&number| self.set(number, handler)) {
                 Some(number) => caught |= 1 << number,
                 None => wrong = wrong.or(Some(name)),
