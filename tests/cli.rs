@@ -106,6 +106,8 @@ fn exit_statuses() {
     assert_eq!(status(&["show", "prog.csraw", "--summary", "--top", "1"]), Some(2));
     assert_eq!(status(&["show", "prog.csraw", "--source", "rog.c"]), Some(2));
     assert_eq!(status(&["show", "prog.csraw", "--source", "prog.c"]), Some(0));
+    assert_eq!(status(&["diff", "prog.csraw", "prog.csraw", "--at-least", "NaN"]), Some(2));
+    assert_eq!(status(&["diff", "prog.csraw", "prog.csraw", "--at-least", "900"]), Some(2));
     shop.write("bad.csraw", &shop.read("prog.csraw")[..100]);
     assert_eq!(status(&["check", "bad.csraw"]), Some(1));
     assert_eq!(status(&["check", "prog.csraw"]), Some(0));

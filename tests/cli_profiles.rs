@@ -403,6 +403,21 @@ fn names_are_demangled_on_request() {
     assert!(text(&shop, &["show", "profile", "--function", "plain"]).contains("\n  -2: 1\n"));
 }
 
+/// A short name can stand for millions of letters; it is shown as it is then.
+#[test]
+fn names_that_grow_without_end_stay_as_they_are() {
+    let back = |number: usize| match number {
+        0..=35 => char::from_digit(number as u32, 36).unwrap().to_ascii_uppercase().to_string(),
+        _ => format!("1{}", number - 36),
+    };
+    let doubled: String = (0..38).map(|k| format!("S_IS{0}_S{0}_E", back(k))).collect();
+    let name = format!("_Z1f1AIiiE{doubled}");
+    let shop = Workshop::new();
+    shop.write("text", DAY.replace("\"main\"", &format!("\"{name}\"")));
+    let shown = text(&shop, &["show", "text", "--demangle"]);
+    assert!(shown.contains(&name), "{shown}");
+}
+
 #[test]
 fn completions_and_man_pages_know_all_commands() {
     let shop = Workshop::new();

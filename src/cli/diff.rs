@@ -50,7 +50,7 @@ pub struct Diff {
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
     /// Found nothing if the overlap is at least so many percent
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = wanted_percent)]
     at_least: Option<f64>,
     /// Names as in the source
     #[arg(long)]
@@ -77,6 +77,11 @@ struct RowJson {
     file: Option<String>,
     shares: [Option<f64>; 2],
     overlap: f64,
+}
+
+fn wanted_percent(text: &str) -> std::result::Result<f64, &'static str> {
+    let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    percent.ok_or("expected a percentage from 0 to 100")
 }
 
 impl Diff {

@@ -1,5 +1,6 @@
 //! Names of symbols as they are shown.
 
+use std::fmt;
 use std::path::Path;
 use std::prelude::v1::*;
 
@@ -112,7 +113,7 @@ fn without_parameters(name: &str) -> Option<String> {
         return None;
     }
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
-    cpp_demangle::Symbol::new(name).ok()?.demangle_with_options(&options).ok()
+    demangled_cpp(name, &options)
 }
 
 /// A name of Rust or C++; what compilers append to names of clones stays.
@@ -123,6 +124,25 @@ fn demangled(name: &str) -> Option<String> {
     if !name.starts_with("_Z") {
         return None;
     }
-    let whole = cpp_demangle::Symbol::new(name).ok()?;
-    whole.demangle().ok()
+    demangled_cpp(name, &cpp_demangle::DemangleOptions::new())
+}
+
+fn demangled_cpp(name: &str, options: &cpp_demangle::DemangleOptions) -> Option<String> {
+    let mut source = Short(String::new());
+    cpp_demangle::Symbol::new(name).ok()?.structured_demangle(&mut source, options).ok()?;
+    Some(source.0)
+}
+
+/// A name that people can read: substitutions can make millions of letters of a few.
+struct Short(String);
+
+impl fmt::Write for Short {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        const LONGEST: usize = 64 << 10;
+        if self.0.len() + part.len() > LONGEST {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(part);
+        Ok(())
+    }
 }

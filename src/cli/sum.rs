@@ -79,7 +79,7 @@ fn read(first: Option<Input>, batch: &[Weighted<'_>]) -> Result<Vec<(u32, Input)
     let first: Vec<_> = first.collect();
     let others = batch[known..].par_iter().map(|&(weight, path)| (weight, Input::read(path)));
     let read = first.into_par_iter().chain(others);
-    read.map(|(weight, input)| {
+    let read = read.map(|(weight, input)| {
         let input = input?;
         if input.format == Format::V4 {
             return Ok((weight, input));
@@ -87,8 +87,9 @@ fn read(first: Option<Input>, batch: &[Weighted<'_>]) -> Result<Vec<(u32, Input)
         let bytes = afdo_v4::encode::encode(&input.profile()?, Encoding::Compact);
         let bytes = bytes.about(&input.name)?;
         Ok((weight, Input { name: input.name, bytes, format: Format::V4 }))
-    })
-    .collect()
+    });
+    // Of several errors always the first, so not while others are at it.
+    read.collect::<Vec<_>>().into_iter().collect()
 }
 
 fn open((weight, input): &(u32, Input)) -> Result<File<'_>> {
@@ -97,8 +98,8 @@ fn open((weight, input): &(u32, Input)) -> Result<File<'_>> {
 
 /// The sum of files of version 4; the last one, which has an `output`, is as it will be written.
 fn add(summands: &[(u32, Input)], format: ProfileFormat, output: Option<&Path>) -> Result<Vec<u8>> {
-    let files: Result<Vec<File<'_>>> = summands.par_iter().map(open).collect();
-    let mut files = files?;
+    let files: Vec<_> = summands.par_iter().map(open).collect();
+    let mut files = files.into_iter().collect::<Result<Vec<File<'_>>>>()?;
     let take = |file: &mut File<'_>| std::mem::take(&mut file.findings);
     let mut findings: Vec<_> = files.iter_mut().map(take).collect();
     let mut merge = match (output, format) {
