@@ -160,6 +160,9 @@ impl SectionKind {
     }
 }
 
+/// A 64-bit word of a stream of words, in the machine's byte order.
+pub type Word = [u8; 8];
+
 /// A build-id: its length and its first bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildId {

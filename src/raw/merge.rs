@@ -68,6 +68,7 @@ impl Site {
     }
 
     /// Counts `pair` in if its value is among the site's own.
+    #[inline(always)]
     pub fn add_to_known(&mut self, pair: Pair) -> bool {
         for known in &mut self.pairs {
             if known.value == pair.value {

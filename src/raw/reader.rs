@@ -8,7 +8,7 @@ use zerocopy::FromBytes;
 
 use super::layout::{
     EndRecord, FileHeader, MAGIC, MAX_PAYLOAD, MAX_SECTION, ModuleRecord, ORDER, SectionHeader,
-    SectionKind, VERSION, checksum,
+    SectionKind, VERSION, Word, checksum,
 };
 
 /// Where the bytes of a dump come from.
@@ -330,22 +330,33 @@ impl<'b, R: Source> Reader<'b, R> {
 
     /// The next word of a stream of `kind`, reading the sections it spreads over.
     pub fn word(&mut self, kind: SectionKind) -> Result<i64, Failure<R::Error>> {
-        self.next_word(kind)
+        loop {
+            if self.taken < self.payload && self.section.is_some_and(|found| found.kind == kind) {
+                let (words, _) = self.buffer.as_chunks();
+                let word = words.get(HEADER.wrapping_add(self.taken) / size_of::<Word>());
+                self.taken += size_of::<Word>();
+                return Ok(word.map_or(0, |&word| i64::from_ne_bytes(word)));
+            }
+            self.expect(kind)?;
+        }
     }
 
-    /// [`Reader::word`] for loops over many words, compiled into them.
+    /// The next words of a stream of `kind`: at least one, unless `most` is 0, and no more than that or
+    /// than the section has.
     #[inline(always)]
-    pub fn next_word(&mut self, kind: SectionKind) -> Result<i64, Failure<R::Error>> {
+    pub fn words(&mut self, kind: SectionKind, most: usize) -> Result<&[Word], Failure<R::Error>> {
         while self.taken >= self.payload || self.section.is_none_or(|s| s.kind != kind) {
             self.expect(kind)?;
         }
-        let word = self.payload().get(self.taken..self.taken.wrapping_add(8));
-        let word = word.and_then(|bytes| <[u8; 8]>::try_from(bytes).ok());
-        self.taken += 8;
-        Ok(i64::from_ne_bytes(word.unwrap_or_default()))
+        let start = HEADER.wrapping_add(self.taken);
+        let words = self.buffer.get(start..HEADER.wrapping_add(self.payload)).unwrap_or_default();
+        let words = words.as_chunks().0;
+        let words = words.get(..most).unwrap_or(words);
+        self.taken = self.taken.wrapping_add(size_of_val(words));
+        Ok(words)
     }
 
-    /// Whether the current section has words that [`Reader::word`] has not handed out.
+    /// Whether the current section has words that were not handed out.
     pub fn has_untaken_words(&self) -> bool {
         self.taken < self.payload
     }

@@ -4,7 +4,9 @@
 
 use zerocopy::{Immutable, IntoBytes};
 
-use super::layout::{EndRecord, FileHeader, MAX_SECTION, SectionHeader, SectionKind, checksum};
+use super::layout::{
+    EndRecord, FileHeader, MAX_SECTION, SectionHeader, SectionKind, Word, checksum,
+};
 
 /// Where the bytes of a dump go.
 pub trait Sink {
@@ -86,15 +88,35 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     // Where stacks are short it stays a function.
     #[cfg_attr(feature = "runtime", inline(always))]
     pub fn put_word(&mut self, kind: SectionKind, word: i64) -> Result<(), S::Error> {
+        loop {
+            let (words, _) = self.buffer.as_chunks_mut();
+            if kind == self.kind
+                && let Some(free) = words.get_mut(self.used / size_of::<Word>())
+            {
+                *free = word.to_ne_bytes();
+                self.used += size_of::<Word>();
+                return Ok(());
+            }
+            self.emit()?;
+            self.kind = kind;
+        }
+    }
+
+    /// Room for words of a stream of them, at least one. Those put there take part after
+    /// [`Writer::fill`].
+    #[inline(always)]
+    pub fn room(&mut self, kind: SectionKind) -> Result<&mut [Word], S::Error> {
         if kind != self.kind || self.used == N {
             self.emit()?;
             self.kind = kind;
         }
-        if let Some(free) = self.buffer.get_mut(self.used..self.used.wrapping_add(8)) {
-            free.copy_from_slice(&word.to_ne_bytes());
-            self.used += 8;
-        }
-        Ok(())
+        Ok(self.buffer.get_mut(self.used..).unwrap_or_default().as_chunks_mut().0)
+    }
+
+    /// So many words have been put into the room.
+    #[inline(always)]
+    pub fn fill(&mut self, words: usize) {
+        self.used = self.used.wrapping_add(words.wrapping_mul(size_of::<Word>())).min(N);
     }
 
     /// Ends the dump and gives the sink back.

@@ -112,9 +112,9 @@ pub struct Writing<'b> {
 }
 
 impl Written<'_> {
-    /// Value of a counter.
-    pub fn counter(&self, place: usize) -> i64 {
-        self.counters.get(place).copied().unwrap_or(0)
+    /// Values of the counters from one on.
+    pub fn counters(&self, start: usize) -> &[i64] {
+        self.counters.get(start..).unwrap_or_default()
     }
 
     /// A site.
@@ -146,11 +146,9 @@ impl Written<'_> {
 }
 
 impl Writing<'_> {
-    /// Remembers the value of a counter.
-    pub fn set_counter(&mut self, place: usize, value: i64) {
-        if let Some(counter) = self.counters.get_mut(place) {
-            *counter = value;
-        }
+    /// Room for the values of the counters from one on.
+    pub fn counters(&mut self, start: usize) -> &mut [i64] {
+        self.counters.get_mut(start..).unwrap_or_default()
     }
 
     /// Remembers the values of a site.
@@ -184,13 +182,13 @@ mod tests {
         let mut baseline = Baseline::new();
         baseline.prepare(&module(2, 1)).unwrap();
         let (written, mut writing) = baseline.copies().unwrap();
-        assert_eq!(written.counter(1), 0);
-        writing.set_counter(1, 7);
+        assert_eq!(written.counters(1), [0]);
+        writing.counters(1)[0] = 7;
         writing.set_site(0, &site(5, &[(1, 3), (2, 2)]));
-        assert_eq!(baseline.copies().unwrap().0.counter(1), 0);
+        assert_eq!(baseline.copies().unwrap().0.counters(1), [0]);
         baseline.commit();
         let (written, _) = baseline.copies().unwrap();
-        assert_eq!(written.counter(1), 7);
+        assert_eq!(written.counters(0), [0, 7]);
         let mut since = site(9, &[(1, 5), (2, 1), (3, 4)]);
         written.take_off(0, &mut since);
         assert_eq!(since.total, 4);
@@ -203,12 +201,12 @@ mod tests {
         let mut baseline = Baseline::new();
         baseline.prepare(&module(1, 1)).unwrap();
         let (_, mut writing) = baseline.copies().unwrap();
-        writing.set_counter(0, 3);
+        writing.counters(0)[0] = 3;
         writing.set_site(0, &site(2, &[(8, 2)]));
         baseline.commit();
         assert_eq!(baseline.prepare(&module(3, 2)), Err(Errno::NOMEM));
         let (written, _) = baseline.copies().unwrap();
-        assert_eq!([0, 1, 2].map(|place| written.counter(place)), [3, 0, 0]);
+        assert_eq!((written.counters(0), written.counters(1)), (&[3][..], &[][..]));
         for (place, count) in [(0, 1), (1, 3)] {
             let mut since = site(3, &[(8, 3)]);
             written.take_off(place, &mut since);

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 
 use zerocopy::IntoBytes;
 
-use super::abi::gcov::{Array, Part};
+use super::abi::gcov::Array;
 use super::baseline::{Writing, Written};
 use super::counters::topn::LiveSite;
 use super::merge::Problem;
@@ -12,7 +12,7 @@ use super::module::Objects;
 use super::sys::Errno;
 use crate::raw::gcov::Rule;
 use crate::raw::gcov::record::SiteHead;
-use crate::raw::layout::SectionKind;
+use crate::raw::layout::{SectionKind, Word};
 use crate::raw::merge::{Pair, Site, counter};
 use crate::raw::reader::{Contradiction, Reader, Source};
 use crate::raw::writer::{Sink, Writer};
@@ -30,40 +30,37 @@ impl Objects<'_> {
         writer: &mut Writer<'_, S>,
     ) -> Result<(), Problem> {
         let mut place: usize = 0;
-        for part in self.parts() {
-            let Part::Function(function) = part else { continue };
-            for Array { rule, counters, .. } in function.arrays() {
-                if rule == Rule::TopN {
-                    continue;
-                }
-                for live in counters {
-                    let mut value = live.load(Ordering::Relaxed);
-                    if rule == Rule::Add {
-                        value = since(&mut copies, place, value);
+        for object in self.registry.objects() {
+            for function in object.functions(self.shift) {
+                for array in function.arrays() {
+                    if array.rule != Rule::TopN {
+                        write_array(&array, place, &mut copies, &mut older, writer)?;
+                        place = place.wrapping_add(array.counters.len());
                     }
-                    if let Some(older) = &mut older {
-                        value = counter(rule, value, older.next_word(SectionKind::Counters)?);
-                    }
-                    writer.put_word(SectionKind::Counters, value)?;
-                    place = place.wrapping_add(1);
                 }
             }
         }
         let mut place: usize = 0;
         let mut site = Site::new(0, 0);
-        for part in self.parts() {
-            let Part::Function(function) = part else { continue };
-            for live in function.arrays().flat_map(|array| array.sites()) {
-                collect(live, &mut site);
-                if let Some((written, writing)) = &mut copies {
-                    writing.set_site(place, &site);
-                    written.take_off(place, &mut site);
+        for object in self.registry.objects() {
+            for function in object.functions(self.shift) {
+                for array in function.arrays() {
+                    if array.rule != Rule::TopN {
+                        continue;
+                    }
+                    for live in array.sites() {
+                        collect(live, &mut site);
+                        if let Some((written, writing)) = &mut copies {
+                            writing.set_site(place, &site);
+                            written.take_off(place, &mut site);
+                        }
+                        if let Some(older) = &mut older {
+                            merge_older_site(&mut site, older)?;
+                        }
+                        write_site(&site, writer)?;
+                        place = place.wrapping_add(1);
+                    }
                 }
-                if let Some(older) = &mut older {
-                    merge_older_site(&mut site, older)?;
-                }
-                write_site(&site, writer)?;
-                place = place.wrapping_add(1);
             }
         }
         Ok(())
@@ -74,28 +71,79 @@ impl Objects<'_> {
 impl Objects<'_> {
     /// Sets all counters back to what the last flush found.
     pub fn set_back(&self, flushed: &Written<'_>) {
-        let (mut counters, mut sites) = (0usize.., 0usize..);
+        let (mut place, mut sites) = (0usize, 0usize..);
         for array in self.arrays() {
-            for (live, place) in array.sites().zip(&mut sites) {
-                live.set_back(&flushed.site(place));
+            for (live, site) in array.sites().zip(&mut sites) {
+                live.set_back(&flushed.site(site));
             }
-            let plain = array.counters.iter().filter(|_| array.rule != Rule::TopN);
-            for (counter, place) in plain.zip(&mut counters) {
-                counter.store(flushed.counter(place), Ordering::Relaxed);
+            if array.rule != Rule::TopN {
+                for (counter, value) in array.counters.iter().zip(flushed.counters(place)) {
+                    counter.store(*value, Ordering::Relaxed);
+                }
+                place = place.wrapping_add(array.counters.len());
             }
         }
     }
 }
 
-/// What a counter has grown by since the last flush.
-fn since(copies: &mut Copies<'_>, place: usize, value: i64) -> i64 {
-    match copies {
-        Some((written, writing)) => {
-            writing.set_counter(place, value);
-            value.wrapping_sub(written.counter(place))
+/// Writes the counters of an array, of which `place` is the place of the first.
+#[inline(always)]
+fn write_array<S: Sink<Error = Errno>, R: Source<Error = Errno>>(
+    array: &Array,
+    mut place: usize,
+    copies: &mut Copies<'_>,
+    older: &mut Option<&mut Reader<'_, R>>,
+    writer: &mut Writer<'_, S>,
+) -> Result<(), Problem> {
+    let mut counters = array.counters;
+    while !counters.is_empty() {
+        let room = writer.room(SectionKind::Counters)?;
+        let number = counters.len().min(room.len());
+        let (now, later) = counters.split_at_checked(number).unwrap_or((counters, &[]));
+        let words = room.get_mut(..number).unwrap_or_default();
+        for (word, counter) in words.iter_mut().zip(now) {
+            *word = counter.load(Ordering::Relaxed).to_ne_bytes();
         }
-        None => value,
+        if let Some(copies) = copies
+            && array.rule == Rule::Add
+        {
+            take_off(copies, place, words);
+        }
+        if let Some(older) = older {
+            merge_older(array.rule, words, older)?;
+        }
+        writer.fill(number);
+        place = place.wrapping_add(number);
+        counters = later;
     }
+    Ok(())
+}
+
+/// Leaves of counters what they have grown by since the last flush.
+fn take_off((written, writing): &mut (Written<'_>, Writing<'_>), place: usize, words: &mut [Word]) {
+    let copies = written.counters(place).iter().zip(writing.counters(place));
+    for (word, (written, writing)) in words.iter_mut().zip(copies) {
+        *writing = i64::from_ne_bytes(*word);
+        *word = writing.wrapping_sub(*written).to_ne_bytes();
+    }
+}
+
+#[inline(always)]
+fn merge_older<R: Source<Error = Errno>>(
+    rule: Rule,
+    mut words: &mut [Word],
+    older: &mut Reader<'_, R>,
+) -> Result<(), Problem> {
+    while !words.is_empty() {
+        let older = older.words(SectionKind::Counters, words.len())?;
+        let (now, later) = words.split_at_mut_checked(older.len()).unwrap_or_default();
+        for (newer, older) in now.iter_mut().zip(older) {
+            let merged = counter(rule, i64::from_ne_bytes(*newer), i64::from_ne_bytes(*older));
+            *newer = merged.to_ne_bytes();
+        }
+        words = later;
+    }
+    Ok(())
 }
 
 /// Reads the events of a site as they are now.

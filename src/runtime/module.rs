@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 
 use zerocopy::FromZeros;
 
-use super::abi::gcov::{AllArrays, Array, Function, Object, Part, Parts, Registry, Shift};
+use super::abi::gcov::{AllArrays, Array, Function, Object, Registry, Shift};
 use crate::raw::gcov::{Kind, ObjectRecord, Rule};
 use crate::raw::layout::{ABI_GCOV, BuildId, ModuleRecord, SectionKind, Signature, Sums};
 use crate::raw::writer::{Sink, Writer};
@@ -64,24 +64,22 @@ impl<'i> Objects<'i> {
         record.path_length = self.path.len() as u32;
         record.strings_length = record.path_length;
         let (mut signature, mut largest) = (Signature::new(), 0);
-        for part in self.parts() {
-            let function = match part {
-                Part::Object(object) => {
-                    survey_object(&object, record, &mut signature);
-                    continue;
-                }
-                Part::Function(function) => function,
-            };
-            signature.function(&function.record());
-            for array in function.arrays() {
-                signature.counters(array.counters.len() as u32);
-                match array.rule {
-                    Rule::TopN => record.identity.sites += array.site_count() as u64,
-                    _ => record.identity.counters += array.counters.len() as u64,
-                }
-                if array.kind == Kind::ARCS {
-                    let counts = array.counters.iter().map(|count| count.load(Ordering::Relaxed));
-                    largest = counts.fold(largest, i64::max);
+        for object in self.registry.objects() {
+            survey_object(&object, record, &mut signature);
+            for function in object.functions(self.shift) {
+                signature.function(&function.record());
+                for array in function.arrays() {
+                    signature.counters(array.counters.len() as u32);
+                    match array.rule {
+                        Rule::TopN => record.identity.sites += array.site_count() as u64,
+                        _ => record.identity.counters += array.counters.len() as u64,
+                    }
+                    if array.kind == Kind::ARCS {
+                        let counts = array.counters.iter();
+                        largest = counts.fold(largest, |largest, count| {
+                            largest.max(count.load(Ordering::Relaxed))
+                        });
+                    }
                 }
             }
         }
@@ -109,28 +107,28 @@ impl<'i> Objects<'i> {
         writer.put(SectionKind::Strings, self.path)?;
         let mut path_offset = self.path.len() as u32;
         for &kind in kinds {
-            let mut parts = self.parts();
-            while let Some(part) = &parts.next() {
-                match (kind, part) {
-                    (SectionKind::Strings, Part::Object(object)) => {
-                        parts.skip_functions();
+            for object in self.registry.objects() {
+                match kind {
+                    SectionKind::Strings => {
                         writer.put(kind, object.path().to_bytes())?;
+                        continue;
                     }
-                    (SectionKind::Objects, Part::Object(object)) => {
-                        parts.skip_functions();
-                        let record = object_record(object, path_offset);
+                    SectionKind::Objects => {
+                        let record = object_record(&object, path_offset);
                         path_offset = path_offset.wrapping_add(record.path_length);
                         writer.put_record(kind, &record)?;
-                    }
-                    (SectionKind::Functions, Part::Function(function)) => {
-                        write_function(function, writer)?;
-                    }
-                    (_, Part::Function(function)) => {
-                        for array in function.arrays() {
-                            counts(kind, &array, writer)?;
-                        }
+                        continue;
                     }
                     _ => {}
+                }
+                for function in object.functions(self.shift) {
+                    if kind == SectionKind::Functions {
+                        write_function(&function, writer)?;
+                        continue;
+                    }
+                    for array in function.arrays() {
+                        counts(kind, &array, writer)?;
+                    }
                 }
             }
         }
@@ -150,12 +148,7 @@ impl<'i> Objects<'i> {
 
     /// Every array of counters.
     pub fn arrays(&self) -> AllArrays {
-        self.parts().arrays()
-    }
-
-    /// Every object and function.
-    pub fn parts(&self) -> Parts {
-        self.registry.parts().with(self.shift)
+        self.registry.objects().arrays(self.shift)
     }
 }
 
@@ -178,9 +171,10 @@ fn write_function<S: Sink, const N: usize>(
     for word in words {
         writer.put_word(SectionKind::Functions, word)?;
     }
-    let mut arrays = function.arrays().map(|array| array.counters.len() as u32);
-    while let Some(number) = arrays.next() {
-        let pair = [number, arrays.next().unwrap_or(0)];
+    let mut arrays = function.arrays();
+    while let Some(array) = arrays.next() {
+        let second = arrays.next().map_or(0, |array| array.counters.len());
+        let pair = [array.counters.len() as u32, second as u32];
         writer.put_word(SectionKind::Functions, zerocopy::transmute!(pair))?;
     }
     Ok(())

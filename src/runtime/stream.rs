@@ -7,7 +7,7 @@ use core::convert::Infallible;
 use core::ffi::CStr;
 use core::sync::atomic::Ordering;
 
-use super::abi::gcov::{Array, Object, Part, Parts};
+use super::abi::gcov::{Array, Object, Shift};
 use super::counters::topn::LiveSite;
 use crate::formats::gcda::FILE_NAME_MAGIC;
 use crate::formats::gcda::encode::{Encoder, TopN, Words};
@@ -66,8 +66,7 @@ pub fn object(object: &Object, bytes: impl Bytes) {
 fn records<W: Words>(object: &Object, words: W) -> Result<(), W::Error> {
     let (version, stamp, checksum) = (object.version(), object.stamp(), object.checksum());
     let mut encoder = Encoder::new(words, version, stamp, checksum)?;
-    for part in Parts::of(object) {
-        let Part::Function(function) = part else { continue };
+    for function in object.functions(Shift::default()) {
         if encoder.function(&function.record())? {
             function.arrays().try_for_each(|array| counters(&array, &mut encoder))?;
         }

@@ -60,6 +60,7 @@ impl Shape {
 
 /// Number of events of a site, and by how much each count may be wrong, from its first two counters and
 /// the sum of its nodes' counts.
+#[inline(always)]
 pub const fn total_and_error(first: i64, shape: Shape, counts: i64) -> (i64, i64) {
     let total =
         if first >= SUMMED { first.wrapping_sub(SUMMED).wrapping_add(counts) } else { first };

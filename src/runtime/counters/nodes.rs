@@ -52,8 +52,8 @@ impl Node {
     /// The value and its count.
     #[inline(always)]
     pub fn pair(&self) -> Pair {
-        let [value, count] = [&self.value, &self.count].map(|word| word.load(Ordering::Relaxed));
-        Pair { value, count: site::count(count) }
+        let value = self.value.load(Ordering::Relaxed);
+        Pair { value, count: site::count(self.count.load(Ordering::Relaxed)) }
     }
 
     /// Whether the node is the value's.

@@ -376,6 +376,7 @@ impl<'c> LiveSite<'c> {
     }
 
     /// Number of events, and by how much each count may be wrong, given the sum of the counts.
+    #[inline(always)]
     pub fn total_and_error(&self, counts: i64) -> (i64, i64) {
         total_and_error(self.0.first.load(Ordering::Relaxed), self.shape(), counts)
     }
@@ -478,8 +479,14 @@ pub struct Pairs<'c>(List<'c>);
 impl Iterator for Pairs<'_> {
     type Item = Pair;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Pair> {
-        self.0.by_ref().map(Node::pair).find(|pair| pair.count > 0)
+        loop {
+            let pair = self.0.next()?.pair();
+            if pair.count > 0 {
+                return Some(pair);
+            }
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! GCC's instrumentation, releases 10 to 17: the structures behind `__gcov_init`.
 
+mod array;
+mod function;
 mod object;
-mod parts;
 mod registry;
 
-pub use object::{Array, Arrays, Function, Info, Merge, Object, Refusal, Shift, Tokens, string};
-pub use parts::{AllArrays, Part, Parts};
-pub use registry::Registry;
+pub use array::{Array, Shift, Sites};
+pub use function::{Arrays, Function, Functions};
+pub use object::{Info, Merge, Object, Refusal, Tokens, string};
+pub use registry::{AllArrays, Registered, Registry};

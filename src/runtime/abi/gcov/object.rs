@@ -1,4 +1,4 @@
-//! `gcov_info`, `gcov_fn_info` and `gcov_ctr_info` as the compilers lay them out.
+//! `gcov_info`, one for each object, as the compilers lay it out.
 //!
 //! Offsets in bytes; P is the size of a pointer, N the number of counter kinds the compiler knows
 //! (8 up to GCC 13, 9 in 14, 10 from 15).
@@ -14,27 +14,20 @@
 //! | number of functions | 32 + 8N | 16 + 4N | 20 + 4N |
 //! | array of pointers to functions | 40 + 8N | 20 + 4N | 24 + 4N |
 //!
-//! | `gcov_fn_info` | P = 8 | P = 4 |
-//! |---|---|---|
-//! | key: the object's `gcov_info` | 0 | 0 |
-//! | ident, line checksum, cfg checksum | 8, 12, 16 | 4, 8, 12 |
-//! | one `gcov_ctr_info` per used kind | 24, step 16 | 16, step 8 |
-//!
-//! A `gcov_ctr_info` is the number of counters (u32) and, at P, their address. Checked against GCC
-//! 10.2 to 17.0 on x86-64.
+//! Checked against GCC 10.2 to 17.0 on x86-64.
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_char, c_uint};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI64, AtomicPtr};
 
+use super::function::Kinds;
+use super::{Function, Functions, Shift};
 use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
 use crate::raw::gcov::version::OLDEST;
-use crate::raw::gcov::{FunctionRecord, Kind, Rule, Rules, Version};
-use crate::runtime::counters::nodes::Node;
-use crate::runtime::counters::topn::{Counters, LiveSite};
+use crate::raw::gcov::{Kind, Rule, Rules, Version};
 
-const POINTER: usize = size_of::<usize>();
+pub(super) const POINTER: usize = size_of::<usize>();
 const NEXT: usize = POINTER;
 const STAMP: usize = 2 * POINTER;
 
@@ -46,9 +39,6 @@ pub struct Info {
 }
 
 const _: () = assert!(core::mem::offset_of!(Info, next) == NEXT);
-const _: () = assert!(size_of::<Counters>() <= 8 * LISTED_SITE);
-#[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Node>() == 24);
 
 /// Addresses of the merge functions, by which an object says how its counters merge.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +89,7 @@ impl Info {
 pub struct Object {
     info: NonNull<Info>,
     slots: u8,
-    rules: Rules,
+    kinds: Kinds,
     /// Counters the compiler lays out for a top-N site.
     site_counters: u8,
 }
@@ -112,7 +102,8 @@ impl Object {
     /// `info` must point to a `gcov_info` made by a GCC of this machine, which stays where it is,
     /// with all it points to, as long as the image is loaded.
     pub unsafe fn new(info: NonNull<Info>, tokens: &Tokens) -> Result<Self, Refusal> {
-        let mut object = Self { info, slots: 0, rules: Rules(0), site_counters: LISTED_SITE as u8 };
+        let (kinds, site_counters) = (Kinds::default(), LISTED_SITE as u8);
+        let mut object = Self { info, slots: 0, kinds, site_counters };
         let version = object.version();
         if version.0 == 0 {
             return Err(Refusal::Empty);
@@ -131,7 +122,7 @@ impl Object {
                 0 => {}
                 token => {
                     let rule = tokens.rule(token).unwrap_or(kind.usual_rule());
-                    object.rules = object.rules.with(kind, rule);
+                    object.kinds.push(kind, rule);
                 }
             }
         }
@@ -168,7 +159,7 @@ impl Object {
 
     /// Kinds in use.
     pub fn rules(&self) -> Rules {
-        self.rules
+        self.kinds.fold(Rules::default(), |rules, (kind, rule)| rules.with(kind, rule))
     }
 
     /// Number of functions, present or not.
@@ -176,14 +167,15 @@ impl Object {
         self.word(self.merge_at() + POINTER * usize::from(self.slots)) as usize
     }
 
-    /// Address of one of its functions.
-    pub(super) fn function(&self, index: usize) -> *const u8 {
+    /// Its functions, whose counters may be elsewhere.
+    #[inline(always)]
+    pub fn functions(&self, shift: Shift) -> Functions {
         let array = self.address(self.merge_at() + POINTER * (usize::from(self.slots) + 1))
             as *const *const u8;
-        // SAFETY: the array has `function_count` elements, see `new`, and callers stay below.
-        let element = unsafe { array.add(index) };
-        // SAFETY: as above, and the compiler initialised it.
-        unsafe { element.read() }
+        // SAFETY: the compiler initialised an array of so many pointers, see `new`.
+        let addresses = unsafe { core::slice::from_raw_parts(array, self.function_count()) };
+        let absent = Function::absent(self.kinds, self.site_counters, shift);
+        Functions::new(addresses, self.info, absent)
     }
 
     /// Number of merge slots of an unknown compiler: words that are NULL or a merge function belong
@@ -225,184 +217,6 @@ impl Object {
     }
 }
 
-/// One function of an object.
-#[derive(Clone, Copy, Debug)]
-pub struct Function {
-    /// NULL if the object only holds the place of a copy in another object.
-    address: Option<NonNull<u8>>,
-    rules: Rules,
-    site_counters: u8,
-    shift: Shift,
-}
-
-impl Function {
-    /// The function at an address that an object gave, with counters that may be elsewhere.
-    pub(super) fn new(address: *const u8, object: &Object, shift: Shift) -> Self {
-        let address = NonNull::new(address.cast_mut()).filter(|function| {
-            // SAFETY: a pointer that is not NULL points to a `gcov_fn_info`, which starts with key.
-            let key = unsafe { function.cast::<*const Info>().read() };
-            core::ptr::eq(key, object.info.as_ptr())
-        });
-        let Object { rules, site_counters, .. } = *object;
-        Self { address, rules, site_counters, shift }
-    }
-
-    /// Its counters, kind by kind.
-    #[inline(always)]
-    pub fn arrays(&self) -> Arrays {
-        Arrays { function: *self, place: 0 }
-    }
-
-    /// Its record in the raw dump.
-    #[inline(always)]
-    pub fn record(&self) -> FunctionRecord {
-        match self.address {
-            Some(function) => FunctionRecord {
-                ident: word(function, POINTER),
-                lineno_checksum: word(function, POINTER + 4),
-                cfg_checksum: word(function, POINTER + 8),
-                flags: 0,
-            },
-            None => FunctionRecord {
-                ident: 0,
-                lineno_checksum: 0,
-                cfg_checksum: 0,
-                flags: FunctionRecord::ABSENT,
-            },
-        }
-    }
-}
-
-/// The arrays of a function.
-#[derive(Clone, Debug)]
-pub struct Arrays {
-    /// With the rules of the kinds that are still to come.
-    function: Function,
-    /// Number of kinds that have been given.
-    place: u8,
-}
-
-impl Iterator for Arrays {
-    type Item = Array;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Array> {
-        let Function { address, rules, site_counters, shift } = &mut self.function;
-        let (kind, rule) = rules.take_first()?;
-        let place = usize::from(self.place);
-        self.place += 1;
-        let counters = match *address {
-            Some(function) => counters(function, place),
-            None => &[],
-        };
-        let array = Array { kind, rule, counters, site_counters: *site_counters };
-        Some(array.with(*shift))
-    }
-}
-
-/// The counters of one kind of one function.
-#[derive(Clone, Copy, Debug)]
-pub struct Array {
-    /// The kind.
-    pub kind: Kind,
-    /// How it merges.
-    pub rule: Rule,
-    site_counters: u8,
-    /// The counters, as many as the compiler laid out.
-    pub counters: &'static [AtomicI64],
-}
-
-/// How far counters are from where the compiler laid them out.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Shift {
-    /// In bytes; without live counters there is no such distance.
-    #[cfg(feature = "live")]
-    pub bytes: isize,
-}
-
-impl Array {
-    /// The same counters as they are elsewhere.
-    #[cfg(feature = "live")]
-    #[inline(always)]
-    fn with(self, shift: Shift) -> Self {
-        let place = self.counters.as_ptr().wrapping_byte_offset(shift.bytes);
-        // SAFETY: who asks for it has mapped a copy of all counters there.
-        let counters = unsafe { core::slice::from_raw_parts(place, self.counters.len()) };
-        Self { counters, ..self }
-    }
-
-    /// The same counters.
-    #[cfg(not(feature = "live"))]
-    #[inline(always)]
-    fn with(self, _: Shift) -> Self {
-        self
-    }
-
-    /// One of its top-N sites; `None` behind the last, or if the kind is another.
-    pub fn site(&self, index: usize) -> Option<LiveSite<'static>> {
-        let length = usize::from(self.site_counters);
-        let site = self.counters.get(index.checked_mul(length)?..)?.get(..length)?;
-        if self.rule != Rule::TopN {
-            return None;
-        }
-        // SAFETY: the compiler laid the counters out for a site, whose list only a profiler touches.
-        site.first_chunk().map(|site| unsafe { LiveSite::new(site) })
-    }
-
-    /// Number of its top-N sites.
-    pub fn site_count(&self) -> usize {
-        match (self.rule, self.counters.len()) {
-            (Rule::TopN, number @ 1..) => {
-                number.checked_div(usize::from(self.site_counters)).unwrap_or(0)
-            }
-            _ => 0,
-        }
-    }
-
-    /// The counters as top-N sites; none if the kind is another.
-    #[inline(always)]
-    pub fn sites(&self) -> Sites {
-        let counters = if self.rule == Rule::TopN { self.counters } else { &[] };
-        Sites { counters, length: self.site_counters }
-    }
-}
-
-/// The sites of an array.
-#[derive(Clone, Debug)]
-pub struct Sites {
-    counters: &'static [AtomicI64],
-    length: u8,
-}
-
-impl Iterator for Sites {
-    type Item = LiveSite<'static>;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<LiveSite<'static>> {
-        let (site, rest) = self.counters.split_at_checked(usize::from(self.length))?;
-        self.counters = rest;
-        // SAFETY: the compiler laid the counters out for a site, whose list only a profiler touches.
-        site.first_chunk().map(|site| unsafe { LiveSite::new(site) })
-    }
-}
-
-#[inline(always)]
-fn counters(function: NonNull<u8>, place: usize) -> &'static [AtomicI64] {
-    let table = (POINTER + 12).next_multiple_of(POINTER);
-    let entry = table + 2 * POINTER * place;
-    let number = word(function, entry) as usize;
-    // SAFETY: the table has an entry for each kind in use, `place` is below their number.
-    let field = unsafe { function.add(entry + POINTER) };
-    // SAFETY: as above; the field is an aligned pointer that nobody writes.
-    let values = unsafe { field.cast::<*const AtomicI64>().read() };
-    if values.is_null() || number == 0 {
-        return &[];
-    }
-    // SAFETY: the compiler gave the function `number` 8-byte aligned 64-bit counters there. Other
-    // threads may be incrementing them, which is why they are taken as atomics.
-    unsafe { core::slice::from_raw_parts(values, number) }
-}
-
 /// As [`CStr::from_ptr`], which calls a C library where there may be none.
 ///
 /// # Safety
@@ -418,11 +232,4 @@ pub unsafe fn string(start: *const c_char) -> &'static CStr {
     let bytes = unsafe { core::slice::from_raw_parts(start.cast(), length.wrapping_add(1)) };
     // SAFETY: the first NUL is the last byte.
     unsafe { CStr::from_bytes_with_nul_unchecked(bytes) }
-}
-
-fn word(function: NonNull<u8>, offset: usize) -> u32 {
-    // SAFETY: callers pass offsets of fields of the `gcov_fn_info` at `function`.
-    let place = unsafe { function.add(offset) };
-    // SAFETY: as above; the field is an aligned u32 that nobody writes.
-    unsafe { place.cast::<u32>().read() }
 }

@@ -7,7 +7,7 @@
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use super::{Info, Parts, Tokens};
+use super::{Array, Arrays, Functions, Info, Object, Shift, Tokens};
 
 /// All registered objects.
 pub struct Registry {
@@ -69,9 +69,10 @@ impl Registry {
         self.len() == 0
     }
 
-    /// Every object, function and array of counters, in the order of a dump.
-    pub fn parts(&self) -> Parts {
-        Parts::starting_at(NonNull::new(self.first.load(Ordering::Acquire)), self.tokens())
+    /// Every object, in the order of a dump.
+    pub fn objects(&self) -> Registered {
+        let next = NonNull::new(self.first.load(Ordering::Acquire));
+        Registered { next, tokens: self.tokens() }
     }
 
     /// What its objects say of merging; `None` while there are none.
@@ -84,5 +85,63 @@ impl Registry {
 impl Default for Registry {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// The registered objects, one after the other.
+#[derive(Clone, Debug)]
+pub struct Registered {
+    next: Option<NonNull<Info>>,
+    tokens: Option<&'static Tokens>,
+}
+
+impl Registered {
+    /// The arrays of all functions, whose counters may be elsewhere.
+    pub fn arrays(self, shift: Shift) -> AllArrays {
+        AllArrays { objects: self, functions: None, arrays: None, shift }
+    }
+}
+
+impl Iterator for Registered {
+    type Item = Object;
+
+    #[inline(never)]
+    fn next(&mut self) -> Option<Object> {
+        loop {
+            let info = self.next?;
+            // SAFETY: everything in the list was registered, and objects stay with their image.
+            self.next = NonNull::new(unsafe { info.as_ref() }.next().load(Ordering::Acquire));
+            // SAFETY: as above.
+            if let Ok(object) = unsafe { Object::new(info, self.tokens?) } {
+                return Some(object);
+            }
+        }
+    }
+}
+
+/// See [`Registered::arrays`]. Smaller, but slower than loops over objects, functions and the arrays of
+/// each.
+#[derive(Clone, Debug)]
+pub struct AllArrays {
+    objects: Registered,
+    functions: Option<Functions>,
+    arrays: Option<Arrays>,
+    shift: Shift,
+}
+
+impl Iterator for AllArrays {
+    type Item = Array;
+
+    #[inline(never)]
+    fn next(&mut self) -> Option<Array> {
+        loop {
+            if let Some(array) = self.arrays.as_mut().and_then(Iterator::next) {
+                return Some(array);
+            }
+            match self.functions.as_mut().and_then(Iterator::next) {
+                Some(function) => self.arrays = Some(function.arrays()),
+                None => self.functions = Some(self.objects.next()?.functions(self.shift)),
+            }
+        }
     }
 }

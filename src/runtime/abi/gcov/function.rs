@@ -1,0 +1,185 @@
+//! `gcov_fn_info`, one for each function of an object, as the compilers lay it out.
+//!
+//! Offsets in bytes; P is the size of a pointer.
+//!
+//! | `gcov_fn_info` | P = 8 | P = 4 |
+//! |---|---|---|
+//! | key: the object's `gcov_info` | 0 | 0 |
+//! | ident, line checksum, cfg checksum | 8, 12, 16 | 4, 8, 12 |
+//! | one `gcov_ctr_info` per used kind | 24, step 16 | 16, step 8 |
+//!
+//! A `gcov_ctr_info` is the number of counters (u32) and, at P, their address.
+#![allow(unsafe_code)]
+
+use core::ptr::NonNull;
+use core::sync::atomic::AtomicI64;
+
+use super::object::POINTER;
+use super::{Array, Info, Shift};
+use crate::raw::gcov::{FunctionRecord, Kind, Rule, Rules};
+
+/// One function of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// NULL if the object only holds the place of a copy in another object.
+    address: Option<NonNull<u8>>,
+    kinds: Kinds,
+    site_counters: u8,
+    shift: Shift,
+}
+
+/// Kinds in use and their rules, in ascending order: four bits each, the first in the lowest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kinds {
+    kinds: u64,
+    rules: u64,
+}
+
+impl Kinds {
+    /// Adds a kind above the others.
+    pub(super) const fn push(&mut self, kind: Kind, rule: Rule) {
+        let place = (u64::BITS - self.rules.leading_zeros()).next_multiple_of(4);
+        self.kinds |= (kind.0 as u64).wrapping_shl(place);
+        self.rules |= (rule as u64).wrapping_shl(place);
+    }
+}
+
+impl Iterator for Kinds {
+    type Item = (Kind, Rule);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(Kind, Rule)> {
+        let (kind, rule) = (Kind((self.kinds & 15) as u8), Rules(self.rules).rule(Kind(0))?);
+        (self.kinds, self.rules) = (self.kinds >> 4, self.rules >> 4);
+        Some((kind, rule))
+    }
+}
+
+impl Function {
+    /// The place of a copy in another object.
+    pub(super) const fn absent(kinds: Kinds, site_counters: u8, shift: Shift) -> Self {
+        Self { address: None, kinds, site_counters, shift }
+    }
+
+    /// Its counters, kind by kind.
+    #[inline(always)]
+    pub fn arrays(&self) -> Arrays {
+        let Self { address, kinds, site_counters, shift } = *self;
+        let entries = match address {
+            // SAFETY: behind its fixed fields a function has an entry for each kind in use.
+            Some(function) => unsafe { function.add(TABLE) },
+            None => NonNull::from(&NOTHING).cast(),
+        };
+        let step = if address.is_some() { size_of::<Entry>() } else { 0 };
+        Arrays { entries: entries.cast(), step, kinds, site_counters, shift }
+    }
+
+    /// Its record in the raw dump.
+    #[inline(always)]
+    pub fn record(&self) -> FunctionRecord {
+        match self.address {
+            Some(function) => FunctionRecord {
+                ident: word(function, POINTER),
+                lineno_checksum: word(function, POINTER + 4),
+                cfg_checksum: word(function, POINTER + 8),
+                flags: 0,
+            },
+            None => FunctionRecord {
+                ident: 0,
+                lineno_checksum: 0,
+                cfg_checksum: 0,
+                flags: FunctionRecord::ABSENT,
+            },
+        }
+    }
+}
+
+/// The functions of an object.
+#[derive(Clone, Debug)]
+pub struct Functions {
+    addresses: core::slice::Iter<'static, *const u8>,
+    object: NonNull<Info>,
+    /// What all have in common.
+    absent: Function,
+}
+
+impl Functions {
+    /// The functions at the addresses that an object gave.
+    #[inline(always)]
+    pub(super) fn new(
+        addresses: &'static [*const u8],
+        object: NonNull<Info>,
+        absent: Function,
+    ) -> Self {
+        Self { addresses: addresses.iter(), object, absent }
+    }
+}
+
+impl Iterator for Functions {
+    type Item = Function;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Function> {
+        let address = NonNull::new(self.addresses.next()?.cast_mut()).filter(|function| {
+            // SAFETY: a pointer that is not NULL points to a `gcov_fn_info`, which starts with key.
+            let key = unsafe { function.cast::<NonNull<Info>>().read() };
+            key == self.object
+        });
+        Some(Function { address, ..self.absent })
+    }
+}
+
+/// A `gcov_ctr_info`.
+#[repr(C)]
+struct Entry {
+    number: u32,
+    values: *const AtomicI64,
+}
+
+// SAFETY: it is never written.
+unsafe impl Sync for Entry {}
+
+/// Where the entries of a function are.
+const TABLE: usize = (POINTER + 12).next_multiple_of(POINTER);
+/// The entry of every kind of a function that is not there.
+static NOTHING: Entry = Entry { number: 0, values: core::ptr::null() };
+
+/// The arrays of a function.
+#[derive(Clone, Debug)]
+pub struct Arrays {
+    /// The next one's entry.
+    entries: NonNull<Entry>,
+    /// Bytes from there to the one behind.
+    step: usize,
+    /// Those that are still to come.
+    kinds: Kinds,
+    site_counters: u8,
+    shift: Shift,
+}
+
+impl Iterator for Arrays {
+    type Item = Array;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Array> {
+        let (kind, rule) = self.kinds.next()?;
+        // SAFETY: a function has an entry for each kind in use, or the same for all.
+        let entry = unsafe { self.entries.as_ref() };
+        // SAFETY: as above; behind the last it is not looked at.
+        self.entries = unsafe { self.entries.byte_add(self.step) };
+        let counters = match entry.values.is_null() {
+            true => &[],
+            // SAFETY: the compiler gave the function so many 8-byte aligned 64-bit counters there.
+            // Other threads may be incrementing them, which is why they are taken as atomics.
+            false => unsafe { core::slice::from_raw_parts(entry.values, entry.number as usize) },
+        };
+        Some(Array { kind, rule, counters, site_counters: self.site_counters }.with(self.shift))
+    }
+}
+
+fn word(function: NonNull<u8>, offset: usize) -> u32 {
+    // SAFETY: callers pass offsets of fields of the `gcov_fn_info` at `function`.
+    let place = unsafe { function.add(offset) };
+    // SAFETY: as above; the field is an aligned u32 that nobody writes.
+    unsafe { place.cast::<u32>().read() }
+}
