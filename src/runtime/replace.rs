@@ -1,9 +1,14 @@
 //! Puts a new file in the place of an old one, so that at every instant one of them is there, whole.
 //!
-//! The new bytes go to `FILE.part` in the same directory, which is then renamed. That file is also
+//! The new bytes go to `FILE.part` in the same directory, which then gets the name. That file is also
 //! the lock: whoever holds its `flock`, and finds that the name still stands for it, is the only
 //! one to read and replace `FILE`. A process that is killed leaves at most this one file, locked by
 //! nobody, and the next one empties and uses it. `FILE` itself is never opened for writing.
+//!
+//! Nothing waits for the disk here, but ext4 and others begin to write a new file out when it is renamed
+//! over another, so that after a power cut there is the one or the other. With many processes that end
+//! together this is most of what they do, and they exchange the two names instead, which no file system
+//! takes for a reason to write: for these a power cut is like for libgcov's files, see [`TOGETHER`].
 //!
 //! A file that cannot be merged is set aside: renamed to `FILE.aside-` and its inode number, a name
 //! that no other file of the directory can have got the same way.
@@ -18,6 +23,8 @@ use crate::raw::writer::Sink;
 
 /// With pauses of at most 20 ms, about half a minute.
 const ATTEMPTS: u32 = 1_500;
+/// Who finds a file no older than this, in nanoseconds, is one of several processes that end together.
+const TOGETHER: u64 = 1_000_000_000;
 /// What a user says who wants no counts.
 const NOWHERE: &[u8] = b"/dev/null";
 /// Rights of the owner without which nobody can go on with a file that a killed process has left.
@@ -96,16 +103,16 @@ pub fn replace(
         return Ok(());
     }
     let locked = names.lock(if impatient { 1 } else { ATTEMPTS })?;
-    let mut result = names.rewrite_locked(&locked, rewrite);
-    if result.is_ok() {
-        let ready = rewrite.before_rename(names);
-        let rename = |()| sys::rename(names.part.c_str(), names.target.c_str());
-        let renamed = ready.and_then(rename).map_err(Problem::from);
-        result = result.and_then(|rights| renamed.map(|()| rights));
-    }
-    match result {
-        Ok(Some(rights)) => _ = sys::set_mode(&locked, rights),
-        Ok(None) => {}
+    let result = names.rewrite_locked(&locked, rewrite).and_then(|old| {
+        rewrite.before_rename(names)?;
+        names.put_in_place(old.as_ref())?;
+        Ok(old)
+    });
+    match &result {
+        Ok(Some((_, facts))) if facts.mode & OWNER != OWNER => {
+            let _ = sys::set_mode(&locked, facts.mode);
+        }
+        Ok(_) => {}
         Err(_) => sys::remove(names.part.c_str()),
     }
     sys::unlock(&locked);
@@ -113,12 +120,12 @@ pub fn replace(
 }
 
 impl Names {
-    /// Writes the new file; gives the rights that it is to have in the end, if they are others.
+    /// Writes the new file; gives the old one, if there is one.
     fn rewrite_locked(
         &mut self,
         new: &File,
         rewrite: &mut dyn Rewrite,
-    ) -> Result<Option<u32>, Problem> {
+    ) -> Result<Option<(File, Facts)>, Problem> {
         sys::rewind(new)?;
         let Some((old, facts)) = open_old(&self.target)? else {
             return rewrite.rewrite(None, new).map(|()| None);
@@ -135,7 +142,25 @@ impl Names {
             }
             result => result?,
         }
-        Ok(Some(facts.mode).filter(|mode| mode & OWNER != OWNER))
+        Ok(Some((old, facts)))
+    }
+
+    /// Gives the new file its name, by an exchange for the old one if that is recent.
+    ///
+    /// Whoever finds the old file under the temporary name must not take it for theirs, hence its
+    /// lock, which ends with its descriptor. If this process is killed before it has removed the old
+    /// file, the next one uses that up.
+    fn put_in_place(&self, old: Option<&(File, Facts)>) -> Result<(), Errno> {
+        let (part, target) = (self.part.c_str(), self.target.c_str());
+        if let Some((old, facts)) = old
+            && sys::nanoseconds().abs_diff(facts.modified) < TOGETHER
+            && sys::try_lock(old).is_ok()
+            && sys::exchange(part, target).is_ok()
+        {
+            sys::remove(part);
+            return Ok(());
+        }
+        sys::rename(part, target)
     }
 
     /// Makes the directories above the target, for other files beside it; `false` if there is to be

@@ -8,7 +8,7 @@ use core::ffi::{CStr, c_char, c_int};
 use core::ptr::{NonNull, null_mut};
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, SeekFrom, Stat};
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, RenameFlags, SeekFrom, Stat};
 use rustix::mm::{MapFlags, ProtFlags};
 use syscalls::{Sysno, raw_syscall};
 
@@ -64,6 +64,8 @@ pub struct Facts {
     pub owner: (u32, u32),
     /// Length in bytes.
     pub size: u64,
+    /// When it was last written, see [`nanoseconds`].
+    pub modified: u64,
 }
 
 /// What a name stands for.
@@ -104,6 +106,9 @@ impl From<Stat> for Facts {
             mode: stat.st_mode & 0o7777,
             owner: (stat.st_uid, stat.st_gid),
             size: stat.st_size as u64,
+            modified: (stat.st_mtime as u64)
+                .wrapping_mul(1_000_000_000)
+                .wrapping_add(stat.st_mtime_nsec),
         }
     }
 }
@@ -214,7 +219,10 @@ pub fn unlock(file: &File) {
 
 /// Empties a file and goes to its start.
 pub fn rewind(file: &File) -> Result<()> {
-    rustix::fs::ftruncate(file, 0)?;
+    // Not for nothing: ext4 begins to write out what was truncated when it is closed.
+    if facts(file)?.size > 0 {
+        rustix::fs::ftruncate(file, 0)?;
+    }
     rustix::fs::seek(file, SeekFrom::Start(0)).map(drop)
 }
 
@@ -240,6 +248,11 @@ pub fn set_mode(file: &File, mode: u32) -> Result<()> {
 /// Renames a file over whatever has the name.
 pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
     rustix::fs::renameat(CWD, from, CWD, to)
+}
+
+/// Exchanges the names of two files.
+pub fn exchange(one: &CStr, other: &CStr) -> Result<()> {
+    rustix::fs::renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)
 }
 
 /// Removes a file.
@@ -363,11 +376,10 @@ pub fn allocate(file: &File, length: u64) -> Result<()> {
     rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length)
 }
 
-/// Nanoseconds since some start.
-#[cfg(feature = "live")]
+/// Nanoseconds since 1970.
 pub fn nanoseconds() -> u64 {
     let mut time = [0u64; 2];
-    // SAFETY: the kernel writes two words, the time since 1970.
+    // SAFETY: the kernel writes two words.
     unsafe { raw_syscall!(Sysno::clock_gettime, 0, &raw mut time) };
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
 }
