@@ -4,11 +4,14 @@
 //! the lock of `FILE.part`, a live file is whose lock it is, and the dump's END section tells which was
 //! added last, so that each is added exactly once wherever this or another process is interrupted.
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -84,9 +87,30 @@ fn is_dump(path: &Path) -> bool {
     file.is_ok() && magic == MAGIC[..6]
 }
 
-/// How many live files a dump has beside it.
+/// How many live files a dump has beside it. A folder is read once, as many dumps may lie in it.
 pub fn number_beside(dump: &Path) -> usize {
-    (0..live::MOST).filter(|&number| with_suffix(dump, &format!("live.{number}")).exists()).count()
+    static FOLDERS: Mutex<BTreeMap<PathBuf, Vec<OsString>>> = Mutex::new(BTreeMap::new());
+    let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = dump.parent().filter(|folder| *folder != "").unwrap_or(Path::new("."));
+    let live_files = folders.entry(folder.to_owned()).or_insert_with(|| live_files_in(folder));
+    let is_of =
+        |live: &&OsString| dump.file_name().is_some_and(|dump| number_of(live, dump).is_some());
+    live_files.iter().filter(is_of).count()
+}
+
+fn live_files_in(folder: &Path) -> Vec<OsString> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name());
+    names
+        .filter(|name| name.as_encoded_bytes().rsplit(|&byte| byte == b'.').nth(1) == Some(b"live"))
+        .collect()
+}
+
+/// Which of a dump's live files has this name.
+fn number_of(live: &OsStr, dump: &OsStr) -> Option<u64> {
+    let suffix = live.as_encoded_bytes().strip_prefix(dump.as_encoded_bytes())?;
+    let number = str::from_utf8(suffix.strip_prefix(b".live.")?).ok()?.parse().ok()?;
+    (number < live::MOST).then_some(number)
 }
 
 /// The dump itself, where a symbolic link leads to it, even if it is not there yet.
