@@ -1,15 +1,19 @@
 //! An image whose counters are in a file from the start, see [`crate::runtime::live`].
 
-use super::{Flush, Image, LiveModule, Names, Problem, Rewrite, State, replace};
 use zerocopy::FromZeros;
 
+use super::Image;
+use super::flush::Flush;
+use super::state::State;
 use crate::raw::layout::{ModuleRecord, Sums};
 use crate::raw::live::MOST;
 use crate::raw::reader::{Damage, Defect};
 use crate::runtime::baseline::Baseline;
 use crate::runtime::live::{LeftOver, Region};
+use crate::runtime::merge::Problem;
 use crate::runtime::message::Line;
-use crate::runtime::module::Objects;
+use crate::runtime::module::{LiveModule, Objects};
+use crate::runtime::replace::{Names, Rewrite, replace};
 use crate::runtime::sys::{self, Errno, File, QuietWrites};
 
 /// Which left-over files are looked for.

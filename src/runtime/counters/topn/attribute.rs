@@ -1,0 +1,260 @@
+//! Where an event goes whose value has no node at hand: a new or a free node, or, at a full site, the
+//! place of another value.
+
+use core::ptr::null_mut;
+
+use super::{LiveSite, NodeUpdate, follow};
+use crate::raw::gcov::site::{REPLACING, SUMMED, Shape};
+use crate::raw::merge::SITE_LIMIT;
+use crate::runtime::atomic::{AtomicPtr, Ordering};
+use crate::runtime::counters::nodes::{Index, Node, Nodes};
+use crate::runtime::counters::{Atomic, Plain};
+
+/// A site with so many nodes has an index.
+const MANY: usize = if SITE_LIMIT < 9 { SITE_LIMIT } else { 9 };
+
+enum Found<'c> {
+    /// The value's node.
+    Node(&'c Node),
+    /// The first node that a reset has freed. The value has none: values fill nodes in order.
+    Free(&'c Node),
+    /// The link at the end of a list with room for more.
+    End(&'c AtomicPtr<Node>),
+    /// A full list without the value.
+    Full,
+    /// Not the value's node, but one that is about to get a value, and may be the value's then.
+    Unknown,
+}
+
+/// An event on its way to a node that is not at hand.
+struct Event<'n, const N: usize, const I: usize> {
+    value: i64,
+    nodes: &'n Nodes<N, I>,
+    shared: bool,
+}
+
+impl<'c> LiveSite<'c> {
+    /// Counts an event with a value that has no node at hand, or at a site whose events libgcov may
+    /// look for in the first counter.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn count_slowly<const N: usize, const I: usize>(
+        self,
+        value: i64,
+        nodes: &Nodes<N, I>,
+        shared: bool,
+        owns: fn(usize) -> bool,
+    ) {
+        let first = &self.0.first;
+        let mut total = first.load(Ordering::Relaxed);
+        if total == 0 && owns(core::ptr::from_ref(first).addr()) {
+            let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
+            total = first.compare_exchange(0, SUMMED, yes, no).err().unwrap_or(SUMMED);
+        }
+        // Only libgcov, merging a file into memory, makes a total negative; it counts no further.
+        if total < 0 {
+            return;
+        }
+        let event = Event { value, nodes, shared };
+        let counted =
+            self.known(value, nodes).is_some_and(|node| event.hit(node)) || self.attribute(&event);
+        if total < SUMMED || !counted {
+            let before = first.fetch_add(1, Ordering::Relaxed);
+            if total < SUMMED && before >= SUMMED && counted {
+                // The site's image has counted its first event there meanwhile.
+                first.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Finds or makes a place for an event; `false` if there is none.
+    fn attribute<const N: usize, const I: usize>(&self, event: &Event<'_, N, I>) -> bool {
+        let mut fresh = None;
+        let node = loop {
+            if self.shape().nodes() >= SITE_LIMIT && self.index(event.nodes).is_some() {
+                break None;
+            }
+            match self.find(event.value) {
+                Found::Node(node) => break event.hit(node).then_some(node),
+                Found::Free(node) => {
+                    if event.take(node, 0) {
+                        self.add_shape(Shape::NODE);
+                        break Some(node);
+                    }
+                }
+                Found::Full | Found::Unknown => break None,
+                Found::End(link) => {
+                    let Some(node) = fresh.take().or_else(|| event.nodes.take(event.value)) else {
+                        return false;
+                    };
+                    let place = core::ptr::from_ref(node).cast_mut();
+                    let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
+                    if link.compare_exchange(null_mut(), place, yes, no).is_ok() {
+                        self.add_shape(Shape::NODE);
+                        break Some(node);
+                    }
+                    // Another thread, or a handler on top of this one, was first: look again.
+                    fresh = Some(node);
+                }
+            }
+        };
+        if let Some(fresh) = fresh {
+            event.nodes.give_back(fresh);
+        }
+        match self.index(event.nodes).or_else(|| self.make_index(event)) {
+            Some(index) if index.try_lock() => {
+                let counted = self.settle(node, index, event);
+                index.unlock();
+                counted
+            }
+            Some(_) if node.is_none() => self.hit_in_list(event),
+            _ => node.is_some(),
+        }
+    }
+
+    /// Makes the index, which is locked, lead to the node that has taken an event; if none has, the
+    /// event is counted now. Whether it was.
+    fn settle<const N: usize, const I: usize>(
+        &self,
+        node: Option<&Node>,
+        index: &Index,
+        event: &Event<'_, N, I>,
+    ) -> bool {
+        let full = self.shape().nodes() >= SITE_LIMIT;
+        let complete = full && event.nodes.complete(index, self.nodes());
+        let known = event.nodes.look_up(index, event.value);
+        match (node, known) {
+            (Some(node), None) => {
+                event.nodes.enter(index, node);
+                true
+            }
+            (Some(_), Some(_)) => true,
+            (None, Some(known)) => event.hit(known),
+            (None, None) if full && !complete && self.hit_in_list(event) => true,
+            (None, None) => full && self.give_place(index, event),
+        }
+    }
+
+    /// Counts an event at its value's node, if there is one.
+    fn hit_in_list<const N: usize, const I: usize>(&self, event: &Event<'_, N, I>) -> bool {
+        let node = self.nodes().find(|node| node.holds(event.value));
+        node.is_some_and(|node| event.hit(node))
+    }
+
+    #[inline(always)]
+    fn index<'n, const N: usize, const I: usize>(
+        &self,
+        nodes: &'n Nodes<N, I>,
+    ) -> Option<&'n Index> {
+        nodes.index(self.shape().index(), follow(&self.0.head)?)
+    }
+
+    /// Makes an index if there are enough nodes: in a site of others only when it is full, as it is to
+    /// libgcov then, which takes the whole counter for the number of nodes.
+    #[cold]
+    fn make_index<'n, const N: usize, const I: usize>(
+        &self,
+        event: &Event<'n, N, I>,
+    ) -> Option<&'n Index> {
+        let own = self.0.first.load(Ordering::Relaxed) >= SUMMED;
+        let shape = self.shape();
+        if shape.index() != 0 || shape.nodes() < if own { MANY } else { SITE_LIMIT } {
+            return None;
+        }
+        let number = event.nodes.reserve_index(follow(&self.0.head)?)?;
+        let with_index = |shape: i64| {
+            let without = Shape(shape).index() == 0;
+            without.then(|| shape.wrapping_add(Shape::of_index(number).0))
+        };
+        // One that lost the race stays unused.
+        let _ = self.0.shape.fetch_update(Ordering::AcqRel, Ordering::Acquire, with_index);
+        self.index(event.nodes)
+    }
+
+    /// Counts an event with a new value at a full site.
+    fn give_place<const N: usize, const I: usize>(
+        &self,
+        index: &Index,
+        event: &Event<'_, N, I>,
+    ) -> bool {
+        let Some((node, count)) = self.smallest(index) else { return false };
+        let given = event.take(node, count);
+        if given {
+            event.nodes.enter(index, node);
+        }
+        given
+    }
+
+    /// The next node of a full site, beginning at the hand, that has no more than the smallest count,
+    /// and its count. `None` if other threads have kept raising all of them meanwhile.
+    fn smallest(&self, index: &Index) -> Option<(&'c Node, i64)> {
+        let first = follow(&self.0.head)?;
+        let hand = follow(&index.hand).unwrap_or(first);
+        let mut floor = self.shape().floor();
+        for _ in 0..2 {
+            let (mut node, mut least) = (hand, i64::MAX);
+            for _ in 0..SITE_LIMIT {
+                let count = node.count.load(Ordering::Acquire);
+                let next = follow(&node.next).unwrap_or(first);
+                if (0..=floor).contains(&count) {
+                    index.hand.store(core::ptr::from_ref(next).cast_mut(), Ordering::Relaxed);
+                    return Some((node, count));
+                }
+                least = if count < 0 { least } else { least.min(count) };
+                node = next;
+            }
+            if least == i64::MAX {
+                break;
+            }
+            self.add_shape(Shape::of_floor(least.wrapping_sub(floor)));
+            floor = least;
+        }
+        None
+    }
+
+    fn find(&self, value: i64) -> Found<'c> {
+        let mut link = &self.0.head;
+        let mut unknown = false;
+        for _ in 0..SITE_LIMIT {
+            let Some(node) = follow(link) else {
+                return if unknown { Found::Unknown } else { Found::End(link) };
+            };
+            match node.count.load(Ordering::Acquire) {
+                0 if unknown => return Found::Unknown,
+                0 => return Found::Free(node),
+                count => unknown |= count < 0,
+            }
+            if node.holds(value) {
+                return Found::Node(node);
+            }
+            link = &node.next;
+        }
+        Found::Full
+    }
+}
+
+impl<const N: usize, const I: usize> Event<'_, N, I> {
+    #[inline(never)]
+    fn hit(&self, node: &Node) -> bool {
+        if self.shared { Atomic::hit(node, self.value) } else { Plain::hit(node, self.value) }
+    }
+
+    /// Gives the event the place of a node whose count is still `count`, which goes up by one.
+    fn take(&self, node: &Node, count: i64) -> bool {
+        if !self.shared {
+            node.value.store(self.value, Ordering::Relaxed);
+            node.count.store(count.wrapping_add(1), Ordering::Relaxed);
+            return true;
+        }
+        let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
+        let replacing = count | REPLACING;
+        if count < 0 || node.count.compare_exchange(count, replacing, yes, no).is_err() {
+            return false;
+        }
+        node.value.store(self.value, Ordering::Relaxed);
+        // What others add meanwhile they take back themselves. In two steps, as a reset may come.
+        node.count.fetch_add(1, Ordering::AcqRel);
+        node.count.fetch_and(!REPLACING, Ordering::AcqRel);
+        true
+    }
+}

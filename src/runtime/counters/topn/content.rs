@@ -1,0 +1,113 @@
+//! What is in a site, for who writes it, and how it is set back.
+
+#[cfg(feature = "live")]
+use core::ptr::null_mut;
+
+use super::{LiveSite, follow};
+use crate::raw::gcov::site::{SUMMED, Shape, total_and_error};
+#[cfg(feature = "live")]
+use crate::raw::merge::Site;
+use crate::raw::merge::{Pair, SITE_LIMIT};
+use crate::runtime::atomic::{AtomicI64, AtomicPtr, Ordering};
+use crate::runtime::counters::nodes::Node;
+
+impl<'c> LiveSite<'c> {
+    /// The values in order of appearance, those without events left out.
+    pub fn pairs(&self) -> Pairs<'c> {
+        Pairs(self.nodes())
+    }
+
+    /// Number of events, and by how much each count may be wrong, given the sum of the counts.
+    #[inline(always)]
+    pub fn total_and_error(&self, counts: i64) -> (i64, i64) {
+        total_and_error(self.0.first.load(Ordering::Relaxed), self.shape(), counts)
+    }
+
+    /// Forgets all events. The nodes and the index stay with the site.
+    pub fn reset(&self) {
+        // Exchanged, not stored: only of such steps the model checker knows the one order they have.
+        let set = |counter: &AtomicI64, value| {
+            counter.swap(value, Ordering::AcqRel);
+        };
+        let summed = self.0.first.load(Ordering::Relaxed) >= SUMMED;
+        set(&self.0.first, if summed { SUMMED } else { 0 });
+        set(&self.0.shape, Shape::of_index(self.shape().index()).0);
+        self.nodes().for_each(|node| set(&node.count, 0));
+    }
+
+    /// Goes back to what the site was before.
+    #[cfg(feature = "live")]
+    pub fn set_back(&self, before: &Site) {
+        self.reset();
+        let mut in_no_node = before.total;
+        for (node, pair) in self.nodes().zip(&before.pairs) {
+            node.value.store(pair.value, Ordering::Relaxed);
+            node.count.store(pair.count, Ordering::Relaxed);
+            self.add_shape(Shape::NODE);
+            in_no_node = in_no_node.wrapping_sub(pair.count);
+        }
+        self.add_shape(Shape::of_floor(before.error.wrapping_sub(in_no_node)));
+        let summed = self.0.first.load(Ordering::Relaxed) >= SUMMED;
+        let more = if summed { in_no_node } else { before.total };
+        self.0.first.fetch_add(more, Ordering::Relaxed);
+    }
+
+    /// Makes a list lead to nodes that are elsewhere now, where `translate` says; it ends where that
+    /// says nothing.
+    #[cfg(feature = "live")]
+    pub fn relocate(&self, translate: impl Fn(usize) -> Option<&'c Node>) {
+        let mut link = &self.0.head;
+        for _ in 0..SITE_LIMIT {
+            let node = translate(link.load(Ordering::Relaxed) as usize);
+            let place = node.map_or(null_mut(), |node| core::ptr::from_ref(node).cast_mut());
+            link.store(place, Ordering::Relaxed);
+            let Some(node) = node else { return };
+            link = &node.next;
+        }
+        link.store(null_mut(), Ordering::Relaxed);
+    }
+
+    /// Its nodes, free ones at the end.
+    #[inline(always)]
+    pub(super) fn nodes(&self) -> List<'c> {
+        List { link: &self.0.head, left: SITE_LIMIT }
+    }
+}
+
+/// The nodes of a site.
+#[derive(Clone)]
+pub struct List<'c> {
+    link: &'c AtomicPtr<Node>,
+    /// Also ends a list that libgcov's races made longer.
+    left: usize,
+}
+
+impl<'c> Iterator for List<'c> {
+    type Item = &'c Node;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<&'c Node> {
+        self.left = self.left.checked_sub(1)?;
+        let node = follow(self.link)?;
+        self.link = &node.next;
+        Some(node)
+    }
+}
+
+/// The values of a site.
+#[derive(Clone)]
+pub struct Pairs<'c>(List<'c>);
+
+impl Iterator for Pairs<'_> {
+    type Item = Pair;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Pair> {
+        loop {
+            let pair = self.0.next()?.pair();
+            if pair.count > 0 {
+                return Some(pair);
+            }
+        }
+    }
+}

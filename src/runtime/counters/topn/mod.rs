@@ -1,0 +1,179 @@
+//! The values of a top-N site: which there were, and how often each.
+//!
+//! A site is three counters laid out by the compiler ([`crate::raw::gcov::site`] says what is in them),
+//! the last of which leads to a list of nodes. The layout is libgcov's (GCC 11 to 16), so that sites may
+//! be shared with libraries that carry libgcov. As long as there are no more than [`SITE_LIMIT`] values
+//! they are all counted, in the order of their appearance.
+//!
+//! A site with more is kept by the *Space-Saving* algorithm (Metwally, Agrawal, El Abbadi, 2005): a
+//! new value takes the place, and the count, of one with the smallest count, which goes up by one.
+//! The counts of a site with N events and k places then always add up to N, so the smallest is at
+//! most N / k; no count is too small, none is too large by more than the largest count that was
+//! given away, the *floor*, and no value with more events than that is missing. Smallest counts are
+//! found by going round the list with a hand, as a clock does: where one was given away others like
+//! it are near.
+//!
+//! What else is different from libgcov:
+//!
+//! * Nodes come from a fixed region. Events for which none was left are counted, and stand in the
+//!   dump.
+//! * A node belongs to its site for ever. Lists only grow, at the end, by compare-and-swap from
+//!   NULL, in the plain form too: a signal handler between another profiler's load and store cannot
+//!   lose nodes, a walker never meets a node that changed sites, and the depth at which a walker
+//!   finds the end is the true length, so no race pushes a site past its limit.
+//! * A reset sets all counts to 0. Nodes with count 0 are free and taken in order, so that the values
+//!   stand in the order of their appearance since the reset, as in libgcov's new list.
+//! * In the image's own sites the number of events is not counted, which would double the work of
+//!   the atomic form: it is the sum of the counts, and of the events in no node.
+//! * In the atomic form a node whose value is being replaced says so in its count, and a walker that
+//!   raced with a replacement takes its increment back. So no value ever gets another's events but by
+//!   the rule above. `tests/model` checks that for every order in which threads can meet.
+//! * Whenever a process ends, what lies in memory is a good site: at most one event of each thread is
+//!   missing, or stands at another value.
+#![allow(unsafe_code)]
+
+mod attribute;
+mod content;
+#[cfg(test)]
+mod tests;
+
+pub use content::{List, Pairs};
+
+use super::nodes::{Node, Nodes};
+use super::{Atomic, Plain, Update};
+use crate::raw::gcov::site::{REPLACING, SUMMED, Shape};
+use crate::runtime::atomic::{AtomicI64, AtomicPtr, Ordering};
+
+/// How an event is counted at a node.
+pub trait NodeUpdate: Update {
+    /// Whether other threads may count at the same time.
+    const SHARED: bool;
+    /// Counts an event at a node that held its value a moment ago; `false` if it does no more.
+    fn hit(node: &Node, value: i64) -> bool;
+}
+
+impl NodeUpdate for Plain {
+    const SHARED: bool = false;
+
+    #[inline(always)]
+    fn hit(node: &Node, _value: i64) -> bool {
+        let before = node.count.load(Ordering::Relaxed);
+        if before > 0 {
+            node.count.store(before.wrapping_add(1), Ordering::Relaxed);
+        }
+        before > 0
+    }
+}
+
+impl NodeUpdate for Atomic {
+    const SHARED: bool = true;
+
+    #[inline(always)]
+    fn hit(node: &Node, value: i64) -> bool {
+        let before = node.count.fetch_add(1, Ordering::AcqRel);
+        let hit = before > 0 && node.holds(value);
+        if !hit {
+            take_back(node);
+        }
+        hit
+    }
+}
+
+/// Takes an increment back from a node that is free or has got another value, unless a reset has done
+/// so.
+#[cold]
+fn take_back(node: &Node) {
+    let less = |count: i64| (count & !REPLACING != 0).then_some(count.wrapping_sub(1));
+    let _ = node.count.fetch_update(Ordering::AcqRel, Ordering::Relaxed, less);
+}
+
+/// The three counters of a site.
+#[repr(C)]
+pub struct Counters {
+    /// See [`SUMMED`].
+    pub first: AtomicI64,
+    /// See [`Shape`].
+    pub shape: AtomicI64,
+    /// The first node. On 32 bits the first half of a counter, on little-endian machines the one that
+    /// libgcov reads.
+    pub head: AtomicPtr<Node>,
+}
+
+/// A site in the program's memory.
+#[derive(Clone, Copy)]
+pub struct LiveSite<'c>(&'c Counters);
+
+impl<'c> LiveSite<'c> {
+    /// Takes the counters of a site.
+    ///
+    /// # Safety
+    ///
+    /// The third counter must be 0 or have been set by a profiler, this one or libgcov's.
+    pub const unsafe fn new(counters: &'c [AtomicI64; 3]) -> Self {
+        // SAFETY: aligned at least as a pointer, no smaller, and profilers keep a pointer in the third
+        // and nothing else.
+        Self(unsafe { &*counters.as_ptr().cast() })
+    }
+
+    /// The site with these counters.
+    pub const fn of(counters: &'c Counters) -> Self {
+        Self(counters)
+    }
+
+    /// Counts an event with this value. `owns` says whether something at an address is of this image.
+    #[inline(always)]
+    pub fn count<U: NodeUpdate, const N: usize, const I: usize>(
+        self,
+        value: i64,
+        nodes: &Nodes<N, I>,
+        owns: fn(usize) -> bool,
+    ) {
+        if self.0.first.load(Ordering::Relaxed) < SUMMED
+            || !self.known(value, nodes).is_some_and(|node| U::hit(node, value))
+        {
+            self.count_slowly(value, nodes, U::SHARED, owns);
+        }
+    }
+
+    /// The value's node, if it is at hand. As little as possible: programs spend their time here.
+    #[inline(always)]
+    fn known<'n, const N: usize, const I: usize>(
+        &self,
+        value: i64,
+        nodes: &'n Nodes<N, I>,
+    ) -> Option<&'n Node>
+    where
+        'c: 'n,
+    {
+        let first = follow(&self.0.head)?;
+        if first.holds(value) {
+            return Some(first);
+        }
+        if let Some(index) = nodes.index(self.shape().index(), first) {
+            return nodes.look_up(index, value);
+        }
+        let mut link = &first.next;
+        while let Some(node) = follow(link) {
+            if node.holds(value) {
+                return Some(node);
+            }
+            link = &node.next;
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn shape(&self) -> Shape {
+        Shape(self.0.shape.load(Ordering::Acquire))
+    }
+
+    fn add_shape(&self, more: Shape) {
+        self.0.shape.fetch_add(more.0, Ordering::AcqRel);
+    }
+}
+
+#[inline(always)]
+fn follow<'c>(link: &AtomicPtr<Node>) -> Option<&'c Node> {
+    // SAFETY: links are NULL or point to a node, ours or libgcov's, that is never given back.
+    unsafe { link.load(Ordering::Acquire).as_ref() }
+}

@@ -1,0 +1,170 @@
+//! Sites, by one thread and by several: the bounds of the algorithm, and that nothing is lost.
+
+use core::ptr::null_mut;
+use std::collections::BTreeMap;
+use std::vec::Vec;
+
+use super::*;
+
+const OWNED: fn(usize) -> bool = |_| true;
+const ANOTHERS: fn(usize) -> bool = |_| false;
+
+fn counters() -> Counters {
+    let (first, shape) = (AtomicI64::new(0), AtomicI64::new(0));
+    Counters { first, shape, head: AtomicPtr::new(null_mut()) }
+}
+
+fn site(counters: &Counters) -> LiveSite<'_> {
+    LiveSite::of(counters)
+}
+
+fn region<const N: usize>() -> Nodes<N, 2> {
+    Nodes::new()
+}
+
+fn floor(counters: &Counters) -> i64 {
+    site(counters).shape().floor()
+}
+
+fn length(counters: &Counters) -> usize {
+    site(counters).shape().nodes()
+}
+
+fn kept(counters: &Counters) -> Vec<(i64, i64)> {
+    site(counters).pairs().map(|pair| (pair.value, pair.count)).collect()
+}
+
+fn total(counters: &Counters) -> i64 {
+    site(counters).total_and_error(site(counters).pairs().map(|pair| pair.count).sum()).0
+}
+
+fn count<U: NodeUpdate, const N: usize>(
+    counters: &Counters,
+    nodes: &Nodes<N, 2>,
+    values: impl IntoIterator<Item = i64>,
+) {
+    values.into_iter().for_each(|value| site(counters).count::<U, _, _>(value, nodes, OWNED));
+}
+
+#[test]
+fn a_new_value_takes_place_and_count_of_the_next_smallest() {
+    let (counters, nodes) = (counters(), region::<100>());
+    count::<Plain, _>(&counters, &nodes, (0..64).chain(0..63));
+    assert_eq!(floor(&counters), 0);
+    count::<Plain, _>(&counters, &nodes, [100]);
+    assert_eq!((kept(&counters)[63], floor(&counters)), ((100, 2), 1));
+    count::<Plain, _>(&counters, &nodes, [101, 102, 101]);
+    assert_eq!(kept(&counters)[..3], [(101, 4), (102, 3), (2, 2)]);
+    assert_eq!((total(&counters), floor(&counters)), (131, 2));
+    assert_eq!(length(&counters), 64);
+}
+
+/// The bounds that Space-Saving promises, for values of many distributions.
+#[test]
+fn no_count_is_too_small_nor_too_large_by_more_than_the_floor() {
+    let distributions: [fn(i64) -> i64; 5] = [
+        |i| i % 65,
+        |i| i * 7919 % 200,
+        |i| (i * i + i / 7) % 1000,
+        |i| 1000 / (1 + i * 7919 % 1000),
+        |i| if i < 9000 { i } else { i % 50 },
+    ];
+    for (number, value) in distributions.into_iter().enumerate() {
+        let (plain, atomic) = (counters(), counters());
+        let (nodes, more) = (region::<100>(), region::<100>());
+        count::<Plain, _>(&plain, &nodes, (0..20_000).map(value));
+        count::<Atomic, _>(&atomic, &more, (0..20_000).map(value));
+        assert_eq!(kept(&plain), kept(&atomic), "distribution {number}");
+        let floor = floor(&plain);
+        assert!(floor <= 20_000 / 64, "distribution {number}: {floor}");
+        let mut truth = BTreeMap::new();
+        (0..20_000).for_each(|i| *truth.entry(value(i)).or_insert(0) += 1);
+        let kept: BTreeMap<_, _> = kept(&plain).into_iter().collect();
+        assert_eq!((kept.len(), kept.values().sum::<i64>()), (truth.len().min(64), 20_000));
+        for (value, truth) in truth {
+            let most = kept.get(&value).map_or(truth..=floor, |&count| count - floor..=count);
+            assert!(most.contains(&truth), "distribution {number}: {value}, {truth} times");
+        }
+    }
+}
+
+#[test]
+fn a_full_region_drops_and_counts() {
+    let (counters, nodes) = (counters(), region::<2>());
+    count::<Plain, _>(&counters, &nodes, 0..5);
+    assert_eq!(kept(&counters), [(0, 1), (1, 1)]);
+    assert_eq!((total(&counters), nodes.dropped()), (5, 3));
+}
+
+#[test]
+fn sites_of_others_are_counted_as_libgcov_does() {
+    let (counters, nodes) = (counters(), region::<100>());
+    for value in (0..80).chain(0..10) {
+        site(&counters).count::<Atomic, _, _>(value, &nodes, ANOTHERS);
+    }
+    assert_eq!(counters.first.load(Ordering::Relaxed), 90);
+    assert_eq!((total(&counters), kept(&counters)[20]), (90, (4, 2)));
+    counters.first.store(-5, Ordering::Relaxed);
+    count::<Plain, _>(&counters, &nodes, [0]);
+    assert_eq!(total(&counters), -5);
+}
+
+/// With more full sites than indexes, those without one keep what they have.
+#[test]
+fn a_full_site_without_an_index_says_what_it_lost() {
+    let (sites, nodes) = ([counters(), counters(), counters()], region::<300>());
+    sites.iter().for_each(|counters| count::<Plain, _>(counters, &nodes, (0..70).chain(0..5)));
+    assert_eq!((kept(&sites[1])[0], total(&sites[1])), ((64, 2), 75));
+    assert_eq!((kept(&sites[2])[0], total(&sites[2])), ((0, 2), 75));
+    assert_eq!(kept(&sites[2]).iter().map(|(_, count)| count).sum::<i64>(), 69);
+}
+
+#[test]
+fn a_reset_site_starts_anew_in_its_old_nodes() {
+    let (counters, nodes) = (counters(), region::<64>());
+    count::<Plain, _>(&counters, &nodes, 0..70);
+    site(&counters).reset();
+    nodes.reset_indexes();
+    assert_eq!((kept(&counters), total(&counters)), (Vec::new(), 0));
+    count::<Plain, _>(&counters, &nodes, [7, 100, 3, 100]);
+    assert_eq!(kept(&counters), [(7, 1), (100, 2), (3, 1)]);
+    assert_eq!((length(&counters), total(&counters)), (3, 4));
+    site(&counters).reset();
+    nodes.reset_indexes();
+    count::<Atomic, _>(&counters, &nodes, 100..165);
+    let expected = [(164, 2)].into_iter().chain((101..164).map(|value| (value, 1)));
+    assert!(kept(&counters).into_iter().eq(expected));
+    assert_eq!((length(&counters), nodes.dropped()), (64, 0));
+}
+
+/// Counts in four threads; gives what was kept.
+fn in_threads(counters: &Counters, value: fn(i64) -> i64) -> BTreeMap<i64, i64> {
+    let nodes = region::<200>();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| count::<Atomic, _>(counters, &nodes, (0..20_000).map(value)));
+        }
+    });
+    let kept = kept(counters);
+    let values: BTreeMap<_, _> = kept.iter().copied().collect();
+    assert_eq!(values.len(), kept.len(), "a value has two nodes");
+    values
+}
+
+#[test]
+fn threads_lose_nothing_while_there_is_room() {
+    let counters = counters();
+    let kept = in_threads(&counters, |i| i % 63);
+    assert_eq!(kept.len(), 63);
+    assert_eq!(kept.values().sum::<i64>(), 80_000);
+    assert_eq!(total(&counters), 80_000);
+}
+
+#[test]
+fn threads_in_a_full_site_never_count_too_much() {
+    let counters = counters();
+    let kept = in_threads(&counters, |i| i * 7 % 128);
+    assert_eq!((kept.len(), length(&counters)), (64, 64));
+    assert!(kept.values().sum::<i64>() <= 80_000);
+    assert_eq!(total(&counters), 80_000);
+}

@@ -1,0 +1,55 @@
+//! One flush.
+
+use crate::raw::layout::Sums;
+use crate::raw::reader::{Damage, Reader};
+use crate::raw::writer::{Buffer, Writer};
+use crate::runtime::baseline::Baseline;
+use crate::runtime::merge::{Problem, merge};
+use crate::runtime::module::LiveModule;
+use crate::runtime::replace::{FileSink, FileSource, Names, Rewrite};
+use crate::runtime::sys::{Errno, File};
+
+/// One flush: the live counts into the old file's.
+pub struct Flush<'f> {
+    pub live: &'f LiveModule<'f>,
+    pub sums: Sums,
+    pub baseline: &'f mut Baseline,
+    pub read: &'f mut Buffer,
+    pub write: &'f mut Buffer,
+    pub damage: Damage,
+    /// Id of the live file that the counts come from, 0 if none, and of the one that was added
+    /// before.
+    pub id: u64,
+    pub before: u64,
+}
+
+impl Rewrite for Flush<'_> {
+    fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
+        let Self { live, sums, baseline, read, write, damage, id, before } = self;
+        let writer = Writer::new(FileSink(Some(new)), write);
+        let mut older = old.map(|old| Reader::new(FileSource(old), read));
+        let result = merge(live, *sums, baseline.copies(), older.as_mut(), writer, *id);
+        if let Some(older) = older {
+            *damage = older.damage();
+        }
+        *before = result?;
+        Ok(())
+    }
+
+    #[cfg(feature = "live")]
+    fn before_rename(&mut self, names: &mut Names) -> Result<(), Errno> {
+        match (self.id, self.before) {
+            (0, _) | (_, 0) => Ok(()),
+            (_, before) => crate::runtime::live::settle(&names.target, before, &mut names.other),
+        }
+    }
+
+    #[cfg(not(feature = "live"))]
+    fn before_rename(&mut self, _names: &mut Names) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn damage(&self) -> Damage {
+        self.damage
+    }
+}

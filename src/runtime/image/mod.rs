@@ -1,0 +1,209 @@
+//! The state of one image, an executable or shared object that carries the archive, and what can be
+//! done with all its counts: dump, reset, flush, exit.
+//!
+//! Two ways of writing stand side by side. libgcov's ([`Image::dump`], [`Image::reset`]): a dump
+//! writes everything and closes the image until the next reset; what is counted in between is lost.
+//! Ours ([`Image::flush`], [`Image::discard`]): only what is new is written, and counting goes on.
+
+mod flush;
+#[cfg(feature = "live")]
+mod live;
+mod progress;
+mod state;
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
+
+use spin::{Mutex, MutexGuard};
+
+use self::progress::Stage;
+use self::state::{Occasion, State};
+use super::abi::gcov::Registry;
+use super::counters::nodes::Nodes;
+use super::identity::Start;
+use super::message::Line;
+use super::sys::{self, Errno};
+
+/// One image. All zero at first, so that its fixed regions take no space in files.
+pub struct Image {
+    /// Its objects.
+    pub objects: Registry,
+    /// Nodes of its top-N sites, NULL before [`Image::begin`].
+    nodes: AtomicPtr<Nodes>,
+    /// The process the counts belong to.
+    process: AtomicU32,
+    /// Number of an error that another image has met just before, and told; 0 if none has.
+    known_error: AtomicI32,
+    state: Mutex<State>,
+}
+
+impl Image {
+    /// An image without objects.
+    pub const fn new() -> Self {
+        Self {
+            objects: Registry::new(),
+            nodes: AtomicPtr::new(null_mut()),
+            process: AtomicU32::new(0),
+            known_error: AtomicI32::new(0),
+            state: Mutex::new(State::new()),
+        }
+    }
+
+    /// To be called before the image's first object is registered. `pattern` is the user's choice
+    /// of a file.
+    pub fn begin(&self, nodes: &'static Nodes, start: Option<Start>, pattern: Option<&[u8]>) {
+        self.nodes.store(core::ptr::from_ref(nodes).cast_mut(), Ordering::Release);
+        self.process.store(sys::process(), Ordering::Relaxed);
+        let Some(mut state) = self.state.try_lock() else { return };
+        state.origin.start = start;
+        state.place.start_here();
+        if let Some(Err(error)) = pattern.map(|pattern| state.place.set_pattern(pattern)) {
+            let mut line = Line::about(b"COUNTERSINK_FILE");
+            line.error(error).text(b"; the default file name is used").print();
+        }
+    }
+
+    /// Whether the calling process is the one the counts belong to, and not a child that shares the
+    /// memory or was made behind our back. An image without counts is everybody's.
+    pub fn is_own_process(&self) -> bool {
+        let process = self.process.load(Ordering::Relaxed);
+        process == sys::process() || process == 0
+    }
+
+    #[allow(unsafe_code)]
+    fn nodes(&self) -> Option<&'static Nodes> {
+        // SAFETY: NULL or set by `begin` from a reference that stays.
+        unsafe { self.nodes.load(Ordering::Acquire).as_ref() }
+    }
+
+    fn dropped(&self) -> u64 {
+        self.nodes().map_or(0, Nodes::dropped)
+    }
+
+    /// Tells which error another image has met just before; 0 if none.
+    pub fn set_known_error(&self, number: i32) {
+        self.known_error.store(number, Ordering::Relaxed);
+    }
+
+    fn is_known(&self, error: Errno) -> bool {
+        self.known_error.load(Ordering::Relaxed) == error.raw_os_error()
+    }
+
+    /// Writes all counts and closes the image until a reset, like libgcov's dump.
+    pub fn dump(&self) -> Result<(), Errno> {
+        self.close(Stage::Dumped)
+    }
+
+    /// Sets all counters to zero and opens the image again, like libgcov's reset.
+    pub fn reset(&self) -> Result<(), Errno> {
+        self.state()?.reset(self);
+        Ok(())
+    }
+
+    /// Writes what was counted since the last flush. Counting goes on.
+    pub fn flush(&self) -> Result<(), Errno> {
+        let mut state = self.state()?;
+        match state.progress.stage {
+            // They are in their file, and will be added once; a reset goes back to here.
+            _ if state.live.is_active() => state.remember(self),
+            Stage::Counting => state.write_out(self, Occasion::Flush),
+            Stage::Dumped | Stage::Suspended | Stage::Ended => Ok(()),
+        }
+    }
+
+    /// Forgets what was counted since the last flush. Counting goes on.
+    pub fn discard(&self) -> Result<(), Errno> {
+        self.state()?.discard(self);
+        Ok(())
+    }
+
+    /// Before an exec that has no memory for a flush: writes everything and closes the image.
+    pub fn suspend(&self) -> Result<(), Errno> {
+        self.close(Stage::Suspended)
+    }
+
+    /// After an exec that failed: opens the image again if [`Image::suspend`] has closed it.
+    pub fn resume(&self) -> Result<(), Errno> {
+        let mut state = self.state()?;
+        state.progress.run_is_over = true;
+        if state.progress.stage == Stage::Suspended {
+            state.reset(self);
+        }
+        Ok(())
+    }
+
+    /// Writes everything for the last time.
+    pub fn end(&self) -> Result<(), Errno> {
+        self.close(Stage::Ended)
+    }
+
+    /// Makes the image the one of a child process that has just been forked: its counts start at
+    /// zero, the parent's are the parent's to write.
+    ///
+    /// May be asked twice, by the hook of each image. Only the first is `certain`; the others look at
+    /// the process's number, which a child in a new namespace may have in common with its parent.
+    pub fn become_child(&self, certain: bool) -> Result<(), Errno> {
+        if self.is_own_process() && !certain {
+            return Ok(());
+        }
+        let mut state = self.state_in_child()?;
+        self.process.store(sys::process(), Ordering::Relaxed);
+        #[cfg(feature = "live")]
+        state.leave_live(self)?;
+        state.reset(self);
+        state.progress.begin_run();
+        Ok(())
+    }
+
+    /// Takes another file; an empty pattern stands for the default.
+    pub fn set_pattern(&self, pattern: &[u8]) -> Result<(), Errno> {
+        let mut state = self.state()?;
+        state.place.set_pattern(pattern)?;
+        // Live counters go where they will be added.
+        #[cfg(feature = "live")]
+        if state.live.is_active() {
+            state.live.finish();
+            state.live_again(self);
+        }
+        Ok(())
+    }
+
+    fn close(&self, stage: Stage) -> Result<(), Errno> {
+        let mut state = self.state()?;
+        if state.progress.stage != Stage::Counting {
+            return Ok(());
+        }
+        if state.live.is_active() {
+            // Nothing has been written yet.
+            state.baseline.forget();
+        }
+        state.progress.stage = stage;
+        let result = state.write_out(self, Occasion::Close);
+        if result.is_ok() {
+            state.live.finish();
+        }
+        state.progress.run_is_over = true;
+        result
+    }
+
+    fn state(&self) -> Result<MutexGuard<'_, State>, Errno> {
+        self.state.try_lock().ok_or(Errno::BUSY)
+    }
+
+    #[allow(unsafe_code)]
+    fn state_in_child(&self) -> Result<MutexGuard<'_, State>, Errno> {
+        if let Some(state) = self.state.try_lock() {
+            return Ok(state);
+        }
+        // SAFETY: this memory is the copy of a parent that forked while one of its threads had the
+        // state. That thread does not exist here, and the chain's lock keeps others from this line.
+        unsafe { self.state.force_unlock() };
+        self.state()
+    }
+}
+
+impl Default for Image {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,179 @@
+//! What only one flush of an image at a time may touch, and how its counts are written.
+
+use super::Image;
+use super::flush::Flush;
+use super::progress::{Progress, Stage};
+use crate::raw::gcov::Rule;
+use crate::raw::layout::MAX_SECTION;
+use crate::raw::reader::{Damage, Defect, Reader};
+use crate::raw::writer::{Buffer, Writer};
+use crate::runtime::abi::gcov::Shift;
+use crate::runtime::baseline::Baseline;
+use crate::runtime::counters::nodes::Nodes;
+use crate::runtime::identity::{self, Start};
+use crate::runtime::live::Live;
+use crate::runtime::merge::Problem;
+use crate::runtime::message::Line;
+use crate::runtime::module::{LiveModule, Objects};
+use crate::runtime::place::{Path, Place};
+use crate::runtime::replace::{FileSink, FileSource, Names, replace};
+use crate::runtime::sys::Errno;
+
+const ALL: &[Rule] = &[Rule::Add, Rule::TopN, Rule::Ior, Rule::Time];
+/// Rules under which writing a value twice does no harm, so that no baseline takes it off.
+const IDEMPOTENT: &[Rule] = &[Rule::Ior, Rule::Time];
+
+/// Everything that only one flush at a time may touch.
+pub struct State {
+    pub origin: Origin,
+    pub progress: Progress,
+    /// Number of the error that was told last, 0 if none.
+    pub told: i32,
+    pub place: Place,
+    pub names: Names,
+    pub baseline: Baseline,
+    pub live: Live,
+    #[cfg(feature = "live")]
+    pub region: Option<crate::runtime::live::Region>,
+    pub read: Buffer,
+    pub write: Buffer,
+}
+
+/// What the image is.
+pub struct Origin {
+    pub start: Option<Start>,
+    pub path: Path,
+}
+
+/// Why counts are written, which decides what follows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// Counting goes on: what is written must be told from what comes.
+    Flush,
+    /// Nothing is written any more, or only after a reset.
+    Close,
+}
+
+impl State {
+    pub const fn new() -> Self {
+        Self {
+            origin: Origin { start: None, path: Path::new() },
+            progress: Progress {
+                stage: Stage::Counting,
+                counted: false,
+                maximum: 0,
+                run_is_over: false,
+                dropped: 0,
+            },
+            told: 0,
+            place: Place::new(),
+            names: Names::new(),
+            baseline: Baseline::new(),
+            live: Live::new(),
+            #[cfg(feature = "live")]
+            region: None,
+            read: [0; MAX_SECTION],
+            write: [0; MAX_SECTION],
+        }
+    }
+
+    /// Writes the counts, and says in one line on standard error if that was not possible.
+    pub fn write_out(&mut self, image: &Image, occasion: Occasion) -> Result<(), Errno> {
+        self.find_path(image);
+        self.write_counts(image, occasion).map_err(|problem| {
+            // Damage is set aside before it gets here.
+            let Problem::System(error) = problem else { return Errno::ILSEQ };
+            let consequence: &[u8] = match occasion {
+                Occasion::Flush => b"; the counts stay in memory",
+                _ if self.live.is_active() => b"; the counts wait in a live file",
+                Occasion::Close => b"; the counts of this run are lost",
+            };
+            // Of flushes that fail again and again the first is told, and the end.
+            let number = error.raw_os_error();
+            let is_news = occasion == Occasion::Close || self.told != number;
+            self.told = number;
+            if is_news && !image.is_known(error) {
+                let mut line = Line::about(self.names.target.bytes());
+                line.text(b"not written: ").error(error).text(consequence).print();
+            }
+            error
+        })
+    }
+
+    pub fn find_path(&mut self, image: &Image) {
+        if self.origin.path.bytes().is_empty() {
+            // An address in the program text: data may lie in memory that has no name.
+            let address = image.objects.tokens().map_or(0, |tokens| tokens.add as usize);
+            identity::image_path(address, &mut self.read, &mut self.origin.path);
+        }
+    }
+
+    pub fn write_counts(&mut self, image: &Image, occasion: Occasion) -> Result<(), Problem> {
+        let Self { origin, progress, place, names, baseline, read, write, .. } = self;
+        let (id, before) = (self.live.id(), 0);
+        let live = origin.survey(image);
+        let signature = live.record.identity.signature;
+        place.expand(signature, &mut names.target, &mut names.other)?;
+        if occasion == Occasion::Flush {
+            baseline.prepare(&live.record.identity)?;
+        }
+        let (maximum, dropped) = (live.maximum, image.dropped());
+        let sums = progress.sums(maximum, dropped);
+        let damage = Damage { offset: 0, defect: Defect::Empty };
+        let impatient = image.is_known(Errno::BUSY);
+        let live = &live;
+        let mut flush = Flush { live, sums, baseline, read, write, damage, id, before };
+        replace(names, impatient, &mut flush)?;
+        baseline.commit();
+        progress.count(maximum, dropped);
+        Ok(())
+    }
+
+    pub fn reset(&mut self, image: &Image) {
+        if self.progress.stage != Stage::Ended {
+            self.origin.objects(image).zero(ALL);
+            image.nodes().into_iter().for_each(Nodes::reset_indexes);
+            self.baseline.forget();
+            self.progress.reset(image.dropped());
+            #[cfg(feature = "live")]
+            self.live_again(image);
+        }
+    }
+
+    /// A flush to nowhere.
+    pub fn discard(&mut self, image: &Image) {
+        #[cfg(feature = "live")]
+        if self.live.is_active() {
+            return self.set_back(image);
+        }
+        if self.progress.stage != Stage::Counting || self.remember(image).is_err() {
+            return self.reset(image);
+        }
+        self.origin.objects(image).zero(IDEMPOTENT);
+        self.progress.dropped = image.dropped();
+    }
+
+    /// Takes all counts as they are now for written.
+    pub fn remember(&mut self, image: &Image) -> Result<(), Errno> {
+        let Self { origin, baseline, write, .. } = self;
+        let live = origin.survey(image);
+        baseline.prepare(&live.record.identity)?;
+        let mut writer = Writer::new(FileSink(None), write);
+        let older = None::<&mut Reader<'_, FileSource<'_>>>;
+        let _ = live.objects.write_counts(baseline.copies(), older, &mut writer);
+        baseline.commit();
+        Ok(())
+    }
+}
+
+impl Origin {
+    pub fn survey<'i>(&'i self, image: &'i Image) -> LiveModule<'i> {
+        let build_id = self.start.and_then(|start| start.build_id()).unwrap_or_default();
+        LiveModule::survey(self.objects(image), &build_id)
+    }
+
+    pub fn objects<'i>(&'i self, image: &'i Image) -> Objects<'i> {
+        let (path, shift) = (self.path.bytes(), Shift::default());
+        Objects { registry: &image.objects, path, shift }
+    }
+}

@@ -1,0 +1,281 @@
+//! Files, and the names they have.
+#![allow(unsafe_code)]
+
+use core::ffi::CStr;
+
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, RenameFlags, SeekFrom, Stat};
+use syscalls::{Sysno, raw_syscall};
+
+use super::{Errno, QuietWrites, Result, error_of};
+
+/// An open file, closed when dropped.
+///
+/// rustix's own type is not used because without std it checks, with a panic, that a descriptor is
+/// not -1 each time it is borrowed.
+#[derive(Debug)]
+pub struct File(i32);
+
+impl AsFd for File {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // Never negative, see `open`; masked so that the compiler knows it, too.
+        let descriptor = self.0 & i32::MAX;
+        // SAFETY: open until `self` is dropped.
+        unsafe { BorrowedFd::borrow_raw(descriptor) }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: this value owns the descriptor, and is gone after this.
+        unsafe { rustix::io::close(self.0) };
+    }
+}
+
+/// How to open a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// For reading; never waits, not even for the other end of a fifo.
+    Read,
+    /// For reading and writing, created if missing, not through a symbolic link.
+    Create,
+    /// For reading and writing if it is there, not through a symbolic link.
+    Change,
+}
+
+/// Which file a name or descriptor stands for, and what is worth keeping of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Device and inode.
+    pub identity: (u64, u64),
+    /// What it is.
+    pub kind: Kind,
+    /// Permission bits.
+    pub mode: u32,
+    /// User and group.
+    pub owner: (u32, u32),
+    /// Length in bytes.
+    pub size: u64,
+    /// When it was last written, see [`nanoseconds`].
+    pub modified: u64,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An ordinary file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A device, fifo or socket.
+    Other,
+}
+
+impl Facts {
+    /// [`Errno::ISDIR`] or [`Errno::NXIO`] if it is anything else.
+    pub fn must_be_a_file(&self) -> Result<()> {
+        match self.kind {
+            Kind::File => Ok(()),
+            Kind::Directory => Err(Errno::ISDIR),
+            Kind::Link | Kind::Other => Err(Errno::NXIO),
+        }
+    }
+}
+
+impl From<Stat> for Facts {
+    fn from(stat: Stat) -> Self {
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Directory,
+            FileType::Symlink => Kind::Link,
+            _ => Kind::Other,
+        };
+        Self {
+            identity: (stat.st_dev, stat.st_ino),
+            kind,
+            mode: stat.st_mode & 0o7777,
+            owner: (stat.st_uid, stat.st_gid),
+            size: stat.st_size as u64,
+            modified: (stat.st_mtime as u64)
+                .wrapping_mul(1_000_000_000)
+                .wrapping_add(stat.st_mtime_nsec),
+        }
+    }
+}
+
+/// Opens a file. The descriptor is closed on exec.
+pub fn open(path: &CStr, access: Access) -> Result<File> {
+    use rustix::fs::OFlags;
+    let flags = match access {
+        Access::Read => OFlags::RDONLY | OFlags::NONBLOCK,
+        Access::Create => OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW,
+        Access::Change => OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK,
+    };
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let (path, at) = (path.as_ptr(), rustix::fs::CWD);
+    let at = rustix::fd::AsRawFd::as_raw_fd(&at) as isize;
+    // SAFETY: openat reads the NUL-terminated path and changes no memory of ours.
+    let result = unsafe { raw_syscall!(Sysno::openat, at, path, flags.bits(), 0o666) };
+    let descriptor = result as i32;
+    if descriptor < 0 {
+        return Err(error_of(descriptor));
+    }
+    let file = File(descriptor);
+    if descriptor > 2 { Ok(file) } else { above_standard(&file) }
+}
+
+/// The same file with another number: where a standard descriptor is closed, what the program or a
+/// message writes there must not come into a file of ours.
+fn above_standard(file: &File) -> Result<File> {
+    const DUPFD_CLOEXEC: usize = 1030;
+    // SAFETY: fcntl changes no memory.
+    let result = unsafe { raw_syscall!(Sysno::fcntl, file.0, DUPFD_CLOEXEC, 3) } as i32;
+    if result < 0 { Err(error_of(result)) } else { Ok(File(result)) }
+}
+
+/// Reads until `into` is full or the file ends.
+pub fn read(file: &File, into: &mut [u8]) -> Result<usize> {
+    let mut length = 0;
+    while let Some(free) = into.get_mut(length..).filter(|free| !free.is_empty()) {
+        match rustix::io::read(file, free) {
+            Ok(0) => break,
+            Ok(now) => length = length.wrapping_add(now),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// Writes all of `bytes`.
+pub fn write(file: &File, mut bytes: &[u8]) -> Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(file, bytes) {
+            Ok(now) => bytes = bytes.get(now..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Writes to standard error, if it takes a line at once: nobody may be reading there.
+pub fn complain(bytes: &[u8]) {
+    /// `struct pollfd` with its descriptor, the events asked for and those found.
+    #[repr(C)]
+    struct Poll(i32, u16, u16);
+    const WRITABLE: u16 = 4;
+    let _quiet = QuietWrites::new(0);
+    let (mut poll, at_once) = (Poll(2, WRITABLE, 0), [0u64; 2]);
+    let (poll, at_once) = (&raw mut poll, &raw const at_once);
+    // SAFETY: the kernel reads a time, and reads and writes one `struct pollfd`.
+    if unsafe { raw_syscall!(Sysno::ppoll, poll, 1, at_once, 0, 8) as isize } <= 0 {
+        return;
+    }
+    // SAFETY: descriptor 2 is only borrowed for one write; if it is not open the write fails.
+    let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
+    let _ = rustix::io::write(stderr, bytes);
+}
+
+/// What an open file is.
+pub fn facts(file: &File) -> Result<Facts> {
+    rustix::fs::fstat(file).map(Facts::from)
+}
+
+/// What a name stands for, a symbolic link for itself.
+pub fn facts_at(path: &CStr) -> Result<Facts> {
+    rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).map(Facts::from)
+}
+
+/// Takes the exclusive lock of a file if nobody holds it.
+pub fn try_lock(file: &File) -> Result<()> {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)
+}
+
+/// Gives the lock of a file back, for every descriptor a fork may have copied.
+pub fn unlock(file: &File) {
+    let _ = rustix::fs::flock(file, FlockOperation::Unlock);
+}
+
+/// Empties a file and goes to its start.
+pub fn rewind(file: &File) -> Result<()> {
+    // Not for nothing: ext4 begins to write out what was truncated when it is closed.
+    if facts(file)?.size > 0 {
+        rustix::fs::ftruncate(file, 0)?;
+    }
+    rustix::fs::seek(file, SeekFrom::Start(0)).map(drop)
+}
+
+/// Goes back some bytes, which will be read again.
+pub fn step_back(file: &File, bytes: usize) -> Result<()> {
+    rustix::fs::seek(file, SeekFrom::Current((bytes as i64).wrapping_neg())).map(drop)
+}
+
+/// Gives a file to a user and a group.
+pub fn set_owner(file: &File, (user, group): (u32, u32)) -> Result<()> {
+    // SAFETY: changes no memory.
+    match unsafe { raw_syscall!(Sysno::fchown, file.0, user, group) } as i32 {
+        0 => Ok(()),
+        error => Err(error_of(error)),
+    }
+}
+
+/// Sets the permission bits of a file.
+pub fn set_mode(file: &File, mode: u32) -> Result<()> {
+    rustix::fs::fchmod(file, Mode::from_raw_mode(mode))
+}
+
+/// Renames a file over whatever has the name.
+pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
+    rustix::fs::renameat(CWD, from, CWD, to)
+}
+
+/// Exchanges the names of two files.
+pub fn exchange(one: &CStr, other: &CStr) -> Result<()> {
+    rustix::fs::renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)
+}
+
+/// Removes a file.
+pub fn remove(path: &CStr) {
+    let _ = rustix::fs::unlinkat(CWD, path, AtFlags::empty());
+}
+
+/// Makes a directory.
+pub fn make_directory(path: &CStr) -> Result<()> {
+    rustix::fs::mkdirat(CWD, path, Mode::from_raw_mode(0o777))
+}
+
+/// Reads the target of a symbolic link, cut at the end of `into`; gives its length.
+pub fn read_link(path: &CStr, into: &mut [u8]) -> Result<usize> {
+    rustix::fs::readlinkat_raw(CWD, path, into)
+}
+
+/// Reads at an offset until `into` is full or the file ends; gives the length.
+#[cfg(feature = "live")]
+pub fn read_at(file: &File, into: &mut [u8], offset: u64) -> Result<usize> {
+    rustix::io::pread(file, into, offset)
+}
+
+/// Writes all of `bytes` at an offset.
+#[cfg(feature = "live")]
+pub fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::pwrite(file, bytes, offset) {
+            Ok(now) => {
+                bytes = bytes.get(now..).unwrap_or_default();
+                offset = offset.wrapping_add(now as u64);
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Makes a file so long, with zeros at its end for which there is room.
+#[cfg(feature = "live")]
+pub fn allocate(file: &File, length: u64) -> Result<()> {
+    rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length)
+}

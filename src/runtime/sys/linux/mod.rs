@@ -1,0 +1,28 @@
+//! Linux, by raw system calls.
+//!
+//! rustix makes them without libc; what it does not offer in a form without heap or panic path,
+//! `openat`, `getcwd`, and signals, goes through the `syscalls` crate.
+
+mod file;
+mod memory;
+mod process;
+mod signal;
+
+pub use file::*;
+pub use memory::*;
+pub use process::*;
+pub use rustix::io::Errno;
+pub use signal::*;
+
+/// Result of a system call.
+pub type Result<T> = core::result::Result<T, Errno>;
+
+/// The error that a system call, or a function that follows its convention, returned as a negative
+/// number.
+pub fn error_of(result: i32) -> Errno {
+    match result {
+        // Looked at here so that the check inside, and its panic, goes.
+        -4095..=-1 => Errno::from_raw_os_error(-result),
+        _ => Errno::INVAL,
+    }
+}

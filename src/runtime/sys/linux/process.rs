@@ -1,0 +1,66 @@
+//! What a process knows of itself, its machine and the time.
+#![allow(unsafe_code)]
+
+use core::ffi::{CStr, c_char};
+
+use syscalls::{Sysno, raw_syscall};
+
+use super::{Result, error_of};
+
+/// Reads the path of the working directory; gives its length.
+pub fn working_directory(into: &mut [u8]) -> Result<usize> {
+    // SAFETY: the kernel writes at most the length passed to where `into` starts.
+    let result = unsafe { raw_syscall!(Sysno::getcwd, into.as_mut_ptr(), into.len()) };
+    let length = result as isize;
+    if length < 0 {
+        return Err(error_of(length as i32));
+    }
+    // What the kernel counts includes the NUL.
+    Ok((length as usize).saturating_sub(1))
+}
+
+/// Calls `with` with the machine's name.
+pub fn with_host<R>(with: impl FnOnce(&[u8]) -> R) -> R {
+    with(rustix::system::uname().nodename().to_bytes())
+}
+
+/// Id of this process.
+pub fn process() -> u32 {
+    rustix::process::getpid().as_raw_nonzero().get() as u32
+}
+
+/// Id of this thread.
+pub fn thread() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get() as u32
+}
+
+/// Waits.
+pub fn sleep(microseconds: u32) {
+    let nanoseconds = i64::from(microseconds.min(999_999)) * 1000;
+    let time = rustix::thread::Timespec { tv_sec: 0, tv_nsec: nanoseconds };
+    let _ = rustix::thread::nanosleep(&time);
+}
+
+/// Nanoseconds since 1970.
+pub fn nanoseconds() -> u64 {
+    let mut time = [0u64; 2];
+    // SAFETY: the kernel writes two words.
+    unsafe { raw_syscall!(Sysno::clock_gettime, 0, &raw mut time) };
+    time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
+}
+
+/// Value of an environment variable, as it stands now. None in a program with more rights than who
+/// started it: those must not reach files of the starter's choice.
+///
+/// # Safety
+///
+/// Nobody may change the environment meanwhile: to be called before the program's own code runs.
+pub unsafe fn environment(name: &CStr) -> Option<&'static CStr> {
+    unsafe extern "C" {
+        fn secure_getenv(name: *const c_char) -> *const c_char;
+    }
+    // SAFETY: a name that ends with NUL; nobody changes the environment meanwhile.
+    let value = unsafe { secure_getenv(name.as_ptr()) };
+    // SAFETY: libc gives NULL or a string that ends with NUL.
+    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
+}

@@ -1,0 +1,162 @@
+//! Signals: what a program does on them, and which must wait.
+#![allow(unsafe_code)]
+
+use core::ffi::c_int;
+
+use syscalls::{Sysno, raw_syscall};
+
+use super::{Errno, Result, process, thread};
+
+/// A signal handler.
+pub type Handler = extern "C" fn(c_int, *const SignalInfo, *const u8);
+
+/// The start of a `siginfo_t`.
+#[repr(C)]
+pub struct SignalInfo {
+    number: c_int,
+    error: c_int,
+    code: c_int,
+}
+
+impl SignalInfo {
+    /// Whether an instruction has failed, which will fail again.
+    pub fn is_fault(&self) -> bool {
+        /// `SI_KERNEL`, of a terminal or timer; what others send is 0 or less.
+        const KERNEL: c_int = 0x80;
+        /// `SIGSYS`: the system call that was refused is not made again.
+        const SYS: c_int = 31;
+        self.code > 0 && self.code != KERNEL && self.number != SYS
+    }
+}
+
+/// `struct sigaction` of glibc and musl, and room for what others have behind it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Action {
+    /// Its address, or one of the constants below.
+    pub handler: usize,
+    mask: [u64; 16],
+    flags: c_int,
+    restorer: [usize; 2],
+}
+
+impl Action {
+    /// `SIG_DFL`.
+    pub const DEFAULT_HANDLER: usize = 0;
+    /// `SIG_IGN`.
+    pub const IGNORE_HANDLER: usize = 1;
+    /// What the system does by itself.
+    pub const DEFAULT: Self = Self { handler: 0, mask: [0; 16], flags: 0, restorer: [0; 2] };
+
+    /// The same with another handler, on the stack that the program has set aside for such, if any.
+    /// Where no handler was, no system call was interrupted either.
+    pub fn with(mut self, handler: Handler) -> Self {
+        const SIGINFO: c_int = 4;
+        const ONSTACK: c_int = 0x0800_0000;
+        const RESTART: c_int = 0x1000_0000;
+        self.flags |= SIGINFO | ONSTACK;
+        if self.handler == Self::DEFAULT_HANDLER {
+            self.flags |= RESTART;
+        }
+        self.handler = handler as usize;
+        self
+    }
+}
+
+/// Sets what happens on a signal, if anything is to change; gives what happened before.
+#[inline(never)]
+pub fn action(number: c_int, new: Option<&Action>) -> Result<Action> {
+    unsafe extern "C" {
+        fn sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int;
+    }
+    let mut old = Action::DEFAULT;
+    let new = new.map_or(core::ptr::null(), core::ptr::from_ref);
+    // SAFETY: libc reads and writes one structure each.
+    match unsafe { sigaction(number, new, &raw mut old) } {
+        0 => Ok(old),
+        _ => Err(Errno::INVAL),
+    }
+}
+
+/// Sends a signal to the calling thread.
+pub fn raise(number: c_int) {
+    // SAFETY: changes no memory.
+    unsafe { raw_syscall!(Sysno::tgkill, process(), thread(), number) };
+}
+
+/// A set of signals, number N at bit N - 1.
+type SignalSet = u64;
+
+/// Signals that the system sends to who writes where writing fails: SIGPIPE, SIGXFSZ.
+const OF_WRITING: SignalSet = 1 << 12 | 1 << 24;
+/// Signals of instructions that fail, which cannot wait: ILL, TRAP, BUS, FPE, SEGV, SYS.
+const OF_FAULTS: SignalSet = 1 << 3 | 1 << 4 | 1 << 6 | 1 << 7 | 1 << 10 | 1 << 30;
+/// Those by which C libraries change the user of all threads, and wait until each has done so.
+const OF_LIBRARIES: SignalSet = 1 << 32 | 1 << 33;
+
+/// Lets signals wait; gives those that did before. Of those that cannot wait only `others`, a set with
+/// bit 0 unused, do.
+#[inline(never)]
+pub fn block_signals(others: u64) -> SignalSet {
+    let held_back = !(OF_FAULTS | OF_LIBRARIES) | others >> 1;
+    let mut before = 0u64;
+    // SAFETY: the kernel reads and writes one set of 8 bytes each.
+    unsafe { raw_syscall!(Sysno::rt_sigprocmask, 0, &raw const held_back, &raw mut before, 8) };
+    before
+}
+
+/// Lets those signals wait that did before [`block_signals`], and no others.
+#[inline(never)]
+pub fn unblock_signals(before: SignalSet) {
+    // SAFETY: the kernel reads one set.
+    unsafe { raw_syscall!(Sysno::rt_sigprocmask, 2, &raw const before, 0, 8) };
+}
+
+/// Lets signals wait while it lives, so that no handler finds a flush half done, or leaves it so; those
+/// by which a write that fails would end the program never come.
+pub struct QuietWrites {
+    /// Blocked signals before.
+    blocked: SignalSet,
+    /// Those of them that were waiting before and must go on waiting.
+    pending: SignalSet,
+}
+
+impl QuietWrites {
+    /// Begins. `others` as for [`block_signals`].
+    #[inline(never)]
+    pub fn new(others: u64) -> Self {
+        let blocked = block_signals(others);
+        let mut pending = 0u64;
+        // SAFETY: the kernel writes one set of 8 bytes.
+        unsafe { raw_syscall!(Sysno::rt_sigpending, &raw mut pending, 8) };
+        Self { blocked, pending }
+    }
+}
+
+impl Drop for QuietWrites {
+    #[inline(never)]
+    fn drop(&mut self) {
+        /// Where in a `siginfo_t` of 128 bytes the code and the sender's process id are.
+        const CODE: usize = 2;
+        const SENDER: usize = 4;
+        let (ours, at_once) = (OF_WRITING & !self.pending, [0u64; 2]);
+        let (mut info, mut of_others) = ([0u32; 32], [None; 4]);
+        for place in &mut of_others {
+            let (set, info_place) = (&raw const ours, &raw mut info);
+            let at_once = &raw const at_once;
+            // SAFETY: the kernel reads a set and a time, and writes what is known of a signal.
+            let number =
+                unsafe { raw_syscall!(Sysno::rt_sigtimedwait, set, info_place, at_once, 8) };
+            if (number as isize) <= 0 {
+                break;
+            }
+            let of_a_write = info[CODE] == 0 && info[SENDER] == process();
+            *place = Some(number as c_int).filter(|_| !of_a_write);
+        }
+        for number in of_others.into_iter().flatten() {
+            // SAFETY: changes no memory.
+            unsafe { raw_syscall!(Sysno::kill, process(), number) };
+        }
+        unblock_signals(self.blocked);
+    }
+}
