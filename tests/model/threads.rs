@@ -46,6 +46,14 @@ impl<const N: usize> Memory<N> {
         }
     }
 
+    /// Counts one event each in threads of their own.
+    fn begin<const T: usize>(self: &Arc<Self>, values: [i64; T]) -> [thread::JoinHandle<()>; T] {
+        values.map(|value| {
+            let memory = self.clone();
+            thread::spawn(move || memory.count(0, &[value]))
+        })
+    }
+
     fn find(&self, site: usize) -> Found {
         let site = LiveSite::of(&self.sites[site]);
         let pairs: Vec<(i64, i64)> = site.pairs().map(|pair| (pair.value, pair.count)).collect();
@@ -75,6 +83,10 @@ impl Found {
     }
 }
 
+fn end<const T: usize>(threads: [thread::JoinHandle<()>; T]) {
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
 fn check(threads: impl Fn() + Send + Sync + 'static) {
     check_with(2, threads);
 }
@@ -95,7 +107,7 @@ fn new_values() {
             let memory = memory.clone();
             thread::spawn(move || memory.count(0, &values))
         });
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        end(threads);
         let found = memory.find(0);
         found.assert_bounded(&[1, 2, 2, 1]);
         assert_eq!(found.error, 0, "{found:?}");
@@ -111,7 +123,7 @@ fn nodes_of_one_region() {
             let memory = memory.clone();
             thread::spawn(move || memory.count(site, &[1, 2]))
         });
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        end(threads);
         let found = [0, 1].map(|site| memory.find(site));
         found.iter().for_each(|found| found.assert_bounded(&[1, 2]));
         assert_eq!(found[0].pairs.len() + found[1].pairs.len(), 3, "{found:?}");
@@ -125,11 +137,8 @@ fn replacement() {
     check(|| {
         let memory = Memory::<4>::new();
         memory.count(0, &[1, 2, 2]);
-        let threads = [3, 1].map(|value| {
-            let memory = memory.clone();
-            thread::spawn(move || memory.count(0, &[value]))
-        });
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let threads = memory.begin([3, 1]);
+        end(threads);
         memory.find(0).assert_bounded(&[1, 2, 2, 3, 1]);
     });
 }
@@ -140,11 +149,8 @@ fn replacements() {
     check(|| {
         let memory = Memory::<4>::new();
         memory.count(0, &[1, 2, 2]);
-        let threads = [3, 4].map(|value| {
-            let memory = memory.clone();
-            thread::spawn(move || memory.count(0, &[value]))
-        });
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let threads = memory.begin([3, 4]);
+        end(threads);
         memory.find(0).assert_bounded(&[1, 2, 2, 3, 4]);
     });
 }
@@ -155,13 +161,10 @@ fn reading() {
     check(|| {
         let memory = Memory::<4>::new();
         memory.count(0, &[1, 2, 2]);
-        let threads = [3, 1].map(|value| {
-            let memory = memory.clone();
-            thread::spawn(move || memory.count(0, &[value]))
-        });
+        let threads = memory.begin([3, 1]);
         let Found { pairs, .. } = memory.find(0);
         assert!(pairs.iter().all(|(_, count)| (1..=4).contains(count)), "{pairs:?}");
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        end(threads);
         memory.find(0).assert_bounded(&[1, 2, 2, 3, 1]);
     });
 }
@@ -223,7 +226,7 @@ fn sums() {
             let counters = counters.clone();
             thread::spawn(move || values::average::<Atomic>(&counters, value))
         });
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        end(threads);
         assert_eq!(counters.each_ref().map(|counter| counter.load(Ordering::Relaxed)), [7, 2]);
     });
 }
