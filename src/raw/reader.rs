@@ -309,6 +309,12 @@ impl<'b, R: Source> Reader<'b, R> {
         self.buffer.get(HEADER..HEADER.wrapping_add(self.payload)).unwrap_or_default()
     }
 
+    /// The current section as it stands in the file, header and all, and its number.
+    pub fn whole_section(&self) -> (&[u8], u32) {
+        let bytes = self.buffer.get(..HEADER.wrapping_add(self.payload)).unwrap_or_default();
+        (bytes, self.sequence.wrapping_sub(1))
+    }
+
     /// The payload of the current section as the module record it must be.
     pub fn module(&mut self) -> Result<ModuleRecord, Failure<R::Error>> {
         match ModuleRecord::read_from_bytes(self.payload()) {

@@ -59,8 +59,12 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     }
 
     /// Appends bytes to the current stream of `kind`, or starts one.
-    pub fn put(&mut self, kind: SectionKind, mut bytes: &[u8]) -> Result<(), S::Error> {
+    pub fn put(&mut self, kind: SectionKind, bytes: &[u8]) -> Result<(), S::Error> {
         self.switch(kind)?;
+        self.append(bytes)
+    }
+
+    fn append(&mut self, mut bytes: &[u8]) -> Result<(), S::Error> {
         while !bytes.is_empty() {
             if self.used == N {
                 self.emit()?;
@@ -73,6 +77,21 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
             bytes = later;
         }
         Ok(())
+    }
+
+    /// Appends a section of `kind` that stands, with this number, in another dump. Where it has the same
+    /// number here its checksum is right already.
+    pub fn put_section(
+        &mut self,
+        kind: SectionKind,
+        (section, number): (&[u8], u32),
+    ) -> Result<(), S::Error> {
+        self.switch(kind)?;
+        if self.used > HEADER || self.sequence == 0 || self.sequence != number {
+            return self.append(section.get(HEADER..).unwrap_or_default());
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        self.sink.write(section)
     }
 
     /// Appends a record of a fixed layout.

@@ -29,17 +29,55 @@ impl Objects<'_> {
         mut older: Option<&mut Reader<'_, R>>,
         writer: &mut Writer<'_, S>,
     ) -> Result<(), Problem> {
-        let mut place: usize = 0;
+        self.write_counters(&mut copies, &mut older, writer)?;
+        self.write_sites(&mut copies, &mut older, writer)
+    }
+
+    fn write_counters<S: Sink<Error = Errno>, R: Source<Error = Errno>>(
+        &self,
+        copies: &mut Copies<'_>,
+        older: &mut Option<&mut Reader<'_, R>>,
+        writer: &mut Writer<'_, S>,
+    ) -> Result<(), Problem> {
+        let (mut place, mut unwritten) = (0usize, 0usize);
+        let mut room: &mut [Word] = &mut [];
         for object in self.registry.objects() {
             for function in object.functions(self.shift) {
-                for array in function.arrays() {
-                    if array.rule != Rule::TopN {
-                        write_array(&array, place, &mut copies, &mut older, writer)?;
-                        place = place.wrapping_add(array.counters.len());
+                for Array { rule, mut counters, .. } in function.arrays() {
+                    while rule != Rule::TopN && !counters.is_empty() {
+                        if room.is_empty() {
+                            writer.fill(core::mem::take(&mut unwritten));
+                            room = writer.room(SectionKind::Counters)?;
+                        }
+                        let number = counters.len().min(room.len());
+                        let (words, free) = room.split_at_mut_checked(number).unwrap_or_default();
+                        let (now, later) = counters.split_at_checked(number).unwrap_or_default();
+                        for (word, counter) in words.iter_mut().zip(now) {
+                            *word = counter.load(Ordering::Relaxed).to_ne_bytes();
+                        }
+                        if let (Some(copies), Rule::Add) = (&mut *copies, rule) {
+                            take_off(copies, place, words);
+                        }
+                        if let Some(older) = older {
+                            merge_older(rule, words, older)?;
+                        }
+                        (room, counters) = (free, later);
+                        place = place.wrapping_add(number);
+                        unwritten = unwritten.wrapping_add(number);
                     }
                 }
             }
         }
+        writer.fill(unwritten);
+        Ok(())
+    }
+
+    fn write_sites<S: Sink<Error = Errno>, R: Source<Error = Errno>>(
+        &self,
+        copies: &mut Copies<'_>,
+        older: &mut Option<&mut Reader<'_, R>>,
+        writer: &mut Writer<'_, S>,
+    ) -> Result<(), Problem> {
         let mut place: usize = 0;
         let mut site = Site::new(0, 0);
         for object in self.registry.objects() {
@@ -50,11 +88,11 @@ impl Objects<'_> {
                     }
                     for live in array.sites() {
                         collect(live, &mut site);
-                        if let Some((written, writing)) = &mut copies {
+                        if let Some((written, writing)) = copies {
                             writing.set_site(place, &site);
                             written.take_off(place, &mut site);
                         }
-                        if let Some(older) = &mut older {
+                        if let Some(older) = older {
                             merge_older_site(&mut site, older)?;
                         }
                         write_site(&site, writer)?;
@@ -84,39 +122,6 @@ impl Objects<'_> {
             }
         }
     }
-}
-
-/// Writes the counters of an array, of which `place` is the place of the first.
-#[inline(always)]
-fn write_array<S: Sink<Error = Errno>, R: Source<Error = Errno>>(
-    array: &Array,
-    mut place: usize,
-    copies: &mut Copies<'_>,
-    older: &mut Option<&mut Reader<'_, R>>,
-    writer: &mut Writer<'_, S>,
-) -> Result<(), Problem> {
-    let mut counters = array.counters;
-    while !counters.is_empty() {
-        let room = writer.room(SectionKind::Counters)?;
-        let number = counters.len().min(room.len());
-        let (now, later) = counters.split_at_checked(number).unwrap_or((counters, &[]));
-        let words = room.get_mut(..number).unwrap_or_default();
-        for (word, counter) in words.iter_mut().zip(now) {
-            *word = counter.load(Ordering::Relaxed).to_ne_bytes();
-        }
-        if let Some(copies) = copies
-            && array.rule == Rule::Add
-        {
-            take_off(copies, place, words);
-        }
-        if let Some(older) = older {
-            merge_older(array.rule, words, older)?;
-        }
-        writer.fill(number);
-        place = place.wrapping_add(number);
-        counters = later;
-    }
-    Ok(())
 }
 
 /// Leaves of counters what they have grown by since the last flush.

@@ -73,12 +73,15 @@ fn merge_module<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
     reader: &mut Reader<'_, R>,
     writer: &mut Writer<'_, S>,
 ) -> Result<Section, Problem> {
-    live.write_head(sums, writer)?;
+    live.write_names(sums, writer)?;
     let mut section = reader.next_section()?;
-    while matches!(
-        section.kind,
-        SectionKind::Strings | SectionKind::Objects | SectionKind::Functions
-    ) {
+    loop {
+        match section.kind {
+            // The image may have another path now.
+            SectionKind::Strings | SectionKind::Objects => {}
+            SectionKind::Functions => writer.put_section(section.kind, reader.whole_section())?,
+            _ => break,
+        }
         section = reader.next_section()?;
     }
     live.objects.write_counts(copies, Some(reader), writer)?;
@@ -96,12 +99,12 @@ fn copy_module<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
     reader: &mut Reader<'_, R>,
     writer: &mut Writer<'_, S>,
 ) -> Result<Section, Problem> {
-    writer.put(SectionKind::Module, reader.payload())?;
+    writer.put_section(SectionKind::Module, reader.whole_section())?;
     loop {
         let section = reader.next_section()?;
         if matches!(section.kind, SectionKind::Module | SectionKind::End) {
             return Ok(section);
         }
-        writer.put(section.kind, reader.payload())?;
+        writer.put_section(section.kind, reader.whole_section())?;
     }
 }

@@ -9,10 +9,6 @@ use crate::raw::gcov::{Kind, ObjectRecord, Rule};
 use crate::raw::layout::{ABI_GCOV, BuildId, ModuleRecord, SectionKind, Signature, Sums};
 use crate::raw::writer::{Sink, Writer};
 
-/// The streams of a module that hold no counts.
-const RECORDS: &[SectionKind] =
-    &[SectionKind::Strings, SectionKind::Objects, SectionKind::Functions];
-
 /// An image's objects and its path.
 #[derive(Clone, Copy)]
 pub struct Objects<'i> {
@@ -50,8 +46,18 @@ impl<'i> LiveModule<'i> {
         sums: Sums,
         writer: &mut Writer<'_, S, N>,
     ) -> Result<(), S::Error> {
+        self.write_names(sums, writer)?;
+        self.objects.write_records(&[SectionKind::Functions], writer)
+    }
+
+    /// Writes of that what comes before the functions.
+    pub fn write_names<S: Sink, const N: usize>(
+        &self,
+        sums: Sums,
+        writer: &mut Writer<'_, S, N>,
+    ) -> Result<(), S::Error> {
         writer.put_record(SectionKind::Module, &ModuleRecord { sums, ..self.record })?;
-        self.objects.write_records(writer)
+        self.objects.write_records(&[SectionKind::Strings, SectionKind::Objects], writer)
     }
 }
 
@@ -87,12 +93,13 @@ impl<'i> Objects<'i> {
         largest
     }
 
-    /// Writes the paths and the records of objects and functions.
-    pub fn write_records<S: Sink, const N: usize>(
+    /// Writes streams that hold no counts.
+    fn write_records<S: Sink, const N: usize>(
         &self,
+        kinds: &[SectionKind],
         writer: &mut Writer<'_, S, N>,
     ) -> Result<(), S::Error> {
-        self.write_streams(RECORDS, writer, |_, _, _| Ok(()))
+        self.write_streams(kinds, writer, |_, _, _| Ok(()))
     }
 
     /// Writes streams of the module one after the other; what the arrays of counters give to them is
@@ -104,9 +111,11 @@ impl<'i> Objects<'i> {
         writer: &mut Writer<'_, S, N>,
         mut counts: impl FnMut(SectionKind, &Array, &mut Writer<'_, S, N>) -> Result<(), S::Error>,
     ) -> Result<(), S::Error> {
-        writer.put(SectionKind::Strings, self.path)?;
         let mut path_offset = self.path.len() as u32;
         for &kind in kinds {
+            if kind == SectionKind::Strings {
+                writer.put(kind, self.path)?;
+            }
             for object in self.registry.objects() {
                 match kind {
                     SectionKind::Strings => {
