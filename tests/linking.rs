@@ -3,6 +3,7 @@
 mod harness;
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::process::Command;
 
 use countersink::raw::dump::Dump;
@@ -270,34 +271,88 @@ fn rust() {
     assert!(printed.contains("45"), "the loop ran 0 + 1 + ... + 9 times: {printed}");
 }
 
+/// Ends without a word, in a way that its argument tells.
+const ENDS: &str = "#include <signal.h>\n#include <unistd.h>\n\
+    int main(int argc, char **argv) { return argc < 2 ? 0 : argv[1][0] == 'k' ? raise(SIGKILL) : (_exit(0), 1); }\n";
+
+/// The program `plain`, and `whole`, linked for live counters and wrapped exits, write their counts
+/// however they end.
+#[track_caller]
+fn write_counts(shop: &Workshop) {
+    shop.run("plain", &[]);
+    assert!(shop.path("plain.csraw").exists());
+    shop.output("whole", &["kill"]);
+    shop.run("whole", &["_exit"]);
+    shop.tool_output(&["fold", "whole.csraw"]);
+    let shown = String::from_utf8(shop.tool_output(&["show", "whole.csraw"])).unwrap();
+    assert!(shown.contains("runs 2"), "{shown}");
+}
+
+/// In a folder with a blank in its name.
 #[test]
-fn pkg_config_and_cmake_find_what_install_writes() {
+fn pkg_config_finds_what_install_writes() {
+    if !have("pkg-config") {
+        return;
+    }
     let shop = Workshop::new();
-    shop.program("hello.c");
-    shop.tool_output(&["install", "--prefix", "installed"]);
-    if have("pkg-config") {
-        let mut pkg_config = shop.command("pkg-config");
-        pkg_config.env("PKG_CONFIG_PATH", shop.path("installed/lib/pkgconfig"));
-        let flags = succeed(pkg_config.args(["--cflags", "--libs", "countersink"]));
-        let flags = String::from_utf8(flags).unwrap();
-        let flags: Vec<&str> = flags.split_whitespace().collect();
-        shop.gcc(&[&harness::PROFILE[..], &["hello.c", "-o", "by_pkg_config"], &flags].concat());
-        shop.run("by_pkg_config", &[]);
-        assert!(shop.path("by_pkg_config.csraw").exists());
+    shop.write("ends.c", ENDS);
+    shop.tool_output(&["install", "--prefix", "my installed"]);
+    let link = |program: &str, packages: &str| {
+        let flags = format!("$(pkg-config --cflags --libs {packages})");
+        let script = format!("eval \"gcc -fprofile-generate ends.c -o {program} {flags}\"");
+        let mut shell = shop.command("sh");
+        shell.env("PKG_CONFIG_PATH", shop.path("my installed/lib/pkgconfig"));
+        succeed(shell.args(["-e", "-c", &script]));
+    };
+    link("plain", "countersink");
+    link("whole", "countersink-live countersink-wrap-exit");
+    write_counts(&shop);
+    let mut flags = shop.command("pkg-config");
+    flags.env("PKG_CONFIG_PATH", shop.path("my installed/lib/pkgconfig"));
+    let flags = succeed(flags.args(["--libs-only-l", "countersink-bare"]));
+    assert_eq!(String::from_utf8(flags).unwrap().trim(), "-lcountersink_rt_bare");
+}
+
+#[test]
+fn cmake_finds_what_install_writes() {
+    if !have("cmake") {
+        return;
     }
-    if have("cmake") {
-        shop.write(
-            "CMakeLists.txt",
-            "cmake_minimum_required(VERSION 3.13)\nproject(hello C)\n\
-             find_package(countersink 0.1 REQUIRED)\nadd_executable(by_cmake hello.c)\n\
-             target_compile_options(by_cmake PRIVATE -fprofile-generate -ftest-coverage)\n\
-             target_link_options(by_cmake PRIVATE -fprofile-generate)\n\
-             target_link_libraries(by_cmake PRIVATE countersink::runtime)\n",
-        );
-        let prefix = format!("-DCMAKE_PREFIX_PATH={}", shop.path("installed").display());
-        succeed(shop.command("cmake").args(["-S", ".", "-B", "build", &prefix]));
-        succeed(shop.command("cmake").args(["--build", "build"]));
-        shop.run("build/by_cmake", &[]);
-        assert!(shop.path("by_cmake.csraw").exists());
+    let shop = Workshop::new();
+    shop.write("ends.c", ENDS);
+    shop.write(
+        "lone.c",
+        "int countersink_version(void);\nint main(void) { return !countersink_version; }\n",
+    );
+    shop.tool_output(&["install", "--prefix", "my installed"]);
+    shop.write(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.13)\nproject(ends C)\n\
+         find_package(countersink 0.1 REQUIRED)\nadd_executable(plain ends.c)\n\
+         add_executable(whole ends.c)\nadd_executable(lone lone.c)\n\
+         target_link_libraries(lone PRIVATE countersink::bare)\n\
+         foreach(program plain whole)\n\
+         target_compile_options(${program} PRIVATE -fprofile-generate -ftest-coverage)\n\
+         target_link_options(${program} PRIVATE -fprofile-generate)\nendforeach()\n\
+         target_link_libraries(plain PRIVATE countersink::runtime)\n\
+         target_link_libraries(whole PRIVATE countersink::live countersink::wrap_exit)\n",
+    );
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", shop.path("my installed").display());
+    succeed(shop.command("cmake").args(["-S", ".", "-B", "build", &prefix]));
+    succeed(shop.command("cmake").args(["--build", "build"]));
+    for program in ["plain", "whole", "lone"] {
+        fs::rename(shop.path("build").join(program), shop.path(program)).unwrap();
     }
+    shop.run("lone", &[]);
+    write_counts(&shop);
+}
+
+#[test]
+fn a_prefix_that_pkg_config_would_misread() {
+    let shop = Workshop::new();
+    let output = shop.tool(&["install", "--prefix", "a$b"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told.contains("/a$b: pkg-config or the linker would misread"), "{told}");
+    assert!(!shop.path("a$b").exists());
 }

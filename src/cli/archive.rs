@@ -1,5 +1,6 @@
 //! The archives that the tool carries, and their header.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::prelude::v1::*;
 
@@ -46,17 +47,49 @@ pub const SCRIPT_NAME: &str = "countersink_live.ld";
 /// `countersink.h`.
 pub static HEADER: &str = include_str!("../../runtime-c/countersink.h");
 
+/// What the linker is told besides [`Archive::options`] so that counts are written at calls after which
+/// nothing runs, or that gcc does not know; `runtime-c/wrap.c` and `exec.c` stand in for these.
+pub const WRAPPED: [&str; 11] = [
+    "-Wl,--wrap=_exit",
+    "-Wl,--wrap=_Exit",
+    "-Wl,--wrap=daemon",
+    "-Wl,--wrap=execl",
+    "-Wl,--wrap=execle",
+    "-Wl,--wrap=execlp",
+    "-Wl,--wrap=execv",
+    "-Wl,--wrap=execve",
+    "-Wl,--wrap=execvp",
+    "-Wl,--wrap=execvpe",
+    "-Wl,--wrap=fexecve",
+];
+
+/// What the linker's script for live counters asks of compilations.
+pub const FOR_SCRIPT: &str = "-fdata-sections";
+
 /// What makes the linker take the archive's members, wherever on the line the archive stands: in
 /// front of the objects that need them, too, and before the compiler's own `-lgcov`.
-pub const UNDEFINED: &str = "-Wl,--undefined=__gcov_init";
+const UNDEFINED: &str = "-Wl,--undefined=__gcov_init";
 
 /// What lets the copies of the archive in a program and in the plugins that it opens find each other.
-pub const EXPORTED: &str = "-Wl,--export-dynamic-symbol=countersink_images";
+const EXPORTED: &str = "-Wl,--export-dynamic-symbol=countersink_images";
 
 impl Archive {
     /// Name of the file.
     pub fn file_name(&self) -> String {
         format!("lib{}.a", self.name)
+    }
+
+    /// What the linker is told besides the archive, which lies in `directory` with its script.
+    pub fn options(&self, directory: impl Display) -> Vec<String> {
+        let mut options = vec![UNDEFINED.to_owned()];
+        if *self != BARE {
+            options.push(EXPORTED.to_owned());
+        }
+        if *self == LIVE {
+            // Through -Wl, pkgconf would lose the quotes of a blank.
+            options.push(format!("-T{directory}/{SCRIPT_NAME}"));
+        }
+        options
     }
 
     /// A directory that holds this very archive, in the user's cache folder.

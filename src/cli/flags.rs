@@ -37,12 +37,6 @@ pub struct Flags {
     wrap_exit: bool,
 }
 
-/// What `runtime-c/wrap.c` and `exec.c` stand in for.
-const WRAPPED: [&str; 11] = [
-    "_exit", "_Exit", "daemon", "execl", "execle", "execlp", "execv", "execve", "execvp",
-    "execvpe", "fexecve",
-];
-
 impl Flags {
     pub fn run(&self) -> Result<Outcome> {
         let archive = match (self.bare, self.live) {
@@ -55,17 +49,13 @@ impl Flags {
             let why = "has a blank, at which a shell divides the flags; choose another folder";
             return Err(Error::about(directory, format!("{why} with XDG_CACHE_HOME")));
         }
-        let (undefined, directory) = (archive::UNDEFINED, directory.display());
-        let mut flags = format!("{undefined} -L{directory} -l{}", archive.name);
-        if !self.bare {
-            flags += &format!(" {}", archive::EXPORTED);
-        }
-        if self.live {
-            flags += &format!(" -Wl,-T,{directory}/{}", archive::SCRIPT_NAME);
-        }
+        let directory = directory.display();
+        let mut flags = archive.options(&directory);
+        flags.push(format!("-L{directory} -l{}", archive.name));
         if self.wrap_exit {
-            WRAPPED.iter().for_each(|call| flags += &format!(" -Wl,--wrap={call}"));
+            flags.extend(archive::WRAPPED.map(str::to_owned));
         }
+        let mut flags = flags.join(" ");
         flags.push('\n');
         output::print(flags.as_bytes())?;
         Ok(Outcome::Done)

@@ -1,76 +1,159 @@
 //! `countersink install`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::prelude::v1::*;
 
 use clap::Args;
 
-use super::error::{Context, Result};
+use super::archive::Archive;
+use super::error::{Context, Error, Result};
 use super::{Outcome, archive, output};
 
 /// Write the runtime, its header, and what pkg-config and CMake want to know
 ///
-/// Writes lib/libcountersink_rt.a, lib/libcountersink_rt_bare.a for programs without an operating
-/// system, lib/libcountersink_rt_live.a with lib/countersink_live.ld for live counters, include/countersink.h, lib/pkgconfig/countersink.pc and lib/cmake/countersink below the
-/// prefix.
+/// Writes below the prefix, into lib, the archives libcountersink_rt.a, libcountersink_rt_bare.a for
+/// programs without an operating system, and libcountersink_rt_live.a with countersink_live.ld for live
+/// counters; include/countersink.h; pkg-config files into lib/pkgconfig and a CMake package into
+/// lib/cmake/countersink.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   countersink install --prefix /opt/countersink
   export PKG_CONFIG_PATH=/opt/countersink/lib/pkgconfig
   gcc -fprofile-generate prog.c $(pkg-config --cflags --libs countersink)
+  # What `flags --live --wrap-exit` gives
+  live='countersink-live countersink-wrap-exit'
+  gcc -fprofile-generate prog.c $(pkg-config --cflags --libs $live)
 
 In CMake: find_package(countersink) and target_link_libraries(prog PRIVATE countersink::runtime), \
-with -DCMAKE_PREFIX_PATH=/opt/countersink.")]
+with -DCMAKE_PREFIX_PATH=/opt/countersink.
+
+For what `countersink flags` gives with its options there are the packages countersink-live, \
+countersink-bare and, beside one of the first two, countersink-wrap-exit; in CMake the targets \
+countersink::live, countersink::bare and countersink::wrap_exit.
+
+Where the prefix has a blank, pkg-config puts a backslash before it, which $(...) does not understand: \
+let the shell read it again, with eval. CMake and Meson need nothing.")]
 pub struct Install {
     /// Directory below which the files are written
     #[arg(long, value_name = "DIR")]
     prefix: PathBuf,
 }
 
+/// A way to link, for pkg-config and CMake.
+struct Way {
+    archive: &'static Archive,
+    package: &'static str,
+    target: &'static str,
+    description: &'static str,
+}
+
+const WAYS: [Way; 3] = [
+    Way {
+        archive: &archive::HOSTED,
+        package: "countersink",
+        target: "runtime",
+        description: "Profile runtime for programs instrumented by gcc",
+    },
+    Way {
+        archive: &archive::LIVE,
+        package: "countersink-live",
+        target: "live",
+        description: "Profile runtime with counters in a file from the start",
+    },
+    Way {
+        archive: &archive::BARE,
+        package: "countersink-bare",
+        target: "bare",
+        description: "Profile runtime for programs without an operating system",
+    },
+];
+
 impl Install {
     pub fn run(&self) -> Result<Outcome> {
         let prefix = std::path::absolute(&self.prefix).about(&self.prefix)?;
+        let text =
+            prefix.to_str().filter(|text| !text.contains(['"', '\\', '$', '#', '\n', ',', ';']));
+        let Some(text) = text else {
+            let what = "pkg-config or the linker would misread a character of this path";
+            return Err(Error::about(prefix, what));
+        };
         let lib = prefix.join("lib");
+        let write = |name: &str, bytes: &[u8]| output::replace(&lib.join(name), bytes);
         for archive in archive::ALL {
-            output::replace(&lib.join(archive.file_name()), archive.bytes)?;
+            write(&archive.file_name(), archive.bytes)?;
         }
-        output::replace(&lib.join(archive::SCRIPT_NAME), archive::SCRIPT.as_bytes())?;
+        write(archive::SCRIPT_NAME, archive::SCRIPT.as_bytes())?;
         output::replace(&prefix.join("include/countersink.h"), archive::HEADER.as_bytes())?;
-        output::replace(&lib.join("pkgconfig/countersink.pc"), pkg_config(&prefix).as_bytes())?;
-        let cmake = lib.join("cmake/countersink");
-        let [config, version] = ["config", "config-version"]
-            .map(|name| cmake.join(format!("countersink-{name}.cmake")));
-        output::replace(&config, cmake_config().as_bytes())?;
-        output::replace(&version, cmake_version().as_bytes())?;
+        for way in &WAYS {
+            write(&format!("pkgconfig/{}.pc", way.package), way.pkg_config(text).as_bytes())?;
+        }
+        write("pkgconfig/countersink-wrap-exit.pc", pkg_config_wrap_exit().as_bytes())?;
+        let cmake = "cmake/countersink/countersink-config";
+        write(&format!("{cmake}.cmake"), cmake_config().as_bytes())?;
+        write(&format!("{cmake}-version.cmake"), cmake_version().as_bytes())?;
         Ok(Outcome::Done)
     }
 }
 
-fn pkg_config(prefix: &Path) -> String {
+impl Way {
+    /// What objects must be compiled with.
+    fn compile_options(&self) -> &'static str {
+        if self.archive == &archive::LIVE { archive::FOR_SCRIPT } else { "" }
+    }
+
+    /// Quotes keep blanks in the prefix together.
+    fn pkg_config(&self, prefix: &str) -> String {
+        let options = self.archive.options("${libdir}").into_iter();
+        let options: Vec<String> = options.map(|option| format!("\"{option}\"")).collect();
+        let Self { archive, package, description, .. } = self;
+        format!(
+            "prefix={prefix}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
+             Name: {package}\nDescription: {description}\nVersion: {VERSION}\n\
+             Cflags: -I\"${{includedir}}\" {}\nLibs: {} -L\"${{libdir}}\" -l{}\n",
+            self.compile_options(),
+            options.join(" "),
+            archive.name,
+        )
+    }
+
+    fn cmake(&self) -> String {
+        let Self { archive, target, .. } = self;
+        format!(
+            "add_library(countersink::{target} STATIC IMPORTED)\n\
+             set_target_properties(countersink::{target} PROPERTIES\n  \
+             IMPORTED_LOCATION \"${{_countersink_prefix}}/lib/{}\"\n  \
+             INTERFACE_INCLUDE_DIRECTORIES \"${{_countersink_prefix}}/include\"\n  \
+             INTERFACE_COMPILE_OPTIONS \"{}\"\n  \
+             INTERFACE_LINK_OPTIONS \"{}\")\n",
+            archive.file_name(),
+            self.compile_options(),
+            archive.options("${_countersink_prefix}/lib").join(";"),
+        )
+    }
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn pkg_config_wrap_exit() -> String {
     format!(
-        "prefix={}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
-         Name: countersink\nDescription: Profile runtime for programs instrumented by gcc\n\
-         Version: {}\nCflags: -I${{includedir}}\nLibs: {} -L${{libdir}} -lcountersink_rt {}\n",
-        prefix.display(),
-        env!("CARGO_PKG_VERSION"),
-        archive::UNDEFINED,
-        archive::EXPORTED,
+        "Name: countersink-wrap-exit\n\
+         Description: With countersink or countersink-live, counts of programs that end by _exit and the like\n\
+         Version: {VERSION}\nLibs: {}\n",
+        archive::WRAPPED.join(" ")
     )
 }
 
 fn cmake_config() -> String {
     format!(
-        "get_filename_component(_countersink_prefix \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
-         if(NOT TARGET countersink::runtime)\n  \
-         add_library(countersink::runtime STATIC IMPORTED)\n  \
-         set_target_properties(countersink::runtime PROPERTIES\n    \
-         IMPORTED_LOCATION \"${{_countersink_prefix}}/lib/{}\"\n    \
-         INTERFACE_INCLUDE_DIRECTORIES \"${{_countersink_prefix}}/include\"\n    \
-         INTERFACE_LINK_OPTIONS \"{};{}\")\nendif()\n",
-        archive::HOSTED.file_name(),
-        archive::UNDEFINED,
-        archive::EXPORTED,
+        "if(TARGET countersink::runtime)\n  return()\nendif()\n\
+         get_filename_component(_countersink_prefix \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
+         {}\
+         add_library(countersink::wrap_exit INTERFACE IMPORTED)\n\
+         set_target_properties(countersink::wrap_exit PROPERTIES\n  \
+         INTERFACE_LINK_OPTIONS \"{}\")\n",
+        WAYS.iter().map(Way::cmake).collect::<String>(),
+        archive::WRAPPED.join(";"),
     )
 }
 
