@@ -177,9 +177,16 @@ fn for_gcc_chooses_the_version() {
     answers("new-gcc", "echo 3", "exit 1");
     answers("old-gcc", "exit 1", "echo 11.4.0");
     answers("odd-gcc", "echo 5", "echo 18");
-    for (choice, version) in
-        [("./new-gcc", 3), ("./old-gcc", 1), ("10", 1), ("12", 2), ("15", 2), ("16", 3), ("17", 3)]
-    {
+    for (choice, version) in [
+        ("./new-gcc", 3),
+        ("./old-gcc", 1),
+        ("10", 1),
+        ("12", 2),
+        ("12.2", 2),
+        ("15", 2),
+        ("16.1.0", 3),
+        ("17", 3),
+    ] {
         let profile = shop.tool_output(&["convert", "prog.csraw", "--for-gcc", choice]);
         assert_eq!(profile[..8], [*b"adcg", [version, 0, 0, 0]].concat(), "{choice}");
     }

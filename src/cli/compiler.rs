@@ -7,11 +7,12 @@ use std::process::Command;
 use super::error::{Context, Error, Result};
 use crate::formats::afdo_v1_v3::rules::Rules;
 
-/// The rules of a compiler, which is a major version of gcc or the path of one.
+/// The rules of a compiler, which is a version of gcc, as `gcc --version` prints it, or the path of one.
 pub fn rules(choice: &str) -> Result<Rules> {
-    let major = match choice.parse() {
-        Ok(major) => major,
-        Err(_) => major_for(Path::new(choice))?,
+    let is_version = choice.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let major = match major(choice).filter(|_| is_version) {
+        Some(major) => major,
+        None => major_for(Path::new(choice))?,
     };
     Rules::for_gcc(major).ok_or_else(|| {
         Error::new(format!(
@@ -40,9 +41,12 @@ fn major_for(compiler: &Path) -> Result<u32> {
     }
     let output = ask("-dumpversion")?;
     let version = String::from_utf8_lossy(&output.stdout);
-    let major = version.trim().split('.').next().and_then(|major| major.parse().ok());
-    major.ok_or_else(|| {
+    major(version.trim()).ok_or_else(|| {
         let found = version.trim().to_string();
         Error::about(compiler, format!("-dumpversion: expected a version, found \"{found}\""))
     })
+}
+
+fn major(version: &str) -> Option<u32> {
+    version.split('.').next()?.parse().ok()
 }

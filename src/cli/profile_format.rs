@@ -29,8 +29,8 @@ pub struct Choice {
 /// Who is to read it.
 #[derive(Debug, Args)]
 pub struct Reader {
-    /// Write what this gcc reads, by its rules: a major version or the path of the compiler
-    #[arg(long, value_name = "N or PATH")]
+    /// Write what this gcc reads, by its rules: its version, such as 12 or 12.2, or its path
+    #[arg(long, value_name = "VERSION|PATH")]
     for_gcc: Option<String>,
     /// With --to v4-text: write names of call targets as empty functions, for readers that do not know
     /// symbol_names
