@@ -96,6 +96,13 @@ fn dumps_in_a_log() {
     let output = shop.tool(&["extract", "one.log"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(shop.read("one.csraw"), shop.read("bare.csraw"));
+    // A log from a pipe has no name that a dump could be called after.
+    let filter = |log: &str| {
+        let log = std::fs::File::open(shop.path(log)).unwrap();
+        let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
+        tool.args(["extract", "-"]).stdin(log).output().unwrap()
+    };
+    assert_eq!(filter("one.log").stdout, shop.read("bare.csraw"));
 
     let cut: String =
         text.lines().filter(|line| !line.contains(":00000060:")).collect::<Vec<_>>().join("\n");
@@ -107,6 +114,8 @@ fn dumps_in_a_log() {
     for name in ["x.1.csraw", "x.2.csraw"] {
         assert_eq!(shop.read(name), shop.read("bare.csraw"));
     }
+    let told = String::from_utf8(filter("three.log").stderr).unwrap();
+    assert!(told.contains("2 dumps for one output; choose their names with -o FILE"), "{told}");
     let output = shop.tool(&["extract", "everything.c"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }

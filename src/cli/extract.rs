@@ -30,7 +30,8 @@ pub struct Extract {
     /// The log; - for standard input
     #[arg(value_name = "LOG")]
     log: PathBuf,
-    /// Where to write; - for standard output [default: the log's name with .csraw]
+    /// Where to write; - for standard output [default: the log's name with .csraw, or standard output if
+    /// the log comes from standard input]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -57,9 +58,14 @@ impl Extract {
     }
 
     fn write(&self, log: &Path, dumps: &[Vec<u8>]) -> Result<()> {
-        let given = self.output.clone().unwrap_or_else(|| log.with_extension("csraw"));
+        let beside = || match self.log.as_os_str() == "-" {
+            true => self.log.clone(),
+            false => log.with_extension("csraw"),
+        };
+        let given = self.output.clone().unwrap_or_else(beside);
         if given.as_os_str() == "-" && dumps.len() > 1 {
-            return Err(Error::about(log, format!("{} dumps for one output", dumps.len())));
+            let what = "dumps for one output; choose their names with -o FILE";
+            return Err(Error::about(log, format!("{} {what}", dumps.len())));
         }
         for (number, dump) in dumps.iter().enumerate() {
             let path = match dumps.len() {
