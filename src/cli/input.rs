@@ -229,11 +229,38 @@ fn missing(path: &Path, error: std::io::Error) -> Error {
 }
 
 fn unknown(bytes: &[u8]) -> String {
-    if bytes.trim_ascii_start().starts_with(b"{") {
-        return "0x0: JSON is only written, for other programs; keep the profile it was made of"
-            .into();
+    const DUMP: &str = "the program's own dump, PROGRAM.csraw where it was started";
+    let start = bytes.trim_ascii_start();
+    let expected = "0x0: expected a raw dump, an AutoFDO profile, .gcda or .gcno, found";
+    match start {
+        _ if start.starts_with(b"{") => {
+            let instead = "keep the profile it was made of";
+            format!("0x0: JSON is only written, for other programs; {instead}")
+        }
+        _ if bytes.starts_with(b"\x7fELF") => {
+            format!("{expected} a program, library or object; its counts are in {DUMP}")
+        }
+        _ if bytes.starts_with(b"PERFILE2") => {
+            format!("{expected} samples of perf, which are for create_gcov")
+        }
+        _ => match beginning(start) {
+            Some(text) => format!("{expected} text, \"{text}\"; counts are in {DUMP}"),
+            None => {
+                let start: Vec<String> =
+                    bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+                format!("{expected} {}", start.join(" "))
+            }
+        },
     }
-    let start: Vec<String> = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let start = start.join(" ");
-    format!("0x0: expected a raw dump, an AutoFDO profile, .gcda or .gcno, found {start}")
+}
+
+/// The beginning of the first line, if the file is text.
+fn beginning(bytes: &[u8]) -> Option<&str> {
+    const SHOWN: usize = 30;
+    let line = bytes.split(|&byte| byte == b'\n').next()?;
+    let line = std::str::from_utf8(line).ok()?.trim_end();
+    let is_text =
+        !line.is_empty() && !line.contains(|letter: char| letter.is_control() && letter != '\t');
+    let end = line.char_indices().nth(SHOWN).map_or(line.len(), |(end, _)| end);
+    is_text.then(|| &line[..end])
 }

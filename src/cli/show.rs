@@ -1,5 +1,6 @@
 //! `countersink show`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::prelude::v1::*;
@@ -11,7 +12,7 @@ use super::binary::hexadecimal;
 use super::convert::ConvertSources;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
-use super::names::{Names, Wanted};
+use super::names::{Names, Wanted, text};
 use super::{Outcome, output};
 use crate::formats::afdo_v4::check::{Finding, Part};
 use crate::formats::afdo_v4::table::Table;
@@ -82,7 +83,11 @@ impl Show {
             Format::Gcda => gcda(&Data::decode(&input.bytes).about(&input.name)?),
             Format::Gcno => gcno(&Notes::decode(&input.bytes).about(&input.name)?),
             Format::V4 if (self.function.is_some() || self.source.is_some()) && !self.json => {
-                self.profile(&self.part(&input)?)?
+                let part = self.part(&input)?;
+                match part.functions.is_empty() {
+                    true => return Err(self.nothing_chosen(&input.profile()?)),
+                    false => self.profile(&part)?,
+                }
             }
             _ => self.profile(&self.sources.profile(vec![input])?)?,
         };
@@ -101,7 +106,7 @@ impl Show {
     fn profile(&self, profile: &Profile) -> Result<String> {
         let symbols = self.chosen(profile);
         if symbols.is_empty() && (self.function.is_some() || self.source.is_some()) {
-            return Err(Error::about(&self.file, "no such function in the profile"));
+            return Err(self.nothing_chosen(profile));
         }
         if self.json {
             return json(&json::encode::Profile::new(profile, |symbol| symbols.contains(&symbol)));
@@ -121,6 +126,35 @@ impl Show {
             }
         }
         Ok(text)
+    }
+
+    /// Why a profile has no function that was asked for, and what it has instead.
+    fn nothing_chosen(&self, profile: &Profile) -> Error {
+        const NAMED: usize = 5;
+        let symbols = &profile.symbols;
+        let declaring = |symbol: &SymbolId| symbols.declared_in(*symbol);
+        let files: BTreeSet<&[u8]> = profile.functions.keys().filter_map(declaring).collect();
+        let what = match (&self.function, &self.source) {
+            (_, Some(source)) if !files.iter().any(|path| self.is_source(path)) => {
+                let named: Vec<String> = files.iter().take(NAMED).map(|path| text(path)).collect();
+                let declared = match (named.join(", "), files.len()) {
+                    (_, 0) => "; its functions are known without their files".into(),
+                    (named, all) if all > NAMED => {
+                        format!("; there are {named} and {} more", all - NAMED)
+                    }
+                    (named, _) => format!("; there is {named}"),
+                };
+                format!("no function of {source} in the profile{declared}")
+            }
+            (Some(function), Some(source)) => {
+                format!("{source} has no function {function} in the profile")
+            }
+            _ => format!(
+                "no function {} in the profile; --top 10 shows the hottest",
+                self.function.as_deref().unwrap_or_default()
+            ),
+        };
+        Error::about(&self.file, what)
     }
 
     /// Of a profile of version 4 what was asked for, without decoding the rest.
