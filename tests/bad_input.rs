@@ -238,6 +238,35 @@ fn a_binary_that_is_stripped_or_rebuilt() {
     tool_fails(&shop, &["convert", "ours.csraw", "--binary", "hello.c"], &["hello.c: "]);
 }
 
+/// A program and its shared object, both moved, each named.
+#[test]
+fn several_binaries() {
+    let shop = Workshop::new();
+    for name in ["library.c", "uses_library.c"] {
+        shop.program(name);
+    }
+    let library = shop.compile("library.c", &["-fPIC"]);
+    let program = shop.compile("uses_library.c", &[]);
+    shop.link(&[&library], "library.so", &["-shared"]);
+    shop.link(&[&program, "./library.so"], "ours", &[]);
+    shop.run("ours", &[]);
+    let expected = shop.tool_output(&["convert", "ours.csraw"]);
+    fs::create_dir(shop.path("kept")).unwrap();
+    for file in ["ours", "library.so"] {
+        fs::rename(shop.path(file), shop.path("kept").join(file)).unwrap();
+    }
+    [library, program].iter().for_each(|object| fs::remove_file(shop.path(object)).unwrap());
+    let (ours, library) = (["--binary", "kept/ours"], ["--binary", "kept/library.so"]);
+    let convert = |binaries: &[&str]| shop.tool(&[&["convert", "ours.csraw"], binaries].concat());
+    for one in [ours, library] {
+        let output = convert(&one);
+        assert!(errors(&output).contains("No such file"), "{output:?}");
+    }
+    let output = convert(&[ours, library].concat());
+    assert_eq!(output.stdout, expected);
+    assert!(!errors(&output).contains("not used"), "{output:?}");
+}
+
 /// What was split off is found again, if it belongs to the binary.
 #[test]
 fn a_binary_with_a_debug_file_of_its_own() {
@@ -395,7 +424,10 @@ fn a_rebuilt_program_writes_into_the_old_one_s_file() {
     // The notes are the new build's: of the old one nothing is used, and that is told.
     let output = shop.tool(&["convert", "ours.csraw", "-o", "x.gcov"]);
     assert!(output.status.success());
-    assert!(errors(&output).contains("1 objects without notes"), "{output:?}");
+    assert!(
+        errors(&output).contains("1 objects with the notes of another compilation"),
+        "{output:?}"
+    );
     let output = shop.tool(&["convert", "ours.csraw", "--to", "gcda"]);
     assert!(errors(&output).contains("; 1 objects left out, of which later ones"), "{output:?}");
 }

@@ -3,7 +3,10 @@
 mod complaints;
 mod harness;
 
-use complaints::{ran, tool_fails};
+use std::fs;
+
+use complaints::{errors, ran, tool_fails};
+use harness::Workshop;
 
 #[test]
 fn a_file_of_another_kind() {
@@ -38,4 +41,55 @@ fn a_source_that_the_profile_does_not_have() {
     }
     let without = ["no function of hello.c", "known without their files"];
     tool_fails(&shop, &["show", "ours.afdo", "--source", "hello.c"], &without);
+}
+
+/// A program that has run, has been compiled again, and has run.
+fn rebuilt() -> Workshop {
+    let shop = ran();
+    shop.write("old", shop.read("ours"));
+    let object = shop.compile("hello.c", &["-DAGAIN", "-O1"]);
+    shop.link(&[&object], "ours", &[]);
+    shop
+}
+
+#[test]
+fn notes_of_another_compilation() {
+    let shop = rebuilt();
+    let advice =
+        ["1 objects with the notes of another compilation", "--notes", "merge --build PROGRAM"];
+    tool_fails(&shop, &["convert", "ours.csraw"], &advice);
+    fs::remove_file(shop.path("hello.gcno")).unwrap();
+    tool_fails(&shop, &["convert", "ours.csraw"], &["1 objects without notes", "-ftest-coverage"]);
+}
+
+#[test]
+fn counts_of_old_builds_are_dropped() {
+    let shop = rebuilt();
+    let old = shop.read("ours.csraw");
+    fs::remove_file(shop.path("ours.csraw")).unwrap();
+    shop.run("ours", &[]);
+    let new = shop.read("ours.csraw");
+    shop.write("ours.csraw", old);
+    shop.run("ours", &[]);
+    let output = shop.tool(&["convert", "ours.csraw"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(errors(&output).contains("merge --build"), "{output:?}");
+
+    shop.tool_output(&["merge", "ours.csraw", "--build", "ours", "-o", "new.csraw"]);
+    assert_eq!(shop.read("new.csraw"), new);
+    let both = ["merge", "ours.csraw", "--build", "ours", "--build", "old", "-o", "both.csraw"];
+    shop.tool_output(&both);
+    assert_eq!(shop.read("both.csraw"), shop.read("ours.csraw"));
+
+    let merge = |build| ["merge", "new.csraw", "--build", build, "-o", "x"];
+    tool_fails(&shop, &merge("old"), &["old: build-id: expected", "found"]);
+    let without = "-Wl,--build-id=none";
+    shop.link(&["hello.o"], "without", &[without]);
+    tool_fails(&shop, &merge("without"), &["without: build-id: expected", "found none"]);
+    shop.run("without", &[]);
+    let merge = ["merge", "without.csraw", "--build", "without", "-o", "x"];
+    tool_fails(&shop, &merge, &["without: has no build-id"]);
+    shop.tool_output(&["convert", "new.csraw", "-o", "new.gcov"]);
+    let merge = ["merge", "new.gcov", "--build", "ours", "-o", "x"];
+    tool_fails(&shop, &merge, &["new.gcov: --build: a profile does not tell builds apart"]);
 }

@@ -26,8 +26,8 @@ use crate::raw::dump::{Dump, FunctionView, Module, Object};
 pub struct World<'c> {
     dump: &'c Dump,
     places: &'c Places,
-    /// The user's choice, instead of the recorded path, and its build-id.
-    binary: Option<(&'c Path, Vec<u8>)>,
+    /// The user's choices, instead of the recorded paths, and their build-ids.
+    chosen: Vec<(&'c Path, Vec<u8>)>,
     verbose: bool,
     /// Of each module what its binary tells; read when the first is asked for.
     binaries: OnceCell<Vec<Binary>>,
@@ -47,20 +47,16 @@ struct Binary {
 const NOT_USED: &str = "not used for indirect calls and inlined functions";
 
 impl<'c> World<'c> {
-    /// `binary` is the user's choice, instead of the recorded path; it must fit one module.
+    /// `chosen` are the user's choices, instead of the recorded paths; each must fit a module.
     pub fn new(
         dump: &'c Dump,
         places: &'c Places,
-        binary: Option<&'c Path>,
+        chosen: &'c [PathBuf],
         verbose: bool,
     ) -> Result<Self> {
-        let chosen = |path: &'c Path| -> Result<_> {
-            let bytes = read_regular(path).about(path)?;
-            let file = object::File::parse(&*bytes).about(path)?;
-            Ok((path, fitting_build_id(path, &file, &dump.modules)?.to_vec()))
-        };
-        let binary = binary.map(chosen).transpose()?;
-        Ok(Self { dump, places, binary, verbose, binaries: OnceCell::new() })
+        let with_id = |path: &'c PathBuf| Ok((&**path, build_id_in(path, &dump.modules)?));
+        let chosen = chosen.iter().map(with_id).collect::<Result<_>>()?;
+        Ok(Self { dump, places, chosen, verbose, binaries: OnceCell::new() })
     }
 
     fn binaries(&self) -> &[Binary] {
@@ -74,10 +70,8 @@ impl<'c> World<'c> {
     /// it does not tell lines, its objects may.
     fn read(&self, module: &Module) -> Binary {
         let recorded = self.places.moved(&module.path);
-        let path = match &self.binary {
-            Some((path, build_id)) if build_id == module.build_id() => path,
-            _ => display(&recorded),
-        };
+        let is_its = |(_, id): &&(&Path, Vec<u8>)| id == module.build_id();
+        let path = self.chosen.iter().find(is_its).map_or(display(&recorded), |(path, _)| path);
         let moved = |path: &[u8]| self.places.moved(path);
         let mut binary = Binary::default();
         let result = match path.as_os_str().is_empty() {
@@ -218,6 +212,13 @@ fn names_in(file: &object::File<'_>) -> HashMap<u32, Vec<u8>> {
         .filter(|symbol| symbol.kind() == object::SymbolKind::Text)
         .filter_map(|symbol| symbol.name_bytes().ok().map(|name| (ident(name), name.to_vec())))
         .collect()
+}
+
+/// The build-id in a file, which must be that of one of these modules.
+pub fn build_id_in(path: &Path, modules: &[Module]) -> Result<Vec<u8>> {
+    let bytes = read_regular(path).about(path)?;
+    let file = object::File::parse(&*bytes).about(path)?;
+    fitting_build_id(path, &file, modules).map(<[u8]>::to_vec)
 }
 
 /// The build-id of a binary, which must be that of one of these modules.

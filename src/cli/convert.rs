@@ -34,7 +34,7 @@ Example:
   countersink convert prog.csraw --to v4-text | less
   # What the gcc on the path reads
   countersink convert prog.csraw --for-gcc gcc -o prog.afdo
-  gcc -O2 -fauto-profile=prog.afdo prog.c -o prog
+  gcc -O2 -fauto-profile=prog.afdo prog.c -o prog-opt
   # For gcov and -fprofile-use
   countersink convert prog.csraw --to gcda
 
@@ -106,9 +106,9 @@ impl ValueEnum for ConvertTarget {
 pub struct ConvertSources {
     #[command(flatten)]
     places: Places,
-    /// The program that wrote the dump, if not at its recorded path
+    /// The program that wrote the dump, or a shared object of it, if not at its recorded path
     #[arg(long, value_name = "FILE")]
-    binary: Option<PathBuf>,
+    binary: Vec<PathBuf>,
     /// Where counts of functions stand that gcc inlined before it laid the counters out
     #[arg(long, value_enum, default_value_t = Inlining::Flat, value_name = "WHERE")]
     inline: Inlining,
@@ -240,14 +240,17 @@ impl ConvertSources {
     fn profile_of_dump(&self, dump: &Dump, name: &Path) -> Result<Profile> {
         let files = Files::read(dump, &self.places);
         let Found { notes, chosen, missing } = files.decode();
-        let world = World::new(dump, &self.places, self.binary.as_deref(), self.verbose)?;
+        let world = World::new(dump, &self.places, &self.binary, self.verbose)?;
         let inline = match self.inline {
             Inlining::Flat => Inline::Flat,
             Inlining::Nested => Inline::Nested,
         };
-        let (mut profile, statistics) =
+        let (mut profile, mut statistics) =
             convert::profile(dump, &notes, &chosen, &world, &Cores, inline);
-        self.report(&statistics, &missing, name)?;
+        statistics.objects_recompiled = missing.iter().filter(|why| why.is_of_another).count();
+        statistics.objects_without_notes =
+            statistics.objects_without_notes.saturating_sub(statistics.objects_recompiled);
+        self.report(&statistics, name, &missing)?;
         let dropped = profile.drop_lines_beyond(FARTHEST_LINE);
         if dropped > 0 {
             warn(name, format!("{dropped} positions dropped, too far from their function"));
@@ -255,24 +258,42 @@ impl ConvertSources {
         Ok(profile)
     }
 
-    fn report(&self, statistics: &Statistics, missing: &[Missing], name: &Path) -> Result<()> {
+    fn report(&self, statistics: &Statistics, name: &Path, missing: &[Missing]) -> Result<()> {
         let told = if self.verbose { missing.len() } else { 1 };
-        for Missing { file, what } in missing.iter().take(told) {
+        for Missing { file, what, .. } in missing.iter().take(told) {
             warn(file, what);
         }
         if self.verbose {
             statistics.details.iter().for_each(output::say);
         }
+        let hint = hint(statistics);
         if statistics.functions == 0 {
-            let hint = match statistics.objects {
-                0 => "; notes come with -ftest-coverage and are found with --notes or --path-map",
-                _ => "",
-            };
-            let what = format!("nothing could be converted: {statistics}{hint}");
-            return Err(Error::about(name, what));
+            return Err(Error::about(
+                name,
+                format!("nothing could be converted: {statistics}{hint}"),
+            ));
         }
-        warn(name, statistics);
+        warn(name, format!("{statistics}{hint}"));
         Ok(())
+    }
+}
+
+/// What a user can do about objects that were left out.
+const fn hint(statistics: &Statistics) -> &'static str {
+    match statistics {
+        Statistics { objects_recompiled: 1.., .. } => {
+            "; run the program that was compiled last, or show the notes of the one that ran with \
+             --notes; `merge --build PROGRAM` leaves out what older builds have counted"
+        }
+        Statistics { functions: 1.., .. } => "",
+        Statistics { objects: 0, objects_without_notes: 0, .. } => {
+            "; no object of the dump is known: they register by constructors, which a program without \
+             an operating system must call, or by countersink_register"
+        }
+        Statistics { objects: 0, .. } => {
+            "; notes come with -ftest-coverage and are found with --notes or --path-map"
+        }
+        _ => "",
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::prelude::v1::*;
 
+use super::binary::build_id_in;
 use super::error::{Error, Result};
 use super::input::{Format, Input};
 use super::output::{self, Content};
@@ -26,7 +27,13 @@ use clap::Args;
 Example:
   countersink merge run1.csraw run2.csraw -o all.csraw
   # Night counts three times
-  countersink merge day.csraw --weight 3=night.csraw -o all.csraw")]
+  countersink merge day.csraw --weight 3=night.csraw -o all.csraw
+  # Without what older builds have counted
+  countersink merge prog.csraw --build prog -o prog.csraw
+
+A program that has been linked again adds its counts beside those of the old build. --build, for each \
+program and shared object that is to stay, tells by its build-id which are its; do so while no process \
+of it runs, whose counts might come in between.")]
 pub struct Merge {
     /// Raw dumps or profiles; - is standard input
     #[arg(value_name = "FILE")]
@@ -37,6 +44,9 @@ pub struct Merge {
     /// Write here; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Of dumps only what this build of a program, or of a shared object, has counted
+    #[arg(long, value_name = "PROGRAM")]
+    build: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
 }
@@ -70,7 +80,17 @@ impl Merge {
                     "dumps are merged to a dump; `convert` makes a profile of them",
                 ));
             }
-            Format::Dump => (dumps(weight, first, &inputs[1..])?.to_bytes(), Content::Binary),
+            Format::Dump => {
+                let mut sum = dumps(weight, first, &inputs[1..])?;
+                keep_builds(&mut sum, &self.build)?;
+                (sum.to_bytes(), Content::Binary)
+            }
+            _ if !self.build.is_empty() => {
+                return Err(Error::about(
+                    first.name,
+                    "--build: a profile does not tell builds apart",
+                ));
+            }
             _ => {
                 let format = chosen.unwrap_or_else(|| ProfileFormat::of(&first));
                 sum::file(first, &inputs, format, &self.output)?
@@ -90,4 +110,19 @@ fn dumps(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> 
         sum.merge(dump);
     }
     Ok(sum)
+}
+
+/// Leaves out the modules of all builds but these, if any are named.
+fn keep_builds(dump: &mut Dump, programs: &[PathBuf]) -> Result<()> {
+    let id = |path: &PathBuf| match build_id_in(path, &dump.modules)? {
+        none if none.is_empty() => {
+            Err(Error::about(path, "has no build-id, which tells builds apart"))
+        }
+        id => Ok(id),
+    };
+    let ids = programs.iter().map(id).collect::<Result<Vec<_>>>()?;
+    if !ids.is_empty() {
+        dump.modules.retain(|module| ids.iter().any(|id| id == module.build_id()));
+    }
+    Ok(())
 }

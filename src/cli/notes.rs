@@ -45,6 +45,14 @@ pub struct Missing {
     pub file: PathBuf,
     /// What is wrong with it.
     pub what: String,
+    /// They are there, but of another compilation of the source.
+    pub is_of_another: bool,
+}
+
+impl Missing {
+    fn new(file: impl Into<PathBuf>, what: impl ToString) -> Self {
+        Self { file: file.into(), what: what.to_string(), is_of_another: false }
+    }
 }
 
 impl Places {
@@ -63,19 +71,19 @@ impl Places {
     fn read(&self, recorded: &[u8]) -> std::result::Result<(PathBuf, Vec<u8>), Missing> {
         if recorded.len() > LONGEST_PATH {
             let file = display(&recorded[..64]).join("...");
-            return Err(Missing { file, what: "no path of a file".into() });
+            return Err(Missing::new(file, "no path of a file"));
         }
         let mut missing = None;
         for file in self.candidates(recorded) {
             match read_regular(&file) {
                 Ok(bytes) => return Ok((file, bytes)),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    missing.get_or_insert(Missing { file, what: "no such file".into() });
+                    missing.get_or_insert(Missing::new(file, "no such file"));
                 }
-                Err(error) => return Err(Missing { file, what: error.to_string() }),
+                Err(error) => return Err(Missing::new(file, error)),
             }
         }
-        Err(missing.unwrap_or(Missing { file: PathBuf::new(), what: "no path".into() }))
+        Err(missing.unwrap_or(Missing::new("", "no path")))
     }
 
     /// Reads the object file beside the place of the notes; gives its name, too.
@@ -199,16 +207,18 @@ impl<'d> Files<'d> {
         decoded: &[Decoded<'_>],
     ) -> std::result::Result<usize, Missing> {
         let place = self.places[&*object.path].clone()?;
-        let what = match &decoded[place] {
+        let (file, _) = &self.files[place];
+        let found = match &decoded[place] {
             Ok(notes) if notes.stamp == object.stamp => return Ok(place),
-            // In both byte orders of the header the stamp is the third word.
-            Ok(notes) => format!(
-                "0x8: stamp: expected {:#010x}, found {:#010x}: the notes are of another compilation",
-                object.stamp, notes.stamp
-            ),
-            Err(error) => error.to_string(),
+            Ok(notes) => notes.stamp,
+            Err(error) => return Err(Missing::new(file, error)),
         };
-        Err(Missing { file: self.files[place].0.clone(), what })
+        // In both byte orders of the header the stamp is the third word.
+        let what = format!(
+            "0x8: stamp: expected {:#010x}, found {found:#010x}: the notes are of another compilation",
+            object.stamp
+        );
+        Err(Missing { is_of_another: true, ..Missing::new(file, what) })
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Statistics {
     pub objects: usize,
     /// Objects without notes that fit.
     pub objects_without_notes: usize,
+    /// Objects of which the notes are of another compilation; the tool's to tell from the former.
+    pub objects_recompiled: usize,
     /// Functions whose counts were used.
     pub functions: usize,
     /// Functions of used objects that the notes do not know, or know differently.
@@ -76,6 +78,7 @@ impl Statistics {
     fn dropped(&self) -> Vec<(u64, String)> {
         let before = [
             (self.objects_without_notes as u64, "objects without notes"),
+            (self.objects_recompiled as u64, "objects with the notes of another compilation"),
             (self.functions_without_notes as u64, "functions without notes"),
             (self.functions_impossible as u64, "functions with impossible counts"),
             (self.lines_outside as u64, "lines in no known function"),
