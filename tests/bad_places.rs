@@ -370,3 +370,27 @@ fn notes_and_binaries_that_are_no_files() {
     let binary = ["convert", "ours.csraw", "-o", "x", "--binary", "ours"];
     tool_fails(&shop, &binary, &["ours: not a regular file"]);
 }
+
+/// Of several files none is written if one cannot be.
+#[test]
+fn counter_files_that_cannot_all_be_written() {
+    let shop = Workshop::new();
+    shop.program("hello.c");
+    shop.write("more.c", "int more(void) { return 1; }\n");
+    let objects = ["hello.c", "more.c"].map(|source| shop.compile(source, &[]));
+    shop.link(&[&objects[0], &objects[1]], "ours", &[]);
+    shop.run("ours", &[]);
+    shop.write("hello.gcda", "old");
+    for blocked in ["hello.gcda", "more.gcda"] {
+        let _ = fs::remove_file(shop.path(blocked));
+        fs::create_dir(shop.path(blocked)).unwrap();
+        let before = fs::read_dir(shop.path("")).unwrap().count();
+        let words = [format!("{blocked}: is a directory")];
+        tool_fails(&shop, &["convert", "ours.csraw", "--to", "gcda"], &[&words[0]]);
+        assert_eq!(fs::read_dir(shop.path("")).unwrap().count(), before);
+        fs::remove_dir(shop.path(blocked)).unwrap();
+    }
+    assert!(shop.files("gcda").is_empty());
+    let output = shop.tool(&["convert", "ours.csraw", "--to", "gcda"]);
+    assert!(errors(&output).contains("2 .gcda files written"), "{output:?}");
+}

@@ -438,3 +438,38 @@ fn a_library_that_is_not_live() {
     runs.sort_unstable();
     assert_eq!(runs, [3, 3]);
 }
+
+/// Nor is it emptied by `fold`.
+#[test]
+fn a_part_that_is_somebody_else_s() {
+    let shop = survivor();
+    end(&shop, "SIGKILL");
+    shop.write("ours.csraw.part", "a download");
+    let output = shop.tool(&["fold", "ours.csraw"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told.contains("ours.csraw.part: not ours, and where the dump is made ready"), "{told}");
+    assert_eq!(shop.read("ours.csraw.part"), b"a download");
+    std::fs::remove_file(shop.path("ours.csraw.part")).unwrap();
+    shop.tool_output(&["fold", "ours.csraw"]);
+    assert_eq!(work_in(&shop), (1, 100));
+}
+
+/// With %p no start finds what an earlier process has left.
+#[test]
+fn a_file_for_each_process() {
+    let shop = survivor();
+    let ours = |ending: &str| {
+        let mut ours = shop.command(shop.path("ours"));
+        ours.env("COUNTERSINK_FILE", "%p.csraw").arg(ending).spawn().unwrap()
+    };
+    let mut killed = ours("SIGKILL");
+    killed.wait().unwrap();
+    let mut other = ours("return");
+    assert!(other.wait().unwrap().success());
+    let killed = format!("{}.csraw", killed.id());
+    assert!(shop.path(format!("{killed}.live.0")).exists() && !shop.path(&killed).exists());
+    assert!(shop.path(format!("{}.csraw", other.id())).exists());
+    shop.tool_output(&["fold", &killed]);
+    assert!(shop.path(&killed).exists());
+}

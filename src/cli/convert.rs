@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
+use rayon::prelude::*;
 
 use super::binary::World;
 use super::cores::Cores;
@@ -13,7 +14,7 @@ use super::error::{Error, Result};
 use super::input::{Format, Input};
 use super::names::warn_of_ambiguous;
 use super::notes::{Files, Found, Missing, Places, display};
-use super::output;
+use super::output::{self, Ready};
 use super::profile_format::{ProfileFormat, Reader, Target};
 use super::{Outcome, warn};
 use crate::convert::workers::Workers;
@@ -192,17 +193,13 @@ impl Convert {
         let (objects, replaced) = convert::gcda::objects(&dump);
         let objects: Vec<_> = objects.into_iter().collect();
         let prefix = self.prefix.as_ref().map(|prefix| prefix.as_os_str().as_encoded_bytes());
-        let written = Cores.map(&objects, |(recorded, object)| {
+        let ready = Cores.map(&objects, |(recorded, object)| {
             let moved = self.sources.places.moved(recorded);
             let place = convert::gcda::place(&moved, prefix, self.strip);
-            output::replace(display(&place), &object.to_bytes()).map(|()| place)
+            let ready = Ready::new(display(&place), &object.to_bytes())?;
+            Ok((place, ready))
         });
-        for place in written {
-            let place = place?;
-            if self.sources.verbose {
-                output::say(display(&place).display());
-            }
-        }
+        self.put_in_place(ready.into_iter().collect::<Result<_>>()?)?;
         let mut line = format!("{} .gcda files written", objects.len());
         if replaced > 0 {
             line += &format!("; {replaced} objects left out, of which later ones have the files");
@@ -214,6 +211,22 @@ impl Convert {
         }
         output::say(line);
         Ok(())
+    }
+
+    /// Puts files in their places when all of them are ready.
+    fn put_in_place(&self, files: Vec<(Vec<u8>, Ready)>) -> Result<()> {
+        let all = files.len();
+        let put = |(place, file): (Vec<u8>, Ready)| file.put().map(|()| place);
+        let written: Vec<Result<Vec<u8>>> = files.into_par_iter().map(put).collect();
+        if self.sources.verbose {
+            let written = written.iter().flatten();
+            written.for_each(|place| output::say(display(place).display()));
+        }
+        let number = written.iter().flatten().count();
+        match written.into_iter().find_map(Result::err) {
+            Some(error) => Err(Error::new(format!("{error}; {number} of {all} files written"))),
+            None => Ok(()),
+        }
     }
 }
 

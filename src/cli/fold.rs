@@ -228,6 +228,16 @@ fn settle(file: &File) -> std::io::Result<()> {
     file.write_all_at(&0u64.to_ne_bytes(), live::ID)
 }
 
+/// Whether a file is empty, or what a process has left that was killed: the start of a dump, or zeros if
+/// the whole system was. What is somebody else's may not be emptied.
+fn is_left_over(part: &File) -> std::io::Result<bool> {
+    let mut start = [0; MAGIC.len()];
+    match part.read_exact_at(&mut start, 0) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(part.metadata()?.len() == 0),
+        read => read.map(|()| start == MAGIC || start == [0; MAGIC.len()]),
+    }
+}
+
 /// The right to replace the dump, and the file that will take its place.
 struct Part {
     path: PathBuf,
@@ -241,6 +251,9 @@ impl Part {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
             match open_to_own(&path, true)? {
+                Taken::Ours(file) if !is_left_over(&file).about(&path)? => {
+                    return Err(Error::about(path, "not ours, and where the dump is made ready"));
+                }
                 Taken::Ours(file) => return Ok(Self { path, file, renamed: false }),
                 Taken::Missing => {}
                 Taken::Others => std::thread::sleep(PAUSE),

@@ -1,10 +1,12 @@
 //! Files to be written: whole or not at all.
 
 use std::fmt::Display;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
+
+use tempfile::TempPath;
 
 use super::error::{Context, Error, Result};
 
@@ -45,41 +47,69 @@ pub fn say(line: impl Display) {
 /// Puts a file in place of another in one step; missing directories are made. What a symbolic link
 /// points to is replaced, not the link; devices and pipes are written to.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    // Most of many files are plain ones, or new.
-    if fs::symlink_metadata(path).map_or(true, |found| found.is_file()) {
-        return replace_file(path, bytes);
-    }
-    let target = fs::canonicalize(path);
-    match (&target, fs::metadata(path)) {
-        (_, Ok(found)) if found.is_dir() => Err(Error::about(path, "is a directory")),
-        (Ok(target), Ok(found)) if found.is_file() => replace_file(target, bytes),
-        // Dangling: there is nothing to be lost.
-        (Err(_), Err(_)) if path.is_symlink() => fs::write(path, bytes).about(path),
-        _ => fs::OpenOptions::new()
-            .write(true)
-            .open(path)
-            .and_then(|mut file| file.write_all(bytes))
-            .about(path),
-    }
+    Ready::new(path, bytes)?.put()
 }
 
-fn replace_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let directory = match path.parent() {
-        Some(directory) if !directory.as_os_str().is_empty() => directory,
-        _ => Path::new("."),
-    };
-    let mut new = tempfile::Builder::new();
-    new.permissions(permissions(path));
-    let mut file = match new.tempfile_in(directory) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            fs::create_dir_all(directory).about(directory)?;
-            new.tempfile_in(directory)
+/// A file whose bytes are on the disk, under another name or still to be written to a device. If it is
+/// dropped nothing has happened.
+pub struct Ready {
+    path: PathBuf,
+    bytes: Bytes,
+}
+
+enum Bytes {
+    /// A file in the directory of the one that is to be replaced.
+    Beside(TempPath),
+    /// For what cannot be replaced: a device, or a file that a link leads to and that is not there.
+    Here(Vec<u8>),
+}
+
+impl Ready {
+    /// Does all that is likely to fail.
+    pub fn new(path: &Path, bytes: &[u8]) -> Result<Self> {
+        // Most of many files are plain ones, or new.
+        if fs::symlink_metadata(path).map_or(true, |found| found.is_file()) {
+            return Self::beside(path.to_owned(), bytes);
         }
-        created => created,
+        match (fs::canonicalize(path), fs::metadata(path)) {
+            (_, Ok(found)) if found.is_dir() => Err(Error::about(path, "is a directory")),
+            (Ok(target), Ok(found)) if found.is_file() => Self::beside(target, bytes),
+            _ => Ok(Self { path: path.to_owned(), bytes: Bytes::Here(bytes.to_owned()) }),
+        }
     }
-    .about(path)?;
-    file.write_all(bytes).about(path)?;
-    file.persist(path).map(drop).about(path)
+
+    fn beside(path: PathBuf, bytes: &[u8]) -> Result<Self> {
+        let directory = match path.parent() {
+            Some(directory) if !directory.as_os_str().is_empty() => directory,
+            _ => Path::new("."),
+        };
+        let mut new = tempfile::Builder::new();
+        new.permissions(permissions(&path));
+        let mut file = match new.tempfile_in(directory) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::create_dir_all(directory).about(directory)?;
+                new.tempfile_in(directory)
+            }
+            created => created,
+        }
+        .about(&path)?;
+        file.write_all(bytes).about(&path)?;
+        Ok(Self { path, bytes: Bytes::Beside(file.into_temp_path()) })
+    }
+
+    /// Puts it in its place.
+    pub fn put(self) -> Result<()> {
+        match self.bytes {
+            Bytes::Beside(file) => file.persist(&self.path).map_err(|error| error.error),
+            Bytes::Here(bytes) => File::options()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(&self.path)
+                .and_then(|mut file| file.write_all(&bytes)),
+        }
+        .about(&self.path)
+    }
 }
 
 /// Those of the file that is replaced, else the usual ones.
