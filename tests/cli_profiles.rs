@@ -433,6 +433,13 @@ fn completions_and_man_pages_know_all_commands() {
     assert!(convert.contains("\\-\\-for\\-gcc"), "{convert}");
     assert!(commands.iter().all(|name| shop.path(format!("man1/countersink-{name}.1")).exists()));
     assert!(!convert.contains("EXTRA"), "{convert}");
+    let synopsis = convert.lines().skip_while(|line| !line.contains("SYNOPSIS")).nth(1).unwrap();
+    let plain = synopsis.replace("\\fB", "").replace("\\fI", "").replace("\\fR", "");
+    for words in
+        ["[\\-o FILE]", "[\\-\\-notes DIR]...", "[\\-\\-binary FILE]...", "[\\-v]", " FILE..."]
+    {
+        assert!(plain.contains(words), "{words} not in {plain}");
+    }
     assert!(convert.contains(".SH EXAMPLES\n.nf\n") && convert.contains(".fi\n.SH NOTES\n.PP\n"));
     if harness::have("man") {
         let mut man = shop.command("man");

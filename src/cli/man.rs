@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::prelude::v1::*;
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Arg, ArgAction, Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
-use clap_mangen::roff::{Roff, roman};
+use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
 use super::error::{Context, Result};
 use super::{Cli, Outcome, output};
@@ -51,7 +51,7 @@ fn page(command: &Command, name: &str) -> Result<Vec<u8>> {
     let mut render = || {
         page.render_title(&mut bytes)?;
         page.render_name_section(&mut bytes)?;
-        page.render_synopsis_section(&mut bytes)?;
+        synopsis(command).to_writer(&mut bytes)?;
         page.render_description_section(&mut bytes)?;
         page.render_options_section(&mut bytes)?;
         if command.has_subcommands() {
@@ -65,6 +65,46 @@ fn page(command: &Command, name: &str) -> Result<Vec<u8>> {
     };
     render().about(name)?;
     Ok(bytes)
+}
+
+/// Of clap's own one sees neither what options take nor what may be said again.
+fn synopsis(command: &Command) -> Roff {
+    let name = command.get_bin_name().unwrap_or(command.get_name());
+    let mut line = vec![bold(name)];
+    let (required, optional): (Vec<&Arg>, Vec<&Arg>) = command
+        .get_arguments()
+        .filter(|argument| !argument.is_positional())
+        .partition(|option| option.is_required_set());
+    for argument in optional.into_iter().chain(required).chain(command.get_positionals()) {
+        let [before, after] = if argument.is_required_set() { ["", ""] } else { ["[", "]"] };
+        line.push(roman(format!(" {before}")));
+        line.extend(words(argument));
+        line.push(roman(format!("{after}{}", if repeats(argument) { "..." } else { "" })));
+    }
+    if command.has_subcommands() {
+        line.extend([roman(" "), italic("COMMAND"), roman(" ...")]);
+    }
+    let mut roff = Roff::new();
+    roff.control("SH", ["SYNOPSIS"]).text(line);
+    roff
+}
+
+/// An argument with the names of its values.
+fn words(argument: &Arg) -> Vec<Inline> {
+    let short = argument.get_short().map(|short| format!("-{short}"));
+    let long = argument.get_long().map(|long| format!("--{long}"));
+    let takes_values = argument.get_action().takes_values();
+    let values = argument.get_value_names().filter(|_| takes_values).unwrap_or_default();
+    let values = values.iter().map(|value| italic(value.as_str()));
+    let option = short.or(long).map(bold);
+    let words: Vec<Inline> = option.into_iter().chain(values).collect();
+    let mut spaced: Vec<Inline> = words.into_iter().flat_map(|word| [word, roman(" ")]).collect();
+    spaced.pop();
+    spaced
+}
+
+fn repeats(argument: &Arg) -> bool {
+    matches!(argument.get_action(), ArgAction::Append)
 }
 
 /// What follows the options in a help text: a title, indented commands, and paragraphs.
