@@ -7,6 +7,10 @@
 //! * [`formats`], [`profile`] and [`convert`] turn its raw dumps into AutoFDO profiles and `.gcda`
 //!   files; [`cli`] is the tool `countersink`, which carries the archive inside.
 //!
+//! Who reads or writes profiles starts at [`formats::afdo_v4`], whose [`decode`](formats::afdo_v4::decode) gives
+//! and [`encode`](formats::afdo_v4::encode) takes a [`profile::Profile`]; [`lookup`](formats::afdo_v4::lookup)
+//! reads a part of a large file.
+//!
 //! Both share [`raw`], the dump between them. Without features the library is `no_std` and needs no
 //! heap; the features are explained in `Cargo.toml`.
 #![no_std]
