@@ -74,7 +74,7 @@ fn session(compiler: &str, folder: &Path) -> Result<()> {
     let mut programs = vec!["plain", "gcda"];
     if (12..=15).contains(&major) {
         tool(&format!("convert quickstart.csraw --to v2 --for-gcc {major} -o v2.afdo"))?;
-        shell(&format!("{compiler} -O2 -g -fauto-profile=v2.afdo quickstart.c -o autofdo"))?;
+        shell(&format!("{compiler} -O2 -fauto-profile=v2.afdo quickstart.c -o autofdo"))?;
         programs.push("autofdo");
     } else {
         println!(

@@ -50,7 +50,7 @@ int countersink_reset(void);
 /* Chooses the file for all later writing, as the environment variable
  * COUNTERSINK_FILE does for the whole run. The pattern is copied. In it stand %e
  * for the program's name, %p for the process id, %h for the machine's name, %m
- * for the signature of the image and %% for %. A relative path is taken from the
+ * for the signature of the image and %% for %; any other % stays. A relative path is taken from the
  * directory in which the program started. NULL or "" choose "%e.csraw", and
  * "/dev/null" keeps nothing. Missing directories are made when the file is
  * written. Async-signal-safe.
@@ -58,7 +58,8 @@ int countersink_reset(void);
  * Errors: -ENAMETOOLONG, -EBUSY. */
 int countersink_set_file(const char *pattern);
 
-/* Version of the runtime, such as "0.1.0". A static string. */
+/* Version of the runtime, such as "0.1.0". A static string. Declared weak, its
+ * address is NULL where the archive was not linked. */
 const char *countersink_version(void);
 
 /* For processes made by clone() or a raw system call (every fork() is known by

@@ -271,6 +271,30 @@ fn rust() {
     assert!(printed.contains("45"), "the loop ran 0 + 1 + ... + 9 times: {printed}");
 }
 
+/// libgcov's member with these calls is not taken for the sake of weak references; ours is there anyway.
+#[test]
+fn weak_references() {
+    let shop = Workshop::new();
+    let calls = ["__gcov_dump", "__gcov_reset", "countersink_version"];
+    let declare = |call| format!("extern void {call}(void) __attribute__((weak));\n");
+    let sum: Vec<String> = calls.map(|call| format!("!!{call}")).into();
+    let main =
+        format!("#include <stdio.h>\nint main(void) {{ printf(\"%d\", {}); }}\n", sum.join(" + "));
+    shop.write("weak.c", calls.map(declare).concat() + &main);
+    let flags = String::from_utf8(shop.tool_output(&["flags"])).unwrap();
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    for (instrument, link, set) in [
+        (&["-fprofile-generate"][..], &[][..], "0"),
+        (&["-fprofile-generate"], &OURS, "3"),
+        (&["-fprofile-generate"], &flags, "3"),
+        (&[], &OURS, "0"),
+        (&[], &flags, "3"),
+    ] {
+        shop.gcc(&[instrument, &["weak.c", "-o", "weak"], link].concat());
+        assert_eq!(shop.run("weak", &[]), set, "{instrument:?} {link:?}");
+    }
+}
+
 /// Ends without a word, in a way that its argument tells.
 const ENDS: &str = "#include <signal.h>\n#include <unistd.h>\n\
     int main(int argc, char **argv) { return argc < 2 ? 0 : argv[1][0] == 'k' ? raise(SIGKILL) : (_exit(0), 1); }\n";

@@ -93,3 +93,26 @@ fn counts_of_old_builds_are_dropped() {
     let merge = ["merge", "new.gcov", "--build", "ours", "-o", "x"];
     tool_fails(&shop, &merge, &["new.gcov: --build: a profile does not tell builds apart"]);
 }
+
+/// A program without an operating system that does not call its constructors.
+#[test]
+fn a_dump_without_objects() {
+    let shop = Workshop::new();
+    shop.write(
+        "none.c",
+        "#include <stdio.h>\n#include \"countersink.h\"\n\
+         static int sink(void *file, const void *bytes, size_t length)\n\
+         { return fwrite(bytes, 1, length, file) != length; }\n\
+         int main(void)\n\
+         { FILE *file = fopen(\"none.csraw\", \"wb\"); return countersink_write(sink, file) || fclose(file); }\n",
+    );
+    shop.gcc(&["-I.", "none.c", "-o", "none", "-L.", "-lcountersink_rt_bare"]);
+    shop.run("none", &[]);
+    let advice = [
+        "nothing could be converted",
+        "no object has registered",
+        "constructors",
+        "countersink_register",
+    ];
+    tool_fails(&shop, &["convert", "none.csraw"], &advice);
+}

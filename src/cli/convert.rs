@@ -47,6 +47,9 @@ version 3 for gcc 16 and 17, and within a version what each of them makes of nam
 libgcov would have, in place of what is there; %p and %q{} in a recorded path stay as they are, \
 since one dump stands for many processes.
 
+The compilation with the profile needs no -g. The program that ran must stay, or be shown with --binary, \
+which may be given again for each of its shared objects.
+
 The counts of what was used and what was not go to standard error. The exit status is 0 if anything \
 could be converted, else 2.")]
 pub struct Convert {
@@ -300,8 +303,8 @@ const fn hint(statistics: &Statistics) -> &'static str {
         }
         Statistics { functions: 1.., .. } => "",
         Statistics { objects: 0, objects_without_notes: 0, .. } => {
-            "; no object of the dump is known: they register by constructors, which a program without \
-             an operating system must call, or by countersink_register"
+            "; no object has registered: constructors do that, which a program without an operating \
+             system must call itself, or countersink_register"
         }
         Statistics { objects: 0, .. } => {
             "; notes come with -ftest-coverage and are found with --notes or --path-map"

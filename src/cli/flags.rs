@@ -22,7 +22,17 @@ Example:
 -fprofile-arcs and --coverage do as well as -fprofile-generate, but then there are no targets of \
 indirect calls and no order of first execution. -ftest-coverage writes the notes (.gcno) that \
 `countersink convert` needs to find source lines; compile with -fprofile-update=atomic or -pthread \
-if threads must not lose counts.")]
+if threads must not lose counts. -g lets `convert` place indirect calls and lines of inlined functions; \
+the later compilation with the profile does not need it.
+
+With --live a %p in COUNTERSINK_FILE gives each process a file of its own, and no later start finds what \
+a killed one has left: `countersink fold` adds it.
+
+Weak references to __gcov_dump, __gcov_reset and the calls of countersink.h are set in a program linked \
+with these flags, where libgcov leaves those of its own calls NULL. To tell whether there is a runtime, \
+ask for a weak countersink_version.
+
+The archives are for the machine that this tool was compiled for.")]
 pub struct Flags {
     /// For a program without an operating system, which asks for its counts itself (countersink.h)
     #[arg(long)]
