@@ -22,6 +22,8 @@ fn a_file_of_another_kind() {
     tool_fails(&shop, &["check", "hello.o"], &["hello.o: 0x0: ", "found a program"]);
     shop.write("perf.data", "PERFILE2\0\0\0\0");
     tool_fails(&shop, &["convert", "perf.data"], &["samples of perf", "create_gcov"]);
+    let notes = ["hello.gcno: expected a profile", "`convert` makes profiles of raw dumps"];
+    tool_fails(&shop, &["convert", "hello.gcno"], &notes);
     shop.write("bytes", [1, 2, 3]);
     tool_fails(&shop, &["convert", "bytes"], &["found 01 02 03"]);
 }

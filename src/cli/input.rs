@@ -171,7 +171,10 @@ impl Input {
                 Ok((decoded.profile, decoded.summary))
             }
             Format::Dump | Format::Gcda | Format::Gcno => {
-                let what = format!("expected a profile, found {}", self.format.name());
+                let found = self.format.name();
+                let what = format!(
+                    "expected a profile, found {found}; `convert` makes profiles of raw dumps"
+                );
                 Err(Error::about(&self.name, what))
             }
         }
