@@ -93,6 +93,13 @@ fn a_path_that_is_something_else() {
     let output = shop.command(shop.path("ours")).env("COUNTERSINK_FILE", "x").output().unwrap();
     program_complains(&output, &["x: not written: not an ordinary file"]);
     fs::remove_file(shop.path("x.part")).expect("a pipe that stays");
+    for mine in ["a download", "x"] {
+        shop.write("x.part", mine);
+        let output = shop.command(shop.path("ours")).env("COUNTERSINK_FILE", "x").output().unwrap();
+        program_complains(&output, &["x: not written: its .part is not ours"]);
+        assert_eq!(shop.read("x.part"), mine.as_bytes());
+    }
+    fs::remove_file(shop.path("x.part")).unwrap();
     assert!(shop.path("directory").is_dir());
     assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
     tool_fails(&shop, &["show", "directory"], &["directory: Is a directory"]);

@@ -3,7 +3,7 @@
 //! The new bytes go to `FILE.part` in the same directory, which then gets the name. That file is also
 //! the lock: whoever holds its `flock`, and finds that the name still stands for it, is the only
 //! one to read and replace `FILE`. A process that is killed leaves at most this one file, locked by
-//! nobody, and the next one empties and uses it. `FILE` itself is never opened for writing.
+//! nobody, and the next one empties and uses it; one that is not ours is left alone. `FILE` itself is never opened for writing.
 //!
 //! Nothing waits for the disk here, but ext4 and others begin to write a new file out when it is renamed
 //! over another, so that after a power cut there is the one or the other. With many processes that end
@@ -18,6 +18,7 @@ use super::merge::Problem;
 use super::message::{Line, decimal};
 use super::place::Path;
 use super::sys::{self, Access, Errno, Facts, File, Kind};
+use crate::raw::layout::MAGIC;
 use crate::raw::reader::{Damage, Source};
 use crate::raw::writer::Sink;
 
@@ -219,6 +220,12 @@ impl Names {
         let facts = sys::facts(&file)?;
         // Somebody else's device or pipe would be removed in the end.
         facts.must_be_a_file()?;
+        // Empty, the start of a dump that a killed process has left, or zeros if the system was.
+        let mut start = [0; MAGIC.len()];
+        sys::read(&file, &mut start)?;
+        if ![0, u64::from_ne_bytes(MAGIC)].contains(&u64::from_ne_bytes(start)) {
+            return Err(Errno::EXIST);
+        }
         if facts.mode & OWNER != OWNER {
             let _ = sys::set_mode(&file, facts.mode | OWNER);
         }
