@@ -401,3 +401,18 @@ fn counter_files_that_cannot_all_be_written() {
     let output = shop.tool(&["convert", "ours.csraw", "--to", "gcda"]);
     assert!(errors(&output).contains("2 .gcda files written"), "{output:?}");
 }
+
+/// What means nothing in the pattern of a file's name stays, and is told.
+#[test]
+fn an_unknown_letter_in_the_file_name() {
+    let shop = ran();
+    for (pattern, file, told) in
+        [("%q.%%", "%q.%", true), ("x%", "x%", false), ("%%q%h%e.%m", "", false)]
+    {
+        let mut ours = shop.command(shop.path("ours"));
+        let output = ours.env("COUNTERSINK_FILE", pattern).output().unwrap();
+        let expected = "countersink: COUNTERSINK_FILE: unknown % stays\n";
+        assert_eq!(errors(&output), if told { expected } else { "" }, "{pattern}");
+        assert!(shop.path(file).exists());
+    }
+}

@@ -10,12 +10,13 @@
 //! | `%m` | signature of the module, 16 hexadecimal digits |
 //! | `%%` | `%` |
 //!
-//! Anything else stays as it is. A relative result is taken from the directory in which the program
+//! Anything else stays as it is, which is told once. A relative result is taken from the directory in which the program
 //! started, not from where it happens to be at its end.
 
 use core::ffi::CStr;
+use core::sync::atomic::{AtomicBool, Ordering};
 
-use super::message::{decimal, hexadecimal};
+use super::message::{Line, decimal, hexadecimal};
 use super::sys::{self, Errno};
 
 /// The pattern when nothing is said.
@@ -164,7 +165,18 @@ fn push_letter(
         b'p' => path.push(&decimal(u64::from(sys::process()))),
         b'h' => sys::with_host(|host| path.push(host)),
         b'm' => path.push(&hexadecimal(signature, 16)),
-        other => path.push(&[b'%', other]),
+        other => {
+            tell_unknown();
+            path.push(&[b'%', other])
+        }
+    }
+}
+
+/// Once, children included.
+fn tell_unknown() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !TOLD.swap(true, Ordering::Relaxed) {
+        Line::about(b"COUNTERSINK_FILE").text(b"unknown % stays").print();
     }
 }
 
