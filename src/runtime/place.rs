@@ -10,8 +10,8 @@
 //! | `%m` | signature of the module, 16 hexadecimal digits |
 //! | `%%` | `%` |
 //!
-//! Anything else stays as it is, which is told once. A relative result is taken from the directory in which the program
-//! started, not from where it happens to be at its end.
+//! Anything else stays as it is, which is told once. A relative result is taken from the directory in
+//! which the program started, not from where it happens to be at its end.
 
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, Ordering};

@@ -3,7 +3,8 @@
 //! The new bytes go to `FILE.part` in the same directory, which then gets the name. That file is also
 //! the lock: whoever holds its `flock`, and finds that the name still stands for it, is the only
 //! one to read and replace `FILE`. A process that is killed leaves at most this one file, locked by
-//! nobody, and the next one empties and uses it; one that is not ours is left alone. `FILE` itself is never opened for writing.
+//! nobody, and the next one empties and uses it; one that is not ours is left alone. `FILE` itself is
+//! never opened for writing.
 //!
 //! Nothing waits for the disk here, but ext4 and others begin to write a new file out when it is renamed
 //! over another, so that after a power cut there is the one or the other. With many processes that end
