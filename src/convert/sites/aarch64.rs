@@ -18,7 +18,7 @@ const VECTORS: Register = 32;
 const LENGTH: usize = 4;
 const WORD: i64 = 8;
 
-impl Machine for Aarch64 {
+impl Machine<'_> for Aarch64 {
     const STACK: Register = STACK;
     /// Those of results. Others may outlive a call of a function whose code the compiler knew.
     const CHANGED_BY_CALLS: &'static [Register] = &[0, 1, VECTORS, VECTORS + 1];
@@ -27,8 +27,8 @@ impl Machine for Aarch64 {
         Self
     }
 
-    fn decode(&mut self, address: u64, bytes: &[u8]) -> Option<Step> {
-        let bytes = bytes.first_chunk::<LENGTH>()?;
+    fn decode(&mut self, address: u64, section: &[u8], offset: usize) -> Option<Step> {
+        let bytes = section.get(offset..)?.first_chunk::<LENGTH>()?;
         // Data between functions, or an extension that the decoder does not know.
         let decoded = InstDecoder::default().decode(&mut U8Reader::new(bytes));
         let Ok(instruction) = decoded else { return Some(Step::new(LENGTH, Next::Following)) };

@@ -121,7 +121,8 @@ pub fn find(image: &Image<'_>, wanted: &[Wanted]) -> Vec<Vec<u64>> {
 
 /// The counters' address, if this is the ident in a function's information.
 fn counters(image: &Image<'_>, ident: u64, wanted: &Wanted) -> Option<u64> {
-    let (numbers, _) = image.bytes(ident)?.as_chunks::<4>();
+    let (section, offset) = image.place(ident)?;
+    let (numbers, _) = section.get(offset..)?.as_chunks::<4>();
     let FunctionKey { ident: number, lineno_checksum, cfg_checksum } = wanted.function;
     let expected = [number, lineno_checksum, cfg_checksum];
     if !numbers.iter().map(|bytes| u32::from_le_bytes(*bytes)).take(3).eq(expected) {

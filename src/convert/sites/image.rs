@@ -69,15 +69,19 @@ impl<'d> Image<'d> {
         Ok(image)
     }
 
-    /// What lies from an address to the end of its section.
-    pub fn bytes(&self, address: u64) -> Option<&'d [u8]> {
+    /// The section that an address is in, and how far.
+    pub fn place(&self, address: u64) -> Option<(&'d [u8], usize)> {
         let (start, section) = self.sections.range(..=address).next_back()?;
-        section.data.get(usize::try_from(address - start).ok()?..).filter(|rest| !rest.is_empty())
+        let offset = usize::try_from(address - start).ok()?;
+        (offset < section.data.len()).then_some((section.data, offset))
     }
 
     /// The 64-bit word at an address.
     pub fn word(&self, address: u64) -> Option<u64> {
-        let in_file = || Some(u64::from_le_bytes(*self.bytes(address)?.first_chunk()?));
+        let in_file = || {
+            let (section, offset) = self.place(address)?;
+            Some(u64::from_le_bytes(*section.get(offset..)?.first_chunk()?))
+        };
         self.words.get(&address).copied().or_else(in_file)
     }
 

@@ -50,8 +50,8 @@ impl Step {
     }
 }
 
-/// A decoder.
-pub trait Machine {
+/// A decoder of code in `'c`.
+pub trait Machine<'c> {
     /// The stack pointer.
     const STACK: Register;
     /// Registers that hold something else after a call.
@@ -60,6 +60,6 @@ pub trait Machine {
     /// A decoder.
     fn new() -> Self;
 
-    /// Decodes the instruction at the start of `bytes`, which stand at `address`.
-    fn decode(&mut self, address: u64, bytes: &[u8]) -> Option<Step>;
+    /// Decodes the instruction at `address`, of which `section` has the bytes from `offset` on.
+    fn decode(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step>;
 }

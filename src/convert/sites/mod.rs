@@ -79,7 +79,7 @@ pub fn locate(
     let sites = Sites::new(wanted, &counters::find(&image, wanted), counters::tables(debug));
     let functions = image::functions(debug);
     let calls = match image.architecture {
-        Architecture::X86_64 => walk::calls::<x86_64::X86_64>(&image, &functions, &sites),
+        Architecture::X86_64 => walk::calls::<x86_64::X86_64<'_>>(&image, &functions, &sites),
         Architecture::Aarch64 => walk::calls::<aarch64::Aarch64>(&image, &functions, &sites),
         other => return Err(Error::Architecture(other)),
     };

@@ -28,8 +28,8 @@ const DESCRIPTOR: Register = 0;
 pub type Calls = BTreeMap<(usize, usize), BTreeSet<u64>>;
 
 /// Finds the calls of all sites; all cores look into functions.
-pub fn calls<M: Machine + Send>(
-    image: &Image<'_>,
+pub fn calls<'c, M: Machine<'c> + Send>(
+    image: &Image<'c>,
     functions: &BTreeMap<u64, Symbol>,
     sites: &Sites,
 ) -> Calls {
@@ -72,13 +72,13 @@ fn is_split_off(function: &Symbol) -> bool {
     function.name.contains(".cold")
 }
 
-struct Surroundings<'w> {
-    image: &'w Image<'w>,
+struct Surroundings<'w, 'c> {
+    image: &'w Image<'c>,
     sites: &'w Sites,
     functions: &'w BTreeMap<u64, Symbol>,
 }
 
-impl World for Surroundings<'_> {
+impl World for Surroundings<'_, '_> {
     fn is_site(&self, address: u64) -> bool {
         self.sites.has(address)
     }
@@ -92,9 +92,9 @@ impl World for Surroundings<'_> {
     }
 }
 
-struct Walk<'w, M> {
+struct Walk<'w, 'c, M> {
     machine: M,
-    surroundings: Surroundings<'w>,
+    surroundings: Surroundings<'w, 'c>,
     functions: &'w BTreeMap<u64, Symbol>,
     all_calls_return: bool,
     calls: Calls,
@@ -149,9 +149,10 @@ fn agree(known: &mut Option<State>, state: &State) {
     }
 }
 
-impl<M: Machine> Walk<'_, M> {
+impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
     fn decode(&mut self, address: u64) -> Option<Step> {
-        self.machine.decode(address, self.surroundings.image.bytes(address)?)
+        let (section, offset) = self.surroundings.image.place(address)?;
+        self.machine.decode(address, section, offset)
     }
 
     /// Whether any instruction has an address in it that leads to a site.

@@ -11,7 +11,10 @@ use super::machine::{Machine, Next, Step};
 use super::state::{Effect, Register};
 
 /// The decoder's memory between instructions.
-pub struct X86_64 {
+pub struct X86_64<'c> {
+    /// What it decodes: setting it up takes longer than an instruction.
+    section: &'c [u8],
+    decoder: Decoder<'c>,
     info: InstructionInfoFactory,
 }
 
@@ -19,18 +22,22 @@ const STACK: Register = 4;
 const FRAME: Register = 5;
 const VECTORS: Register = 32;
 
-impl Machine for X86_64 {
+impl<'c> Machine<'c> for X86_64<'c> {
     const STACK: Register = STACK;
     /// Those of results. Others may outlive a call of a function whose code the compiler knew.
     const CHANGED_BY_CALLS: &'static [Register] = &[0, 2, VECTORS, VECTORS + 1];
 
     fn new() -> Self {
-        Self { info: InstructionInfoFactory::new() }
+        Self { section: &[], decoder: decoder(&[]), info: InstructionInfoFactory::new() }
     }
 
-    fn decode(&mut self, address: u64, bytes: &[u8]) -> Option<Step> {
-        let mut decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
-        let instruction = decoder.decode();
+    fn decode(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step> {
+        if !core::ptr::eq(section, self.section) {
+            (self.section, self.decoder) = (section, decoder(section));
+        }
+        self.decoder.set_position(offset).ok()?;
+        self.decoder.set_ip(address);
+        let instruction = self.decoder.decode();
         if instruction.is_invalid() {
             return None;
         }
@@ -42,7 +49,11 @@ impl Machine for X86_64 {
     }
 }
 
-impl X86_64 {
+fn decoder(section: &[u8]) -> Decoder<'_> {
+    Decoder::new(64, section, DecoderOptions::NONE)
+}
+
+impl X86_64<'_> {
     /// The effects of an instruction that moves addresses; `false` if it is another one.
     fn known(&self, instruction: &Instruction, step: &mut Step) -> bool {
         use Mnemonic::*;
