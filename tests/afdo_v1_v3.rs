@@ -3,6 +3,7 @@
 
 mod golden;
 
+use countersink::formats::EncodeError;
 use countersink::formats::afdo_v1_v3::check::{Defect, Part};
 use countersink::formats::afdo_v1_v3::decode::{Decoded, decode};
 use countersink::formats::afdo_v1_v3::encode::encode;
@@ -471,9 +472,15 @@ fn nesting_has_an_end() {
         profile.add(f, function);
         profile
     };
-    let deepest = file(&nested(DEEPEST), Version::V2);
+    let mut deepest = file(&nested(DEEPEST), Version::V2);
     assert_eq!(defects(&deepest), []);
-    assert_eq!(decode(&file(&nested(DEEPEST + 1), Version::V2)).unwrap_err().defect, Defect::Depth);
+    let too_deep = encode(&nested(DEEPEST + 1), Rules::that_keep_most(Version::V2));
+    assert_eq!(too_deep.unwrap_err(), EncodeError::Depth(b"f".to_vec()));
+    // One more around it: name, no positions, one call site, its location.
+    let functions = deepest.windows(4).position(|word| word == [0, 0, 0, 0xac]).unwrap();
+    let outer = [1u32, 0, 1, 1 << 16].map(u32::to_ne_bytes).concat();
+    deepest.splice(functions + 20..functions + 20, outer);
+    assert_eq!(decode(&deepest).unwrap_err().defect, Defect::Depth);
 }
 
 #[test]

@@ -14,9 +14,10 @@ use countersink::formats::afdo_v1_v3::rules::Rules;
 use countersink::formats::afdo_v4::check::{Defect, Part};
 use countersink::formats::afdo_v4::decode::{decode, decode_all};
 use countersink::formats::afdo_v4::encode::{Encoding, encode, encode_with_summary};
+use countersink::formats::afdo_v4::merge::{File, Merge};
 use countersink::formats::afdo_v4::part;
 use countersink::formats::afdo_v4_text::encode::TargetNames;
-use countersink::formats::{afdo_v1_v3, afdo_v4_text};
+use countersink::formats::{EncodeError, afdo_v1_v3, afdo_v4_text};
 use countersink::profile::{Body, Function, Position, Profile, Record};
 use golden::{mini, mini_summary};
 
@@ -258,6 +259,62 @@ fn d10_counts_larger_than_the_bytes_left() {
     let nested: Vec<u8> = b"\x06\0\0\x01\0\0\0\x02\0\0\0\x01".repeat(1026);
     let raw = Raw::new(1, &[&nested[..], b"\x01\0\0\x01"].concat());
     assert_eq!(defects(&raw.bytes()), [Defect::Depth]);
+}
+
+/// What readers refuse is not written: names that share too much do so less, and functions that are
+/// inlined too deep are an error.
+#[test]
+fn d10_writers_know_the_limits() {
+    let (mut profile, beginning) = (Profile::default(), [b'x'; 20_000]);
+    for number in 1000..3000 {
+        let name = [&beginning[..], format!("{number}").as_bytes()].concat();
+        let symbol = profile.symbols.symbol(&name, None);
+        profile.add(symbol, Function { head_count: number, ..Function::default() });
+    }
+    for encoding in [Encoding::Normal, Encoding::Compact] {
+        let bytes = encode(&profile, encoding).unwrap();
+        assert!(bytes.len() < 600_000, "{}", bytes.len());
+        let decoded = decode(&bytes).unwrap();
+        assert_eq!(decoded.profile.functions.len(), 2000);
+        assert!(encode(&decoded.profile, encoding).unwrap() == bytes);
+        let merge = Merge::new(vec![File::open(&bytes, 1).unwrap()], encoding);
+        let parts: Vec<_> = (0..merge.functions()).map(|n| merge.part(n).unwrap()).collect();
+        assert!(merge.finish(parts).unwrap() == bytes);
+    }
+}
+
+#[test]
+fn d10_functions_inlined_too_deep_are_not_written() {
+    // Without optimization it takes more than the stack of a test.
+    let thread = std::thread::Builder::new().stack_size(8 << 20);
+    thread.spawn(write_deep_profiles).unwrap().join().unwrap();
+}
+
+fn write_deep_profiles() {
+    for (levels, is_too_deep) in [(1024, false), (1025, true)] {
+        let mut profile = Profile::default();
+        let f = profile.symbols.symbol(b"f", None);
+        let mut body = Body::default();
+        for _ in 0..levels {
+            let inlined = [(f, std::mem::take(&mut body))].into_iter().collect();
+            let record = Record { count: Some(1), inlined, ..Record::default() };
+            body.positions.insert(Position::line(1), record);
+        }
+        profile.add(f, Function { body, ..Function::default() });
+        let older = |version| {
+            let rules = Rules::that_keep_most(version);
+            afdo_v1_v3::encode::encode(&profile, rules).map(|encoded| encoded.bytes)
+        };
+        for file in [
+            older(Version::V2),
+            older(Version::V3),
+            encode(&profile, Encoding::Normal),
+            encode(&profile, Encoding::Compact),
+            afdo_v4_text::encode::encode(&profile),
+        ] {
+            assert_eq!(file == Err(EncodeError::Depth(b"f".to_vec())), is_too_deep, "{levels}");
+        }
+    }
 }
 
 /// In compact form all is a varint but flags, types and the nodes of tries.

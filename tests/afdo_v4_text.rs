@@ -2,11 +2,12 @@
 
 mod golden;
 
+use countersink::formats::EncodeError;
 use countersink::formats::afdo_v4::encode::{Encoding, encode as binary};
 use countersink::formats::afdo_v4_text::check::{Defect, TextError};
 use countersink::formats::afdo_v4_text::decode::decode;
 use countersink::formats::afdo_v4_text::encode::encode;
-use countersink::profile::Function;
+use countersink::profile::{Function, Position};
 use golden::{example, mini};
 
 /// `mini`, its summary left out.
@@ -131,6 +132,22 @@ fn a_quotation_mark_cannot_be_written() {
     let symbol = profile.symbols.symbol(b"a\"b", None);
     profile.functions.insert(symbol, Default::default());
     assert!(encode(&profile).unwrap_err().to_string().contains("quotation mark"));
+}
+
+/// Nor can what readers do not take.
+#[test]
+fn names_and_lines_that_readers_refuse_are_not_written() {
+    for name in [&b""[..], b"a\0b"] {
+        let mut profile = mini();
+        let symbol = profile.symbols.symbol(name, None);
+        profile.functions.insert(symbol, Default::default());
+        assert_eq!(encode(&profile), Err(EncodeError::Name(name.to_vec())));
+    }
+    let mut profile = mini();
+    let main = profile.functions.values_mut().next().unwrap();
+    main.body.positions.entry(Position::line(1 << 24)).or_default().count = Some(1);
+    let function = b"main".to_vec();
+    assert_eq!(encode(&profile), Err(EncodeError::Line { function, line: 1 << 24 }));
 }
 
 /// Another writer's `{}` is a mere name; a function that was seen to have nothing is written so

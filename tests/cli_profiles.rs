@@ -182,6 +182,32 @@ fn merge_of_many_files() {
     assert!(errors.starts_with("countersink: many/700: 0x"), "{errors}");
 }
 
+/// Thousands of names of several kilobytes, which share all but their ends: a table that wrote each
+/// beginning once would be a bomb.
+#[test]
+fn sums_of_long_names_can_be_read() {
+    let shop = Workshop::new();
+    for first in [1000, 3000] {
+        let mut profile = String::from("filenames = { \"a.c\" }\n");
+        for number in first..first + 1000 {
+            let name = "x".repeat(20_000);
+            let _ = writeln!(
+                profile,
+                "\"{name}{number}\":0({number}:1:0) = {{ locations = {{ 1 = 5 }} }}"
+            );
+        }
+        shop.write(&first.to_string(), profile);
+    }
+    for to in ["v4", "v4-compact"] {
+        shop.tool_output(&["merge", "1000", "3000", "--to", to, "-o", "sum"]);
+        shop.tool_output(&["merge", "sum", "1000", "3000", "--to", to, "-o", "sum"]);
+        assert_eq!(text(&shop, &["check", "sum"]), "", "{to}");
+        shop.tool_output(&["rewrite", "sum", "--scale=1/2", "-o", "half"]);
+        shop.tool_output(&["merge", "--to", to, "1000", "3000", "-o", "once"]);
+        assert!(shop.read("half") == shop.read("once"), "{to}");
+    }
+}
+
 #[test]
 fn merge_refuses_mixtures_with_dumps() {
     let shop = shop();

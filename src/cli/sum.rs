@@ -24,6 +24,9 @@ use crate::formats::afdo_v4::merge::{File, Merge, Part};
 /// The smallest batch, in bytes.
 const LEAST_BATCH: u64 = 4 << 20;
 
+/// What has been added up so far is no file of the user's.
+const SUM: &str = "the sum";
+
 /// A file and how much its counts weigh.
 pub type Weighted<'p> = (u32, &'p PathBuf);
 
@@ -42,14 +45,14 @@ pub fn file(
         let mut summands = read(known.take(), batch)?;
         summands.extend(sum.take().map(|sum| (1, sum)));
         let bytes = add(&summands, format, left.is_empty().then_some(output))?;
-        sum = Some(Input { name: output.to_owned(), bytes, format: Format::V4 });
+        sum = Some(Input { name: SUM.into(), bytes, format: Format::V4 });
         batch.iter().for_each(|_| progress.step());
     }
     let bytes = sum.map(|sum| sum.bytes).unwrap_or_default();
     if let ProfileFormat::V4(_) = format {
         return Ok((bytes, Content::Binary));
     }
-    let profile = afdo_v4::decode::decode(&bytes).about(output)?.profile;
+    let profile = afdo_v4::decode::decode(&bytes).about(SUM)?.profile;
     drop(bytes);
     format.file(&profile, output)
 }
@@ -112,7 +115,7 @@ fn add(summands: &[(u32, Input)], format: ProfileFormat, output: Option<&Path>) 
     }
     let parts: std::result::Result<Vec<Part>, _> =
         (0..merge.functions()).into_par_iter().map(|number| merge.part(number)).collect();
-    let name = output.unwrap_or(Path::new("the sum"));
+    let name = output.unwrap_or(Path::new(SUM));
     let parts = parts.about(name)?;
     for (place, finding) in parts.iter().flat_map(|part| &part.findings) {
         findings[*place].push(*finding);

@@ -15,6 +15,8 @@ pub mod afdo_v1_v3;
 pub mod afdo_v4;
 #[cfg(feature = "alloc")]
 pub mod afdo_v4_text;
+#[cfg(feature = "alloc")]
+mod encode_error;
 mod finding;
 pub mod gcda;
 #[cfg(feature = "alloc")]
@@ -24,4 +26,6 @@ pub mod json;
 #[cfg(feature = "alloc")]
 pub mod words;
 
+#[cfg(feature = "alloc")]
+pub use encode_error::EncodeError;
 pub use finding::Finding;

@@ -138,6 +138,12 @@ impl Body {
         })
     }
 
+    /// Whether bodies are inlined into each other on more levels than these.
+    pub fn is_deeper_than(&self, levels: usize) -> bool {
+        let is_deeper = |body: &Self| levels == 0 || body.is_deeper_than(levels - 1);
+        self.positions.values().any(|record| record.inlined.values().any(is_deeper))
+    }
+
     /// All records of this body and those inlined in it.
     pub fn for_each_record<'b>(&'b self, visit: &mut impl FnMut(&'b Record)) {
         for record in self.positions.values() {

@@ -121,7 +121,8 @@ impl<'a> Reader<'a> {
         if self.layout.files {
             for _ in 0..self.words.count(5)? {
                 let path = self.words.string()?;
-                files.push(self.profile.symbols.file(path));
+                // No name is the name of no file.
+                files.push((!path.is_empty()).then(|| self.profile.symbols.file(path)));
             }
             self.start(Part::Names);
         }
@@ -133,7 +134,7 @@ impl<'a> Reader<'a> {
             let file = match self.layout.files.then(|| self.words.word()).transpose()? {
                 None | Some(NO_FILE) => None,
                 Some(index) => match files.get(index as usize) {
-                    Some(&file) => Some(file),
+                    Some(&file) => file,
                     None => return self.words.error(offset, Defect::FileIndex(index)),
                 },
             };

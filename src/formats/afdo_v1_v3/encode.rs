@@ -2,15 +2,17 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::fmt;
 
 use super::rules::{Lowered, Rules};
 use super::{
     FUNCTIONS, INDIRECT_CALL, Layout, MAGIC, MODULES, NAMES, NO_FILE, SUMMARY, WORKING_SET,
     WORKING_SET_ENTRIES, names,
 };
+use crate::formats::EncodeError;
 use crate::formats::afdo_v4::Ids;
-use crate::profile::{Body, LARGEST_COUNT, Map, Position, Profile, Record, Summary, SymbolId};
+use crate::profile::{
+    Body, DEEPEST, Function, LARGEST_COUNT, Map, Position, Profile, Record, Summary, SymbolId,
+};
 
 /// A file, and what of the profile is not in it.
 #[derive(Clone, Debug)]
@@ -21,28 +23,23 @@ pub struct Encoded {
     pub dropped: usize,
 }
 
-/// A symbol that has an empty name, or one with a NUL inside: readers crash on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NameError(Vec<u8>);
-
-impl fmt::Display for NameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the name \"{}\" cannot be written", self.0.escape_ascii())
-    }
-}
-
-impl core::error::Error for NameError {}
-
 /// The file of a profile for readers that follow these rules.
-pub fn encode(profile: &Profile, rules: Rules) -> Result<Encoded, NameError> {
+pub fn encode(profile: &Profile, rules: Rules) -> Result<Encoded, EncodeError> {
+    let is_too_deep = |function: &Function| function.body.is_deeper_than(DEEPEST);
+    if let Some((symbol, _)) = profile.functions.iter().find(|(_, f)| is_too_deep(f)) {
+        return Err(EncodeError::depth(&profile.symbols, *symbol));
+    }
     let Lowered { profile, dropped } = Lowered::new(profile, rules);
     let ids = Ids::new(&profile);
     let mut order: Vec<SymbolId> = ids.symbols().map(|(_, symbol)| symbol).collect();
     names::sort(&profile.symbols, &mut order);
     for &symbol in &order {
-        let name = profile.symbols.name(symbol);
-        if name.is_empty() || name.contains(&0) {
-            return Err(NameError(name.to_vec()));
+        let path = profile.symbols.declared_in(symbol);
+        for name in path.into_iter().chain([profile.symbols.name(symbol)]) {
+            // Readers crash on it.
+            if name.is_empty() || name.contains(&0) {
+                return Err(EncodeError::Name(name.to_vec()));
+            }
         }
     }
     let index = (1..).zip(&order).map(|(index, &symbol)| (symbol, index)).collect();

@@ -1,48 +1,19 @@
 //! Writes version 4 in canonical form.
 
 use alloc::vec::Vec;
-use core::fmt;
 
 use super::ids::FileSymbols;
 use super::number::Output;
 use super::{HIGH, Ids, NO_INFO, location, section, table, trie};
 use crate::profile::{
-    Body, Function, LARGEST_COUNT, Position, Profile, Record, Summary, SymbolId, Symbols,
+    Body, DEEPEST, Function, LARGEST_COUNT, Position, Profile, Record, Summary, SymbolId, Symbols,
 };
 
 pub use super::number::Encoding;
+pub use crate::formats::EncodeError;
 
 /// Farthest line that fits; what may be farther has to be dropped before (D34).
 pub const FARTHEST_LINE: u32 = (1 << 24) - 1;
-
-/// Why a profile cannot be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EncodeError {
-    /// A symbol or file has an empty name, or one with a NUL inside.
-    Name(Vec<u8>),
-    /// A position is too far from the start of its function.
-    Line {
-        /// The function.
-        function: Vec<u8>,
-        /// The line.
-        line: u32,
-    },
-}
-
-impl fmt::Display for EncodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(name) => {
-                write!(f, "the name \"{}\" cannot be written", name.escape_ascii())
-            }
-            Self::Line { function, line } => {
-                write!(f, "{}: line {line} cannot be written", function.escape_ascii())
-            }
-        }
-    }
-}
-
-impl core::error::Error for EncodeError {}
 
 /// Result of writing.
 pub type Result<T> = core::result::Result<T, EncodeError>;
@@ -128,10 +99,12 @@ impl Encoder<'_> {
         mut write: impl FnMut(SymbolId, F, &mut Output) -> Result<()>,
     ) -> Result<()> {
         let files = self.ids.files(self.symbols);
+        let tables = files.iter().map(|file| self.strings(file)).collect::<Result<Vec<_>>>()?;
+        let tables = trie::encode_all(&tables, self.encoding);
         names.kind(section::FILE_NAMES);
         names.u32(files.len() as u32);
         let mut next_id = 1;
-        for file in &files {
+        for (file, table) in files.iter().zip(tables) {
             let first = next_id;
             next_id += file.symbols.len() as u32;
             let path = file.path.unwrap_or_default();
@@ -145,12 +118,23 @@ impl Encoder<'_> {
             names.u32(sections.number() + 1);
             names.u32(first);
             names.u32(next_id);
+            sections.output.bytes.extend_from_slice(&table);
+            sections.end();
             self.source(file, sections, &mut find, &mut write)?;
         }
         Ok(())
     }
 
-    /// Appends the sections of a file: string table, symbol names, infos.
+    /// The names of the symbols of a file.
+    fn strings(&self, file: &FileSymbols<'_>) -> Result<Vec<&[u8]>> {
+        let name = |&(_, symbol): &(u32, SymbolId)| match self.symbols.name(symbol) {
+            name if name.is_empty() || name.contains(&0) => Err(EncodeError::Name(name.to_vec())),
+            name => Ok(name),
+        };
+        file.symbols.iter().map(name).collect()
+    }
+
+    /// Appends the sections of a file behind its string table: symbol names, infos.
     fn source<F>(
         &self,
         file: &FileSymbols<'_>,
@@ -158,16 +142,6 @@ impl Encoder<'_> {
         find: &mut impl FnMut(SymbolId) -> Option<F>,
         write: &mut impl FnMut(SymbolId, F, &mut Output) -> Result<()>,
     ) -> Result<()> {
-        let mut strings = Vec::with_capacity(file.symbols.len());
-        for &(_, symbol) in &file.symbols {
-            let name = self.symbols.name(symbol);
-            if name.is_empty() || name.contains(&0) {
-                return Err(EncodeError::Name(name.to_vec()));
-            }
-            strings.push(name);
-        }
-        trie::encode(&strings, sections.start(section::STRING_TABLE));
-        sections.end();
         let functions: Vec<_> = file.symbols.iter().map(|&(_, symbol)| find(symbol)).collect();
         let mut info = sections.number() + 1;
         let names = sections.start(section::SYMBOL_NAMES);
@@ -207,6 +181,9 @@ impl Encoder<'_> {
 
     /// Writes the info section of a function, behind its first byte.
     pub fn info(&self, symbol: SymbolId, function: &Function, output: &mut Output) -> Result<()> {
+        if function.body.is_deeper_than(DEEPEST) {
+            return Err(EncodeError::depth(self.symbols, symbol));
+        }
         output.u64(function.head_count.min(LARGEST_COUNT));
         output.u64(function.timestamp.min(LARGEST_COUNT));
         self.body(symbol, &function.body, output)

@@ -32,6 +32,11 @@
 //! more than 127 children has the rest under a child with an empty label (D20); a label too long for
 //! its length is a chain of nodes (D21).
 //!
+//! Names, put together, may have 128 bytes for each byte of the file, and 16 MiB besides: a small file
+//! must not mean an enormous profile (D10). Where names share so much that they would have more, the
+//! root of each table has a child for every 128 of them instead of one for each first byte, so that all
+//! that is written can be read, whatever it costs.
+//!
 //! A location is a byte (bit 7: has a discriminator; others: type), 3: line from the function's
 //! start, 2: discriminator if it has one, and:
 //!

@@ -3,9 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::HIGH;
 use super::check::{Defect, Finding};
-use super::number::{Input, Output};
+use super::number::{Encoding, Input, Output};
+use super::{HIGH, section};
 
 /// Most children of a node.
 const MOST_CHILDREN: usize = 127;
@@ -18,75 +18,143 @@ const DEEPEST: usize = 65536;
 const MOST_BYTES: usize = 16 << 20;
 const MOST_EXPANSION: usize = 128;
 
-/// Writes a table of names, which must be in bytewise order and differ. Their numbers are their
-/// places.
-pub(super) fn encode(names: &[&[u8]], output: &mut Output) {
+/// Tables of names, each of which must be in bytewise order and differ from the others of its table.
+/// Their numbers are their places.
+///
+/// Beginnings are written once for all names that share them, unless readers would then take the file
+/// for a bomb: in that case once for every few names.
+pub(super) fn encode_all(tables: &[Vec<&[u8]>], encoding: Encoding) -> Vec<Vec<u8>> {
+    let encode_each = |run| -> (Vec<Vec<u8>>, usize) {
+        let mut deepest = 0;
+        let encode_one = |names: &Vec<&[u8]>| {
+            let mut output = Output::new(encoding);
+            output.kind(section::STRING_TABLE);
+            deepest = encode(names, run, &mut output).max(deepest);
+            output.bytes
+        };
+        (tables.iter().map(encode_one).collect(), deepest)
+    };
+    let (encoded, deepest) = encode_each(usize::MAX);
+    let text: usize = tables.iter().flatten().map(|name| name.len()).sum();
+    if deepest <= DEEPEST && text <= most_bytes(encoded.iter().map(Vec::len).sum()) {
+        return encoded;
+    }
+    // The longest name of a run stands there in full.
+    encode_each(MOST_EXPANSION).0
+}
+
+/// Writes a table, in which the names of each run of so many have a branch of their own; gives the depth.
+fn encode(names: &[&[u8]], run: usize, output: &mut Output) -> usize {
     output.u32(names.len() as u32);
-    let mut next_id = 0;
-    let mut nodes = vec![Node::Bare { names, depth: 0 }];
-    while let Some(node) = nodes.pop() {
-        let (names, depth) = match node {
-            Node::Bare { names, depth } => (names, depth),
-            Node::Labelled { names, depth } => (names, label(names, depth, output)),
-            Node::Rest { names, depth } => {
-                output.u16(0);
-                (names, depth)
-            }
-        };
-        let (ends, names) = match names {
-            [first, rest @ ..] if first.len() == depth => (HIGH, rest),
-            names => (0, names),
-        };
-        let mut children: Vec<_> = names
-            .chunk_by(|a, b| a[depth] == b[depth])
-            .map(|names| Node::Labelled { names, depth })
-            .collect();
+    let (mut next_id, mut deepest) = (0, 0);
+    let start = if names.len() > run { Branches::Runs(run) } else { Branches::Bytes };
+    let mut nodes = vec![Node { names, depth: 0, level: 1, label: Label::Root, branches: start }];
+    while let Some(mut node) = nodes.pop() {
+        node.label(output);
+        deepest = node.level.max(deepest);
+        let has_end = node.names.first().is_some_and(|first| first.len() == node.depth);
+        let ends = has_end && node.branches == Branches::Bytes;
+        let mut children = node.children(usize::from(ends));
         if children.len() > MOST_CHILDREN {
-            let kept: usize = children.drain(MOST_CHILDREN - 1..).map(|node| node.len()).sum();
-            children.push(Node::Rest { names: &names[names.len() - kept..], depth });
+            let kept: usize =
+                children.drain(MOST_CHILDREN - 1..).map(|node| node.names.len()).sum();
+            let (names, label) = (&node.names[node.names.len() - kept..], Label::Empty);
+            children.push(Node { names, label, level: node.level + 1, ..node });
         }
-        output.byte(ends | children.len() as u8);
-        if ends != 0 {
+        output.byte(if ends { HIGH } else { 0 } | children.len() as u8);
+        if ends {
             output.u32(next_id);
             next_id += 1;
         }
         nodes.extend(children.into_iter().rev());
     }
+    deepest
 }
 
 /// A node still to be written: names that share their first `depth` bytes.
-enum Node<'n> {
-    /// Without a label: the root.
-    Bare { names: &'n [&'n [u8]], depth: usize },
-    /// With a label that starts at `depth`.
-    Labelled { names: &'n [&'n [u8]], depth: usize },
-    /// With an empty label: the children a node has too many of.
-    Rest { names: &'n [&'n [u8]], depth: usize },
+#[derive(Clone, Copy)]
+struct Node<'n> {
+    names: &'n [&'n [u8]],
+    depth: usize,
+    /// Nodes from the root to this one.
+    level: usize,
+    label: Label,
+    branches: Branches,
 }
 
-impl Node<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Bare { names, .. } | Self::Labelled { names, .. } | Self::Rest { names, .. } => {
-                names.len()
+/// What stands before a node.
+#[derive(Clone, Copy)]
+enum Label {
+    /// Nothing: it is the root.
+    Root,
+    /// What its names share from its depth on.
+    Shared,
+    /// An empty label: its children are those that another node has too many of.
+    Empty,
+}
+
+/// What makes children of the names of a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Branches {
+    /// Their next bytes.
+    Bytes,
+    /// Their places: so many names that follow each other.
+    Runs(usize),
+}
+
+impl<'n> Node<'n> {
+    /// Writes the label, behind which the node then is.
+    fn label(&mut self, output: &mut Output) {
+        match self.label {
+            Label::Root => {}
+            Label::Empty => output.u16(0),
+            Label::Shared => {
+                let shared = shared(self.names, self.depth);
+                self.level += label(shared, output);
+                self.depth += shared.len();
             }
         }
     }
-}
 
-/// Writes what the names share from `depth` on as a label; gives the depth behind it.
-fn label(names: &[&[u8]], depth: usize, output: &mut Output) -> usize {
-    let (first, last) = (names[0], names[names.len() - 1]);
-    let shared = first[depth..].iter().zip(&last[depth..]).take_while(|(a, b)| a == b).count();
-    let mut pieces = first[depth..depth + shared].chunks(LONGEST_LABEL).peekable();
-    while let Some(piece) = pieces.next() {
-        output.u16(piece.len() as u16);
-        output.bytes.extend_from_slice(piece);
-        if pieces.peek().is_some() {
-            output.byte(1);
+    /// The children of all names but the first `ended`.
+    fn children(&self, ended: usize) -> Vec<Self> {
+        let depth = self.depth;
+        let child = |names| Self {
+            names,
+            label: Label::Shared,
+            level: self.level + 1,
+            branches: Branches::Bytes,
+            ..*self
+        };
+        match self.branches {
+            Branches::Bytes => {
+                let names = self.names[ended..].chunk_by(|a, b| a[depth] == b[depth]);
+                names.map(child).collect()
+            }
+            Branches::Runs(run) => self.names.chunks(run).map(child).collect(),
         }
     }
-    depth + shared
+}
+
+/// What sorted names share from `depth` on.
+fn shared<'n>(names: &[&'n [u8]], depth: usize) -> &'n [u8] {
+    let (first, last) = (&names[0][depth..], &names[names.len() - 1][depth..]);
+    &first[..first.iter().zip(last).take_while(|(a, b)| a == b).count()]
+}
+
+/// Writes a label; gives the number of nodes in its midst.
+fn label(text: &[u8], output: &mut Output) -> usize {
+    let (first, rest) = text.split_at(text.len().min(LONGEST_LABEL));
+    output.u16(first.len() as u16);
+    output.bytes.extend_from_slice(first);
+    let rest = rest.chunks(LONGEST_LABEL);
+    let nodes = rest.len();
+    for piece in rest {
+        output.byte(1);
+        output.u16(piece.len() as u16);
+        output.bytes.extend_from_slice(piece);
+    }
+    nodes
 }
 
 /// The bytes of strings that a file of this length may have.
@@ -187,12 +255,11 @@ impl<'a> Strings<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::check::Part;
-    use super::super::number::Encoding;
     use super::*;
 
     fn round_trip(names: &[&[u8]], encoding: Encoding) -> Vec<u8> {
         let mut output = Output::new(encoding);
-        encode(names, &mut output);
+        encode(names, usize::MAX, &mut output);
         let bytes = output.bytes;
         let mut input = Input::new(&bytes, Part::Header, 0, bytes.len());
         input.set_encoding(encoding);
@@ -235,7 +302,7 @@ mod tests {
         let name = [b'a'; 3000];
         let names: Vec<&[u8]> = (1..=3000).map(|length| &name[..length]).collect();
         let mut output = Output::new(Encoding::Normal);
-        encode(&names, &mut output);
+        encode(&names, usize::MAX, &mut output);
         let read = |mut bytes_left| {
             let mut input = Input::new(&output.bytes, Part::Header, 0, output.bytes.len());
             decode(&mut input, &mut bytes_left, &mut Vec::new()).map_err(|f| f.defect)
@@ -243,5 +310,30 @@ mod tests {
         assert_eq!(output.bytes.len(), 4 + 1 + 3000 * 8);
         assert_eq!(read(4_000_000), Err(Defect::Trie));
         assert_eq!(read(5_000_000).map(|names| names.len()), Ok(3000));
+    }
+
+    /// Names in full are far longer than the tables, or deeper, than readers accept.
+    #[test]
+    fn what_would_be_a_bomb_is_not_written() {
+        let name = [b'a'; 9000];
+        let nested: Vec<&[u8]> = (1..=3000).map(|length| &name[..length]).collect();
+        let number = |number: u32| [&name[..], alloc::format!("{number}").as_bytes()].concat();
+        let numbers: Vec<Vec<u8>> = (1000..3500).map(number).collect();
+        let numbers: Vec<&[u8]> = numbers.iter().map(Vec::as_slice).collect();
+        for encoding in [Encoding::Normal, Encoding::Compact] {
+            let tables: [Vec<&[u8]>; 2] = [numbers.clone(), nested.clone()];
+            let encoded = encode_all(&tables, encoding);
+            let length = encoded.iter().map(Vec::len).sum();
+            let mut bytes_left = most_bytes(length);
+            for (names, bytes) in tables.iter().zip(encoded) {
+                let mut input = Input::new(&bytes, Part::Header, 1, bytes.len());
+                input.set_encoding(encoding);
+                let decoded = decode(&mut input, &mut bytes_left, &mut Vec::new()).unwrap();
+                assert!(decoded == *names);
+            }
+        }
+        let mut output = Output::new(Encoding::Compact);
+        assert_eq!(encode(&nested, usize::MAX, &mut output), 3001);
+        assert_eq!(encode(&nested, MOST_EXPANSION, &mut output), 1 + MOST_EXPANSION);
     }
 }

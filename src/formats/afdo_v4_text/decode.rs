@@ -332,7 +332,8 @@ impl<'t> Parser<'t> {
             None => None,
         };
         let symbols = &mut self.profile.symbols;
-        let file = path.map(|path| symbols.file(path));
+        // No name is the name of no file.
+        let file = path.filter(|path| !path.is_empty()).map(|path| symbols.file(path));
         Ok(symbols.symbol(name, file))
     }
 

@@ -5,20 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Display, Write};
 
+use crate::formats::EncodeError;
 use crate::formats::afdo_v4::Ids;
-use crate::profile::{Body, Function, Position, Profile, Record, Summary, SymbolId};
-
-/// Why a profile has no text form.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NameError(Vec<u8>);
-
-impl Display for NameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the name '{}' contains a quotation mark", self.0.escape_ascii())
-    }
-}
-
-impl core::error::Error for NameError {}
+use crate::formats::afdo_v4::encode::FARTHEST_LINE;
+use crate::profile::{Body, DEEPEST, Function, Position, Profile, Record, Summary, SymbolId};
 
 /// How the names are written of symbols that are nothing but call targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +21,7 @@ pub enum TargetNames {
 }
 
 /// The text of a profile, with the summary of its counts.
-pub fn encode(profile: &Profile) -> Result<Vec<u8>, NameError> {
+pub fn encode(profile: &Profile) -> Result<Vec<u8>, EncodeError> {
     encode_with(profile, &profile.summary(), TargetNames::default())
 }
 
@@ -40,7 +30,7 @@ pub fn encode_with(
     profile: &Profile,
     summary: &Summary,
     target_names: TargetNames,
-) -> Result<Vec<u8>, NameError> {
+) -> Result<Vec<u8>, EncodeError> {
     let ids = Ids::new(profile);
     let files = ids.files(&profile.symbols);
     let paths: Vec<&[u8]> = files.iter().filter_map(|file| file.path).collect();
@@ -66,7 +56,7 @@ struct Text<'p> {
 }
 
 impl Text<'_> {
-    fn file_names(&mut self) -> Result<(), NameError> {
+    fn file_names(&mut self) -> Result<(), EncodeError> {
         self.put("filenames = ");
         self.list(self.paths.iter(), |text, path| text.quoted(path))?;
         self.put("\n\n");
@@ -106,7 +96,7 @@ impl Text<'_> {
         symbols.filter(|symbol| !named.contains(symbol)).collect()
     }
 
-    fn target_names(&mut self, targets: &BTreeSet<SymbolId>) -> Result<(), NameError> {
+    fn target_names(&mut self, targets: &BTreeSet<SymbolId>) -> Result<(), EncodeError> {
         if targets.is_empty() {
             return Ok(());
         }
@@ -121,7 +111,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    fn functions(&mut self, stubs: &BTreeSet<SymbolId>) -> Result<(), NameError> {
+    fn functions(&mut self, stubs: &BTreeSet<SymbolId>) -> Result<(), EncodeError> {
         let (profile, ids) = (self.profile, self.ids);
         for (id, symbol) in ids.symbols() {
             let function = profile.functions.get(&symbol);
@@ -138,14 +128,22 @@ impl Text<'_> {
                 Some(function) if function == &Function::default() => {
                     self.put("{\n  locations = {\n  }\n}");
                 }
-                Some(function) => self.body(&function.body)?,
+                Some(function) if function.body.is_deeper_than(DEEPEST) => {
+                    return Err(EncodeError::depth(&profile.symbols, symbol));
+                }
+                Some(function) => self.body(symbol, &function.body)?,
             }
             self.put("\n");
         }
         Ok(())
     }
 
-    fn body(&mut self, body: &Body) -> Result<(), NameError> {
+    fn body(&mut self, of: SymbolId, body: &Body) -> Result<(), EncodeError> {
+        let mut lines = body.positions.keys().map(|position| position.line);
+        if let Some(line) = lines.find(|&line| line > FARTHEST_LINE) {
+            let function = self.profile.symbols.name(of).to_vec();
+            return Err(EncodeError::Line { function, line });
+        }
         let records = body.positions.iter();
         let counts: Vec<_> = records.clone().filter_map(|(p, r)| Some((p, r.count?))).collect();
         let calls: Vec<_> = records.clone().filter(|(_, r)| !r.targets.is_empty()).collect();
@@ -159,7 +157,7 @@ impl Text<'_> {
         self.list(sections.into_iter().flatten(), |text, section| text.section(section))
     }
 
-    fn section(&mut self, section: Section<'_>) -> Result<(), NameError> {
+    fn section(&mut self, section: Section<'_>) -> Result<(), EncodeError> {
         match section {
             Section::Locations(counts) => {
                 self.put("locations = ");
@@ -184,7 +182,7 @@ impl Text<'_> {
                     text.put(format_args!("{} = ", Place(position)));
                     text.name(callee)?;
                     text.put(format_args!("({}) = ", text.ids.id(callee)));
-                    text.body(body)
+                    text.body(callee, body)
                 })
             }
         }
@@ -201,7 +199,7 @@ impl Text<'_> {
     }
 
     /// A name and the number of its file.
-    fn name(&mut self, symbol: SymbolId) -> Result<(), NameError> {
+    fn name(&mut self, symbol: SymbolId) -> Result<(), EncodeError> {
         self.quoted(self.profile.symbols.name(symbol))?;
         let path = self.profile.symbols.declared_in(symbol);
         match path.and_then(|path| self.paths.binary_search(&path).ok()) {
@@ -211,9 +209,9 @@ impl Text<'_> {
         Ok(())
     }
 
-    fn quoted(&mut self, name: &[u8]) -> Result<(), NameError> {
-        if name.contains(&b'"') {
-            return Err(NameError(name.to_vec()));
+    fn quoted(&mut self, name: &[u8]) -> Result<(), EncodeError> {
+        if name.is_empty() || name.contains(&b'"') || name.contains(&0) {
+            return Err(EncodeError::Name(name.to_vec()));
         }
         self.bytes.push(b'"');
         self.bytes.extend_from_slice(name);
@@ -225,8 +223,8 @@ impl Text<'_> {
     fn list<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
-        mut put: impl FnMut(&mut Self, T) -> Result<(), NameError>,
-    ) -> Result<(), NameError> {
+        mut put: impl FnMut(&mut Self, T) -> Result<(), EncodeError>,
+    ) -> Result<(), EncodeError> {
         self.put("{");
         self.indent += 1;
         let mut separator = "";

@@ -1,0 +1,52 @@
+//! Why a profile cannot be written: what no reader would take.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::profile::{SymbolId, Symbols};
+
+/// Why a profile cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EncodeError {
+    /// A symbol or file has an empty name, or one with a NUL or, for text, a quotation mark inside.
+    Name(Vec<u8>),
+    /// A position is too far from the start of its function.
+    Line {
+        /// The function.
+        function: Vec<u8>,
+        /// The line.
+        line: u32,
+    },
+    /// Functions are inlined into each other in this one deeper than [`crate::profile::DEEPEST`].
+    Depth(Vec<u8>),
+}
+
+impl EncodeError {
+    /// The depth of this function.
+    pub(super) fn depth(symbols: &Symbols, symbol: SymbolId) -> Self {
+        Self::Depth(symbols.name(symbol).to_vec())
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) if name.contains(&b'"') => {
+                write!(f, "the name '{}' contains a quotation mark", name.escape_ascii())
+            }
+            Self::Name(name) => {
+                write!(f, "the name \"{}\" cannot be written", name.escape_ascii())
+            }
+            Self::Line { function, line } => {
+                write!(f, "{}: line {line} cannot be written", function.escape_ascii())
+            }
+            Self::Depth(function) => write!(
+                f,
+                "{}: functions inlined into each other too deep to be written",
+                function.escape_ascii()
+            ),
+        }
+    }
+}
+
+impl core::error::Error for EncodeError {}
