@@ -53,7 +53,7 @@ fn what_is_written_is_read() {
         for encoding in [Encoding::Normal, Encoding::Compact] {
             let written = encode(&profile, encoding).unwrap();
             let read = decode(&written).unwrap();
-            assert_eq!(read.findings, []);
+            assert!(read.findings.is_empty());
             assert_eq!(read.summary, profile.summary());
             assert_eq!(encode(&read.profile, encoding).unwrap(), written);
         }

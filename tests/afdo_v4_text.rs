@@ -5,7 +5,7 @@ mod golden;
 use countersink::formats::EncodeError;
 use countersink::formats::afdo_v4::encode::{Encoding, encode as binary};
 use countersink::formats::afdo_v4_text::check::{Defect, TextError};
-use countersink::formats::afdo_v4_text::decode::decode;
+use countersink::formats::afdo_v4_text::decode::{decode, decode_and_tell};
 use countersink::formats::afdo_v4_text::encode::encode;
 use countersink::profile::{Function, Position};
 use golden::{example, mini};
@@ -190,5 +190,10 @@ fn what_stands_twice_is_added_and_told() {
         (6, 42, Defect::DuplicateFunction),
     ];
     let expected = expected.map(|(line, column, defect)| TextError { line, column, defect });
-    assert_eq!(decoded.findings, expected);
+    let mut found = Vec::new();
+    decode_and_tell(twice.as_bytes(), &mut |error| found.push(error)).unwrap();
+    assert_eq!(found.pop().unwrap().to_string(), "1:1: summary differs from the counts");
+    assert_eq!(found, expected);
+    let numbers: Vec<u64> = decoded.findings.kinds().iter().map(|kind| kind.number).collect();
+    assert_eq!(numbers, [3, 1, 1]);
 }

@@ -70,7 +70,7 @@ fn compile_with_profile(
     }
     let decoded = decode(&shop.read("prog.afdo")).unwrap();
     // Nothing in it that any compiler is known to crash on.
-    assert_eq!(decoded.findings, []);
+    assert!(decoded.findings.is_empty());
     let profile = decoded.profile;
     let largest = |body: &countersink::profile::Body| {
         body.positions.values().filter_map(|record| record.count).max().unwrap_or(0)

@@ -12,6 +12,7 @@ use countersink::convert::sites::counters::wanted;
 use countersink::convert::sites::locate;
 use countersink::convert::unlinked::lay_out;
 use countersink::raw::dump::{Dump, check};
+use countersink::raw::reader::Damage;
 use harness::{Workshop, have, succeed};
 
 fn set_aside(shop: &Workshop) -> Vec<PathBuf> {
@@ -31,6 +32,13 @@ fn program_sets_aside(shop: &Workshop, damaged: &[u8], fresh: &[u8]) {
     fs::remove_file(aside).unwrap();
 }
 
+/// All that is wrong with a dump.
+fn defects(bytes: &[u8]) -> Vec<Damage> {
+    let mut found = Vec::new();
+    check(bytes, &mut |damage| found.push(damage));
+    found
+}
+
 #[test]
 fn a_dump_cut_at_any_byte() {
     let shop = ran();
@@ -39,7 +47,7 @@ fn a_dump_cut_at_any_byte() {
         let cut = &whole[..length];
         let damage = Dump::parse(cut).unwrap_err();
         assert!(damage.offset <= length as u64);
-        assert!(!check(cut).is_empty());
+        assert!(!defects(cut).is_empty());
         program_sets_aside(&shop, cut, &whole);
     }
     // An empty file holds nothing to lose.
@@ -63,7 +71,7 @@ fn a_dump_with_any_bit_flipped() {
         flipped[bit / 8] ^= 1 << (bit % 8);
         // The pointer width may be 4 as well; one bit does not make one of the other.
         assert!(Dump::parse(&flipped).is_err(), "bit {bit}");
-        assert!(!check(&flipped).is_empty());
+        assert!(!defects(&flipped).is_empty());
         // The runtime reads with the same code; every byte is enough for it.
         if bit % 8 == bit / 8 % 8 {
             program_sets_aside(&shop, &flipped, &whole);
@@ -98,7 +106,7 @@ fn check_goes_on_behind_a_damaged_section() {
     let mut bytes = shop.read("ours.csraw");
     let sections = countersink::raw::dump::sections(&bytes).unwrap();
     bytes[sections[1].0 as usize + 16] ^= 1;
-    let found = check(&bytes);
+    let found = defects(&bytes);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].offset, sections[1].0);
 }

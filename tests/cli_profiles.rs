@@ -208,6 +208,32 @@ fn sums_of_long_names_can_be_read() {
     }
 }
 
+/// Of each kind of defect `check` prints so many, and with `--all` all.
+#[test]
+fn check_prints_as_much_as_is_asked_for() {
+    let shop = Workshop::new();
+    let many = "1 = 0, ".repeat(300);
+    shop.write(
+        "many",
+        format!("filenames = {{ }}\n\"f\":-1(1:0:0) = {{ locations = {{ {many}}} }}"),
+    );
+    let checked = |arguments: &[&str]| {
+        let output = shop.tool(&[&["check", "many"], arguments].concat());
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (some, all) = (checked(&[]), checked(&["--all"]));
+    let some: Vec<&str> = some.lines().collect();
+    let all: Vec<&str> = all.lines().collect();
+    assert_eq!((some.len(), all.len()), (102, 300));
+    assert_eq!(some[..100], all[..100]);
+    assert_eq!(all[299], "many: 1:1: summary differs from the counts");
+    assert_eq!(
+        some[101],
+        "many: 199 more like 2:45: second record of its kind for this place; --all prints them"
+    );
+}
+
 #[test]
 fn merge_refuses_mixtures_with_dumps() {
     let shop = shop();
@@ -308,7 +334,7 @@ fn summaries_are_made_anew_or_kept() {
     shop.write("odd.text", DAY.replace("symbol_names", &format!("{kept}symbol_names")));
     let output = shop.tool(&["convert", "odd.text", "-o", "anew"]);
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(output.stderr, b"countersink: odd.text: summary differs from the counts\n");
+    assert_eq!(output.stderr, b"countersink: odd.text: 2:1: summary differs from the counts\n");
     assert!(shop.read("anew") == shop.read("day"));
     for to in ["v4", "v4-compact", "v4-text"] {
         shop.tool_output(&["convert", "odd.text", "--keep-summary", "--to", to, "-o", "kept"]);

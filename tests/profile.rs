@@ -367,7 +367,7 @@ fn profile_is_what_gcov_says(build: impl Fn(&Workshop) -> Option<Built>) {
         let file = format!("profile.{extension}");
         shop.tool_output(&["convert", "ours.csraw", "--to", format, "-o", &file]);
         let decoded = decode(&shop.read(&file)).unwrap();
-        assert_eq!(decoded.findings, []);
+        assert!(decoded.findings.is_empty());
         assert_eq!(decoded.summary, decoded.profile.summary());
         check_profile(&decoded.profile, &expected);
     }

@@ -109,7 +109,7 @@ fn merged(profiles: &[&Profile]) -> Profile {
 
 fn opened(file: &[u8], weight: u64) -> File<'_> {
     let file = File::open(file, weight).unwrap();
-    assert_eq!(file.findings, []);
+    assert!(file.findings.is_empty());
     file
 }
 
@@ -130,7 +130,7 @@ proptest! {
         for encoding in [Encoding::Normal, Encoding::Compact] {
             let bytes = encode(&profile, encoding).unwrap();
             let decoded = afdo_v4::decode::decode(&bytes).unwrap();
-            prop_assert_eq!(&decoded.findings[..], &[]);
+            prop_assert!(decoded.findings.is_empty());
             prop_assert_eq!(self::text(&decoded.profile), &text[..]);
             prop_assert_eq!(encode(&decoded.profile, encoding).unwrap(), bytes.clone());
             let part = afdo_v4::part::decode(&bytes, |_| true, |_| true).unwrap();
@@ -144,7 +144,7 @@ proptest! {
         for rules in VERSIONS.map(Rules::that_keep_most).into_iter().chain(majors) {
             let bytes = afdo_v1_v3::encode::encode(&profile, rules).unwrap().bytes;
             let decoded = afdo_v1_v3::decode::decode(&bytes).unwrap();
-            prop_assert_eq!(&decoded.findings[..], &[]);
+            prop_assert!(decoded.findings.is_empty());
             let again = afdo_v1_v3::encode::encode(&decoded.profile, rules).unwrap().bytes;
             prop_assert!(again == bytes, "{:?}", rules);
         }

@@ -1,5 +1,6 @@
 //! `countersink check`.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::prelude::v1::*;
 
@@ -10,13 +11,13 @@ use super::input::{Format, Input};
 use super::{Outcome, output};
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
-use crate::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text};
+use crate::formats::{Findings, Found, afdo_v1_v3, afdo_v4, afdo_v4_text};
 use crate::raw;
 
 /// Verify a file strictly
 ///
-/// Every defect is printed with its offset, those that reading would tolerate included. The exit
-/// status is 1 if there are any.
+/// Every defect is printed with its offset, those that reading would tolerate included, up to 100 of
+/// each kind. The exit status is 1 if there are any.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -27,54 +28,98 @@ pub struct Check {
     /// A raw dump, an AutoFDO profile of any version, .gcda or .gcno
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Print all defects, however many there are of a kind
+    #[arg(long)]
+    all: bool,
 }
+
+/// How many defects of a kind are printed without `--all`.
+const MOST: u64 = 100;
 
 impl Check {
     pub fn run(&self) -> Result<Outcome> {
         let mut outcome = Outcome::Done;
         for file in &self.files {
-            let input = Input::read(file)?;
-            for defect in defects(&input) {
+            if self.check(&Input::read(file)?)? {
                 outcome = Outcome::Found;
-                output::print(format!("{}: {defect}\n", input.name.display()).as_bytes())?;
             }
         }
         Ok(outcome)
     }
-}
 
-fn defects(input: &Input) -> Vec<String> {
-    let bytes = &input.bytes;
-    let text = |error: &dyn ToString| vec![error.to_string()];
-    match input.format {
-        Format::Dump => raw::dump::check(bytes).iter().map(ToString::to_string).collect(),
-        Format::V4 => v4(bytes),
-        Format::V4Text => match afdo_v4_text::decode::decode(bytes) {
-            Ok(decoded) => {
-                let mut found: Vec<String> =
-                    decoded.findings.iter().map(ToString::to_string).collect();
-                if decoded.summary != decoded.profile.summary() {
-                    found.push("summary differs from the counts".into());
-                }
-                found
+    /// Prints the defects of a file; whether there were any.
+    fn check(&self, input: &Input) -> Result<bool> {
+        let bytes = &input.bytes;
+        match input.format {
+            Format::Dump => self.print(input, |tell| {
+                raw::dump::check(bytes, tell);
+                Ok(())
+            }),
+            Format::V4 => self.print(input, |tell| {
+                let mut tell = |finding: afdo_v4::check::Finding| {
+                    if !finding.defect.is_extension() {
+                        tell(finding);
+                    }
+                };
+                afdo_v4::decode::decode_and_tell(bytes, &mut tell).map(drop)
+            }),
+            Format::V4Text => self
+                .print(input, |tell| afdo_v4_text::decode::decode_and_tell(bytes, tell).map(drop)),
+            Format::V1V3(_) => {
+                self.print(input, |tell| afdo_v1_v3::decode::decode_and_tell(bytes, tell).map(drop))
             }
-            Err(error) => text(&error),
-        },
-        Format::V1V3(_) => match afdo_v1_v3::decode::decode(bytes) {
-            Ok(decoded) => decoded.findings.iter().map(ToString::to_string).collect(),
-            Err(finding) => text(&finding),
-        },
-        Format::Gcda => Data::decode(bytes).err().map_or(vec![], |error| text(&error)),
-        Format::Gcno => Notes::decode(bytes).err().map_or(vec![], |error| text(&error)),
+            Format::Gcda => self.print(input, |_| Data::decode(bytes).map(drop)),
+            Format::Gcno => self.print(input, |_| Notes::decode(bytes).map(drop)),
+        }
+    }
+
+    /// Prints the defects that `read` tells, and the one at which it ends.
+    fn print<F: Found + Display>(
+        &self,
+        input: &Input,
+        read: impl FnOnce(&mut dyn FnMut(F)) -> std::result::Result<(), F>,
+    ) -> Result<bool> {
+        let mut found = Findings::default();
+        let mut lines = Lines { text: String::new(), printed: Ok(()) };
+        let most = if self.all { u64::MAX } else { MOST };
+        let name = input.name.display();
+        let mut tell = |finding: F| {
+            let line = format!("{name}: {finding}");
+            if found.note(finding) <= most {
+                lines.put(&line);
+            }
+        };
+        if let Err(last) = read(&mut tell) {
+            tell(last);
+        }
+        for kind in found.kinds().iter().filter(|kind| kind.number > most) {
+            let (more, first) = (kind.number - most, &kind.first[0]);
+            lines.put(&format!("{name}: {more} more like {first}; --all prints them"));
+        }
+        lines.print();
+        lines.printed.map(|()| !found.is_empty())
     }
 }
 
-fn v4(bytes: &[u8]) -> Vec<String> {
-    match afdo_v4::decode::decode_all(bytes) {
-        Ok(decoded) => {
-            let defects = decoded.findings.iter().filter(|found| !found.defect.is_extension());
-            defects.map(ToString::to_string).collect()
+/// Lines for standard output, which are printed as they come, many at a time.
+struct Lines {
+    text: String,
+    printed: Result<()>,
+}
+
+impl Lines {
+    fn put(&mut self, line: &str) {
+        self.text += line;
+        self.text += "\n";
+        if self.text.len() > 1 << 16 {
+            self.print();
         }
-        Err(finding) => vec![finding.to_string()],
+    }
+
+    fn print(&mut self) {
+        if self.printed.is_ok() {
+            self.printed = output::print(self.text.as_bytes());
+        }
+        self.text.clear();
     }
 }

@@ -9,7 +9,7 @@ use super::error::{Context, Error, Result};
 use super::fold;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Names, Rules};
-use crate::formats::{Finding, afdo_v1_v3, afdo_v4, afdo_v4_text};
+use crate::formats::{Findings, Found, afdo_v1_v3, afdo_v4, afdo_v4_text};
 use crate::profile::{Profile, Summary};
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC as DUMP_MAGIC;
@@ -159,10 +159,7 @@ impl Input {
             }
             Format::V4Text => {
                 let decoded = afdo_v4_text::decode::decode(&self.bytes).about(&self.name)?;
-                self.warn_by_kind(&decoded.findings, |finding| &finding.defect);
-                if decoded.summary != decoded.profile.summary() {
-                    super::warn(&self.name, "summary differs from the counts");
-                }
+                self.warn(&decoded.findings);
                 Ok((decoded.profile, Some(decoded.summary)))
             }
             Format::V1V3(_) => {
@@ -191,21 +188,13 @@ impl Input {
     }
 
     /// One warning a kind, with the number of its likes.
-    pub fn warn<D: Display>(&self, findings: &[Finding<D>]) {
-        self.warn_by_kind(findings, |finding| &finding.defect);
-    }
-
-    fn warn_by_kind<F: Display, D>(&self, findings: &[F], defect: impl Fn(&F) -> &D) {
-        let kind = |finding| std::mem::discriminant(defect(finding));
-        let mut told = Vec::new();
-        for finding in findings {
-            if told.contains(&kind(finding)) {
-                continue;
-            }
-            told.push(kind(finding));
-            let more = findings.iter().filter(|other| kind(other) == kind(finding)).count() - 1;
-            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-            super::warn(&self.name, format!("{finding}{more}"));
+    pub fn warn<F: Found + Display>(&self, findings: &Findings<F>) {
+        for kind in findings.kinds() {
+            let more = match kind.number {
+                1 => String::new(),
+                number => format!(" (and {} more)", number - 1),
+            };
+            super::warn(&self.name, format!("{}{more}", kind.first[0]));
         }
     }
 }

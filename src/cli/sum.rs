@@ -116,9 +116,9 @@ fn add(summands: &[(u32, Input)], format: ProfileFormat, output: Option<&Path>) 
     let parts: std::result::Result<Vec<Part>, _> =
         (0..merge.functions()).into_par_iter().map(|number| merge.part(number)).collect();
     let name = output.unwrap_or(Path::new(SUM));
-    let parts = parts.about(name)?;
-    for (place, finding) in parts.iter().flat_map(|part| &part.findings) {
-        findings[*place].push(*finding);
+    let mut parts = parts.about(name)?;
+    for (place, found) in parts.iter_mut().flat_map(|part| part.findings.drain(..)) {
+        findings[place].append(found);
     }
     for ((_, input), findings) in summands.iter().zip(findings) {
         input.warn(&findings);

@@ -28,4 +28,6 @@ pub mod words;
 
 #[cfg(feature = "alloc")]
 pub use encode_error::EncodeError;
-pub use finding::Finding;
+pub use finding::{Finding, Found};
+#[cfg(feature = "alloc")]
+pub use finding::{Findings, Kind};

@@ -6,16 +6,11 @@
 
 use core::fmt;
 
+use super::Finding;
 use crate::raw::gcov::Version;
 
 /// What is wrong with a notes or data file, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WordError {
-    /// Byte of the file.
-    pub offset: u64,
-    /// The defect.
-    pub defect: WordDefect,
-}
+pub type WordError = Finding<WordDefect>;
 
 /// A defect of a notes or data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,34 +49,31 @@ pub enum WordDefect {
     },
 }
 
-impl fmt::Display for WordError {
+impl fmt::Display for WordDefect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}: ", self.offset)?;
-        match self.defect {
-            WordDefect::Magic { expected, found } => {
+        match *self {
+            Self::Magic { expected, found } => {
                 let expected = core::str::from_utf8(&expected).unwrap_or("?");
                 write!(f, "expected magic \"{expected}\", found {found:#010x}")
             }
-            WordDefect::Version(version) => {
+            Self::Version(version) => {
                 write!(f, "expected a file of gcc 10 to 17, found {version}")
             }
-            WordDefect::Truncated { expected, found } => {
+            Self::Truncated { expected, found } => {
                 write!(f, "cut short: expected {expected} more bytes, found {found}")
             }
-            WordDefect::Length { tag, found } => {
+            Self::Length { tag, found } => {
                 write!(f, "record {tag:#010x}: impossible length of {found} bytes")
             }
-            WordDefect::Order(tag) => {
+            Self::Order(tag) => {
                 write!(f, "record {tag:#010x} without the record it belongs to")
             }
-            WordDefect::Block { blocks, found } => {
+            Self::Block { blocks, found } => {
                 write!(f, "expected a block number below {blocks}, found {found}")
             }
         }
     }
 }
-
-impl core::error::Error for WordError {}
 
 /// A place in a file.
 #[derive(Clone, Debug)]

@@ -5,6 +5,12 @@ use core::fmt;
 /// A defect and where it is.
 pub type Finding = crate::formats::Finding<Defect>;
 
+/// Defects, by their kinds.
+pub type Findings = crate::formats::Findings<Finding>;
+
+/// Who is told of defects that are tolerated.
+pub(super) type Tell<'t> = &'t mut dyn FnMut(Finding);
+
 /// A part of a file, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {

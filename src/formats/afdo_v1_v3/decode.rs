@@ -1,13 +1,13 @@
 //! Reads all versions and layouts, strictly: unlike the compilers, which take what is missing for
 //! zeros.
 //!
-//! What can be tolerated is noted and read all the same: second records are added, as `dump_gcov`
+//! What can be tolerated is told and read all the same: second records are added, as `dump_gcov`
 //! does it. `.lto_priv.N` behind a name whose file is known only keeps equal names of different
 //! files apart, which the profile model needs no help for, and is left out.
 
 use alloc::vec::Vec;
 
-use super::check::{Defect, Finding, Part};
+use super::check::{Defect, Finding, Findings, Part, Tell};
 use super::instances::Instances;
 use super::words::Words;
 use super::{
@@ -30,7 +30,7 @@ pub struct Decoded {
     /// Where its parts start.
     pub parts: Vec<(Part, u64)>,
     /// Defects that were tolerated.
-    pub findings: Vec<Finding>,
+    pub findings: Findings,
 }
 
 /// Reads a file; the first defect that cannot be tolerated is an error.
@@ -38,32 +38,49 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, Finding> {
     let Some(version) = Version::of(bytes) else {
         return Err(Finding { offset: 0, defect: Defect::Magic });
     };
-    let big_endian = bytes.starts_with(&MAGIC.to_be_bytes());
-    let mut first_tag = Words::new(bytes, big_endian);
+    let mut first_tag = Words::new(bytes, is_big_endian(bytes));
     first_tag.take(12)?;
     let candidates = Layout::candidates(version, first_tag.word()? == SUMMARY);
-    let read = |&layout| Reader::new(bytes, big_endian, version, layout).file();
+    let read = |&layout| {
+        let mut findings = Findings::default();
+        let mut note = |finding| _ = findings.note(finding);
+        let mut decoded = Reader::new(bytes, version, layout, &mut note).file()?;
+        decoded.findings = findings;
+        Ok(decoded)
+    };
     let mut tried = candidates.iter().map(read);
     let first = tried.next().unwrap_or(Err(Finding { offset: 4, defect: Defect::Magic }));
     // What no layout fits is judged by the likeliest.
     first.or_else(|finding| tried.find_map(Result::ok).ok_or(finding))
 }
 
-struct Reader<'a> {
+/// Reads a file as [`decode`] does, and tells every defect; the first one that cannot be tolerated is an
+/// error.
+pub fn decode_and_tell(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<Decoded, Finding> {
+    // The layout is known only when the whole file has been read.
+    let Decoded { version, layout, .. } = decode(bytes)?;
+    Reader::new(bytes, version, layout, tell).file()
+}
+
+fn is_big_endian(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC.to_be_bytes())
+}
+
+struct Reader<'a, 't> {
     words: Words<'a>,
     version: Version,
     layout: Layout,
     profile: Profile,
     parts: Vec<(Part, u64)>,
-    findings: Vec<Finding>,
+    tell: Tell<'t>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(bytes: &'a [u8], big_endian: bool, version: Version, layout: Layout) -> Self {
+impl<'a, 't> Reader<'a, 't> {
+    fn new(bytes: &'a [u8], version: Version, layout: Layout, tell: Tell<'t>) -> Self {
+        let big_endian = is_big_endian(bytes);
         let mut words = Words::new(bytes, big_endian);
         words.padded_strings = layout.padded_strings;
-        let (profile, parts, findings) = (Profile::default(), Vec::new(), Vec::new());
-        Self { words, version, layout, profile, parts, findings }
+        Self { words, version, layout, profile: Profile::default(), parts: Vec::new(), tell }
     }
 
     /// From here on this part is read.
@@ -85,7 +102,8 @@ impl<'a> Reader<'a> {
         if summary.as_ref().is_some_and(|summary| *summary != self.profile.summary()) {
             self.note(12, Defect::Summary);
         }
-        let Self { version, layout, profile, parts, findings, .. } = self;
+        let Self { version, layout, profile, parts, .. } = self;
+        let findings = Findings::default();
         Ok(Decoded { profile, summary, version, layout, parts, findings })
     }
 
@@ -158,7 +176,7 @@ impl<'a> Reader<'a> {
                 self.note(offset, Defect::LargeCount(head_count));
             }
             let timestamp = if self.layout.timestamps { self.words.value()? } else { 0 };
-            let mut instances = Instances::new(&mut self.words, symbols, &mut self.findings);
+            let mut instances = Instances::new(&mut self.words, symbols, self.tell);
             let (symbol, body) = instances.read()?;
             if self.profile.functions.contains_key(&symbol) {
                 self.note(offset, Defect::DuplicateFunction);
@@ -186,6 +204,6 @@ impl<'a> Reader<'a> {
     }
 
     fn note(&mut self, offset: u64, defect: Defect) {
-        self.findings.push(Finding { offset, defect });
+        (self.tell)(Finding { offset, defect });
     }
 }

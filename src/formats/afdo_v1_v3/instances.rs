@@ -3,14 +3,14 @@
 use alloc::vec::Vec;
 
 use super::INDIRECT_CALL;
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Tell};
 use super::words::Words;
 use crate::profile::{Body, DEEPEST, LARGEST_COUNT, Position, Record, SymbolId};
 
 pub struct Instances<'r, 'a> {
     words: &'r mut Words<'a>,
     symbols: &'r [Option<SymbolId>],
-    findings: &'r mut Vec<Finding>,
+    tell: Tell<'r>,
 }
 
 /// An instance being read.
@@ -28,12 +28,8 @@ struct Place {
 }
 
 impl<'r, 'a> Instances<'r, 'a> {
-    pub fn new(
-        words: &'r mut Words<'a>,
-        symbols: &'r [Option<SymbolId>],
-        findings: &'r mut Vec<Finding>,
-    ) -> Self {
-        Self { words, symbols, findings }
+    pub fn new(words: &'r mut Words<'a>, symbols: &'r [Option<SymbolId>], tell: Tell<'r>) -> Self {
+        Self { words, symbols, tell }
     }
 
     /// Reads an instance and those inlined in it.
@@ -131,6 +127,6 @@ impl<'r, 'a> Instances<'r, 'a> {
     }
 
     fn note(&mut self, offset: u64, defect: Defect) {
-        self.findings.push(Finding { offset, defect });
+        (self.tell)(Finding { offset, defect });
     }
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Tell};
 use super::records::{Records, What};
 use crate::profile::{Body, Position, SymbolId};
 
@@ -15,21 +15,17 @@ struct Place {
 }
 
 /// Reads the records that are left. `symbol` knows the symbols by id; second records for the same
-/// thing are added, and noted.
+/// thing are added, and told.
 pub fn body(
     records: &mut Records<'_>,
-    findings: &mut Vec<Finding>,
+    tell: Tell<'_>,
     mut symbol: impl FnMut(u32) -> Result<SymbolId, Finding>,
 ) -> Result<Body, Finding> {
     let mut outer: Vec<(Body, Place)> = Vec::new();
     let mut body = Body::default();
-    let mut note = |offset, again| {
-        if again {
-            findings.push(Finding { offset, defect: Defect::DuplicateLocation });
-        }
-    };
-    for record in records.by_ref() {
+    while let Some(record) = records.next_or_tell(tell) {
         let record = record?;
+        let mut note = |offset, again| note(tell, offset, again);
         let (offset, position) = (record.offset, record.position);
         close(&mut body, &mut outer, record.depth, &mut note);
         let mut known = |id| symbol(id).map_err(|finding| Finding { offset, ..finding });
@@ -53,9 +49,16 @@ pub fn body(
             }
         }
     }
-    close(&mut body, &mut outer, 0, &mut note);
+    close(&mut body, &mut outer, 0, &mut |offset, again| note(tell, offset, again));
     body.shrink();
     Ok(body)
+}
+
+/// Tells that something is there for the second time.
+fn note(tell: Tell<'_>, offset: u64, again: bool) {
+    if again {
+        tell(Finding { offset, defect: Defect::DuplicateLocation });
+    }
 }
 
 /// Puts bodies that are deeper than `depth` into those around them.

@@ -7,6 +7,19 @@ use super::section;
 /// A defect and where it is.
 pub type Finding = crate::formats::Finding<Defect>;
 
+/// Defects, by their kinds.
+pub type Findings = crate::formats::Findings<Finding>;
+
+impl Findings {
+    /// The first one that cannot be tolerated.
+    pub(super) fn fatal(&self) -> Option<Finding> {
+        self.iter().find(|finding| !finding.defect.is_tolerable()).copied()
+    }
+}
+
+/// Who is told of defects that are tolerated.
+pub(super) type Tell<'t> = &'t mut dyn FnMut(Finding);
+
 /// A part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {

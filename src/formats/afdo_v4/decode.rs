@@ -1,12 +1,9 @@
 //! Reads version 4, in either encoding and in mixtures of both.
 //!
-//! Sections and locations of unknown type are skipped. What can be tolerated is noted and read all
+//! Sections and locations of unknown type are skipped. What can be tolerated is told and read all
 //! the same; what cannot costs the section it is in, so that one pass finds all that is wrong.
 
-use alloc::vec::Vec;
-use core::mem;
-
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Findings};
 use super::open::Opened;
 use crate::profile::{Profile, Summary};
 
@@ -17,36 +14,49 @@ pub struct Decoded {
     pub profile: Profile,
     /// The summary as it stands in the file.
     pub summary: Summary,
-    /// Defects, in the order in which they were found.
-    pub findings: Vec<Finding>,
+    /// Its defects.
+    pub findings: Findings,
 }
 
 /// Reads a file; the first defect that cannot be tolerated is an error.
 pub fn decode(bytes: &[u8]) -> Result<Decoded, Finding> {
     let decoded = decode_all(bytes)?;
-    match decoded.findings.iter().find(|finding| !finding.defect.is_tolerable()) {
-        Some(finding) => Err(*finding),
+    match decoded.findings.fatal() {
+        Some(finding) => Err(finding),
         None => Ok(decoded),
     }
 }
 
 /// Reads as much of a file as can be read.
 pub fn decode_all(bytes: &[u8]) -> Result<Decoded, Finding> {
-    let mut opened = Opened::open(bytes)?;
-    let mut findings = mem::take(&mut opened.findings);
+    decode_and_tell(bytes, &mut |_| {})
+}
+
+/// The same, telling every defect as it is found.
+pub fn decode_and_tell(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<Decoded, Finding> {
+    let mut findings = Findings::default();
+    let mut note = |finding| {
+        findings.note(finding);
+        tell(finding);
+    };
+    let opened = Opened::open(bytes, &mut note)?;
     let mut profile = Profile::default();
-    for (number, info) in opened.infos.iter().enumerate() {
-        if let Some(function) = opened.function(number, &mut findings) {
+    for info in &opened.infos {
+        if let Some(function) = opened.function(info, &mut note) {
             profile.functions.insert(info.symbol, function);
         }
     }
     profile.symbols = opened.symbols;
-    let skipped = |finding: &Finding| {
-        !finding.defect.is_tolerable() || matches!(finding.defect, Defect::UnknownLocation(_))
-    };
     let summary = opened.summary;
-    if !findings.iter().any(skipped) && summary != profile.summary() {
-        findings.push(Finding { offset: opened.summary_offset, defect: Defect::Summary });
+    if !findings.iter().any(is_loss) && summary != profile.summary() {
+        let finding = Finding { offset: opened.summary_offset, defect: Defect::Summary };
+        findings.note(finding);
+        tell(finding);
     }
     Ok(Decoded { profile, summary, findings })
+}
+
+/// Whether something of the file was not read, so that nothing can be said about its summary.
+pub(super) fn is_loss(finding: &Finding) -> bool {
+    !finding.defect.is_tolerable() || matches!(finding.defect, Defect::UnknownLocation(_))
 }

@@ -22,7 +22,8 @@ use core::mem;
 use hashbrown::HashMap;
 
 use super::Ids;
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Findings};
+use super::decode::is_loss;
 use super::encode::{EncodeError, Encoder, Encoding};
 use super::number::Output;
 use super::open::Opened;
@@ -38,20 +39,20 @@ pub struct File<'a> {
     /// Whether two of its symbols are one in the sum, so that what is found twice need not be.
     has_equals: bool,
     /// What was tolerated.
-    pub findings: Vec<Finding>,
+    pub findings: Findings,
 }
 
 impl<'a> File<'a> {
     /// Opens a file, whose counts weigh `weight` times as much. All of it is read once; the first
     /// defect that cannot be tolerated is an error.
     pub fn open(bytes: &'a [u8], weight: u64) -> Result<Self, Finding> {
-        let mut opened = Opened::open(bytes)?;
+        let mut findings = Findings::default();
+        let opened = Opened::open(bytes, &mut |finding| _ = findings.note(finding))?;
         let used = vec![false; opened.symbols.iter().count()];
-        let findings = mem::take(&mut opened.findings);
         let mut file = Self { opened, weight, used, has_equals: false, findings };
         file.scan();
-        match file.findings.iter().find(|finding| !finding.defect.is_tolerable()) {
-            Some(finding) => Err(*finding),
+        match file.findings.fatal() {
+            Some(finding) => Err(finding),
             None => Ok(file),
         }
     }
@@ -59,11 +60,12 @@ impl<'a> File<'a> {
     /// Reads all functions, and keeps of them which symbols they speak of.
     fn scan(&mut self) {
         let Self { opened, used, findings, .. } = self;
+        let mut note = |finding| _ = findings.note(finding);
         let (mut total, mut counts, mut largest) = (0, 0, 0);
         for info in &opened.infos {
             used[info.symbol.index()] = true;
-            opened.records(info, findings, |records, _| {
-                for record in records {
+            opened.records(info, &mut note, |records, tell| {
+                while let Some(record) = records.next_or_tell(tell) {
                     let record = record?;
                     match record.what {
                         What::Count(count) => {
@@ -83,9 +85,8 @@ impl<'a> File<'a> {
         let summary = &opened.summary;
         let total = u64::try_from(total).unwrap_or(u64::MAX);
         let found = (summary.total_count, summary.counts, summary.max_count);
-        let skipped = |finding: &Finding| matches!(finding.defect, Defect::UnknownLocation(_));
-        if found != (total, counts, largest) && !findings.iter().any(skipped) {
-            findings.push(Finding { offset: opened.summary_offset, defect: Defect::Summary });
+        if found != (total, counts, largest) && !findings.iter().any(is_loss) {
+            findings.note(Finding { offset: opened.summary_offset, defect: Defect::Summary });
         }
     }
 }
@@ -111,7 +112,7 @@ pub struct Part {
     info: Vec<u8>,
     tally: Tally,
     /// What was tolerated, with the place of the file.
-    pub findings: Vec<(usize, Finding)>,
+    pub findings: Vec<(usize, Findings)>,
 }
 
 impl<'a> Merge<'a> {
@@ -176,12 +177,18 @@ impl<'a> Merge<'a> {
         let mut sum = None;
         for &(_, place, info) in summands {
             let file = &self.files[place];
-            let mut found = Vec::new();
-            let Some(mut function) = file.opened.function(info, &mut found) else { continue };
-            // Other defects have been found before.
-            let is_twice = |found: &Finding| found.defect == Defect::DuplicateLocation;
-            found.retain(|found| is_twice(found) && !file.has_equals);
-            findings.extend(found.into_iter().map(|finding| (place, finding)));
+            let mut found = Findings::default();
+            let mut note = |finding: Finding| {
+                // Other defects have been found before.
+                if finding.defect == Defect::DuplicateLocation && !file.has_equals {
+                    found.note(finding);
+                }
+            };
+            let info = &file.opened.infos[info];
+            let Some(mut function) = file.opened.function(info, &mut note) else { continue };
+            if !found.is_empty() {
+                findings.push((place, found));
+            }
             if let Some(change) = self.change {
                 function.body = change(&function.body);
             }

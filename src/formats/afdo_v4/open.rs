@@ -1,16 +1,15 @@
 //! Reads all of a file but the counts of its functions, which are then read one by one.
 //!
-//! What can be tolerated is noted and read all the same; what cannot costs the section it is in, so that
+//! What can be tolerated is told and read all the same; what cannot costs the section it is in, so that
 //! one pass finds all that is wrong.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use core::mem;
 
 use hashbrown::HashMap;
 
 use super::body::body;
-use super::check::{Defect, Finding, Part};
+use super::check::{Defect, Finding, Part, Tell};
 use super::lookup::Source;
 use super::number::{Encoding, Input};
 use super::records::Records;
@@ -30,8 +29,6 @@ pub struct Opened<'a> {
     pub(super) summary_offset: u64,
     /// The functions that have counts.
     pub infos: Vec<Info>,
-    /// Defects so far.
-    pub findings: Vec<Finding>,
 }
 
 /// Where the counts of a function are.
@@ -43,10 +40,9 @@ pub struct Info {
 }
 
 impl<'a> Opened<'a> {
-    /// Opens a file.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, Finding> {
-        let mut findings = Vec::new();
-        let table = Table::decode(bytes, &mut findings)?;
+    /// Opens a file; what is wrong with it is told, whether it can be tolerated or not.
+    pub fn open(bytes: &'a [u8], tell: Tell<'_>) -> Result<Self, Finding> {
+        let table = Table::decode(bytes, tell)?;
         let mut opener = Opener {
             sections: Vec::new(),
             symbols: Symbols::default(),
@@ -54,14 +50,14 @@ impl<'a> Opened<'a> {
             string_bytes_left: trie::most_bytes(bytes.len()),
             owned: BTreeSet::new(),
             shared_bytes_left: bytes.len() as u64,
-            reader: Reader { bytes, findings },
+            reader: Reader { bytes, tell },
         };
         let summary = opener.reader.section(table.summary, |_, input| summary(input));
         let files = opener.files(table.file_names);
         opener.number_sections(&table, &files);
         let references: Vec<_> = files.iter().flat_map(|file| opener.file(file)).collect();
         let infos = references.into_iter().filter_map(|reference| opener.info(reference)).collect();
-        let Opener { symbols, ids, reader, .. } = opener;
+        let Opener { symbols, ids, .. } = opener;
         Ok(Self {
             bytes,
             symbols,
@@ -69,7 +65,6 @@ impl<'a> Opened<'a> {
             summary: summary.unwrap_or_default(),
             summary_offset: table.summary.start,
             infos,
-            findings: reader.findings,
         })
     }
 
@@ -85,11 +80,11 @@ impl<'a> Opened<'a> {
         self.ids.get(&id).copied().ok_or(unknown)
     }
 
-    /// Reads a function; what is wrong with it is noted, and `None` given if it cannot be read.
-    pub fn function(&self, number: usize, findings: &mut Vec<Finding>) -> Option<Function> {
-        self.records(&self.infos[number], findings, |records, findings| {
+    /// Reads a function; what is wrong with it is told, and `None` given if it cannot be read.
+    pub fn function(&self, info: &Info, tell: Tell<'_>) -> Option<Function> {
+        self.records(info, tell, |records, tell| {
             let (head_count, timestamp) = (records.head_count, records.timestamp);
-            let body = body(records, findings, |id| self.symbol(0, id))?;
+            let body = body(records, tell, |id| self.symbol(0, id))?;
             Ok(Function { head_count, timestamp, body })
         })
     }
@@ -98,40 +93,37 @@ impl<'a> Opened<'a> {
     pub fn records<T>(
         &self,
         info: &Info,
-        findings: &mut Vec<Finding>,
-        read: impl FnOnce(&mut Records<'a>, &mut Vec<Finding>) -> Result<T, Finding>,
+        tell: Tell<'_>,
+        read: impl FnOnce(&mut Records<'a>, Tell<'_>) -> Result<T, Finding>,
     ) -> Option<T> {
-        let mut reader = Reader { bytes: self.bytes, findings: mem::take(findings) };
-        let value = reader.section(info.section, |findings, input| {
+        let mut reader = Reader { bytes: self.bytes, tell };
+        reader.section(info.section, |tell, input| {
             let mut records = Records::new(input.clone())?;
-            let value = read(&mut records, findings);
-            findings.append(&mut records.findings);
+            let value = read(&mut records, tell);
             *input = records.input;
             value
-        });
-        *findings = reader.findings;
-        value
+        })
     }
 }
 
-/// Reads sections, and notes what is wrong with them.
-struct Reader<'a> {
+/// Reads sections, and tells what is wrong with them.
+struct Reader<'a, 't> {
     bytes: &'a [u8],
-    findings: Vec<Finding>,
+    tell: Tell<'t>,
 }
 
-impl<'a> Reader<'a> {
-    /// Reads a section with `read`; a defect of it is noted, and `None` given.
+impl<'a> Reader<'a, '_> {
+    /// Reads a section with `read`; a defect of it is told, and `None` given.
     fn section<T>(
         &mut self,
         section: Section,
-        read: impl FnOnce(&mut Vec<Finding>, &mut Input<'a>) -> Result<T, Finding>,
+        read: impl FnOnce(Tell<'_>, &mut Input<'a>) -> Result<T, Finding>,
     ) -> Option<T> {
         let part = Part::Section(section.kind?);
         let (start, end) = (section.start as usize, (section.start + section.size) as usize);
         let mut input = Input::new(self.bytes, part, start + 1, end);
         input.set_encoding(if section.compact { Encoding::Compact } else { Encoding::Normal });
-        match read(&mut self.findings, &mut input) {
+        match read(self.tell, &mut input) {
             Ok(value) => {
                 if input.left() > 0 {
                     self.note(input.offset(), Defect::Trailing(input.left() as u64));
@@ -139,14 +131,14 @@ impl<'a> Reader<'a> {
                 Some(value)
             }
             Err(finding) => {
-                self.findings.push(finding);
+                (self.tell)(finding);
                 None
             }
         }
     }
 
     fn note(&mut self, offset: u64, defect: Defect) {
-        self.findings.push(Finding { offset, defect });
+        (self.tell)(Finding { offset, defect });
     }
 }
 
@@ -157,8 +149,8 @@ struct Reference {
     section: u32,
 }
 
-struct Opener<'a> {
-    reader: Reader<'a>,
+struct Opener<'a, 't> {
+    reader: Reader<'a, 't>,
     /// By the number they are referred to with.
     sections: Vec<Section>,
     symbols: Symbols,
@@ -170,7 +162,7 @@ struct Opener<'a> {
     shared_bytes_left: u64,
 }
 
-impl<'a> Opener<'a> {
+impl<'a> Opener<'a, '_> {
     /// The section with a number, if it has the type due.
     fn find(&mut self, offset: u64, index: u32, expected: u8) -> Option<Section> {
         let defect = match self.sections.get(index as usize) {
@@ -242,13 +234,11 @@ impl<'a> Opener<'a> {
         let names = self.own(file.offset, file.symbol_names, section::SYMBOL_NAMES);
         let Self { reader, symbols, ids, string_bytes_left, .. } = self;
         let strings = strings.and_then(|section| {
-            reader.section(section, |findings, input| {
-                trie::decode(input, string_bytes_left, findings)
-            })
+            reader.section(section, |tell, input| trie::decode(input, string_bytes_left, tell))
         });
         let (Some(strings), Some(names)) = (strings, names) else { return Vec::new() };
         let path = (!file.path.is_empty()).then(|| symbols.file(file.path));
-        let references = reader.section(names, |findings, input| {
+        let references = reader.section(names, |tell, input| {
             let start = input.offset();
             let number = input.count(4, 3)?;
             let (mut references, mut names_seen) = (Vec::new(), BTreeSet::new());
@@ -270,7 +260,7 @@ impl<'a> Opener<'a> {
                     return input.error(offset, Defect::DuplicateSymbol(id));
                 }
                 if name.is_empty() {
-                    findings.push(Finding { offset, defect: Defect::NoName });
+                    tell(Finding { offset, defect: Defect::NoName });
                 }
                 if info != NO_INFO {
                     references.push(Reference { offset, symbol, section: info });
@@ -279,7 +269,7 @@ impl<'a> Opener<'a> {
             let expected = u64::from(file.ids.end.saturating_sub(file.ids.start));
             if expected != number as u64 {
                 let defect = Defect::MissingSymbols { expected, found: number as u64 };
-                findings.push(Finding { offset: start, defect });
+                tell(Finding { offset: start, defect });
             }
             Ok(references)
         });

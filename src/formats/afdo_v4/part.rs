@@ -1,13 +1,15 @@
 //! A part of a file as a profile: some of its functions, and of the symbols those they speak of.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use hashbrown::{HashMap, HashSet};
 
 use super::body::body;
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Findings};
 use super::lookup::{self, Source};
 use super::records::Records;
+use super::trie;
 use crate::profile::{Function, Profile, Summary, SymbolId};
 
 /// Functions of a file.
@@ -18,7 +20,7 @@ pub struct Part {
     /// The summary of the whole file, as it stands there.
     pub summary: Summary,
     /// What was tolerated.
-    pub findings: Vec<Finding>,
+    pub findings: Findings,
 }
 
 /// Reads the functions that `wanted` lets through, of the sources that `from` lets through.
@@ -43,7 +45,8 @@ pub fn decode(
         symbols: HashMap::new(),
         owned,
         shared_bytes_left: bytes.len() as u64,
-        findings: Vec::new(),
+        string_bytes_left: trie::most_bytes(bytes.len()),
+        findings: Findings::default(),
     };
     for source in file.sources().iter().filter(|source| from(source.path)) {
         reader.source(source, &wanted)?;
@@ -61,7 +64,8 @@ struct Reader<'a> {
     owned: HashSet<u32>,
     /// Bytes of info sections that may be read once more, for further symbols (D19).
     shared_bytes_left: u64,
-    findings: Vec<Finding>,
+    string_bytes_left: usize,
+    findings: Findings,
 }
 
 impl<'a> Reader<'a> {
@@ -107,10 +111,10 @@ impl<'a> Reader<'a> {
 
     fn function(&mut self, mut records: Records<'_>) -> Result<Function, Finding> {
         let (head_count, timestamp) = (records.head_count, records.timestamp);
-        let mut findings = Vec::new();
-        let body = body(&mut records, &mut findings, |id| self.symbol(id))?;
-        self.findings.append(&mut records.findings);
-        self.findings.append(&mut findings);
+        let mut findings = mem::take(&mut self.findings);
+        let mut note = |finding| _ = findings.note(finding);
+        let body = body(&mut records, &mut note, |id| self.symbol(id))?;
+        self.findings = findings;
         Ok(Function { head_count, timestamp, body })
     }
 
@@ -123,6 +127,9 @@ impl<'a> Reader<'a> {
         let source = self.file.source_of(id).ok_or(unknown)?;
         let (mut strings, mut names) = (self.file.strings(source)?, HashMap::new());
         while let Some((number, name)) = strings.next()? {
+            let left = self.string_bytes_left.checked_sub(name.len());
+            let bomb = Finding { offset: source.offset, defect: Defect::Trie };
+            self.string_bytes_left = left.ok_or(bomb)?;
             names.insert(number, name.to_vec());
         }
         let path = (!source.path.is_empty()).then(|| self.profile.symbols.file(source.path));

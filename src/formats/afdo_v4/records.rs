@@ -1,8 +1,9 @@
 //! The locations of a function, read one after the other and without a copy.
 
 use alloc::vec::Vec;
+use core::mem;
 
-use super::check::{Defect, Finding};
+use super::check::{Defect, Finding, Findings, Tell};
 use super::number::Input;
 use super::{HIGH, location};
 use crate::profile::{DEEPEST, Position};
@@ -18,7 +19,7 @@ pub struct Records<'a> {
     /// Rank by first execution, 0 if unknown.
     pub timestamp: u64,
     /// What was tolerated so far.
-    pub findings: Vec<Finding>,
+    pub findings: Findings,
     pub(super) input: Input<'a>,
     /// Locations still to come, of the function and of each body that is open.
     left: Vec<usize>,
@@ -60,10 +61,26 @@ impl<'a> Records<'a> {
     pub(super) fn new(mut input: Input<'a>) -> Result<Self, Finding> {
         let (head_count, timestamp) = (input.u64()?, input.u64()?);
         let left = Vec::from([input.count(4, 2)?]);
-        Ok(Self { head_count, timestamp, findings: Vec::new(), input, left, targets: None })
+        Ok(Self {
+            head_count,
+            timestamp,
+            findings: Findings::default(),
+            input,
+            left,
+            targets: None,
+        })
     }
 
-    fn read(&mut self) -> Result<Option<Record>, Finding> {
+    /// The next record; tells what is tolerated on the way instead of taking note of it.
+    pub(super) fn next_or_tell(&mut self, tell: Tell<'_>) -> Option<Result<Record, Finding>> {
+        let record = self.read(tell);
+        if record.is_err() {
+            (self.left, self.targets) = (Vec::new(), None);
+        }
+        record.transpose()
+    }
+
+    fn read(&mut self, tell: Tell<'_>) -> Result<Option<Record>, Finding> {
         loop {
             if let Some((position, left)) = self.targets.take_if(|(_, left)| *left > 0) {
                 self.targets = Some((position, left - 1));
@@ -74,20 +91,21 @@ impl<'a> Records<'a> {
             }
             let Some(left) = self.left.last_mut() else { return Ok(None) };
             *left -= 1;
-            if let Some(record) = self.location()? {
+            if let Some(record) = self.location(tell)? {
                 return Ok(Some(record));
             }
         }
     }
 
     /// Reads a location up to what is inlined there; `None` if targets follow, or nothing known.
-    fn location(&mut self) -> Result<Option<Record>, Finding> {
+    fn location(&mut self, tell: Tell<'_>) -> Result<Option<Record>, Finding> {
         let offset = self.input.offset();
+        let mut note = |defect| tell(Finding { offset, defect });
         let first = self.input.byte()?;
         let line = self.input.u24()?;
         let discriminator = if first & HIGH != 0 { self.input.u16()? } else { 0 };
         if first & HIGH != 0 && discriminator == 0 {
-            self.note(offset, Defect::ZeroDiscriminator);
+            note(Defect::ZeroDiscriminator);
         }
         let position = Position { line, discriminator };
         let what = match first & !HIGH {
@@ -100,7 +118,7 @@ impl<'a> Records<'a> {
             location::CALLED_SEVERAL => {
                 let number = self.input.count(4, 2)?;
                 if number < 2 {
-                    self.note(offset, Defect::Targets(number as u32));
+                    note(Defect::Targets(number as u32));
                 }
                 self.targets = Some((position, number));
                 return Ok(None);
@@ -109,7 +127,7 @@ impl<'a> Records<'a> {
             kind => {
                 let size = self.input.u32()?;
                 self.input.take(size as usize)?;
-                self.note(offset, Defect::UnknownLocation(kind));
+                note(Defect::UnknownLocation(kind));
                 return Ok(None);
             }
         };
@@ -134,20 +152,15 @@ impl<'a> Records<'a> {
     fn depth(&self) -> usize {
         self.left.len() - 1
     }
-
-    fn note(&mut self, offset: u64, defect: Defect) {
-        self.findings.push(Finding { offset, defect });
-    }
 }
 
 impl Iterator for Records<'_> {
     type Item = Result<Record, Finding>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let record = self.read();
-        if record.is_err() {
-            (self.left, self.targets) = (Vec::new(), None);
-        }
-        record.transpose()
+        let mut findings = mem::take(&mut self.findings);
+        let record = self.next_or_tell(&mut |finding| _ = findings.note(finding));
+        self.findings = findings;
+        record
     }
 }

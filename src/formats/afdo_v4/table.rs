@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::check::{Defect, Finding, Part};
+use super::check::{Defect, Finding, Part, Tell};
 use super::number::{Encoding, Input, Output};
 use super::{HIGH, MAGIC, section};
 
@@ -112,22 +112,21 @@ pub(super) const fn encoding(first: u8) -> Encoding {
 }
 
 impl Table {
-    /// Reads the header and the first byte of each section. What is wrong with single sections goes
-    /// to `findings`.
-    pub fn decode(bytes: &[u8], findings: &mut Vec<Finding>) -> Result<Self, Finding> {
+    /// Reads the header and the first byte of each section; tells what is wrong with single sections.
+    pub fn decode(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<Self, Finding> {
         let extents = Extents::decode(bytes)?;
         if extents.flags & !HIGH != 0 {
             let defect = Defect::HeaderFlags(extents.flags & !HIGH);
-            findings.push(Finding { offset: MAGIC.len() as u64, defect });
+            tell(Finding { offset: MAGIC.len() as u64, defect });
         }
-        let mut section = |extent: &Extent| section_at(extent, bytes, findings);
+        let mut section = |extent: &Extent| section_at(extent, bytes, tell);
         let table = Self {
             summary: section(&extents.summary),
             file_names: section(&extents.file_names),
             entries: extents.entries.iter().map(&mut section).collect(),
             compact: extents.compact,
         };
-        table.check(extents.end, findings);
+        table.check(extents.end, tell);
         Ok(table)
     }
 
@@ -141,18 +140,18 @@ impl Table {
         sections
     }
 
-    fn check(&self, header: u64, findings: &mut Vec<Finding>) {
+    fn check(&self, header: u64, tell: Tell<'_>) {
         let expected = [(self.summary, section::SUMMARY), (self.file_names, section::FILE_NAMES)];
         for (section, expected) in expected {
             if let Some(found) = section.kind.filter(|&kind| kind != expected) {
                 let defect = Defect::SectionType { expected, found };
-                findings.push(Finding { offset: section.start, defect });
+                tell(Finding { offset: section.start, defect });
             }
         }
         let mut end = header;
         for section in self.by_offset().iter().filter(|section| section.kind.is_some()) {
             if section.start < end {
-                findings.push(Finding { offset: section.start, defect: Defect::Overlap });
+                tell(Finding { offset: section.start, defect: Defect::Overlap });
             }
             end = end.max(section.start + section.size);
         }
@@ -164,18 +163,18 @@ impl Table {
                 Some(kind @ (0 | 6..)) => Defect::UnknownSection(kind),
                 _ => continue,
             };
-            findings.push(Finding { offset: section.start, defect });
+            tell(Finding { offset: section.start, defect });
         }
     }
 }
 
-fn section_at(extent: &Extent, bytes: &[u8], findings: &mut Vec<Finding>) -> Section {
+fn section_at(extent: &Extent, bytes: &[u8], tell: Tell<'_>) -> Section {
     let &Extent { at, start, size } = extent;
     let is_inside = size > 0 && extent.range().end <= bytes.len() as u64;
     let first = bytes.get(start as usize).filter(|_| is_inside);
     let Some(&first) = first else {
         let missing = extent.range().end.saturating_sub(bytes.len() as u64);
-        findings.push(Finding { offset: at, defect: Defect::OutOfBounds { start, size, missing } });
+        tell(Finding { offset: at, defect: Defect::OutOfBounds { start, size, missing } });
         return Section { start, size, kind: None, compact: false };
     };
     Section { start, size, kind: Some(first & !HIGH), compact: first & HIGH != 0 }

@@ -1,6 +1,8 @@
 //! What can be wrong with a text.
 
-use core::fmt;
+use core::{fmt, mem};
+
+use crate::formats::Found;
 
 /// What is wrong with a text, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +14,12 @@ pub struct TextError {
     /// The defect.
     pub defect: Defect,
 }
+
+/// Defects of a text, by their kinds.
+pub type Findings = crate::formats::Findings<TextError>;
+
+/// Who is told of defects that are tolerated.
+pub(super) type Tell<'t> = &'t mut dyn FnMut(TextError);
 
 /// A defect of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +44,8 @@ pub enum Defect {
     DuplicateLocation,
     /// A second function of the same name and file.
     DuplicateFunction,
+    /// The summary is not that of the counts.
+    Summary,
 }
 
 impl fmt::Display for TextError {
@@ -51,9 +61,20 @@ impl fmt::Display for TextError {
             Defect::Path => f.write_str("expected a file name that has no NUL"),
             Defect::DuplicateLocation => f.write_str("second record of its kind for this place"),
             Defect::DuplicateFunction => f.write_str("second function of this name and file"),
+            Defect::Summary => f.write_str("summary differs from the counts"),
             Defect::Depth => f.write_str("functions inlined into each other too deep"),
         }
     }
 }
 
 impl core::error::Error for TextError {}
+
+impl Found for TextError {
+    fn place(&self) -> (u64, u64) {
+        (self.line.into(), self.column.into())
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        mem::discriminant(&self.defect) == mem::discriminant(&other.defect)
+    }
+}

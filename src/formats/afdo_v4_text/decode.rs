@@ -3,8 +3,8 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::check::{Defect, TextError};
-use super::scanner::Scanner;
+use super::check::{Defect, Findings, Tell, TextError};
+use super::scanner::{Lines, Scanner};
 use crate::profile::{Body, Cutoff, DEEPEST, Function, Position, Profile, Summary, SymbolId};
 
 /// What a text says.
@@ -15,45 +15,66 @@ pub struct Decoded {
     /// The summary as it stands in the text.
     pub summary: Summary,
     /// Defects that were tolerated.
-    pub findings: Vec<TextError>,
+    pub findings: Findings,
 }
 
 /// Reads a text.
 pub fn decode(text: &[u8]) -> Result<Decoded, TextError> {
+    decode_and_tell(text, &mut |_| {})
+}
+
+/// The same, telling every defect as it is found.
+pub fn decode_and_tell(text: &[u8], tell: &mut dyn FnMut(TextError)) -> Result<Decoded, TextError> {
+    let mut findings = Findings::default();
+    let mut note = |found: TextError| {
+        tell(found.clone());
+        findings.note(found);
+    };
     // Twice: targets are known by ids whose names may stand anywhere.
-    let mut names = Parser::new(text);
+    let mut ignore = |_| {};
+    let mut names = Parser::new(text, &mut ignore);
     names.top_level()?;
-    let mut parser = Parser { files: names.files, names: names.names, ..Parser::new(text) };
+    let (files, names) = (names.files, names.names);
+    let mut parser = Parser { files, names, ..Parser::new(text, &mut note) };
     parser.names_are_known = true;
     parser.top_level()?;
-    let Parser { words, profile, summary, findings, .. } = parser;
-    let findings = words.errors(findings);
+    let Parser { profile, summary, summary_at, .. } = parser;
+    if summary != profile.summary() {
+        note(Lines::default().error(text, summary_at, Defect::Summary));
+    }
     Ok(Decoded { profile, summary, findings })
 }
 
 /// A symbol's name and the number of its file.
 type Name<'t> = (&'t [u8], Option<usize>);
 
-struct Parser<'t> {
+struct Parser<'t, 'f> {
     words: Scanner<'t>,
     files: Vec<&'t [u8]>,
     names: BTreeMap<u32, Name<'t>>,
     names_are_known: bool,
     summary: Summary,
+    summary_at: usize,
     profile: Profile,
-    findings: Vec<(usize, Defect)>,
+    text: &'t [u8],
+    /// Those before the last defect.
+    lines: Lines,
+    tell: Tell<'f>,
 }
 
-impl<'t> Parser<'t> {
-    fn new(text: &'t [u8]) -> Self {
+impl<'t, 'f> Parser<'t, 'f> {
+    fn new(text: &'t [u8], tell: Tell<'f>) -> Self {
         Self {
             words: Scanner::new(text),
             files: Vec::new(),
             names: BTreeMap::new(),
             names_are_known: false,
             summary: Summary::default(),
+            summary_at: 0,
             profile: Profile::default(),
-            findings: Vec::new(),
+            text,
+            lines: Lines::default(),
+            tell,
         }
     }
 
@@ -63,11 +84,15 @@ impl<'t> Parser<'t> {
                 None => return Ok(()),
                 Some(b'"') => self.function()?,
                 Some(_) => {
+                    let start = self.words.offset();
                     let keyword = self.words.keyword()?;
                     self.words.expect(b'=', "'='")?;
                     match keyword {
                         b"filenames" => self.file_names()?,
-                        b"summary" => self.summary()?,
+                        b"summary" => {
+                            self.summary_at = start;
+                            self.summary()?;
+                        }
                         b"symbol_names" => self.list(Self::symbol_name)?,
                         _ => self.words.skip()?,
                     }
@@ -304,10 +329,10 @@ impl<'t> Parser<'t> {
         Ok((name, Some(file as usize)))
     }
 
-    /// Notes what is tolerated. The text is read twice, and only the second time counts.
+    /// Tells what is tolerated. The text is read twice, and only the second time counts.
     fn tell(&mut self, found: bool, defect: Defect) {
         if found && self.names_are_known {
-            self.findings.push((self.words.offset(), defect));
+            (self.tell)(self.lines.error(self.text, self.words.offset(), defect));
         }
     }
 

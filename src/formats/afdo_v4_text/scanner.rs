@@ -1,7 +1,5 @@
 //! The words of a text: punctuation, keywords, numbers, quoted strings.
 
-use alloc::vec::Vec;
-
 use super::check::{Defect, TextError};
 
 /// A text, read up to some place. White space before a word is skipped.
@@ -139,17 +137,11 @@ impl<'t> Scanner<'t> {
     pub fn fail<T>(&self, defect: Defect) -> Result<T, TextError> {
         Err(Lines::default().error(self.text, self.at, defect))
     }
-
-    /// Defects at offsets, which must ascend.
-    pub fn errors(&self, found: Vec<(usize, Defect)>) -> Vec<TextError> {
-        let mut lines = Lines::default();
-        found.into_iter().map(|(at, defect)| lines.error(self.text, at, defect)).collect()
-    }
 }
 
 /// Counts lines up to some place.
 #[derive(Default)]
-struct Lines {
+pub struct Lines {
     ended: u32,
     /// Where the last line starts.
     start: usize,
@@ -157,7 +149,8 @@ struct Lines {
 }
 
 impl Lines {
-    fn error(&mut self, text: &[u8], at: usize, defect: Defect) -> TextError {
+    /// A defect at a place, which must not be before that of the last one.
+    pub fn error(&mut self, text: &[u8], at: usize, defect: Defect) -> TextError {
         let at = at.min(text.len());
         for (place, _) in (self.seen..at).zip(&text[self.seen..at]).filter(|(_, b)| **b == b'\n') {
             self.ended += 1;

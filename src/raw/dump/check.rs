@@ -7,22 +7,25 @@ use super::Dump;
 use crate::raw::layout::{MAX_SECTION, SectionKind};
 use crate::raw::reader::{Damage, Defect, Failure, Reader};
 
-/// All defects of a file that claims to be a raw dump.
+/// Tells all defects of a file that claims to be a raw dump.
 ///
 /// After a section whose checksum fails the next one is looked at where the length says it starts;
 /// after a length that is impossible nothing more can be said.
-pub fn check(bytes: &[u8]) -> Vec<Damage> {
-    let mut found = Vec::new();
+pub fn check(bytes: &[u8], tell: &mut dyn FnMut(Damage)) {
+    let mut is_sound = true;
+    let mut note = |damage| {
+        is_sound = false;
+        tell(damage);
+    };
     let mut buffer = Box::new([0; MAX_SECTION]);
     let mut reader = Reader::new(bytes, &mut buffer);
     match reader.start() {
-        Ok(()) => scan(&mut reader, bytes.len() as u64, &mut found),
-        Err(_) => found.push(reader.damage()),
+        Ok(()) => scan(&mut reader, bytes.len() as u64, &mut note),
+        Err(_) => note(reader.damage()),
     }
-    if found.is_empty() {
-        found.extend(Dump::parse(bytes).err());
+    if is_sound && let Err(damage) = Dump::parse(bytes) {
+        tell(damage);
     }
-    found
 }
 
 /// Place, kind and length of every section of a dump.
@@ -44,13 +47,13 @@ pub fn sections(bytes: &[u8]) -> Result<Vec<(u64, SectionKind, u64)>, Damage> {
     }
 }
 
-fn scan(reader: &mut Reader<'_, &[u8]>, length: u64, found: &mut Vec<Damage>) {
+fn scan(reader: &mut Reader<'_, &[u8]>, length: u64, tell: &mut dyn FnMut(Damage)) {
     while reader.offset() < length {
         if reader.next_section().is_ok() {
             continue;
         }
         let damage = reader.damage();
-        found.push(damage);
+        tell(damage);
         if matches!(damage.defect, Defect::Length(_) | Defect::Truncated { .. }) {
             return;
         }
