@@ -10,7 +10,7 @@ use cap::Cap;
 use countersink::formats::afdo_v1_v3::Version;
 use countersink::formats::afdo_v1_v3::rules::Rules;
 use countersink::formats::afdo_v4::encode::{Encoding, encode};
-use countersink::formats::afdo_v4::merge::{File, Merge};
+use countersink::formats::afdo_v4::merge::File;
 use countersink::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text};
 use countersink::profile::{Function, Position, Profile};
 use harness::Workshop;
@@ -99,9 +99,7 @@ fn a_million_defects() {
     MEMORY.set_limit(MEMORY.allocated() + MOST_MEMORY).unwrap();
     let numbers = [
         afdo_v4::decode::decode(&v4).unwrap().findings.kinds()[0].number,
-        File::open(&v4, 1)
-            .map(|file| Merge::new(vec![file], Encoding::Compact))
-            .map_or(0, |merge| merge.part(0).unwrap().findings[0].1.kinds()[0].number),
+        File::open(&v4, 1).unwrap_or_else(|error| panic!("{error}")).findings.kinds()[0].number,
         afdo_v4::part::decode(&v4, |_| true, |_| true).unwrap().findings.kinds()[0].number,
         afdo_v1_v3::decode::decode(&v2.bytes).unwrap().findings.kinds()[0].number,
         afdo_v4_text::decode::decode(text.as_bytes()).unwrap().findings.kinds()[0].number,

@@ -5,6 +5,9 @@ mod golden;
 use countersink::formats::afdo_v4::check::Defect;
 use countersink::formats::afdo_v4::decode::{decode, decode_all};
 use countersink::formats::afdo_v4::encode::{Encoding, encode, encode_with_summary};
+use countersink::formats::afdo_v4::merge::File;
+use countersink::formats::afdo_v4_text;
+use countersink::profile::Summary;
 use golden::{example, mini, mini_summary, sha256};
 
 const MINI_COMPACT: &str = "\
@@ -82,4 +85,50 @@ fn a_wrong_summary_is_noticed() {
     let written = encode_with_summary(&mini(), &summary, Encoding::Normal).unwrap();
     let findings = decode(&written).unwrap().findings;
     assert_eq!(findings.iter().map(|f| f.defect).collect::<Vec<_>>(), [Defect::Summary]);
+}
+
+/// Whoever reads a file finds the same in it: the one who adds it up does not decode it as a whole.
+#[test]
+fn all_readers_agree_about_summaries_and_what_is_there_twice() {
+    let agree = |bytes: &[u8]| {
+        let read = decode(bytes).unwrap().findings;
+        let added = File::open(bytes, 1).unwrap_or_else(|error| panic!("{error}")).findings;
+        assert_eq!(added, read);
+        read.iter().map(|finding| finding.defect).collect::<Vec<_>>()
+    };
+    let profile = example();
+    let right = profile.summary();
+    assert_eq!(agree(&encode(&profile, Encoding::Compact).unwrap()), []);
+    let with = |change: &dyn Fn(&mut Summary)| {
+        let mut summary = right.clone();
+        change(&mut summary);
+        encode_with_summary(&profile, &summary, Encoding::Compact).unwrap()
+    };
+    let changes: [&dyn Fn(&mut Summary); 10] = [
+        &|summary| summary.total_count += 1,
+        &|summary| summary.max_count -= 1,
+        &|summary| summary.max_function_count += 1,
+        &|summary| summary.counts -= 1,
+        &|summary| summary.functions += 1,
+        &|summary| summary.cutoffs[3].min_count += 1,
+        &|summary| summary.cutoffs[3].min_count -= 1,
+        &|summary| summary.cutoffs[15].counts += 1,
+        &|summary| summary.cutoffs[0] = summary.cutoffs[15],
+        &|summary| summary.cutoffs.truncate(15),
+    ];
+    for (place, change) in changes.into_iter().enumerate() {
+        assert_eq!(agree(&with(change)), [Defect::Summary], "{place}");
+    }
+    // Two records of line 1, and a body of `g` twice; the summary is that of the sums.
+    let twice = "\"f\":-1(1:9:0) = { locations = { 1 = 5, 1 = 6, 2 = 1 }, inlined = {
+        3 = \"g\":-1(2) = { locations = { 1 = 7 } }, 3 = \"g\":-1(2) = { locations = { 1 = 8 } } } }";
+    let sum = afdo_v4_text::decode::decode(twice.as_bytes()).unwrap().profile;
+    let apart = twice.replace("1 = 6", "4 = 6").replacen("3 = \"g\"", "5 = \"g\"", 1);
+    let apart = afdo_v4_text::decode::decode(apart.as_bytes()).unwrap().profile;
+    let mut bytes = encode_with_summary(&apart, &sum.summary(), Encoding::Normal).unwrap();
+    for (from, to) in [([2, 0, 0, 4], [2, 0, 0, 1]), ([6, 0, 0, 5], [6, 0, 0, 3])] {
+        let at = bytes.windows(4).rposition(|at| at == from).unwrap();
+        bytes[at..at + 4].copy_from_slice(&to);
+    }
+    assert_eq!(agree(&bytes), [Defect::DuplicateLocation; 2]);
 }

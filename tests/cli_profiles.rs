@@ -4,6 +4,8 @@ mod harness;
 
 use std::fmt::Write;
 
+use countersink::formats::afdo_v4::encode::{Encoding, encode};
+use countersink::profile::{Function, Profile};
 use harness::Workshop;
 use serde_json::Value;
 
@@ -232,6 +234,123 @@ fn check_prints_as_much_as_is_asked_for() {
         some[101],
         "many: 199 more like 2:45: second record of its kind for this place; --all prints them"
     );
+}
+
+/// Files of some kilobytes whose names, written out, have megabytes: neither many nor few of them take
+/// more memory than is there.
+#[test]
+fn merge_of_bombs() {
+    let shop = Workshop::new();
+    for number in 0..24 {
+        let (mut profile, beginning) = (Profile::default(), format!("{number:02}").repeat(10_000));
+        for name in 1000..1850 {
+            let symbol = profile.symbols.symbol(format!("{beginning}{name}").as_bytes(), None);
+            profile.add(symbol, Function::default());
+        }
+        let bytes = encode(&profile, Encoding::Compact).unwrap();
+        assert!(bytes.len() < 60_000, "{}", bytes.len());
+        shop.write(&number.to_string(), bytes);
+    }
+    let merged = |files: &str| {
+        let tool = env!("CARGO_BIN_EXE_countersink");
+        let script = format!("ulimit -v 1200000; {tool} -j2 merge {files} -o sum");
+        shop.command("sh").args(["-c", &script]).output().unwrap()
+    };
+    let output = merged(&"0 1 ".repeat(30));
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(text(&shop, &["check", "sum"]), "");
+    // What they mean together is out of all proportion, and the file that was there stays.
+    let sum = shop.read("sum");
+    let output = merged(&(0..24).map(|number| format!("{number} ")).collect::<String>());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("countersink: the sum: ") && said.lines().count() == 1, "{said}");
+    assert!(shop.read("sum") == sum);
+}
+
+/// What a compiler makes of a profile is made of the sum, as `convert` does it.
+#[test]
+fn merge_for_a_compiler_adds_before_it_chooses() {
+    let shop = Workshop::new();
+    for (name, counts) in [("a", [10, 0, 3]), ("b", [0, 20, 4]), ("c", [5, 5, 5])] {
+        let [first, second, third] = counts;
+        shop.write(
+            name,
+            format!(
+                "filenames = {{ \"x/a.c\", \"y/a.c\" }}
+symbol_names = {{ 9 = \"cb.part.0\":0 }}
+\"f\":0(1:{first}:0) = {{
+  locations = {{ 3.1 = {first}, 3.2 = {second}, 70000 = 1 }},
+  callsites = {{ 3.2 -> {{ 9 = {second} }} }},
+  inlined = {{ 4 = \"g\":0(2) = {{ locations = {{ 1 = {third}, 1.1 = {second} }} }} }}
+}}
+\"g\":1(3:{third}:0) = {{ locations = {{ 1 = {third}, 1.4 = {first} }} }}
+\"g.constprop.0\":0(4:{second}:0) = {{ locations = {{ 1 = {first}, 1.4 = {second} }} }}
+"
+            ),
+        );
+    }
+    for chosen in [
+        "--to=v1",
+        "--to=v2",
+        "--to=v3",
+        "--to=v407",
+        "--to=v4",
+        "--to=v4-text",
+        "--to=json",
+        "--for-gcc=10",
+        "--for-gcc=12",
+        "--for-gcc=13",
+        "--for-gcc=16",
+    ] {
+        let converted = shop.tool_output(&["convert", "a", "b", "c", chosen]);
+        for order in [["a", "b", "c"], ["c", "b", "a"]] {
+            let merged = shop.tool_output(&[&["merge"], &order[..], &[chosen, "-o", "-"]].concat());
+            assert!(merged == converted, "{chosen} {order:?}");
+        }
+    }
+    shop.tool_output(&["merge", "a", "b", "--for-gcc=12", "-o", "sum"]);
+    assert!(functions(&shop, "sum", &["f"]).contains("\n  3: 20  cb 20\n"));
+}
+
+/// Whatever is read first.
+#[test]
+fn warnings_have_the_order_of_the_inputs() {
+    let shop = shop();
+    let odd = "summary = { total_count = 1 }\n";
+    shop.write("odd", DAY.replace("symbol_names", &format!("{odd}symbol_names")));
+    shop.tool_output(&["convert", "odd", "--keep-summary", "-o", "odd.v4"]);
+    let mut inputs = Vec::new();
+    for number in 0..20 {
+        let name = format!("{number:02}");
+        // Files that take long come before those that do not.
+        let many = "1 = 1, ".repeat(if number % 3 == 0 { 20_000 } else { 0 });
+        let text = format!(
+            "filenames = {{ }}\n{odd}\"f\":-1(1:0:0) = {{ locations = {{ {many}2 = 1 }} }}"
+        );
+        match number % 3 {
+            1 => shop.write(&name, shop.read("odd.v4")),
+            _ => shop.write(&name, text),
+        };
+        inputs.push(name);
+    }
+    let merged = |more: &[&str]| {
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let output = shop.tool(&[&["merge", "-o", "sum"], &inputs[..], more].concat());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = merged(&["-j1"]);
+    let names: Vec<&str> = said.lines().map(|line| line.split(": ").nth(1).unwrap()).collect();
+    assert!(names.is_sorted() && names.len() == 27, "{said}");
+    for _ in 0..5 {
+        assert_eq!(merged(&["-j2"]), said);
+    }
+    // Of a file that cannot be read nothing is said before what there is to say of those before it.
+    shop.write("10", "nothing");
+    let (one, two) = (merged(&["-j1"]), merged(&["-j2"]));
+    assert_eq!(one, two);
+    assert!(one.lines().last().unwrap().starts_with("countersink: 10: "), "{one}");
+    assert!(said.starts_with(one.rsplit_once("countersink: 10: ").unwrap().0));
 }
 
 #[test]

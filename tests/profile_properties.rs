@@ -115,7 +115,6 @@ fn opened(file: &[u8], weight: u64) -> File<'_> {
 
 fn added(merge: Merge<'_>) -> Vec<u8> {
     let parts: Vec<_> = (0..merge.functions()).map(|n| merge.part(n).unwrap()).collect();
-    assert!(parts.iter().all(|part| part.findings.is_empty()));
     merge.finish(parts).unwrap()
 }
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::binary::World;
 use super::cores::Cores;
 use super::error::{Error, Result};
-use super::input::{Format, Input};
+use super::input::{Decoded, Format, Input};
 use super::names::warn_of_ambiguous;
 use super::notes::{Files, Found, Missing, Places, display};
 use super::output::{self, Ready};
@@ -160,8 +160,9 @@ impl Convert {
         let [input] = inputs else {
             return Err(Error::new("--keep-summary: a sum has one of its own"));
         };
-        let (profile, summary) = input.profile_and_summary()?;
+        let Decoded { profile, summary, warnings } = input.decode()?;
         let summary = summary.ok_or_else(|| Error::about(&input.name, "has no summary to keep"))?;
+        input.warn(&warnings);
         Ok((profile, summary))
     }
 

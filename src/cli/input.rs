@@ -9,7 +9,7 @@ use super::error::{Context, Error, Result};
 use super::fold;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Names, Rules};
-use crate::formats::{Findings, Found, afdo_v1_v3, afdo_v4, afdo_v4_text};
+use crate::formats::{Findings, Found, Kind, afdo_v1_v3, afdo_v4, afdo_v4_text};
 use crate::profile::{Profile, Summary};
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC as DUMP_MAGIC;
@@ -23,6 +23,15 @@ pub struct Input {
     pub bytes: Vec<u8>,
     /// What kind of file it is.
     pub format: Format,
+}
+
+/// A profile that has been read.
+pub struct Decoded {
+    pub profile: Profile,
+    /// The summary as it stands there, if there is one.
+    pub summary: Option<Summary>,
+    /// What was tolerated.
+    pub warnings: Vec<String>,
 }
 
 /// Kinds of files.
@@ -145,27 +154,28 @@ impl Input {
 
     /// The profile in it, with one warning for each kind of defect that was tolerated.
     pub fn profile(&self) -> Result<Profile> {
-        let (profile, _) = self.profile_and_summary()?;
-        Ok(profile)
+        let decoded = self.decode()?;
+        self.warn(&decoded.warnings);
+        Ok(decoded.profile)
     }
 
-    /// The same, with the summary as it stands there, if there is one.
-    pub fn profile_and_summary(&self) -> Result<(Profile, Option<Summary>)> {
+    /// The profile in it, and what there is to be said of it.
+    pub fn decode(&self) -> Result<Decoded> {
         match self.format {
             Format::V4 => {
                 let decoded = afdo_v4::decode::decode(&self.bytes).about(&self.name)?;
-                self.warn(&decoded.findings);
-                Ok((decoded.profile, Some(decoded.summary)))
+                let warnings = warnings(&decoded.findings);
+                Ok(Decoded { profile: decoded.profile, summary: Some(decoded.summary), warnings })
             }
             Format::V4Text => {
                 let decoded = afdo_v4_text::decode::decode(&self.bytes).about(&self.name)?;
-                self.warn(&decoded.findings);
-                Ok((decoded.profile, Some(decoded.summary)))
+                let warnings = warnings(&decoded.findings);
+                Ok(Decoded { profile: decoded.profile, summary: Some(decoded.summary), warnings })
             }
             Format::V1V3(_) => {
                 let decoded = afdo_v1_v3::decode::decode(&self.bytes).about(&self.name)?;
-                self.warn(&decoded.findings);
-                Ok((decoded.profile, decoded.summary))
+                let warnings = warnings(&decoded.findings);
+                Ok(Decoded { profile: decoded.profile, summary: decoded.summary, warnings })
             }
             Format::Dump | Format::Gcda | Format::Gcno => {
                 let found = self.format.name();
@@ -187,16 +197,19 @@ impl Input {
         self.profile()
     }
 
-    /// One warning a kind, with the number of its likes.
-    pub fn warn<F: Found + Display>(&self, findings: &Findings<F>) {
-        for kind in findings.kinds() {
-            let more = match kind.number {
-                1 => String::new(),
-                number => format!(" (and {} more)", number - 1),
-            };
-            super::warn(&self.name, format!("{}{more}", kind.first[0]));
-        }
+    /// Says what was tolerated.
+    pub fn warn(&self, warnings: &[String]) {
+        warnings.iter().for_each(|warning| super::warn(&self.name, warning));
     }
+}
+
+/// One warning a kind, with the number of its likes.
+pub fn warnings<F: Found + Display>(findings: &Findings<F>) -> Vec<String> {
+    let warning = |kind: &Kind<F>| match kind.number {
+        1 => kind.first[0].to_string(),
+        number => format!("{} (and {} more)", kind.first[0], number - 1),
+    };
+    findings.kinds().iter().map(warning).collect()
 }
 
 /// Says that there are counts which are not in a dump.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::binary::hexadecimal;
 use super::convert::ConvertSources;
 use super::error::{Context, Error, Result};
-use super::input::{Format, Input};
+use super::input::{Format, Input, warnings};
 use super::names::{Names, Wanted, text};
 use super::{Outcome, output};
 use crate::formats::afdo_v4::check::Part;
@@ -162,7 +162,7 @@ impl Show {
         let decode = |is_wanted: &dyn Fn(&[u8]) -> bool| {
             let part = afdo_v4::part::decode(&input.bytes, |path| self.is_source(path), is_wanted);
             let part = part.about(&input.name)?;
-            input.warn(&part.findings);
+            input.warn(&warnings(&part.findings));
             Ok(part.profile)
         };
         let Some(name) = &self.function else { return decode(&|_| true) };

@@ -22,7 +22,7 @@ pub use files::Found;
 /// The maps of bodies and records.
 pub use litemap::LiteMap as Map;
 pub use rewrite::Factor;
-pub use summary::{CUTOFFS, Cutoff, LARGEST_COUNT, Summary, Tally};
+pub use summary::{Audit, CUTOFFS, Cutoff, LARGEST_COUNT, Summary, Tally};
 pub use symbols::{Adopted, FileId, SymbolId, Symbols};
 
 /// Deepest nesting of inlined bodies that is read from files, so that no file exhausts the stack.

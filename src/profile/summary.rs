@@ -89,6 +89,90 @@ impl Tally {
     }
 }
 
+/// Whether a summary is that of counts which are seen one by one, and none of them kept.
+pub struct Audit<'s> {
+    summary: &'s Summary,
+    functions: u64,
+    max_function_count: u64,
+    total: u128,
+    max_count: u64,
+    /// The smallest counts of the summary's cutoffs, descending, each once, and what was seen of counts
+    /// that are at least as large, but smaller than the one before.
+    ranges: Vec<Range>,
+    /// Counts below all of these.
+    others: u64,
+}
+
+#[derive(Default)]
+struct Range {
+    least: u64,
+    counts: u64,
+    sum: u128,
+    /// Those of the counts that are the smallest one.
+    equal: u64,
+}
+
+impl<'s> Audit<'s> {
+    /// Of no counts yet.
+    pub fn new(summary: &'s Summary) -> Self {
+        let mut least: Vec<u64> = summary.cutoffs.iter().map(|cutoff| cutoff.min_count).collect();
+        least.sort_unstable_by_key(|&least| Reverse(least));
+        least.dedup();
+        let range = |least| Range { least, ..Range::default() };
+        let ranges = least.into_iter().map(range).collect();
+        let (functions, max_function_count, total, max_count, others) = (0, 0, 0, 0, 0);
+        Self { summary, functions, max_function_count, total, max_count, ranges, others }
+    }
+
+    /// Sees a function of this head count.
+    pub fn function(&mut self, head_count: u64) {
+        self.functions += 1;
+        self.max_function_count = self.max_function_count.max(head_count.min(LARGEST_COUNT));
+    }
+
+    /// Sees a count.
+    pub fn count(&mut self, count: u64) {
+        let count = count.min(LARGEST_COUNT);
+        self.total += u128::from(count);
+        self.max_count = self.max_count.max(count);
+        let place = self.ranges.partition_point(|range| range.least > count);
+        let Some(range) = self.ranges.get_mut(place) else {
+            self.others += 1;
+            return;
+        };
+        range.counts += 1;
+        range.sum += u128::from(count);
+        range.equal += u64::from(range.least == count);
+    }
+
+    /// Whether the summary is that of what was seen.
+    pub fn is_right(&self) -> bool {
+        let Summary { total_count, max_count, max_function_count, counts, functions, cutoffs } =
+            self.summary;
+        let seen = self.others + self.ranges.iter().map(|range| range.counts).sum::<u64>();
+        let total = u64::try_from(self.total).unwrap_or(u64::MAX);
+        (*total_count, *max_count, *max_function_count, *counts, *functions)
+            == (total, self.max_count, self.max_function_count, seen, self.functions)
+            && cutoffs.iter().map(|cutoff| cutoff.share).eq(CUTOFFS)
+            && cutoffs.iter().all(|cutoff| self.has(cutoff))
+    }
+
+    /// Whether it takes the counts from the smallest one of a cutoff on, and all of these, to reach its
+    /// share.
+    fn has(&self, cutoff: &Cutoff) -> bool {
+        let wanted = self.total * u128::from(cutoff.share) / 1_000_000;
+        if wanted == 0 {
+            return (cutoff.min_count, cutoff.counts) == (0, 0);
+        }
+        let place = self.ranges.partition_point(|range| range.least > cutoff.min_count);
+        let (counts, sum) = self.ranges[..=place]
+            .iter()
+            .fold((0, 0), |(counts, sum), range| (counts + range.counts, sum + range.sum));
+        let equal = u128::from(self.ranges[place].equal) * u128::from(cutoff.min_count);
+        cutoff.counts == counts && (sum - equal..sum).contains(&(wanted - 1))
+    }
+}
+
 /// The entries for counts in descending order.
 fn cutoffs(counts: &[u64], total: u128) -> Vec<Cutoff> {
     let mut equal_counts = counts.chunk_by(|a, b| a == b);

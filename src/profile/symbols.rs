@@ -101,6 +101,11 @@ impl Symbols {
         self.symbols[symbol.index()].file.map(|file| self.path(file))
     }
 
+    /// Bytes of all names.
+    pub const fn name_bytes(&self) -> usize {
+        self.names.len()
+    }
+
     /// All symbols, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = SymbolId> + use<> {
         (0..self.symbols.len() as u32).map(SymbolId)

@@ -27,8 +27,8 @@ use super::decode::is_loss;
 use super::encode::{EncodeError, Encoder, Encoding};
 use super::number::Output;
 use super::open::Opened;
-use super::records::What;
-use crate::profile::{Body, Function, LARGEST_COUNT, SymbolId, Symbols, Tally};
+use super::records::{Record, What};
+use crate::profile::{Audit, Body, Function, Position, SymbolId, Symbols, Tally};
 
 /// A file that is to be added.
 pub struct File<'a> {
@@ -36,8 +36,8 @@ pub struct File<'a> {
     weight: u64,
     /// Whether functions speak of a symbol, by its place.
     used: Vec<bool>,
-    /// Whether two of its symbols are one in the sum, so that what is found twice need not be.
-    has_equals: bool,
+    /// Whether any of its positions has a discriminator.
+    pub has_discriminators: bool,
     /// What was tolerated.
     pub findings: Findings,
 }
@@ -49,7 +49,7 @@ impl<'a> File<'a> {
         let mut findings = Findings::default();
         let opened = Opened::open(bytes, &mut |finding| _ = findings.note(finding))?;
         let used = vec![false; opened.symbols.iter().count()];
-        let mut file = Self { opened, weight, used, has_equals: false, findings };
+        let mut file = Self { opened, weight, used, has_discriminators: false, findings };
         file.scan();
         match file.findings.fatal() {
             Some(finding) => Err(finding),
@@ -57,23 +57,27 @@ impl<'a> File<'a> {
         }
     }
 
+    /// Bytes of its names, which are in memory.
+    pub const fn name_bytes(&self) -> usize {
+        self.opened.symbols.name_bytes()
+    }
+
     /// Reads all functions, and keeps of them which symbols they speak of.
     fn scan(&mut self) {
-        let Self { opened, used, findings, .. } = self;
+        let Self { opened, used, has_discriminators, findings, .. } = self;
         let mut note = |finding| _ = findings.note(finding);
-        let (mut total, mut counts, mut largest) = (0, 0, 0);
+        let mut audit = Audit::new(&opened.summary);
         for info in &opened.infos {
             used[info.symbol.index()] = true;
+            let (mut order, mut counts) = (Order::default(), Vec::new());
             opened.records(info, &mut note, |records, tell| {
+                audit.function(records.head_count);
                 while let Some(record) = records.next_or_tell(tell) {
                     let record = record?;
+                    *has_discriminators |= record.position.discriminator != 0;
+                    order.see(&record);
                     match record.what {
-                        What::Count(count) => {
-                            let count = count.min(LARGEST_COUNT);
-                            total += u128::from(count);
-                            counts += 1;
-                            largest = count.max(largest);
-                        }
+                        What::Count(count) => counts.push(count),
                         What::Target { symbol: id, .. } | What::Inlined(id) => {
                             used[opened.symbol(record.offset, id)?.index()] = true;
                         }
@@ -81,13 +85,55 @@ impl<'a> File<'a> {
                 }
                 Ok(())
             });
+            if order.is_canonical {
+                counts.into_iter().for_each(|count| audit.count(count));
+                continue;
+            }
+            // What is there twice counts as one; all else has been told.
+            let mut note_twice = |finding: Finding| {
+                if finding.defect == Defect::DuplicateLocation {
+                    note(finding);
+                }
+            };
+            let function = opened.function(info, &mut note_twice).unwrap_or_default();
+            function.body.for_each_record(&mut |record| {
+                record.count.into_iter().for_each(|count| audit.count(count));
+            });
         }
-        let summary = &opened.summary;
-        let total = u64::try_from(total).unwrap_or(u64::MAX);
-        let found = (summary.total_count, summary.counts, summary.max_count);
-        if found != (total, counts, largest) && !findings.iter().any(is_loss) {
+        let is_right = audit.is_right();
+        if !is_right && !findings.iter().any(is_loss) {
             findings.note(Finding { offset: opened.summary_offset, defect: Defect::Summary });
         }
+    }
+}
+
+/// Whether the records of a function are in canonical order, so that none is there twice.
+struct Order {
+    is_canonical: bool,
+    /// The last one of the function, and of each body that is open.
+    last: Vec<Option<Key>>,
+}
+
+/// Position, kind and symbol of a record.
+type Key = (Position, u8, u32);
+
+impl Default for Order {
+    fn default() -> Self {
+        Self { is_canonical: true, last: Vec::new() }
+    }
+}
+
+impl Order {
+    fn see(&mut self, record: &Record) {
+        let (kind, symbol) = match record.what {
+            What::Count(_) => (0, 0),
+            What::Target { symbol, .. } => (1, symbol),
+            What::Inlined(symbol) => (2, symbol),
+        };
+        let key = Some((record.position, kind, symbol));
+        self.last.resize(record.depth + 1, None);
+        self.is_canonical &= self.last[record.depth] < key;
+        self.last[record.depth] = key;
     }
 }
 
@@ -111,8 +157,6 @@ pub struct Part {
     symbol: SymbolId,
     info: Vec<u8>,
     tally: Tally,
-    /// What was tolerated, with the place of the file.
-    pub findings: Vec<(usize, Findings)>,
 }
 
 impl<'a> Merge<'a> {
@@ -140,9 +184,6 @@ impl<'a> Merge<'a> {
         let mut functions = Vec::new();
         for (place, (file, adopted)) in files.iter_mut().zip(adopted).enumerate() {
             let find = |symbol| found.as_ref().map_or(symbol, |found| found.of(symbol));
-            let mut own: Vec<_> = adopted.symbols().map(|(_, symbol)| find(symbol)).collect();
-            own.sort_unstable();
-            file.has_equals = own.windows(2).any(|pair| pair[0] == pair[1]);
             file.opened.replace_symbols(|symbol| find(adopted.of(symbol)));
             let infos = file.opened.infos.iter().enumerate();
             functions.extend(infos.map(|(number, info)| (info.symbol, place, number)));
@@ -164,6 +205,11 @@ impl<'a> Merge<'a> {
         self
     }
 
+    /// Bytes of the names of the sum.
+    pub const fn name_bytes(&self) -> usize {
+        self.symbols.name_bytes()
+    }
+
     /// How many functions there are.
     pub fn functions(&self) -> usize {
         self.starts.len()
@@ -173,22 +219,13 @@ impl<'a> Merge<'a> {
     pub fn part(&self, number: usize) -> Result<Part, EncodeError> {
         let end = self.starts.get(number + 1).copied().unwrap_or(self.functions.len());
         let summands = &self.functions[self.starts[number]..end];
-        let (symbol, mut findings) = (summands[0].0, Vec::new());
-        let mut sum = None;
+        let (symbol, mut sum) = (summands[0].0, None);
         for &(_, place, info) in summands {
             let file = &self.files[place];
-            let mut found = Findings::default();
-            let mut note = |finding: Finding| {
-                // Other defects have been found before.
-                if finding.defect == Defect::DuplicateLocation && !file.has_equals {
-                    found.note(finding);
-                }
-            };
             let info = &file.opened.infos[info];
-            let Some(mut function) = file.opened.function(info, &mut note) else { continue };
-            if !found.is_empty() {
-                findings.push((place, found));
-            }
+            // What is wrong with it has been told.
+            let function = file.opened.function(info, &mut |_| {});
+            let Some(mut function) = function else { continue };
             if let Some(change) = self.change {
                 function.body = change(&function.body);
             }
@@ -202,7 +239,7 @@ impl<'a> Merge<'a> {
         tally.add(&sum);
         let mut info = Output::new(self.encoding);
         self.encoder().info(symbol, &sum, &mut info)?;
-        Ok(Part { symbol, info: info.bytes, tally, findings })
+        Ok(Part { symbol, info: info.bytes, tally })
     }
 
     /// Puts the functions together.

@@ -157,8 +157,8 @@ fn label(text: &[u8], output: &mut Output) -> usize {
     nodes
 }
 
-/// The bytes of strings that a file of this length may have.
-pub(super) const fn most_bytes(length: usize) -> usize {
+/// The bytes of names, put together, that a file of this length may have (D10).
+pub const fn most_bytes(length: usize) -> usize {
     length.saturating_mul(MOST_EXPANSION).saturating_add(MOST_BYTES)
 }
 
