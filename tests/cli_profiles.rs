@@ -353,6 +353,51 @@ fn warnings_have_the_order_of_the_inputs() {
     assert!(said.starts_with(one.rsplit_once("countersink: 10: ").unwrap().0));
 }
 
+/// Whichever file is read first decides about the numbers of symbols, and nothing else.
+#[test]
+fn the_order_of_the_inputs_does_not_matter() {
+    let shop = Workshop::new();
+    let symbols = ["\"same\":0", "\"same\":1", "\"other\":-1", "\"_Zother\":1"];
+    let counts = [10_000_000_000_000_001u64, 333_333_333_333_333_333, 7, 77_777_777_777_777_777];
+    for (name, order) in [("a", [0, 1, 2, 3]), ("b", [3, 2, 1, 0])] {
+        let each = |line: &dyn Fn(usize, usize) -> String| {
+            order
+                .iter()
+                .enumerate()
+                .map(|(id, &place)| line(id, place))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let names = each(&|id, place| format!("{id} = {}", symbols[place]));
+        let targets = each(&|id, _| format!("{id} = 7"));
+        let inlined = each(&|id, place| {
+            let (symbol, count) = (symbols[place], counts[place]);
+            format!("3 = {symbol}({id}) = {{ locations = {{ 1 = 1, 2 = {count} }} }}")
+        });
+        shop.write(
+            name,
+            format!(
+                "filenames = {{ \"x.c\", \"y.c\" }}\nsymbol_names = {{ {names} }}\n\"f\":0(5:1:0) = {{ \
+                 locations = {{ 1 = 7, 2 = 0 }}, callsites = {{ 1 -> {{ {targets} }} }}, \
+                 inlined = {{ {inlined} }} }}\n"
+            ),
+        );
+    }
+    for to in ["json", "v4", "v4-text", "v3", "v2", "v1"] {
+        let converted = |first, second| shop.tool_output(&["convert", first, second, "--to", to]);
+        assert!(converted("a", "b") == converted("b", "a"), "{to}");
+    }
+    for command in [&["show", "--json"][..], &["show", "--function=f"], &["show"]] {
+        assert_eq!(
+            text(&shop, &[command, &["a"]].concat()),
+            text(&shop, &[command, &["b"]].concat())
+        );
+    }
+    shop.tool_output(&["rewrite", "a", "--scale=1/3", "-o", "c"]);
+    let compared = |file| shop.tool(&["diff", file, "c", "--json"]).stdout;
+    assert_eq!(compared("a"), compared("b"));
+}
+
 #[test]
 fn merge_refuses_mixtures_with_dumps() {
     let shop = shop();
@@ -461,6 +506,13 @@ fn summaries_are_made_anew_or_kept() {
         assert!(back.contains(kept), "{to}: {back}");
         assert_eq!(shop.tool(&["check", "kept"]).status.code(), Some(1));
     }
+    // One line is enough, even if there is more to be said of the file.
+    for to in ["v1", "v2", "v407"] {
+        shop.tool_output(&["convert", "day", "--to", to, "-o", "odd"]);
+        shop.write("odd", [&shop.read("odd")[..], b"more"].concat());
+        let output = shop.tool(&["convert", "odd", "--keep-summary", "-o", "new"]);
+        assert_eq!(output.stderr, b"countersink: odd: has no summary to keep\n", "{to}");
+    }
     // A version that readers take at its word, no summary, and a sum.
     for wrong in [&["odd.text", "--to=v3"][..], &["v2"], &["day", "night"]] {
         shop.tool_output(&["convert", "day", "--to=v2", "-o", "v2"]);
@@ -523,8 +575,14 @@ fn rewrite_changes_what_it_is_asked_to() {
     );
     let renamed = rewritten(&["--rename", "^(.)ain$", "${1}ill", "--rename", "^mill", "wheel"]);
     assert_eq!(renamed, whole.replace("main", "wheel"));
+    // Whatever fits: more than compilers can hold is what they can hold.
+    for most in ["18446744073709551615", "18446744073709551615/1", "18446744073709.551615"] {
+        assert!(rewritten(&["--scale", most]).contains("\n  2.1: 0\n"), "{most}");
+    }
     for wrong in [
-        &["--scale", "1/0"][..],
+        &["--scale", "18446744073709551616"][..],
+        &["--scale", "0.0000001"],
+        &["--scale", "1/0"],
         &["--scale", "-1"],
         &["--scale", "x"],
         &["--keep-hot", "101"],

@@ -71,7 +71,10 @@ fn factor(text: &str) -> std::result::Result<Factor, String> {
         Some((above, below)) => {
             above.parse().ok().zip(below.parse().ok()).filter(|&(_, below)| below != 0)
         }
-        None => decimal(text, 6).map(|millionths| (millionths, 1_000_000)),
+        // With no more digits than it has, so that the largest numbers have room.
+        None => {
+            (0..=6u32).find_map(|digits| Some((decimal(text, digits as usize)?, 10u64.pow(digits))))
+        }
     };
     let (numerator, denominator) = factor.ok_or("expected a number such as 3, 0.25 or 1/1000")?;
     Ok(Factor { numerator, denominator })

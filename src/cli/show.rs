@@ -1,5 +1,6 @@
 //! `countersink show`.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -199,7 +200,7 @@ impl Show {
         chosen.sort_by(|&a, &b| symbols.canonical_order(a, b));
         let only_some = self.function.is_none() && self.source.is_none() && !self.json;
         if let Some(top) = self.top.or(only_some.then_some(10)) {
-            chosen.sort_by_key(|symbol| std::cmp::Reverse(profile.functions[symbol].body.total()));
+            chosen.sort_by_key(|symbol| Reverse(profile.functions[symbol].body.total()));
             chosen.truncate(top);
         }
         chosen
@@ -344,7 +345,7 @@ impl Shown<'_> {
             if record.count.is_some() || !record.targets.is_empty() {
                 let _ = writeln!(text, "{place}: {}", self.counts(record));
             }
-            for (&callee, inner) in &record.inlined {
+            for (callee, inner) in self.symbols.sorted(&record.inlined) {
                 let callee = self.names.with_file(self.symbols, callee);
                 let _ = writeln!(text, "{place}: inlined {callee}");
                 self.body(inner, indent + 1, text);
@@ -355,11 +356,10 @@ impl Shown<'_> {
     fn counts(&self, record: &Record) -> String {
         let count = record.count.map_or_else(|| "-".into(), |count| format!("{count}"));
         let name = |symbol| self.names.name(self.symbols, symbol);
-        let mut targets: Vec<(u64, String)> =
-            record.targets.iter().map(|(&target, &calls)| (calls, name(target))).collect();
-        targets.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let mut targets = self.symbols.sorted(&record.targets);
+        targets.sort_by_key(|&(_, calls)| Reverse(*calls));
         let targets: Vec<String> =
-            targets.into_iter().map(|(calls, name)| format!("{name} {calls}")).collect();
+            targets.iter().map(|&(target, calls)| format!("{} {calls}", name(target))).collect();
         match (targets.is_empty(), record.target_error) {
             (true, _) => count,
             (false, 0) => format!("{count}  {}", targets.join(", ")),

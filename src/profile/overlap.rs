@@ -76,26 +76,27 @@ impl Comparison {
         let shares = [share(0), share(1)];
         let mut overlap = if own == [0.0, 0.0] { 1.0 } else { 0.0 };
         if let [Some(first), Some(second)] = pair {
-            self.counts += shared(&first.body, &second.body, totals);
+            self.counts += shared(&self.symbols, &first.body, &second.body, totals);
             self.functions += f64::min(part(own[0], totals[0]), part(own[1], totals[1]));
             if own != [0.0, 0.0] {
-                overlap = shared(&first.body, &second.body, own);
+                overlap = shared(&self.symbols, &first.body, &second.body, own);
             }
         }
         self.rows.push(Row { function: symbol, shares, overlap });
     }
 }
 
-/// Sum of the smaller shares that the counts of two bodies have of these totals.
-fn shared(first: &Body, second: &Body, totals: [f64; 2]) -> f64 {
+/// Sum of the smaller shares that the counts of two bodies have of these totals. Sums of floating point
+/// numbers depend on their order.
+fn shared(symbols: &Symbols, first: &Body, second: &Body, totals: [f64; 2]) -> f64 {
     let mut sum = 0.0;
     for (position, record) in &first.positions {
         let Some(other) = second.positions.get(position) else { continue };
         let share = |count: Option<u64>, total| part(count.unwrap_or(0) as f64, total);
         sum += f64::min(share(record.count, totals[0]), share(other.count, totals[1]));
-        for (callee, body) in &other.inlined {
-            if let Some(own) = record.inlined.get(callee) {
-                sum += shared(own, body, totals);
+        for (callee, body) in symbols.sorted(&other.inlined) {
+            if let Some(own) = record.inlined.get(&callee) {
+                sum += shared(symbols, own, body, totals);
             }
         }
     }
@@ -103,7 +104,8 @@ fn shared(first: &Body, second: &Body, totals: [f64; 2]) -> f64 {
 }
 
 fn total(profile: &Profile) -> f64 {
-    profile.functions.values().map(|function| function.body.total() as f64).sum()
+    let totals = profile.functions.values().map(|function| u128::from(function.body.total()));
+    totals.sum::<u128>() as f64
 }
 
 fn part(count: f64, total: f64) -> f64 {

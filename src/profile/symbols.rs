@@ -8,6 +8,8 @@ use core::mem;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::Map;
+
 /// A symbol of one [`Symbols`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SymbolId(u32);
@@ -139,6 +141,13 @@ impl Symbols {
             let file = self.symbols[symbol.index()].file;
             (file.map_or(usize::MAX, |file| ranks[file.index()]), self.name(symbol))
         });
+    }
+
+    /// What a map has for symbols, in the order of canonical output.
+    pub fn sorted<'m, T>(&self, map: &'m Map<SymbolId, T>) -> Vec<(SymbolId, &'m T)> {
+        let mut sorted: Vec<_> = map.iter().map(|(&symbol, value)| (symbol, value)).collect();
+        sorted.sort_by(|a, b| self.canonical_order(a.0, b.0));
+        sorted
     }
 
     /// Takes in all symbols of another collection; gives those that stand for them here.

@@ -139,15 +139,20 @@ impl Names<'_> {
             line: position.line,
             discriminator: position.discriminator,
             count: record.count,
-            targets: record.targets.iter().map(|(&t, &count)| self.target(t, count)).collect(),
+            targets: self.sorted(&record.targets, |target, &count| self.target(target, count)),
             target_error: record.target_error,
-            inlined: record
-                .inlined
-                .iter()
-                .map(|(&callee, body)| self.inlined(callee, body))
-                .collect(),
+            inlined: self.sorted(&record.inlined, |callee, body| self.inlined(callee, body)),
         };
         body.positions.iter().map(location).collect()
+    }
+
+    fn sorted<T, U>(
+        &self,
+        map: &profile::Map<SymbolId, T>,
+        of: impl Fn(SymbolId, &T) -> U,
+    ) -> Vec<U> {
+        let sorted = self.profile.symbols.sorted(map);
+        sorted.into_iter().map(|(symbol, value)| of(symbol, value)).collect()
     }
 
     fn target(&self, symbol: SymbolId, count: u64) -> Target {
