@@ -398,6 +398,76 @@ fn the_order_of_the_inputs_does_not_matter() {
     assert_eq!(compared("a"), compared("b"));
 }
 
+/// Whoever asks for a template gets what was made of it, and is told how many functions there are, or
+/// what comes near.
+#[test]
+fn functions_are_found_as_users_name_them() {
+    let shop = Workshop::new();
+    let mut profile =
+        String::from("filenames = { \"/src/lib/Vector.cc\", \"/src/app/main.cc\" }\n");
+    for (id, name) in [
+        (1, "_Z3fooIiEvT_"),
+        (2, "_Z3fooIcEvT_"),
+        (3, "_ZN2ns3fooIcEEvT_"),
+        (4, "_ZN1AIiE3getIcEEvv"),
+        (5, "_ZN1AIiE3putEv"),
+        (6, "main"),
+    ] {
+        let file = usize::from(name == "main");
+        let _ = writeln!(profile, "\"{name}\":{file}({id}:1:0) = {{ locations = {{ 1 = 1 }} }}");
+    }
+    shop.write("text", profile);
+    shop.tool_output(&["convert", "text", "-o", "binary"]);
+    for file in ["text", "binary"] {
+        let asked = |option: &str, name: &str| {
+            let output = shop.tool(&["show", file, option, name]);
+            let heads = String::from_utf8(output.stdout).unwrap();
+            let heads: Vec<&str> = heads.lines().filter(|line| line.starts_with('_')).collect();
+            let said = String::from_utf8(output.stderr).unwrap();
+            (heads.len(), said.lines().last().unwrap().to_owned())
+        };
+        let found = |name, number| {
+            let (functions, said) = asked("--function", name);
+            let s = if number == 1 { "" } else { "s" };
+            assert_eq!(functions, number, "{name} {file}");
+            assert_eq!(said, format!("countersink: {file}: {number} function{s} found"));
+        };
+        found("foo", 2);
+        found("foo<int>", 1);
+        found("ns::foo", 1);
+        found("A::get", 1);
+        found("get", 1);
+        found("A<int>::get", 1);
+        found("*::foo*", 1);
+        let near = |option, name, said: &str| {
+            assert_eq!(asked(option, name), (0, format!("countersink: {file}: {said}")));
+        };
+        near("--function", "Main", "no function Main in the profile; near it: main");
+        near("--function", "mian", "no function mian in the profile; near it: main");
+        near("--function", "B::put", "no function B::put in the profile; near it: A<int>::put");
+        near(
+            "--function",
+            "quite_another",
+            "no function quite_another in the profile; --top 10 shows the hottest",
+        );
+        near(
+            "--source",
+            "vector.cc",
+            "no function of vector.cc in the profile; near it: /src/lib/Vector.cc",
+        );
+        near(
+            "--source",
+            "x/main.cc",
+            "no function of x/main.cc in the profile; near it: /src/app/main.cc",
+        );
+        near(
+            "--source",
+            "x.rs",
+            "no function of x.rs in the profile; there is /src/app/main.cc, /src/lib/Vector.cc",
+        );
+    }
+}
+
 #[test]
 fn merge_refuses_mixtures_with_dumps() {
     let shop = shop();

@@ -22,6 +22,7 @@ mod install;
 mod man;
 mod merge;
 mod names;
+mod near;
 mod notes;
 mod output;
 mod profile_format;

@@ -50,8 +50,9 @@ pub fn text(bytes: &[u8]) -> String {
 
 /// The name that a user gave of a function.
 ///
-/// It is the name in the object file, or as in the source with or without parameters, or only the end of
-/// that, without namespaces or classes. With `*` it is a pattern for any of them.
+/// It is the name in the object file, or as in the source with or without parameters and template
+/// arguments, or only the end of that, without namespaces or classes. With `*` it is a pattern for any of
+/// them.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     name: String,
@@ -76,7 +77,10 @@ impl Wanted {
             return name == self.name.as_bytes();
         }
         let name = text(name);
-        let source = [demangled(&name), without_parameters(&name), Some(name)];
+        let bare = without_parameters(&name).or_else(|| demangled(&name));
+        let plain = bare.as_deref().and_then(without_template_arguments);
+        let general = bare.as_deref().and_then(without_own_arguments);
+        let source = [demangled(&name), bare, general, plain, Some(name)];
         source.into_iter().flatten().any(|name| match (way, &self.pattern) {
             (Way::End, Some(pattern)) => pattern.is_match(&name),
             (Way::End, None) => {
@@ -105,6 +109,61 @@ pub enum Way {
     Source,
     /// The end of that, or a pattern.
     End,
+}
+
+/// A name as in the source, without parameters.
+pub fn plain(name: &str) -> String {
+    without_parameters(name).or_else(|| demangled(name)).unwrap_or_else(|| name.to_owned())
+}
+
+/// A name without the template arguments at its end, if there are some.
+fn without_own_arguments(name: &str) -> Option<String> {
+    let mut open = 0;
+    for (place, bracket) in name.rmatch_indices(['<', '>']) {
+        match bracket {
+            ">" if name[..place].ends_with('-') => {}
+            ">" => open += 1,
+            _ => open -= 1,
+        }
+        if open <= 0 {
+            let general = name[..place].trim_end();
+            return name.ends_with('>').then(|| general.to_owned());
+        }
+    }
+    None
+}
+
+/// A name without what stands between angle brackets, if there is something.
+fn without_template_arguments(name: &str) -> Option<String> {
+    const OPERATORS: [&str; 11] =
+        ["<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"];
+    let (mut plain, mut open, mut rest) = (String::new(), 0usize, name);
+    while let Some(next) = rest.chars().next() {
+        let is_operator = open == 0 && plain.ends_with("operator");
+        let operator =
+            OPERATORS.iter().find(|operator| is_operator && rest.starts_with(**operator));
+        let length = operator.map_or(next.len_utf8(), |operator| operator.len());
+        let (taken, behind) = rest.split_at(length);
+        match taken {
+            // What a function in it returns, or a member.
+            "-" if open > 0 && behind.starts_with('>') => {
+                rest = &behind[1..];
+                continue;
+            }
+            "<" if operator.is_none() => {
+                open += 1;
+                // Rust writes `name::<argument>`.
+                let shorter = plain.strip_suffix("::").map(str::len).filter(|_| open == 1);
+                plain.truncate(shorter.unwrap_or(plain.len()));
+            }
+            ">" if operator.is_none() => open = open.checked_sub(1)?,
+            _ if open == 0 => plain += taken,
+            _ => {}
+        }
+        rest = behind;
+    }
+    let plain = plain.trim_end();
+    (open == 0 && plain.len() < name.len()).then(|| plain.to_owned())
 }
 
 /// The name of a C++ function without its parameters and what it returns.
@@ -144,5 +203,30 @@ impl fmt::Write for Short {
         }
         self.0.push_str(part);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn template_arguments() {
+        for (name, plain) in [
+            ("foo<int>", Some("foo")),
+            ("ns::A<std::pair<int, char> >::foo<3, &g>", Some("ns::A::foo")),
+            ("A<(x)->y>::operator-><int>", Some("A::operator->")),
+            ("operator<< <char>", Some("operator<<")),
+            ("operator+<char>", Some("operator+")),
+            ("f::<fn(i32) -> i32>::{closure#0}", Some("f::{closure#0}")),
+            ("<T as U>::run", Some("::run")),
+            ("operator<", None),
+            ("operator<=>", None),
+            ("foo", None),
+            ("foo<int", None),
+            ("foo>", None),
+        ] {
+            assert_eq!(without_template_arguments(name).as_deref(), plain, "{name}");
+        }
     }
 }

@@ -13,8 +13,8 @@ use super::binary::hexadecimal;
 use super::convert::ConvertSources;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input, warnings};
-use super::names::{Names, Wanted, text};
-use super::{Outcome, output};
+use super::names::{Names, Wanted, plain, text};
+use super::{Outcome, near, output, warn};
 use crate::formats::afdo_v4::check::Part;
 use crate::formats::afdo_v4::table::Table;
 use crate::formats::gcda::decode::Data;
@@ -84,10 +84,10 @@ impl Show {
             Format::Gcda => gcda(&Data::decode(&input.bytes).about(&input.name)?),
             Format::Gcno => gcno(&Notes::decode(&input.bytes).about(&input.name)?),
             Format::V4 if (self.function.is_some() || self.source.is_some()) && !self.json => {
-                let part = self.part(&input)?;
-                match part.functions.is_empty() {
-                    true => return Err(self.nothing_chosen(&input.profile()?)),
-                    false => self.profile(&part)?,
+                match self.part(&input)? {
+                    Some(part) => self.profile(&part)?,
+                    // There are names that come near, perhaps.
+                    None => self.profile(&self.sources.profile(vec![input])?)?,
                 }
             }
             _ => self.profile(&self.sources.profile(vec![input])?)?,
@@ -106,8 +106,12 @@ impl Show {
 
     fn profile(&self, profile: &Profile) -> Result<String> {
         let symbols = self.chosen(profile);
-        if symbols.is_empty() && (self.function.is_some() || self.source.is_some()) {
-            return Err(self.nothing_chosen(profile));
+        if self.function.is_some() || self.source.is_some() {
+            match symbols.len() {
+                0 => return Err(Error::about(&self.file, self.nothing(profile))),
+                1 => warn(&self.file, "1 function found"),
+                number => warn(&self.file, format!("{number} functions found")),
+            }
         }
         if self.json {
             return json(&json::encode::Profile::new(profile, |symbol| symbols.contains(&symbol)));
@@ -129,52 +133,52 @@ impl Show {
         Ok(text)
     }
 
-    /// Why a profile has no function that was asked for, and what it has instead.
-    fn nothing_chosen(&self, profile: &Profile) -> Error {
-        const NAMED: usize = 5;
-        let symbols = &profile.symbols;
-        let declaring = |symbol: &SymbolId| symbols.declared_in(*symbol);
-        let files: BTreeSet<&[u8]> = profile.functions.keys().filter_map(declaring).collect();
-        let what = match (&self.function, &self.source) {
-            (_, Some(source)) if !files.iter().any(|path| self.is_source(path)) => {
-                let named: Vec<String> = files.iter().take(NAMED).map(|path| text(path)).collect();
-                let declared = match (named.join(", "), files.len()) {
-                    (_, 0) => "; its functions are known without their files".into(),
-                    (named, all) if all > NAMED => {
-                        format!("; there are {named} and {} more", all - NAMED)
-                    }
-                    (named, _) => format!("; there is {named}"),
-                };
-                format!("no function of {source} in the profile{declared}")
-            }
-            (Some(function), Some(source)) => {
-                format!("{source} has no function {function} in the profile")
-            }
-            _ => format!(
-                "no function {} in the profile; --top 10 shows the hottest",
-                self.function.as_deref().unwrap_or_default()
-            ),
-        };
-        Error::about(&self.file, what)
-    }
-
-    /// Of a profile of version 4 what was asked for, without decoding the rest.
-    fn part(&self, input: &Input) -> Result<Profile> {
+    /// Of a profile of version 4 what was asked for, if it is there, without decoding the rest.
+    fn part(&self, input: &Input) -> Result<Option<Profile>> {
         let decode = |is_wanted: &dyn Fn(&[u8]) -> bool| {
             let part = afdo_v4::part::decode(&input.bytes, |path| self.is_source(path), is_wanted);
             let part = part.about(&input.name)?;
+            if part.profile.functions.is_empty() {
+                return Ok(None);
+            }
             input.warn(&warnings(&part.findings));
-            Ok(part.profile)
+            Ok(Some(part.profile))
         };
         let Some(name) = &self.function else { return decode(&|_| true) };
         let wanted = Wanted::new(name);
         for way in Wanted::WAYS {
-            let profile = decode(&|name| wanted.is(name, way))?;
-            if !profile.functions.is_empty() {
-                return Ok(profile);
+            if let Some(profile) = decode(&|name| wanted.is(name, way))? {
+                return Ok(Some(profile));
             }
         }
-        Ok(Profile::default())
+        Ok(None)
+    }
+
+    /// That there is no function that was asked for, and what comes near.
+    fn nothing(&self, profile: &Profile) -> String {
+        let symbols = &profile.symbols;
+        let path = |symbol| symbols.declared_in(symbol).unwrap_or_default();
+        let functions = || profile.functions.keys().copied();
+        match (&self.source, &self.function) {
+            (Some(source), _) if !functions().any(|symbol| self.is_source(path(symbol))) => {
+                let paths = functions().filter_map(|symbol| symbols.declared_in(symbol)).map(text);
+                let paths: BTreeSet<String> = paths.collect();
+                let instead =
+                    near::hint(source, "/", &paths).unwrap_or_else(|| near::there_is(&paths));
+                format!("no function of {source} in the profile; {instead}")
+            }
+            (_, name) => {
+                let name = name.as_deref().unwrap_or_default();
+                let functions = functions().filter(|&symbol| self.is_source(path(symbol)));
+                let names = functions.map(|symbol| plain(&text(symbols.name(symbol)))).collect();
+                let instead = near::hint(name, "::", &names);
+                let instead = instead.as_deref().unwrap_or("--top 10 shows the hottest");
+                match &self.source {
+                    Some(source) => format!("{source} has no function {name}; {instead}"),
+                    None => format!("no function {name} in the profile; {instead}"),
+                }
+            }
+        }
     }
 
     /// Whether a file is the one that was asked for, if one was.
