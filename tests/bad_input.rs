@@ -4,6 +4,7 @@
 mod complaints;
 mod harness;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -11,6 +12,8 @@ use complaints::{errors, program_complains, ran, tool_fails};
 use countersink::convert::sites::counters::wanted;
 use countersink::convert::sites::locate;
 use countersink::convert::unlinked::lay_out;
+use countersink::formats::gcda::decode::Data;
+use countersink::formats::gcno::Notes;
 use countersink::raw::dump::{Dump, check};
 use countersink::raw::reader::Damage;
 use harness::{Workshop, have, succeed};
@@ -60,6 +63,39 @@ fn a_dump_cut_at_any_byte() {
     tool_fails(&shop, &["merge", "cut.csraw", "-o", "x"], &["cut.csraw: 0x"]);
     shop.write("empty.csraw", "");
     tool_fails(&shop, &["convert", "empty.csraw"], &["empty.csraw: 0x0: the file is empty"]);
+}
+
+/// What was cut is named: of the parts that messages about prefixes speak of, here are all.
+#[test]
+fn messages_name_the_part_that_was_cut() {
+    let shop = ran();
+    shop.tool_output(&["convert", "ours.csraw", "--to=gcda"]);
+    let parts = |file: &str, decode: &dyn Fn(&[u8]) -> Option<String>| {
+        let whole = shop.read(file);
+        let said = (0..whole.len()).filter_map(|length| decode(&whole[..length]));
+        let parts = said.filter_map(|said| {
+            let (place, part) = said.split_once(" cut short: expected ")?.0.split_once(": ")?;
+            assert!(place.starts_with("0x"), "{said}");
+            Some(part.to_owned())
+        });
+        parts.collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(
+        parts("ours.csraw", &|bytes| Dump::parse(bytes).err().map(|error| error.to_string())),
+        "file header, section COUNTERS, section END, section FUNCTIONS, section MODULE, \
+         section OBJECTS, section STRINGS, section TOPN, section header"
+    );
+    assert_eq!(
+        parts("hello.gcno", &|bytes| Notes::decode(bytes).err().map(|error| error.to_string())),
+        "header, record ARCS, record BLOCKS, record FUNCTION, record LINES, \
+         tag and length of a record"
+    );
+    assert_eq!(
+        parts("hello.gcda", &|bytes| Data::decode(bytes).err().map(|error| error.to_string())),
+        "header, record COUNTERS of kind 0, record COUNTERS of kind 4, record COUNTERS of kind 7, \
+         record FUNCTION, record OBJECT_SUMMARY, \
+         tag and length of a record"
+    );
 }
 
 #[test]
@@ -176,7 +212,7 @@ fn notes_with_two_numbers_of_blocks() {
     }
     shop.write("hello.gcno", &notes);
     let found = String::from_utf8(shop.tool(&["check", "hello.gcno"]).stdout).unwrap();
-    assert!(found.contains(&format!("hello.gcno: {length:#x}: record 0x01410000")), "{found}");
+    assert!(found.contains(&format!("hello.gcno: {length:#x}: record BLOCKS")), "{found}");
     tool_fails(&shop, &["convert", "ours.csraw"], &["nothing could be converted"]);
 }
 

@@ -7,7 +7,7 @@
 use core::fmt;
 
 use super::Finding;
-use crate::raw::gcov::Version;
+use crate::raw::gcov::{Kind, Version};
 
 /// What is wrong with a notes or data file, and where.
 pub type WordError = Finding<WordDefect>;
@@ -26,6 +26,8 @@ pub enum WordDefect {
     Version(Version),
     /// The file ends early.
     Truncated {
+        /// What was being read.
+        part: Part,
         /// Bytes needed.
         expected: u64,
         /// Bytes left.
@@ -59,18 +61,48 @@ impl fmt::Display for WordDefect {
             Self::Version(version) => {
                 write!(f, "expected a file of gcc 10 to 17, found {version}")
             }
-            Self::Truncated { expected, found } => {
-                write!(f, "cut short: expected {expected} more bytes, found {found}")
+            Self::Truncated { part, expected, found } => {
+                write!(f, "{part} cut short: expected {expected} more bytes, found {found}")
             }
             Self::Length { tag, found } => {
-                write!(f, "record {tag:#010x}: impossible length of {found} bytes")
+                write!(f, "{}: impossible length of {found} bytes", Part::Record(tag))
             }
             Self::Order(tag) => {
-                write!(f, "record {tag:#010x} without the record it belongs to")
+                write!(f, "{} without the record it belongs to", Part::Record(tag))
             }
             Self::Block { blocks, found } => {
                 write!(f, "expected a block number below {blocks}, found {found}")
             }
+        }
+    }
+}
+
+/// A part of a notes or data file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What is before the records.
+    Header,
+    /// Tag and length of a record.
+    RecordHead,
+    /// What is in a record with this tag.
+    Record(u32),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tag = match *self {
+            Self::Header => return f.write_str("header"),
+            Self::RecordHead => return f.write_str("tag and length of a record"),
+            Self::Record(tag) => tag,
+        };
+        match (tag, Kind::from_tag(tag)) {
+            (_, Some(Kind(kind))) => write!(f, "record COUNTERS of kind {kind}"),
+            (0x0100_0000, _) => f.write_str("record FUNCTION"),
+            (0x0141_0000, _) => f.write_str("record BLOCKS"),
+            (0x0143_0000, _) => f.write_str("record ARCS"),
+            (0x0145_0000, _) => f.write_str("record LINES"),
+            (0xa100_0000, _) => f.write_str("record OBJECT_SUMMARY"),
+            _ => write!(f, "record {tag:#010x}"),
         }
     }
 }
@@ -82,6 +114,8 @@ pub struct Words<'a> {
     at: usize,
     end: usize,
     swapped: bool,
+    /// What is being read.
+    part: Part,
     /// Of the file, once its header is read.
     pub version: Version,
 }
@@ -91,7 +125,8 @@ impl<'a> Words<'a> {
     /// it.
     pub fn open(bytes: &'a [u8], magic: [u8; 4]) -> Result<Self, WordError> {
         let end = bytes.len();
-        let mut words = Self { bytes, at: 0, end, swapped: false, version: Version(0) };
+        let mut words =
+            Self { bytes, at: 0, end, swapped: false, part: Part::Header, version: Version(0) };
         let found = words.word()?;
         words.swapped = found.swap_bytes() == u32::from_be_bytes(magic);
         if !words.swapped && found != u32::from_be_bytes(magic) {
@@ -147,9 +182,17 @@ impl<'a> Words<'a> {
         Ok(if self.version.counts_bytes() { length } else { length * 4 })
     }
 
-    /// The next `length` bytes as a file of their own, behind which `self` then stands.
-    pub fn record(&mut self, length: usize) -> Result<Self, WordError> {
+    /// The tag of the next record.
+    pub fn tag(&mut self) -> Result<u32, WordError> {
+        self.part = Part::RecordHead;
+        self.word()
+    }
+
+    /// The next `length` bytes, a record with this tag, as a file of their own, behind which `self` then
+    /// stands.
+    pub fn record(&mut self, tag: u32, length: usize) -> Result<Self, WordError> {
         let start = self.at;
+        self.part = Part::Record(tag);
         self.take(length)?;
         Ok(Self { at: start, end: self.at, ..self.clone() })
     }
@@ -162,8 +205,9 @@ impl<'a> Words<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8], WordError> {
         let left = self.bytes.get(self.at..self.end).unwrap_or_default();
         let Some(taken) = left.get(..length) else {
-            let (expected, found) = (length as u64, left.len() as u64);
-            return Err(self.error_at(self.offset(), WordDefect::Truncated { expected, found }));
+            let (part, expected, found) = (self.part, length as u64, left.len() as u64);
+            let defect = WordDefect::Truncated { part, expected, found };
+            return Err(self.error_at(self.offset(), defect));
         };
         self.at += length;
         Ok(taken)

@@ -55,6 +55,8 @@ pub enum Defect {
     Header,
     /// The file ends early.
     Truncated {
+        /// What was being read.
+        part: Part,
         /// Bytes that should follow the offset.
         expected: u32,
         /// Bytes that do.
@@ -87,6 +89,35 @@ pub enum Defect {
     Trailing,
     /// A record contradicts itself or the records before it.
     Record(Contradiction),
+}
+
+/// A part of a dump that may be cut: what is in a section of this kind, as a number, or what is named
+/// below. One word, since moving more around costs code on the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part(pub u32);
+
+impl Part {
+    /// What every section starts with.
+    pub const SECTION_HEADER: Self = Self(0);
+    /// What every file starts with.
+    pub const FILE_HEADER: Self = Self(u32::MAX);
+    /// The dump in a live file.
+    pub const LIVE_DUMP: Self = Self(u32::MAX - 1);
+    /// The counters in a live file.
+    pub const LIVE_COUNTERS: Self = Self(u32::MAX - 2);
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (*self, SectionKind::from_number(self.0)) {
+            (Self::SECTION_HEADER, _) => f.write_str("section header"),
+            (Self::FILE_HEADER, _) => f.write_str("file header"),
+            (Self::LIVE_DUMP, _) => f.write_str("dump of the live file"),
+            (Self::LIVE_COUNTERS, _) => f.write_str("counters of the live file"),
+            (_, Some(kind)) => write!(f, "section {}", kind.name()),
+            (Self(kind), None) => write!(f, "section of kind {kind}"),
+        }
+    }
 }
 
 /// How records of a module contradict each other.
@@ -169,8 +200,8 @@ impl fmt::Display for Defect {
                 write!(f, "raw dump of format version {found}, this release reads {VERSION}")
             }
             Self::Header => f.write_str("impossible value in the file header"),
-            Self::Truncated { expected, found } => {
-                write!(f, "cut short: expected {expected} more bytes, found {found}")
+            Self::Truncated { part, expected, found } => {
+                write!(f, "{part} cut short: expected {expected} more bytes, found {found}")
             }
             Self::Length(found) => write!(
                 f,
@@ -261,7 +292,8 @@ impl<'b, R: Source> Reader<'b, R> {
             return self.fail(0, Defect::NotADump);
         }
         let Ok(header) = FileHeader::read_from_bytes(bytes) else {
-            return self.fail(0, Defect::Truncated { expected: 16, found: length as u32 });
+            let (part, found) = (Part::FILE_HEADER, length as u32);
+            return self.fail(0, Defect::Truncated { part, expected: 16, found });
         };
         match header.order {
             ORDER if header.version != VERSION => self.fail(12, Defect::Version(header.version)),
@@ -276,7 +308,7 @@ impl<'b, R: Source> Reader<'b, R> {
     /// Reads the next section into the buffer and checks it.
     pub fn next_section(&mut self) -> Result<Section, Failure<R::Error>> {
         let start = self.offset;
-        self.fill(0, HEADER)?;
+        self.fill(Part::SECTION_HEADER, 0, HEADER)?;
         let Ok((header, _)) = SectionHeader::read_from_prefix(self.buffer) else {
             return self.fail(start, Defect::Header);
         };
@@ -284,7 +316,7 @@ impl<'b, R: Source> Reader<'b, R> {
         if length > MAX_PAYLOAD || !length.is_multiple_of(8) {
             return self.fail(start, Defect::Length(header.length));
         }
-        self.fill(HEADER, length)?;
+        self.fill(Part(header.kind), HEADER, length)?;
         self.payload = length;
         self.taken = 0;
         let expected = self.sequence;
@@ -397,12 +429,12 @@ impl<'b, R: Source> Reader<'b, R> {
     }
 
     /// Reads exactly `length` bytes to the place `at` of the buffer.
-    fn fill(&mut self, at: usize, length: usize) -> Result<(), Failure<R::Error>> {
+    fn fill(&mut self, part: Part, at: usize, length: usize) -> Result<(), Failure<R::Error>> {
         let start = self.offset;
         let found = self.read_at(at, length)?;
         if found < length {
             let (expected, found) = (length as u32, found as u32);
-            return self.fail(start, Defect::Truncated { expected, found });
+            return self.fail(start, Defect::Truncated { part, expected, found });
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ impl Data {
         let mut data = Self { version, stamp, checksum, summary: None, functions: Vec::new() };
         loop {
             let start = words.offset();
-            match words.word()? {
+            match words.tag()? {
                 // What libgcov leaves behind the end, because it does not cut files, is no defect.
                 0 => return Ok(data),
                 tag => data.record(&mut words, start, tag)?,
@@ -69,7 +69,7 @@ impl Data {
         let length = words.length()?;
         let zeros = length < 0;
         let bytes = length.unsigned_abs();
-        let mut record = words.record(if zeros { 0 } else { bytes as usize })?;
+        let mut record = words.record(tag, if zeros { 0 } else { bytes as usize })?;
         let wrong = record.error_at(start, WordDefect::Length { tag, found: bytes });
         match (tag, Kind::from_tag(tag)) {
             (OBJECT_SUMMARY, _) => self.summary = Some((record.word()?, record.word()?)),

@@ -158,11 +158,11 @@ impl<'a> Decoder<'a> {
 
     fn record(&mut self, words: &mut Words<'a>) -> Result<(), WordError> {
         let start = words.offset();
-        let tag = words.word()?;
+        let tag = words.tag()?;
         let found = words.length()?;
         let length = usize::try_from(found)
             .map_err(|_| words.error_at(start, WordDefect::Length { tag, found: found as u64 }))?;
-        let mut record = words.record(length)?;
+        let mut record = words.record(tag, length)?;
         let orphan = record.error_at(start, WordDefect::Order(tag));
         match tag {
             FUNCTION => self.function(&mut record)?,

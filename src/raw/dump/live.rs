@@ -12,7 +12,7 @@ use crate::raw::gcov::{Kind, Rule};
 use crate::raw::layout::Sums;
 use crate::raw::live::{Header, MAGIC, START};
 use crate::raw::merge::{Pair, SITE_LIMIT};
-use crate::raw::reader::{Damage, Defect};
+use crate::raw::reader::{Damage, Defect, Part};
 
 impl Dump {
     /// Reads a live file, whose process may still be running: then these are the counts of now. There
@@ -28,16 +28,18 @@ impl Dump {
         }
         let end = START.saturating_add(header.length);
         let table = end.saturating_add(header.dump_length);
-        let cut = || {
-            let (expected, found) = (u32::MAX, 0);
-            Damage { offset: bytes.len() as u64, defect: Defect::Truncated { expected, found } }
+        let offset = bytes.len() as u64;
+        let cut = |part, missing: u64| {
+            let expected = u32::try_from(missing).unwrap_or(u32::MAX);
+            Damage { offset, defect: Defect::Truncated { part, expected, found: 0 } }
         };
-        let dump = bytes.get(end as usize..table as usize).ok_or_else(cut)?;
+        let dump = bytes.get(end as usize..table as usize);
+        let dump = dump.ok_or_else(|| cut(Part::LIVE_DUMP, table.saturating_sub(offset)))?;
         let mut dump = Self::parse(dump)?;
         let table = bytes.get(table as usize..).unwrap_or_default();
         let memory = Memory { bytes, address: header.address };
         for module in &mut dump.modules {
-            module.refill(&memory, table).ok_or_else(cut)?;
+            module.refill(&memory, table).ok_or_else(|| cut(Part::LIVE_COUNTERS, 8))?;
         }
         Ok(dump)
     }
