@@ -1,4 +1,5 @@
-//! File formats other than the raw dump: one folder a format, the same file names in each.
+//! File formats other than the raw dump: one folder a format, the same file names in each: `encode`,
+//! `decode`, `check` for what can be wrong, `body` for one function where that is a matter of its own.
 //!
 //! | folder | format | `encode` | `decode` |
 //! |---|---|---|---|
@@ -8,6 +9,8 @@
 //! | [`gcda`] | GCC's counters of one object | yes | yes |
 //! | [`gcno`] | GCC's notes about one object | | yes |
 //! | `json` | profiles for other programs, with the feature `cli` | yes | |
+//!
+//! [`words`] has what `gcda` and `gcno` share.
 
 #[cfg(feature = "alloc")]
 pub mod afdo_v1_v3;

@@ -7,8 +7,8 @@
 
 use alloc::vec::Vec;
 
+use super::body::Instances;
 use super::check::{Defect, Finding, Findings, Part, Tell};
-use super::instances::Instances;
 use super::words::Words;
 use super::{
     FUNCTIONS, Layout, MAGIC, MODULES, NAMES, NO_FILE, SUMMARY, Version, WORKING_SET,

@@ -42,10 +42,10 @@
 //! Sources: `auto-profile.cc` of GCC 10 to 17 and `profile_writer.cc` of google/autofdo, by the files
 //! they read and write.
 
+mod body;
 pub mod check;
 pub mod decode;
 pub mod encode;
-mod instances;
 mod names;
 pub mod rules;
 mod words;

@@ -1,4 +1,4 @@
-//! Reads functions with what is inlined in them, without recursion.
+//! A function's instance, with what is inlined in it, as a body of the profile model.
 
 use alloc::vec::Vec;
 

@@ -1,0 +1,104 @@
+//! What can be wrong with notes and data files.
+
+use core::fmt;
+
+use crate::formats::Finding;
+use crate::raw::gcov::{Kind, Version};
+
+/// What is wrong with a notes or data file, and where.
+pub type WordError = Finding<WordDefect>;
+
+/// A defect of a notes or data file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordDefect {
+    /// The magic is another.
+    Magic {
+        /// The four letters expected.
+        expected: [u8; 4],
+        /// The word found.
+        found: u32,
+    },
+    /// A compiler that is not known.
+    Version(Version),
+    /// The file ends early.
+    Truncated {
+        /// What was being read.
+        part: Part,
+        /// Bytes needed.
+        expected: u64,
+        /// Bytes left.
+        found: u64,
+    },
+    /// A record's length does not fit what it must hold.
+    Length {
+        /// Tag of the record.
+        tag: u32,
+        /// The length in bytes.
+        found: u64,
+    },
+    /// A record that must follow another stands alone.
+    Order(u32),
+    /// A block number beyond the function's blocks.
+    Block {
+        /// Number of blocks of the function.
+        blocks: u32,
+        /// The number found.
+        found: u32,
+    },
+}
+
+impl fmt::Display for WordDefect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Magic { expected, found } => {
+                let expected = core::str::from_utf8(&expected).unwrap_or("?");
+                write!(f, "expected magic \"{expected}\", found {found:#010x}")
+            }
+            Self::Version(version) => {
+                write!(f, "expected a file of gcc 10 to 17, found {version}")
+            }
+            Self::Truncated { part, expected, found } => {
+                write!(f, "{part} cut short: expected {expected} more bytes, found {found}")
+            }
+            Self::Length { tag, found } => {
+                write!(f, "{}: impossible length of {found} bytes", Part::Record(tag))
+            }
+            Self::Order(tag) => {
+                write!(f, "{} without the record it belongs to", Part::Record(tag))
+            }
+            Self::Block { blocks, found } => {
+                write!(f, "expected a block number below {blocks}, found {found}")
+            }
+        }
+    }
+}
+
+/// A part of a notes or data file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What is before the records.
+    Header,
+    /// Tag and length of a record.
+    RecordHead,
+    /// What is in a record with this tag.
+    Record(u32),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tag = match *self {
+            Self::Header => return f.write_str("header"),
+            Self::RecordHead => return f.write_str("tag and length of a record"),
+            Self::Record(tag) => tag,
+        };
+        match (tag, Kind::from_tag(tag)) {
+            (_, Some(Kind(kind))) => write!(f, "record COUNTERS of kind {kind}"),
+            (0x0100_0000, _) => f.write_str("record FUNCTION"),
+            (0x0141_0000, _) => f.write_str("record BLOCKS"),
+            (0x0143_0000, _) => f.write_str("record ARCS"),
+            (0x0145_0000, _) => f.write_str("record LINES"),
+            (0xa100_0000, _) => f.write_str("record OBJECT_SUMMARY"),
+            _ => write!(f, "record {tag:#010x}"),
+        }
+    }
+}
