@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::prelude::v1::*;
+use std::sync::Arc;
 
 use gimli::LineRow;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::{Program, Unit};
 use crate::convert::source::SourceLine;
@@ -13,12 +14,15 @@ use crate::convert::source::SourceLine;
 /// A line, and which of several pieces of code of the line, 0 if there is only one.
 pub type Piece = (SourceLine, u16);
 
-impl Program<'_> {
+impl<'d> Program<'d> {
     /// The lines of instructions at these addresses, where the table has them.
     pub fn lines(&self, addresses: &BTreeSet<u64>) -> Result<BTreeMap<u64, Piece>, gimli::Error> {
         let mut found = BTreeMap::new();
+        let addresses: Vec<u64> = addresses.iter().copied().collect();
         self.for_each_row(|unit, instructions, row| {
-            for &address in addresses.range(instructions) {
+            let first = addresses.partition_point(|&address| address < instructions.start);
+            let inside = addresses[first..].iter().take_while(|at| instructions.contains(at));
+            for &address in inside {
                 match piece(unit, row) {
                     Some(piece) => found.insert(address, piece),
                     None => found.remove(&address),
@@ -33,10 +37,26 @@ impl Program<'_> {
         &self,
         lines: &BTreeSet<SourceLine>,
     ) -> Result<Vec<(SourceLine, u64)>, gimli::Error> {
+        let mut of_paths: HashMap<&[u8], HashMap<u32, &SourceLine>> = HashMap::new();
+        for line in lines {
+            of_paths.entry(&*line.path).or_default().insert(line.line, line);
+        }
         let mut found = Vec::new();
+        // Units have few files, and rows are many.
+        let (mut files, mut of) = (Vec::new(), None);
         self.for_each_row(|unit, instructions, row| {
-            if let Some((line, _)) = piece(unit, row).filter(|(line, _)| lines.contains(line)) {
-                found.push((line, instructions.start));
+            if !of.is_some_and(|of| core::ptr::eq(of, unit)) {
+                let wanted = |path: &Option<Arc<[u8]>>| of_paths.get(&**path.as_ref()?);
+                files = unit.paths.iter().map(wanted).collect();
+                of = Some(unit);
+            }
+            let line = row.line().and_then(|line| u32::try_from(line.get()).ok());
+            let of_file =
+                usize::try_from(row.file_index()).ok().and_then(|file| *files.get(file)?);
+            if let (Some(line), Some(of_file)) = (line, of_file)
+                && let Some(&line) = of_file.get(&line)
+            {
+                found.push((line.clone(), instructions.start));
             }
         })?;
         Ok(found)
@@ -46,9 +66,9 @@ impl Program<'_> {
     ///
     /// Of a function that several objects have the linker keeps the first, and all their tables say
     /// that they are about that: so of sequences that start alike only the first is.
-    fn for_each_row(
-        &self,
-        mut visit: impl FnMut(&Unit<'_>, Range<u64>, &LineRow),
+    fn for_each_row<'p>(
+        &'p self,
+        mut visit: impl FnMut(&'p Unit<'d>, Range<u64>, &LineRow),
     ) -> Result<(), gimli::Error> {
         let mut starts = HashSet::new();
         for unit in &self.units {

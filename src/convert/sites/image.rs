@@ -13,7 +13,7 @@ pub struct Image<'d> {
     /// What its instructions are.
     pub architecture: Architecture,
     /// By address.
-    sections: BTreeMap<u64, Section<'d>>,
+    sections: Vec<Section<'d>>,
     /// Words that the dynamic linker writes.
     words: HashMap<u64, u64>,
     /// What the dynamic linker fills in for code that asks for a thread's variable.
@@ -21,6 +21,7 @@ pub struct Image<'d> {
 }
 
 struct Section<'d> {
+    address: u64,
     data: &'d [u8],
     is_code: bool,
 }
@@ -41,7 +42,7 @@ impl<'d> Image<'d> {
     pub fn new(file: &object::File<'d>) -> Result<Self, object::Error> {
         let mut image = Self {
             architecture: file.architecture(),
-            sections: BTreeMap::new(),
+            sections: Vec::new(),
             words: HashMap::new(),
             thread_descriptors: HashSet::new(),
         };
@@ -49,10 +50,11 @@ impl<'d> Image<'d> {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
             if sh_flags.contains(elf::SHF_ALLOC) && section.kind() != SectionKind::Tls {
                 let is_code = section.kind() == SectionKind::Text;
-                let data = section.data()?;
-                image.sections.insert(section.address(), Section { data, is_code });
+                let (address, data) = (section.address(), section.data()?);
+                image.sections.push(Section { address, data, is_code });
             }
         }
+        image.sections.sort_by_key(|section| section.address);
         for (address, relocation) in file.dynamic_relocations().into_iter().flatten() {
             let RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
             let (relative, descriptor) = match image.architecture {
@@ -71,8 +73,9 @@ impl<'d> Image<'d> {
 
     /// The section that an address is in, and how far.
     pub fn place(&self, address: u64) -> Option<(&'d [u8], usize)> {
-        let (start, section) = self.sections.range(..=address).next_back()?;
-        let offset = usize::try_from(address - start).ok()?;
+        let behind = self.sections.partition_point(|section| section.address <= address);
+        let section = self.sections.get(behind.checked_sub(1)?)?;
+        let offset = usize::try_from(address - section.address).ok()?;
         (offset < section.data.len()).then_some((section.data, offset))
     }
 
@@ -92,8 +95,8 @@ impl<'d> Image<'d> {
 
     /// Places and contents of what is not code.
     pub fn data(&self) -> impl Iterator<Item = (u64, &'d [u8])> {
-        let data = self.sections.iter().filter(|(_, section)| !section.is_code);
-        data.map(|(&address, section)| (address, section.data))
+        let data = self.sections.iter().filter(|section| !section.is_code);
+        data.map(|section| (section.address, section.data))
     }
 }
 
