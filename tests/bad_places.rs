@@ -340,6 +340,32 @@ fn output_of_the_tool_into_something_else() {
     assert_eq!(reader.wait_with_output().unwrap().stdout, expected);
 }
 
+/// Others have written to what is open already, and will.
+#[test]
+fn output_of_the_tool_into_open_files() {
+    let shop = ran();
+    shop.tool_output(&["convert", "ours.csraw", "--to", "v4-text", "-o", "file"]);
+    let expected = ["before\n", &String::from_utf8(shop.read("file")).unwrap(), "after\n"].concat();
+    symlink("/dev/stdout", shop.path("link")).unwrap();
+    for (opened, name) in [
+        (">", "/dev/stdout"),
+        (">>", "/dev/stdout"),
+        (">", "/dev/fd/1"),
+        (">", "/proc/self/fd/1"),
+        (">", "link"),
+        ("3>>", "/dev/fd/3"),
+    ] {
+        let to = if opened == "3>>" { ">&3" } else { "" };
+        let script = format!(
+            "{{ echo before {to}; \"$0\" convert ours.csraw --to v4-text -o {name}; echo after {to}; }} {opened} log"
+        );
+        fs::remove_file(shop.path("log")).ok();
+        succeed(shop.command("sh").args(["-c", &script, env!("CARGO_BIN_EXE_countersink")]));
+        assert_eq!(String::from_utf8(shop.read("log")).unwrap(), expected, "{opened} {name}");
+    }
+    assert!(shop.path("link").is_symlink());
+}
+
 /// A profile in the place of the dump it came from would cost the dump.
 #[test]
 fn output_of_the_tool_into_its_own_input() {

@@ -19,10 +19,16 @@ pub enum Content {
     Binary,
 }
 
+const STDOUT: u32 = 1;
+/// As many as the system follows.
+const MOST_LINKS: usize = 40;
+
 /// Writes to a file, or with `-` or none to standard output.
 pub fn write(path: Option<&Path>, bytes: &[u8], content: Content) -> Result<()> {
     match path {
-        Some(path) if path.as_os_str() != "-" => replace(path, bytes),
+        Some(path) if path.as_os_str() != "-" && descriptor(path) != Some(STDOUT) => {
+            replace(path, bytes)
+        }
         _ if content == Content::Binary && std::io::stdout().is_terminal() => {
             Err(Error::new("binary output to a terminal; choose a file with -o FILE"))
         }
@@ -44,8 +50,23 @@ pub fn say(line: impl Display) {
     let _ = writeln!(std::io::stderr(), "countersink: {line}");
 }
 
+/// The number of the open file of this process that a path such as `/dev/stdout` or `/dev/fd/3` means.
+fn descriptor(path: &Path) -> Option<u32> {
+    let open = fs::canonicalize("/proc/self/fd").ok()?;
+    let mut path = path.to_owned();
+    // Not to the end: what is open looks like a link to the name that it was opened by.
+    for _ in 0..MOST_LINKS {
+        let directory = directory(&path).canonicalize().ok()?;
+        if directory == open {
+            return path.file_name()?.to_str()?.parse().ok();
+        }
+        path = directory.join(fs::read_link(&path).ok()?);
+    }
+    None
+}
+
 /// Puts a file in place of another in one step; missing directories are made. What a symbolic link
-/// points to is replaced, not the link; devices and pipes are written to.
+/// points to is replaced, not the link; devices, pipes and what is open already are written to.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     Ready::new(path, bytes)?.put()
 }
@@ -60,7 +81,8 @@ pub struct Ready {
 enum Bytes {
     /// A file in the directory of the one that is to be replaced.
     Beside(TempPath),
-    /// For what cannot be replaced: a device, or a file that a link leads to and that is not there.
+    /// For what cannot be replaced: a device, a file that is open already, or one that a link leads to and
+    /// that is not there.
     Here(Vec<u8>),
 }
 
@@ -71,18 +93,16 @@ impl Ready {
         if fs::symlink_metadata(path).map_or(true, |found| found.is_file()) {
             return Self::beside(path.to_owned(), bytes);
         }
+        let is_open = descriptor(path).is_some();
         match (fs::canonicalize(path), fs::metadata(path)) {
             (_, Ok(found)) if found.is_dir() => Err(Error::about(path, "is a directory")),
-            (Ok(target), Ok(found)) if found.is_file() => Self::beside(target, bytes),
+            (Ok(target), Ok(found)) if found.is_file() && !is_open => Self::beside(target, bytes),
             _ => Ok(Self { path: path.to_owned(), bytes: Bytes::Here(bytes.to_owned()) }),
         }
     }
 
     fn beside(path: PathBuf, bytes: &[u8]) -> Result<Self> {
-        let directory = match path.parent() {
-            Some(directory) if !directory.as_os_str().is_empty() => directory,
-            _ => Path::new("."),
-        };
+        let directory = directory(&path);
         let mut new = tempfile::Builder::new();
         new.permissions(permissions(&path));
         let mut file = match new.tempfile_in(directory) {
@@ -102,13 +122,20 @@ impl Ready {
         match self.bytes {
             Bytes::Beside(file) => file.persist(&self.path).map_err(|error| error.error),
             Bytes::Here(bytes) => File::options()
-                .write(true)
+                .append(true)
                 .create(true)
-                .truncate(false)
                 .open(&self.path)
                 .and_then(|mut file| file.write_all(&bytes)),
         }
         .about(&self.path)
+    }
+}
+
+/// Where a file is or will be.
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        _ => Path::new("."),
     }
 }
 
