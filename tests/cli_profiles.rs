@@ -160,6 +160,13 @@ fn merge_and_diff_of_profiles_without_discriminators() {
             "f  head 10, total 275\n  1: 10\n  2: 95\n  2.1: 90\n  2.2: 80\n"
         );
     }
+    // `convert` adds as `merge` does, here to a function that is the same in both.
+    shop.write("full", String::from_utf8(shop.read("full")).unwrap().replace(".constprop.0", ""));
+    for inputs in [["full", "12"], ["12", "full"]] {
+        shop.tool_output(&[&["merge"], &inputs[..], &["--for-gcc=12", "-o", "sum"]].concat());
+        let converted = shop.tool_output(&[&["convert"], &inputs[..], &["--for-gcc=12"]].concat());
+        assert!(converted == shop.read("sum"), "{inputs:?}");
+    }
     for pair in [["full", "12"], ["12", "16"], ["16", "full"], ["13", "16"], ["13", "full"]] {
         let compared = text(&shop, &["diff", pair[0], pair[1]]);
         assert!(compared.starts_with("overlap 100.00 % of the counts"), "{pair:?} {compared}");

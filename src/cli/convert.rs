@@ -14,9 +14,9 @@ use super::error::{Error, Result};
 use super::input::{Decoded, Format, Input};
 use super::names::warn_of_ambiguous;
 use super::notes::{Files, Found, Missing, Places, display};
-use super::output::{self, Ready};
+use super::output::{self, Content, Ready};
 use super::profile_format::{ProfileFormat, Reader, Target};
-use super::{Outcome, warn};
+use super::{Outcome, sum, warn};
 use crate::convert::workers::Workers;
 use crate::convert::{self, Inline, Statistics};
 use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE};
@@ -149,9 +149,14 @@ impl Convert {
         let inputs = inputs()?;
         if self.keep_summary {
             let (profile, summary) = self.profile_and_summary(&inputs)?;
-            self.write_profile(&profile, Some(&summary), format)?;
+            self.write(|name| format.file_with_summary(&profile, Some(&summary), name))?;
+        } else if inputs.len() > 1 && inputs.iter().all(|input| input.format != Format::Dump) {
+            // The same sum as that of `merge`.
+            let all: Vec<_> = self.inputs.iter().map(|path| (1, path)).collect();
+            self.write(|name| sum::file(inputs, &all, format, name))?;
         } else {
-            self.write_profile(&self.sources.profile(inputs)?, None, format)?;
+            let profile = self.sources.profile(inputs)?;
+            self.write(|name| format.file(&profile, name))?;
         }
         Ok(Outcome::Done)
     }
@@ -166,18 +171,14 @@ impl Convert {
         Ok((profile, summary))
     }
 
-    fn write_profile(
-        &self,
-        profile: &Profile,
-        summary: Option<&Summary>,
-        format: ProfileFormat,
-    ) -> Result<()> {
+    /// Writes what `file` makes, which is told a name for messages.
+    fn write(&self, file: impl FnOnce(&Path) -> Result<(Vec<u8>, Content)>) -> Result<()> {
         let path = self.output.as_deref();
         if let Some(path) = path.filter(|path| self.is_input(path)) {
             return Err(Error::about(path, "is an input, too"));
         }
         let name = path.unwrap_or(Path::new("standard output"));
-        let (bytes, content) = format.file_with_summary(profile, summary, name)?;
+        let (bytes, content) = file(name)?;
         output::write(path, &bytes, content)
     }
 

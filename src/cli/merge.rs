@@ -93,7 +93,7 @@ impl Merge {
             }
             _ => {
                 let format = chosen.unwrap_or_else(|| ProfileFormat::of(&first));
-                sum::file(first, &inputs, format, &self.output)?
+                sum::file(vec![first], &inputs, format, &self.output)?
             }
         };
         output::write(Some(&self.output), &bytes, content)?;

@@ -43,19 +43,19 @@ const SUM: &str = "the sum";
 /// A file and how much its counts weigh.
 pub type Weighted<'p> = (u32, &'p PathBuf);
 
-/// The file of the sum of these, of which the first one has been read.
+/// The file of the sum of these, of which the first ones have been read.
 pub fn file(
-    first: Input,
+    known: Vec<Input>,
     inputs: &[Weighted<'_>],
     format: ProfileFormat,
     output: &Path,
 ) -> Result<(Vec<u8>, Content)> {
     let mut progress = Progress::new(inputs.len());
-    let (mut known, mut sum, mut left) = (Some(first), Sum::new(format, output), inputs);
+    let (mut known, mut sum, mut left) = (known.into_iter(), Sum::new(format, output), inputs);
     while !left.is_empty() {
         let batch;
         (batch, left) = left.split_at(batch_length(left, sum.size()));
-        let (mut summands, failed) = read(known.take(), batch);
+        let (mut summands, failed) = read(&mut known, batch);
         while !summands.is_empty() {
             let added = sum.add(&summands, left.is_empty())?;
             summands.drain(..added);
@@ -97,11 +97,14 @@ struct Summand {
 }
 
 /// Files in version 4, up to the first one that cannot be read.
-fn read(first: Option<Input>, batch: &[Weighted<'_>]) -> (Vec<Summand>, Option<Error>) {
-    let known = usize::from(first.is_some());
-    let first: Vec<_> = first.into_iter().map(|input| (batch[0].0, Ok(input))).collect();
-    let others = batch[known..].par_iter().map(|&(weight, path)| (weight, Input::read(path)));
-    let read = first.into_par_iter().chain(others);
+fn read(
+    known: &mut impl Iterator<Item = Input>,
+    batch: &[Weighted<'_>],
+) -> (Vec<Summand>, Option<Error>) {
+    let known: Vec<_> =
+        batch.iter().zip(known).map(|(&(weight, _), input)| (weight, Ok(input))).collect();
+    let others = batch[known.len()..].par_iter().map(|&(weight, path)| (weight, Input::read(path)));
+    let read = known.into_par_iter().chain(others);
     up_to_error(read.map(|(weight, input)| summand(weight, input?)).collect())
 }
 
