@@ -597,7 +597,7 @@ fn d37_d39_nested_bodies_and_timestamps() {
 #[test]
 fn d38_counts_are_such_that_compilers_can_hold_them() {
     let read = read_back(&profile(&[(Position::line(1), count(u64::MAX))]));
-    assert_eq!(read.functions.values().next().unwrap().body.total(), i64::MAX as u64);
+    assert_eq!(read.functions.values().next().unwrap().body.total(), i64::MAX as u128);
 }
 
 fn text(text: &str) -> Result<Vec<u8>, afdo_v4_text::check::TextError> {

@@ -619,6 +619,12 @@ fn diff_compares_shares() {
     assert_eq!(shop.tool(&["diff", "day", "night", "--at-least", "10"]).status.code(), Some(0));
     assert_eq!(shop.tool(&["diff", "day", "night", "--at-least", "10.6"]).status.code(), Some(1));
 
+    // Seven counts of one seventh are a little less than all.
+    let lines: Vec<String> = (0..7).map(|line| format!("{line} = 1")).collect();
+    let seven = format!("\"f\":-1(1:1:0) = {{ locations = {{ {} }} }}", lines.join(", "));
+    shop.write("text", seven);
+    shop.tool_output(&["diff", "text", "text", "--at-least", "100"]);
+
     let output = shop.tool(&["diff", "day", "night", "--json", "--function", "util"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let help = text(&shop, &["diff", "--help"]);

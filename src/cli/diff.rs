@@ -92,12 +92,13 @@ impl Diff {
         let text = if self.json { self.json(&comparison)? } else { self.text(&comparison) };
         output::print(text.as_bytes())?;
         let only_one = comparison.rows.iter().any(|row| row.shares.contains(&None));
-        let is_less = match self.at_least {
-            Some(percent) => comparison.counts * 100.0 < percent,
-            // Sums of shares are not exact.
-            None => only_one || comparison.counts < 1.0 - 1e-9,
+        // Sums of shares are not exact.
+        let is_less = |least: f64| comparison.counts < least - 1e-9;
+        let is_other = match self.at_least {
+            Some(percent) => is_less(percent / 100.0),
+            None => only_one || is_less(1.0),
         };
-        Ok(if is_less { Outcome::Found } else { Outcome::Done })
+        Ok(if is_other { Outcome::Found } else { Outcome::Done })
     }
 
     /// The profiles, as far as the coarser of them goes: without what it does not tell of names and

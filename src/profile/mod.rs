@@ -152,12 +152,10 @@ impl Body {
         }
     }
 
-    /// Sum of all counts, those of inlined bodies included, at most `u64::MAX`.
-    pub fn total(&self) -> u64 {
-        let mut total = 0u64;
-        self.for_each_record(&mut |record| {
-            total = total.saturating_add(record.count.unwrap_or(0));
-        });
+    /// Sum of all counts, those of inlined bodies included.
+    pub fn total(&self) -> u128 {
+        let mut total = 0;
+        self.for_each_record(&mut |record| total += u128::from(record.count.unwrap_or(0)));
         total
     }
 }

@@ -104,8 +104,7 @@ fn shared(symbols: &Symbols, first: &Body, second: &Body, totals: [f64; 2]) -> f
 }
 
 fn total(profile: &Profile) -> f64 {
-    let totals = profile.functions.values().map(|function| u128::from(function.body.total()));
-    totals.sum::<u128>() as f64
+    profile.functions.values().map(|function| function.body.total()).sum::<u128>() as f64
 }
 
 fn part(count: f64, total: f64) -> f64 {
@@ -136,6 +135,18 @@ mod tests {
         let (a, b) = (profile(&[("f", &[1, 3])]), profile(&[("f", &[100, 300])]));
         let same = Comparison::new(a, b);
         assert_eq!((same.counts, same.functions, same.rows[0].overlap), (1.0, 1.0, 1.0));
+    }
+
+    #[test]
+    fn counts_that_fill_their_type() {
+        let a = profile(&[("f", &[u64::MAX, u64::MAX, u64::MAX]), ("g", &[u64::MAX])]);
+        let same = Comparison::new(a.clone(), a.clone());
+        assert_eq!((same.counts, same.functions, same.rows[0].overlap), (1.0, 1.0, 1.0));
+        let other = Comparison::new(a, profile(&[("f", &[u64::MAX]), ("g", &[u64::MAX])]));
+        assert_eq!(
+            (other.counts, other.functions, other.rows[0].shares[0]),
+            (0.5, 0.75, Some(0.75))
+        );
     }
 
     #[test]

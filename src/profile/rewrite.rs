@@ -78,19 +78,19 @@ impl Profile {
     /// Leaves out functions but those with the largest totals that together reach a share of all
     /// counts, in millionths.
     pub fn keep_hot(&mut self, share: u32) {
-        let mut totals: Vec<(Reverse<u64>, SymbolId)> = self
+        let mut totals: Vec<(Reverse<u128>, SymbolId)> = self
             .functions
             .iter()
             .map(|(&s, function)| (Reverse(function.body.total()), s))
             .collect();
         totals.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| self.symbols.canonical_order(a.1, b.1)));
-        let all: u128 = totals.iter().map(|(total, _)| u128::from(total.0)).sum();
+        let all: u128 = totals.iter().map(|(total, _)| total.0).sum();
         let (wanted, mut sum) = (all * u128::from(share), 0);
         for (total, symbol) in totals {
             if sum * 1_000_000 >= wanted {
                 self.functions.remove(&symbol);
             }
-            sum += u128::from(total.0);
+            sum += total.0;
         }
     }
 
