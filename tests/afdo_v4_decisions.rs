@@ -596,8 +596,15 @@ fn d37_d39_nested_bodies_and_timestamps() {
 
 #[test]
 fn d38_counts_are_such_that_compilers_can_hold_them() {
-    let read = read_back(&profile(&[(Position::line(1), count(u64::MAX))]));
+    let mut large = profile(&[(Position::line(1), count(u64::MAX))]);
+    let g = large.symbols.symbol(b"g", None);
+    let function = large.functions.values_mut().next().unwrap();
+    (function.head_count, function.timestamp) = (u64::MAX, u64::MAX);
+    function.body.positions.entry(Position::line(1)).or_default().targets.insert(g, u64::MAX);
+    let read = read_back(&large);
     assert_eq!(read.functions.values().next().unwrap().body.total(), i64::MAX as u128);
+    let text = |profile| afdo_v4_text::encode::encode(profile).unwrap();
+    assert_eq!(text(&large), text(&read));
 }
 
 fn text(text: &str) -> Result<Vec<u8>, afdo_v4_text::check::TextError> {

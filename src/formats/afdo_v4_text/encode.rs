@@ -8,7 +8,9 @@ use core::fmt::{self, Display, Write};
 use crate::formats::EncodeError;
 use crate::formats::afdo_v4::Ids;
 use crate::formats::afdo_v4::encode::FARTHEST_LINE;
-use crate::profile::{Body, DEEPEST, Function, Position, Profile, Record, Summary, SymbolId};
+use crate::profile::{
+    Body, DEEPEST, Function, LARGEST_COUNT, Position, Profile, Record, Summary, SymbolId,
+};
 
 /// How the names are written of symbols that are nothing but call targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,7 +122,8 @@ impl Text<'_> {
             }
             self.put("\n");
             self.name(symbol)?;
-            let (head_count, timestamp) = function.map_or((0, 0), |f| (f.head_count, f.timestamp));
+            let numbers = function.map_or([0, 0], |f| [f.head_count, f.timestamp]);
+            let [head_count, timestamp] = numbers.map(|number| number.min(LARGEST_COUNT));
             self.put(format_args!("({id}:{head_count}:{timestamp}) = "));
             match function {
                 None => self.put("{ }"),
@@ -162,6 +165,7 @@ impl Text<'_> {
             Section::Locations(counts) => {
                 self.put("locations = ");
                 self.list(counts, |text, (position, count)| {
+                    let count = count.min(LARGEST_COUNT);
                     text.put(format_args!("{} = {count}", Place(position)));
                     Ok(())
                 })
@@ -194,7 +198,7 @@ impl Text<'_> {
         targets.sort_unstable();
         for (place, (target, calls)) in targets.into_iter().enumerate() {
             let separator = if place == 0 { "" } else { ", " };
-            self.put(format_args!("{separator}{target} = {calls}"));
+            self.put(format_args!("{separator}{target} = {}", calls.min(LARGEST_COUNT)));
         }
     }
 
