@@ -111,6 +111,24 @@ fn killed(age: (u64, &str)) {
     assert!(old > 10 && new > 0, "{old} {new}");
 }
 
+/// A copy by another name is not used up with the old file.
+#[test]
+fn another_name_keeps_what_it_stands_for() {
+    if !have("strace") {
+        return;
+    }
+    let (shop, calls) = program(AGES[0]);
+    let first = shop.read("ours.csraw");
+    for (name, number) in calls {
+        put(&shop, &first, 0);
+        std::fs::hard_link(shop.path("ours.csraw"), shop.path("kept")).unwrap();
+        traced(&shop, &["-e", &format!("inject={name}:signal=KILL:when={number}")]);
+        shop.run("ours", &[]);
+        assert!(shop.read("kept") == first, "{name} {number}");
+        std::fs::remove_file(shop.path("kept")).unwrap();
+    }
+}
+
 #[test]
 fn failing_at_every_system_call() {
     if have("strace") {

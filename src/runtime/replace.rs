@@ -151,10 +151,11 @@ impl Names {
     ///
     /// Whoever finds the old file under the temporary name must not take it for theirs, hence its
     /// lock, which ends with its descriptor. If this process is killed before it has removed the old
-    /// file, the next one uses that up.
+    /// file, the next one uses that up, which must not have another name by which a user has kept it.
     fn put_in_place(&self, old: Option<&(File, Facts)>) -> Result<(), Errno> {
         let (part, target) = (self.part.c_str(), self.target.c_str());
         if let Some((old, facts)) = old
+            && facts.has_one_name
             && sys::nanoseconds().abs_diff(facts.modified) < TOGETHER
             && sys::try_lock(old).is_ok()
             && sys::exchange(part, target).is_ok()
