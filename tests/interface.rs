@@ -78,6 +78,8 @@ fn reset_forgets_what_is_new() {
     let shop = program(&[]);
     shop.run("ours", &["resets"]);
     assert_counts(work_in(&shop, "ours.csraw"), expected(1, &[20, 80]));
+    let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+    assert_eq!(dump.modules[0].record.sums.sum_max, 20 + 80);
 }
 
 #[test]

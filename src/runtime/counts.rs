@@ -10,8 +10,8 @@ use super::counters::topn::LiveSite;
 use super::merge::Problem;
 use super::module::Objects;
 use super::sys::Errno;
-use crate::raw::gcov::Rule;
 use crate::raw::gcov::record::SiteHead;
+use crate::raw::gcov::{Kind, Rule};
 use crate::raw::layout::{SectionKind, Word};
 use crate::raw::merge::{Pair, Site, counter};
 use crate::raw::reader::{Contradiction, Reader, Source};
@@ -102,6 +102,22 @@ impl Objects<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Objects<'_> {
+    /// What the arc counter has grown by that has grown most since the last flush.
+    pub fn largest_growth(&self, written: &Written<'_>) -> i64 {
+        let (mut place, mut largest) = (0usize, 0);
+        for array in self.arrays().filter(|array| array.rule != Rule::TopN) {
+            if array.kind == Kind::ARCS {
+                for (counter, written) in array.counters.iter().zip(written.counters(place)) {
+                    largest = counter.load(Ordering::Relaxed).wrapping_sub(*written).max(largest);
+                }
+            }
+            place = place.wrapping_add(array.counters.len());
+        }
+        largest
     }
 }
 

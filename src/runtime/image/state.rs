@@ -117,7 +117,12 @@ impl State {
         if occasion == Occasion::Flush {
             baseline.prepare(&live.record.identity)?;
         }
-        let (maximum, dropped) = (live.maximum, image.dropped());
+        // The counters may also hold what was discarded. A bound then is by how much they have grown since.
+        let maximum = baseline.copies().map_or(live.maximum, |(written, _)| {
+            let growth = live.objects.largest_growth(&written);
+            live.maximum.min(progress.maximum.saturating_add(growth))
+        });
+        let dropped = image.dropped();
         let sums = progress.sums(maximum, dropped);
         let damage = Damage { offset: 0, defect: Defect::Empty };
         let impatient = image.is_known(Errno::BUSY);
