@@ -12,18 +12,24 @@ use countersink::raw::dump::Dump;
 use countersink::raw::gcov::Kind;
 use harness::{Workshop, assert_same_files, have};
 
-/// A program with live counters.
+/// A program with live counters, without them, and with libgcov.
 fn program(source: &str, flags: &[&str]) -> Workshop {
+    let (shop, object) = without_stock(source, flags);
+    shop.link_stock(&[&object], "stock", &["-pthread"]);
+    shop
+}
+
+/// The same of a program that calls what libgcov does not have; and its object.
+fn without_stock(source: &str, flags: &[&str]) -> (Workshop, String) {
     let shop = Workshop::new();
     shop.program(source);
     let flags = [&["-fdata-sections", "-pthread"], flags].concat();
     let object = shop.compile(source, &flags);
-    shop.link_stock(&[&object], "stock", &["-pthread"]);
     shop.link(&[&object], "without", &["-pthread"]);
     let printed = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
     let link: Vec<&str> = printed.split_whitespace().collect();
     shop.gcc(&[&["-fprofile-generate", &object, "-o", "ours", "-pthread"], &link[..]].concat());
-    shop
+    (shop, object)
 }
 
 fn survivor() -> Workshop {
@@ -190,6 +196,16 @@ fn the_tool_reads_live_files() {
         shop.write("cut.live", &whole[..length]);
         assert_eq!(shop.tool(&["show", "cut.live"]).status.code(), Some(2), "{length}");
     }
+}
+
+/// A reset forgets no more than without live counters: not when functions ran first before the flush.
+#[test]
+fn a_reset_goes_back_to_the_last_flush() {
+    let (shop, _) = without_stock("interface.c", &[]);
+    shop.run("ours", &["resets"]);
+    shop.run("without", &["resets"]);
+    let (live, written) = (shop.converted_gcda("ours.csraw"), shop.converted_gcda("without.csraw"));
+    assert_same_files(&live, &written);
 }
 
 /// Without the script, or the sections, it is said once, and done as always.

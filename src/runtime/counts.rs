@@ -55,8 +55,8 @@ impl Objects<'_> {
                         for (word, counter) in words.iter_mut().zip(now) {
                             *word = counter.load(Ordering::Relaxed).to_ne_bytes();
                         }
-                        if let (Some(copies), Rule::Add) = (&mut *copies, rule) {
-                            take_off(copies, place, words);
+                        if let Some(copies) = copies {
+                            take_off(rule, copies, place, words);
                         }
                         if let Some(older) = older {
                             merge_older(rule, words, older)?;
@@ -140,12 +140,19 @@ impl Objects<'_> {
     }
 }
 
-/// Leaves of counters what they have grown by since the last flush.
-fn take_off((written, writing): &mut (Written<'_>, Writing<'_>), place: usize, words: &mut [Word]) {
+/// Remembers counters, and leaves of those that add up what they have grown by since the last flush.
+fn take_off(
+    rule: Rule,
+    (written, writing): &mut (Written<'_>, Writing<'_>),
+    place: usize,
+    words: &mut [Word],
+) {
     let copies = written.counters(place).iter().zip(writing.counters(place));
     for (word, (written, writing)) in words.iter_mut().zip(copies) {
         *writing = i64::from_ne_bytes(*word);
-        *word = writing.wrapping_sub(*written).to_ne_bytes();
+        if rule == Rule::Add {
+            *word = writing.wrapping_sub(*written).to_ne_bytes();
+        }
     }
 }
 
