@@ -2,12 +2,12 @@
 
 mod golden;
 
-use countersink::formats::EncodeError;
 use countersink::formats::afdo_v4::encode::{Encoding, encode as binary};
 use countersink::formats::afdo_v4_text::check::{Defect, TextError};
 use countersink::formats::afdo_v4_text::decode::{decode, decode_and_tell};
 use countersink::formats::afdo_v4_text::encode::encode;
-use countersink::profile::{Function, Position};
+use countersink::formats::{EncodeError, json};
+use countersink::profile::{Function, Position, Profile};
 use golden::{example, mini};
 
 /// `mini`, its summary left out.
@@ -196,4 +196,33 @@ fn what_stands_twice_is_added_and_told() {
     assert_eq!(found, expected);
     let numbers: Vec<u64> = decoded.findings.kinds().iter().map(|kind| kind.number).collect();
     assert_eq!(numbers, [3, 1, 1]);
+}
+
+/// One long name that is called in many places, for each of which JSON repeats it, or inlined there, for
+/// each of which text does, too.
+#[test]
+fn what_is_mostly_repetition_is_refused() {
+    let long = vec![b'n'; 200_000];
+    let repeated = |inlined: bool| {
+        let mut profile = Profile::default();
+        let callee = profile.symbols.symbol(&long, None);
+        let caller = profile.symbols.symbol(b"caller", None);
+        let function = profile.functions.entry(caller).or_default();
+        for line in 0..10_000 {
+            let record = function.body.positions.entry(Position { line, discriminator: 0 });
+            match inlined {
+                true => _ = record.or_default().inlined.entry(callee).or_default(),
+                false => *record.or_default().targets.entry(callee).or_default() = 1,
+            }
+        }
+        profile
+    };
+    let calls = encode(&repeated(false)).unwrap();
+    assert!(calls.len() < 1_000_000, "{}", calls.len());
+    let error = encode(&repeated(true)).unwrap_err();
+    assert!(matches!(error, EncodeError::Large(most) if most < 120_000_000), "{error}");
+    for inlined in [false, true] {
+        let error = json::encode::encode(&repeated(inlined), |_| true).unwrap_err();
+        assert!(matches!(error, EncodeError::Large(_)), "{error}");
+    }
 }

@@ -175,12 +175,7 @@ impl ProfileFormat {
                 }
                 Ok((encoded.bytes, Content::Binary))
             }
-            Self::Json => {
-                let profile = json::encode::Profile::new(profile, |_| true);
-                let mut bytes = serde_json::to_vec_pretty(&profile).map_err(Error::new)?;
-                bytes.push(b'\n');
-                Ok((bytes, Content::Text))
-            }
+            Self::Json => Ok((json::encode::encode(profile, |_| true).about(name)?, Content::Text)),
         }
     }
 }

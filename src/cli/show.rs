@@ -114,7 +114,8 @@ impl Show {
             }
         }
         if self.json {
-            return json(&json::encode::Profile::new(profile, |symbol| symbols.contains(&symbol)));
+            let json = json::encode::encode(profile, |symbol| symbols.contains(&symbol));
+            return Ok(text(&json.about(&self.file)?));
         }
         let in_full = self.function.is_some() || self.source.is_some();
         let mut text = match in_full && !self.summary {

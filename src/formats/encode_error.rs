@@ -19,6 +19,8 @@ pub enum EncodeError {
     },
     /// Functions are inlined into each other in this one deeper than [`crate::profile::DEEPEST`].
     Depth(Vec<u8>),
+    /// Written with all repetitions it would have more bytes than this, see [`crate::profile::Profile::most_text`].
+    Large(usize),
 }
 
 impl EncodeError {
@@ -44,6 +46,10 @@ impl fmt::Display for EncodeError {
                 f,
                 "{}: functions inlined into each other too deep to be written",
                 function.escape_ascii()
+            ),
+            Self::Large(most) => write!(
+                f,
+                "it would have more than {most} bytes, most of them repetitions; version 4 has none"
             ),
         }
     }

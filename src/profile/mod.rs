@@ -96,6 +96,24 @@ pub struct Record {
 }
 
 impl Profile {
+    /// Most bytes of a form that repeats each name where it is used, as text and JSON do. What would be
+    /// larger was made to use up memory.
+    pub fn most_text(&self) -> usize {
+        const LEAST: usize = 64 << 20;
+        const A_RECORD: usize = 512;
+        const A_BYTE_OF_NAMES: usize = 128;
+        let names = self.symbols.iter().map(|symbol| self.symbols.name(symbol).len());
+        let paths = self.symbols.files().map(|file| self.symbols.path(file).len());
+        let names: usize = names.chain(paths).sum();
+        let mut records = 0;
+        for function in self.functions.values() {
+            function.body.for_each_record(&mut |record| {
+                records += 1 + record.targets.len() + record.inlined.len();
+            });
+        }
+        LEAST + A_BYTE_OF_NAMES * names + A_RECORD * records
+    }
+
     /// The summary that belongs to the counts.
     pub fn summary(&self) -> Summary {
         let mut tally = Tally::default();

@@ -36,7 +36,8 @@ pub fn encode_with(
     let ids = Ids::new(profile);
     let files = ids.files(&profile.symbols);
     let paths: Vec<&[u8]> = files.iter().filter_map(|file| file.path).collect();
-    let mut text = Text { profile, ids: &ids, paths: &paths, bytes: Vec::new(), indent: 0 };
+    let (bytes, most) = (Vec::new(), profile.most_text());
+    let mut text = Text { profile, ids: &ids, paths: &paths, bytes, most, indent: 0 };
     text.file_names()?;
     text.summary(summary);
     let targets = text.mere_targets();
@@ -54,8 +55,12 @@ struct Text<'p> {
     ids: &'p Ids,
     paths: &'p [&'p [u8]],
     bytes: Vec<u8>,
+    most: usize,
     indent: usize,
 }
+
+/// What stands deeper is not moved to the right any more: most of it would be blanks.
+const DEEPEST_INDENT: usize = 64;
 
 impl Text<'_> {
     fn file_names(&mut self) -> Result<(), EncodeError> {
@@ -217,6 +222,9 @@ impl Text<'_> {
         if name.is_empty() || name.contains(&b'"') || name.contains(&0) {
             return Err(EncodeError::Name(name.to_vec()));
         }
+        if self.bytes.len() > self.most {
+            return Err(EncodeError::Large(self.most));
+        }
         self.bytes.push(b'"');
         self.bytes.extend_from_slice(name);
         self.bytes.push(b'"');
@@ -246,7 +254,8 @@ impl Text<'_> {
 
     fn new_line(&mut self) {
         self.bytes.push(b'\n');
-        self.bytes.resize(self.bytes.len() + 2 * self.indent, b' ');
+        let blanks = 2 * self.indent.min(DEEPEST_INDENT);
+        self.bytes.resize(self.bytes.len() + blanks, b' ');
     }
 
     fn put(&mut self, text: impl Display) {

@@ -1,20 +1,64 @@
 //! Writes JSON.
 
-use serde::Serialize;
+use std::io::{self, Write};
 use std::prelude::v1::*;
 
+use serde::{Serialize, Serializer};
+
+use crate::formats::EncodeError;
 use crate::formats::afdo_v4::Ids;
 use crate::profile;
 use crate::profile::SymbolId;
 
-/// A profile, as it is serialized.
+/// The text of a profile, of its functions those that `wanted` lets through.
+pub fn encode(
+    profile: &profile::Profile,
+    wanted: impl Fn(SymbolId) -> bool,
+) -> Result<Vec<u8>, EncodeError> {
+    let mut bytes = Bounded { bytes: Vec::new(), most: profile.most_text() };
+    // Nothing else can fail.
+    serde_json::to_writer_pretty(&mut bytes, &Profile::new(profile, wanted))
+        .map_err(|_| EncodeError::Large(bytes.most))?;
+    bytes.bytes.push(b'\n');
+    Ok(bytes.bytes)
+}
+
+/// Bytes that fail to grow beyond a limit.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        if self.bytes.len().saturating_add(more.len()) > self.most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.write(more)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[derive(Debug, Serialize)]
-pub struct Profile {
+struct Profile<'p> {
     format: &'static str,
     version: u32,
     summary: Summary,
     files: Vec<String>,
-    functions: Vec<Function>,
+    functions: Vec<Function<'p>>,
+}
+
+/// A name, which is made text only where it is written.
+#[derive(Debug)]
+struct Name<'p>(&'p [u8]);
+
+impl Serialize for Name<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&String::from_utf8_lossy(self.0))
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -34,47 +78,45 @@ struct Cutoff {
     counts: u64,
 }
 
-/// A function, as it is serialized.
 #[derive(Debug, Serialize)]
-pub struct Function {
-    name: String,
+struct Function<'p> {
+    name: Name<'p>,
     file: Option<usize>,
     head_count: u64,
     timestamp: u64,
-    locations: Vec<Location>,
+    locations: Vec<Location<'p>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Location {
+struct Location<'p> {
     line: u32,
     discriminator: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    targets: Vec<Target>,
+    targets: Vec<Target<'p>>,
     #[serde(skip_serializing_if = "is_zero")]
     target_error: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    inlined: Vec<Inlined>,
+    inlined: Vec<Inlined<'p>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Target {
-    name: String,
+struct Target<'p> {
+    name: Name<'p>,
     file: Option<usize>,
     count: u64,
 }
 
 #[derive(Debug, Serialize)]
-struct Inlined {
-    name: String,
+struct Inlined<'p> {
+    name: Name<'p>,
     file: Option<usize>,
-    locations: Vec<Location>,
+    locations: Vec<Location<'p>>,
 }
 
-impl Profile {
-    /// What is serialized of a profile, of its functions those that `wanted` lets through.
-    pub fn new(profile: &profile::Profile, wanted: impl Fn(SymbolId) -> bool) -> Self {
+impl<'p> Profile<'p> {
+    fn new(profile: &'p profile::Profile, wanted: impl Fn(SymbolId) -> bool) -> Self {
         let ids = Ids::new(profile);
         let files = ids.files(&profile.symbols);
         let paths: Vec<&[u8]> = files.iter().filter_map(|file| file.path).collect();
@@ -109,21 +151,21 @@ impl Summary {
     }
 }
 
-struct Names<'p> {
+struct Names<'p, 'l> {
     profile: &'p profile::Profile,
-    paths: &'p [&'p [u8]],
+    paths: &'l [&'p [u8]],
 }
 
-impl Names<'_> {
-    fn name(&self, symbol: SymbolId) -> String {
-        text(self.profile.symbols.name(symbol))
+impl<'p> Names<'p, '_> {
+    fn name(&self, symbol: SymbolId) -> Name<'p> {
+        Name(self.profile.symbols.name(symbol))
     }
 
     fn file(&self, symbol: SymbolId) -> Option<usize> {
         self.paths.binary_search(&self.profile.symbols.declared_in(symbol)?).ok()
     }
 
-    fn function(&self, symbol: SymbolId) -> Option<Function> {
+    fn function(&self, symbol: SymbolId) -> Option<Function<'p>> {
         let function = self.profile.functions.get(&symbol)?;
         Some(Function {
             name: self.name(symbol),
@@ -134,7 +176,7 @@ impl Names<'_> {
         })
     }
 
-    fn locations(&self, body: &profile::Body) -> Vec<Location> {
+    fn locations(&self, body: &profile::Body) -> Vec<Location<'p>> {
         let location = |(position, record): (&profile::Position, &profile::Record)| Location {
             line: position.line,
             discriminator: position.discriminator,
@@ -155,11 +197,11 @@ impl Names<'_> {
         sorted.into_iter().map(|(symbol, value)| of(symbol, value)).collect()
     }
 
-    fn target(&self, symbol: SymbolId, count: u64) -> Target {
+    fn target(&self, symbol: SymbolId, count: u64) -> Target<'p> {
         Target { name: self.name(symbol), file: self.file(symbol), count }
     }
 
-    fn inlined(&self, symbol: SymbolId, body: &profile::Body) -> Inlined {
+    fn inlined(&self, symbol: SymbolId, body: &profile::Body) -> Inlined<'p> {
         let locations = self.locations(body);
         Inlined { name: self.name(symbol), file: self.file(symbol), locations }
     }
