@@ -14,12 +14,15 @@ pub struct Lock {
 }
 
 const FREE: u64 = 0;
+/// For how long others are waited for, in microseconds.
+const PATIENCE: u32 = 60_000_000;
 const FIRST_PAUSE: u32 = 50;
-/// Short beside what has been waited already, long enough that a hundred who wait leave the processors to
-/// the one who works.
+/// Of a hundred who wait for a few milliseconds of work each, the last few would else be asleep when their
+/// turn comes.
+const LONGEST_FIRST_PAUSE: u32 = 4_000;
 const LONGEST_PAUSE: u32 = 20_000;
-/// With pauses of at most 20 ms, about a minute.
-const ATTEMPTS: u32 = 3_000;
+/// Who has waited so many times as long may as well be late.
+const SHARE: u32 = 128;
 
 impl Lock {
     /// A lock nobody owns.
@@ -37,11 +40,11 @@ impl Lock {
             return Err(Errno::BUSY);
         }
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let mut pauses = Pauses::new();
-        let acquired = (0..ATTEMPTS).any(|_| {
-            pauses.pause();
-            self.try_acquire(me)
-        });
+        let mut pauses = Pauses::within(PATIENCE);
+        let mut acquired = false;
+        while !acquired && pauses.pause() {
+            acquired = self.try_acquire(me);
+        }
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         if acquired { Ok(Guard(self)) } else { Err(Errno::BUSY) }
     }
@@ -87,24 +90,28 @@ impl Drop for Guard<'_> {
 }
 
 /// Growing pauses between attempts.
-pub struct Pauses(u32);
-
-impl Pauses {
-    /// The first pause is short.
-    pub const fn new() -> Self {
-        Self(FIRST_PAUSE)
-    }
-
-    /// Waits, longer each time.
-    pub fn pause(&mut self) {
-        sys::sleep(self.0);
-        self.0 = (self.0 * 2).min(LONGEST_PAUSE);
-    }
+pub struct Pauses {
+    next: u32,
+    waited: u32,
+    patience: u32,
 }
 
-impl Default for Pauses {
-    fn default() -> Self {
-        Self::new()
+impl Pauses {
+    /// Of so many microseconds in all, the first of which is short.
+    pub const fn within(patience: u32) -> Self {
+        Self { next: FIRST_PAUSE, waited: 0, patience }
+    }
+
+    /// Waits, longer each time; `false`, and at once, if there is no more patience.
+    pub fn pause(&mut self) -> bool {
+        if self.waited >= self.patience {
+            return false;
+        }
+        sys::sleep(self.next);
+        self.waited = self.waited.saturating_add(self.next);
+        let longest = (self.waited / SHARE).clamp(LONGEST_FIRST_PAUSE, LONGEST_PAUSE);
+        self.next = (2 * self.next).min(longest);
+        true
     }
 }
 

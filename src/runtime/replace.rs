@@ -23,8 +23,8 @@ use crate::raw::layout::MAGIC;
 use crate::raw::reader::{Damage, Source};
 use crate::raw::writer::Sink;
 
-/// With pauses of at most 20 ms, about half a minute.
-const ATTEMPTS: u32 = 1_500;
+/// For how long other processes are waited for, in microseconds.
+const PATIENCE: u32 = 30_000_000;
 /// Who finds a file no older than this, in nanoseconds, is one of several processes that end together.
 const TOGETHER: u64 = 1_000_000_000;
 /// What a user says who wants no counts.
@@ -104,7 +104,7 @@ pub fn replace(
     if names.target.bytes() == NOWHERE {
         return Ok(());
     }
-    let locked = names.lock(if impatient { 1 } else { ATTEMPTS })?;
+    let locked = names.lock(if impatient { 0 } else { PATIENCE })?;
     let result = names.rewrite_locked(&locked, rewrite).and_then(|old| {
         rewrite.before_rename(names)?;
         names.put_in_place(old.as_ref())?;
@@ -182,11 +182,11 @@ impl Names {
     }
 
     /// Opens and locks `FILE.part`.
-    fn lock(&mut self, attempts: u32) -> Result<File, Errno> {
+    fn lock(&mut self, patience: u32) -> Result<File, Errno> {
         self.part.set(self.target.bytes())?;
         self.part.push(b".part")?;
-        let mut pauses = Pauses::new();
-        for _ in 0..attempts {
+        let mut pauses = Pauses::within(patience);
+        loop {
             let file = self.open_part()?;
             match sys::try_lock(&file) {
                 Ok(()) if still_named(&self.part, &file) => return Ok(file),
@@ -196,9 +196,10 @@ impl Names {
                 Err(_) => return self.part_without_lock(),
             }
             drop(file);
-            pauses.pause();
+            if !pauses.pause() {
+                return Err(Errno::BUSY);
+            }
         }
-        Err(Errno::BUSY)
     }
 
     /// Where the file system has no locks every process writes a file of its own name, and the last
