@@ -115,7 +115,7 @@ const OF_THE_SCRIPT: [&str; 2] = ["countersink_live_start", "countersink_live_en
 
 /// Code and constants of the object made from Rust, of which crc32fast's tables are 16 KiB, and of
 /// those made from C, of which 396 are only for programs that ask for them (`wrap.c`).
-const LARGEST: u64 = 47 * 1024;
+const LARGEST: u64 = 48 * 1024;
 const LARGEST_C: u64 = 1024;
 const LARGEST_LIVE: u64 = 56 * 1024;
 const LARGEST_BARE: u64 = 12 * 1024 + 512;
@@ -229,6 +229,7 @@ fn they_are_small() {
         let (rust, c) = weight(archive);
         let name = archive.name;
         let largest_c = LARGEST_C + if archive == &LIVE { 32 } else { 0 };
+        eprintln!("{name}: {rust} bytes of code and constants made of Rust, {c} of C");
         assert!(rust <= largest && c <= largest_c, "{name}: {rust} and {c} bytes of code");
         assert!(rust > largest / 2 && c > 0, "{name}: {rust} and {c} bytes: not all was counted");
     }
