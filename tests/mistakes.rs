@@ -118,3 +118,82 @@ fn a_dump_without_objects() {
     ];
     tool_fails(&shop, &["convert", "none.csraw"], &advice);
 }
+
+/// All files are checked, and the worst of them decides.
+#[test]
+fn one_bad_file_among_many() {
+    let shop = ran();
+    let dump = shop.read("ours.csraw");
+    shop.write("cut.csraw", &dump[..dump.len() / 2]);
+    for (files, status, found, said) in [
+        (
+            &["ours.csraw", "hello.c", "cut.csraw"][..],
+            2,
+            1,
+            &["hello.c: 0x0: expected a raw dump"][..],
+        ),
+        (&["nowhere", "cut.csraw", "hello.o"], 2, 1, &["nowhere: No such", "hello.o: 0x0: "]),
+        (&["ours.csraw", "cut.csraw"], 1, 1, &[]),
+        (&["ours.csraw", "hello.gcno"], 0, 0, &[]),
+    ] {
+        let output = shop.tool(&[&["check"], files].concat());
+        assert_eq!(output.status.code(), Some(status), "{files:?}");
+        let lines = String::from_utf8(output.stdout.clone()).unwrap();
+        assert_eq!(lines.matches("cut.csraw: 0x").count(), found, "{lines}");
+        let errors = errors(&output);
+        assert_eq!(errors.lines().count(), said.len(), "{errors}");
+        for (line, said) in errors.lines().zip(said) {
+            assert!(line.starts_with(&format!("countersink: {said}")), "{errors}");
+        }
+    }
+}
+
+/// As long as the first byte is there, the kind can be guessed.
+#[test]
+fn files_cut_below_their_magic() {
+    let shop = ran();
+    for to in ["v4", "v2"] {
+        shop.tool_output(&["convert", "ours.csraw", "--to", to, "-o", to]);
+    }
+    shop.tool_output(&["convert", "ours.csraw", "--to", "gcda"]);
+    for file in ["ours.csraw", "v4", "v2", "hello.gcda", "hello.gcno"] {
+        for length in 1..=12 {
+            shop.write("cut", &shop.read(file)[..length]);
+            let output = shop.tool(&["check", "cut"]);
+            let found = String::from_utf8(output.stdout.clone()).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{file} {length}: {output:?}");
+            assert!(found.contains(" cut short: expected "), "{file} {length}: {found}");
+            if file != "hello.gcno" && (file != "hello.gcda" || length < 8) {
+                tool_fails(&shop, &["convert", "cut", "-o", "x"], &["cut: 0x", " cut short: "]);
+            }
+        }
+    }
+    shop.write("text", "filena");
+    assert_eq!(shop.tool(&["check", "text"]).status.code(), Some(1));
+}
+
+#[test]
+fn versions_of_autofdo_that_are_not_known() {
+    let shop = Workshop::new();
+    let unknown = |version: u32| {
+        let read = "which this release does not read (1 to 4 and 0x3430372a)";
+        format!("odd: 0x4: an AutoFDO profile of version {version}, {read}")
+    };
+    for version in [0, 5, 6, 300] {
+        for start in [
+            [*b"adcg", u32::to_le_bytes(version)],
+            [*b"gcda", u32::to_be_bytes(version)],
+            [*b"gcov", u32::to_be_bytes(version)],
+        ] {
+            shop.write("odd", [start.as_flattened(), &[0; 32]].concat());
+            for command in [&["check", "odd"][..], &["convert", "odd"], &["show", "odd"]] {
+                tool_fails(&shop, command, &[&unknown(version)]);
+            }
+        }
+    }
+    shop.write("odd", b"adcg\x04\0\0\0\0\0\0\0");
+    tool_fails(&shop, &["check", "odd"], &["version 4 with the magic of the versions before it"]);
+    // Words of compilers are no versions of AutoFDO.
+    shop.write("odd", b"adcg*39A\0\0\0\0");
+    tool_fails(&shop, &["convert", "odd"], &["found counters of an object (.gcda)"]);
+}

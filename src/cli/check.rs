@@ -17,7 +17,8 @@ use crate::raw;
 /// Verify a file strictly
 ///
 /// Every defect is printed with its offset, those that reading would tolerate included, up to 100 of
-/// each kind. The exit status is 1 if there are any.
+/// each kind. The exit status is 1 if there are any, and 2 if a file could not be read or recognised;
+/// the others are checked all the same.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -38,13 +39,20 @@ const MOST: u64 = 100;
 
 impl Check {
     pub fn run(&self) -> Result<Outcome> {
-        let mut outcome = Outcome::Done;
+        let mut worst = Outcome::Done;
         for file in &self.files {
-            if self.check(&Input::read(file)?)? {
-                outcome = Outcome::Found;
-            }
+            let outcome = match Input::read(file) {
+                Ok(input) if self.check(&input)? => Outcome::Found,
+                Ok(_) => Outcome::Done,
+                // A bad file does not keep the others.
+                Err(error) => {
+                    output::say(error);
+                    Outcome::Failed
+                }
+            };
+            worst = worst.max(outcome);
         }
-        Ok(outcome)
+        Ok(worst)
     }
 
     /// Prints the defects of a file; whether there were any.

@@ -9,11 +9,15 @@ use super::error::{Context, Error, Result};
 use super::fold;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Names, Rules};
+use crate::formats::words::Words;
 use crate::formats::{Findings, Found, Kind, afdo_v1_v3, afdo_v4, afdo_v4_text};
 use crate::profile::{Profile, Summary};
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC as DUMP_MAGIC;
 use crate::raw::live;
+
+/// Larger words behind the magic that AutoFDO shares with `.gcda` files are versions of compilers.
+const LARGEST_VERSION: u32 = 0xffff;
 
 /// A file that has been read.
 pub struct Input {
@@ -75,21 +79,28 @@ impl Format {
         }
     }
 
+    /// The kind of file that starts like this, or would if it had not been cut short.
     fn of(bytes: &[u8]) -> Option<Self> {
+        let starts = |bytes: &[u8], magic: &[u8]| {
+            let length = bytes.len().min(magic.len());
+            length > 0 && bytes[..length] == magic[..length]
+        };
         let is = |magic: &[u8; 4]| {
             let reversed = [magic[3], magic[2], magic[1], magic[0]];
-            bytes.starts_with(magic) || bytes.starts_with(&reversed)
+            starts(bytes, magic) || starts(bytes, &reversed)
         };
         let start = bytes.trim_ascii_start();
-        if let Some(version) = Version::of(bytes) {
-            return Some(Self::V1V3(version));
+        match Version::of(bytes) {
+            Some(Ok(version)) => return Some(Self::V1V3(version)),
+            Some(Err(word)) if word <= LARGEST_VERSION => return None,
+            _ => {}
         }
         Some(match bytes {
-            _ if bytes.starts_with(&DUMP_MAGIC[..6]) => Self::Dump,
-            _ if bytes.starts_with(&afdo_v4::MAGIC) => Self::V4,
+            _ if starts(bytes, &DUMP_MAGIC[..6]) => Self::Dump,
+            _ if starts(bytes, &afdo_v4::MAGIC) => Self::V4,
             _ if is(b"gcda") => Self::Gcda,
             _ if is(b"gcno") => Self::Gcno,
-            _ if start.starts_with(afdo_v4_text::START) || start.starts_with(b"\"") => Self::V4Text,
+            _ if starts(start, afdo_v4_text::START) || start.starts_with(b"\"") => Self::V4Text,
             _ => return None,
         })
     }
@@ -178,6 +189,10 @@ impl Input {
                 Ok(Decoded { profile: decoded.profile, summary: decoded.summary, warnings })
             }
             Format::Dump | Format::Gcda | Format::Gcno => {
+                if self.format == Format::Gcda && self.bytes.len() < 8 {
+                    // What is left may as well be that of a profile.
+                    Words::open(&self.bytes, *b"gcda").about(&self.name)?;
+                }
                 let found = self.format.name();
                 let what = format!(
                     "expected a profile, found {found}; `convert` makes profiles of raw dumps"
@@ -238,6 +253,14 @@ fn unknown(bytes: &[u8]) -> String {
     let start = bytes.trim_ascii_start();
     let expected = "0x0: expected a raw dump, an AutoFDO profile, .gcda or .gcno, found";
     match start {
+        _ if let Some(version) = unknown_version(bytes) => match version {
+            4 => "0x0: an AutoFDO profile of version 4 with the magic of the versions before it"
+                .into(),
+            _ => format!(
+                "0x4: an AutoFDO profile of version {version}, which this release does not read (1 to 4 and \
+                 0x3430372a)"
+            ),
+        },
         _ if start.starts_with(b"{") => {
             let instead = "keep the profile it was made of";
             format!("0x0: JSON is only written, for other programs; {instead}")
@@ -257,6 +280,16 @@ fn unknown(bytes: &[u8]) -> String {
             }
         },
     }
+}
+
+/// The version of an AutoFDO profile, if it is one that is not known.
+fn unknown_version(bytes: &[u8]) -> Option<u32> {
+    let word = bytes.get(4..8).and_then(|word| word.try_into().ok()).map(u32::from_be_bytes);
+    let version = match Version::of(bytes) {
+        Some(Err(word)) => Some(word),
+        _ => word.filter(|_| bytes.starts_with(&afdo_v4::MAGIC[..4])),
+    };
+    version.filter(|&version| version <= LARGEST_VERSION)
 }
 
 /// The beginning of the first line, if the file is text.

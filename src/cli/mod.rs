@@ -76,13 +76,15 @@ enum Command {
     Man(man::Man),
 }
 
-/// What a command that did not fail has to say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a command has ended that came to its end, the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// Done.
     Done,
     /// Done, and something was found.
     Found,
+    /// Something could not be done, and was said.
+    Failed,
 }
 
 impl Cli {
@@ -120,6 +122,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
     match cli.run() {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),
+        Ok(Outcome::Failed) => ExitCode::from(2),
         Err(error) => {
             output::say(error);
             ExitCode::from(2)

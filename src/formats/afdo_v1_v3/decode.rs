@@ -35,7 +35,7 @@ pub struct Decoded {
 
 /// Reads a file; the first defect that cannot be tolerated is an error.
 pub fn decode(bytes: &[u8]) -> Result<Decoded, Finding> {
-    let Some(version) = Version::of(bytes) else {
+    let Some(Ok(version)) = Version::of(bytes) else {
         return Err(Finding { offset: 0, defect: Defect::Magic });
     };
     let mut first_tag = Words::new(bytes, is_big_endian(bytes));

@@ -89,8 +89,9 @@ impl Version {
         }
     }
 
-    /// The version that a file says it has, if it is one of these, in whichever byte order.
-    pub fn of(bytes: &[u8]) -> Option<Self> {
+    /// The version that a file with this magic says it has, in whichever byte order; its word, if it is
+    /// none of these.
+    pub fn of(bytes: &[u8]) -> Option<Result<Self, u32>> {
         let word = |at| bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
         let read = match word(0)? {
             magic if u32::from_le_bytes(magic) == MAGIC => u32::from_le_bytes,
@@ -98,7 +99,8 @@ impl Version {
             _ => return None,
         };
         let version = read(word(4)?);
-        [Self::V1, Self::V2, Self::V3, Self::V407].into_iter().find(|v| v.word() == version)
+        let known = [Self::V1, Self::V2, Self::V3, Self::V407];
+        Some(known.into_iter().find(|known| known.word() == version).ok_or(version))
     }
 }
 

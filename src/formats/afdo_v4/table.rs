@@ -74,7 +74,8 @@ pub(super) struct Extents {
 impl Extents {
     pub fn decode(bytes: &[u8]) -> Result<Self, Finding> {
         let mut input = Input::new(bytes, Part::Header, 0, bytes.len());
-        if !bytes.starts_with(&MAGIC) {
+        let start = &bytes[..MAGIC.len().min(bytes.len())];
+        if !MAGIC.starts_with(start) {
             return input.error(0, Defect::Magic);
         }
         input.take(MAGIC.len())?;
