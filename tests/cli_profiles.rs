@@ -760,3 +760,59 @@ fn completions_and_man_pages_know_all_commands() {
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     }
 }
+
+/// In profiles as in dumps, by whatever command.
+#[test]
+fn files_that_have_moved_have_their_new_names() {
+    let shop = Workshop::new();
+    for place in ["old", "new"] {
+        for (file, text) in [("day", DAY), ("night", NIGHT)] {
+            let text = text.replace("{ \"", &format!("{{ \"/{place}/"));
+            shop.write(&format!("{file}.{place}"), text);
+        }
+    }
+    let map = "--path-map=/old=/new";
+    for to in ["v4", "v4-text", "v3", "v2", "json", "v407"] {
+        let to = format!("--to={to}");
+        for inputs in [&["day"][..], &["day", "night"]] {
+            let converted = |place: &str, options: &[&str]| {
+                let names: Vec<String> =
+                    inputs.iter().map(|input| format!("{input}.{place}")).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                shop.tool_output(&[&["convert", &to], options, &names].concat())
+            };
+            assert!(converted("old", &[map]) == converted("new", &[]), "{to} {inputs:?}");
+        }
+    }
+    shop.tool_output(&["convert", "day.old", "-o", "binary"]);
+    let kept = text(&shop, &["convert", "binary", "--keep-summary", map, "--to=v4-text"]);
+    assert!(kept.contains("\"/new/a.c\"") && !kept.contains("/old/"), "{kept}");
+    for file in ["day.old", "binary"] {
+        let shown = text(&shop, &["show", file, "--source=/new/a.c", map]);
+        assert!(shown.starts_with("main (/new/a.c)  head 1"), "{shown}");
+        shop.tool_output(&["diff", file, "day.new", map]);
+    }
+}
+
+#[test]
+fn options_of_no_use_are_refused() {
+    let shop = shop();
+    let refused = |arguments: &[&str], said: &str| {
+        let output = shop.tool(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert_eq!(errors, format!("countersink: {said}\n"));
+    };
+    let profile = "and this is an AutoFDO profile, version 4";
+    for (option, value) in [("--notes", "."), ("--binary", "main"), ("--inline", "nested")] {
+        let name = if option == "--inline" { "--inline nested" } else { option };
+        let said = format!("day: {name} is for raw dumps, {profile}");
+        for command in [&["convert", "day", "night"][..], &["show", "day"], &["diff", "day", "day"]]
+        {
+            refused(&[command, &[option, value]].concat(), &said);
+        }
+    }
+    for [option, value] in [["--prefix", "/x"], ["--strip", "2"]] {
+        refused(&["convert", "day", option, value], "--prefix and --strip are for --to gcda");
+    }
+}

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::binary::World;
 use super::cores::Cores;
-use super::error::{Error, Result};
+use super::error::{Context, Error, Result};
 use super::input::{Decoded, Format, Input};
 use super::names::warn_of_ambiguous;
 use super::notes::{Files, Found, Missing, Places, display};
@@ -19,7 +19,7 @@ use super::profile_format::{ProfileFormat, Reader, Target};
 use super::{Outcome, sum, warn};
 use crate::convert::workers::Workers;
 use crate::convert::{self, Inline, Statistics};
-use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE};
+use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
 use crate::profile::{Profile, Summary};
 use crate::raw::dump::Dump;
 
@@ -146,13 +146,19 @@ impl Convert {
         };
         // Wrong choices are told before anything is read.
         let format = self.reader.format(to)?.unwrap_or(ProfileFormat::V4(Encoding::Normal));
+        if self.prefix.is_some() || self.strip != 0 {
+            return Err(Error::new("--prefix and --strip are for --to gcda"));
+        }
         let inputs = inputs()?;
+        self.sources.check(&inputs)?;
         if self.keep_summary {
             let (profile, summary) = self.profile_and_summary(&inputs)?;
             self.write(|name| format.file_with_summary(&profile, Some(&summary), name))?;
         } else if inputs.len() > 1 && inputs.iter().all(|input| input.format != Format::Dump) {
             // The same sum as that of `merge`.
             let all: Vec<_> = self.inputs.iter().map(|path| (1, path)).collect();
+            let move_files = |input| self.sources.moved(input);
+            let inputs = inputs.into_iter().map(move_files).collect::<Result<_>>()?;
             self.write(|name| sum::file(inputs, &all, format, name))?;
         } else {
             let profile = self.sources.profile(inputs)?;
@@ -165,9 +171,10 @@ impl Convert {
         let [input] = inputs else {
             return Err(Error::new("--keep-summary: a sum has one of its own"));
         };
-        let Decoded { profile, summary, warnings } = input.decode()?;
+        let Decoded { mut profile, summary, warnings } = input.decode()?;
         let summary = summary.ok_or_else(|| Error::about(&input.name, "has no summary to keep"))?;
         input.warn(&warnings);
+        self.sources.places.move_files(&mut profile);
         Ok((profile, summary))
     }
 
@@ -236,6 +243,41 @@ impl Convert {
 }
 
 impl ConvertSources {
+    /// Refuses what is of no use without a dump.
+    pub fn check(&self, inputs: &[Input]) -> Result<()> {
+        let given = [
+            ("--notes", self.places.has_notes()),
+            ("--binary", !self.binary.is_empty()),
+            ("--inline nested", self.inline == Inlining::Nested),
+        ];
+        let first = given.into_iter().find(|&(_, is_given)| is_given);
+        let is_dump = |input: &Input| input.format == Format::Dump;
+        match (first, inputs) {
+            (Some((option, _)), [input, ..]) if !inputs.iter().any(is_dump) => {
+                let what =
+                    format!("{option} is for raw dumps, and this is {}", input.format.name());
+                Err(Error::about(&input.name, what))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A profile in which files have the names that they have now.
+    fn moved(&self, input: Input) -> Result<Input> {
+        if !self.moves_files() {
+            return Ok(input);
+        }
+        let mut profile = input.profile()?;
+        self.places.move_files(&mut profile);
+        let bytes = encode(&profile, Encoding::Compact).about(&input.name)?;
+        Ok(Input { bytes, format: Format::V4, ..input })
+    }
+
+    /// Whether files are to have other names.
+    pub fn moves_files(&self) -> bool {
+        self.places.moves_files()
+    }
+
     /// The sum of all inputs as a profile. What dumps lose on the way is told.
     pub fn profile(&self, inputs: Vec<Input>) -> Result<Profile> {
         let is_dump = |input: &Input| input.format == Format::Dump;
@@ -247,7 +289,9 @@ impl ConvertSources {
             profile = self.profile_of_dump(&added(dumps)?, &name)?;
         }
         for input in profiles {
-            profile.merge(&input.into_profile()?, 1);
+            let mut other = input.into_profile()?;
+            self.places.move_files(&mut other);
+            profile.merge(&other, 1);
         }
         if is_sum {
             warn_of_ambiguous(Path::new("the sum"), profile.find_files());

@@ -105,6 +105,7 @@ impl Diff {
     /// positions.
     fn profiles(&self) -> Result<[Profile; 2]> {
         let inputs = [Input::read(&self.first)?, Input::read(&self.second)?];
+        self.sources.check(&inputs)?;
         let names = inputs.each_ref().map(|input| input.format.names());
         let names = Ord::max(names[0], names[1]);
         let [first, second] = inputs;

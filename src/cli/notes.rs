@@ -17,6 +17,7 @@ use super::input::read_regular;
 use super::progress::Progress;
 use crate::formats::gcno::Notes;
 use crate::formats::words::WordError;
+use crate::profile::Profile;
 use crate::raw::dump::{Dump, Object};
 
 /// Where notes and sources are.
@@ -25,7 +26,7 @@ pub struct Places {
     /// Look for .gcno files here, under as much of the recorded path as fits
     #[arg(long, value_name = "DIR")]
     notes: Vec<PathBuf>,
-    /// Take paths that start with OLD as starting with NEW
+    /// Take paths that start with OLD as starting with NEW, those in profiles, too
     #[arg(long, value_name = "OLD=NEW", value_parser = path_map)]
     path_map: Vec<(Vec<u8>, Vec<u8>)>,
 }
@@ -64,6 +65,23 @@ impl Places {
             whole.then(|| [new, rest].concat())
         };
         self.path_map.iter().find_map(fits).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Whether some places of notes are named.
+    pub const fn has_notes(&self) -> bool {
+        !self.notes.is_empty()
+    }
+
+    /// Whether some paths have moved.
+    pub const fn moves_files(&self) -> bool {
+        !self.path_map.is_empty()
+    }
+
+    /// Gives the files of a profile the names that they have now; that of a dump has them already.
+    pub fn move_files(&self, profile: &mut Profile) {
+        if self.moves_files() {
+            profile.rename_files(|path| self.moved(path));
+        }
     }
 
     /// Reads the first file that may be the notes of the object with this recorded path; gives the

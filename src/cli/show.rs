@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::prelude::v1::*;
+use std::slice;
 
 use clap::Args;
 use serde::Serialize;
@@ -73,6 +74,7 @@ pub struct Show {
 impl Show {
     pub fn run(&self) -> Result<Outcome> {
         let input = Input::read(&self.file)?;
+        self.sources.check(slice::from_ref(&input))?;
         let functions = self.function.is_some() || self.source.is_some() || self.top.is_some();
         let text = match input.format {
             _ if self.sections => sections(&input)?,
@@ -83,7 +85,11 @@ impl Show {
             }
             Format::Gcda => gcda(&Data::decode(&input.bytes).about(&input.name)?),
             Format::Gcno => gcno(&Notes::decode(&input.bytes).about(&input.name)?),
-            Format::V4 if (self.function.is_some() || self.source.is_some()) && !self.json => {
+            Format::V4
+                if (self.function.is_some() || self.source.is_some())
+                    && !self.json
+                    && !self.sources.moves_files() =>
+            {
                 match self.part(&input)? {
                     Some(part) => self.profile(&part)?,
                     // There are names that come near, perhaps.

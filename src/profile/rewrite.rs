@@ -102,16 +102,32 @@ impl Profile {
 
     /// Gives symbols other names; what becomes equal is added up. An empty name is not taken.
     pub fn rename(&mut self, mut name: impl FnMut(&[u8]) -> Vec<u8>) {
+        self.change_symbols(|old, symbol, new| {
+            let file = old.declared_in(symbol).map(|path| new.file(path));
+            let old = old.name(symbol);
+            let name = name(old);
+            new.symbol(if name.is_empty() { old } else { &name }, file)
+        });
+    }
+
+    /// Gives files other paths; functions that become equal are added up.
+    pub fn rename_files(&mut self, mut path: impl FnMut(&[u8]) -> Vec<u8>) {
+        self.change_symbols(|old, symbol, new| {
+            let file = old.declared_in(symbol).map(|old| new.file(&path(old)));
+            new.symbol(old.name(symbol), file)
+        });
+    }
+
+    /// Puts for each symbol another one, which `change` makes of it.
+    fn change_symbols(
+        &mut self,
+        mut change: impl FnMut(&Symbols, SymbolId, &mut Symbols) -> SymbolId,
+    ) {
         let mut symbols = Symbols::default();
-        let renamed = |symbol| {
-            let file = self.symbols.declared_in(symbol).map(|path| symbols.file(path));
-            let old = self.symbols.name(symbol);
-            let new = name(old);
-            symbols.symbol(if new.is_empty() { old } else { &new }, file)
-        };
-        let renamed: Vec<SymbolId> = self.symbols.iter().map(renamed).collect();
+        let changed = self.symbols.iter().map(|old| change(&self.symbols, old, &mut symbols));
+        let changed: Vec<SymbolId> = changed.collect();
         self.symbols = symbols;
-        self.replace_symbols(|symbol| renamed[symbol.index()]);
+        self.replace_symbols(|symbol| changed[symbol.index()]);
     }
 }
 
@@ -268,5 +284,19 @@ mod tests {
         assert_eq!(one.body.positions[&Position::line(2)].targets[&symbol], 3);
         profile.rename(|_| Vec::new());
         assert_eq!(profile.symbols.name(*profile.functions.keys().next().unwrap()), b"one");
+    }
+
+    #[test]
+    fn functions_of_renamed_files_are_added() {
+        let mut profile = Profile::default();
+        for path in [b"old/a.c", b"new/a.c"] {
+            let file = profile.symbols.file(path);
+            let f = profile.symbols.symbol(b"f", Some(file));
+            profile.add(f, Function { head_count: 2, ..Function::default() });
+        }
+        profile.rename_files(|path| [b"new", &path[3..]].concat());
+        let (&f, function) = profile.functions.first_key_value().unwrap();
+        assert_eq!(profile.symbols.declared_in(f), Some(b"new/a.c".as_slice()));
+        assert_eq!((profile.functions.len(), function.head_count), (1, 4));
     }
 }
