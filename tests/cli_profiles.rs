@@ -816,3 +816,40 @@ fn options_of_no_use_are_refused() {
         refused(&["convert", "day", option, value], "--prefix and --strip are for --to gcda");
     }
 }
+
+/// Statics of one name, of which readers of older versions make one function.
+#[test]
+fn functions_that_a_version_does_not_tell_apart_are_counted() {
+    let shop = Workshop::new();
+    let function = |(id, (name, file)): (usize, &(&str, usize))| {
+        format!("\"{name}\":{file}({id}:1:0) = {{ locations = {{ 1 = 5 }} }}\n")
+    };
+    let functions =
+        [("f", 0), ("f", 1), ("f", 2), ("g", 0), ("g.part.0", 0), ("h", 2), ("h.cold", 0)];
+    let functions: String = functions.iter().enumerate().map(function).collect();
+    shop.write("text", format!("filenames = {{ \"x/a.c\", \"y/a.c\", \"b.c\" }}\n{functions}"));
+    let mixed = |to: &str| {
+        let output = shop.tool(&["convert", "text", to, "-o", "new"]);
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let number = said.lines().find_map(|line| {
+            let line = line.strip_prefix("countersink: new: ")?;
+            let what =
+                " functions added to those of the same name in other files, which this version";
+            Some(line.split_once(what)?.0)
+        });
+        number.map_or(0, |number| number.parse().unwrap())
+    };
+    for (to, number) in [
+        // Of the three `f` one has a file that is called like no other; a part of `h` is in another file.
+        ("--to=v3", 1),
+        ("--for-gcc=12", 3),
+        ("--to=v1", 3),
+        ("--to=v407", 2),
+        ("--to=v4", 0),
+        ("--to=v4-text", 0),
+        ("--to=json", 0),
+    ] {
+        assert_eq!(mixed(to), number, "{to}");
+    }
+}

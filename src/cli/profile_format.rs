@@ -173,6 +173,11 @@ impl ProfileFormat {
                     let dropped = encoded.dropped;
                     warn(name, format!("{dropped} positions dropped, too far from their function"));
                 }
+                if encoded.mixed > 0 {
+                    let what = "functions added to those of the same name in other files";
+                    let why = "which this version does not tell apart";
+                    warn(name, format!("{} {what}, {why}", encoded.mixed));
+                }
                 Ok((encoded.bytes, Content::Binary))
             }
             Self::Json => Ok((json::encode::encode(profile, |_| true).about(name)?, Content::Text)),

@@ -12,6 +12,8 @@
 //! only call sites without one: for it there is one position a line, with the largest count. What
 //! becomes equal is added up.
 
+use alloc::vec::Vec;
+
 use super::names::Renaming;
 use super::{Version, names};
 use crate::formats::afdo_v4::Ids;
@@ -86,13 +88,15 @@ pub struct Lowered {
     pub profile: Profile,
     /// Positions that were too far from the start of their function for 16 bits.
     pub dropped: usize,
+    /// Functions added to those that another file declares.
+    pub mixed: usize,
 }
 
 impl Lowered {
     /// Follows rules.
     pub fn new(profile: &Profile, rules: Rules) -> Self {
         let ids = Ids::new(profile);
-        let old: alloc::vec::Vec<_> = ids.symbols().map(|(_, symbol)| symbol).collect();
+        let old: Vec<_> = ids.symbols().map(|(_, symbol)| symbol).collect();
         let names = Renaming::new(&profile.symbols, &old, rules.names);
         let of = |symbol| names.of[&symbol];
         let discriminators = rules.discriminators;
@@ -103,9 +107,20 @@ impl Lowered {
             lowered.add(of(symbol), Function { body, ..*function });
         }
         let dropped = lowering.dropped;
+        let mixed = mixed(profile, of);
         lowered.symbols = names.symbols;
-        Self { profile: lowered, dropped }
+        Self { profile: lowered, dropped, mixed }
     }
+}
+
+/// How many functions become one with that of another file.
+fn mixed(profile: &Profile, of: impl Fn(SymbolId) -> SymbolId) -> usize {
+    let functions = profile.functions.keys();
+    let declared = functions.filter_map(|&old| Some((of(old), profile.symbols.declared_in(old)?)));
+    let mut declared: Vec<(SymbolId, &[u8])> = declared.collect();
+    declared.sort_unstable();
+    declared.dedup();
+    declared.windows(2).filter(|pair| pair[0].0 == pair[1].0).count()
 }
 
 /// Leaves of each line's positions the one that a reader takes who does not look at discriminators: the
