@@ -236,7 +236,7 @@ fn check_prints_as_much_as_is_asked_for() {
     let all: Vec<&str> = all.lines().collect();
     assert_eq!((some.len(), all.len()), (102, 300));
     assert_eq!(some[..100], all[..100]);
-    assert_eq!(all[299], "many: 1:1: summary differs from the counts");
+    assert_eq!(all[299], "many: 1:1: there is no summary");
     assert_eq!(
         some[101],
         "many: 199 more like 2:45: second record of its kind for this place; --all prints them"
@@ -590,8 +590,11 @@ fn summaries_are_made_anew_or_kept() {
         let output = shop.tool(&["convert", "odd", "--keep-summary", "-o", "new"]);
         assert_eq!(output.stderr, b"countersink: odd: has no summary to keep\n", "{to}");
     }
+    shop.write("none.text", DAY);
+    let output = shop.tool(&["check", "none.text"]);
+    assert_eq!(output.stdout, b"none.text: 1:1: there is no summary\n");
     // A version that readers take at its word, no summary, and a sum.
-    for wrong in [&["odd.text", "--to=v3"][..], &["v2"], &["day", "night"]] {
+    for wrong in [&["odd.text", "--to=v3"][..], &["v2"], &["none.text"], &["day", "night"]] {
         shop.tool_output(&["convert", "day", "--to=v2", "-o", "v2"]);
         let output = shop.tool(&[&["convert", "--keep-summary", "-o", "new"], wrong].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");

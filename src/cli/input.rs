@@ -181,7 +181,7 @@ impl Input {
             Format::V4Text => {
                 let decoded = afdo_v4_text::decode::decode(&self.bytes).about(&self.name)?;
                 let warnings = warnings(&decoded.findings);
-                Ok(Decoded { profile: decoded.profile, summary: Some(decoded.summary), warnings })
+                Ok(Decoded { profile: decoded.profile, summary: decoded.summary, warnings })
             }
             Format::V1V3(_) => {
                 let decoded = afdo_v1_v3::decode::decode(&self.bytes).about(&self.name)?;

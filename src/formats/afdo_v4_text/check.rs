@@ -46,6 +46,8 @@ pub enum Defect {
     DuplicateFunction,
     /// The summary is not that of the counts.
     Summary,
+    /// There is no summary.
+    NoSummary,
 }
 
 impl fmt::Display for TextError {
@@ -62,6 +64,7 @@ impl fmt::Display for TextError {
             Defect::DuplicateLocation => f.write_str("second record of its kind for this place"),
             Defect::DuplicateFunction => f.write_str("second function of this name and file"),
             Defect::Summary => f.write_str("summary differs from the counts"),
+            Defect::NoSummary => f.write_str("there is no summary"),
             Defect::Depth => f.write_str("functions inlined into each other too deep"),
         }
     }

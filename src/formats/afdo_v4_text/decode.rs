@@ -12,8 +12,8 @@ use crate::profile::{Body, Cutoff, DEEPEST, Function, Position, Profile, Summary
 pub struct Decoded {
     /// The profile.
     pub profile: Profile,
-    /// The summary as it stands in the text.
-    pub summary: Summary,
+    /// The summary as it stands in the text, if there is one.
+    pub summary: Option<Summary>,
     /// Defects that were tolerated.
     pub findings: Findings,
 }
@@ -39,9 +39,14 @@ pub fn decode_and_tell(text: &[u8], tell: &mut dyn FnMut(TextError)) -> Result<D
     parser.names_are_known = true;
     parser.top_level()?;
     let Parser { profile, summary, summary_at, .. } = parser;
-    if summary != profile.summary() {
-        note(Lines::default().error(text, summary_at, Defect::Summary));
+    match summary_at {
+        None => note(Lines::default().error(text, 0, Defect::NoSummary)),
+        Some(place) if summary != profile.summary() => {
+            note(Lines::default().error(text, place, Defect::Summary));
+        }
+        Some(_) => {}
     }
+    let summary = summary_at.map(|_| summary);
     Ok(Decoded { profile, summary, findings })
 }
 
@@ -54,7 +59,8 @@ struct Parser<'t, 'f> {
     names: BTreeMap<u32, Name<'t>>,
     names_are_known: bool,
     summary: Summary,
-    summary_at: usize,
+    /// Where it starts, if it is there.
+    summary_at: Option<usize>,
     profile: Profile,
     text: &'t [u8],
     /// Those before the last defect.
@@ -70,7 +76,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             names: BTreeMap::new(),
             names_are_known: false,
             summary: Summary::default(),
-            summary_at: 0,
+            summary_at: None,
             profile: Profile::default(),
             text,
             lines: Lines::default(),
@@ -90,7 +96,7 @@ impl<'t, 'f> Parser<'t, 'f> {
                     match keyword {
                         b"filenames" => self.file_names()?,
                         b"summary" => {
-                            self.summary_at = start;
+                            self.summary_at = Some(start);
                             self.summary()?;
                         }
                         b"symbol_names" => self.list(Self::symbol_name)?,
