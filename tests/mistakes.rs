@@ -197,3 +197,88 @@ fn versions_of_autofdo_that_are_not_known() {
     shop.write("odd", b"adcg*39A\0\0\0\0");
     tool_fails(&shop, &["convert", "odd"], &["found counters of an object (.gcda)"]);
 }
+
+#[test]
+fn options_without_a_value_are_named() {
+    let shop = ran();
+    for (arguments, option) in [
+        (&["merge", "--weight", "3=", "-o", "x"][..], "'--weight <W=FILE>': expected W=FILE"),
+        (&["convert", "ours.csraw", "--for-gcc", ""], "'--for-gcc <VERSION|PATH>'"),
+    ] {
+        let output = shop.tool(arguments);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(errors(&output).lines().next().unwrap().contains(option), "{output:?}");
+    }
+}
+
+#[test]
+fn standard_input_given_twice() {
+    let shop = Workshop::new();
+    for command in
+        [&["merge", "-", "--weight=2=-", "-o", "x"][..], &["diff", "-", "-"], &["check", "-", "-"]]
+    {
+        tool_fails(&shop, command, &["standard input: given twice"]);
+    }
+    tool_fails(&shop, &["convert", "-", "-"], &["standard input: given twice"]);
+}
+
+#[test]
+fn output_into_a_file_as_if_it_were_a_folder() {
+    let shop = ran();
+    for command in [&["merge", "ours.csraw"][..], &["convert", "ours.csraw"]] {
+        let output = shop.tool(&[command, &["-o", "hello.c/x"]].concat());
+        let errors = errors(&output);
+        let last = errors.lines().last().unwrap();
+        assert_eq!(last, "countersink: hello.c/x: Not a directory (os error 20)");
+    }
+}
+
+/// As `merge` and `rewrite` do it; of a dump it would cost the dump.
+#[test]
+fn profiles_are_converted_in_their_place() {
+    let shop = ran();
+    shop.tool_output(&["convert", "ours.csraw", "-o", "one"]);
+    shop.tool_output(&["convert", "one", "--to=v3", "-o", "expected"]);
+    shop.tool_output(&["convert", "one", "--to=v3", "-o", "./one"]);
+    assert!(shop.read("one") == shop.read("expected"));
+    let refused = ["./ours.csraw: is an input, too, and a raw dump"];
+    tool_fails(&shop, &["convert", "one", "ours.csraw", "-o", "./ours.csraw"], &refused);
+}
+
+/// What names hold does nothing to a terminal.
+#[test]
+fn control_characters_in_names() {
+    let shop = Workshop::new();
+    let profile = "filenames = { \"\x1b[3mfile.c\" }\nsymbol_names = { 2 = \"t\x07\":0 }\n\
+        \"f\x1b[2J\u{9b}\":0(1:1:0) = { locations = { 1 = 1 }, callsites = { 1 -> { 2 = 1 } }, \
+        inlined = { 2 = \"g\x08\":0(3) = { locations = { 1 = 5 } } } }\n";
+    shop.write("ra\x1bw", profile);
+    shop.tool_output(&["convert", "ra\x1bw", "-o", "binary"]);
+    for arguments in [
+        &["show", "ra\x1bw"][..],
+        &["show", "ra\x1bw", "--source", "file.c"],
+        &["show", "binary", "--source", "\x1b[3mfile.c"],
+        &["show", "binary", "--source", "\x1b[3mfile.c", "--demangle"],
+        &["show", "binary", "--function", "f\x1b"],
+        &["check", "ra\x1bw"],
+        &["diff", "binary", "ra\x1bw", "--demangle"],
+        &["convert", "no\x1bwhere"],
+    ] {
+        let output = shop.tool(arguments);
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8(said).unwrap();
+        assert!(!said.contains(|letter: char| letter.is_control() && letter != '\n'), "{said:?}");
+        assert!(said.contains(r"\x1b"), "{arguments:?}: {said}");
+    }
+    let shown = shop.tool_output(&["show", "binary", "--source", "\x1b[3mfile.c"]);
+    assert_eq!(
+        String::from_utf8(shown).unwrap(),
+        "f\\x1b[2J\\u{9b} (\\x1b[3mfile.c)  head 1, total 6\n  1: 1  t\\x07 1\n  \
+         2: inlined g\\x08 (\\x1b[3mfile.c)\n    1: 5\n"
+    );
+    // For programs they are as they are.
+    let back = shop.tool_output(&["convert", "binary", "--to=v4-text"]);
+    assert!(String::from_utf8(back).unwrap().contains("\"f\x1b[2J\u{9b}\""));
+    let json = shop.tool_output(&["show", "binary", "--json"]);
+    assert!(String::from_utf8(json).unwrap().contains(r"f\u001b[2J"));
+}

@@ -8,7 +8,8 @@ use clap::Args;
 
 use super::error::Result;
 use super::input::{Format, Input};
-use super::{Outcome, output};
+use super::names::visible;
+use super::{Outcome, input, output};
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
 use crate::formats::{Findings, Found, afdo_v1_v3, afdo_v4, afdo_v4_text};
@@ -39,6 +40,7 @@ const MOST: u64 = 100;
 
 impl Check {
     pub fn run(&self) -> Result<Outcome> {
+        input::refuse_twice(self.files.iter().map(|path| &**path))?;
         let mut worst = Outcome::Done;
         for file in &self.files {
             let outcome = match Input::read(file) {
@@ -117,7 +119,7 @@ struct Lines {
 
 impl Lines {
     fn put(&mut self, line: &str) {
-        self.text += line;
+        self.text += &visible(line);
         self.text += "\n";
         if self.text.len() > 1 << 16 {
             self.print();

@@ -16,7 +16,7 @@ use super::names::warn_of_ambiguous;
 use super::notes::{Files, Found, Missing, Places, display};
 use super::output::{self, Content, Ready};
 use super::profile_format::{ProfileFormat, Reader, Target};
-use super::{Outcome, sum, warn};
+use super::{Outcome, input, sum, warn};
 use crate::convert::workers::Workers;
 use crate::convert::{self, Inline, Statistics};
 use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
@@ -131,6 +131,7 @@ enum Inlining {
 
 impl Convert {
     pub fn run(&self) -> Result<Outcome> {
+        input::refuse_twice(self.inputs.iter().map(|path| &**path))?;
         let read = |path: &PathBuf| Input::read(path);
         let inputs = || self.inputs.iter().map(read).collect::<Result<Vec<Input>>>();
         let to = match self.to {
@@ -151,6 +152,7 @@ impl Convert {
         }
         let inputs = inputs()?;
         self.sources.check(&inputs)?;
+        self.keep_dumps(&inputs)?;
         if self.keep_summary {
             let (profile, summary) = self.profile_and_summary(&inputs)?;
             self.write(|name| format.file_with_summary(&profile, Some(&summary), name))?;
@@ -181,18 +183,25 @@ impl Convert {
     /// Writes what `file` makes, which is told a name for messages.
     fn write(&self, file: impl FnOnce(&Path) -> Result<(Vec<u8>, Content)>) -> Result<()> {
         let path = self.output.as_deref();
-        if let Some(path) = path.filter(|path| self.is_input(path)) {
-            return Err(Error::about(path, "is an input, too"));
-        }
         let name = path.unwrap_or(Path::new("standard output"));
         let (bytes, content) = file(name)?;
         output::write(path, &bytes, content)
     }
 
-    /// Whether a path is that of an input, under whatever name.
-    fn is_input(&self, path: &Path) -> bool {
-        let same = |input: &PathBuf| matches!((input.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);
-        self.inputs.iter().any(same)
+    /// Refuses to put a profile in the place of a dump that it is made of, under whatever name: the dump
+    /// has more counts, and its program adds to it.
+    fn keep_dumps(&self, inputs: &[Input]) -> Result<()> {
+        let Some(output) = &self.output else { return Ok(()) };
+        let Ok(path) = output.canonicalize() else { return Ok(()) };
+        let is_it = |(input, format): (&PathBuf, Format)| {
+            format == Format::Dump && input.canonicalize().is_ok_and(|input| input == path)
+        };
+        let formats = inputs.iter().map(|input| input.format);
+        if self.inputs.iter().zip(formats).any(is_it) {
+            let what = "is an input, too, and a raw dump, whose counts a profile would not keep";
+            return Err(Error::about(output, what));
+        }
+        Ok(())
     }
 
     fn write_gcda(&self, inputs: Vec<Input>) -> Result<()> {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::convert::ConvertSources;
 use super::error::{Error, Result};
 use super::input::Input;
-use super::{Outcome, names, output};
+use super::{Outcome, input, names, output};
 use crate::formats::afdo_v1_v3::rules::{Names, by_line};
 use crate::profile::overlap::{Comparison, Row};
 use crate::profile::{Profile, SymbolId};
@@ -104,6 +104,7 @@ impl Diff {
     /// The profiles, as far as the coarser of them goes: without what it does not tell of names and
     /// positions.
     fn profiles(&self) -> Result<[Profile; 2]> {
+        input::refuse_twice([&*self.first, &*self.second])?;
         let inputs = [Input::read(&self.first)?, Input::read(&self.second)?];
         self.sources.check(&inputs)?;
         let names = inputs.each_ref().map(|input| input.format.names());

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
+use super::names::visible;
+
 /// Why a command failed.
 #[derive(Debug)]
 pub struct Error {
@@ -29,7 +31,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
-            Some(file) => write!(f, "{}: {}", file.display(), self.what),
+            Some(file) => write!(f, "{}: {}", visible(&file.to_string_lossy()), self.what),
             None => f.write_str(&self.what),
         }
     }

@@ -114,6 +114,14 @@ pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
+/// Standard input has an end, behind which there is nothing for another one.
+pub fn refuse_twice<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+    match paths.into_iter().filter(|path| path.as_os_str() == "-").count() {
+        0 | 1 => Ok(()),
+        _ => Err(Error::about("standard input", "given twice, and can be read only once")),
+    }
+}
+
 /// Reads a file, and its name for messages; `-` is standard input.
 pub fn read(path: &Path) -> Result<(PathBuf, Vec<u8>)> {
     if path.as_os_str() != "-" {

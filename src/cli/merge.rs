@@ -8,7 +8,7 @@ use super::error::{Error, Result};
 use super::input::{Format, Input};
 use super::output::{self, Content};
 use super::profile_format::{Choice, ProfileFormat};
-use super::{Outcome, fold, sum};
+use super::{Outcome, fold, input, sum};
 use crate::raw::dump::Dump;
 use clap::Args;
 
@@ -52,7 +52,8 @@ pub struct Merge {
 }
 
 fn weighted(text: &str) -> std::result::Result<(u32, PathBuf), String> {
-    let (weight, file) = text.split_once('=').ok_or("expected W=FILE")?;
+    let given = text.split_once('=').filter(|(_, file)| !file.is_empty());
+    let (weight, file) = given.ok_or("expected W=FILE")?;
     let weight = weight
         .parse()
         .map_err(|_| format!("expected a number up to {}, found {weight}", u32::MAX))?;
@@ -68,6 +69,7 @@ impl Merge {
         let Some(&(weight, path)) = inputs.first() else {
             return Err(Error::new("no files to merge"));
         };
+        input::refuse_twice(inputs.iter().map(|(_, path)| &***path))?;
         if let Some((_, live)) = inputs.iter().find(|(_, path)| fold::is_beside(path, &self.output))
         {
             let what = "would be added again by the program's next start; use `countersink fold`";

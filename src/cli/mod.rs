@@ -132,5 +132,6 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
 
 /// Says something about a file that does not stop the command.
 fn warn(file: impl AsRef<Path>, what: impl Display) {
-    output::say(format_args!("{}: {what}", file.as_ref().display()));
+    let file = names::visible(&file.as_ref().to_string_lossy());
+    output::say(format_args!("{file}: {what}"));
 }

@@ -25,11 +25,11 @@ impl Names {
         }
     }
 
-    /// The name of a symbol, and the file that declares it.
+    /// The name of a symbol, and the file that declares it, for people.
     pub fn with_file(self, symbols: &Symbols, symbol: SymbolId) -> String {
-        let name = self.name(symbols, symbol);
+        let name = visible(&self.name(symbols, symbol));
         match symbols.declared_in(symbol) {
-            Some(path) => format!("{name} ({})", text(path)),
+            Some(path) => format!("{name} ({})", visible(&text(path))),
             None => name,
         }
     }
@@ -41,6 +41,19 @@ pub fn warn_of_ambiguous(file: &Path, number: usize) {
         let what = "names without a file are declared by several files, and stay apart";
         super::warn(file, format!("{number} {what}"));
     }
+}
+
+/// Text that does to a terminal what it says: control characters are spelled out.
+pub fn visible(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\0'..='\x1f' | '\x7f' => visible += &format!("\\x{:02x}", u32::from(letter)),
+            _ if letter.is_control() => visible.extend(letter.escape_unicode()),
+            _ => visible.push(letter),
+        }
+    }
+    visible
 }
 
 /// Bytes as text.
@@ -209,6 +222,12 @@ impl fmt::Write for Short {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn control_characters() {
+        let raw = "a\x1b[2Jb\nc\0\x7f\u{9b}\té\\";
+        assert_eq!(visible(raw), r"a\x1b[2Jb\x0ac\x00\x7f\u{9b}\x09é\");
+    }
 
     #[test]
     fn template_arguments() {

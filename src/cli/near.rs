@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::prelude::v1::*;
 
+use super::names::visible;
+
 /// How many names are told.
 const MOST: usize = 3;
 /// The least that a name must be like the one asked for, from 0 to 1.
@@ -20,14 +22,15 @@ pub fn hint(asked: &str, separator: &str, names: &BTreeSet<String>) -> Option<St
         Some(((-1e6 * likeness) as i64, &**name))
     });
     let nearest: BTreeSet<(i64, &str)> = scored.collect();
-    let nearest: Vec<&str> = nearest.into_iter().take(MOST).map(|(_, name)| name).collect();
+    let nearest = nearest.into_iter().take(MOST).map(|(_, name)| visible(name));
+    let nearest: Vec<String> = nearest.collect();
     (!nearest.is_empty()).then(|| format!("near it: {}", nearest.join(", ")))
 }
 
 /// Says which names there are, the first of them.
 pub fn there_is(names: &BTreeSet<String>) -> String {
     const NAMED: usize = 5;
-    let named: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    let named: Vec<String> = names.iter().take(NAMED).map(|name| visible(name)).collect();
     match (named.join(", "), names.len()) {
         (_, 0) => "its functions are known without their files".into(),
         (named, all) if all > NAMED => format!("there are {named} and {} more", all - NAMED),

@@ -3,12 +3,14 @@
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use tempfile::TempPath;
 
 use super::error::{Context, Error, Result};
+use super::names::visible;
 
 /// Whether output may be shown on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +49,8 @@ pub fn print(bytes: &[u8]) -> Result<()> {
 
 /// Says a line on standard error. Nobody may be listening, which is no reason to fail.
 pub fn say(line: impl Display) {
-    let _ = writeln!(std::io::stderr(), "countersink: {line}");
+    let lines: Vec<String> = line.to_string().split('\n').map(visible).collect();
+    let _ = writeln!(std::io::stderr(), "countersink: {}", lines.join("\n"));
 }
 
 /// The number of the open file of this process that a path such as `/dev/stdout` or `/dev/fd/3` means.
@@ -103,17 +106,20 @@ impl Ready {
 
     fn beside(path: PathBuf, bytes: &[u8]) -> Result<Self> {
         let directory = directory(&path);
-        let mut new = tempfile::Builder::new();
-        new.permissions(permissions(&path));
-        let mut file = match new.tempfile_in(directory) {
+        let mut options = File::options();
+        options.write(true).create_new(true).mode(permissions(&path).mode());
+        // Not by its own ways to create and write, whose errors name a file that nobody knows.
+        let create =
+            || tempfile::Builder::new().make_in(directory, |temporary| options.open(temporary));
+        let mut file = match create() {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 fs::create_dir_all(directory).about(directory)?;
-                new.tempfile_in(directory)
+                create()
             }
             created => created,
         }
         .about(&path)?;
-        file.write_all(bytes).about(&path)?;
+        file.as_file_mut().write_all(bytes).about(&path)?;
         Ok(Self { path, bytes: Bytes::Beside(file.into_temp_path()) })
     }
 
@@ -141,7 +147,6 @@ fn directory(path: &Path) -> &Path {
 
 /// Those of the file that is replaced, else the usual ones.
 fn permissions(path: &Path) -> fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
     match fs::metadata(path) {
         Ok(metadata) => metadata.permissions(),
         Err(_) => fs::Permissions::from_mode(0o666),

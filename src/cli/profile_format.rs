@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::prelude::v1::*;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
 use super::error::{Context, Error, Result};
@@ -30,7 +31,7 @@ pub struct Choice {
 #[derive(Debug, Args)]
 pub struct Reader {
     /// Write what this gcc reads, by its rules: its version, such as 12 or 12.2, or its path
-    #[arg(long, value_name = "VERSION|PATH")]
+    #[arg(long, value_name = "VERSION|PATH", value_parser = NonEmptyStringValueParser::new())]
     for_gcc: Option<String>,
     /// With --to v4-text: write names of call targets as empty functions, for readers that do not know
     /// symbol_names

@@ -14,7 +14,7 @@ use super::binary::hexadecimal;
 use super::convert::ConvertSources;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input, warnings};
-use super::names::{Names, Wanted, plain, text};
+use super::names::{Names, Wanted, plain, text, visible};
 use super::{Outcome, near, output, warn};
 use crate::formats::afdo_v4::check::Part;
 use crate::formats::afdo_v4::table::Table;
@@ -243,7 +243,7 @@ impl Module {
     fn new(module: &raw::dump::Module) -> Self {
         let (identity, sums) = (&module.record.identity, &module.record.sums);
         Self {
-            path: String::from_utf8_lossy(&module.path).into_owned(),
+            path: text(&module.path),
             build_id: hexadecimal(module.build_id()),
             signature: format!("{:016x}", identity.signature),
             runs: sums.runs,
@@ -260,7 +260,7 @@ impl Module {
         format!(
             "{}\n  build-id {}, signature {}\n  runs {}, sum of largest arc counters {}\n  \
              {} objects, {} functions, {} counters, {} top-N sites, {} events dropped\n",
-            self.path,
+            visible(&self.path),
             self.build_id,
             self.signature,
             self.runs,
@@ -366,7 +366,7 @@ impl Shown<'_> {
 
     fn counts(&self, record: &Record) -> String {
         let count = record.count.map_or_else(|| "-".into(), |count| format!("{count}"));
-        let name = |symbol| self.names.name(self.symbols, symbol);
+        let name = |symbol| visible(&self.names.name(self.symbols, symbol));
         let mut targets = self.symbols.sorted(&record.targets);
         targets.sort_by_key(|&(_, calls)| Reverse(*calls));
         let targets: Vec<String> =
@@ -394,18 +394,18 @@ fn gcda(data: &Data) -> String {
 }
 
 fn gcno(notes: &Notes<'_>) -> String {
-    let mut text = format!(
+    let mut shown = format!(
         "notes of {}, stamp {:#010x}, in {}\n",
         notes.version,
         notes.stamp,
-        String::from_utf8_lossy(notes.directory),
+        visible(&text(notes.directory)),
     );
     for function in &notes.functions {
         let [name, source] =
-            [function.name, notes.source(function)].map(|bytes| String::from_utf8_lossy(bytes));
+            [function.name, notes.source(function)].map(|bytes| visible(&text(bytes)));
         let (start, end) = (function.start_line, function.end_line);
         let (blocks, arcs) = (function.blocks, notes.arcs(function).len());
-        let _ = writeln!(text, "{name}  {source}:{start}-{end}, {blocks} blocks, {arcs} arcs");
+        let _ = writeln!(shown, "{name}  {source}:{start}-{end}, {blocks} blocks, {arcs} arcs");
     }
-    text
+    shown
 }
