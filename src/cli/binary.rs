@@ -14,6 +14,7 @@ use super::error::{Context, Error, Result};
 use super::input::read_regular;
 use super::notes::{Places, display};
 use super::output;
+use crate::convert::debug::line_table::Lines;
 use crate::convert::debug::{Moved, stacks};
 use crate::convert::names::ident;
 use crate::convert::sites::counters::{FunctionKey, Wanted, wanted};
@@ -188,10 +189,10 @@ impl Binary {
 
     /// What the debug information says of some lines.
     fn stacks(&self, lines: &BTreeSet<SourceLine>, moved: Moved<'_>) -> Vec<(SourceLine, Stack)> {
-        let mut found = Vec::new();
+        let (mut found, wanted) = (Vec::new(), Lines::from(lines));
         for (path, bytes) in &self.debug {
             let Ok(file) = object::File::parse(bytes.as_slice()) else { continue };
-            if let Err(error) = stacks(&file, lines, moved, &mut found) {
+            if let Err(error) = stacks(&file, &wanted, moved, &mut found) {
                 let path = path.display();
                 output::say(format_args!("{path}: debug information: {error}; {NOT_USED}"));
             }

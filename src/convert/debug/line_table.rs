@@ -14,6 +14,19 @@ use crate::convert::source::SourceLine;
 /// A line, and which of several pieces of code of the line, 0 if there is only one.
 pub type Piece = (SourceLine, u16);
 
+/// Lines that are looked for, by file and number.
+pub struct Lines<'l>(HashMap<&'l [u8], HashMap<u32, &'l SourceLine>>);
+
+impl<'l> From<&'l BTreeSet<SourceLine>> for Lines<'l> {
+    fn from(lines: &'l BTreeSet<SourceLine>) -> Self {
+        let mut of_paths: HashMap<&[u8], HashMap<u32, &SourceLine>> = HashMap::new();
+        for line in lines {
+            of_paths.entry(&*line.path).or_default().insert(line.line, line);
+        }
+        Self(of_paths)
+    }
+}
+
 impl<'d> Program<'d> {
     /// The lines of instructions at these addresses, where the table has them.
     pub fn lines(&self, addresses: &BTreeSet<u64>) -> Result<BTreeMap<u64, Piece>, gimli::Error> {
@@ -33,20 +46,13 @@ impl<'d> Program<'d> {
     }
 
     /// Addresses of instructions that belong to these lines: the first of each row of the table.
-    pub fn instructions(
-        &self,
-        lines: &BTreeSet<SourceLine>,
-    ) -> Result<Vec<(SourceLine, u64)>, gimli::Error> {
-        let mut of_paths: HashMap<&[u8], HashMap<u32, &SourceLine>> = HashMap::new();
-        for line in lines {
-            of_paths.entry(&*line.path).or_default().insert(line.line, line);
-        }
+    pub fn instructions(&self, lines: &Lines<'_>) -> Result<Vec<(SourceLine, u64)>, gimli::Error> {
         let mut found = Vec::new();
         // Units have few files, and rows are many.
         let (mut files, mut of) = (Vec::new(), None);
         self.for_each_row(|unit, instructions, row| {
             if !of.is_some_and(|of| core::ptr::eq(of, unit)) {
-                let wanted = |path: &Option<Arc<[u8]>>| of_paths.get(&**path.as_ref()?);
+                let wanted = |path: &Option<Arc<[u8]>>| lines.0.get(&**path.as_ref()?);
                 files = unit.paths.iter().map(wanted).collect();
                 of = Some(unit);
             }

@@ -6,7 +6,6 @@ pub mod stacks;
 
 use core::fmt;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::prelude::v1::*;
 use std::sync::Arc;
@@ -19,6 +18,7 @@ use hashbrown::HashSet;
 use object::{CompressionFormat, Object, ObjectSection, SectionFlags, elf};
 
 use super::source::{SourceLine, Stack, source_path};
+use line_table::Lines;
 use stacks::Stacks;
 
 /// Bytes of a section.
@@ -96,7 +96,7 @@ pub fn uncompressed<'d>(section: &impl ObjectSection<'d>) -> Option<Cow<'d, [u8]
 /// `file` is the program, or what was split off from it.
 pub fn stacks(
     file: &object::File<'_>,
-    lines: &BTreeSet<SourceLine>,
+    lines: &Lines<'_>,
     moved: Moved<'_>,
     found: &mut Vec<(SourceLine, Stack)>,
 ) -> Result<(), Error> {
