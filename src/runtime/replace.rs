@@ -9,7 +9,7 @@
 //! Nothing waits for the disk here, but ext4 and others begin to write a new file out when it is renamed
 //! over another, so that after a power cut there is the one or the other. With many processes that end
 //! together this is most of what they do, and they exchange the two names instead, which no file system
-//! takes for a reason to write: for these a power cut is like for libgcov's files, see [`TOGETHER`].
+//! takes for a reason to write: for these a power cut is like for libgcov's files, see `TOGETHER`.
 //!
 //! A file that cannot be merged is set aside: renamed to `FILE.aside-` and its inode number, a name
 //! that no other file of the directory can have got the same way.

@@ -2,8 +2,8 @@
 //!
 //! A site is three counters laid out by the compiler ([`crate::raw::gcov::site`] says what is in them),
 //! the last of which leads to a list of nodes. The layout is libgcov's (GCC 11 to 16), so that sites may
-//! be shared with libraries that carry libgcov. As long as there are no more than [`SITE_LIMIT`] values
-//! they are all counted, in the order of their appearance.
+//! be shared with libraries that carry libgcov. As long as there are no more values than
+//! [`crate::raw::merge::SITE_LIMIT`] they are all counted, in the order of their appearance.
 //!
 //! A site with more is kept by the *Space-Saving* algorithm (Metwally, Agrawal, El Abbadi, 2005): a
 //! new value takes the place, and the count, of one with the smallest count, which goes up by one.

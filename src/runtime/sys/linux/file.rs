@@ -58,7 +58,7 @@ pub struct Facts {
     pub has_one_name: bool,
     /// Length in bytes.
     pub size: u64,
-    /// When it was last written, see [`nanoseconds`].
+    /// When it was last written, see [`super::nanoseconds`].
     pub modified: u64,
 }
 
