@@ -107,15 +107,6 @@ impl Rules {
         })
     }
 
-    /// Takes the lowest kind in use out.
-    #[inline(always)]
-    pub fn take_first(&mut self) -> Option<(Kind, Rule)> {
-        let kind = Kind((self.0.trailing_zeros() / 4) as u8);
-        let rule = self.rule(kind)?;
-        self.0 &= !(15 << (4 * kind.0));
-        Some((kind, rule))
-    }
-
     /// How many kinds are in use.
     pub const fn count(self) -> usize {
         let bits = self.0 | self.0 >> 2;
