@@ -286,12 +286,8 @@ fn a_binary_that_is_stripped_or_rebuilt() {
 #[test]
 fn several_binaries() {
     let shop = Workshop::new();
-    for name in ["library.c", "uses_library.c"] {
-        shop.program(name);
-    }
-    let library = shop.compile("library.c", &["-fPIC"]);
+    let library = shop.library();
     let program = shop.compile("uses_library.c", &[]);
-    shop.link(&[&library], "library.so", &["-shared"]);
     shop.link(&[&program, "./library.so"], "ours", &[]);
     shop.run("ours", &[]);
     let expected = shop.tool_output(&["convert", "ours.csraw"]);

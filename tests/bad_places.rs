@@ -251,12 +251,8 @@ fn signals_of_the_program_s_own_stay_its_own() {
 #[test]
 fn images_that_meet_the_same_error_say_it_once() {
     let shop = Workshop::new();
-    for name in ["library.c", "uses_library.c"] {
-        shop.program(name);
-    }
-    let library = shop.compile("library.c", &["-fPIC"]);
+    shop.library();
     let program = shop.compile("uses_library.c", &[]);
-    shop.link(&[&library], "library.so", &["-shared"]);
     shop.link(&[&program, "./library.so"], "ours", &[]);
     let run = |file: &str| {
         let mut command = shop.command(shop.path("ours"));

@@ -436,11 +436,7 @@ fn added_by_another_while_waiting() {
 #[test]
 fn a_library_that_is_not_live() {
     let shop = Workshop::new();
-    for name in ["library.c", "uses_library.c"] {
-        shop.program(name);
-    }
-    let inner = shop.compile("library.c", &["-fPIC"]);
-    shop.link(&[&inner], "library.so", &["-shared"]);
+    shop.library();
     let outer = shop.compile("uses_library.c", &["-fdata-sections"]);
     let printed = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
     let flags: Vec<&str> = printed.split_whitespace().collect();

@@ -30,6 +30,16 @@ impl Workshop {
         Self { directory }
     }
 
+    /// Makes `library.so`, of the object given back, and writes the source of a program that uses it.
+    pub fn library(&self) -> String {
+        for name in ["library.c", "uses_library.c"] {
+            self.program(name);
+        }
+        let object = self.compile("library.c", &["-fPIC"]);
+        self.link(&[&object], "library.so", &["-shared"]);
+        object
+    }
+
     /// A path in the folder.
     pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.directory.path().join(name)
