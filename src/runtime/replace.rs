@@ -6,10 +6,9 @@
 //! nobody, and the next one empties and uses it; one that is not ours is left alone. `FILE` itself is
 //! never opened for writing.
 //!
-//! Nothing waits for the disk here, but ext4 and others begin to write a new file out when it is renamed
-//! over another, so that after a power cut there is the one or the other. With many processes that end
-//! together this is most of what they do, and they exchange the two names instead, which no file system
-//! takes for a reason to write: for these a power cut is like for libgcov's files, see `TOGETHER`.
+//! Nothing waits for the disk here, but file systems begin to write a new file out when it is renamed over
+//! another, so that after a power cut there is the one or the other. To exchange the names would spare
+//! that, and a twentieth of the time of a hundred processes that end together.
 //!
 //! A file that cannot be merged is set aside: renamed to `FILE.aside-` and its inode number, a name
 //! that no other file of the directory can have got the same way.
@@ -25,8 +24,6 @@ use crate::raw::writer::Sink;
 
 /// For how long other processes are waited for, in microseconds.
 const PATIENCE: u32 = 30_000_000;
-/// Who finds a file no older than this, in nanoseconds, is one of several processes that end together.
-const TOGETHER: u64 = 1_000_000_000;
 /// What a user says who wants no counts.
 const NOWHERE: &[u8] = b"/dev/null";
 /// Rights of the owner without which nobody can go on with a file that a killed process has left.
@@ -107,11 +104,11 @@ pub fn replace(
     let locked = names.lock(if impatient { 0 } else { PATIENCE })?;
     let result = names.rewrite_locked(&locked, rewrite).and_then(|old| {
         rewrite.before_rename(names)?;
-        names.put_in_place(old.as_ref())?;
+        sys::rename(names.part.c_str(), names.target.c_str())?;
         Ok(old)
     });
     match &result {
-        Ok(Some((_, facts))) if facts.mode & OWNER != OWNER => {
+        Ok(Some(facts)) if facts.mode & OWNER != OWNER => {
             let _ = sys::set_mode(&locked, facts.mode);
         }
         Ok(_) => {}
@@ -122,12 +119,12 @@ pub fn replace(
 }
 
 impl Names {
-    /// Writes the new file; gives the old one, if there is one.
+    /// Writes the new file; gives the facts of the old one, if there is one.
     fn rewrite_locked(
         &mut self,
         new: &File,
         rewrite: &mut dyn Rewrite,
-    ) -> Result<Option<(File, Facts)>, Problem> {
+    ) -> Result<Option<Facts>, Problem> {
         sys::rewind(new)?;
         let Some((old, facts)) = open_old(&self.target)? else {
             return rewrite.rewrite(None, new).map(|()| None);
@@ -144,26 +141,7 @@ impl Names {
             }
             result => result?,
         }
-        Ok(Some((old, facts)))
-    }
-
-    /// Gives the new file its name, by an exchange for the old one if that is recent.
-    ///
-    /// Whoever finds the old file under the temporary name must not take it for theirs, hence its
-    /// lock, which ends with its descriptor. If this process is killed before it has removed the old
-    /// file, the next one uses that up, which must not have another name by which a user has kept it.
-    fn put_in_place(&self, old: Option<&(File, Facts)>) -> Result<(), Errno> {
-        let (part, target) = (self.part.c_str(), self.target.c_str());
-        if let Some((old, facts)) = old
-            && facts.has_one_name
-            && sys::nanoseconds().abs_diff(facts.modified) < TOGETHER
-            && sys::try_lock(old).is_ok()
-            && sys::exchange(part, target).is_ok()
-        {
-            sys::remove(part);
-            return Ok(());
-        }
-        sys::rename(part, target)
+        Ok(Some(facts))
     }
 
     /// Makes the directories above the target, for other files beside it; `false` if there is to be
