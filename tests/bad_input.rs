@@ -14,7 +14,8 @@ use countersink::convert::sites::locate;
 use countersink::convert::unlinked::lay_out;
 use countersink::formats::gcda::decode::Data;
 use countersink::formats::gcno::Notes;
-use countersink::raw::dump::{Dump, check};
+use countersink::raw::dump::{Dump, check, sections};
+use countersink::raw::layout::{SectionKind, checksum};
 use countersink::raw::reader::Damage;
 use harness::{Workshop, have, succeed};
 
@@ -82,8 +83,8 @@ fn messages_name_the_part_that_was_cut() {
     };
     assert_eq!(
         parts("ours.csraw", &|bytes| Dump::parse(bytes).err().map(|error| error.to_string())),
-        "file header, section COUNTERS, section END, section FUNCTIONS, section MODULE, \
-         section OBJECTS, section STRINGS, section TOPN, section header"
+        "file header, section END, section FUNCTIONS, section MODULE, \
+         section OBJECTS, section STRINGS, section SUMS, section header"
     );
     assert_eq!(
         parts("hello.gcno", &|bytes| Notes::decode(bytes).err().map(|error| error.to_string())),
@@ -140,7 +141,7 @@ fn check_finds_every_damaged_section() {
 fn check_goes_on_behind_a_damaged_section() {
     let shop = ran();
     let mut bytes = shop.read("ours.csraw");
-    let sections = countersink::raw::dump::sections(&bytes).unwrap();
+    let sections = sections(&bytes).unwrap();
     bytes[sections[1].0 as usize + 16] ^= 1;
     let found = defects(&bytes);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -155,7 +156,7 @@ fn a_dump_of_another_version_or_byte_order() {
     newer[12..14].copy_from_slice(&7u16.to_ne_bytes());
     program_sets_aside(&shop, &newer, &whole);
     shop.write("newer.csraw", &newer);
-    let words = ["newer.csraw: 0xc: raw dump of format version 7, this release reads 1"];
+    let words = ["newer.csraw: 0xc: raw dump of format version 7, this release reads 2"];
     tool_fails(&shop, &["convert", "newer.csraw"], &words);
     let mut swapped = whole.clone();
     swapped[8..12].reverse();
@@ -230,8 +231,34 @@ fn a_dump_whose_records_disagree() {
     assert_eq!(refused(|dump| dump.modules[0].record.identity.signature ^= 1), signature);
     assert_eq!(refused(|dump| dump.modules[0].objects[0].stamp ^= 1), signature);
     assert_eq!(refused(|dump| dump.modules[0].objects[0].path.push(b'x')), signature);
-    let sites = "0x10: module: number of top-N sites differs from its records";
-    assert_eq!(refused(|dump| dump.modules[0].record.identity.sites += 1), sites);
+
+    let bytes = whole.to_bytes();
+    let places = sections(&bytes).unwrap();
+    let place = |kind| {
+        let (place, ..) = places.iter().find(|(_, found, _)| *found == kind).unwrap();
+        *place as usize
+    };
+    // Changes 32 bits behind a section's header, and what they are summed up to.
+    let changed = |kind, offset: usize, bits: u32| {
+        let (start, mut bytes) = (place(kind), bytes.clone());
+        let length = u32::from_ne_bytes(bytes[start + 8..][..4].try_into().unwrap()) as usize;
+        let section = &mut bytes[start..start + 16 + length];
+        let word: &mut [u8; 4] = (&mut section[16 + offset..][..4]).try_into().unwrap();
+        *word = (u32::from_ne_bytes(*word) ^ bits).to_ne_bytes();
+        let sum = checksum(section);
+        section[..4].copy_from_slice(&sum.to_ne_bytes());
+        Dump::parse(&bytes).unwrap_err().to_string()
+    };
+    let differs = |what: &str| format!("0x10: module: number of {what} differs from its SUMS");
+    assert_eq!(changed(SectionKind::Sums, 24, 1), differs("counters"));
+    assert_eq!(changed(SectionKind::Sums, 32, 1), differs("top-N sites"));
+    // The kinds of the first function: one that it has no number for, one that its object has not.
+    let head = "0x10: function: its kinds of counters contradict their numbers or its object";
+    for bit in [1 << 1, 1 << 15, 1 << 30] {
+        assert_eq!(changed(SectionKind::Functions, 12, bit), head);
+    }
+    let fewer = "0x10: module: number of functions differs from its records";
+    assert_eq!(changed(SectionKind::Functions, 16, 1 << 20), fewer);
 }
 
 #[test]
@@ -459,7 +486,7 @@ fn a_rebuilt_program_writes_into_the_old_one_s_file() {
     shop.run("ours", &[]);
     shop.run("ours", &[]);
     let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
-    let runs: Vec<u64> = dump.modules.iter().map(|module| module.record.sums.runs).collect();
+    let runs: Vec<u64> = dump.modules.iter().map(|module| module.sums.runs).collect();
     assert_eq!(runs, [1, 2]);
     // The notes are the new build's: of the old one nothing is used, and that is told.
     let output = shop.tool(&["convert", "ours.csraw", "-o", "x.gcov"]);

@@ -122,13 +122,19 @@ fn a_symbolic_link_stays_one() {
     shop.run("ours", &[]);
     assert!(fs::symlink_metadata(shop.path("ours.csraw")).unwrap().is_symlink());
     let dump = Dump::parse(&shop.read("real/file")).unwrap();
-    assert_eq!(dump.modules[0].record.sums.runs, 2);
+    assert_eq!(dump.modules[0].sums.runs, 2);
 }
 
 /// A disk without room: a file size limit stops a write in the middle, as a full disk does.
 #[test]
 fn a_full_disk() {
     let shop = ran();
+    let more = |number: usize| format!("int f{number}(int n) {{ return n < 0 ? -n : n; }}\n");
+    shop.write("more.c", (0..20).map(more).collect::<String>());
+    let objects = ["hello.c", "more.c"].map(|source| shop.compile(source, &[]));
+    shop.link(&[&objects[0], &objects[1]], "ours", &[]);
+    fs::remove_file(shop.path("ours.csraw")).unwrap();
+    shop.run("ours", &[]);
     let before = shop.read("ours.csraw");
     for blocks in ["0", "1"] {
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec ./ours");

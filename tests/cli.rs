@@ -278,7 +278,7 @@ fn show_a_dump() {
     let notes = String::from_utf8(succeed(shop.command("readelf").args(["-n", "prog"]))).unwrap();
     assert!(notes.contains(module["build_id"].as_str().unwrap()), "{notes}");
     let sections = text(&shop, &["show", "--sections", "prog.csraw"]);
-    for kind in ["MODULE", "STRINGS", "OBJECTS", "FUNCTIONS", "COUNTERS", "TOPN", "END"] {
+    for kind in ["MODULE", "STRINGS", "OBJECTS", "FUNCTIONS", "SUMS", "END"] {
         assert!(sections.contains(kind), "{kind} not in {sections}");
     }
 }

@@ -38,7 +38,7 @@ fn work_in(shop: &Workshop, dump: &str) -> Work {
     let work = functions.find(|function| function.ident() == ident(b"work")).unwrap();
     let site = work.sites(Kind::INDIRECT_CALL).next().unwrap();
     Work {
-        runs: module.record.sums.runs,
+        runs: module.sums.runs,
         rounds: work.counters(Kind::ARCS).iter().copied().max().unwrap(),
         calls: site.total,
         callees: site.pairs.iter().map(|pair| (pair.value, pair.count)).collect(),
@@ -79,7 +79,7 @@ fn reset_forgets_what_is_new() {
     shop.run("ours", &["resets"]);
     assert_counts(work_in(&shop, "ours.csraw"), expected(1, &[20, 80]));
     let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
-    assert_eq!(dump.modules[0].record.sums.sum_max, 20 + 80);
+    assert_eq!(dump.modules[0].sums.sum_max, 20 + 80);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn cplusplus() {
     let work = functions.find(|function| function.ident() == ident(b"_Z4worki")).unwrap();
     let rounds = work.counters(Kind::ARCS).iter().copied().max();
     // Two objects of the class, and main.
-    assert_eq!((module.record.sums.runs, rounds), (1, Some(2 * (1 + 2 + 4) + 8 + 16)));
+    assert_eq!((module.sums.runs, rounds), (1, Some(2 * (1 + 2 + 4) + 8 + 16)));
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn traced(shop: &Workshop, arguments: &[&str]) -> Output {
 fn runs(shop: &Workshop) -> u64 {
     let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
     let [module] = &dump.modules[..] else { panic!("{} modules", dump.modules.len()) };
-    module.record.sums.runs
+    module.sums.runs
 }
 
 /// Names in the folder that a flush makes.

@@ -180,7 +180,7 @@ fn a_library_in_two_programs() {
     let mut runs: Vec<(String, u64)> = dump
         .modules
         .iter()
-        .map(|module| (String::from_utf8_lossy(&module.path).into_owned(), module.record.sums.runs))
+        .map(|module| (String::from_utf8_lossy(&module.path).into_owned(), module.sums.runs))
         .map(|(path, runs)| (path.rsplit('/').next().unwrap().to_owned(), runs))
         .collect();
     runs.sort();

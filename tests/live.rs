@@ -44,7 +44,7 @@ fn work_in(shop: &Workshop) -> (u64, i64) {
     let mut functions = module.functions(&module.objects[0]);
     let work = functions.find(|function| function.ident() == ident(b"work")).unwrap();
     let rounds = work.counters(Kind::ARCS).iter().copied().max().unwrap();
-    (module.record.sums.runs, rounds)
+    (module.sums.runs, rounds)
 }
 
 /// Events and values of the indirect call of `call`.
@@ -337,7 +337,7 @@ fn folded_by_the_tool() {
     end(&shop, "SIGKILL");
     fold("ours.csraw: 2 live files added\n");
     let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
-    let runs: Vec<u64> = dump.modules.iter().map(|module| module.record.sums.runs).collect();
+    let runs: Vec<u64> = dump.modules.iter().map(|module| module.sums.runs).collect();
     assert_eq!((runs, live_files(&shop)), (vec![3, 1], vec![]));
     // Neither is a live file a dump, nor is one added by hand that the next start would add again.
     end(&shop, "SIGKILL");
@@ -446,7 +446,7 @@ fn a_library_that_is_not_live() {
         shop.run("ours", arguments);
     }
     let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
-    let mut runs: Vec<u64> = dump.modules.iter().map(|m| m.record.sums.runs).collect();
+    let mut runs: Vec<u64> = dump.modules.iter().map(|m| m.sums.runs).collect();
     runs.sort_unstable();
     assert_eq!(runs, [3, 3]);
 }

@@ -29,7 +29,7 @@ fn work_in(shop: &Workshop, dump: &str) -> (u64, i64) {
     let mut functions = module.functions(&module.objects[0]);
     let work = functions.find(|function| function.ident() == ident(b"work")).unwrap();
     let rounds = work.counters(Kind::ARCS).iter().copied().max().unwrap();
-    (module.record.sums.runs, rounds)
+    (module.sums.runs, rounds)
 }
 
 #[track_caller]

@@ -23,7 +23,7 @@ fn call_after(flags: &[&str], targets: &str) -> Call {
     shop.run("ours", &[targets]);
     let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
     let module = &dump.modules[0];
-    assert_eq!(module.record.sums.dropped, 0);
+    assert_eq!(module.sums.dropped, 0);
     let mut functions = module.functions(&module.objects[0]);
     let call = functions.find(|function| function.ident() == ident(b"call")).unwrap();
     let rounds = call.counters(Kind::ARCS).iter().copied().max().unwrap();

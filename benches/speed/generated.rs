@@ -8,10 +8,13 @@ use std::path::{Path, PathBuf};
 use countersink::convert::names::ident;
 use countersink::formats::gcno::Notes;
 use countersink::raw::dump::{Dump, FunctionView, Module, Object, SiteView, Values};
-use countersink::raw::gcov::record::{LISTED_SITE, SiteHead};
+use countersink::raw::gcov::record::{Head, HeadWriter, LISTED_SITE, SiteHead};
 use countersink::raw::gcov::{FunctionRecord, ObjectRecord};
-use countersink::raw::layout::{MAX_SECTION, ModuleRecord, SectionKind, Signature};
+use countersink::raw::layout::{
+    MAX_SECTION, ModuleRecord, SectionKind, Signature, SumsRecord, Word,
+};
 use countersink::raw::writer::Writer;
+use zerocopy::IntoBytes;
 
 use crate::harness::Workshop;
 use crate::program::{FUNCTIONS, object_source};
@@ -47,12 +50,36 @@ struct Copy {
 }
 
 impl Copy {
-    fn record(&self, view: &FunctionView<'_>) -> FunctionRecord {
-        FunctionRecord {
+    fn head(&self, view: &FunctionView<'_>) -> Vec<Word> {
+        let record = FunctionRecord {
             ident: self.idents[&view.ident()],
             lineno_checksum: view.lineno_checksum(),
             cfg_checksum: view.cfg_checksum(),
             flags: 0,
+        };
+        let (mut writer, mut head) = (HeadWriter::new(record), Head::default());
+        for (kind, values) in view.kinds() {
+            let number = match values {
+                Values::Counters(counters) => counters.len(),
+                Values::Sites(sites) => sites.len() * LISTED_SITE,
+            };
+            writer.add(kind, number as u32, &mut head);
+        }
+        let used = writer.finish(&mut head);
+        head[..used].to_vec()
+    }
+
+    /// The words of a site.
+    fn site(&self, site: &SiteView<'_>, mut put: impl FnMut(i64)) {
+        let head = SiteHead::new(site.pairs.len(), site.error);
+        put(site.total);
+        put(head.to_word());
+        if head.has_error {
+            put(site.error);
+        }
+        for pair in site.pairs {
+            put(self.value(pair.value));
+            put(pair.count);
         }
     }
 
@@ -124,31 +151,28 @@ impl Template {
             paths += copy.path.len() as u32;
             let Ok(()) = writer.put_record(SectionKind::Objects, &record);
         }
-        for (copy, view) in each.clone() {
-            let mut numbers = numbers(view);
-            let Ok(()) = writer.put_record(SectionKind::Functions, &copy.record(view));
-            numbers.resize(numbers.len().next_multiple_of(2), 0);
-            for number in numbers {
-                let Ok(()) = writer.put_record(SectionKind::Functions, &number);
+        let (mut counters, mut sites) = (0, 0);
+        for (copy, view) in each {
+            let Ok(()) = writer.put(SectionKind::Functions, copy.head(view).as_bytes());
+            for (_, values) in view.kinds() {
+                let of_sites = match values {
+                    Values::Counters(values) => {
+                        counters += values.len() as u64;
+                        let Ok(()) = writer.put(SectionKind::Functions, values.as_bytes());
+                        continue;
+                    }
+                    Values::Sites(of_sites) => of_sites,
+                };
+                sites += of_sites.len() as u64;
+                for site in of_sites {
+                    copy.site(&site, |word| {
+                        let Ok(()) = writer.put_word(SectionKind::Functions, word);
+                    });
+                }
             }
         }
-        for (_, view) in each.clone() {
-            for counter in counters(view) {
-                let Ok(()) = writer.put_word(SectionKind::Counters, counter);
-            }
-        }
-        for (copy, site) in each.flat_map(|(copy, view)| sites(view).map(move |s| (copy, s))) {
-            let head = SiteHead::new(site.pairs.len(), site.error);
-            let Ok(()) = writer.put_word(SectionKind::TopN, site.total);
-            let Ok(()) = writer.put_word(SectionKind::TopN, head.to_word());
-            if head.has_error {
-                let Ok(()) = writer.put_word(SectionKind::TopN, site.error);
-            }
-            for pair in site.pairs {
-                let Ok(()) = writer.put_word(SectionKind::TopN, copy.value(pair.value));
-                let Ok(()) = writer.put_word(SectionKind::TopN, pair.count);
-            }
-        }
+        let sums = SumsRecord { sums: module.sums, counters, sites };
+        let Ok(()) = writer.put_record(SectionKind::Sums, &sums);
         let Ok(bytes) = writer.finish();
         bytes
     }
@@ -160,17 +184,10 @@ impl Template {
         for copy in copies {
             signature.object(&object_record(object, views.len(), copy, paths), &copy.path);
             paths += copy.path.len() as u32;
-            for view in views {
-                signature.function(&copy.record(view));
-                numbers(view).into_iter().for_each(|number| signature.counters(number));
-            }
         }
         let mut record = module.record;
-        let counters: usize = views.iter().map(|view| counters(view).count()).sum();
-        let sites: usize = views.iter().map(|view| sites(view).count()).sum();
+        assert!(record.identity.build_id_length > 0, "the signature would be one of all functions");
         record.identity.signature = signature.value();
-        record.identity.counters = (copies.len() * counters) as u64;
-        record.identity.sites = (copies.len() * sites) as u64;
         record.identity.objects = copies.len() as u32;
         record.identity.functions = (copies.len() * views.len()) as u32;
         record.path_length = 0;
@@ -189,31 +206,6 @@ fn object_record(object: &Object, functions: usize, copy: &Copy, path_offset: u3
         path_offset,
         path_length: copy.path.len() as u32,
     }
-}
-
-/// Numbers of a function's counters in memory, by kind.
-fn numbers(view: &FunctionView<'_>) -> Vec<u32> {
-    let number = |values| match values {
-        Values::Counters(counters) => counters.len() as u32,
-        Values::Sites(sites) => (sites.len() * LISTED_SITE) as u32,
-    };
-    view.kinds().map(|(_, values)| number(values)).collect()
-}
-
-fn counters<'d>(view: &FunctionView<'d>) -> impl Iterator<Item = i64> + use<'d> {
-    let plain = view.kinds().filter_map(|(_, values)| match values {
-        Values::Counters(counters) => Some(counters),
-        Values::Sites(_) => None,
-    });
-    plain.flatten().copied()
-}
-
-fn sites<'d>(view: &FunctionView<'d>) -> impl Iterator<Item = SiteView<'d>> + use<'d> {
-    let sites = view.kinds().filter_map(|(_, values)| match values {
-        Values::Sites(sites) => Some(sites),
-        Values::Counters(_) => None,
-    });
-    sites.flatten()
 }
 
 /// Where the record of the function with an ident has it, behind tag and length.

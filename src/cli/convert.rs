@@ -225,7 +225,7 @@ impl Convert {
         if replaced > 0 {
             line += &format!("; {replaced} objects left out, of which later ones have the files");
         }
-        let dropped = dump.modules.iter().map(|module| module.record.sums.dropped);
+        let dropped = dump.modules.iter().map(|module| module.sums.dropped);
         let dropped = dropped.fold(0, u64::saturating_add);
         if dropped > 0 {
             line += &format!("; {dropped} events without room in the runtime");

@@ -241,7 +241,7 @@ struct Module {
 
 impl Module {
     fn new(module: &raw::dump::Module) -> Self {
-        let (identity, sums) = (&module.record.identity, &module.record.sums);
+        let (identity, sums) = (&module.record.identity, &module.sums);
         Self {
             path: text(&module.path),
             build_id: hexadecimal(module.build_id()),
@@ -251,8 +251,8 @@ impl Module {
             dropped: sums.dropped,
             objects: identity.objects,
             functions: identity.functions,
-            counters: identity.counters,
-            sites: identity.sites,
+            counters: module.counter_count() as u64,
+            sites: module.site_count() as u64,
         }
     }
 

@@ -103,7 +103,7 @@ impl ObjectCounts<'_> {
 /// Writes what was counted in one place only, without a copy.
 fn encode<W: Words>((module, object): Part<'_>, words: W) -> Result<W, W::Error> {
     let mut encoder = Encoder::new(words, object.version, object.stamp, object.checksum)?;
-    encoder.summary(module.record.sums.runs, module.record.sums.sum_max)?;
+    encoder.summary(module.sums.runs, module.sums.sum_max)?;
     for view in module.functions(object) {
         if !encoder.function(&record(&view))? {
             continue;
@@ -134,7 +134,7 @@ impl Sum {
             version: object.version,
             stamp: object.stamp,
             checksum: object.checksum,
-            sums: module.record.sums,
+            sums: module.sums,
             functions: module.functions(object).map(|view| Function::of(&view, object)).collect(),
         }
     }

@@ -66,7 +66,7 @@ pub fn profile(
         let objects: Vec<_> = module.objects.iter().zip(known).collect();
         conversion.module(module, number, &objects, sources, workers);
     }
-    let dropped = dump.modules.iter().map(|module| module.record.sums.dropped);
+    let dropped = dump.modules.iter().map(|module| module.sums.dropped);
     conversion.statistics.events_dropped = dropped.fold(0, u64::saturating_add);
     (conversion.profile, conversion.statistics)
 }
@@ -185,7 +185,7 @@ impl Conversion {
         workers: &impl Workers,
     ) {
         self.copies = self.copies(module, number, objects, sources);
-        let runs = i64::try_from(module.record.sums.runs).unwrap_or(i64::MAX);
+        let runs = i64::try_from(module.sums.runs).unwrap_or(i64::MAX);
         let mut tasks = Vec::new();
         for &(object, known) in objects {
             let Some(known) = known else {

@@ -22,29 +22,35 @@
 //! | 12 | 4 | sequence number: 0 for the first section of the file, then one more each |
 //! | 16 | length | payload |
 //!
-//! **MODULE** payload, 104 bytes, opens a module:
+//! **MODULE** payload, 64 bytes, opens a module:
 //!
 //! | offset | size | field |
 //! |---|---|---|
 //! | 0 | 4 | ABI of the instrumentation: 1 = gcov |
 //! | 4 | 4 | length of the build-id, 0 if the image has none |
 //! | 8 | 32 | build-id, zero padded; of a longer one the first 32 bytes |
-//! | 40 | 8 | signature: FNV-1a over all records of OBJECTS and FUNCTIONS and all object paths |
-//! | 48 | 8 | number of words in COUNTERS |
-//! | 56 | 8 | number of sites in TOPN |
-//! | 64 | 4 | number of objects |
-//! | 68 | 4 | number of functions |
-//! | 72 | 8 | runs merged into these counts |
-//! | 80 | 8 | sum over the runs of each run's largest arc counter |
-//! | 88 | 8 | top-N events lost because the runtime's node region was full |
-//! | 96 | 4 | length of the image's path, which opens STRINGS; 0 if unknown |
-//! | 100 | 4 | length of STRINGS without its padding |
+//! | 40 | 8 | signature: FNV-1a over all records of OBJECTS and all object paths, and without a build-id, which tells as much, the heads of all functions |
+//! | 48 | 4 | number of objects |
+//! | 52 | 4 | number of functions |
+//! | 56 | 4 | length of the image's path, which opens STRINGS; 0 if unknown |
+//! | 60 | 4 | length of STRINGS without its padding |
 //!
-//! The first 72 bytes are the module's identity: counts are added where they are equal.
+//! The first 56 bytes are the module's identity: counts are added where they are equal.
 //!
 //! **STRINGS** is the image's path followed by the objects' paths, without separators or NUL, padded
-//! with zeros to 8 bytes. **END** (16 bytes) closes the file: number of modules (8),
-//! id of the live file whose counts were added last, else 0 (8).
+//! with zeros to 8 bytes. **OBJECTS** and **FUNCTIONS** follow, then **SUMS**, which closes the module:
+//! what is only known when everything has been walked once, 40 bytes.
+//!
+//! | offset | size | field |
+//! |---|---|---|
+//! | 0 | 8 | runs merged into these counts |
+//! | 8 | 8 | sum over the runs of each run's largest arc counter |
+//! | 16 | 8 | top-N events lost because the runtime's node region was full |
+//! | 24 | 8 | number of counters in FUNCTIONS |
+//! | 32 | 8 | number of top-N sites in FUNCTIONS |
+//!
+//! **END** (16 bytes) closes the file: number of modules (8), id of the live file whose counts were
+//! added last, else 0 (8).
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -53,7 +59,7 @@ use super::checksum::crc32;
 /// First bytes of a raw dump.
 pub const MAGIC: [u8; 8] = *b"\x89CSRAW\r\n";
 /// The format version written and read by this release.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Byte-order mark, as written by a machine of the same order.
 pub const ORDER: u32 = 0x0102_0304;
 /// Header and payload of the largest section, and so the buffer a reader or writer needs.
@@ -121,14 +127,12 @@ pub enum SectionKind {
     Strings = 2,
     /// Object records of the module's ABI.
     Objects = 3,
-    /// Function records of the module's ABI.
+    /// Function records of the module's ABI, and the functions' counts.
     Functions = 4,
-    /// 64-bit counters.
-    Counters = 5,
-    /// Top-N tables.
-    TopN = 6,
+    /// One [`SumsRecord`].
+    Sums = 5,
     /// One [`EndRecord`].
-    End = 7,
+    End = 6,
 }
 
 impl SectionKind {
@@ -139,9 +143,8 @@ impl SectionKind {
             2 => Self::Strings,
             3 => Self::Objects,
             4 => Self::Functions,
-            5 => Self::Counters,
-            6 => Self::TopN,
-            7 => Self::End,
+            5 => Self::Sums,
+            6 => Self::End,
             _ => return None,
         })
     }
@@ -153,8 +156,7 @@ impl SectionKind {
             Self::Strings => "STRINGS",
             Self::Objects => "OBJECTS",
             Self::Functions => "FUNCTIONS",
-            Self::Counters => "COUNTERS",
-            Self::TopN => "TOPN",
+            Self::Sums => "SUMS",
             Self::End => "END",
         }
     }
@@ -192,10 +194,6 @@ pub struct Identity {
     pub build_id: [u8; BUILD_ID_CAPACITY],
     /// Hash over the module's records and paths.
     pub signature: u64,
-    /// Number of words in COUNTERS.
-    pub counters: u64,
-    /// Number of sites in TOPN.
-    pub sites: u64,
     /// Number of object records.
     pub objects: u32,
     /// Number of function records.
@@ -233,12 +231,24 @@ impl Sums {
 pub struct ModuleRecord {
     /// What it is.
     pub identity: Identity,
-    /// What its runs add up to.
-    pub sums: Sums,
     /// Bytes of the image's path.
     pub path_length: u32,
     /// Bytes of STRINGS.
     pub strings_length: u32,
+}
+
+/// Closes a module.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,
+)]
+#[repr(C)]
+pub struct SumsRecord {
+    /// What its runs add up to.
+    pub sums: Sums,
+    /// Number of its counters, those of top-N sites left out.
+    pub counters: u64,
+    /// Number of its top-N sites.
+    pub sites: u64,
 }
 
 /// Closes a file.
@@ -301,8 +311,9 @@ mod tests {
     fn records_have_the_sizes_of_the_table() {
         assert_eq!(size_of::<FileHeader>(), 16);
         assert_eq!(size_of::<SectionHeader>(), 16);
-        assert_eq!(size_of::<Identity>(), 72);
-        assert_eq!(size_of::<ModuleRecord>(), 104);
+        assert_eq!(size_of::<Identity>(), 56);
+        assert_eq!(size_of::<ModuleRecord>(), 64);
+        assert_eq!(size_of::<SumsRecord>(), 40);
         assert_eq!(size_of::<EndRecord>(), 16);
         assert_eq!(MAX_PAYLOAD % 8, 0);
     }

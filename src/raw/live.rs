@@ -7,8 +7,8 @@
 //! | 8 | 8 | id: its number in the lowest byte; 0 if the counts have been added to a dump |
 //! | 16 | 8 | address that the counters have in the process |
 //! | 24 | 8 | their length, whole pages |
-//! | 32 | 72 | identity of the module, see [`super::layout`] |
-//! | 104 | 8 | length of the dump behind the counters |
+//! | 32 | 56 | identity of the module, see [`super::layout`] |
+//! | 88 | 8 | length of the dump behind the counters |
 //! | 65536 | length | the counters, and the nodes of top-N sites |
 //! | | | a dump of the module, the counts in which do not matter |
 //! | | | for each array of counters in the order of the dump its offset in this file, 8 bytes |

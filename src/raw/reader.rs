@@ -8,7 +8,7 @@ use zerocopy::FromBytes;
 
 use super::layout::{
     EndRecord, FileHeader, MAGIC, MAX_PAYLOAD, MAX_SECTION, ModuleRecord, ORDER, SectionHeader,
-    SectionKind, VERSION, Word, checksum,
+    SectionKind, SumsRecord, VERSION, Word, checksum,
 };
 
 /// Where the bytes of a dump come from.
@@ -143,6 +143,10 @@ pub enum Contradiction {
     Rule,
     /// Another number of functions than announced.
     Functions,
+    /// A function's head that announces nothing of a kind it names, or a kind its object does not use.
+    Head,
+    /// A SUMS section that is not one record of sums.
+    SumsSize,
     /// Another number of counters than announced.
     Counters,
     /// Another number of sites than announced.
@@ -158,7 +162,7 @@ pub enum Contradiction {
 impl Contradiction {
     const fn text(self) -> &'static str {
         match self {
-            Self::ModuleSize => "MODULE section: expected 104 bytes",
+            Self::ModuleSize => "MODULE section: expected 64 bytes",
             Self::EndSize => "END section: expected 16 bytes",
             Self::Modules => "END section: number of modules differs from those found",
             Self::Abi => "module: expected ABI 1 (gcov)",
@@ -168,8 +172,10 @@ impl Contradiction {
             Self::Objects => "module: number of objects differs from its record",
             Self::Rule => "object: unknown merge rule",
             Self::Functions => "module: number of functions differs from its records",
-            Self::Counters => "module: number of counters differs from its records",
-            Self::Sites => "module: number of top-N sites differs from its records",
+            Self::Head => "function: its kinds of counters contradict their numbers or its object",
+            Self::SumsSize => "SUMS section: expected 40 bytes",
+            Self::Counters => "module: number of counters differs from its SUMS",
+            Self::Sites => "module: number of top-N sites differs from its SUMS",
             Self::SiteCounters => "function: number of top-N counters is no multiple of a site's",
             Self::Values => "site: more than 64 values",
             Self::Signature => "module: signature differs from that of its records",
@@ -352,6 +358,14 @@ impl<'b, R: Source> Reader<'b, R> {
         match ModuleRecord::read_from_bytes(self.payload()) {
             Ok(record) => Ok(record),
             Err(_) => self.wrong(Contradiction::ModuleSize),
+        }
+    }
+
+    /// The payload of the current section as the record of sums it must be.
+    pub fn sums(&mut self) -> Result<SumsRecord, Failure<R::Error>> {
+        match SumsRecord::read_from_bytes(self.payload()) {
+            Ok(record) => Ok(record),
+            Err(_) => self.wrong(Contradiction::SumsSize),
         }
     }
 

@@ -121,11 +121,12 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         }
     }
 
-    /// Room for words of a stream of them, at least one. Those put there take part after
-    /// [`Writer::fill`].
+    /// Room for words of a stream of them, at least so many; that must be no more than a section holds.
+    /// Those put there take part after [`Writer::fill`].
     #[inline(always)]
-    pub fn room(&mut self, kind: SectionKind) -> Result<&mut [Word], S::Error> {
-        if kind != self.kind || self.used == N {
+    pub fn room(&mut self, kind: SectionKind, least: usize) -> Result<&mut [Word], S::Error> {
+        let free = N.wrapping_sub(self.used) / size_of::<Word>();
+        if kind != self.kind || free < least {
             self.emit()?;
             self.kind = kind;
         }

@@ -14,24 +14,15 @@ use super::abi::gcov::{Array, Registry, Shift};
 use super::counters::nodes::Nodes;
 use super::counters::topn::LiveSite;
 use super::module::Objects;
-use crate::raw::gcov::Rule;
-use crate::raw::gcov::record::SiteHead;
-use crate::raw::layout::{ModuleRecord, SectionKind, Sums};
+use crate::raw::gcov::record::{Head, SiteHead};
+use crate::raw::gcov::{Kind, Rule};
+use crate::raw::layout::{ModuleRecord, SectionKind, SumsRecord};
 use crate::raw::merge::Pair;
 use crate::raw::text::Lines;
 use crate::raw::writer::{Sink, Writer};
 
 /// Header and payload of a section.
 const SECTION: usize = 256;
-
-/// The streams of a module.
-const STREAMS: &[SectionKind] = &[
-    SectionKind::Strings,
-    SectionKind::Objects,
-    SectionKind::Functions,
-    SectionKind::Counters,
-    SectionKind::TopN,
-];
 
 /// A writer of small sections.
 type To<'b, S> = Writer<'b, S, SECTION>;
@@ -50,6 +41,9 @@ pub struct BareImage {
 struct Work {
     section: [u8; SECTION],
     record: ModuleRecord,
+    head: Head,
+    /// What the counts add up to.
+    found: SumsRecord,
 }
 
 /// Why a dump is not written.
@@ -64,7 +58,10 @@ pub enum Stopped<E> {
 impl BareImage {
     /// An image without objects.
     pub const fn new() -> Self {
-        let work = Work { section: [0; SECTION], record: zerocopy::transmute!([0u8; 104]) };
+        let record = zerocopy::transmute!([0u8; size_of::<ModuleRecord>()]);
+        let found = zerocopy::transmute!([0u8; size_of::<SumsRecord>()]);
+        let (section, head) = ([0; SECTION], zerocopy::transmute!([0u8; size_of::<Head>()]));
+        let work = Work { section, record, head, found };
         Self { objects: Registry::new(), nodes: Nodes::new(), work: Mutex::new(work) }
     }
 
@@ -72,24 +69,53 @@ impl BareImage {
     #[inline(always)]
     pub fn write<E>(&self, sink: &mut dyn Sink<Error = E>) -> Result<(), Stopped<E>> {
         let mut work = self.work.try_lock().ok_or(Stopped::Busy)?;
+        let Work { section, record, head, found } = &mut *work;
         // One after the other, not one inside the other: for the sake of the stack.
-        self.survey(&mut work.record);
-        self.write_surveyed(&mut work, sink).map_err(Stopped::Sink)
+        self.survey(record, head);
+        let writer = &mut Writer::new(sink, section);
+        self.write_names(record, writer)
+            .and_then(|()| self.write_functions(head, found, writer))
+            .and_then(|()| self.write_end(found, writer))
+            .map_err(Stopped::Sink)
     }
 
     #[inline(never)]
-    fn survey(&self, record: &mut ModuleRecord) {
+    fn survey(&self, record: &mut ModuleRecord, head: &mut Head) {
         record.zero();
-        let largest = self.image().survey(record);
-        record.sums = Sums { runs: 1, sum_max: largest as u64, dropped: self.nodes.dropped() };
+        self.image().survey(record, head);
     }
 
     #[inline(never)]
-    fn write_surveyed<E>(&self, work: &mut Work, sink: &mut dyn Sink<Error = E>) -> Result<(), E> {
-        let objects = self.image();
-        let mut writer = Writer::new(sink, &mut work.section);
-        writer.put_record(SectionKind::Module, &work.record)?;
-        objects.write_streams(STREAMS, &mut writer, write_counts)?;
+    fn write_names<S: Sink>(
+        &self,
+        record: &ModuleRecord,
+        writer: &mut To<'_, S>,
+    ) -> Result<(), S::Error> {
+        writer.put_record(SectionKind::Module, record)?;
+        self.image().write_names(writer)
+    }
+
+    #[inline(never)]
+    fn write_functions<S: Sink>(
+        &self,
+        head: &mut Head,
+        found: &mut SumsRecord,
+        writer: &mut To<'_, S>,
+    ) -> Result<(), S::Error> {
+        found.zero();
+        let counts = |array: &Array, to: &mut To<'_, S>| write_counts(array, found, to);
+        self.image().write_functions_with(head, writer, counts)
+    }
+
+    #[inline(never)]
+    fn write_end<S: Sink>(
+        &self,
+        found: &mut SumsRecord,
+        writer: &mut To<'_, S>,
+    ) -> Result<(), S::Error> {
+        found.sums.runs = 1;
+        found.sums.dropped = self.nodes.dropped();
+        writer.put_record(SectionKind::Sums, found)?;
         writer.end()
     }
 
@@ -120,20 +146,23 @@ impl Default for BareImage {
 
 #[inline(always)]
 fn write_counts<S: Sink>(
-    kind: SectionKind,
     array: &Array,
+    found: &mut SumsRecord,
     writer: &mut To<'_, S>,
 ) -> Result<(), S::Error> {
-    if (kind == SectionKind::TopN) != (array.rule == Rule::TopN) {
-        return Ok(());
-    }
-    if kind == SectionKind::Counters {
+    if array.rule != Rule::TopN {
         for counter in array.counters {
-            writer.put_word(kind, counter.load(Ordering::Relaxed))?;
+            let count = counter.load(Ordering::Relaxed);
+            found.counters = found.counters.wrapping_add(1);
+            if array.kind == Kind::ARCS {
+                found.sums.sum_max = found.sums.sum_max.max(count.max(0) as u64);
+            }
+            writer.put_word(SectionKind::Functions, count)?;
         }
     }
     for index in 0.. {
         let Some(site) = array.site(index) else { break };
+        found.sites = found.sites.wrapping_add(1);
         write_site(site, writer)?;
     }
     Ok(())
@@ -143,19 +172,19 @@ fn write_counts<S: Sink>(
 /// next dump.
 #[inline(always)]
 fn write_site<S: Sink>(site: LiveSite<'_>, writer: &mut To<'_, S>) -> Result<(), S::Error> {
-    writer.put_word(SectionKind::TopN, measure(site).0)?;
+    writer.put_word(SectionKind::Functions, measure(site).0)?;
     let head = measure(site).1;
-    writer.put_word(SectionKind::TopN, head.to_word())?;
+    writer.put_word(SectionKind::Functions, head.to_word())?;
     if head.has_error {
-        writer.put_word(SectionKind::TopN, measure(site).2)?;
+        writer.put_word(SectionKind::Functions, measure(site).2)?;
     }
     let mut number = head.pairs;
     let mut pairs = site.pairs();
     while number > 0 {
         number -= 1;
         let pair = pairs.next().unwrap_or_default();
-        writer.put_word(SectionKind::TopN, pair.value)?;
-        writer.put_word(SectionKind::TopN, pair.count)?;
+        writer.put_word(SectionKind::Functions, pair.value)?;
+        writer.put_word(SectionKind::Functions, pair.count)?;
     }
     Ok(())
 }

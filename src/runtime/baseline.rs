@@ -12,7 +12,6 @@
 use core::ptr::NonNull;
 
 use super::sys::{self, Errno};
-use crate::raw::layout::Identity;
 #[cfg(feature = "live")]
 use crate::raw::merge::Pair;
 use crate::raw::merge::{SITE_LIMIT, Site};
@@ -38,12 +37,11 @@ impl Baseline {
         Self { memory: None, counters: 0, sites: 0, second: false }
     }
 
-    /// Makes room for a module's counts.
+    /// Makes room for the counts of so many counters and sites.
     ///
     /// All objects of an image are registered before its code runs, so the size stays what it was. If
     /// it does not, there is no room for what is new, and it is left for the end of the program.
-    pub fn prepare(&mut self, module: &Identity) -> Result<(), Errno> {
-        let (counters, sites) = (module.counters as usize, module.sites as usize);
+    pub fn prepare(&mut self, (counters, sites): (usize, usize)) -> Result<(), Errno> {
         if self.memory.is_some() {
             let same = (counters, sites) == (self.counters, self.sites);
             return if same { Ok(()) } else { Err(Errno::NOMEM) };
@@ -173,14 +171,10 @@ mod tests {
         Site { total, error: 0, pairs: pairs.collect() }
     }
 
-    fn module(counters: u64, sites: u64) -> Identity {
-        Identity { counters, sites, ..zerocopy::FromZeros::new_zeroed() }
-    }
-
     #[test]
     fn only_what_was_committed_is_taken_off() {
         let mut baseline = Baseline::new();
-        baseline.prepare(&module(2, 1)).unwrap();
+        baseline.prepare((2, 1)).unwrap();
         let (written, mut writing) = baseline.copies().unwrap();
         assert_eq!(written.counters(1), [0]);
         writing.counters(1)[0] = 7;
@@ -199,12 +193,12 @@ mod tests {
     #[test]
     fn objects_that_come_later_are_counted_from_zero() {
         let mut baseline = Baseline::new();
-        baseline.prepare(&module(1, 1)).unwrap();
+        baseline.prepare((1, 1)).unwrap();
         let (_, mut writing) = baseline.copies().unwrap();
         writing.counters(0)[0] = 3;
         writing.set_site(0, &site(2, &[(8, 2)]));
         baseline.commit();
-        assert_eq!(baseline.prepare(&module(3, 2)), Err(Errno::NOMEM));
+        assert_eq!(baseline.prepare((3, 2)), Err(Errno::NOMEM));
         let (written, _) = baseline.copies().unwrap();
         assert_eq!((written.counters(0), written.counters(1)), (&[3][..], &[][..]));
         for (place, count) in [(0, 1), (1, 3)] {

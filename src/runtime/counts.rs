@@ -1,123 +1,154 @@
-//! The live counters since the last flush, added to those of an older dump.
+//! The functions with their live counts since the last flush, added to those of an older dump.
+//!
+//! One walk does it all: what is in memory is many small things far from each other, and with thousands of
+//! objects more of them than the processor's caches hold.
 
 use core::sync::atomic::Ordering;
 
-use zerocopy::IntoBytes;
-
-use super::abi::gcov::Array;
+use super::abi::gcov::{Array, Function};
 use super::baseline::{Writing, Written};
 use super::counters::topn::LiveSite;
 use super::merge::Problem;
 use super::module::Objects;
 use super::sys::Errno;
-use crate::raw::gcov::record::SiteHead;
+use crate::raw::gcov::record::{Head, SiteHead};
 use crate::raw::gcov::{Kind, Rule};
 use crate::raw::layout::{SectionKind, Word};
-use crate::raw::merge::{Pair, Site, counter};
+use crate::raw::merge::{Pair, SITE_LIMIT, Site, counter};
 use crate::raw::reader::{Contradiction, Reader, Source};
 use crate::raw::writer::{Sink, Writer};
+
+/// Words of a site with as many values as it can have.
+const LONGEST_SITE: usize = 3 + 2 * SITE_LIMIT;
 
 /// What the last flush wrote, and room for what this one writes.
 pub type Copies<'b> = Option<(Written<'b>, Writing<'b>)>;
 
-impl Objects<'_> {
-    /// Writes the counts since `copies`, added to those of `older`, whose next sections must be the
-    /// counts of the same module.
-    pub fn write_counts<S: Sink<Error = Errno>, R: Source<Error = Errno>>(
-        &self,
-        mut copies: Copies<'_>,
-        mut older: Option<&mut Reader<'_, R>>,
-        writer: &mut Writer<'_, S>,
-    ) -> Result<(), Problem> {
-        self.write_counters(&mut copies, &mut older, writer)?;
-        self.write_sites(&mut copies, &mut older, writer)
-    }
+/// What a walk over all counts finds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Found {
+    /// Number of counters, those of top-N sites left out.
+    pub counters: usize,
+    /// Number of top-N sites.
+    pub sites: usize,
+    /// The largest arc counter.
+    pub largest: i64,
+    /// What the arc counter has grown by that has grown most since the last flush.
+    pub growth: i64,
+}
 
-    fn write_counters<S: Sink<Error = Errno>, R: Source<Error = Errno>>(
-        &self,
-        copies: &mut Copies<'_>,
-        older: &mut Option<&mut Reader<'_, R>>,
-        writer: &mut Writer<'_, S>,
-    ) -> Result<(), Problem> {
-        let (mut place, mut unwritten) = (0usize, 0usize);
-        let mut room: &mut [Word] = &mut [];
-        for object in self.registry.objects() {
-            for function in object.functions(self.shift) {
-                for Array { rule, mut counters, .. } in function.arrays() {
-                    while rule != Rule::TopN && !counters.is_empty() {
-                        if room.is_empty() {
-                            writer.fill(core::mem::take(&mut unwritten));
-                            room = writer.room(SectionKind::Counters)?;
-                        }
-                        let number = counters.len().min(room.len());
-                        let (words, free) = room.split_at_mut_checked(number).unwrap_or_default();
-                        let (now, later) = counters.split_at_checked(number).unwrap_or_default();
-                        for (word, counter) in words.iter_mut().zip(now) {
-                            *word = counter.load(Ordering::Relaxed).to_ne_bytes();
-                        }
-                        if let Some(copies) = copies {
-                            take_off(rule, copies, place, words);
-                        }
-                        if let Some(older) = older {
-                            merge_older(rule, words, older)?;
-                        }
-                        (room, counters) = (free, later);
-                        place = place.wrapping_add(number);
-                        unwritten = unwritten.wrapping_add(number);
-                    }
-                }
-            }
-        }
-        writer.fill(unwritten);
-        Ok(())
-    }
-
-    fn write_sites<S: Sink<Error = Errno>, R: Source<Error = Errno>>(
-        &self,
-        copies: &mut Copies<'_>,
-        older: &mut Option<&mut Reader<'_, R>>,
-        writer: &mut Writer<'_, S>,
-    ) -> Result<(), Problem> {
-        let mut place: usize = 0;
-        let mut site = Site::new(0, 0);
-        for object in self.registry.objects() {
-            for function in object.functions(self.shift) {
-                for array in function.arrays() {
-                    if array.rule != Rule::TopN {
-                        continue;
-                    }
-                    for live in array.sites() {
-                        collect(live, &mut site);
-                        if let Some((written, writing)) = copies {
-                            writing.set_site(place, &site);
-                            written.take_off(place, &mut site);
-                        }
-                        if let Some(older) = older {
-                            merge_older_site(&mut site, older)?;
-                        }
-                        write_site(&site, writer)?;
-                        place = place.wrapping_add(1);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
+/// One walk: what is known of the counts besides themselves, and where they go.
+struct Walk<'w, 'b, 'r, 's, R, S> {
+    found: Found,
+    copies: Copies<'b>,
+    older: Option<&'w mut Reader<'r, R>>,
+    writer: &'w mut Writer<'s, S>,
+    /// The site at hand: too large for a signal handler's stack to hold it several times.
+    site: Site,
 }
 
 impl Objects<'_> {
-    /// What the arc counter has grown by that has grown most since the last flush.
-    pub fn largest_growth(&self, written: &Written<'_>) -> i64 {
-        let (mut place, mut largest) = (0usize, 0);
-        for array in self.arrays().filter(|array| array.rule != Rule::TopN) {
-            if array.kind == Kind::ARCS {
-                for (counter, written) in array.counters.iter().zip(written.counters(place)) {
-                    largest = counter.load(Ordering::Relaxed).wrapping_sub(*written).max(largest);
+    /// Writes the functions with the counts since `copies`, added to those of `older`, whose next sections
+    /// must be the functions of the same module.
+    pub fn write_functions<S: Sink<Error = Errno>, R: Source<Error = Errno>>(
+        &self,
+        copies: Copies<'_>,
+        older: Option<&mut Reader<'_, R>>,
+        writer: &mut Writer<'_, S>,
+    ) -> Result<Found, Problem> {
+        let (found, site) = (Found::default(), Site::new(0, 0));
+        let mut walk = Walk { found, copies, older, writer, site };
+        for object in self.registry.objects() {
+            for function in object.functions(self.shift) {
+                walk.head(&function)?;
+                for array in function.arrays() {
+                    match array.rule {
+                        Rule::TopN => array.sites().try_for_each(|site| walk.site(site))?,
+                        _ => walk.counters(&array)?,
+                    }
                 }
             }
-            place = place.wrapping_add(array.counters.len());
         }
-        largest
+        Ok(walk.found)
+    }
+}
+
+impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S> {
+    /// Writes a function's head, which must be the one that the older dump has.
+    #[inline(always)]
+    fn head(&mut self, function: &Function) -> Result<(), Problem> {
+        let Self { older, writer, .. } = self;
+        let room = writer.room(SectionKind::Functions, size_of::<Head>() / size_of::<Word>())?;
+        let Some(head) = room.first_chunk_mut() else { return Ok(()) };
+        let used = function.put_head(head);
+        if let Some(older) = older {
+            let mut words = head.get(..used).unwrap_or_default();
+            while !words.is_empty() {
+                let before = older.words(SectionKind::Functions, words.len())?;
+                let (now, later) = words.split_at_checked(before.len()).unwrap_or_default();
+                if now.iter().zip(before).any(|(now, before)| now != before) {
+                    return older.wrong(Contradiction::Functions);
+                }
+                words = later;
+            }
+        }
+        writer.fill(used);
+        Ok(())
+    }
+
+    /// Each counter goes once through a register: a wide load of what was just stored word by word would
+    /// wait for the stores.
+    #[inline(always)]
+    fn counters(&mut self, array: &Array) -> Result<(), Problem> {
+        let Self { found, copies, older, writer, .. } = self;
+        let mut counters = array.counters;
+        while !counters.is_empty() {
+            let mut room = writer.room(SectionKind::Functions, 1)?;
+            let mut before: &[Word] = &[];
+            if let Some(older) = older {
+                before = older.words(SectionKind::Functions, counters.len().min(room.len()))?;
+                room = room.get_mut(..before.len()).unwrap_or_default();
+            }
+            let (mut largest, mut growth, mut number) = (0, 0, 0usize);
+            for (word, live) in room.iter_mut().zip(counters) {
+                let mut value = live.load(Ordering::Relaxed);
+                largest = value.max(largest);
+                if let Some(copies) = copies {
+                    value =
+                        take_off(array.rule, copies, found.counters.wrapping_add(number), value);
+                }
+                growth = value.max(growth);
+                if let Some(&before) = before.get(number) {
+                    value = counter(array.rule, value, i64::from_ne_bytes(before));
+                }
+                *word = value.to_ne_bytes();
+                number = number.wrapping_add(1);
+            }
+            if array.kind == Kind::ARCS {
+                found.largest = largest.max(found.largest);
+                found.growth = growth.max(found.growth);
+            }
+            writer.fill(number);
+            counters = counters.get(number..).unwrap_or_default();
+            found.counters = found.counters.wrapping_add(number);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn site(&mut self, live: LiveSite<'_>) -> Result<(), Problem> {
+        let Self { found, copies, older, writer, site, .. } = self;
+        collect(live, site);
+        if let Some((written, writing)) = copies {
+            writing.set_site(found.sites, site);
+            written.take_off(found.sites, site);
+        }
+        if let Some(older) = older {
+            merge_older_site(site, older)?;
+        }
+        write_site(site, writer)?;
+        found.sites = found.sites.wrapping_add(1);
+        Ok(())
     }
 }
 
@@ -140,38 +171,18 @@ impl Objects<'_> {
     }
 }
 
-/// Remembers counters, and leaves of those that add up what they have grown by since the last flush.
+/// Remembers a counter, and leaves of it, if it adds up, what it has grown by since the last flush.
 fn take_off(
     rule: Rule,
     (written, writing): &mut (Written<'_>, Writing<'_>),
     place: usize,
-    words: &mut [Word],
-) {
-    let copies = written.counters(place).iter().zip(writing.counters(place));
-    for (word, (written, writing)) in words.iter_mut().zip(copies) {
-        *writing = i64::from_ne_bytes(*word);
-        if rule == Rule::Add {
-            *word = writing.wrapping_sub(*written).to_ne_bytes();
-        }
+    value: i64,
+) -> i64 {
+    if let Some(writing) = writing.counters(place).first_mut() {
+        *writing = value;
     }
-}
-
-#[inline(always)]
-fn merge_older<R: Source<Error = Errno>>(
-    rule: Rule,
-    mut words: &mut [Word],
-    older: &mut Reader<'_, R>,
-) -> Result<(), Problem> {
-    while !words.is_empty() {
-        let older = older.words(SectionKind::Counters, words.len())?;
-        let (now, later) = words.split_at_mut_checked(older.len()).unwrap_or_default();
-        for (newer, older) in now.iter_mut().zip(older) {
-            let merged = counter(rule, i64::from_ne_bytes(*newer), i64::from_ne_bytes(*older));
-            *newer = merged.to_ne_bytes();
-        }
-        words = later;
-    }
-    Ok(())
+    let written = written.counters(place).first().copied().unwrap_or(0);
+    if rule == Rule::Add { value.wrapping_sub(written) } else { value }
 }
 
 /// Reads the events of a site as they are now.
@@ -189,29 +200,41 @@ fn collect(live: LiveSite<'_>, site: &mut Site) {
     (site.total, site.error) = live.total_and_error(counts);
 }
 
+/// Word by word, as they were just stored: wider loads would wait for the stores.
+#[inline(always)]
 fn write_site<S: Sink>(site: &Site, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
     let head = SiteHead::new(site.pairs.len(), site.error);
-    writer.put_word(SectionKind::TopN, site.total)?;
-    writer.put_word(SectionKind::TopN, head.to_word())?;
+    let room = writer.room(SectionKind::Functions, LONGEST_SITE)?;
+    let mut free = room.iter_mut();
+    let mut put = |word: i64| _ = free.next().map(|free| *free = word.to_ne_bytes());
+    put(site.total);
+    put(head.to_word());
     if head.has_error {
-        writer.put(SectionKind::TopN, site.error.as_bytes())?;
+        put(site.error);
     }
-    writer.put(SectionKind::TopN, site.pairs.as_slice().as_bytes())
+    for pair in &site.pairs {
+        put(pair.value);
+        put(pair.count);
+    }
+    let left = free.len();
+    let used = room.len().wrapping_sub(left);
+    writer.fill(used);
+    Ok(())
 }
 
 fn merge_older_site<R: Source<Error = Errno>>(
     site: &mut Site,
     older: &mut Reader<'_, R>,
 ) -> Result<(), Problem> {
-    let total = older.word(SectionKind::TopN)?;
-    let Some(head) = SiteHead::from_word(older.word(SectionKind::TopN)?) else {
+    let total = older.word(SectionKind::Functions)?;
+    let Some(head) = SiteHead::from_word(older.word(SectionKind::Functions)?) else {
         return older.wrong(Contradiction::Values);
     };
-    let error = if head.has_error { older.word(SectionKind::TopN)? } else { 0 };
+    let error = if head.has_error { older.word(SectionKind::Functions)? } else { 0 };
     let mut merge = site.merge(total, error);
     for _ in 0..head.pairs {
-        let value = older.word(SectionKind::TopN)?;
-        let count = older.word(SectionKind::TopN)?;
+        let value = older.word(SectionKind::Functions)?;
+        let count = older.word(SectionKind::Functions)?;
         merge.pair(Pair { value, count });
     }
     merge.finish();

@@ -4,12 +4,12 @@
 //! The module of the same build is added to; the others are copied; if there is none of the same
 //! build the live module follows them.
 
-use super::counts::Copies;
+use super::counts::{Copies, Found};
 use super::module::LiveModule;
 use zerocopy::IntoBytes;
 
 use super::sys::Errno;
-use crate::raw::layout::{SectionKind, Sums};
+use crate::raw::layout::{SectionKind, Sums, SumsRecord};
 use crate::raw::reader::{Contradiction, Failure, Reader, Section, Source};
 use crate::raw::writer::{Sink, Writer};
 
@@ -22,13 +22,14 @@ impl From<Errno> for Problem {
     }
 }
 
-/// Writes a whole dump: `older`, if there is one, with the live counts in it. `id` is that of the live
-/// file that these come from, 0 if none; given back is the one that was added last before.
+/// Writes a whole dump: `older`, if there is one, with the live counts in it. `sums` says what the run adds
+/// up to, from what was found. `id` is that of the live file that the counts come from, 0 if none; given
+/// back is the one that was added last before.
 ///
 /// [`Errno::ALREADY`] if `older` has them.
 pub fn merge<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
     live: &LiveModule<'_>,
-    sums: Sums,
+    sums: &mut dyn FnMut(&Found) -> Sums,
     mut copies: Copies<'_>,
     older: Option<&mut Reader<'_, R>>,
     mut writer: Writer<'_, S>,
@@ -44,10 +45,10 @@ pub fn merge<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
                 return reader.unexpected(Some(SectionKind::Module));
             }
             modules = modules.wrapping_add(1);
-            let record = reader.module()?;
-            section = if !merged && record.identity.as_bytes() == live.record.identity.as_bytes() {
+            let identity = reader.module()?.identity;
+            section = if !merged && identity.as_bytes() == live.record.identity.as_bytes() {
                 merged = true;
-                merge_module(live, sums.plus(record.sums), copies.take(), reader, &mut writer)?
+                merge_module(live, sums, copies.take(), reader, &mut writer)?
             } else {
                 copy_module(reader, &mut writer)?
             };
@@ -58,8 +59,9 @@ pub fn merge<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
         return Err(Errno::ALREADY.into());
     }
     if !merged {
-        live.write_head(sums, &mut writer)?;
-        live.objects.write_counts::<S, R>(copies, None, &mut writer)?;
+        live.write_head(&mut writer)?;
+        let found = live.objects.write_functions::<S, R>(copies, None, &mut writer)?;
+        write_sums(&found, sums(&found), &mut writer)?;
     }
     writer.end_with(if id == 0 { before } else { id })?;
     Ok(before)
@@ -68,30 +70,39 @@ pub fn merge<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
 /// Adds to the module whose MODULE section is current; gives the section behind it.
 fn merge_module<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
     live: &LiveModule<'_>,
-    sums: Sums,
+    sums: &mut dyn FnMut(&Found) -> Sums,
     copies: Copies<'_>,
     reader: &mut Reader<'_, R>,
     writer: &mut Writer<'_, S>,
 ) -> Result<Section, Problem> {
-    live.write_names(sums, writer)?;
+    live.write_head(writer)?;
     let mut section = reader.next_section()?;
-    loop {
-        match section.kind {
-            // The image may have another path now.
-            SectionKind::Strings | SectionKind::Objects => {}
-            SectionKind::Functions => writer.put_section(section.kind, reader.whole_section())?,
-            _ => break,
+    // The image may have another path now.
+    while matches!(section.kind, SectionKind::Strings | SectionKind::Objects) {
+        section = reader.next_section()?;
+    }
+    let found = live.objects.write_functions(copies, Some(reader), writer)?;
+    if section.kind == SectionKind::Functions {
+        if reader.has_untaken_words() {
+            return reader.wrong(Contradiction::Functions);
         }
         section = reader.next_section()?;
     }
-    live.objects.write_counts(copies, Some(reader), writer)?;
-    if matches!(section.kind, SectionKind::Module | SectionKind::End) {
-        return Ok(section);
+    if section.kind != SectionKind::Sums {
+        return reader.unexpected(Some(SectionKind::Sums));
     }
-    if reader.has_untaken_words() {
-        return reader.wrong(Contradiction::Counters);
-    }
+    let older = reader.sums()?;
+    write_sums(&found, sums(&found).plus(older.sums), writer)?;
     reader.next_section()
+}
+
+fn write_sums<S: Sink>(
+    found: &Found,
+    sums: Sums,
+    writer: &mut Writer<'_, S>,
+) -> Result<(), S::Error> {
+    let (counters, sites) = (found.counters as u64, found.sites as u64);
+    writer.put_record(SectionKind::Sums, &SumsRecord { sums, counters, sites })
 }
 
 /// Copies the module whose MODULE section is current; gives the section behind it.

@@ -4,9 +4,10 @@ use core::sync::atomic::Ordering;
 
 use zerocopy::FromZeros;
 
-use super::abi::gcov::{AllArrays, Array, Function, Object, Registry, Shift};
-use crate::raw::gcov::{Kind, ObjectRecord, Rule};
-use crate::raw::layout::{ABI_GCOV, BuildId, ModuleRecord, SectionKind, Signature, Sums};
+use super::abi::gcov::{AllArrays, Array, Object, Registry, Shift};
+use crate::raw::gcov::record::Head;
+use crate::raw::gcov::{ObjectRecord, Rule};
+use crate::raw::layout::{ABI_GCOV, BuildId, ModuleRecord, SectionKind, Signature};
 use crate::raw::writer::{Sink, Writer};
 
 /// An image's objects and its path.
@@ -24,10 +25,8 @@ pub struct Objects<'i> {
 pub struct LiveModule<'i> {
     /// The objects.
     pub objects: Objects<'i>,
-    /// Identity and sizes; what it says of runs and losses is up to the owner.
+    /// Identity and sizes.
     pub record: ModuleRecord,
-    /// The largest arc counter.
-    pub maximum: i64,
 }
 
 impl<'i> LiveModule<'i> {
@@ -36,108 +35,88 @@ impl<'i> LiveModule<'i> {
         let mut record = ModuleRecord::new_zeroed();
         record.identity.build_id_length = build_id.length.min(build_id.bytes.len()) as u32;
         record.identity.build_id = build_id.bytes;
-        let maximum = objects.survey(&mut record);
-        Self { objects, record, maximum }
+        objects.survey(&mut record, &mut Head::default());
+        Self { objects, record }
     }
 
-    /// Writes everything but the counts, under the given sums.
+    /// Writes what comes before the functions.
     pub fn write_head<S: Sink, const N: usize>(
         &self,
-        sums: Sums,
         writer: &mut Writer<'_, S, N>,
     ) -> Result<(), S::Error> {
-        self.write_names(sums, writer)?;
-        self.objects.write_records(&[SectionKind::Functions], writer)
-    }
-
-    /// Writes of that what comes before the functions.
-    pub fn write_names<S: Sink, const N: usize>(
-        &self,
-        sums: Sums,
-        writer: &mut Writer<'_, S, N>,
-    ) -> Result<(), S::Error> {
-        writer.put_record(SectionKind::Module, &ModuleRecord { sums, ..self.record })?;
-        self.objects.write_records(&[SectionKind::Strings, SectionKind::Objects], writer)
+        writer.put_record(SectionKind::Module, &self.record)?;
+        self.objects.write_names(writer)
     }
 }
 
 impl<'i> Objects<'i> {
-    /// Walks all objects once for their signature and sizes; gives the largest arc counter now.
-    /// `record` must be zero.
+    /// Walks all objects once for their signature and sizes. Of `record` only the build-id may be set.
+    ///
+    /// Functions and counters are left alone if there is a build-id, which tells as much as they do; else
+    /// `head` is room for one.
     #[inline(never)]
-    pub fn survey(&self, record: &mut ModuleRecord) -> i64 {
+    pub fn survey(&self, record: &mut ModuleRecord, head: &mut Head) {
         record.identity.abi = ABI_GCOV;
         record.path_length = self.path.len() as u32;
         record.strings_length = record.path_length;
-        let (mut signature, mut largest) = (Signature::new(), 0);
+        let mut signature = Signature::new();
         for object in self.registry.objects() {
             survey_object(&object, record, &mut signature);
-            for function in object.functions(self.shift) {
-                signature.function(&function.record());
-                for array in function.arrays() {
-                    signature.counters(array.counters.len() as u32);
-                    match array.rule {
-                        Rule::TopN => record.identity.sites += array.site_count() as u64,
-                        _ => record.identity.counters += array.counters.len() as u64,
-                    }
-                    if array.kind == Kind::ARCS {
-                        let counts = array.counters.iter();
-                        largest = counts.fold(largest, |largest, count| {
-                            largest.max(count.load(Ordering::Relaxed))
-                        });
-                    }
+            if record.identity.build_id_length == 0 {
+                for function in object.functions(self.shift) {
+                    let used = function.put_head(head);
+                    head.iter()
+                        .take(used)
+                        .for_each(|&word| signature.word(u64::from_ne_bytes(word)));
                 }
             }
         }
         record.identity.signature = signature.value();
-        largest
     }
 
-    /// Writes streams that hold no counts.
-    fn write_records<S: Sink, const N: usize>(
-        &self,
-        kinds: &[SectionKind],
-        writer: &mut Writer<'_, S, N>,
-    ) -> Result<(), S::Error> {
-        self.write_streams(kinds, writer, |_, _, _| Ok(()))
+    /// Number of counters, those of top-N sites left out, and of these sites.
+    pub fn totals(&self) -> (usize, usize) {
+        self.arrays().fold((0, 0), |(counters, sites): (usize, usize), array| match array.rule {
+            Rule::TopN => (counters, sites.wrapping_add(array.site_count())),
+            _ => (counters.wrapping_add(array.counters.len()), sites),
+        })
     }
 
-    /// Writes streams of the module one after the other; what the arrays of counters give to them is
-    /// up to `counts`. One loop for all, for the sake of a short stack.
+    /// Writes STRINGS and OBJECTS.
     #[inline(always)]
-    pub fn write_streams<S: Sink, const N: usize>(
+    pub fn write_names<S: Sink, const N: usize>(
         &self,
-        kinds: &[SectionKind],
         writer: &mut Writer<'_, S, N>,
-        mut counts: impl FnMut(SectionKind, &Array, &mut Writer<'_, S, N>) -> Result<(), S::Error>,
     ) -> Result<(), S::Error> {
+        writer.put(SectionKind::Strings, self.path)?;
+        for object in self.registry.objects() {
+            writer.put(SectionKind::Strings, object.path().to_bytes())?;
+        }
         let mut path_offset = self.path.len() as u32;
-        for &kind in kinds {
-            if kind == SectionKind::Strings {
-                writer.put(kind, self.path)?;
-            }
-            for object in self.registry.objects() {
-                match kind {
-                    SectionKind::Strings => {
-                        writer.put(kind, object.path().to_bytes())?;
-                        continue;
-                    }
-                    SectionKind::Objects => {
-                        let record = object_record(&object, path_offset);
-                        path_offset = path_offset.wrapping_add(record.path_length);
-                        writer.put_record(kind, &record)?;
-                        continue;
-                    }
-                    _ => {}
+        for object in self.registry.objects() {
+            let record = object_record(&object, path_offset);
+            path_offset = path_offset.wrapping_add(record.path_length);
+            writer.put_record(SectionKind::Objects, &record)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the functions; the counts of each array are up to `counts`. `head` is room for one.
+    #[inline(always)]
+    pub fn write_functions_with<S: Sink, const N: usize>(
+        &self,
+        head: &mut Head,
+        writer: &mut Writer<'_, S, N>,
+        mut counts: impl FnMut(&Array, &mut Writer<'_, S, N>) -> Result<(), S::Error>,
+    ) -> Result<(), S::Error> {
+        for object in self.registry.objects() {
+            for function in object.functions(self.shift) {
+                let used = function.put_head(head);
+                for &word in head.iter().take(used) {
+                    writer.put_word(SectionKind::Functions, i64::from_ne_bytes(word))?;
                 }
-                for function in object.functions(self.shift) {
-                    if kind == SectionKind::Functions {
-                        write_function(&function, writer)?;
-                        continue;
-                    }
-                    for array in function.arrays() {
-                        counts(kind, &array, writer)?;
-                    }
+                for array in function.arrays() {
+                    counts(&array, writer)?;
                 }
             }
         }
@@ -168,25 +147,6 @@ fn survey_object(object: &Object, record: &mut ModuleRecord, signature: &mut Sig
     identity.objects = identity.objects.wrapping_add(1);
     identity.functions = identity.functions.wrapping_add(entry.functions);
     *strings_length = strings_length.wrapping_add(entry.path_length);
-}
-
-/// Writes a function's record and the numbers of its counters, by words.
-#[inline(always)]
-fn write_function<S: Sink, const N: usize>(
-    function: &Function,
-    writer: &mut Writer<'_, S, N>,
-) -> Result<(), S::Error> {
-    let words: [i64; 2] = zerocopy::transmute!(function.record());
-    for word in words {
-        writer.put_word(SectionKind::Functions, word)?;
-    }
-    let mut arrays = function.arrays();
-    while let Some(array) = arrays.next() {
-        let second = arrays.next().map_or(0, |array| array.counters.len());
-        let pair = [array.counters.len() as u32, second as u32];
-        writer.put_word(SectionKind::Functions, zerocopy::transmute!(pair))?;
-    }
-    Ok(())
 }
 
 fn object_record(object: &Object, path_offset: u32) -> ObjectRecord {

@@ -118,7 +118,7 @@ impl Module {
             }
         }
         (self.counters, self.sites, self.pairs) = (counters, sites, pairs);
-        self.record.sums = Sums { runs: 1, sum_max: largest as u64, dropped: 0 };
+        self.sums = Sums { runs: 1, sum_max: largest as u64, dropped: 0 };
         Some(())
     }
 }

@@ -15,8 +15,7 @@ impl Dump {
             self.last_live = newer.last_live;
         }
         for module in newer.modules {
-            match self.modules.iter_mut().find(|old| old.record.identity == module.record.identity)
-            {
+            match self.modules.iter_mut().find(|old| old.is_same_build(&module)) {
                 Some(old) => *old = module.merged_with(old),
                 None => self.modules.push(module),
             }
@@ -33,8 +32,14 @@ impl Dump {
 }
 
 impl Module {
+    /// Whether counts have the same places. Equal identities say so, unless a linker was told which
+    /// build-id to give.
+    fn is_same_build(&self, other: &Self) -> bool {
+        self.record.identity == other.record.identity && self.functions == other.functions
+    }
+
     fn merged_with(mut self, older: &Self) -> Self {
-        self.record.sums = self.record.sums.plus(older.record.sums);
+        self.sums = self.sums.plus(older.sums);
         self.for_each_run(|rule, place, newer| {
             let older = older.counters.get(place).unwrap_or_default();
             newer.iter_mut().zip(older).for_each(|(n, &older)| *n = counter(rule, *n, older));
@@ -64,7 +69,7 @@ impl Module {
     }
 
     fn scale(&mut self, weight: i64) {
-        let sums = &mut self.record.sums;
+        let sums = &mut self.sums;
         for sum in [&mut sums.runs, &mut sums.sum_max, &mut sums.dropped] {
             *sum = sum.saturating_mul(weight as u64);
         }

@@ -13,7 +13,7 @@ mod write;
 use alloc::vec::Vec;
 
 use super::gcov::{Kind, Rule, Rules, Version};
-use super::layout::ModuleRecord;
+use super::layout::{ModuleRecord, Sums};
 use super::merge::{Pair, Site};
 
 pub use check::{check, sections};
@@ -30,8 +30,10 @@ pub struct Dump {
 /// One build of one executable or shared object, with the counts of its runs.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// Identity and sums.
+    /// Identity and sizes.
     pub record: ModuleRecord,
+    /// What its runs add up to.
+    pub sums: Sums,
     /// Where the image was when it last wrote; empty if unknown.
     pub path: Vec<u8>,
     /// Its instrumented translation units.
@@ -59,7 +61,7 @@ pub struct Object {
     functions: core::ops::Range<usize>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Function {
     ident: u32,
     lineno_checksum: u32,
@@ -87,6 +89,16 @@ impl Module {
     pub fn functions(&self, object: &Object) -> impl Iterator<Item = FunctionView<'_>> {
         let functions = self.functions.get(object.functions.clone()).unwrap_or_default();
         functions.iter().map(|function| FunctionView { module: self, function })
+    }
+
+    /// Number of its counters, those of top-N sites left out.
+    pub fn counter_count(&self) -> usize {
+        self.counters.len()
+    }
+
+    /// Number of its top-N sites.
+    pub fn site_count(&self) -> usize {
+        self.sites.len()
     }
 
     /// Build-id of the image, empty if it has none.

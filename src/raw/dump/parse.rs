@@ -9,9 +9,9 @@ use zerocopy::FromBytes;
 
 use super::{Dump, Function, Module, Object, SiteSpan};
 use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE, SiteHead};
-use crate::raw::gcov::{FunctionRecord, ObjectRecord, Rule, Rules, Version};
+use crate::raw::gcov::{FunctionRecord, Kind, ObjectRecord, Rule, Rules, Version};
 use crate::raw::layout::{
-    ABI_GCOV, BUILD_ID_CAPACITY, MAX_SECTION, ModuleRecord, SectionKind, Signature,
+    ABI_GCOV, BUILD_ID_CAPACITY, MAX_SECTION, ModuleRecord, SectionKind, Signature, SumsRecord,
 };
 use crate::raw::merge::Pair;
 use crate::raw::reader::{Contradiction, Damage, Defect, Failure, Reader};
@@ -32,19 +32,24 @@ fn dump(reader: &mut Reader<'_, &[u8]>) -> Result<Dump, Failure<core::convert::I
     loop {
         let section = reader.next_section()?;
         match (section.kind, &mut open) {
-            (SectionKind::Module | SectionKind::End, open) => {
-                if let Some(streams) = open.take() {
-                    let offset = streams.offset;
-                    match streams.decode() {
-                        Ok(module) => modules.push(module),
-                        Err(what) => return reader.fail(offset, Defect::Record(what)),
-                    }
-                }
-                if section.kind == SectionKind::End {
-                    let last_live = reader.end(modules.len() as u64)?;
-                    return Ok(Dump { modules, last_live });
-                }
+            (SectionKind::Module, open @ None) => {
                 *open = Some(Streams::new(section.offset, reader.module()?));
+            }
+            (SectionKind::End, None) => {
+                let last_live = reader.end(modules.len() as u64)?;
+                return Ok(Dump { modules, last_live });
+            }
+            (SectionKind::Sums, open @ Some(_)) => {
+                let sums = reader.sums()?;
+                let Some(streams) = open.take() else { continue };
+                let offset = streams.offset;
+                match streams.decode(&sums) {
+                    Ok(module) => modules.push(module),
+                    Err(what) => return reader.fail(offset, Defect::Record(what)),
+                }
+            }
+            (SectionKind::Module | SectionKind::End, Some(_)) => {
+                return reader.unexpected(Some(SectionKind::Sums));
             }
             (kind, Some(streams)) if kind as u32 >= streams.last as u32 => {
                 streams.add(kind, reader.payload());
@@ -66,9 +71,7 @@ struct Streams {
     last: SectionKind,
     strings: Vec<u8>,
     objects: Vec<u8>,
-    functions: Vec<u8>,
-    counters: Vec<i64>,
-    topn: Vec<i64>,
+    functions: Vec<i64>,
 }
 
 impl Streams {
@@ -80,8 +83,6 @@ impl Streams {
             strings: Vec::new(),
             objects: Vec::new(),
             functions: Vec::new(),
-            counters: Vec::new(),
-            topn: Vec::new(),
         }
     }
 
@@ -90,14 +91,12 @@ impl Streams {
         match kind {
             SectionKind::Strings => self.strings.extend_from_slice(payload),
             SectionKind::Objects => self.objects.extend_from_slice(payload),
-            SectionKind::Functions => self.functions.extend_from_slice(payload),
-            SectionKind::Counters => extend_words(&mut self.counters, payload),
-            SectionKind::TopN => extend_words(&mut self.topn, payload),
-            SectionKind::Module | SectionKind::End => {}
+            SectionKind::Functions => extend_words(&mut self.functions, payload),
+            SectionKind::Module | SectionKind::Sums | SectionKind::End => {}
         }
     }
 
-    fn decode(mut self) -> Result<Module, Contradiction> {
+    fn decode(mut self, found: &SumsRecord) -> Result<Module, Contradiction> {
         let record = self.record;
         if record.identity.abi != ABI_GCOV {
             return Err(Contradiction::Abi);
@@ -113,21 +112,21 @@ impl Streams {
         let path = self.string(0, record.path_length)?;
         let mut walk = Walk::new(&self);
         let objects = walk.objects()?;
-        let Walk { functions, at, counters, topn, sites, pairs, signature, .. } = walk;
-        if functions.len() != record.identity.functions as usize || at != self.functions.len() {
+        let Walk { functions, words, counters, sites, pairs, signature, .. } = walk;
+        if functions.len() != record.identity.functions as usize || !words.is_empty() {
             return Err(Contradiction::Functions);
         }
-        if counters != self.counters.len() || counters as u64 != record.identity.counters {
+        if counters.len() as u64 != found.counters {
             return Err(Contradiction::Counters);
         }
-        if topn != self.topn.len() || sites.len() as u64 != record.identity.sites {
+        if sites.len() as u64 != found.sites {
             return Err(Contradiction::Sites);
         }
         if signature.value() != record.identity.signature {
             return Err(Contradiction::Signature);
         }
-        let Self { counters, .. } = self;
-        Ok(Module { record, path, objects, functions, counters, sites, pairs })
+        let sums = found.sums;
+        Ok(Module { record, sums, path, objects, functions, counters, sites, pairs })
     }
 
     fn string(&self, offset: u32, length: u32) -> Result<Vec<u8>, Contradiction> {
@@ -140,13 +139,12 @@ impl Streams {
 /// Takes the functions of object after object from the streams.
 struct Walk<'s> {
     streams: &'s Streams,
+    /// What is left of FUNCTIONS.
+    words: &'s [i64],
     functions: Vec<Function>,
+    counters: Vec<i64>,
     sites: Vec<SiteSpan>,
     pairs: Vec<Pair>,
-    /// Bytes taken of FUNCTIONS, words taken of COUNTERS and TOPN.
-    at: usize,
-    counters: usize,
-    topn: usize,
     /// Bytes taken of STRINGS.
     strings: u32,
     signature: Signature,
@@ -154,16 +152,20 @@ struct Walk<'s> {
 
 impl<'s> Walk<'s> {
     fn new(streams: &'s Streams) -> Self {
+        let words = &streams.functions[..];
         // As many as there are, or as there can be: the record is not to be trusted yet.
-        let identity = streams.record.identity;
-        let functions = streams.functions.len() / size_of::<FunctionRecord>();
-        let functions = Vec::with_capacity(functions.min(identity.functions as usize));
-        let sites = usize::try_from(identity.sites).unwrap_or(usize::MAX);
-        let sites = Vec::with_capacity((streams.topn.len() / 2).min(sites));
-        let pairs = Vec::new();
-        let strings = streams.record.path_length;
-        let signature = Signature::new();
-        Self { streams, functions, sites, pairs, at: 0, counters: 0, topn: 0, strings, signature }
+        let functions = size_of_val(words) / size_of::<FunctionRecord>();
+        let functions = functions.min(streams.record.identity.functions as usize);
+        Self {
+            streams,
+            words,
+            functions: Vec::with_capacity(functions),
+            counters: Vec::with_capacity(words.len() - functions),
+            sites: Vec::new(),
+            pairs: Vec::new(),
+            strings: streams.record.path_length,
+            signature: Signature::new(),
+        }
     }
 
     fn objects(&mut self) -> Result<Vec<Object>, Contradiction> {
@@ -214,13 +216,14 @@ impl<'s> Walk<'s> {
     }
 
     fn function(&mut self, version: Version, rules: Rules) -> Result<Function, Contradiction> {
-        let end = self.at.saturating_add(FunctionRecord::size_with(rules.count()));
-        let bytes = self.streams.functions.get(self.at..end);
-        let bytes = bytes.ok_or(Contradiction::Functions)?;
-        self.at = end;
-        let (record, numbers) =
-            FunctionRecord::read_from_prefix(bytes).map_err(|_| Contradiction::Functions)?;
-        self.signature.function(&record);
+        let head = self.words;
+        let (record, kinds) = self.record(rules)?;
+        let numbers =
+            self.take(kinds.clone().count().div_ceil(2)).ok_or(Contradiction::Functions)?;
+        if self.streams.record.identity.build_id_length == 0 {
+            let head = head.iter().take(2 + numbers.len());
+            head.for_each(|&word| self.signature.word(word as u64));
+        }
         let mut function = Function {
             ident: record.ident,
             lineno_checksum: record.lineno_checksum,
@@ -228,25 +231,47 @@ impl<'s> Walk<'s> {
             absent: record.flags & FunctionRecord::ABSENT != 0,
             rules,
             counts: [0; Rules::SLOTS],
-            counters: self.counters,
+            counters: self.counters.len(),
             sites: self.sites.len(),
         };
-        let (numbers, _) = numbers.as_chunks::<4>();
-        for ((kind, rule), &number) in rules.iter().zip(numbers) {
-            let number = u32::from_ne_bytes(number);
-            self.signature.counters(number);
+        let numbers = numbers.iter().flat_map(|&word| -> [u32; 2] { zerocopy::transmute!(word) });
+        for ((kind, rule), number) in kinds.zip(numbers) {
+            if number == 0 {
+                return Err(Contradiction::Head);
+            }
             function.counts[usize::from(kind.0)] = self.values(version, rule, number)?;
         }
         Ok(function)
     }
 
-    /// Takes the words of one kind; gives the number of counters or sites.
+    /// The fixed part of a head, and the kinds of counters that follow.
+    fn record(
+        &mut self,
+        rules: Rules,
+    ) -> Result<(FunctionRecord, impl Iterator<Item = (Kind, Rule)> + Clone + use<>), Contradiction>
+    {
+        let words = self.take(2).and_then(|words| words.first_chunk::<2>());
+        let record: FunctionRecord =
+            words.map(|&words| zerocopy::transmute!(words)).ok_or(Contradiction::Functions)?;
+        let kinds = rules.iter().filter(move |(kind, _)| record.flags & kind.bit() != 0);
+        let known = kinds.clone().fold(FunctionRecord::ABSENT, |bits, (kind, _)| bits | kind.bit());
+        if record.flags & !known != 0 {
+            return Err(Contradiction::Head);
+        }
+        Ok((record, kinds))
+    }
+
+    fn take(&mut self, number: usize) -> Option<&'s [i64]> {
+        let (taken, rest) = self.words.split_at_checked(number)?;
+        self.words = rest;
+        Some(taken)
+    }
+
+    /// Takes the counts of one kind; gives the number of counters or sites.
     fn values(&mut self, version: Version, rule: Rule, number: u32) -> Result<u32, Contradiction> {
         if rule != Rule::TopN {
-            self.counters = self.counters.saturating_add(number as usize);
-            if self.counters > self.streams.counters.len() {
-                return Err(Contradiction::Counters);
-            }
+            let counters = self.take(number as usize).ok_or(Contradiction::Functions)?;
+            self.counters.extend_from_slice(counters);
             return Ok(number);
         }
         let stride = if version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE } as u32;
@@ -260,19 +285,15 @@ impl<'s> Walk<'s> {
     }
 
     fn site(&mut self) -> Result<(), Contradiction> {
-        let rest = self.streams.topn.get(self.topn..).unwrap_or_default();
-        let (&[total, head], rest) = rest.split_first_chunk().ok_or(Contradiction::Sites)?;
+        let mut words = |number| self.take(number).ok_or(Contradiction::Functions);
+        let &[total, head] = words(2)? else { return Err(Contradiction::Functions) };
         let SiteHead { pairs, has_error } =
             SiteHead::from_word(head).ok_or(Contradiction::Values)?;
-        let split = rest.split_at_checked(usize::from(has_error));
-        let (error, rest) = split.ok_or(Contradiction::Sites)?;
-        let words = rest.get(..2 * pairs).ok_or(Contradiction::Sites)?;
+        let error = words(usize::from(has_error))?.first().copied().unwrap_or(0);
+        let words = words(2 * pairs)?.as_chunks().0;
         let first = self.pairs.len();
-        let (words, _) = words.as_chunks();
         self.pairs.extend(words.iter().map(|&[value, count]| Pair { value, count }));
-        let error = error.first().copied().unwrap_or(0);
         self.sites.push(SiteSpan { total, error, pairs: first..self.pairs.len() });
-        self.topn += 2 + usize::from(has_error) + 2 * pairs;
         Ok(())
     }
 }

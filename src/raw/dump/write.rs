@@ -6,10 +6,10 @@ use core::convert::Infallible;
 
 use zerocopy::IntoBytes;
 
-use super::{Dump, Function, Module};
-use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE, SiteHead};
+use super::{Dump, Function, FunctionView, Module, Values};
+use crate::raw::gcov::record::{FIXED_SITE, Head, HeadWriter, LISTED_SITE, SiteHead};
 use crate::raw::gcov::{FunctionRecord, ObjectRecord, Rule, Version};
-use crate::raw::layout::{MAX_SECTION, SectionKind};
+use crate::raw::layout::{MAX_SECTION, SectionKind, SumsRecord};
 use crate::raw::writer::{Sink, Writer};
 
 impl Sink for Vec<u8> {
@@ -44,8 +44,8 @@ impl Module {
         self.write_strings(writer)?;
         self.write_objects(writer)?;
         self.write_functions(writer)?;
-        writer.put(SectionKind::Counters, self.counters.as_bytes())?;
-        self.write_sites(writer)
+        let (counters, sites) = (self.counters.len() as u64, self.sites.len() as u64);
+        writer.put_record(SectionKind::Sums, &SumsRecord { sums: self.sums, counters, sites })
     }
 
     fn write_strings<S: Sink>(&self, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
@@ -73,24 +73,13 @@ impl Module {
     }
 
     fn write_functions<S: Sink>(&self, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
+        let mut head = Head::default();
         for object in &self.objects {
             for function in self.functions.get(object.functions.clone()).unwrap_or_default() {
-                function.write(object.version, writer)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn write_sites<S: Sink>(&self, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
-        for site in &self.sites {
-            let pairs = self.pairs.get(site.pairs.clone()).unwrap_or_default();
-            let head = SiteHead::new(pairs.len(), site.error);
-            writer.put(SectionKind::TopN, [site.total, head.to_word()].as_bytes())?;
-            if head.has_error {
-                writer.put_word(SectionKind::TopN, site.error)?;
-            }
-            for pair in pairs {
-                writer.put(SectionKind::TopN, [pair.value, pair.count].as_bytes())?;
+                let used = function.put_head(object.version, &mut head);
+                writer.put(SectionKind::Functions, head[..used].as_bytes())?;
+                let view = FunctionView { module: self, function };
+                view.kinds().try_for_each(|(_, values)| write_values(values, writer))?;
             }
         }
         Ok(())
@@ -98,21 +87,36 @@ impl Module {
 }
 
 impl Function {
-    fn write<S: Sink>(&self, version: Version, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
+    fn put_head(&self, version: Version, room: &mut Head) -> usize {
+        let site = if version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE } as u32;
         let record = FunctionRecord {
             ident: self.ident,
             lineno_checksum: self.lineno_checksum,
             cfg_checksum: self.cfg_checksum,
             flags: if self.absent { FunctionRecord::ABSENT } else { 0 },
         };
-        writer.put_record(SectionKind::Functions, &record)?;
-        let site = if version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE } as u32;
+        let mut writer = HeadWriter::new(record);
         for (kind, rule) in self.rules.iter() {
             let count = self.counts[usize::from(kind.0)];
-            let number = if rule == Rule::TopN { count * site } else { count };
-            writer.put_record(SectionKind::Functions, &number)?;
+            writer.add(kind, if rule == Rule::TopN { count * site } else { count }, room);
         }
-        let padding = if self.rules.count().is_multiple_of(2) { 0 } else { 4 };
-        writer.put(SectionKind::Functions, &[0; 4][..padding])
+        writer.finish(room)
     }
+}
+
+fn write_values<S: Sink>(values: Values<'_>, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
+    let kind = SectionKind::Functions;
+    let sites = match values {
+        Values::Counters(counters) => return writer.put(kind, counters.as_bytes()),
+        Values::Sites(sites) => sites,
+    };
+    for site in sites {
+        let head = SiteHead::new(site.pairs.len(), site.error);
+        writer.put(kind, [site.total, head.to_word()].as_bytes())?;
+        if head.has_error {
+            writer.put_word(kind, site.error)?;
+        }
+        writer.put(kind, site.pairs.as_bytes())?;
+    }
+    Ok(())
 }

@@ -66,6 +66,11 @@ impl Kind {
         }
     }
 
+    /// Its bit among the kinds that a function has counters of.
+    pub const fn bit(self) -> u32 {
+        1 << (self.0 & 15)
+    }
+
     /// Tag of the kind's record in a `.gcda` file.
     pub const fn tag(self) -> u32 {
         0x01a1_0000 + ((self.0 as u32) << 17)

@@ -6,16 +6,15 @@
 //!
 //! **OBJECTS**: one 32-byte [`record::ObjectRecord`] per object, in the order of registration.
 //!
-//! **FUNCTIONS**: for each object its functions in the object's order, each a 16-byte
-//! [`record::FunctionRecord`] followed by one `u32` per counter kind the object uses (ascending),
-//! the number of 64-bit counters the compiler laid out for the kind, padded with zero to 8 bytes.
+//! **FUNCTIONS**: for each object its functions in the object's order, each with its counts behind it,
+//! so that who writes or merges them walks everything once:
 //!
-//! **COUNTERS**: for each function, for each kind the object uses except the top-N kinds, the
-//! counters as signed 64-bit words.
-//!
-//! **TOPN**: for each function, for each top-N kind the object uses, for each site: total,
-//! [`record::SiteHead`], the error if that says so, then the pairs `(value, count)` in the order of
-//! the site's list, all signed 64-bit words.
+//! * the head: a 16-byte [`record::FunctionRecord`], which says the kinds that the function has counters
+//!   of, and for each of these kinds (ascending) a `u32`, the number of 64-bit counters that the compiler
+//!   laid out for it, padded with zero to 8 bytes;
+//! * for each of these kinds the counters as signed 64-bit words, or, if it is a top-N kind, for each site:
+//!   total, [`record::SiteHead`], the error if that says so, then the pairs `(value, count)` in the
+//!   order of the site's list, all signed 64-bit words.
 
 pub mod kind;
 pub mod record;

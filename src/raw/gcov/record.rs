@@ -2,7 +2,8 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use crate::raw::layout::Signature;
+use super::{Kind, Rules};
+use crate::raw::layout::{Signature, Word};
 use crate::raw::merge::SITE_LIMIT;
 
 /// One instrumented translation unit.
@@ -35,14 +36,14 @@ pub struct ObjectRecord {
     pub path_length: u32,
 }
 
-/// The fixed part of a function's record; the counter numbers of the kinds follow.
+/// The fixed part of a function's head; the numbers of counters follow.
 ///
 /// | offset | size | field |
 /// |---|---|---|
 /// | 0 | 4 | ident |
 /// | 4 | 4 | checksum of the function's place in the source |
 /// | 8 | 4 | checksum of the control-flow graph |
-/// | 12 | 4 | 1 if the object only holds the place of a copy that lives elsewhere, else 0 |
+/// | 12 | 4 | bits 0 to 15: the kinds it has counters of; bit 31: the object only holds the place of a copy that lives elsewhere |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct FunctionRecord {
@@ -52,21 +53,78 @@ pub struct FunctionRecord {
     pub lineno_checksum: u32,
     /// Checksum of the control-flow graph.
     pub cfg_checksum: u32,
-    /// [`FunctionRecord::ABSENT`] or 0.
+    /// [`FunctionRecord::ABSENT`], or a [`Kind::bit`] for each kind it has counters of.
     pub flags: u32,
 }
 
 impl FunctionRecord {
     /// The function has no counters here: another object's copy was linked.
-    pub const ABSENT: u32 = 1;
+    pub const ABSENT: u32 = 1 << 31;
+}
 
-    /// Bytes of a record with the numbers of `kinds` counter kinds behind it.
-    pub const fn size_with(kinds: usize) -> usize {
-        size_of::<Self>() + (kinds * 4).next_multiple_of(8)
+/// Room for the head of a function: its record, and the numbers of counters of its kinds.
+pub type Head = [Word; 2 + Rules::SLOTS / 2];
+
+/// Puts the head of a function into a room.
+#[derive(Clone, Copy, Debug)]
+pub struct HeadWriter {
+    record: FunctionRecord,
+    /// A number that waits for the second half of its word; 0 if none does.
+    first: u32,
+    used: usize,
+}
+
+impl HeadWriter {
+    /// Begins the head of a function.
+    #[inline(always)]
+    pub const fn new(record: FunctionRecord) -> Self {
+        Self { record, first: 0, used: 2 }
+    }
+
+    /// Adds a kind, above those added before, with the number of its counters. One without is left out.
+    #[inline(always)]
+    pub fn add(&mut self, kind: Kind, number: u32, room: &mut Head) {
+        if number == 0 {
+            return;
+        }
+        self.record.flags |= kind.bit();
+        match core::mem::take(&mut self.first) {
+            0 => self.first = number,
+            first => self.put(first, number, room),
+        }
+    }
+
+    /// Ends the head; gives its number of words.
+    #[inline(always)]
+    pub fn finish(mut self, room: &mut Head) -> usize {
+        if self.first != 0 {
+            self.put(self.first, 0, room);
+        }
+        let FunctionRecord { ident, lineno_checksum, cfg_checksum, flags } = self.record;
+        room[0] = word(ident, lineno_checksum);
+        room[1] = word(cfg_checksum, flags);
+        self.used
+    }
+
+    #[inline(always)]
+    fn put(&mut self, first: u32, second: u32, room: &mut Head) {
+        if let Some(free) = room.get_mut(self.used) {
+            *free = word(first, second);
+            self.used = self.used.wrapping_add(1);
+        }
     }
 }
 
-/// The second word of a site in TOPN: the number of values kept, its bits inverted if the site's error
+/// Two halves as they stand in memory one behind the other. Made in a register: a load of what was stored
+/// in parts would wait for the stores.
+#[inline(always)]
+const fn word(first: u32, second: u32) -> Word {
+    let (low, high) =
+        if cfg!(target_endian = "little") { (first, second) } else { (second, first) };
+    (low as u64 | (high as u64) << 32).to_ne_bytes()
+}
+
+/// The second word of a top-N site: the number of values kept, its bits inverted if the site's error
 /// follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteHead {
@@ -99,8 +157,8 @@ impl SiteHead {
     }
 }
 
-/// What a module's signature takes of its records, in the order of the file; of a function the
-/// numbers of counters follow, word by word.
+/// What a module's signature takes of its records, in the order of the file; without a build-id the heads
+/// of an object's functions follow, word by word.
 impl Signature {
     /// Adds an object.
     pub fn object(&mut self, record: &ObjectRecord, path: &[u8]) {
@@ -108,19 +166,6 @@ impl Signature {
         self.halves(record.checksum, record.functions);
         self.word(record.rules);
         self.bytes(path);
-    }
-
-    /// Adds a function.
-    #[inline(always)]
-    pub fn function(&mut self, record: &FunctionRecord) {
-        self.halves(record.ident, record.lineno_checksum);
-        self.halves(record.cfg_checksum, record.flags);
-    }
-
-    /// Adds the number of a function's counters of a kind.
-    #[inline(always)]
-    pub fn counters(&mut self, number: u32) {
-        self.word(u64::from(number));
     }
 }
 
@@ -137,8 +182,20 @@ mod tests {
     fn records_have_the_sizes_of_the_tables() {
         assert_eq!(size_of::<ObjectRecord>(), 32);
         assert_eq!(size_of::<FunctionRecord>(), 16);
-        assert_eq!(FunctionRecord::size_with(1), 24);
-        assert_eq!(FunctionRecord::size_with(4), 32);
+    }
+
+    #[test]
+    fn heads_of_functions() {
+        let record = FunctionRecord { ident: 1, lineno_checksum: 2, cfg_checksum: 3, flags: 0 };
+        let mut head = Head::default();
+        let mut writer = HeadWriter::new(record);
+        assert_eq!(writer.finish(&mut head), 2);
+        for (kind, number) in [(0, 7), (3, 0), (4, 3), (7, 1)] {
+            writer.add(Kind(kind), number, &mut head);
+        }
+        assert_eq!(writer.finish(&mut head), 4);
+        let halves = head.as_bytes().as_chunks().0.iter().map(|&half| u32::from_ne_bytes(half));
+        assert!(halves.take(8).eq([1, 2, 3, 0x91, 7, 3, 1, 0]));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! One flush.
 
-use crate::raw::layout::Sums;
+use super::progress::Progress;
 use crate::raw::reader::{Damage, Reader};
 use crate::raw::writer::{Buffer, Writer};
 use crate::runtime::baseline::Baseline;
+use crate::runtime::counts::Found;
 use crate::runtime::merge::{Problem, merge};
 use crate::runtime::module::LiveModule;
 use crate::runtime::replace::{FileSink, FileSource, Names, Rewrite};
@@ -12,7 +13,11 @@ use crate::runtime::sys::{Errno, File};
 /// One flush: the live counts into the old file's.
 pub struct Flush<'f> {
     pub live: &'f LiveModule<'f>,
-    pub sums: Sums,
+    /// What was written before, and events dropped until now.
+    pub progress: &'f Progress,
+    pub dropped: u64,
+    /// What was found: the largest arc counter, which the next flush starts from.
+    pub maximum: i64,
     pub baseline: &'f mut Baseline,
     pub read: &'f mut Buffer,
     pub write: &'f mut Buffer,
@@ -25,10 +30,15 @@ pub struct Flush<'f> {
 
 impl Rewrite for Flush<'_> {
     fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
-        let Self { live, sums, baseline, read, write, damage, id, before } = self;
+        let Self { live, progress, dropped, maximum, baseline, read, write, damage, id, before } =
+            self;
+        let mut sums = |found: &Found| {
+            *maximum = progress.maximum(found);
+            progress.sums(*maximum, *dropped)
+        };
         let writer = Writer::new(FileSink(Some(new)), write);
         let mut older = old.map(|old| Reader::new(FileSource(old), read));
-        let result = merge(live, *sums, baseline.copies(), older.as_mut(), writer, *id);
+        let result = merge(live, &mut sums, baseline.copies(), older.as_mut(), writer, *id);
         if let Some(older) = older {
             *damage = older.damage();
         }

@@ -1,11 +1,9 @@
 //! An image whose counters are in a file from the start, see [`crate::runtime::live`].
 
-use zerocopy::FromZeros;
-
 use super::Image;
 use super::flush::Flush;
+use super::progress::Progress;
 use super::state::State;
-use crate::raw::layout::{ModuleRecord, Sums};
 use crate::raw::live::MOST;
 use crate::raw::reader::{Damage, Defect};
 use crate::runtime::baseline::Baseline;
@@ -70,7 +68,7 @@ impl State {
     /// Adds the counts of a live file that nobody has; whether there is a file of this number.
     fn add_left_over(&mut self, image: &Image, region: Region, number: u64) -> bool {
         let Self { origin, names, read, write, .. } = self;
-        let LiveModule { objects, record, .. } = origin.survey(image);
+        let LiveModule { objects, record } = origin.survey(image);
         let (target, scratch) = (&names.target, &mut names.other);
         let identity = &record.identity;
         let Some(left) = LeftOver::open(target, number, scratch, region, identity) else {
@@ -78,15 +76,11 @@ impl State {
         };
         let objects = Objects { shift: left.shift(), ..objects };
         left.relocate(&objects);
-        let maximum = objects.survey(&mut ModuleRecord::new_zeroed());
-        let sums = Sums {
-            runs: 1,
-            sum_max: maximum as u64,
-            dropped: image.nodes().map_or(0, |nodes| left.dropped(nodes)),
-        };
         let flush = Flush {
-            live: &LiveModule { objects, record, maximum },
-            sums,
+            live: &LiveModule { objects, record },
+            progress: &Progress::new(),
+            dropped: image.nodes().map_or(0, |nodes| left.dropped(nodes)),
+            maximum: 0,
             baseline: &mut Baseline::new(),
             read,
             write,

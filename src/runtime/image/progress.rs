@@ -1,6 +1,7 @@
 //! What has been done with an image's counts in this process, and what a flush adds to the file's sums.
 
 use crate::raw::layout::Sums;
+use crate::runtime::counts::Found;
 
 /// What has been done with its counts in this process.
 pub struct Progress {
@@ -29,6 +30,18 @@ pub enum Stage {
 }
 
 impl Progress {
+    /// Nothing yet.
+    pub const fn new() -> Self {
+        let (stage, counted, run_is_over) = (Stage::Counting, false, false);
+        Self { stage, counted, maximum: 0, run_is_over, dropped: 0 }
+    }
+
+    /// The largest arc counter of the run. The counters may also hold what was discarded: a bound then is
+    /// by how much they have grown since.
+    pub fn maximum(&self, found: &Found) -> i64 {
+        found.largest.min(self.maximum.saturating_add(found.growth))
+    }
+
     /// What a flush now adds to the file's sums.
     pub fn sums(&self, maximum: i64, dropped: u64) -> Sums {
         let growth = if self.run_is_over { 0 } else { maximum.saturating_sub(self.maximum) };

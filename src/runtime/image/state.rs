@@ -58,13 +58,7 @@ impl State {
     pub const fn new() -> Self {
         Self {
             origin: Origin { start: None, path: Path::new() },
-            progress: Progress {
-                stage: Stage::Counting,
-                counted: false,
-                maximum: 0,
-                run_is_over: false,
-                dropped: 0,
-            },
+            progress: Progress::new(),
             told: 0,
             place: Place::new(),
             names: Names::new(),
@@ -111,24 +105,19 @@ impl State {
     pub fn write_counts(&mut self, image: &Image, occasion: Occasion) -> Result<(), Problem> {
         let Self { origin, progress, place, names, baseline, read, write, .. } = self;
         let (id, before) = (self.live.id(), 0);
-        let live = origin.survey(image);
+        let live = &origin.survey(image);
         let signature = live.record.identity.signature;
         place.expand(signature, &mut names.target, &mut names.other)?;
         if occasion == Occasion::Flush {
-            baseline.prepare(&live.record.identity)?;
+            baseline.prepare(live.objects.totals())?;
         }
-        // The counters may also hold what was discarded. A bound then is by how much they have grown since.
-        let maximum = baseline.copies().map_or(live.maximum, |(written, _)| {
-            let growth = live.objects.largest_growth(&written);
-            live.maximum.min(progress.maximum.saturating_add(growth))
-        });
-        let dropped = image.dropped();
-        let sums = progress.sums(maximum, dropped);
+        let (maximum, dropped) = (0, image.dropped());
         let damage = Damage { offset: 0, defect: Defect::Empty };
         let impatient = image.is_known(Errno::BUSY);
-        let live = &live;
-        let mut flush = Flush { live, sums, baseline, read, write, damage, id, before };
+        let mut flush =
+            Flush { live, progress, dropped, maximum, baseline, read, write, damage, id, before };
         replace(names, impatient, &mut flush)?;
+        let maximum = flush.maximum;
         baseline.commit();
         progress.count(maximum, dropped);
         Ok(())
@@ -162,10 +151,10 @@ impl State {
     pub fn remember(&mut self, image: &Image) -> Result<(), Errno> {
         let Self { origin, baseline, write, .. } = self;
         let live = origin.survey(image);
-        baseline.prepare(&live.record.identity)?;
+        baseline.prepare(live.objects.totals())?;
         let mut writer = Writer::new(FileSink(None), write);
         let older = None::<&mut Reader<'_, FileSource<'_>>>;
-        let _ = live.objects.write_counts(baseline.copies(), older, &mut writer);
+        let _ = live.objects.write_functions(baseline.copies(), older, &mut writer);
         baseline.commit();
         Ok(())
     }

@@ -7,7 +7,8 @@ use core::sync::atomic::{AtomicI64, Ordering};
 use zerocopy::{FromZeros, IntoBytes};
 
 use crate::raw::gcov::Rule;
-use crate::raw::layout::{Identity, SectionKind, Sums};
+use crate::raw::gcov::record::Head;
+use crate::raw::layout::{Identity, SectionKind, Sums, SumsRecord};
 use crate::raw::live::{Header, ID, MAGIC, MOST, START};
 use crate::raw::writer::{Buffer, Sink, Writer};
 use crate::runtime::abi::gcov::Shift;
@@ -199,18 +200,19 @@ impl Live {
         buffer: &mut Buffer,
     ) -> Result<u64, Errno> {
         let mut writer = Writer::new(Appended { file, end: start }, buffer);
-        live.write_head(Sums::default(), &mut writer)?;
-        for array in live.objects.arrays() {
-            for _ in array.counters.iter().filter(|_| array.rule != Rule::TopN) {
-                writer.put_word(SectionKind::Counters, 0)?;
-            }
-        }
-        for array in live.objects.arrays() {
-            for _ in array.sites() {
-                writer.put_word(SectionKind::TopN, 0)?;
-                writer.put_word(SectionKind::TopN, 0)?;
-            }
-        }
+        live.write_head(&mut writer)?;
+        let kind = SectionKind::Functions;
+        live.objects.write_functions_with(&mut Head::default(), &mut writer, |array, writer| {
+            let words = match array.rule {
+                Rule::TopN => array.site_count().wrapping_mul(2),
+                _ => array.counters.len(),
+            };
+            (0..words).try_for_each(|_| writer.put_word(kind, 0))
+        })?;
+        let (counters, sites) = live.objects.totals();
+        let (counters, sites) = (counters as u64, sites as u64);
+        let sums = SumsRecord { sums: Sums::default(), counters, sites };
+        writer.put_record(SectionKind::Sums, &sums)?;
         let mut sink = writer.finish()?;
         let length = sink.end.wrapping_sub(start);
         for array in live.objects.arrays() {

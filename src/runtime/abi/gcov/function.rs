@@ -16,6 +16,7 @@ use core::sync::atomic::AtomicI64;
 
 use super::object::POINTER;
 use super::{Array, Info, Shift};
+use crate::raw::gcov::record::{Head, HeadWriter};
 use crate::raw::gcov::{FunctionRecord, Kind, Rule, Rules};
 
 /// One function of an object.
@@ -91,6 +92,18 @@ impl Function {
                 flags: FunctionRecord::ABSENT,
             },
         }
+    }
+
+    /// Puts what stands before its counts in a dump into a room; gives the number of words.
+    // A function where there are more things at hand than registers, but not where stacks are short.
+    #[cfg_attr(feature = "runtime", inline(never))]
+    #[cfg_attr(not(feature = "runtime"), inline(always))]
+    pub fn put_head(&self, room: &mut Head) -> usize {
+        let mut writer = HeadWriter::new(self.record());
+        for array in self.arrays() {
+            writer.add(array.kind, array.counters.len() as u32, room);
+        }
+        writer.finish(room)
     }
 }
 
