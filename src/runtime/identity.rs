@@ -116,7 +116,15 @@ fn mapping_at(line: &[u8], address: usize) -> Option<&[u8]> {
         return None;
     }
     let path = line.get(line.iter().position(|&byte| byte == b'/')?..)?;
-    Some(path.strip_suffix(b" (deleted)").unwrap_or(path))
+    Some(without_deleted(path))
+}
+
+/// A path of the system's, without what it says of a file that is gone.
+pub fn without_deleted(path: &[u8]) -> &[u8] {
+    match path.split_last_chunk() {
+        Some((path, b" (deleted)")) => path,
+        _ => path,
+    }
 }
 
 fn hexadecimal(digits: &[u8]) -> Option<usize> {

@@ -16,6 +16,7 @@
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use super::identity::without_deleted;
 use super::message::{Line, decimal, hexadecimal};
 use super::sys::{self, Errno};
 
@@ -182,9 +183,7 @@ fn tell_unknown() {
 
 fn push_program(path: &mut Path, program: &mut Path) -> Result<(), Errno> {
     program.read_link(c"/proc/self/exe");
-    let target = program.bytes();
-    let target = target.strip_suffix(b" (deleted)").unwrap_or(target);
-    match target.rsplit(|&byte| byte == b'/').next() {
+    match without_deleted(program.bytes()).rsplit(|&byte| byte == b'/').next() {
         Some(name) if !name.is_empty() => path.push(name),
         _ => path.push(b"program"),
     }

@@ -112,7 +112,10 @@ impl Default for Signals {
 
 /// The number of a signal, with or without `SIG`.
 fn number_of(name: &[u8]) -> Option<usize> {
-    let name = name.strip_prefix(b"SIG").unwrap_or(name);
+    let name = match name.split_first_chunk() {
+        Some((b"SIG", name)) => name,
+        _ => name,
+    };
     let place = NAMES.split(|&byte| byte == b' ').position(|known| known == name)?;
     Some(place.wrapping_add(1))
 }
