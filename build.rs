@@ -10,14 +10,16 @@
 //! `COUNTERSINK_ARCHIVES=DIR` takes archives that were made elsewhere, for distributors.
 
 #[cfg(feature = "cli")]
+#[path = "build/strip.rs"]
+mod strip;
+
+#[cfg(feature = "cli")]
 mod archive {
     use std::ffi::OsString;
     use std::path::{Path, PathBuf};
     use std::process::{Command, Output};
     use std::{env, fs};
 
-    use object::build::elf::{Builder, SectionData};
-    use object::elf::SHT_STRTAB;
     use object::read::archive::ArchiveFile;
 
     /// An archive.
@@ -112,29 +114,9 @@ mod archive {
             panic!("expected one object of ours in {}, found {}", library.display(), members.len());
         };
         let object = out.join(format!("{}.o", variant.name));
-        let stripped = strip(ours.data(&*bytes).expect("rustc makes good archives"));
+        let stripped = super::strip::strip(ours.data(&*bytes).expect("rustc makes good archives"));
         fs::write(&object, stripped).expect("OUT_DIR is writable");
         object
-    }
-
-    /// Drops what programs would carry around for nothing: unwind tables of functions that nothing
-    /// unwinds through, and remnants of the debug information of `core`.
-    fn strip(object: &[u8]) -> Vec<u8> {
-        let mut builder = Builder::read(object).expect("rustc makes good objects");
-        for section in &mut builder.sections {
-            let name = section.name.as_slice();
-            section.delete = [".eh_frame", ".rela.eh_frame", ".debug_", ".rela.debug_", ".comment"]
-                .iter()
-                .any(|prefix| name.starts_with(prefix.as_bytes()));
-        }
-        // LLVM keeps names of symbols and sections in one table, the builder in two.
-        let names = builder.sections.add();
-        names.name = ".shstrtab".into();
-        names.sh_type = SHT_STRTAB;
-        names.data = SectionData::SectionString;
-        let mut stripped = Vec::new();
-        builder.write(&mut stripped).expect("what was read can be written");
-        stripped
     }
 
     fn compile_runtime(variant: &Variant, out: &Path) -> PathBuf {
@@ -259,6 +241,7 @@ mod archive {
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
     // Not `CARGO_FEATURE_CLI`, which the second cargo would inherit: what this was compiled with.
     #[cfg(feature = "cli")]
     archive::provide();
