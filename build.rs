@@ -7,6 +7,9 @@
 //! member is ours; the 300 others are compiler_builtins, which every C link has an equal of. The C
 //! files of `runtime-c` join it.
 //!
+//! In the archives for programs with an operating system crc32fast has std, with which it asks what
+//! instructions the processor has. Nothing else of std is left in them, see [`strip`].
+//!
 //! `COUNTERSINK_ARCHIVES=DIR` takes archives that were made elsewhere, for distributors.
 
 #[cfg(feature = "cli")]
@@ -26,8 +29,8 @@ mod archive {
     pub struct Variant {
         /// Its name: `lib` before and `.a` behind make the file's.
         name: &'static str,
-        /// What it is made of, a feature of the package.
-        feature: &'static str,
+        /// What it is made of, features of the package and of its dependencies.
+        features: &'static str,
         /// Its part of `runtime-c`.
         shims: &'static [&'static str],
         /// Further flags of rustc and of the C compiler.
@@ -39,14 +42,14 @@ mod archive {
     pub const VARIANTS: [Variant; 3] = [
         Variant {
             name: "countersink_rt",
-            feature: "runtime",
+            features: "runtime,crc32fast/std",
             shims: &["exec.c", "image.c", "indirect_call.c", "wrap.c"],
             rustc: &[],
             cc: &["-fPIC"],
         },
         Variant {
             name: "countersink_rt_live",
-            feature: "live",
+            features: "live,crc32fast/std",
             shims: &["exec.c", "image.c", "indirect_call.c", "live.c", "wrap.c"],
             rustc: &[],
             cc: &["-fPIC"],
@@ -55,7 +58,7 @@ mod archive {
         // find its thread-local variables for it. Smaller code would need more stack.
         Variant {
             name: "countersink_rt_bare",
-            feature: "bare",
+            features: "bare",
             shims: &["indirect_call.c"],
             rustc: &["-Cno-redzone=yes", "-Copt-level=s"],
             cc: &["-fPIE", "-ftls-model=local-exec", "-ffreestanding", "-mno-red-zone"],
@@ -144,7 +147,7 @@ mod archive {
         cargo
             .current_dir(&root)
             .args(["rustc", "--lib", "--crate-type=staticlib", "--profile=archive", "--locked"])
-            .args(["--no-default-features", "--features", variant.feature, "--target", target])
+            .args(["--no-default-features", "--features", variant.features, "--target", target])
             .args(network)
             .arg("--target-dir")
             .arg(directory)

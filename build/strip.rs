@@ -1,14 +1,27 @@
 //! What of the object made from Rust goes into an archive: what our symbols reach.
+//!
+//! Of std that is the function that tells which instructions the processor has, with the word it
+//! remembers that in. The optimizer leaves 240 KiB more: std exports a part of what panics need, and
+//! has a constructor.
 
 use std::mem;
 
+use object::Endianness;
 use object::build::elf::{Builder, Section, SectionData, SectionId, Symbol, SymbolId};
-use object::elf::{SHF_MERGE, SHT_STRTAB, STT_SECTION};
+use object::elf::{
+    FileHeader64, SHF_MERGE, SHT_GROUP, SHT_PROGBITS, SHT_STRTAB, STT_SECTION, SectionHeader64,
+};
+use object::pod::slice_from_bytes_mut;
+use object::read::elf::{FileHeader, SectionHeader};
+
+const GOOD: &str = "rustc makes good objects";
 
 /// The object without what programs would carry around for nothing: what nothing of ours reaches,
 /// unwind tables, and remnants of debug information.
 pub fn strip(object: &[u8]) -> Vec<u8> {
-    let mut builder = Builder::read(object).expect("rustc makes good objects");
+    let mut object = object.to_vec();
+    ungroup(&mut object);
+    let mut builder = Builder::read(&*object).expect(GOOD);
     keep_reached(&mut builder);
     pack_merged(&mut builder);
     // LLVM keeps names of symbols and sections in one table, the builder in two.
@@ -19,6 +32,19 @@ pub fn strip(object: &[u8]) -> Vec<u8> {
     let mut stripped = Vec::new();
     builder.write(&mut stripped).expect("what was read can be written");
     stripped
+}
+
+/// Makes plain sections of groups, which the builder does not read. The only one is for panics.
+fn ungroup(object: &mut [u8]) {
+    let Ok(header) = FileHeader64::<Endianness>::parse(&*object) else { return };
+    let endian = header.endian().expect(GOOD);
+    let (place, number) = (header.e_shoff(endian) as usize, header.e_shnum(endian) as usize);
+    let (sections, _) =
+        slice_from_bytes_mut::<SectionHeader64<Endianness>>(&mut object[place..], number)
+            .expect(GOOD);
+    for section in sections.iter_mut().filter(|section| section.sh_type(endian) == SHT_GROUP) {
+        section.sh_type.set(endian, SHT_PROGBITS);
+    }
 }
 
 /// Drops all parts of the program but those that relocations lead to from ours.
@@ -50,7 +76,7 @@ fn is_ours(symbol: &[u8]) -> bool {
 
 /// Whether a section is neither of the program nor a table of the linker's.
 fn is_remnant(section: &[u8]) -> bool {
-    section.starts_with(b".debug_") || section == b".comment"
+    section.starts_with(b".debug_") || section == b".comment" || section == b".group"
 }
 
 /// Whether linkers may put equal parts of a section together, which is why it is one for all crates.

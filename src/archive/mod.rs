@@ -1,8 +1,7 @@
 //! The symbols of the archives, compiled only into them.
 //!
-//! What GCC's instrumentation calls, what programs may call, which of both are hidden, and the
-//! panic handler that nothing reaches. Everything is one call into [`crate::runtime`]; the symbols
-//! that stable Rust cannot define are in `runtime-c`.
+//! What GCC's instrumentation calls, what programs may call, and which of both are hidden. Everything
+//! is one call into [`crate::runtime`]; the symbols that stable Rust cannot define are in `runtime-c`.
 //!
 //! Visibility is libgcov's: what belongs to one image (registration, merge functions, the time
 //! counter, fork and exec wrappers) is hidden, so that every image uses its own; the profilers and
@@ -12,12 +11,3 @@ mod gcov;
 #[cfg_attr(feature = "runtime", path = "hosted.rs")]
 #[cfg_attr(not(feature = "runtime"), path = "bare.rs")]
 mod system;
-
-use core::panic::PanicInfo;
-
-#[panic_handler]
-fn panic(_: &PanicInfo<'_>) -> ! {
-    loop {
-        core::hint::spin_loop();
-    }
-}

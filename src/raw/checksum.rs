@@ -1,12 +1,17 @@
 //! CRC-32, the polynomial of IEEE 802.3 and zlib, reflected.
 //!
-//! crc32fast computes it, with 16 KiB of tables. Where the package is built for programs without an
-//! operating system, whose whole memory may be no larger, a table of 64 bytes does.
+//! crc32fast computes it, in the tool and in the archive with what the processor has for it, else with
+//! 16 KiB of tables. Where the package is built for programs without an operating system, whose whole
+//! memory may be no larger, a table of 64 bytes does.
 
 /// The checksum of some bytes.
 #[cfg(any(feature = "alloc", feature = "runtime"))]
 pub fn crc32(bytes: &[u8]) -> u32 {
-    crc32fast::hash(bytes)
+    use core::hash::Hasher;
+    // Not `crc32fast::hash` and `Hasher::new`, which are inline: this package is compiled for size.
+    let mut hasher = crc32fast::Hasher::default();
+    hasher.write(bytes);
+    hasher.finalize()
 }
 
 /// The checksum of some bytes.
@@ -44,6 +49,8 @@ const fn table() -> [u32; 16] {
 
 #[cfg(test)]
 mod tests {
+    use std::vec::Vec;
+
     use super::*;
 
     #[test]
@@ -52,6 +59,11 @@ mod tests {
         let bytes: [u8; 700] = core::array::from_fn(|place| (place * place / 3) as u8);
         for length in 0..bytes.len() {
             assert_eq!(small(&bytes[..length]), crc32(&bytes[..length]));
+        }
+        // From some lengths on processors do it in other ways.
+        let bytes: Vec<u8> = (0..70_000u64).map(|place| (place * place / 7) as u8).collect();
+        for length in [1023, 1024, 2047, 2048, 2049, 4095, 65_535, 65_536, 69_999] {
+            assert_eq!(small(&bytes[1..][..length]), crc32(&bytes[1..][..length]));
         }
     }
 }
