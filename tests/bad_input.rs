@@ -233,21 +233,8 @@ fn a_dump_whose_records_disagree() {
     assert_eq!(refused(|dump| dump.modules[0].objects[0].path.push(b'x')), signature);
 
     let bytes = whole.to_bytes();
-    let places = sections(&bytes).unwrap();
-    let place = |kind| {
-        let (place, ..) = places.iter().find(|(_, found, _)| *found == kind).unwrap();
-        *place as usize
-    };
-    // Changes 32 bits behind a section's header, and what they are summed up to.
-    let changed = |kind, offset: usize, bits: u32| {
-        let (start, mut bytes) = (place(kind), bytes.clone());
-        let length = u32::from_ne_bytes(bytes[start + 8..][..4].try_into().unwrap()) as usize;
-        let section = &mut bytes[start..start + 16 + length];
-        let word: &mut [u8; 4] = (&mut section[16 + offset..][..4]).try_into().unwrap();
-        *word = (u32::from_ne_bytes(*word) ^ bits).to_ne_bytes();
-        let sum = checksum(section);
-        section[..4].copy_from_slice(&sum.to_ne_bytes());
-        Dump::parse(&bytes).unwrap_err().to_string()
+    let changed = |kind, offset, bits| {
+        Dump::parse(&with_changed_bits(&bytes, kind, offset, bits)).unwrap_err().to_string()
     };
     let differs = |what: &str| format!("0x10: module: number of {what} differs from its SUMS");
     assert_eq!(changed(SectionKind::Sums, 24, 1), differs("counters"));
@@ -259,6 +246,37 @@ fn a_dump_whose_records_disagree() {
     }
     let fewer = "0x10: module: number of functions differs from its records";
     assert_eq!(changed(SectionKind::Functions, 16, 1 << 20), fewer);
+}
+
+/// Changes 32 bits behind the header of the first section of a kind, and its checksum.
+fn with_changed_bits(dump: &[u8], kind: SectionKind, offset: usize, bits: u32) -> Vec<u8> {
+    let mut dump = dump.to_vec();
+    let places = sections(&dump).unwrap();
+    let (start, _, length) = places.iter().find(|(_, found, _)| *found == kind).unwrap();
+    let section = &mut dump[*start as usize..][..*length as usize];
+    let word: &mut [u8; 4] = (&mut section[16 + offset..][..4]).try_into().unwrap();
+    *word = (u32::from_ne_bytes(*word) ^ bits).to_ne_bytes();
+    let sum = checksum(section);
+    section[..4].copy_from_slice(&sum.to_ne_bytes());
+    dump
+}
+
+/// Of a linker that was told which build-id to give, two builds may be taken for one.
+#[test]
+fn the_same_build_id_and_other_functions() {
+    let shop = ran();
+    let whole = shop.read("ours.csraw");
+    for (offset, bits) in [(0, 1), (8, 1 << 31), (12, 1), (16, 1)] {
+        let other = with_changed_bits(&whole, SectionKind::Functions, offset, bits);
+        program_sets_aside(&shop, &other, &whole);
+    }
+    let other = with_changed_bits(&whole, SectionKind::Functions, 0, 1);
+    let mut both = Dump::parse(&whole).unwrap();
+    for _ in 0..2 {
+        both.merge(Dump::parse(&other).unwrap());
+    }
+    let runs: Vec<u64> = both.modules.iter().map(|module| module.sums.runs).collect();
+    assert_eq!(runs, [1, 2]);
 }
 
 #[test]

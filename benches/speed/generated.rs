@@ -179,14 +179,17 @@ impl Template {
 
     fn record(&self, views: &[FunctionView<'_>], copies: &[Copy]) -> ModuleRecord {
         let (module, object) = self.module();
-        let mut signature = Signature::new();
+        let mut record = module.record;
+        let mut signature = Signature::of(&record.identity);
         let mut paths = 0;
         for copy in copies {
             signature.object(&object_record(object, views.len(), copy, paths), &copy.path);
             paths += copy.path.len() as u32;
         }
-        let mut record = module.record;
-        assert!(record.identity.build_id_length > 0, "the signature would be one of all functions");
+        assert!(
+            !record.identity.build_id().is_empty(),
+            "the signature would be one of all functions"
+        );
         record.identity.signature = signature.value();
         record.identity.objects = copies.len() as u32;
         record.identity.functions = (copies.len() * views.len()) as u32;

@@ -29,7 +29,7 @@
 //! | 0 | 4 | ABI of the instrumentation: 1 = gcov |
 //! | 4 | 4 | length of the build-id, 0 if the image has none |
 //! | 8 | 32 | build-id, zero padded; of a longer one the first 32 bytes |
-//! | 40 | 8 | signature: FNV-1a over all records of OBJECTS and all object paths, and without a build-id, which tells as much, the heads of all functions |
+//! | 40 | 8 | signature: FNV-1a over the build-id, all records of OBJECTS and all object paths; if there is no build-id, also over the heads of all functions, of which it tells as much |
 //! | 48 | 4 | number of objects |
 //! | 52 | 4 | number of functions |
 //! | 56 | 4 | length of the image's path, which opens STRINGS; 0 if unknown |
@@ -192,12 +192,19 @@ pub struct Identity {
     pub build_id_length: u32,
     /// The build-id, zero padded.
     pub build_id: [u8; BUILD_ID_CAPACITY],
-    /// Hash over the module's records and paths.
+    /// Hash over what tells builds apart.
     pub signature: u64,
     /// Number of object records.
     pub objects: u32,
     /// Number of function records.
     pub functions: u32,
+}
+
+impl Identity {
+    /// The build-id, empty if there is none.
+    pub fn build_id(&self) -> &[u8] {
+        self.build_id.get(..self.build_id_length as usize).unwrap_or(&self.build_id)
+    }
 }
 
 /// What the runs of a module add up to, besides the counts.

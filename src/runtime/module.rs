@@ -59,10 +59,10 @@ impl<'i> Objects<'i> {
         record.identity.abi = ABI_GCOV;
         record.path_length = self.path.len() as u32;
         record.strings_length = record.path_length;
-        let mut signature = Signature::new();
+        let mut signature = Signature::of(&record.identity);
         for object in self.registry.objects() {
             survey_object(&object, record, &mut signature);
-            if record.identity.build_id_length == 0 {
+            if record.identity.build_id().is_empty() {
                 for function in object.functions(self.shift) {
                     let used = function.put_head(head);
                     head.iter()

@@ -103,8 +103,7 @@ impl Module {
 
     /// Build-id of the image, empty if it has none.
     pub fn build_id(&self) -> &[u8] {
-        let length = self.record.identity.build_id_length as usize;
-        self.record.identity.build_id.get(..length).unwrap_or(&self.record.identity.build_id)
+        self.record.identity.build_id()
     }
 }
 

@@ -164,7 +164,7 @@ impl<'s> Walk<'s> {
             sites: Vec::new(),
             pairs: Vec::new(),
             strings: streams.record.path_length,
-            signature: Signature::new(),
+            signature: Signature::of(&streams.record.identity),
         }
     }
 
@@ -220,7 +220,7 @@ impl<'s> Walk<'s> {
         let (record, kinds) = self.record(rules)?;
         let numbers =
             self.take(kinds.clone().count().div_ceil(2)).ok_or(Contradiction::Functions)?;
-        if self.streams.record.identity.build_id_length == 0 {
+        if self.streams.record.identity.build_id().is_empty() {
             let head = head.iter().take(2 + numbers.len());
             head.for_each(|&word| self.signature.word(word as u64));
         }

@@ -3,7 +3,7 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::{Kind, Rules};
-use crate::raw::layout::{Signature, Word};
+use crate::raw::layout::{Identity, Signature, Word};
 use crate::raw::merge::SITE_LIMIT;
 
 /// One instrumented translation unit.
@@ -157,9 +157,16 @@ impl SiteHead {
     }
 }
 
-/// What a module's signature takes of its records, in the order of the file; without a build-id the heads
-/// of an object's functions follow, word by word.
+/// What a module's signature takes: the build-id, objects in the order of the file, and without a
+/// build-id behind each the heads of its functions, word by word.
 impl Signature {
+    /// Begins the signature of a module.
+    pub fn of(identity: &Identity) -> Self {
+        let mut signature = Self::new();
+        signature.bytes(identity.build_id());
+        signature
+    }
+
     /// Adds an object.
     pub fn object(&mut self, record: &ObjectRecord, path: &[u8]) {
         self.halves(record.version, record.stamp);
