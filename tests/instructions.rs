@@ -98,7 +98,7 @@ fn flushes() {
         runs
     });
     for (what, few, many, budget) in
-        [("first", few[0], many[0], 2400), ("merging", few[1], many[1], 2850)]
+        [("first", few[0], many[0], 1950), ("merging", few[1], many[1], 2810)]
     {
         let found = (many - few) / 1000;
         eprintln!("{what} run, two functions: {found} instructions, budget {budget}");
