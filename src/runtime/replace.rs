@@ -108,23 +108,24 @@ pub fn replace(
         Ok(old)
     });
     match &result {
-        Ok(Some(facts)) if facts.mode & OWNER != OWNER => {
+        Ok(Some((_, facts))) if facts.mode & OWNER != OWNER => {
             let _ = sys::set_mode(&locked, facts.mode);
         }
         Ok(_) => {}
         Err(_) => sys::remove(names.part.c_str()),
     }
     sys::unlock(&locked);
+    // Only now the old file goes, whose end may wait for the disk.
     result.map(drop)
 }
 
 impl Names {
-    /// Writes the new file; gives the facts of the old one, if there is one.
+    /// Writes the new file; gives the old one and its facts, if there is one.
     fn rewrite_locked(
         &mut self,
         new: &File,
         rewrite: &mut dyn Rewrite,
-    ) -> Result<Option<Facts>, Problem> {
+    ) -> Result<Option<(File, Facts)>, Problem> {
         sys::rewind(new)?;
         let Some((old, facts)) = open_old(&self.target)? else {
             return rewrite.rewrite(None, new).map(|()| None);
@@ -141,7 +142,7 @@ impl Names {
             }
             result => result?,
         }
-        Ok(Some(facts))
+        Ok(Some((old, facts)))
     }
 
     /// Makes the directories above the target, for other files beside it; `false` if there is to be
