@@ -101,10 +101,9 @@ impl Module {
         for object in &self.objects {
             let stride = if object.version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE };
             for function in self.functions.get(object.functions.clone())? {
-                for (kind, rule) in function.rules.iter() {
+                for (kind, rule, number) in function.kinds(&self.numbers) {
                     let offset = offsets.next()?.ok()?;
-                    let number = u64::from(function.counts[usize::from(kind.0)]);
-                    for index in 0..number {
+                    for index in 0..number as u64 {
                         if rule == Rule::TopN {
                             let site = offset.checked_add(8 * stride as u64 * index)?;
                             sites.push(memory.site(site, &mut pairs)?);

@@ -89,9 +89,12 @@ impl Module {
     fn for_each_run(&mut self, mut visit: impl FnMut(Rule, Range<usize>, &mut [i64])) {
         let mut end = 0;
         for function in &self.functions {
-            for (kind, rule) in function.rules.iter().filter(|&(_, rule)| rule != Rule::TopN) {
+            for (_, rule, number) in function.kinds(&self.numbers) {
+                if rule == Rule::TopN {
+                    continue;
+                }
                 let start = end;
-                end += function.counts[usize::from(kind.0)] as usize;
+                end += number;
                 visit(rule, start..end, self.counters.get_mut(start..end).unwrap_or_default());
             }
         }

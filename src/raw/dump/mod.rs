@@ -12,7 +12,7 @@ mod write;
 
 use alloc::vec::Vec;
 
-use super::gcov::{Kind, Rule, Rules, Version};
+use super::gcov::{FunctionRecord, Kind, Rule, Rules, Version};
 use super::layout::{ModuleRecord, Sums};
 use super::merge::{Pair, Site};
 
@@ -39,6 +39,7 @@ pub struct Module {
     /// Its instrumented translation units.
     pub objects: Vec<Object>,
     functions: Vec<Function>,
+    numbers: Vec<u32>,
     counters: Vec<i64>,
     sites: Vec<SiteSpan>,
     pairs: Vec<Pair>,
@@ -63,17 +64,28 @@ pub struct Object {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Function {
-    ident: u32,
-    lineno_checksum: u32,
-    cfg_checksum: u32,
-    absent: bool,
+    /// As in the file.
+    record: FunctionRecord,
     rules: Rules,
-    /// Number of counters per kind in memory, by slot.
-    counts: [u32; Rules::SLOTS],
+    /// First of its numbers of counters or sites in the module's, one for each kind it has any of.
+    numbers: usize,
     /// First of its words in the module's counters.
     counters: usize,
     /// First of its sites in the module's.
     sites: usize,
+}
+
+impl Function {
+    /// The kinds its object uses, ascending, with their rules and how many counters or sites it has of
+    /// each. `numbers` are the module's.
+    fn kinds(&self, numbers: &[u32]) -> impl Iterator<Item = (Kind, Rule, usize)> {
+        let mut numbers = numbers.get(self.numbers..).unwrap_or_default().iter();
+        let kinds = self.record.flags;
+        self.rules.iter().map(move |(kind, rule)| {
+            let number = if kinds & kind.bit() == 0 { None } else { numbers.next() };
+            (kind, rule, number.map_or(0, |&number| number as usize))
+        })
+    }
 }
 
 /// A top-N site and the place of its values in the module's pairs.
@@ -126,30 +138,29 @@ pub enum Values<'d> {
 impl<'d> FunctionView<'d> {
     /// Number of the function, unique in its object.
     pub fn ident(&self) -> u32 {
-        self.function.ident
+        self.function.record.ident
     }
 
     /// Checksum of the function's name and place.
     pub fn lineno_checksum(&self) -> u32 {
-        self.function.lineno_checksum
+        self.function.record.lineno_checksum
     }
 
     /// Checksum of its control-flow graph.
     pub fn cfg_checksum(&self) -> u32 {
-        self.function.cfg_checksum
+        self.function.record.cfg_checksum
     }
 
     /// Whether the object only holds the place of a copy that lives in another object.
     pub fn is_absent(&self) -> bool {
-        self.function.absent
+        self.function.record.flags & FunctionRecord::ABSENT != 0
     }
 
     /// The kinds its object uses, ascending, with this function's counters of each.
     pub fn kinds(&self) -> impl Iterator<Item = (Kind, Values<'d>)> + use<'d> {
         let Self { module, function } = *self;
         let (mut counters, mut sites) = (function.counters, function.sites);
-        function.rules.iter().map(move |(kind, rule)| {
-            let count = function.counts[usize::from(kind.0)] as usize;
+        function.kinds(&module.numbers).map(move |(kind, rule, count)| {
             let values = match rule {
                 Rule::TopN => {
                     let spans = module.sites.get(sites..sites + count).unwrap_or_default();

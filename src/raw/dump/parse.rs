@@ -21,11 +21,14 @@ impl Dump {
     pub fn parse(bytes: &[u8]) -> Result<Self, Damage> {
         let mut buffer = boxed_buffer();
         let mut reader = Reader::new(bytes, &mut buffer);
-        dump(&mut reader).map_err(|_| reader.damage())
+        dump(&mut reader, bytes.len()).map_err(|_| reader.damage())
     }
 }
 
-fn dump(reader: &mut Reader<'_, &[u8]>) -> Result<Dump, Failure<core::convert::Infallible>> {
+fn dump(
+    reader: &mut Reader<'_, &[u8]>,
+    length: usize,
+) -> Result<Dump, Failure<core::convert::Infallible>> {
     reader.start()?;
     let mut modules = Vec::new();
     let mut open: Option<Streams> = None;
@@ -33,7 +36,8 @@ fn dump(reader: &mut Reader<'_, &[u8]>) -> Result<Dump, Failure<core::convert::I
         let section = reader.next_section()?;
         match (section.kind, &mut open) {
             (SectionKind::Module, open @ None) => {
-                *open = Some(Streams::new(section.offset, reader.module()?));
+                let left = length.saturating_sub(section.offset as usize);
+                *open = Some(Streams::new(section.offset, reader.module()?, left));
             }
             (SectionKind::End, None) => {
                 let last_live = reader.end(modules.len() as u64)?;
@@ -75,14 +79,15 @@ struct Streams {
 }
 
 impl Streams {
-    fn new(offset: u64, record: ModuleRecord) -> Self {
+    /// Streams that are no longer than what is left of the file.
+    fn new(offset: u64, record: ModuleRecord, left: usize) -> Self {
         Self {
             offset,
             record,
             last: SectionKind::Module,
             strings: Vec::new(),
             objects: Vec::new(),
-            functions: Vec::new(),
+            functions: Vec::with_capacity(left / size_of::<i64>()),
         }
     }
 
@@ -112,7 +117,7 @@ impl Streams {
         let path = self.string(0, record.path_length)?;
         let mut walk = Walk::new(&self);
         let objects = walk.objects()?;
-        let Walk { functions, words, counters, sites, pairs, signature, .. } = walk;
+        let Walk { functions, words, numbers, counters, sites, pairs, signature, .. } = walk;
         if functions.len() != record.identity.functions as usize || !words.is_empty() {
             return Err(Contradiction::Functions);
         }
@@ -126,7 +131,7 @@ impl Streams {
             return Err(Contradiction::Signature);
         }
         let sums = found.sums;
-        Ok(Module { record, sums, path, objects, functions, counters, sites, pairs })
+        Ok(Module { record, sums, path, objects, functions, numbers, counters, sites, pairs })
     }
 
     fn string(&self, offset: u32, length: u32) -> Result<Vec<u8>, Contradiction> {
@@ -142,6 +147,7 @@ struct Walk<'s> {
     /// What is left of FUNCTIONS.
     words: &'s [i64],
     functions: Vec<Function>,
+    numbers: Vec<u32>,
     counters: Vec<i64>,
     sites: Vec<SiteSpan>,
     pairs: Vec<Pair>,
@@ -160,6 +166,7 @@ impl<'s> Walk<'s> {
             streams,
             words,
             functions: Vec::with_capacity(functions),
+            numbers: Vec::with_capacity(words.len() - functions),
             counters: Vec::with_capacity(words.len() - functions),
             sites: Vec::new(),
             pairs: Vec::new(),
@@ -224,22 +231,20 @@ impl<'s> Walk<'s> {
             let head = head.iter().take(2 + numbers.len());
             head.for_each(|&word| self.signature.word(word as u64));
         }
-        let mut function = Function {
-            ident: record.ident,
-            lineno_checksum: record.lineno_checksum,
-            cfg_checksum: record.cfg_checksum,
-            absent: record.flags & FunctionRecord::ABSENT != 0,
+        let function = Function {
+            record,
             rules,
-            counts: [0; Rules::SLOTS],
+            numbers: self.numbers.len(),
             counters: self.counters.len(),
             sites: self.sites.len(),
         };
         let numbers = numbers.iter().flat_map(|&word| -> [u32; 2] { zerocopy::transmute!(word) });
-        for ((kind, rule), number) in kinds.zip(numbers) {
+        for ((_, rule), number) in kinds.zip(numbers) {
             if number == 0 {
                 return Err(Contradiction::Head);
             }
-            function.counts[usize::from(kind.0)] = self.values(version, rule, number)?;
+            let number = self.values(version, rule, number)?;
+            self.numbers.push(number);
         }
         Ok(function)
     }

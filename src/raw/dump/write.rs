@@ -25,7 +25,8 @@ impl Dump {
     /// The dump as a file, equal to what a runtime would have written.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut buffer = Box::new([0; MAX_SECTION]);
-        let mut writer = Writer::new(Vec::new(), &mut buffer);
+        let bytes = Vec::with_capacity(self.modules.iter().map(Module::most_bytes).sum());
+        let mut writer = Writer::new(bytes, &mut buffer);
         for module in &self.modules {
             let Ok(()) = module.write(&mut writer);
         }
@@ -35,6 +36,15 @@ impl Dump {
 }
 
 impl Module {
+    /// About as long as it gets in a file, rather more than less.
+    fn most_bytes(&self) -> usize {
+        let paths = self.objects.iter().map(|object| object.path.len() + size_of::<ObjectRecord>());
+        let heads = self.functions.len() * size_of::<FunctionRecord>() + self.numbers.len() * 8;
+        let sites = self.sites.len() * 24 + size_of_val(&self.pairs[..]);
+        let payload = paths.sum::<usize>() + heads + size_of_val(&self.counters[..]) + sites;
+        payload + payload / 1024 + MAX_SECTION
+    }
+
     fn write<S: Sink>(&self, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
         let mut record = self.record;
         record.path_length = self.path.len() as u32;
@@ -76,7 +86,7 @@ impl Module {
         let mut head = Head::default();
         for object in &self.objects {
             for function in self.functions.get(object.functions.clone()).unwrap_or_default() {
-                let used = function.put_head(object.version, &mut head);
+                let used = function.put_head(object.version, &self.numbers, &mut head);
                 writer.put(SectionKind::Functions, head[..used].as_bytes())?;
                 let view = FunctionView { module: self, function };
                 view.kinds().try_for_each(|(_, values)| write_values(values, writer))?;
@@ -87,18 +97,12 @@ impl Module {
 }
 
 impl Function {
-    fn put_head(&self, version: Version, room: &mut Head) -> usize {
-        let site = if version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE } as u32;
-        let record = FunctionRecord {
-            ident: self.ident,
-            lineno_checksum: self.lineno_checksum,
-            cfg_checksum: self.cfg_checksum,
-            flags: if self.absent { FunctionRecord::ABSENT } else { 0 },
-        };
-        let mut writer = HeadWriter::new(record);
-        for (kind, rule) in self.rules.iter() {
-            let count = self.counts[usize::from(kind.0)];
-            writer.add(kind, if rule == Rule::TopN { count * site } else { count }, room);
+    fn put_head(&self, version: Version, numbers: &[u32], room: &mut Head) -> usize {
+        let site = if version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE };
+        let mut writer = HeadWriter::new(self.record);
+        for (kind, rule, count) in self.kinds(numbers) {
+            let number = if rule == Rule::TopN { count * site } else { count };
+            writer.add(kind, number as u32, room);
         }
         writer.finish(room)
     }
