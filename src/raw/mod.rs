@@ -12,8 +12,8 @@
 //!
 //! ```text
 //! file header
-//! MODULE  STRINGS...  OBJECTS...  FUNCTIONS...  COUNTERS...  TOPN...     one executable or library
-//! MODULE  ...                                                            another, or another build
+//! MODULE  STRINGS...  OBJECTS...  FUNCTIONS...  SUMS     one executable or library
+//! MODULE  ...                                            another, or another build
 //! END
 //! ```
 //!
