@@ -77,31 +77,32 @@ fn flushes() {
         }
         text += "return sum == 42; }\n";
         shop.write(&format!("{name}.c"), text);
-        let object = shop.compile(&format!("{name}.c"), &["-O0"]);
+        let object = shop.compile(&format!("{name}.c"), &["-O0", "-fdata-sections"]);
         shop.link(&[&object], &name, &[]);
-        let dump = format!("COUNTERSINK_FILE={name}.csraw");
-        let run = || {
-            let mut valgrind = shop.command("env");
-            valgrind.args([
-                &*dump,
-                "valgrind",
-                "--tool=callgrind",
-                "--callgrind-out-file=/dev/null",
-            ]);
-            let output = valgrind.arg(shop.path(&name)).output().unwrap();
-            let errors = String::from_utf8(output.stderr).unwrap();
-            let line = errors.lines().find_map(|line| line.split_once("Collected :"));
-            line.unwrap_or_else(|| panic!("{errors}")).1.trim().parse::<u64>().unwrap()
-        };
-        let runs = [run(), run()];
-        succeed(shop.command("test").args(["-s", &format!("{name}.csraw")]));
-        runs
+        let live = format!("live{functions}");
+        let flags = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
+        let flags = flags.split_whitespace();
+        shop.gcc(
+            &[&["-fprofile-generate", &object, "-o", &live], &flags.collect::<Vec<_>>()[..]]
+                .concat(),
+        );
+        [of_a_run(&shop, &name), of_a_run(&shop, &name), of_a_run(&shop, &live)]
     });
-    for (what, few, many, budget) in
-        [("first", few[0], many[0], 1950), ("merging", few[1], many[1], 2810)]
-    {
-        let found = (many - few) / 1000;
+    for (what, place, budget) in [("first", 0, 1950), ("merging", 1, 2810), ("live", 2, 5700)] {
+        let found = (many[place] - few[place]) / 1000;
         eprintln!("{what} run, two functions: {found} instructions, budget {budget}");
         assert!(found <= budget, "{what} run: {found}, more than {budget}");
     }
+}
+
+/// Instructions of a program from its start to its end.
+fn of_a_run(shop: &Workshop, program: &str) -> u64 {
+    let dump = format!("{program}.csraw");
+    let mut valgrind = shop.command("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+    let output = valgrind.arg(shop.path(program)).env("COUNTERSINK_FILE", &dump).output().unwrap();
+    succeed(shop.command("test").args(["-s", &dump]));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let line = errors.lines().find_map(|line| line.split_once("Collected :"));
+    line.unwrap_or_else(|| panic!("{errors}")).1.trim().parse().unwrap()
 }

@@ -11,7 +11,7 @@ use countersink::cli::archive;
 
 use crate::harness::succeed;
 use crate::program::{FUNCTIONS, objects};
-use crate::table::{Row, Table, medians};
+use crate::table::{Row, Table, median, medians};
 
 const PROGRAMS: [&str; 3] = ["ours", "theirs", "live"];
 
@@ -24,6 +24,7 @@ pub struct Large {
 struct Observed {
     start: f64,
     end: f64,
+    whole: f64,
     peak: f64,
 }
 
@@ -35,13 +36,16 @@ pub fn measure(number: usize, repetitions: usize, processes: usize, table: &mut 
     };
     row("first run, its end (ms)", 0.1, large.ends(repetitions, true));
     row("merging run, its end (ms)", 0.2, large.ends(repetitions, false));
-    row("first run with live counters, its end (ms)", 0.05, large.ends_live(repetitions));
+    let [ends, wholes] = large.live(repetitions);
+    row("first run with live counters, its end (ms)", 0.05, ends);
     row("first run's end, beside a plain write of its bytes (ms)", 3.0, large.writes(repetitions));
     let together = large.ends_together(repetitions.div_ceil(3), processes);
     row(&format!("{processes} processes that end together (ms)"), 0.2, together);
     row("start, up to main (ms)", 1.05, large.starts(repetitions));
     row("peak of memory (MB)", 1.02, large.peaks());
     row("size of the program (MB)", 1.01, large.sizes());
+    let [ours, theirs] = wholes;
+    table.plain(&name("first run with live counters, all of it (ms)"), ours, Some(theirs));
 }
 
 impl Large {
@@ -78,7 +82,8 @@ impl Large {
         let printed = String::from_utf8(succeed(&mut self.command(place))).unwrap();
         let mut numbers = printed.split_whitespace().map(|number| number.parse::<f64>().unwrap());
         let mut next = || numbers.next().unwrap();
-        Observed { start: next() / 1e6, end: next() / 1e6, peak: next() / 1e3 }
+        let (start, end, whole) = (next() / 1e6, next() / 1e6, next() / 1e6);
+        Observed { start, end, whole, peak: next() / 1e3 }
     }
 
     /// Removes the counts of one of the programs.
@@ -101,13 +106,17 @@ impl Large {
         })
     }
 
-    /// A first run with live counters, and libgcov's.
-    fn ends_live(&self, repetitions: usize) -> [f64; 2] {
-        medians(repetitions, |place| {
-            let place = [2, 1][place];
-            self.forget(place);
-            self.observe(place).end
-        })
+    /// The end of a first run with live counters, and libgcov's; and all of both.
+    fn live(&self, repetitions: usize) -> [[f64; 2]; 2] {
+        let mut wholes = [Vec::new(), Vec::new()];
+        let ends = medians(repetitions, |place| {
+            let program = [2, 1][place];
+            self.forget(program);
+            let Observed { end, whole, .. } = self.observe(program);
+            wholes[place].push(whole);
+            end
+        });
+        [ends, wholes.map(median)]
     }
 
     /// Our first run, and a plain write of the bytes that it writes.

@@ -1,6 +1,6 @@
 /* What the runtime costs a process, seen from inside: prints, as the last that runs, the processor
- * time that the process had used when its own code began and that it took to end, and the peak of
- * memory.
+ * time that the process had used when its own code began, that it took to end, and all of it, and the
+ * peak of memory.
  *
  * In a library, because its destructors run after all of the program's. */
 #include <fcntl.h>
@@ -37,7 +37,7 @@ __attribute__((destructor)) static void after_everything(void)
     char *peak = strstr(status, "VmHWM:");
     long kilobytes = 0;
     sscanf(peak, "VmHWM: %ld", &kilobytes);
-    int length = snprintf(line, sizeof line, "%ld %ld %ld\n", since(&none, &start),
-                          since(&end, &now), kilobytes);
+    int length = snprintf(line, sizeof line, "%ld %ld %ld %ld\n", since(&none, &start),
+                          since(&end, &now), since(&none, &now), kilobytes);
     write(1, line, (unsigned)length);
 }

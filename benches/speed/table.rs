@@ -73,8 +73,11 @@ pub fn medians<const N: usize>(
             results.push(measure(place));
         }
     }
-    results.map(|mut results| {
-        results.sort_unstable_by(f64::total_cmp);
-        results[results.len() / 2]
-    })
+    results.map(median)
+}
+
+/// The median of some results.
+pub fn median(mut results: Vec<f64>) -> f64 {
+    results.sort_unstable_by(f64::total_cmp);
+    results[results.len() / 2]
 }

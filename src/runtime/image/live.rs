@@ -4,6 +4,7 @@ use super::Image;
 use super::flush::Flush;
 use super::progress::Progress;
 use super::state::State;
+use crate::raw::layout::ModuleRecord;
 use crate::raw::live::MOST;
 use crate::raw::reader::{Damage, Defect};
 use crate::runtime::baseline::Baseline;
@@ -46,9 +47,9 @@ impl Image {
 
 impl State {
     fn go_live(&mut self, image: &Image, sweep: Sweep) -> Result<(), Errno> {
-        let live = self.origin.survey(image);
-        let identity = live.record.identity;
-        self.place.expand(identity.signature, &mut self.names.target, &mut self.names.other)?;
+        let record = self.origin.survey(image).record;
+        let signature = record.identity.signature;
+        self.place.expand(signature, &mut self.names.target, &mut self.names.other)?;
         let (Some(region), Some(nodes)) = (self.region, image.nodes()) else {
             return Err(Errno::NOSYS);
         };
@@ -56,25 +57,31 @@ impl State {
             return Ok(());
         }
         for number in 0..MOST {
-            let exists = self.add_left_over(image, region, number);
+            let exists = self.add_left_over(image, region, record, number);
             if !exists && sweep == Sweep::First {
                 break;
             }
         }
         let Self { origin, names, write, live, .. } = self;
-        live.begin(region, &origin.survey(image), nodes, &names.target, write)
+        let module = LiveModule { objects: origin.objects(image), record };
+        live.begin(region, &module, nodes, &names.target, write)
     }
 
     /// Adds the counts of a live file that nobody has; whether there is a file of this number.
-    fn add_left_over(&mut self, image: &Image, region: Region, number: u64) -> bool {
+    fn add_left_over(
+        &mut self,
+        image: &Image,
+        region: Region,
+        record: ModuleRecord,
+        number: u64,
+    ) -> bool {
         let Self { origin, names, read, write, .. } = self;
-        let LiveModule { objects, record } = origin.survey(image);
         let (target, scratch) = (&names.target, &mut names.other);
         let identity = &record.identity;
         let Some(left) = LeftOver::open(target, number, scratch, region, identity) else {
             return sys::facts_at(scratch.c_str()).is_ok();
         };
-        let objects = Objects { shift: left.shift(), ..objects };
+        let objects = Objects { shift: left.shift(), ..origin.objects(image) };
         left.relocate(&objects);
         let flush = Flush {
             live: &LiveModule { objects, record },

@@ -215,11 +215,28 @@ impl Live {
         writer.put_record(SectionKind::Sums, &sums)?;
         let mut sink = writer.finish()?;
         let length = sink.end.wrapping_sub(start);
-        for array in live.objects.arrays() {
-            let place = region.offset(array.counters.as_ptr() as usize);
-            sink.write(place.as_bytes())?;
-        }
+        Self::write_places(&mut sink, region, live, buffer)?;
         Ok(length)
+    }
+
+    fn write_places(
+        sink: &mut Appended<'_>,
+        region: Region,
+        live: &LiveModule<'_>,
+        buffer: &mut Buffer,
+    ) -> Result<(), Errno> {
+        let mut arrays = live.objects.arrays();
+        loop {
+            let mut used = 0usize;
+            for (word, array) in buffer.as_chunks_mut().0.iter_mut().zip(&mut arrays) {
+                *word = region.offset(array.counters.as_ptr() as usize).to_ne_bytes();
+                used = used.wrapping_add(word.len());
+            }
+            match buffer.get(..used) {
+                Some(bytes) if used > 0 => sink.write(bytes)?,
+                _ => return Ok(()),
+            }
+        }
     }
 }
 
