@@ -22,6 +22,8 @@ const SITE_WORDS: usize = 3 + 2 * SITE_LIMIT;
 /// The two copies.
 pub struct Baseline {
     memory: Option<NonNull<i64>>,
+    /// Objects with so many counters and sites.
+    objects: usize,
     counters: usize,
     sites: usize,
     /// Whether the second copy is the one of the last successful flush.
@@ -34,21 +36,25 @@ unsafe impl Send for Baseline {}
 impl Baseline {
     /// Nothing written yet.
     pub const fn new() -> Self {
-        Self { memory: None, counters: 0, sites: 0, second: false }
+        Self { memory: None, objects: 0, counters: 0, sites: 0, second: false }
     }
 
-    /// Makes room for the counts of so many counters and sites.
+    /// Makes room for the counts of so many objects, which have `totals` counters and sites.
     ///
     /// All objects of an image are registered before its code runs, so the size stays what it was. If
     /// it does not, there is no room for what is new, and it is left for the end of the program.
-    pub fn prepare(&mut self, (counters, sites): (usize, usize)) -> Result<(), Errno> {
+    pub fn prepare(
+        &mut self,
+        objects: usize,
+        totals: &dyn Fn() -> (usize, usize),
+    ) -> Result<(), Errno> {
         if self.memory.is_some() {
-            let same = (counters, sites) == (self.counters, self.sites);
-            return if same { Ok(()) } else { Err(Errno::NOMEM) };
+            return if objects == self.objects { Ok(()) } else { Err(Errno::NOMEM) };
         }
+        let (counters, sites) = totals();
         let bytes = words(counters, sites).and_then(|words| words.checked_mul(16));
         let memory = Some(sys::map(bytes.ok_or(Errno::NOMEM)?)?.cast());
-        *self = Self { memory, counters, sites, second: false };
+        *self = Self { memory, objects, counters, sites, second: false };
         Ok(())
     }
 
@@ -174,7 +180,7 @@ mod tests {
     #[test]
     fn only_what_was_committed_is_taken_off() {
         let mut baseline = Baseline::new();
-        baseline.prepare((2, 1)).unwrap();
+        baseline.prepare(1, &|| (2, 1)).unwrap();
         let (written, mut writing) = baseline.copies().unwrap();
         assert_eq!(written.counters(1), [0]);
         writing.counters(1)[0] = 7;
@@ -193,12 +199,12 @@ mod tests {
     #[test]
     fn objects_that_come_later_are_counted_from_zero() {
         let mut baseline = Baseline::new();
-        baseline.prepare((1, 1)).unwrap();
+        baseline.prepare(1, &|| (1, 1)).unwrap();
         let (_, mut writing) = baseline.copies().unwrap();
         writing.counters(0)[0] = 3;
         writing.set_site(0, &site(2, &[(8, 2)]));
         baseline.commit();
-        assert_eq!(baseline.prepare((3, 2)), Err(Errno::NOMEM));
+        assert_eq!(baseline.prepare(2, &|| (3, 2)), Err(Errno::NOMEM));
         let (written, _) = baseline.copies().unwrap();
         assert_eq!((written.counters(0), written.counters(1)), (&[3][..], &[][..]));
         for (place, count) in [(0, 1), (1, 3)] {

@@ -109,7 +109,7 @@ impl State {
         let signature = live.record.identity.signature;
         place.expand(signature, &mut names.target, &mut names.other)?;
         if occasion == Occasion::Flush {
-            baseline.prepare(live.objects.totals())?;
+            baseline.prepare(image.objects.len(), &|| live.objects.totals())?;
         }
         let (maximum, dropped) = (0, image.dropped());
         let damage = Damage { offset: 0, defect: Defect::Empty };
@@ -151,7 +151,7 @@ impl State {
     pub fn remember(&mut self, image: &Image) -> Result<(), Errno> {
         let Self { origin, baseline, write, .. } = self;
         let live = origin.survey(image);
-        baseline.prepare(live.objects.totals())?;
+        baseline.prepare(image.objects.len(), &|| live.objects.totals())?;
         let mut writer = Writer::new(FileSink(None), write);
         let older = None::<&mut Reader<'_, FileSource<'_>>>;
         let _ = live.objects.write_functions(baseline.copies(), older, &mut writer);
