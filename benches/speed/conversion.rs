@@ -20,6 +20,7 @@ use crate::endings::Large;
 use crate::harness::{Workshop, succeed};
 use crate::program::FUNCTIONS;
 use crate::programs::compile_sqlite;
+use crate::scratch::Scratch;
 use crate::table::{Row, Table, medians};
 use crate::{Options, generated};
 
@@ -32,6 +33,7 @@ const SMALL: usize = 10_000;
 struct Subject<'o> {
     name: String,
     observer: &'o Observer,
+    scratch: &'o Scratch,
     /// Has the notes, and data files for gcov in two places, as of two runs.
     directory: PathBuf,
     dump: PathBuf,
@@ -40,24 +42,22 @@ struct Subject<'o> {
     repetitions: usize,
 }
 
-pub fn measure(options: &Options, table: &mut Table) {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conversion");
-    let _ = fs::remove_dir_all(&scratch);
-    fs::create_dir_all(&scratch).unwrap();
-    let observer = Observer::compile(&scratch);
+pub fn measure(options: &Options, scratch: &Scratch, table: &mut Table) {
+    let observer = Observer::compile(scratch.path());
     let subject = |name: &str, compiled: Option<&Path>, dump: PathBuf| {
-        let directory = scratch.join(name.replace(' ', "-"));
+        let directory = scratch.path().join(name.replace(' ', "-"));
         let compiled = compiled.map(Path::to_owned);
         let repetitions = options.repetitions.div_ceil(3);
         let name = name.to_owned();
-        let subject = Subject { name, observer: &observer, directory, dump, compiled, repetitions };
+        let subject =
+            Subject { name, observer: &observer, scratch, directory, dump, compiled, repetitions };
         subject.prepare();
         subject
     };
-    let large = Large::link(options.objects);
+    let large = Large::link(options.objects, scratch);
     succeed(&mut large.command(0));
     let name = format!("{} objects of {FUNCTIONS} functions", options.objects);
-    subject(&name, Some(&large.directory), large.directory.join("ours.csraw")).rows(table);
+    subject(&name, Some(&large.directory), large.dump()).rows(table);
 
     let shop = Workshop::new();
     if let Some(built) = compile_sqlite(&shop, &[]) {
@@ -69,7 +69,7 @@ pub fn measure(options: &Options, table: &mut Table) {
 
     let generated = |functions: usize| {
         let name = format!("{functions} functions generated");
-        let directory = scratch.join(name.replace(' ', "-"));
+        let directory = scratch.path().join(name.replace(' ', "-"));
         generated::write(&directory, functions);
         let dump = directory.join("dump.csraw");
         subject(&name, None, dump)
@@ -77,7 +77,6 @@ pub fn measure(options: &Options, table: &mut Table) {
     let (small, big) = (generated(SMALL), generated(options.functions));
     big.rows(table);
     growth([&big, &small], [options.functions, SMALL], table);
-    fs::remove_dir_all(&scratch).unwrap();
 }
 
 /// Time and memory for each function of a large and of a small program.
@@ -203,10 +202,8 @@ impl Subject<'_> {
     /// Writes data files where there are none.
     fn to_new_gcda(&self, cores: Cores) -> Cost {
         let mut command = self.to_gcda();
-        command.extend(words(&["--prefix", "new"]));
-        let cost = self.run(cores, &command);
-        fs::remove_dir_all(self.directory.join("new")).unwrap();
-        cost
+        command.extend(["--prefix".to_owned(), name_of(self.scratch.folder())]);
+        self.run(cores, &command)
     }
 
     fn merge(&self, cores: Cores) -> Cost {
@@ -223,10 +220,9 @@ impl Subject<'_> {
     }
 
     fn gcov_tool(&self, cores: Cores) -> Cost {
-        let command = words(&["gcov-tool", "merge", "first", "second", "-o", "merged"]);
-        let cost = self.run(cores, &command);
-        fs::remove_dir_all(self.directory.join("merged")).unwrap();
-        cost
+        let mut command = words(&["gcov-tool", "merge", "first", "second", "-o"]);
+        command.push(name_of(self.scratch.folder()));
+        self.run(cores, &command)
     }
 
     /// The tool with a subcommand and the dump.
@@ -255,6 +251,10 @@ impl Subject<'_> {
         let notes = notes.iter().map(|name| bytes(&self.directory.join(name)));
         [notes.sum(), bytes(&self.dump)]
     }
+}
+
+fn name_of(path: PathBuf) -> String {
+    path.into_os_string().into_string().unwrap()
 }
 
 fn words(words: &[&str]) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! What a large program pays when it starts and when it ends: processor time, which other load of the
 //! machine does not change much, except for many processes together.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,13 +12,17 @@ use countersink::cli::archive;
 
 use crate::harness::succeed;
 use crate::program::{FUNCTIONS, objects};
+use crate::scratch::Scratch;
 use crate::table::{Row, Table, median, medians};
 
 const PROGRAMS: [&str; 3] = ["ours", "theirs", "live"];
 
 /// The program, linked with both runtimes.
-pub struct Large {
+pub struct Large<'s> {
     pub directory: PathBuf,
+    scratch: &'s Scratch,
+    /// Where both have their counts.
+    counts: RefCell<PathBuf>,
 }
 
 /// What `observer.c` prints.
@@ -28,8 +33,14 @@ struct Observed {
     peak: f64,
 }
 
-pub fn measure(number: usize, repetitions: usize, processes: usize, table: &mut Table) {
-    let large = Large::link(number);
+pub fn measure(
+    number: usize,
+    repetitions: usize,
+    processes: usize,
+    scratch: &Scratch,
+    table: &mut Table,
+) {
+    let large = Large::link(number, scratch);
     let name = |what: &str| format!("{number} objects of {FUNCTIONS} functions: {what}");
     let mut row = |what: &str, target: f64, [ours, theirs]: [f64; 2]| {
         table.row(Row { figure: &name(what), ours, theirs, target });
@@ -48,8 +59,8 @@ pub fn measure(number: usize, repetitions: usize, processes: usize, table: &mut 
     table.plain(&name("first run with live counters, all of it (ms)"), ours, Some(theirs));
 }
 
-impl Large {
-    pub fn link(number: usize) -> Self {
+impl<'s> Large<'s> {
+    pub fn link(number: usize, scratch: &'s Scratch) -> Self {
         let directory = objects(number, FUNCTIONS);
         let write = |name: &str, bytes: &[u8]| fs::write(directory.join(name), bytes).unwrap();
         write(&archive::HOSTED.file_name(), archive::HOSTED.bytes);
@@ -68,14 +79,25 @@ impl Large {
         write("live.ld", include_bytes!("../../runtime-c/live.ld"));
         let live = ["live", "-L.", "-lcountersink_rt_live", "-Wl,-T,live.ld"];
         gcc(&[&link[..], &live].concat());
-        Self { directory }
+        let directory = directory.canonicalize().unwrap();
+        Self { directory, scratch, counts: RefCell::new(scratch.folder()) }
     }
 
     /// Runs one of the programs.
     pub fn command(&self, place: usize) -> Command {
         let mut command = Command::new(self.directory.join(PROGRAMS[place]));
-        command.current_dir(&self.directory).env("COUNTERSINK_FILE", "ours.csraw");
+        let folders = self.directory.components().count() - 1;
         command
+            .current_dir(&self.directory)
+            .env("COUNTERSINK_FILE", self.dump())
+            .env("GCOV_PREFIX", &*self.counts.borrow())
+            .env("GCOV_PREFIX_STRIP", folders.to_string());
+        command
+    }
+
+    /// The dump of ours.
+    pub fn dump(&self) -> PathBuf {
+        self.counts.borrow().join("ours.csraw")
     }
 
     fn observe(&self, place: usize) -> Observed {
@@ -86,21 +108,15 @@ impl Large {
         Observed { start, end, whole, peak: next() / 1e3 }
     }
 
-    /// Removes the counts of one of the programs.
-    fn forget(&self, place: usize) {
-        let extension = ["csraw", "gcda", "csraw"][place];
-        for entry in fs::read_dir(&self.directory).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension().is_some_and(|found| found == extension) {
-                fs::remove_file(path).unwrap();
-            }
-        }
+    /// Leaves all counts behind.
+    fn forget(&self) {
+        self.counts.replace(self.scratch.folder());
     }
 
     fn ends(&self, repetitions: usize, first: bool) -> [f64; 2] {
         medians(repetitions, |place| {
             if first {
-                self.forget(place);
+                self.forget();
             }
             self.observe(place).end
         })
@@ -111,7 +127,7 @@ impl Large {
         let mut wholes = [Vec::new(), Vec::new()];
         let ends = medians(repetitions, |place| {
             let program = [2, 1][place];
-            self.forget(program);
+            self.forget();
             let Observed { end, whole, .. } = self.observe(program);
             wholes[place].push(whole);
             end
@@ -121,18 +137,15 @@ impl Large {
 
     /// Our first run, and a plain write of the bytes that it writes.
     fn writes(&self, repetitions: usize) -> [f64; 2] {
-        let bytes = fs::read(self.directory.join("ours.csraw")).unwrap();
-        let path = self.directory.join("plain");
-        let times = medians(repetitions, |place| {
+        self.observe(0);
+        let bytes = fs::read(self.dump()).unwrap();
+        medians(repetitions, |place| {
             if place == 0 {
-                self.forget(0);
+                self.forget();
                 return self.observe(0).end;
             }
-            let _ = fs::remove_file(&path);
-            write_plainly(&path, &bytes)
-        });
-        let _ = fs::remove_file(&path);
-        times
+            write_plainly(&self.scratch.folder().join("plain"), &bytes)
+        })
     }
 
     /// From the moment at which the processes may end until the last has.

@@ -17,10 +17,12 @@ mod cost;
 mod endings;
 mod generated;
 mod program;
+mod scratch;
 mod table;
 
 use clap::Parser;
 
+use scratch::Scratch;
 use table::Table;
 
 /// Figures of countersink beside libgcov's.
@@ -62,7 +64,7 @@ enum Part {
 fn main() {
     let options = Options::parse();
     let wanted = |part| options.only.is_empty() || options.only.contains(&part);
-    let mut table = Table::new();
+    let (mut table, scratch) = (Table::new(), Scratch::new());
     if wanted(Part::Calls) {
         calls::measure(options.repetitions, &mut table);
     }
@@ -71,10 +73,10 @@ fn main() {
     }
     if wanted(Part::Endings) {
         let Options { objects, repetitions, processes, .. } = options;
-        endings::measure(objects, repetitions, processes, &mut table);
+        endings::measure(objects, repetitions, processes, &scratch, &mut table);
     }
     if wanted(Part::Conversion) {
-        conversion::measure(&options, &mut table);
+        conversion::measure(&options, &scratch, &mut table);
     }
     table.finish();
 }
