@@ -15,8 +15,9 @@ use countersink::convert::unlinked::lay_out;
 use countersink::formats::gcda::decode::Data;
 use countersink::formats::gcno::Notes;
 use countersink::raw::dump::{Dump, check, sections};
-use countersink::raw::layout::{SectionKind, checksum};
+use countersink::raw::layout::{MAX_SECTION, SectionKind, checksum};
 use countersink::raw::reader::Damage;
+use countersink::raw::writer::Writer;
 use harness::{Workshop, have, succeed};
 
 fn set_aside(shop: &Workshop) -> Vec<PathBuf> {
@@ -259,6 +260,30 @@ fn with_changed_bits(dump: &[u8], kind: SectionKind, offset: usize, bits: u32) -
     let sum = checksum(section);
     section[..4].copy_from_slice(&sum.to_ne_bytes());
     dump
+}
+
+/// Functions that are as long as SUMS are not taken for them.
+#[test]
+fn sums_before_the_functions() {
+    let shop = Workshop::new();
+    shop.write("ours.c", "int puts(const char *);\nint main(void) { puts(\"60\"); return 0; }\n");
+    shop.gcc(&["-fprofile-arcs", "-c", "ours.c"]);
+    shop.link(&["ours.o"], "ours", &[]);
+    shop.run("ours", &[]);
+    let whole = shop.read("ours.csraw");
+    let mut places = sections(&whole).unwrap();
+    let [.., (_, SectionKind::Functions, 56), (_, SectionKind::Sums, 56), _] = places[..] else {
+        panic!("{places:?}");
+    };
+    places.swap(3, 4);
+    let mut buffer = [0; MAX_SECTION];
+    let mut writer = Writer::new(Vec::new(), &mut buffer);
+    for &(start, kind, length) in &places[..5] {
+        let payload = &whole[start as usize..][16..length as usize];
+        let Ok(()) = writer.put(kind, payload);
+    }
+    let Ok(swapped) = writer.finish();
+    program_sets_aside(&shop, &swapped, &whole);
 }
 
 /// Of a linker that was told which build-id to give, two builds may be taken for one.

@@ -81,6 +81,10 @@ fn merge_module<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
     while matches!(section.kind, SectionKind::Strings | SectionKind::Objects) {
         section = reader.next_section()?;
     }
+    // What follows them may be as long as they are.
+    if section.kind != SectionKind::Functions && live.record.identity.functions > 0 {
+        return reader.unexpected(Some(SectionKind::Functions));
+    }
     let found = live.objects.write_functions(copies, Some(reader), writer)?;
     if section.kind == SectionKind::Functions {
         if reader.has_untaken_words() {
