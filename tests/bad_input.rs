@@ -245,6 +245,9 @@ fn a_dump_whose_records_disagree() {
     for bit in [1 << 1, 1 << 15, 1 << 30] {
         assert_eq!(changed(SectionKind::Functions, 12, bit), head);
     }
+    // It has counters and is not there; a number for no kind, in the padding.
+    assert_eq!(changed(SectionKind::Functions, 12, 1 << 31), head);
+    assert_eq!(changed(SectionKind::Functions, 28, 1), head);
     let fewer = "0x10: module: number of functions differs from its records";
     assert_eq!(changed(SectionKind::Functions, 16, 1 << 20), fewer);
 }

@@ -238,13 +238,16 @@ impl<'s> Walk<'s> {
             counters: self.counters.len(),
             sites: self.sites.len(),
         };
-        let numbers = numbers.iter().flat_map(|&word| -> [u32; 2] { zerocopy::transmute!(word) });
-        for ((_, rule), number) in kinds.zip(numbers) {
-            if number == 0 {
-                return Err(Contradiction::Head);
-            }
+        let halves = |&word: &i64| -> [u32; 2] { zerocopy::transmute!(word) };
+        let mut numbers = numbers.iter().flat_map(halves);
+        for (_, rule) in kinds {
+            let number = numbers.next().filter(|&number| number > 0).ok_or(Contradiction::Head)?;
             let number = self.values(version, rule, number)?;
             self.numbers.push(number);
+        }
+        // The padding.
+        if numbers.any(|number| number > 0) {
+            return Err(Contradiction::Head);
         }
         Ok(function)
     }
@@ -260,7 +263,8 @@ impl<'s> Walk<'s> {
             words.map(|&words| zerocopy::transmute!(words)).ok_or(Contradiction::Functions)?;
         let kinds = rules.iter().filter(move |(kind, _)| record.flags & kind.bit() != 0);
         let known = kinds.clone().fold(FunctionRecord::ABSENT, |bits, (kind, _)| bits | kind.bit());
-        if record.flags & !known != 0 {
+        let absent = record.flags & FunctionRecord::ABSENT != 0;
+        if record.flags & !known != 0 || absent && record.flags != FunctionRecord::ABSENT {
             return Err(Contradiction::Head);
         }
         Ok((record, kinds))
