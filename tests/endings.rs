@@ -203,6 +203,46 @@ fn endings_of_vforked_children() {
     assert_eq!(programs.kept(), 100);
 }
 
+/// As large as Rust gives its threads one, and the kernel takes 3 KiB of it where there is AVX-512.
+#[test]
+fn a_small_stack_for_signals() {
+    let shop = Workshop::new();
+    shop.write(
+        "ours.c",
+        "#define _GNU_SOURCE\n#include <signal.h>\n#include <sys/mman.h>\n
+        int main(void)
+        {
+            int rights = PROT_READ | PROT_WRITE;
+            char *memory = mmap(0, 3 * 4096, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            stack_t stack = {.ss_sp = memory + 4096, .ss_size = 2 * 4096};
+            return mprotect(memory, 4096, PROT_NONE) || sigaltstack(&stack, 0) || raise(SIGTERM);
+        }",
+    );
+    let object = shop.compile("ours.c", &["-fdata-sections"]);
+    let link = |flags: &[&str]| {
+        let flags = String::from_utf8(shop.tool_output(&[&["flags"], flags].concat())).unwrap();
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        shop.link_stock(&[&object], "ours", &flags);
+    };
+    let run = || {
+        let mut command = shop.command(shop.path("ours"));
+        let output = command.env("COUNTERSINK_ON_SIGNAL", "TERM").output().unwrap();
+        assert_eq!(output.status.signal(), Some(15), "{output:?}");
+    };
+    let runs = || Dump::parse(&shop.read("ours.csraw")).unwrap().modules[0].sums.runs;
+    link(&[]);
+    run();
+    run();
+    assert_eq!(runs(), 2);
+    shop.write("ours.csraw", "damaged");
+    run();
+    assert_eq!(runs(), 1);
+    link(&["--live"]);
+    run();
+    shop.tool_output(&["fold", "ours.csraw"]);
+    assert_eq!(Dump::parse(&shop.read("ours.csraw")).unwrap().modules.len(), 2);
+}
+
 /// A handler that flushes, on top of malloc, a profiler, or a flush.
 #[test]
 fn flushes_on_top_of_anything() {

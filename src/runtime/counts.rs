@@ -155,6 +155,8 @@ impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S
 #[cfg(feature = "live")]
 impl Objects<'_> {
     /// Sets all counters back to what the last flush found.
+    // A function, so that its sites do not lie below a flush.
+    #[inline(never)]
     pub fn set_back(&self, flushed: &Written<'_>) {
         let (mut place, mut sites) = (0usize, 0usize..);
         for array in self.arrays() {

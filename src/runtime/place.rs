@@ -174,6 +174,9 @@ fn push_letter(
 }
 
 /// Once, children included.
+// A function, so that the line does not lie below every flush.
+#[cold]
+#[inline(never)]
 fn tell_unknown() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.swap(true, Ordering::Relaxed) {

@@ -250,6 +250,9 @@ impl Names {
     }
 
     /// Renames a file that cannot be merged, and says so.
+    // A function, so that the line does not lie below every flush.
+    #[cold]
+    #[inline(never)]
     fn set_aside(&mut self, inode: u64, damage: Damage) -> Result<(), Errno> {
         let Self { target, other: aside, .. } = self;
         // Of a long name so much that the rest fits.

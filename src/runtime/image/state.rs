@@ -74,24 +74,31 @@ impl State {
     /// Writes the counts, and says in one line on standard error if that was not possible.
     pub fn write_out(&mut self, image: &Image, occasion: Occasion) -> Result<(), Errno> {
         self.find_path(image);
-        self.write_counts(image, occasion).map_err(|problem| {
-            // Damage is set aside before it gets here.
-            let Problem::System(error) = problem else { return Errno::ILSEQ };
-            let consequence: &[u8] = match occasion {
-                Occasion::Flush => b"; the counts stay in memory",
-                _ if self.live.is_active() => b"; the counts wait in a live file",
-                Occasion::Close => b"; the counts of this run are lost",
-            };
-            // Of flushes that fail again and again the first is told, and the end.
-            let number = error.raw_os_error();
-            let is_news = occasion == Occasion::Close || self.told != number;
-            self.told = number;
-            if is_news && !image.is_known(error) {
-                let mut line = Line::about(self.names.target.bytes());
-                line.text(b"not written: ").error(error).text(consequence).print();
-            }
-            error
-        })
+        let result = self.write_counts(image, occasion);
+        result.map_err(|problem| self.complain(image, occasion, problem))
+    }
+
+    /// Says why counts were not written.
+    // A line takes 1 KiB, which is not to lie below a flush: stacks of signal handlers may be short.
+    #[cold]
+    #[inline(never)]
+    fn complain(&mut self, image: &Image, occasion: Occasion, problem: Problem) -> Errno {
+        // Damage is set aside before it gets here.
+        let Problem::System(error) = problem else { return Errno::ILSEQ };
+        let consequence: &[u8] = match occasion {
+            Occasion::Flush => b"; the counts stay in memory",
+            _ if self.live.is_active() => b"; the counts wait in a live file",
+            Occasion::Close => b"; the counts of this run are lost",
+        };
+        // Of flushes that fail again and again the first is told, and the end.
+        let number = error.raw_os_error();
+        let is_news = occasion == Occasion::Close || self.told != number;
+        self.told = number;
+        if is_news && !image.is_known(error) {
+            let mut line = Line::about(self.names.target.bytes());
+            line.text(b"not written: ").error(error).text(consequence).print();
+        }
+        error
     }
 
     pub fn find_path(&mut self, image: &Image) {
