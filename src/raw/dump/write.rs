@@ -22,7 +22,7 @@ impl Sink for Vec<u8> {
 }
 
 impl Dump {
-    /// The dump as a file, equal to what a runtime would have written.
+    /// The dump as a file: what a runtime would have written, in sections that may end elsewhere.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut buffer = Box::new([0; MAX_SECTION]);
         let bytes = Vec::with_capacity(self.modules.iter().map(Module::most_bytes).sum());
