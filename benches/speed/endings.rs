@@ -25,6 +25,15 @@ pub struct Large<'s> {
     counts: RefCell<PathBuf>,
 }
 
+/// What becomes of the counts of the last run before another one.
+#[derive(Clone, Copy)]
+enum Before {
+    Kept,
+    /// They are left behind in their folder.
+    New,
+    Deleted,
+}
+
 /// What `observer.c` prints.
 struct Observed {
     start: f64,
@@ -45,9 +54,9 @@ pub fn measure(
     let mut row = |what: &str, target: f64, [ours, theirs]: [f64; 2]| {
         table.row(Row { figure: &name(what), ours, theirs, target });
     };
-    row("first run, its end (ms)", 0.1, large.ends(repetitions, true));
-    row("merging run, its end (ms)", 0.2, large.ends(repetitions, false));
-    let [ends, wholes] = large.live(repetitions);
+    row("first run, its end (ms)", 0.1, large.ends(repetitions, Before::New));
+    row("merging run, its end (ms)", 0.2, large.ends(repetitions, Before::Kept));
+    let [ends, wholes] = large.live(repetitions, Before::New);
     row("first run with live counters, its end (ms)", 0.05, ends);
     row("first run's end, beside a plain write of its bytes (ms)", 3.0, large.writes(repetitions));
     let together = large.ends_together(repetitions.div_ceil(3), processes);
@@ -57,6 +66,24 @@ pub fn measure(
     row("size of the program (MB)", 1.01, large.sizes());
     let [ours, theirs] = wholes;
     table.plain(&name("first run with live counters, all of it (ms)"), ours, Some(theirs));
+}
+
+/// The first runs again, as one might measure them: where what the last one wrote has just been deleted.
+/// The last of all, see [`Scratch`].
+pub fn measure_after_deletion(
+    number: usize,
+    repetitions: usize,
+    scratch: &Scratch,
+    table: &mut Table,
+) {
+    let large = Large::link(number, scratch);
+    let name = |what: &str| format!("{number} objects, files just deleted: {what}");
+    let mut row = |what: &str, target: f64, [ours, theirs]: [f64; 2]| {
+        table.row(Row { figure: &name(what), ours, theirs, target });
+    };
+    row("first run, its end (ms)", 0.1, large.ends(repetitions, Before::Deleted));
+    let [ends, _] = large.live(repetitions, Before::Deleted);
+    row("first run with live counters, its end (ms)", 0.05, ends);
 }
 
 impl<'s> Large<'s> {
@@ -108,26 +135,30 @@ impl<'s> Large<'s> {
         Observed { start, end, whole, peak: next() / 1e3 }
     }
 
-    /// Leaves all counts behind.
-    fn forget(&self) {
-        self.counts.replace(self.scratch.folder());
+    fn start_over(&self, before: Before) {
+        match before {
+            Before::Kept => {}
+            Before::New => Scratch::empty(&self.counts.replace(self.scratch.folder())),
+            Before::Deleted => {
+                let folder = self.counts.borrow();
+                fs::remove_dir_all(&*folder).unwrap();
+                fs::create_dir(&*folder).unwrap();
+            }
+        }
     }
 
-    fn ends(&self, repetitions: usize, first: bool) -> [f64; 2] {
+    fn ends(&self, repetitions: usize, before: Before) -> [f64; 2] {
         medians(repetitions, |place| {
-            if first {
-                self.forget();
-            }
+            self.start_over(before);
             self.observe(place).end
         })
     }
 
-    /// The end of a first run with live counters, and libgcov's; and all of both.
-    fn live(&self, repetitions: usize) -> [[f64; 2]; 2] {
+    fn live(&self, repetitions: usize, before: Before) -> [[f64; 2]; 2] {
         let mut wholes = [Vec::new(), Vec::new()];
         let ends = medians(repetitions, |place| {
             let program = [2, 1][place];
-            self.forget();
+            self.start_over(before);
             let Observed { end, whole, .. } = self.observe(program);
             wholes[place].push(whole);
             end
@@ -140,11 +171,11 @@ impl<'s> Large<'s> {
         self.observe(0);
         let bytes = fs::read(self.dump()).unwrap();
         medians(repetitions, |place| {
-            if place == 0 {
-                self.forget();
-                return self.observe(0).end;
+            self.start_over(Before::New);
+            match place {
+                0 => self.observe(0).end,
+                _ => write_plainly(&self.counts.borrow().join("plain"), &bytes),
             }
-            write_plainly(&self.scratch.folder().join("plain"), &bytes)
         })
     }
 

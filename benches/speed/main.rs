@@ -78,5 +78,9 @@ fn main() {
     if wanted(Part::Conversion) {
         conversion::measure(&options, &scratch, &mut table);
     }
+    if wanted(Part::Endings) {
+        let Options { objects, repetitions, .. } = options;
+        endings::measure_after_deletion(objects, repetitions, &scratch, &mut table);
+    }
     table.finish();
 }
