@@ -9,7 +9,7 @@ use core::ptr::NonNull;
 
 use super::gcov::TOKENS;
 use crate::raw::writer::Sink;
-use crate::runtime::abi::gcov::{Info, Object};
+use crate::runtime::abi::gcov::{Info, Object, Registry};
 use crate::runtime::bare::{BareImage, Stopped};
 use crate::runtime::counters::nodes::Nodes;
 
@@ -23,6 +23,11 @@ pub fn nodes() -> &'static Nodes {
 /// Whether something is of this image: there is no other.
 pub fn owns(_address: usize) -> bool {
     true
+}
+
+/// The image's objects.
+pub fn objects() -> &'static Registry {
+    &IMAGE.objects
 }
 
 /// Adds an object to the image.

@@ -8,7 +8,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicI64;
 
-use super::system::{nodes, owns, refuse, register};
+use super::system::{nodes, objects, owns, refuse, register};
 use crate::runtime::abi::gcov::{Info, Object, Refusal, Tokens, string};
 use crate::runtime::counters::topn::LiveSite;
 use crate::runtime::counters::{Atomic, Plain, values};
@@ -53,6 +53,11 @@ pub static TOKENS: Tokens = Tokens {
 unsafe extern "C" fn __gcov_init(info: *mut Info) {
     let Some(info) = NonNull::new(info) else { return };
     // SAFETY: constructors of instrumented objects pass their own `gcov_info`, which is static.
+    if unsafe { objects().knows(info) } {
+        // SAFETY: a good object like the one before, and every constructor runs once.
+        return unsafe { register(info) };
+    }
+    // SAFETY: as above.
     match unsafe { Object::new(info, &TOKENS) } {
         // SAFETY: a good object, and every constructor runs once.
         Ok(_) => unsafe { register(info) },

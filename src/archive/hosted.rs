@@ -5,7 +5,7 @@ use core::ffi::{CStr, c_char, c_int};
 use core::ptr::NonNull;
 
 use super::gcov::TOKENS;
-use crate::runtime::abi::gcov::Info;
+use crate::runtime::abi::gcov::{Info, Registry};
 use crate::runtime::chain::{Chain, Link, Operation};
 use crate::runtime::counters::nodes::Nodes;
 use crate::runtime::identity::Start;
@@ -66,6 +66,11 @@ pub fn nodes() -> &'static Nodes {
 /// Whether something at this address is of this image.
 pub fn owns(address: usize) -> bool {
     (countersink_image_start().addr()..countersink_image_end().addr()).contains(&address)
+}
+
+/// The image's objects.
+pub fn objects() -> &'static Registry {
+    &IMAGE.objects
 }
 
 /// Adds an object to the image.

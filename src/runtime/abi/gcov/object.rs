@@ -78,6 +78,11 @@ pub enum Refusal {
 }
 
 impl Info {
+    /// Version word of the compiler.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
     /// The word the runtime may use; the registry links objects with it.
     pub fn next(&self) -> &AtomicPtr<Info> {
         &self.next

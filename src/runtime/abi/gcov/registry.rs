@@ -46,6 +46,20 @@ impl Registry {
         self.length.fetch_add(1, Ordering::Release);
     }
 
+    /// Whether the object that registered last is of the same compiler, so that nothing more is to be known of
+    /// this one. Programs start with thousands of them.
+    ///
+    /// # Safety
+    ///
+    /// `info` must be what [`super::Object::new`] accepts.
+    pub unsafe fn knows(&self, info: NonNull<Info>) -> bool {
+        let last = self.last.load(Ordering::Acquire);
+        // SAFETY: it was registered, and objects stay as long as their image.
+        let last = unsafe { last.as_ref() };
+        // SAFETY: promised by the caller.
+        last.is_some_and(|last| last.version() == unsafe { info.as_ref() }.version())
+    }
+
     /// Whether an object is registered.
     pub fn contains(&self, info: NonNull<Info>) -> bool {
         let mut next = self.first.load(Ordering::Acquire);
