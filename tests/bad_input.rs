@@ -265,14 +265,20 @@ fn with_changed_bits(dump: &[u8], kind: SectionKind, offset: usize, bits: u32) -
     dump
 }
 
-/// Functions that are as long as SUMS are not taken for them.
-#[test]
-fn sums_before_the_functions() {
+/// A program of one function with arcs only, and its dump.
+fn ran_one_function() -> Workshop {
     let shop = Workshop::new();
     shop.write("ours.c", "int puts(const char *);\nint main(void) { puts(\"60\"); return 0; }\n");
     shop.gcc(&["-fprofile-arcs", "-c", "ours.c"]);
     shop.link(&["ours.o"], "ours", &[]);
     shop.run("ours", &[]);
+    shop
+}
+
+/// Functions that are as long as SUMS are not taken for them.
+#[test]
+fn sums_before_the_functions() {
+    let shop = ran_one_function();
     let whole = shop.read("ours.csraw");
     let mut places = sections(&whole).unwrap();
     let [.., (_, SectionKind::Functions, 56), (_, SectionKind::Sums, 56), _] = places[..] else {
@@ -305,6 +311,36 @@ fn the_same_build_id_and_other_functions() {
     }
     let runs: Vec<u64> = both.modules.iter().map(|module| module.sums.runs).collect();
     assert_eq!(runs, [1, 2]);
+}
+
+/// Nor are they added if all that differs is how many counters the last function has.
+#[test]
+fn the_same_build_id_and_one_counter_more() {
+    let shop = ran_one_function();
+    let whole = shop.read("ours.csraw");
+    let mut buffer = [0; MAX_SECTION];
+    let mut writer = Writer::new(Vec::new(), &mut buffer);
+    for (start, kind, length) in sections(&whole).unwrap() {
+        let mut payload = whole[start as usize..][16..length as usize].to_vec();
+        match kind {
+            SectionKind::Functions => {
+                payload[16] += 1;
+                payload.extend(7i64.to_ne_bytes());
+            }
+            SectionKind::Sums => payload[24] += 1,
+            SectionKind::End => break,
+            _ => {}
+        }
+        let Ok(()) = writer.put(kind, &payload);
+    }
+    let Ok(more) = writer.finish();
+    let [whole, more] = [whole, more].map(|bytes| Dump::parse(&bytes).unwrap());
+    assert_eq!(whole.modules[0].record.identity, more.modules[0].record.identity);
+    for (mut one, other) in [(whole.clone(), &more), (more.clone(), &whole)] {
+        (0..2).for_each(|_| one.merge(other.clone()));
+        let runs: Vec<u64> = one.modules.iter().map(|module| module.sums.runs).collect();
+        assert_eq!(runs, [1, 2]);
+    }
 }
 
 #[test]

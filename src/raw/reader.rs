@@ -143,7 +143,8 @@ pub enum Contradiction {
     Rule,
     /// Another number of functions than announced.
     Functions,
-    /// A function's head that announces nothing of a kind it names, or a kind its object does not use.
+    /// A function's head that announces nothing of a kind it names, or something of no kind, or a kind that
+    /// its object does not use or that a function cannot have that is not there.
     Head,
     /// A SUMS section that is not one record of sums.
     SumsSize,

@@ -35,7 +35,8 @@ impl Module {
     /// Whether counts have the same places. Equal identities say so, unless a linker was told which
     /// build-id to give.
     fn is_same_build(&self, other: &Self) -> bool {
-        self.record.identity == other.record.identity && self.functions == other.functions
+        self.record.identity == other.record.identity
+            && (&self.functions, &self.numbers) == (&other.functions, &other.numbers)
     }
 
     fn merged_with(mut self, older: &Self) -> Self {

@@ -34,19 +34,17 @@ fn dump(
     let mut open: Option<Streams> = None;
     loop {
         let section = reader.next_section()?;
-        match (section.kind, &mut open) {
-            (SectionKind::Module, open @ None) => {
+        match (section.kind, open.take()) {
+            (SectionKind::Module, None) => {
                 let left = length.saturating_sub(section.offset as usize);
-                *open = Some(Streams::new(section.offset, reader.module()?, left));
+                open = Some(Streams::new(section.offset, reader.module()?, left));
             }
             (SectionKind::End, None) => {
                 let last_live = reader.end(modules.len() as u64)?;
                 return Ok(Dump { modules, last_live });
             }
-            (SectionKind::Sums, open @ Some(_)) => {
-                let sums = reader.sums()?;
-                let Some(streams) = open.take() else { continue };
-                let offset = streams.offset;
+            (SectionKind::Sums, Some(streams)) => {
+                let (offset, sums) = (streams.offset, reader.sums()?);
                 match streams.decode(&sums) {
                     Ok(module) => modules.push(module),
                     Err(what) => return reader.fail(offset, Defect::Record(what)),
@@ -55,8 +53,9 @@ fn dump(
             (SectionKind::Module | SectionKind::End, Some(_)) => {
                 return reader.unexpected(Some(SectionKind::Sums));
             }
-            (kind, Some(streams)) if kind as u32 >= streams.last as u32 => {
+            (kind, Some(mut streams)) if kind as u32 >= streams.last as u32 => {
                 streams.add(kind, reader.payload());
+                open = Some(streams);
             }
             _ => return reader.unexpected(None),
         }
