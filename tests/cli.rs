@@ -2,13 +2,18 @@
 //! parts agree with each other and with the runtime.
 
 mod harness;
+mod programs;
 
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use countersink::cli::archive;
+use countersink::raw::layout::{MAX_SECTION, SectionKind};
+use countersink::raw::reader::Reader;
+use countersink::raw::writer::Writer;
 use harness::{Workshop, succeed};
+use programs::FIXED_ADDRESSES;
 use serde_json::Value;
 
 /// A program that has run once, and its dump prog.csraw.
@@ -212,6 +217,41 @@ fn merge_does_as_the_runtime() {
     let thrice = ["merge", "first.csraw", "--weight", "2=second.csraw", "-o", "weighted.csraw"];
     shop.tool_output(&thrice);
     assert_eq!(shop.read("weighted.csraw"), shop.read("prog.csraw"));
+}
+
+/// A section may end anywhere: in the head of a function, between a value and its count.
+#[test]
+fn the_runtime_adds_to_sections_of_any_length() {
+    let shop = Workshop::new();
+    shop.program("everything.c");
+    shop.compile("everything.c", &["-fno-pie"]);
+    shop.link(&["everything.o"], "prog", &FIXED_ADDRESSES);
+    shop.run("prog", &["500"]);
+    let once = shop.read("prog.csraw");
+    shop.run("prog", &["500"]);
+    let twice = shop.read("prog.csraw");
+    let cut =
+        [in_sections_of::<80>(&once), in_sections_of::<88>(&once), in_sections_of::<96>(&once)];
+    for once in cut {
+        shop.write("prog.csraw", once);
+        shop.run("prog", &["500"]);
+        assert_eq!(shop.read("prog.csraw"), twice);
+    }
+}
+
+/// The same dump in sections that are no longer than this, headers and all.
+fn in_sections_of<const N: usize>(dump: &[u8]) -> Vec<u8> {
+    let (mut read, mut written) = ([0; MAX_SECTION], [0; N]);
+    let mut reader = Reader::new(dump, &mut read);
+    let mut writer = Writer::new(Vec::new(), &mut written);
+    reader.start().unwrap();
+    loop {
+        let section = reader.next_section().unwrap();
+        match section.kind {
+            SectionKind::End => return writer.finish().unwrap(),
+            kind => writer.put(kind, reader.payload()).unwrap(),
+        }
+    }
 }
 
 #[test]

@@ -91,6 +91,7 @@ pub struct Merge<'s> {
 
 impl Merge<'_> {
     /// Folds one of the older values in.
+    #[inline(always)]
     pub fn pair(&mut self, pair: Pair) {
         if !self.site.add_to_known(pair) {
             let _ = self.unknown.push(pair);

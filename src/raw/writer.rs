@@ -125,18 +125,19 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     /// Those put there take part after [`Writer::fill`].
     #[inline(always)]
     pub fn room(&mut self, kind: SectionKind, least: usize) -> Result<&mut [Word], S::Error> {
-        let free = N.wrapping_sub(self.used) / size_of::<Word>();
-        if kind != self.kind || free < least {
+        let latest = N.wrapping_sub(least.wrapping_mul(size_of::<Word>()));
+        if kind != self.kind || self.used > latest {
             self.emit()?;
             self.kind = kind;
         }
-        Ok(self.buffer.get_mut(self.used..).unwrap_or_default().as_chunks_mut().0)
+        let Some(free) = self.buffer.get_mut(self.used..) else { return Ok(&mut []) };
+        Ok(free.as_chunks_mut().0)
     }
 
     /// So many words have been put into the room.
     #[inline(always)]
     pub fn fill(&mut self, words: usize) {
-        self.used = self.used.wrapping_add(words.wrapping_mul(size_of::<Word>())).min(N);
+        self.used = self.used.wrapping_add(words.wrapping_mul(size_of::<Word>()));
     }
 
     /// Ends the dump and gives the sink back.

@@ -96,40 +96,39 @@ impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S
         Ok(())
     }
 
-    /// Each counter goes once through a register: a wide load of what was just stored word by word would
-    /// wait for the stores.
     #[inline(always)]
     fn counters(&mut self, array: &Array) -> Result<(), Problem> {
         let Self { found, copies, older, writer, .. } = self;
         let mut counters = array.counters;
         while !counters.is_empty() {
-            let mut room = writer.room(SectionKind::Functions, 1)?;
-            let mut before: &[Word] = &[];
-            if let Some(older) = older {
-                before = older.words(SectionKind::Functions, counters.len().min(room.len()))?;
-                room = room.get_mut(..before.len()).unwrap_or_default();
-            }
-            let (mut largest, mut growth, mut number) = (0, 0, 0usize);
-            for (word, live) in room.iter_mut().zip(counters) {
-                let mut value = live.load(Ordering::Relaxed);
+            let room = writer.room(SectionKind::Functions, 1)?;
+            let most = counters.len().min(room.len());
+            let before = match older {
+                Some(older) => Some(older.words(SectionKind::Functions, most)?),
+                None => None,
+            };
+            let number = before.map_or(most, <[Word]>::len);
+            let (now, later) = counters.split_at_checked(number).unwrap_or_default();
+            let Some(words) = room.get_mut(..now.len()) else { break };
+            let mut largest = 0;
+            for (word, live) in words.iter_mut().zip(now) {
+                let value = live.load(Ordering::Relaxed);
                 largest = value.max(largest);
-                if let Some(copies) = copies {
-                    value =
-                        take_off(array.rule, copies, found.counters.wrapping_add(number), value);
-                }
-                growth = value.max(growth);
-                if let Some(&before) = before.get(number) {
-                    value = counter(array.rule, value, i64::from_ne_bytes(before));
-                }
                 *word = value.to_ne_bytes();
-                number = number.wrapping_add(1);
+            }
+            let growth = match copies {
+                Some(copies) => take_off(array.rule, copies, found.counters, words),
+                None => largest,
+            };
+            if let Some(before) = before {
+                merge_older(array.rule, words, before);
             }
             if array.kind == Kind::ARCS {
                 found.largest = largest.max(found.largest);
                 found.growth = growth.max(found.growth);
             }
             writer.fill(number);
-            counters = counters.get(number..).unwrap_or_default();
+            counters = later;
             found.counters = found.counters.wrapping_add(number);
         }
         Ok(())
@@ -173,18 +172,35 @@ impl Objects<'_> {
     }
 }
 
-/// Remembers a counter, and leaves of it, if it adds up, what it has grown by since the last flush.
+/// Remembers counters, the first of which has this place, and leaves of those that add up what they have
+/// grown by since the last flush; gives the largest of what is left.
 fn take_off(
     rule: Rule,
     (written, writing): &mut (Written<'_>, Writing<'_>),
     place: usize,
-    value: i64,
+    words: &mut [Word],
 ) -> i64 {
-    if let Some(writing) = writing.counters(place).first_mut() {
-        *writing = value;
+    let remembered = writing.counters(place).iter_mut().zip(written.counters(place));
+    for (word, (writing, written)) in words.iter_mut().zip(remembered) {
+        *writing = i64::from_ne_bytes(*word);
+        if rule == Rule::Add {
+            *word = writing.wrapping_sub(*written).to_ne_bytes();
+        }
     }
-    let written = written.counters(place).first().copied().unwrap_or(0);
-    if rule == Rule::Add { value.wrapping_sub(written) } else { value }
+    words.iter().map(|&word| i64::from_ne_bytes(word)).fold(0, i64::max)
+}
+
+/// Merges older counters in. The commonest rule has a loop without choices.
+#[inline(always)]
+fn merge_older(rule: Rule, words: &mut [Word], older: &[Word]) {
+    let pairs = words.iter_mut().zip(older);
+    let merge = |rule, (word, older): (&mut Word, &Word)| {
+        *word = counter(rule, i64::from_ne_bytes(*word), i64::from_ne_bytes(*older)).to_ne_bytes();
+    };
+    match rule {
+        Rule::Add => pairs.for_each(|pair| merge(Rule::Add, pair)),
+        _ => pairs.for_each(|pair| merge(rule, pair)),
+    }
 }
 
 /// Reads the events of a site as they are now.
@@ -234,10 +250,18 @@ fn merge_older_site<R: Source<Error = Errno>>(
     };
     let error = if head.has_error { older.word(SectionKind::Functions)? } else { 0 };
     let mut merge = site.merge(total, error);
-    for _ in 0..head.pairs {
-        let value = older.word(SectionKind::Functions)?;
-        let count = older.word(SectionKind::Functions)?;
-        merge.pair(Pair { value, count });
+    let (mut left, mut value) = (2 * head.pairs, None);
+    while left > 0 {
+        let words = older.words(SectionKind::Functions, left)?;
+        left = left.wrapping_sub(words.len());
+        // A section may end between a value and its count.
+        for &word in words {
+            let word = i64::from_ne_bytes(word);
+            match value.take() {
+                None => value = Some(word),
+                Some(value) => merge.pair(Pair { value, count: word }),
+            }
+        }
     }
     merge.finish();
     Ok(())
