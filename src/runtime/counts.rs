@@ -59,7 +59,9 @@ impl Objects<'_> {
         let (found, site) = (Found::default(), Site::new(0, 0));
         let mut walk = Walk { found, copies, older, writer, site };
         for object in self.registry.objects() {
-            for function in object.functions(self.shift) {
+            let mut functions = object.functions(self.shift);
+            while let Some(function) = functions.next() {
+                functions.fetch_later();
                 walk.head(&function)?;
                 for array in function.arrays() {
                     match array.rule {
