@@ -64,7 +64,7 @@ impl Site {
         let total = self.total.wrapping_abs();
         self.total = total.wrapping_add(older_total.wrapping_abs());
         self.error = self.error.wrapping_add(older_error);
-        Merge { site: self, unknown: heapless::Vec::new(), lost }
+        Merge { site: self, next: 0, unknown: heapless::Vec::new(), lost }
     }
 
     /// Counts `pair` in if its value is among the site's own.
@@ -84,6 +84,8 @@ impl Site {
 #[derive(Debug)]
 pub struct Merge<'s> {
     site: &'s mut Site,
+    /// Behind the last value that both had: as runs are alike, so is the order of their values.
+    next: usize,
     /// The older values that the site does not have.
     unknown: Pairs,
     lost: bool,
@@ -93,16 +95,26 @@ impl Merge<'_> {
     /// Folds one of the older values in.
     #[inline(always)]
     pub fn pair(&mut self, pair: Pair) {
-        if !self.site.add_to_known(pair) {
-            let _ = self.unknown.push(pair);
+        let Self { site: Site { pairs, .. }, next, unknown, .. } = self;
+        let is_same = |known: &Pair| known.value == pair.value;
+        if !pairs.get(*next).is_some_and(is_same) {
+            let Some(place) = pairs.iter().position(is_same) else {
+                let _ = unknown.push(pair);
+                return;
+            };
+            *next = place;
         }
+        if let Some(known) = pairs.get_mut(*next) {
+            known.count = known.count.wrapping_add(pair.count);
+        }
+        *next = next.wrapping_add(1);
     }
 
     /// Adds the values that only the older site had: behind the others while there is room, as
     /// libgcov does, then in the place of the smallest count, if that is smaller. Marks the total if
     /// values were lost, now or before.
     pub fn finish(&mut self) {
-        let Self { site, unknown, lost } = self;
+        let Self { site, unknown, lost, .. } = self;
         let mut largest_lost = 0;
         for &pair in unknown.iter() {
             let Err(mut gone) = site.pairs.push(pair) else { continue };
