@@ -32,12 +32,23 @@ pub struct Shift {
     pub bytes: isize,
 }
 
+impl Shift {
+    /// Where counters are that the compiler laid out here.
+    #[inline(always)]
+    pub(super) const fn place(self, counters: *const AtomicI64) -> *const AtomicI64 {
+        #[cfg(feature = "live")]
+        return counters.wrapping_byte_offset(self.bytes);
+        #[cfg(not(feature = "live"))]
+        counters
+    }
+}
+
 impl Array {
     /// The same counters as they are elsewhere.
     #[cfg(feature = "live")]
     #[inline(always)]
     pub(super) fn with(self, shift: Shift) -> Self {
-        let place = self.counters.as_ptr().wrapping_byte_offset(shift.bytes);
+        let place = shift.place(self.counters.as_ptr());
         // SAFETY: who asks for it has mapped a copy of all counters there.
         let counters = unsafe { core::slice::from_raw_parts(place, self.counters.len()) };
         Self { counters, ..self }

@@ -39,9 +39,13 @@ pub(super) struct Kinds {
 impl Kinds {
     /// Adds a kind above the others.
     pub(super) const fn push(&mut self, kind: Kind, rule: Rule) {
-        let place = (u64::BITS - self.rules.leading_zeros()).next_multiple_of(4);
+        let place = 4 * self.number() as u32;
         self.kinds |= (kind.0 as u64).wrapping_shl(place);
         self.rules |= (rule as u64).wrapping_shl(place);
+    }
+
+    const fn number(self) -> usize {
+        (u64::BITS - self.rules.leading_zeros()).div_ceil(4) as usize
     }
 }
 
@@ -65,14 +69,17 @@ impl Function {
     /// Its counters, kind by kind.
     #[inline(always)]
     pub fn arrays(&self) -> Arrays {
-        let Self { address, kinds, site_counters, shift } = *self;
-        let entries = match address {
-            // SAFETY: behind its fixed fields a function has an entry for each kind in use.
-            Some(function) => unsafe { function.add(TABLE) },
-            None => NonNull::from(&NOTHING).cast(),
-        };
-        let step = if address.is_some() { size_of::<Entry>() } else { 0 };
-        Arrays { entries: entries.cast(), step, kinds, site_counters, shift }
+        let Self { kinds, site_counters, shift, .. } = *self;
+        Arrays { entries: self.entries().iter(), kinds, site_counters, shift }
+    }
+
+    #[inline(always)]
+    fn entries(&self) -> &'static [Entry] {
+        let Some(function) = self.address else { return &[] };
+        // SAFETY: behind its fixed fields a function has an entry for each kind in use.
+        let entries = unsafe { function.add(TABLE).cast() };
+        // SAFETY: as above; nobody writes them, and they stay as long as the image.
+        unsafe { core::slice::from_raw_parts(entries.as_ptr(), self.kinds.number()) }
     }
 
     /// Its record in the raw dump.
@@ -134,7 +141,8 @@ impl Functions {
         if let [_, near, far, ..] = *self.addresses.as_slice() {
             fetch(far);
             fetch(far.wrapping_byte_add(LINE));
-            self.function(near).arrays().for_each(|array| fetch(array.counters.as_ptr().cast()));
+            let near = self.function(near);
+            near.entries().iter().for_each(|entry| fetch(near.shift.place(entry.values).cast()));
         }
     }
 
@@ -160,29 +168,22 @@ impl Iterator for Functions {
 }
 
 /// A `gcov_ctr_info`.
+#[derive(Debug)]
 #[repr(C)]
 struct Entry {
     number: u32,
     values: *const AtomicI64,
 }
 
-// SAFETY: it is never written.
-unsafe impl Sync for Entry {}
-
 /// Bytes of a line of the processor's caches.
 const LINE: usize = 64;
 /// Where the entries of a function are.
 const TABLE: usize = (POINTER + 12).next_multiple_of(POINTER);
-/// The entry of every kind of a function that is not there.
-static NOTHING: Entry = Entry { number: 0, values: core::ptr::null() };
 
 /// The arrays of a function.
 #[derive(Clone, Debug)]
 pub struct Arrays {
-    /// The next one's entry.
-    entries: NonNull<Entry>,
-    /// Bytes from there to the one behind.
-    step: usize,
+    entries: core::slice::Iter<'static, Entry>,
     /// Those that are still to come.
     kinds: Kinds,
     site_counters: u8,
@@ -194,11 +195,8 @@ impl Iterator for Arrays {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Array> {
+        let entry = self.entries.next()?;
         let (kind, rule) = self.kinds.next()?;
-        // SAFETY: a function has an entry for each kind in use, or the same for all.
-        let entry = unsafe { self.entries.as_ref() };
-        // SAFETY: as above; behind the last it is not looked at.
-        self.entries = unsafe { self.entries.byte_add(self.step) };
         let counters = match entry.values.is_null() {
             true => &[],
             // SAFETY: the compiler gave the function so many 8-byte aligned 64-bit counters there.
