@@ -51,12 +51,12 @@ mod archive {
             cc: &["-fPIC"],
         },
         // Interrupts may use the stack below its pointer; there is one image, and nobody who would
-        // find its thread-local variables for it. Smaller code would need more stack.
+        // find its thread-local variables for it.
         Variant {
             name: "countersink_rt_bare",
             features: "bare",
             shims: &["indirect_call.c"],
-            rustc: &["-Cno-redzone=yes", "-Copt-level=s"],
+            rustc: &["-Cno-redzone=yes"],
             cc: &["-fPIE", "-ftls-model=local-exec", "-ffreestanding", "-mno-red-zone"],
         },
     ];

@@ -116,9 +116,9 @@ const OF_THE_SCRIPT: [&str; 2] = ["countersink_live_start", "countersink_live_en
 /// Code and constants of the object made from Rust, of which crc32fast's tables are 16 KiB and the ways
 /// to do without them 5 KiB, and of those made from C, of which 396 are only for programs that ask for
 /// them (`wrap.c`).
-const LARGEST: u64 = 53 * 1024;
+const LARGEST: u64 = 55 * 1024;
 const LARGEST_C: u64 = 1024;
-const LARGEST_LIVE: u64 = 61 * 1024;
+const LARGEST_LIVE: u64 = 64 * 1024;
 const LARGEST_BARE: u64 = 12 * 1024 + 512;
 
 fn objects(archive: &Archive) -> Vec<File<'static>> {

@@ -102,9 +102,7 @@ impl Function {
     }
 
     /// Puts what stands before its counts in a dump into a room; gives the number of words.
-    // A function where there are more things at hand than registers, but not where stacks are short.
-    #[cfg_attr(feature = "runtime", inline(never))]
-    #[cfg_attr(not(feature = "runtime"), inline(always))]
+    #[inline(always)]
     pub fn put_head(&self, room: &mut Head) -> usize {
         let mut writer = HeadWriter::new(self.record());
         for array in self.arrays() {
