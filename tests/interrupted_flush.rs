@@ -4,21 +4,27 @@
 
 mod harness;
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::Output;
+use std::time::{Duration, SystemTime};
 
 use countersink::raw::dump::Dump;
 use harness::{Workshop, have};
 
+/// How long ago the file was written that a flush finds, and the call that puts the new one in its place.
+const AGES: [(u64, &str); 2] = [(0, "renameat2"), (3600, "renameat")];
+
 /// A program that has run once, and the system calls of its flush when it runs again: names, and the
 /// how many-th of their name in the process.
-fn program() -> (Workshop, Vec<(String, usize)>) {
+fn program((age, rename): (u64, &str)) -> (Workshop, Vec<(String, usize)>) {
     let shop = Workshop::new();
     shop.program("hello.c");
     let object = shop.compile("hello.c", &[]);
     shop.link(&[&object], "ours", &[]);
     shop.run("ours", &[]);
     let before = shop.read("ours.csraw");
+    put(&shop, &before, age);
     let output = traced(&shop, &[]);
     assert!(output.status.success(), "{output:?}");
     let trace = String::from_utf8(shop.read("trace")).unwrap();
@@ -38,7 +44,16 @@ fn program() -> (Workshop, Vec<(String, usize)>) {
         }
     }
     assert!(calls.len() > 15, "{trace}");
+    let of_names = calls.iter().filter(|(name, _)| name.starts_with("rename"));
+    assert!(of_names.map(|(name, _)| &**name).eq([rename]), "{trace}");
     (shop, calls)
+}
+
+/// Puts a file there that was written so many seconds ago.
+fn put(shop: &Workshop, dump: &[u8], age: u64) {
+    shop.write("ours.csraw", dump);
+    let file = File::options().write(true).open(shop.path("ours.csraw")).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
 }
 
 fn traced(shop: &Workshop, arguments: &[&str]) -> Output {
@@ -66,14 +81,17 @@ fn litter(shop: &Workshop) -> Vec<PathBuf> {
 
 #[test]
 fn killed_at_every_system_call() {
-    if !have("strace") {
-        return;
+    if have("strace") {
+        AGES.into_iter().for_each(killed);
     }
-    let (shop, calls) = program();
+}
+
+fn killed(age: (u64, &str)) {
+    let (shop, calls) = program(age);
     let first = shop.read("ours.csraw");
     let (mut old, mut new) = (0, 0);
     for (name, number) in calls {
-        shop.write("ours.csraw", &first);
+        put(&shop, &first, age.0);
         let inject = format!("inject={name}:signal=KILL:when={number}");
         let output = traced(&shop, &["-e", &inject]);
         assert!(!output.status.success(), "{name} {number}: {output:?}");
@@ -99,10 +117,10 @@ fn another_name_keeps_what_it_stands_for() {
     if !have("strace") {
         return;
     }
-    let (shop, calls) = program();
+    let (shop, calls) = program(AGES[0]);
     let first = shop.read("ours.csraw");
     for (name, number) in calls {
-        shop.write("ours.csraw", &first);
+        put(&shop, &first, 0);
         std::fs::hard_link(shop.path("ours.csraw"), shop.path("kept")).unwrap();
         traced(&shop, &["-e", &format!("inject={name}:signal=KILL:when={number}")]);
         shop.run("ours", &[]);
@@ -113,14 +131,17 @@ fn another_name_keeps_what_it_stands_for() {
 
 #[test]
 fn failing_at_every_system_call() {
-    if !have("strace") {
-        return;
+    if have("strace") {
+        AGES.into_iter().for_each(failing);
     }
-    let (shop, calls) = program();
+}
+
+fn failing(age: (u64, &str)) {
+    let (shop, calls) = program(age);
     let first = shop.read("ours.csraw");
     for (name, number) in calls {
         for error in ["EIO", "ENOSPC", "EINTR"] {
-            shop.write("ours.csraw", &first);
+            put(&shop, &first, age.0);
             let inject = format!("inject={name}:error={error}:when={number}");
             let output = traced(&shop, &["-e", &inject]);
             let context = format!("{name} {number} {error}: {output:?}");

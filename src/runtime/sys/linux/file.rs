@@ -4,7 +4,7 @@
 use core::ffi::CStr;
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, SeekFrom, Stat};
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, RenameFlags, SeekFrom, Stat};
 use syscalls::{Sysno, raw_syscall};
 
 use super::{Errno, QuietWrites, Result, error_of};
@@ -54,8 +54,12 @@ pub struct Facts {
     pub mode: u32,
     /// User and group.
     pub owner: (u32, u32),
+    /// Whether it has no other name.
+    pub has_one_name: bool,
     /// Length in bytes.
     pub size: u64,
+    /// When it was last written, see [`super::nanoseconds`].
+    pub modified: u64,
 }
 
 /// What a name stands for.
@@ -95,7 +99,11 @@ impl From<Stat> for Facts {
             kind,
             mode: stat.st_mode & 0o7777,
             owner: (stat.st_uid, stat.st_gid),
+            has_one_name: stat.st_nlink == 1,
             size: stat.st_size as u64,
+            modified: (stat.st_mtime as u64)
+                .wrapping_mul(1_000_000_000)
+                .wrapping_add(stat.st_mtime_nsec),
         }
     }
 }
@@ -225,6 +233,11 @@ pub fn set_mode(file: &File, mode: u32) -> Result<()> {
 /// Renames a file over whatever has the name.
 pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
     rustix::fs::renameat(CWD, from, CWD, to)
+}
+
+/// Exchanges the names of two files.
+pub fn exchange(one: &CStr, other: &CStr) -> Result<()> {
+    rustix::fs::renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)
 }
 
 /// Removes a file.

@@ -42,7 +42,6 @@ pub fn sleep(microseconds: u32) {
 }
 
 /// Nanoseconds since 1970.
-#[cfg(feature = "live")]
 pub fn nanoseconds() -> u64 {
     let mut time = [0u64; 2];
     // SAFETY: the kernel writes two words.
