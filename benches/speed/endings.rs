@@ -1,5 +1,5 @@
 //! What a large program pays when it starts and when it ends: processor time, which other load of the
-//! machine does not change much, except for many processes together.
+//! machine does not change much, except where processes wait for the disk and for each other.
 
 use std::cell::RefCell;
 use std::fs;
@@ -19,6 +19,8 @@ const PROGRAMS: [&str; 3] = ["ours", "theirs", "live"];
 
 /// The program, linked with both runtimes.
 pub struct Large<'s> {
+    /// Of its objects.
+    number: usize,
     pub directory: PathBuf,
     scratch: &'s Scratch,
     /// Where both have their counts.
@@ -66,6 +68,14 @@ pub fn measure(
     row("size of the program (MB)", 1.01, large.sizes());
     let [ours, theirs] = wholes;
     table.plain(&name("first run with live counters, all of it (ms)"), ours, Some(theirs));
+    for large in [large, Large::link(1, scratch)] {
+        let [ours, theirs] = large.elapsed(repetitions);
+        let figure = format!(
+            "{} objects: one merging run upon the other, from start to end (ms)",
+            large.number
+        );
+        table.plain(&figure, ours, Some(theirs));
+    }
 }
 
 /// The first runs again, as one might measure them: where what the last one wrote has just been deleted.
@@ -107,7 +117,7 @@ impl<'s> Large<'s> {
         let live = ["live", "-L.", "-lcountersink_rt_live", "-Wl,-T,live.ld"];
         gcc(&[&link[..], &live].concat());
         let directory = directory.canonicalize().unwrap();
-        Self { directory, scratch, counts: RefCell::new(scratch.folder()) }
+        Self { number, directory, scratch, counts: RefCell::new(scratch.folder()) }
     }
 
     /// Runs one of the programs.
@@ -197,6 +207,18 @@ impl<'s> Large<'s> {
             drop(go_on);
             children.iter_mut().for_each(|child| assert!(child.wait().unwrap().success()));
             1e3 * start.elapsed().as_secs_f64()
+        })
+    }
+
+    /// All the time that runs take which follow one upon the other.
+    fn elapsed(&self, repetitions: usize) -> [f64; 2] {
+        [0, 1].map(|place| {
+            let runs = (0..5 * repetitions).map(|_| {
+                let start = Instant::now();
+                self.observe(place);
+                1e3 * start.elapsed().as_secs_f64()
+            });
+            median(runs.collect())
         })
     }
 
