@@ -188,19 +188,18 @@ impl Names {
         self.part.set(self.target.bytes())?;
         self.part.push(b".part")?;
         let mut pauses = Pauses::within(patience);
+        let mut file = self.open_part()?;
         loop {
-            let file = self.open_part()?;
             match sys::try_lock(&file) {
                 Ok(()) if still_named(&self.part, &file) => return Ok(file),
                 // Its last owner renamed or removed it in between: the next one is a new file.
-                Ok(()) => continue,
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK | Errno::INTR) if !pauses.pause() => return Err(Errno::BUSY),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if still_named(&self.part, &file) => continue,
                 Err(Errno::WOULDBLOCK | Errno::INTR) => {}
                 Err(_) => return self.part_without_lock(),
             }
-            drop(file);
-            if !pauses.pause() {
-                return Err(Errno::BUSY);
-            }
+            file = self.open_part()?;
         }
     }
 
