@@ -4,8 +4,9 @@
 
 mod harness;
 
-use std::fs::File;
-use std::path::PathBuf;
+use std::fs::{File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::{Duration, SystemTime};
 
@@ -111,7 +112,33 @@ fn killed(age: (u64, &str)) {
     assert!(old > 10 && new > 0, "{old} {new}");
 }
 
-/// A copy by another name is not used up with the old file.
+/// A file that may only be read takes no name that the next process must be able to open.
+#[test]
+fn what_is_left_can_be_opened() {
+    if !have("strace") {
+        return;
+    }
+    let (shop, calls) = program(AGES[0]);
+    let first = shop.read("ours.csraw");
+    for (name, number) in calls {
+        put(&shop, &first, 0);
+        set_mode(&shop.path("ours.csraw"), 0o444);
+        traced(&shop, &["-e", &format!("inject={name}:signal=KILL:when={number}")]);
+        for left in litter(&shop) {
+            let mode = std::fs::metadata(shop.path(left)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o600, 0o600, "{name} {number}");
+        }
+        shop.run("ours", &[]);
+        assert_eq!(litter(&shop), Vec::<PathBuf>::new(), "{name} {number}");
+        std::fs::remove_file(shop.path("ours.csraw")).unwrap();
+    }
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// A copy by another name is not used up with the old file, nor what somebody reads.
 #[test]
 fn another_name_keeps_what_it_stands_for() {
     if !have("strace") {

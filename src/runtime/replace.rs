@@ -3,8 +3,8 @@
 //! The new bytes go to `FILE.part` in the same directory, which then gets the name. That file is also
 //! the lock: whoever holds its `flock`, and finds that the name still stands for it, is the only
 //! one to read and replace `FILE`. A process that is killed leaves at most this one file, locked by
-//! nobody, and the next one empties and uses it; one that is not ours is left alone. `FILE` itself is
-//! never opened for writing.
+//! nobody, and the next one removes it; one that is not ours is left alone. What was `FILE` once is never
+//! opened for writing.
 //!
 //! Nothing waits for the disk here, but file systems begin to write a new file out when it is renamed over
 //! another, so that after a power cut there is the one or the other. Where processes end one upon the other
@@ -108,7 +108,7 @@ pub fn replace(
     let locked = names.lock(if impatient { 0 } else { PATIENCE })?;
     let result = names.rewrite_locked(&locked, rewrite).and_then(|old| {
         rewrite.before_rename(names)?;
-        names.put_in_place(old.as_ref())?;
+        names.put_in_place(&locked, old.as_ref())?;
         Ok(old)
     });
     match &result {
@@ -153,12 +153,13 @@ impl Names {
     ///
     /// Whoever finds the old file under the temporary name must not take it for theirs, hence its
     /// lock, which ends with its descriptor. If this process is killed before it has removed the old
-    /// file, the next one uses that up, which must not have another name by which a user has kept it.
-    fn put_in_place(&self, old: Option<&(File, Facts)>) -> Result<(), Errno> {
+    /// file, the next one must be able to open that.
+    fn put_in_place(&self, new: &File, old: Option<&(File, Facts)>) -> Result<(), Errno> {
         let (part, target) = (self.part.c_str(), self.target.c_str());
         if let Some((old, facts)) = old
-            && facts.has_one_name
             && sys::nanoseconds().abs_diff(facts.modified) < TOGETHER
+            && facts.mode & OWNER == OWNER
+            && sys::facts(new)?.owner == facts.owner
             && sys::try_lock(old).is_ok()
             && sys::exchange(part, target).is_ok()
         {
@@ -191,9 +192,10 @@ impl Names {
         let mut file = self.open_part()?;
         loop {
             match sys::try_lock(&file) {
-                Ok(()) if still_named(&self.part, &file) => return Ok(file),
                 // Its last owner renamed or removed it in between: the next one is a new file.
-                Ok(()) => {}
+                Ok(()) if !still_named(&self.part, &file) => {}
+                Ok(()) if sys::facts(&file)?.size == 0 => return Ok(file),
+                Ok(()) => self.remove_left(&file)?,
                 Err(Errno::WOULDBLOCK | Errno::INTR) if !pauses.pause() => return Err(Errno::BUSY),
                 Err(Errno::WOULDBLOCK | Errno::INTR) if still_named(&self.part, &file) => continue,
                 Err(Errno::WOULDBLOCK | Errno::INTR) => {}
@@ -201,6 +203,12 @@ impl Names {
             }
             file = self.open_part()?;
         }
+    }
+
+    /// Removes a `FILE.part` that a killed process has left. It may have been `FILE`, and others may read it.
+    fn remove_left(&self, file: &File) -> Result<(), Errno> {
+        sys::remove(self.part.c_str());
+        if still_named(&self.part, file) { Err(Errno::PERM) } else { Ok(()) }
     }
 
     /// Where the file system has no locks every process writes a file of its own name, and the last

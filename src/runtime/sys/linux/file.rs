@@ -54,8 +54,6 @@ pub struct Facts {
     pub mode: u32,
     /// User and group.
     pub owner: (u32, u32),
-    /// Whether it has no other name.
-    pub has_one_name: bool,
     /// Length in bytes.
     pub size: u64,
     /// When it was last written, see [`super::nanoseconds`].
@@ -99,7 +97,6 @@ impl From<Stat> for Facts {
             kind,
             mode: stat.st_mode & 0o7777,
             owner: (stat.st_uid, stat.st_gid),
-            has_one_name: stat.st_nlink == 1,
             size: stat.st_size as u64,
             modified: (stat.st_mtime as u64)
                 .wrapping_mul(1_000_000_000)
