@@ -115,23 +115,16 @@ fn killed(age: (u64, &str)) {
 /// A file that may only be read takes no name that the next process must be able to open.
 #[test]
 fn what_is_left_can_be_opened() {
-    if !have("strace") {
-        return;
-    }
-    let (shop, calls) = program(AGES[0]);
-    let first = shop.read("ours.csraw");
-    for (name, number) in calls {
-        put(&shop, &first, 0);
-        set_mode(&shop.path("ours.csraw"), 0o444);
-        traced(&shop, &["-e", &format!("inject={name}:signal=KILL:when={number}")]);
-        for left in litter(&shop) {
+    let prepare = |shop: &Workshop| set_mode(&shop.path("ours.csraw"), 0o444);
+    killed_everywhere(prepare, |shop, call| {
+        for left in litter(shop) {
             let mode = std::fs::metadata(shop.path(left)).unwrap().permissions().mode();
-            assert_eq!(mode & 0o600, 0o600, "{name} {number}");
+            assert_eq!(mode & 0o600, 0o600, "{call}");
         }
         shop.run("ours", &[]);
-        assert_eq!(litter(&shop), Vec::<PathBuf>::new(), "{name} {number}");
+        assert_eq!(litter(shop), Vec::<PathBuf>::new(), "{call}");
         std::fs::remove_file(shop.path("ours.csraw")).unwrap();
-    }
+    });
 }
 
 fn set_mode(path: &Path, mode: u32) {
@@ -141,6 +134,19 @@ fn set_mode(path: &Path, mode: u32) {
 /// A copy by another name is not used up with the old file, nor what somebody reads.
 #[test]
 fn another_name_keeps_what_it_stands_for() {
+    let prepare = |shop: &Workshop| {
+        std::fs::hard_link(shop.path("ours.csraw"), shop.path("kept")).unwrap();
+        std::fs::copy(shop.path("ours.csraw"), shop.path("first")).unwrap();
+    };
+    killed_everywhere(prepare, |shop, call| {
+        shop.run("ours", &[]);
+        assert!(shop.read("kept") == shop.read("first"), "{call}");
+        std::fs::remove_file(shop.path("kept")).unwrap();
+    });
+}
+
+/// Kills a flush that finds a recent file at each of its system calls.
+fn killed_everywhere(prepare: impl Fn(&Workshop), check: impl Fn(&Workshop, &str)) {
     if !have("strace") {
         return;
     }
@@ -148,11 +154,9 @@ fn another_name_keeps_what_it_stands_for() {
     let first = shop.read("ours.csraw");
     for (name, number) in calls {
         put(&shop, &first, 0);
-        std::fs::hard_link(shop.path("ours.csraw"), shop.path("kept")).unwrap();
+        prepare(&shop);
         traced(&shop, &["-e", &format!("inject={name}:signal=KILL:when={number}")]);
-        shop.run("ours", &[]);
-        assert!(shop.read("kept") == first, "{name} {number}");
-        std::fs::remove_file(shop.path("kept")).unwrap();
+        check(&shop, &format!("{name} {number}"));
     }
 }
 
