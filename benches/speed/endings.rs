@@ -19,7 +19,7 @@ const PROGRAMS: [&str; 3] = ["ours", "theirs", "live"];
 
 /// The program, linked with both runtimes.
 pub struct Large<'s> {
-    /// Of its objects.
+    /// How many objects it has.
     number: usize,
     pub directory: PathBuf,
     scratch: &'s Scratch,
@@ -210,7 +210,7 @@ impl<'s> Large<'s> {
         })
     }
 
-    /// All the time that runs take which follow one upon the other.
+    /// All the time that runs take which follow one upon the other, and so do not take turns with the other runtime.
     fn elapsed(&self, repetitions: usize) -> [f64; 2] {
         [0, 1].map(|place| {
             let runs = (0..5 * repetitions).map(|_| {
