@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use countersink::convert::names::ident;
 use countersink::raw::dump::Dump;
+use countersink::raw::dump::SiteView;
 use countersink::raw::gcov::Kind;
 use harness::{Workshop, assert_same_files, have};
 
@@ -449,6 +450,46 @@ fn a_library_that_is_not_live() {
     let mut runs: Vec<u64> = dump.modules.iter().map(|m| m.sums.runs).collect();
     runs.sort_unstable();
     assert_eq!(runs, [3, 3]);
+}
+
+/// Targets of calls between a program and its library: one's profiler counts them all, but each site's
+/// must lie in the file where the site is. If the program is not live, those of the library survive.
+#[test]
+fn calls_between_images_survive() {
+    let shop = Workshop::new();
+    shop.program("calls_across.c");
+    let printed = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
+    let live: Vec<&str> = printed.split_whitespace().collect();
+    let flags = ["-fdata-sections", "-fPIC"];
+    let program = shop.compile("calls_across.c", &flags);
+    std::fs::rename(shop.path(&program), shop.path("program.o")).unwrap();
+    let library = shop.compile("calls_across.c", &[&flags[..], &["-DLIBRARY"]].concat());
+    shop.link(&[&library], "library.so", &["-shared"]);
+    shop.link(&["program.o", "./library.so"], "without", &[]);
+    shop.run("without", &[]);
+    let expected = all_sites(&shop, "without.csraw");
+    assert_eq!(expected.len(), 6);
+    shop.gcc(&[&["-shared", &library, "-o", "library.so"], &live[..]].concat());
+    shop.gcc(&[&["program.o", "./library.so", "-o", "ours"], &live[..]].concat());
+    for (program, files) in [("ours", 2), ("without", 1)] {
+        let dump = format!("{program}.csraw");
+        let _ = std::fs::remove_file(shop.path(&dump));
+        assert!(!shop.output(program, &["kill"]).status.success());
+        shop.tool_output(&["fold", &dump]);
+        assert_eq!(all_sites(&shop, &dump), expected[..3 * files]);
+        shop.run(program, &[]);
+    }
+}
+
+/// The values of all sites, those of the library first.
+fn all_sites(shop: &Workshop, dump: &str) -> Vec<(i64, Vec<(i64, i64)>)> {
+    let mut dump = Dump::parse(&shop.read(dump)).unwrap();
+    dump.modules.sort_by_key(|module| !module.path.ends_with(b".so"));
+    let functions = dump.modules.iter().flat_map(|m| m.functions(&m.objects[0]));
+    let sites = functions.flat_map(|function| function.sites(Kind::INDIRECT_CALL));
+    let pairs =
+        |site: &SiteView<'_>| site.pairs.iter().map(|pair| (pair.value, pair.count)).collect();
+    sites.map(|site| (site.total, pairs(&site))).collect()
 }
 
 /// Nor is it emptied by `fold`.

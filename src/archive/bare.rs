@@ -12,6 +12,7 @@ use crate::raw::writer::Sink;
 use crate::runtime::abi::gcov::{Info, Object, Registry};
 use crate::runtime::bare::{BareImage, Stopped};
 use crate::runtime::counters::nodes::Nodes;
+use crate::runtime::counters::topn::Owner;
 
 static IMAGE: BareImage = BareImage::new();
 
@@ -20,9 +21,9 @@ pub fn nodes() -> &'static Nodes {
     &IMAGE.nodes
 }
 
-/// Whether something is of this image: there is no other.
-pub fn owns(_address: usize) -> bool {
-    true
+/// Whose counters something is: there is no other image.
+pub fn owner(_address: usize) -> Owner {
+    Owner::Here
 }
 
 /// The image's objects.

@@ -8,7 +8,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicI64;
 
-use super::system::{nodes, objects, owns, refuse, register};
+use super::system::{nodes, objects, owner, refuse, register};
 use crate::runtime::abi::gcov::{Info, Object, Refusal, Tokens, string};
 use crate::runtime::counters::topn::LiveSite;
 use crate::runtime::counters::{Atomic, Plain, values};
@@ -133,7 +133,7 @@ macro_rules! profilers {
             let counters = unsafe { &*counters };
             // SAFETY: they are zero or what profilers made of them.
             let site = unsafe { LiveSite::new(counters) };
-            site.count::<$update, _, _>(value, nodes(), owns);
+            site.count::<$update, _, _>(value, nodes(), owner);
         }
     };
 }

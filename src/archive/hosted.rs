@@ -8,6 +8,7 @@ use super::gcov::TOKENS;
 use crate::runtime::abi::gcov::{Info, Registry};
 use crate::runtime::chain::{Chain, Link, Operation};
 use crate::runtime::counters::nodes::Nodes;
+use crate::runtime::counters::topn::Owner;
 use crate::runtime::identity::Start;
 use crate::runtime::image::Image;
 use crate::runtime::message::Line;
@@ -63,9 +64,13 @@ pub fn nodes() -> &'static Nodes {
     &NODES
 }
 
-/// Whether something at this address is of this image.
-pub fn owns(address: usize) -> bool {
-    (countersink_image_start().addr()..countersink_image_end().addr()).contains(&address)
+/// Whose counters are at this address.
+pub fn owner(address: usize) -> Owner {
+    let image = countersink_image_start().addr()..countersink_image_end().addr();
+    match image.contains(&address) {
+        true => Owner::Here,
+        false => CHAIN.home(address).map_or(Owner::Unknown, Owner::There),
+    }
 }
 
 /// The image's objects.
@@ -114,7 +119,11 @@ extern "C" fn go_live() {
     if !IMAGE.objects.is_empty() {
         let [start, end] = [0, 1].map(|end| countersink_live_bound(end));
         // SAFETY: the linker script says so.
-        IMAGE.go_live(unsafe { Region::new(start, end) });
+        let region = unsafe { Region::new(start, end) };
+        if let Some(region) = region {
+            CHAIN.add_home(region.addresses(), &NODES);
+        }
+        IMAGE.go_live(region);
     }
 }
 

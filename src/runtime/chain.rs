@@ -9,15 +9,19 @@
 #![allow(unsafe_code)]
 
 use core::ffi::c_int;
+use core::ops::Range;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
+use super::counters::nodes::Nodes;
+use super::homes::Homes;
 use super::image::Image;
 use super::lock::Lock;
 use super::sys::{self, Errno, QuietWrites, error_of};
 
-/// Version of [`Link`] and [`Operation`]. Images with another do not join.
-const REVISION: u32 = 2;
+/// Version of [`Link`], [`Operation`], [`Homes`] and the nodes these lead to. Images with another do not
+/// join.
+const REVISION: u32 = 3;
 
 /// The images, newest first, and the lock for all of them.
 #[repr(C)]
@@ -32,6 +36,7 @@ pub struct Chain {
     signals: AtomicU64,
     /// While a thread forks, the signals that it blocked before, and [`FORKING`]; else 0.
     forking: AtomicU64,
+    homes: Homes,
 }
 
 /// `SIGKILL`, which nobody can block.
@@ -112,6 +117,7 @@ impl Chain {
             error: AtomicI32::new(0),
             signals: AtomicU64::new(0),
             forking: AtomicU64::new(0),
+            homes: Homes::new(),
         }
     }
 
@@ -142,6 +148,20 @@ impl Chain {
         }
     }
 
+    /// Says where the live counters of an image are, and which nodes belong to them.
+    pub fn add_home(&self, counters: Range<usize>, nodes: &'static Nodes) {
+        if self.is_known()
+            && let Ok(_guard) = self.lock.acquire()
+        {
+            self.homes.add(counters, nodes);
+        }
+    }
+
+    /// The nodes of the image that has a live counter at this address.
+    pub fn home(&self, address: usize) -> Option<&'static Nodes> {
+        if self.is_known() { self.homes.find(address) } else { None }
+    }
+
     /// Writes an image's counts for the last time and takes it out of the chain.
     pub fn leave(&self, link: &'static Link) {
         if !link.image.is_own_process() {
@@ -158,6 +178,8 @@ impl Chain {
         link.image.set_known_error(self.error.load(Ordering::Relaxed));
         let result = link.image.end();
         self.error.store(number_of(result), Ordering::Relaxed);
+        #[cfg(feature = "live")]
+        link.image.nodes().into_iter().for_each(|nodes| self.homes.remove(nodes));
         if guard.is_ok() {
             self.unlink(link);
         }

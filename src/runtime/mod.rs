@@ -19,6 +19,7 @@
 //! | [`message`] | the one line on standard error |
 //! | [`live`] | counters that are in a file from the start |
 //! | [`lock`] | one flush at a time in a process |
+//! | [`homes`] | whose values lie where, if counters are live |
 //! | [`image`] | the state of one executable or shared object; dump, reset, flush, exit |
 //! | [`chain`] | all images of a process |
 //! | [`process`] | fork and exec |
@@ -46,6 +47,8 @@ pub mod chain;
 pub mod counters;
 #[cfg(feature = "runtime")]
 pub mod counts;
+#[cfg(feature = "runtime")]
+pub mod homes;
 #[cfg(feature = "runtime")]
 pub mod identity;
 #[cfg(feature = "runtime")]

@@ -10,11 +10,17 @@ use model::raw::gcov::site::SUMMED;
 use model::raw::merge::SITE_LIMIT;
 use model::runtime::atomic::{AtomicI64, AtomicPtr, Ordering, start};
 use model::runtime::counters::nodes::Nodes;
-use model::runtime::counters::topn::{Counters, LiveSite};
+use model::runtime::counters::topn::{Counters, LiveSite, Owner};
 use model::runtime::counters::{Atomic, values};
 
-const OURS: fn(usize) -> bool = |_| true;
-const ANOTHERS: fn(usize) -> bool = |_| false;
+/// Owners of the sites.
+fn ours<const N: usize>(_: usize) -> Owner<N, 2> {
+    Owner::Here
+}
+
+fn another_s<const N: usize>(_: usize) -> Owner<N, 2> {
+    Owner::Unknown
+}
 
 /// A region for nodes and indexes, and two sites.
 struct Memory<const N: usize> {
@@ -42,7 +48,7 @@ impl<const N: usize> Memory<N> {
 
     fn count(&self, site: usize, values: &[i64]) {
         for &value in values {
-            LiveSite::of(&self.sites[site]).count::<Atomic, _, _>(value, &self.nodes, OURS);
+            LiveSite::of(&self.sites[site]).count::<Atomic, _, _>(value, &self.nodes, ours);
         }
     }
 
@@ -201,7 +207,7 @@ fn a_site_of_another_image() {
             thread::spawn(move || {
                 for value in [1, 2] {
                     let site = LiveSite::of(&owner.sites[0]);
-                    site.count::<Atomic, _, _>(value, &other.nodes, ANOTHERS);
+                    site.count::<Atomic, _, _>(value, &other.nodes, another_s);
                 }
             })
         };

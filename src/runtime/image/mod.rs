@@ -70,8 +70,9 @@ impl Image {
         process == sys::process() || process == 0
     }
 
+    /// Where the values of its sites are.
     #[allow(unsafe_code)]
-    fn nodes(&self) -> Option<&'static Nodes> {
+    pub fn nodes(&self) -> Option<&'static Nodes> {
         // SAFETY: NULL or set by `begin` from a reference that stays.
         unsafe { self.nodes.load(Ordering::Acquire).as_ref() }
     }

@@ -1,6 +1,7 @@
 //! The live file of an image, and those that others have left behind.
 #![allow(unsafe_code)]
 
+use core::ops::Range;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI64, Ordering};
 
@@ -38,6 +39,12 @@ impl Region {
     pub unsafe fn new(start: *mut u8, end: *mut u8) -> Option<Self> {
         let length = (end as usize).checked_sub(start as usize).filter(|&length| length > 0)?;
         Some(Self { address: NonNull::new(start)?, length })
+    }
+
+    /// Its addresses.
+    pub fn addresses(&self) -> Range<usize> {
+        let start = self.address.as_ptr() as usize;
+        start..start.wrapping_add(self.length)
     }
 
     fn holds(&self, place: usize, bytes: usize) -> bool {

@@ -3,7 +3,7 @@
 
 use core::ptr::null_mut;
 
-use super::{LiveSite, NodeUpdate, follow};
+use super::{LiveSite, NodeUpdate, Owner, follow};
 use crate::raw::gcov::site::{REPLACING, SUMMED, Shape};
 use crate::raw::merge::SITE_LIMIT;
 use crate::runtime::atomic::{AtomicPtr, Ordering};
@@ -43,11 +43,16 @@ impl<'c> LiveSite<'c> {
         value: i64,
         nodes: &Nodes<N, I>,
         shared: bool,
-        owns: fn(usize) -> bool,
+        owner: fn(usize) -> Owner<N, I>,
     ) {
         let first = &self.0.first;
         let mut total = first.load(Ordering::Relaxed);
-        if total == 0 && owns(core::ptr::from_ref(first).addr()) {
+        let (nodes, known) = match owner(core::ptr::from_ref(first).addr()) {
+            Owner::Here => (nodes, true),
+            Owner::There(theirs) => (theirs, true),
+            Owner::Unknown => (nodes, false),
+        };
+        if total == 0 && known {
             let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
             total = first.compare_exchange(0, SUMMED, yes, no).err().unwrap_or(SUMMED);
         }

@@ -23,7 +23,7 @@
 //!   finds the end is the true length, so no race pushes a site past its limit.
 //! * A reset sets all counts to 0. Nodes with count 0 are free and taken in order, so that the values
 //!   stand in the order of their appearance since the reset, as in libgcov's new list.
-//! * In the image's own sites the number of events is not counted, which would double the work of
+//! * In sites of images that have this runtime, as far as it is known, the number of events is not counted, which would double the work of
 //!   the atomic form: it is the sum of the counts, and of the events in no node.
 //! * In the atomic form a node whose value is being replaced says so in its count, and a walker that
 //!   raced with a replacement takes its increment back. So no value ever gets another's events but by
@@ -39,7 +39,7 @@ mod tests;
 
 pub use content::{List, Pairs};
 
-use super::nodes::{Node, Nodes};
+use super::nodes::{INDEXES, NODES, Node, Nodes};
 use super::{Atomic, Plain, Update};
 use crate::raw::gcov::site::{REPLACING, SUMMED, Shape};
 use crate::runtime::atomic::{AtomicI64, AtomicPtr, Ordering};
@@ -87,6 +87,16 @@ fn take_back(node: &Node) {
     let _ = node.count.fetch_update(Ordering::AcqRel, Ordering::Relaxed, less);
 }
 
+/// Whose a site is that this image's profiler counts.
+pub enum Owner<const N: usize = NODES, const I: usize = INDEXES> {
+    /// This image's.
+    Here,
+    /// Of an image whose sites must lead to these nodes, its own.
+    There(&'static Nodes<N, I>),
+    /// Of an image that may have other profilers, libgcov's even.
+    Unknown,
+}
+
 /// The three counters of a site.
 #[repr(C)]
 pub struct Counters {
@@ -120,18 +130,18 @@ impl<'c> LiveSite<'c> {
         Self(counters)
     }
 
-    /// Counts an event with this value. `owns` says whether something at an address is of this image.
+    /// Counts an event with this value. `nodes` are this image's, `owner` says whose a site's address is.
     #[inline(always)]
     pub fn count<U: NodeUpdate, const N: usize, const I: usize>(
         self,
         value: i64,
         nodes: &Nodes<N, I>,
-        owns: fn(usize) -> bool,
+        owner: fn(usize) -> Owner<N, I>,
     ) {
         if self.0.first.load(Ordering::Relaxed) < SUMMED
             || !self.known(value, nodes).is_some_and(|node| U::hit(node, value))
         {
-            self.count_slowly(value, nodes, U::SHARED, owns);
+            self.count_slowly(value, nodes, U::SHARED, owner);
         }
     }
 

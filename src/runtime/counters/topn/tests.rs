@@ -6,8 +6,14 @@ use std::vec::Vec;
 
 use super::*;
 
-const OWNED: fn(usize) -> bool = |_| true;
-const ANOTHERS: fn(usize) -> bool = |_| false;
+/// Owners of the sites.
+fn ours<const N: usize>(_: usize) -> Owner<N, 2> {
+    Owner::Here
+}
+
+fn another_s<const N: usize>(_: usize) -> Owner<N, 2> {
+    Owner::Unknown
+}
 
 fn counters() -> Counters {
     let (first, shape) = (AtomicI64::new(0), AtomicI64::new(0));
@@ -43,7 +49,7 @@ fn count<U: NodeUpdate, const N: usize>(
     nodes: &Nodes<N, 2>,
     values: impl IntoIterator<Item = i64>,
 ) {
-    values.into_iter().for_each(|value| site(counters).count::<U, _, _>(value, nodes, OWNED));
+    values.into_iter().for_each(|value| site(counters).count::<U, _, _>(value, nodes, ours));
 }
 
 #[test]
@@ -100,7 +106,7 @@ fn a_full_region_drops_and_counts() {
 fn sites_of_others_are_counted_as_libgcov_does() {
     let (counters, nodes) = (counters(), region::<100>());
     for value in (0..80).chain(0..10) {
-        site(&counters).count::<Atomic, _, _>(value, &nodes, ANOTHERS);
+        site(&counters).count::<Atomic, _, _>(value, &nodes, another_s);
     }
     assert_eq!(counters.first.load(Ordering::Relaxed), 90);
     assert_eq!((total(&counters), kept(&counters)[20]), (90, (4, 2)));

@@ -1,0 +1,53 @@
+/* Calls by pointer between a program and its library, which is this file, too: few targets, many, and
+ * more than a site can hold. */
+#include <signal.h>
+#include <string.h>
+
+typedef int function(int);
+int library_calls(function *const *table, int targets, int rounds);
+function *const *library_table(void);
+
+#define CALLEE(n) static int f##n(int x) { return x + n; }
+#define FOUR(of, n) of(n##0) of(n##1) of(n##2) of(n##3)
+#define SIXTEEN(of, n) FOUR(of, n##0) FOUR(of, n##1) FOUR(of, n##2) FOUR(of, n##3)
+#define ALL(of) SIXTEEN(of, 10) SIXTEEN(of, 11) SIXTEEN(of, 12) SIXTEEN(of, 13) SIXTEEN(of, 20)
+#define POINTER(n) f##n,
+ALL(CALLEE)
+static function *const table[] = {ALL(POINTER)};
+
+__attribute__((always_inline)) static inline int calls(function *const *table, int targets, int rounds)
+{
+    int sum = 0;
+    for (int i = 0; i < rounds; i++)
+        sum += table[i * i % 1009 % targets](i);
+    return sum;
+}
+
+#ifdef LIBRARY
+__attribute__((noinline)) int library_calls(function *const *table, int targets, int rounds)
+{
+    if (targets < 4)
+        return calls(table, targets, rounds);
+    if (targets < 60)
+        return calls(table, targets, rounds);
+    return calls(table, targets, rounds);
+}
+
+function *const *library_table(void) { return table; }
+#else
+__attribute__((noinline)) int program_calls(function *const *table, int rounds)
+{
+    return calls(table, 3, rounds) + calls(table, 30, rounds) + calls(table, 80, rounds);
+}
+
+int main(int argc, char **argv)
+{
+    int sum = program_calls(library_table(), 5000);
+    sum += library_calls(table, 3, 5000);
+    sum += library_calls(table, 30, 5000);
+    sum += library_calls(table, 80, 5000);
+    if (argc > 1 && !strcmp(argv[1], "kill"))
+        raise(SIGKILL);
+    return sum == 1;
+}
+#endif
