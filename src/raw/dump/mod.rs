@@ -17,6 +17,7 @@ use super::layout::{ModuleRecord, Sums};
 use super::merge::{Pair, Site};
 
 pub use check::{check, sections};
+pub use parse::Unreadable;
 
 /// All modules of one file.
 #[derive(Clone, Debug, Default)]

@@ -1,9 +1,11 @@
 //! From the bytes of a file to a [`Dump`].
+//!
+//! The file is gone through once, section by section; of what has been decoded nothing is kept but the
+//! dump.
 
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use zerocopy::FromBytes;
 
@@ -12,50 +14,52 @@ use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE, SiteHead};
 use crate::raw::gcov::{FunctionRecord, Kind, ObjectRecord, Rule, Rules, Version};
 use crate::raw::layout::{
     ABI_GCOV, BUILD_ID_CAPACITY, MAX_SECTION, ModuleRecord, SectionKind, Signature, SumsRecord,
+    Word,
 };
 use crate::raw::merge::Pair;
-use crate::raw::reader::{Contradiction, Damage, Defect, Failure, Reader};
+use crate::raw::reader::{Contradiction, Damage, Defect, Failure, Reader, Source};
+
+/// Why a dump could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreadable<E> {
+    /// The source failed.
+    System(E),
+    /// The bytes are wrong.
+    Damaged(Damage),
+}
 
 impl Dump {
     /// Reads a dump, the first defect of which is an error.
     pub fn parse(bytes: &[u8]) -> Result<Self, Damage> {
+        Self::read(bytes, bytes.len() as u64).map_err(|Unreadable::Damaged(damage)| damage)
+    }
+
+    /// Reads a dump of so many bytes, about, the first defect of which is an error.
+    pub fn read<R: Source>(source: R, length: u64) -> Result<Self, Unreadable<R::Error>> {
         let mut buffer = boxed_buffer();
-        let mut reader = Reader::new(bytes, &mut buffer);
-        dump(&mut reader, bytes.len()).map_err(|_| reader.damage())
+        let mut reader = Reader::new(source, &mut buffer);
+        dump(&mut reader, length).map_err(|failure| match failure {
+            Failure::System(error) => Unreadable::System(error),
+            Failure::Damaged => Unreadable::Damaged(reader.damage()),
+        })
     }
 }
 
-fn dump(
-    reader: &mut Reader<'_, &[u8]>,
-    length: usize,
-) -> Result<Dump, Failure<core::convert::Infallible>> {
+fn dump<R: Source>(reader: &mut Reader<'_, R>, length: u64) -> Result<Dump, Failure<R::Error>> {
     reader.start()?;
     let mut modules = Vec::new();
-    let mut open: Option<Streams> = None;
     loop {
         let section = reader.next_section()?;
-        match (section.kind, open.take()) {
-            (SectionKind::Module, None) => {
-                let left = length.saturating_sub(section.offset as usize);
-                open = Some(Streams::new(section.offset, reader.module()?, left));
+        match section.kind {
+            SectionKind::Module => {
+                let record = reader.module()?;
+                let left = length.saturating_sub(section.offset) as usize;
+                let streams = Streams { reader, offset: section.offset, at: section.kind };
+                modules.push(streams.module(record, left)?);
             }
-            (SectionKind::End, None) => {
+            SectionKind::End => {
                 let last_live = reader.end(modules.len() as u64)?;
                 return Ok(Dump { modules, last_live });
-            }
-            (SectionKind::Sums, Some(streams)) => {
-                let (offset, sums) = (streams.offset, reader.sums()?);
-                match streams.decode(&sums) {
-                    Ok(module) => modules.push(module),
-                    Err(what) => return reader.fail(offset, Defect::Record(what)),
-                }
-            }
-            (SectionKind::Module | SectionKind::End, Some(_)) => {
-                return reader.unexpected(Some(SectionKind::Sums));
-            }
-            (kind, Some(mut streams)) if kind as u32 >= streams.last as u32 => {
-                streams.add(kind, reader.payload());
-                open = Some(streams);
             }
             _ => return reader.unexpected(None),
         }
@@ -67,169 +71,189 @@ fn boxed_buffer() -> Box<[u8; MAX_SECTION]> {
     buffer.try_into().unwrap_or_else(|_| Box::new([0; MAX_SECTION]))
 }
 
-/// The sections of a module, joined by kind.
-struct Streams {
+/// What follows a MODULE section: sections of the same kind are one stream.
+struct Streams<'r, 'b, R> {
+    reader: &'r mut Reader<'b, R>,
+    /// Where the MODULE section stands, which is named when the records of the module are wrong.
     offset: u64,
-    record: ModuleRecord,
-    last: SectionKind,
-    strings: Vec<u8>,
-    objects: Vec<u8>,
-    functions: Vec<i64>,
+    /// Kind of the section that the reader has.
+    at: SectionKind,
 }
 
-impl Streams {
-    /// Streams that are no longer than what is left of the file.
-    fn new(offset: u64, record: ModuleRecord, left: usize) -> Self {
-        Self {
-            offset,
-            record,
-            last: SectionKind::Module,
-            strings: Vec::new(),
-            objects: Vec::new(),
-            functions: Vec::with_capacity(left / size_of::<i64>()),
-        }
-    }
-
-    fn add(&mut self, kind: SectionKind, payload: &[u8]) {
-        self.last = kind;
-        match kind {
-            SectionKind::Strings => self.strings.extend_from_slice(payload),
-            SectionKind::Objects => self.objects.extend_from_slice(payload),
-            SectionKind::Functions => extend_words(&mut self.functions, payload),
-            SectionKind::Module | SectionKind::Sums | SectionKind::End => {}
-        }
-    }
-
-    fn decode(mut self, found: &SumsRecord) -> Result<Module, Contradiction> {
-        let record = self.record;
+impl<R: Source> Streams<'_, '_, R> {
+    /// Reads a module, for which so many bytes are left.
+    fn module(mut self, record: ModuleRecord, left: usize) -> Result<Module, Failure<R::Error>> {
+        self.next()?;
+        let strings = self.bytes(SectionKind::Strings)?;
+        let objects = self.bytes(SectionKind::Objects)?;
         if record.identity.abi != ABI_GCOV {
-            return Err(Contradiction::Abi);
+            return self.wrong(Contradiction::Abi);
         }
         if record.identity.build_id_length as usize > BUILD_ID_CAPACITY {
-            return Err(Contradiction::BuildId);
+            return self.wrong(Contradiction::BuildId);
         }
-        let strings = record.strings_length as usize;
-        if strings.next_multiple_of(8) != self.strings.len() {
-            return Err(Contradiction::Strings);
+        let length = record.strings_length as usize;
+        if length.next_multiple_of(8) != strings.len() {
+            return self.wrong(Contradiction::Strings);
         }
-        self.strings.truncate(strings);
-        let path = self.string(0, record.path_length)?;
-        let mut walk = Walk::new(&self);
-        let objects = walk.objects()?;
-        let Walk { functions, words, numbers, counters, sites, pairs, signature, .. } = walk;
-        if functions.len() != record.identity.functions as usize || !words.is_empty() {
-            return Err(Contradiction::Functions);
-        }
-        if counters.len() as u64 != found.counters {
-            return Err(Contradiction::Counters);
-        }
-        if sites.len() as u64 != found.sites {
-            return Err(Contradiction::Sites);
-        }
-        if signature.value() != record.identity.signature {
-            return Err(Contradiction::Signature);
-        }
-        let sums = found.sums;
-        Ok(Module { record, sums, path, objects, functions, numbers, counters, sites, pairs })
+        let strings = strings.get(..length).unwrap_or_default();
+        let Some(path) = string(strings, 0, record.path_length) else {
+            return self.wrong(Contradiction::Path);
+        };
+        let mut walk = Walk::new(self, record, strings, left);
+        let objects = walk.objects(&objects)?;
+        walk.finish(path, objects)
     }
 
-    fn string(&self, offset: u32, length: u32) -> Result<Vec<u8>, Contradiction> {
-        let start = offset as usize;
-        let bytes = self.strings.get(start..start.saturating_add(length as usize));
-        bytes.map(<[u8]>::to_vec).ok_or(Contradiction::Path)
+    /// Goes to the next section.
+    fn next(&mut self) -> Result<(), Failure<R::Error>> {
+        let before = self.at;
+        self.at = self.reader.next_section()?.kind;
+        match self.at {
+            SectionKind::Module | SectionKind::End => {
+                self.reader.unexpected(Some(SectionKind::Sums))
+            }
+            kind if (kind as u32) < before as u32 => self.reader.unexpected(None),
+            _ => Ok(()),
+        }
     }
+
+    /// A stream of bytes, empty if there is none.
+    fn bytes(&mut self, kind: SectionKind) -> Result<Vec<u8>, Failure<R::Error>> {
+        let mut bytes = Vec::new();
+        while self.at == kind {
+            bytes.extend_from_slice(self.reader.payload());
+            self.next()?;
+        }
+        Ok(bytes)
+    }
+
+    /// The next words of FUNCTIONS: at least one, and no more than `most`.
+    fn words(&mut self, most: usize) -> Result<&[Word], Failure<R::Error>> {
+        while self.at != SectionKind::Functions || !self.reader.has_untaken_words() {
+            if self.at == SectionKind::Sums {
+                return self.wrong(Contradiction::Functions);
+            }
+            self.next()?;
+        }
+        self.reader.words(SectionKind::Functions, most)
+    }
+
+    fn word(&mut self) -> Result<i64, Failure<R::Error>> {
+        Ok(self.words(1)?.first().map_or(0, |&word| i64::from_ne_bytes(word)))
+    }
+
+    /// Takes so many words of FUNCTIONS.
+    fn take(
+        &mut self,
+        mut number: usize,
+        mut take: impl FnMut(&[Word]),
+    ) -> Result<(), Failure<R::Error>> {
+        while number > 0 {
+            let words = self.words(number)?;
+            number -= words.len();
+            take(words);
+        }
+        Ok(())
+    }
+
+    /// Goes behind FUNCTIONS, of which nothing may be left; gives SUMS.
+    fn sums(&mut self) -> Result<SumsRecord, Failure<R::Error>> {
+        while self.at != SectionKind::Sums {
+            if self.at == SectionKind::Functions && self.reader.has_untaken_words() {
+                return self.wrong(Contradiction::Functions);
+            }
+            self.next()?;
+        }
+        self.reader.sums()
+    }
+
+    fn wrong<T>(&mut self, what: Contradiction) -> Result<T, Failure<R::Error>> {
+        self.reader.fail(self.offset, Defect::Record(what))
+    }
+}
+
+fn string(strings: &[u8], offset: u32, length: u32) -> Option<Vec<u8>> {
+    let start = offset as usize;
+    strings.get(start..start.saturating_add(length as usize)).map(<[u8]>::to_vec)
 }
 
 /// Takes the functions of object after object from the streams.
-struct Walk<'s> {
-    streams: &'s Streams,
-    /// What is left of FUNCTIONS.
-    words: &'s [i64],
+struct Walk<'r, 'b, 's, R> {
+    streams: Streams<'r, 'b, R>,
+    record: ModuleRecord,
+    strings: &'s [u8],
+    /// Bytes taken of STRINGS.
+    taken: u32,
     functions: Vec<Function>,
     numbers: Vec<u32>,
     counters: Vec<i64>,
     sites: Vec<SiteSpan>,
     pairs: Vec<Pair>,
-    /// Bytes taken of STRINGS.
-    strings: u32,
     signature: Signature,
 }
 
-impl<'s> Walk<'s> {
-    fn new(streams: &'s Streams) -> Self {
-        let words = &streams.functions[..];
+impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
+    fn new(
+        streams: Streams<'r, 'b, R>,
+        record: ModuleRecord,
+        strings: &'s [u8],
+        left: usize,
+    ) -> Self {
         // As many as there are, or as there can be: the record is not to be trusted yet.
-        let functions = size_of_val(words) / size_of::<FunctionRecord>();
-        let functions = functions.min(streams.record.identity.functions as usize);
+        let functions = left / size_of::<FunctionRecord>();
+        let functions = functions.min(record.identity.functions as usize);
+        let words = left / size_of::<Word>() - 2 * functions;
         Self {
             streams,
-            words,
+            record,
+            strings,
+            taken: record.path_length,
             functions: Vec::with_capacity(functions),
-            numbers: Vec::with_capacity(words.len() - functions),
-            counters: Vec::with_capacity(words.len() - functions),
+            numbers: Vec::new(),
+            counters: Vec::with_capacity(words),
             sites: Vec::new(),
             pairs: Vec::new(),
-            strings: streams.record.path_length,
-            signature: Signature::of(&streams.record.identity),
+            signature: Signature::of(&record.identity),
         }
     }
 
-    fn objects(&mut self) -> Result<Vec<Object>, Contradiction> {
-        let records = self.streams.objects.chunks(size_of::<ObjectRecord>());
-        if records.len() != self.streams.record.identity.objects as usize {
-            return Err(Contradiction::Objects);
+    fn objects(&mut self, records: &[u8]) -> Result<Vec<Object>, Failure<R::Error>> {
+        let records = records.chunks(size_of::<ObjectRecord>());
+        if records.len() != self.record.identity.objects as usize {
+            return self.wrong(Contradiction::Objects);
         }
         records.map(|bytes| self.object(bytes)).collect()
     }
 
-    fn object(&mut self, bytes: &[u8]) -> Result<Object, Contradiction> {
-        let record = ObjectRecord::read_from_bytes(bytes).map_err(|_| Contradiction::Objects)?;
+    fn object(&mut self, bytes: &[u8]) -> Result<Object, Failure<R::Error>> {
+        let Ok(record) = ObjectRecord::read_from_bytes(bytes) else {
+            return self.wrong(Contradiction::Objects);
+        };
         let rules = Rules(record.rules);
         if !rules.is_valid() {
-            return Err(Contradiction::Rule);
+            return self.wrong(Contradiction::Rule);
         }
         // One behind the other, so that all paths together are no longer than STRINGS.
-        if record.path_offset != self.strings {
-            return Err(Contradiction::Path);
-        }
-        let path = self.streams.string(record.path_offset, record.path_length)?;
-        self.strings = self.strings.wrapping_add(record.path_length);
+        let path = string(self.strings, record.path_offset, record.path_length);
+        let Some(path) = path.filter(|_| record.path_offset == self.taken) else {
+            return self.wrong(Contradiction::Path);
+        };
+        self.taken = self.taken.wrapping_add(record.path_length);
         self.signature.object(&record, &path);
         let version = Version(record.version);
-        let functions = self.functions(record.functions, version, rules)?;
-        Ok(Object {
-            path,
-            version,
-            stamp: record.stamp,
-            checksum: record.checksum,
-            rules,
-            functions,
-        })
-    }
-
-    fn functions(
-        &mut self,
-        number: u32,
-        version: Version,
-        rules: Rules,
-    ) -> Result<Range<usize>, Contradiction> {
         let first = self.functions.len();
-        for _ in 0..number {
+        for _ in 0..record.functions {
             let function = self.function(version, rules)?;
             self.functions.push(function);
         }
-        Ok(first..self.functions.len())
+        let functions = first..self.functions.len();
+        let (stamp, checksum) = (record.stamp, record.checksum);
+        Ok(Object { path, version, stamp, checksum, rules, functions })
     }
 
-    fn function(&mut self, version: Version, rules: Rules) -> Result<Function, Contradiction> {
-        let head = self.words;
-        let (record, kinds) = self.record(rules)?;
-        let numbers =
-            self.take(kinds.clone().count().div_ceil(2)).ok_or(Contradiction::Functions)?;
-        if self.streams.record.identity.build_id().is_empty() {
-            let head = head.iter().take(2 + numbers.len());
-            head.for_each(|&word| self.signature.word(word as u64));
-        }
+    fn function(&mut self, version: Version, rules: Rules) -> Result<Function, Failure<R::Error>> {
+        let (record, kinds, announced) = self.head(rules)?;
         let function = Function {
             record,
             rules,
@@ -237,54 +261,71 @@ impl<'s> Walk<'s> {
             counters: self.counters.len(),
             sites: self.sites.len(),
         };
-        let halves = |&word: &i64| -> [u32; 2] { zerocopy::transmute!(word) };
-        let mut numbers = numbers.iter().flat_map(halves);
+        let mut announced = announced.iter().copied();
         for (_, rule) in kinds {
-            let number = numbers.next().filter(|&number| number > 0).ok_or(Contradiction::Head)?;
+            let Some(number) = announced.next().filter(|&number| number > 0) else {
+                return self.wrong(Contradiction::Head);
+            };
             let number = self.values(version, rule, number)?;
             self.numbers.push(number);
         }
         // The padding.
-        if numbers.any(|number| number > 0) {
-            return Err(Contradiction::Head);
+        if announced.any(|number| number > 0) {
+            return self.wrong(Contradiction::Head);
         }
         Ok(function)
     }
 
-    /// The fixed part of a head, and the kinds of counters that follow.
-    fn record(
+    /// The head of a function: its fixed part, its kinds of counters, and their numbers.
+    fn head(
         &mut self,
         rules: Rules,
-    ) -> Result<(FunctionRecord, impl Iterator<Item = (Kind, Rule)> + Clone + use<>), Contradiction>
-    {
-        let words = self.take(2).and_then(|words| words.first_chunk::<2>());
-        let record: FunctionRecord =
-            words.map(|&words| zerocopy::transmute!(words)).ok_or(Contradiction::Functions)?;
+    ) -> Result<
+        (
+            FunctionRecord,
+            impl Iterator<Item = (Kind, Rule)> + use<R>,
+            heapless::Vec<u32, { Rules::SLOTS }>,
+        ),
+        Failure<R::Error>,
+    > {
+        let words = [self.streams.word()?, self.streams.word()?];
+        let record: FunctionRecord = zerocopy::transmute!(words);
         let kinds = rules.iter().filter(move |(kind, _)| record.flags & kind.bit() != 0);
         let known = kinds.clone().fold(FunctionRecord::ABSENT, |bits, (kind, _)| bits | kind.bit());
         let absent = record.flags & FunctionRecord::ABSENT != 0;
         if record.flags & !known != 0 || absent && record.flags != FunctionRecord::ABSENT {
-            return Err(Contradiction::Head);
+            return self.wrong(Contradiction::Head);
         }
-        Ok((record, kinds))
-    }
-
-    fn take(&mut self, number: usize) -> Option<&'s [i64]> {
-        let (taken, rest) = self.words.split_at_checked(number)?;
-        self.words = rest;
-        Some(taken)
+        let is_signed = self.record.identity.build_id().is_empty();
+        let mut sign = |word: i64| _ = is_signed.then(|| self.signature.word(word as u64));
+        words.into_iter().for_each(&mut sign);
+        let mut numbers = heapless::Vec::new();
+        for _ in 0..kinds.clone().count().div_ceil(2) {
+            let word = self.streams.word()?;
+            sign(word);
+            let halves: [u32; 2] = zerocopy::transmute!(word);
+            let _ = numbers.extend_from_slice(&halves);
+        }
+        Ok((record, kinds, numbers))
     }
 
     /// Takes the counts of one kind; gives the number of counters or sites.
-    fn values(&mut self, version: Version, rule: Rule, number: u32) -> Result<u32, Contradiction> {
+    fn values(
+        &mut self,
+        version: Version,
+        rule: Rule,
+        number: u32,
+    ) -> Result<u32, Failure<R::Error>> {
+        let Self { streams, counters, .. } = self;
         if rule != Rule::TopN {
-            let counters = self.take(number as usize).ok_or(Contradiction::Functions)?;
-            self.counters.extend_from_slice(counters);
+            streams.take(number as usize, |words| {
+                counters.extend(words.iter().map(|&word| i64::from_ne_bytes(word)));
+            })?;
             return Ok(number);
         }
         let stride = if version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE } as u32;
         if !number.is_multiple_of(stride) {
-            return Err(Contradiction::SiteCounters);
+            return self.wrong(Contradiction::SiteCounters);
         }
         for _ in 0..number / stride {
             self.site()?;
@@ -292,21 +333,50 @@ impl<'s> Walk<'s> {
         Ok(number / stride)
     }
 
-    fn site(&mut self) -> Result<(), Contradiction> {
-        let mut words = |number| self.take(number).ok_or(Contradiction::Functions);
-        let &[total, head] = words(2)? else { return Err(Contradiction::Functions) };
-        let SiteHead { pairs, has_error } =
-            SiteHead::from_word(head).ok_or(Contradiction::Values)?;
-        let error = words(usize::from(has_error))?.first().copied().unwrap_or(0);
-        let words = words(2 * pairs)?.as_chunks().0;
-        let first = self.pairs.len();
-        self.pairs.extend(words.iter().map(|&[value, count]| Pair { value, count }));
-        self.sites.push(SiteSpan { total, error, pairs: first..self.pairs.len() });
+    fn site(&mut self) -> Result<(), Failure<R::Error>> {
+        let Self { streams, pairs, sites, .. } = self;
+        let (total, head) = (streams.word()?, streams.word()?);
+        let Some(head) = SiteHead::from_word(head) else {
+            return self.wrong(Contradiction::Values);
+        };
+        let error = if head.has_error { streams.word()? } else { 0 };
+        let first = pairs.len();
+        // A section may end between a value and its count.
+        let mut value = None;
+        streams.take(2 * head.pairs, |words| {
+            for word in words.iter().map(|&word| i64::from_ne_bytes(word)) {
+                match value.take() {
+                    None => value = Some(word),
+                    Some(value) => pairs.push(Pair { value, count: word }),
+                }
+            }
+        })?;
+        sites.push(SiteSpan { total, error, pairs: first..pairs.len() });
         Ok(())
     }
-}
 
-fn extend_words(words: &mut Vec<i64>, payload: &[u8]) {
-    let (chunks, _) = payload.as_chunks::<8>();
-    words.extend(chunks.iter().map(|&chunk| i64::from_ne_bytes(chunk)));
+    /// Takes SUMS, with which everything must agree.
+    fn finish(mut self, path: Vec<u8>, objects: Vec<Object>) -> Result<Module, Failure<R::Error>> {
+        let found = self.streams.sums()?;
+        if self.functions.len() != self.record.identity.functions as usize {
+            return self.wrong(Contradiction::Functions);
+        }
+        if self.counters.len() as u64 != found.counters {
+            return self.wrong(Contradiction::Counters);
+        }
+        if self.sites.len() as u64 != found.sites {
+            return self.wrong(Contradiction::Sites);
+        }
+        if self.signature.value() != self.record.identity.signature {
+            return self.wrong(Contradiction::Signature);
+        }
+        let Self { record, functions, numbers, mut counters, sites, pairs, .. } = self;
+        counters.shrink_to_fit();
+        let sums = found.sums;
+        Ok(Module { record, sums, path, objects, functions, numbers, counters, sites, pairs })
+    }
+
+    fn wrong<T>(&mut self, what: Contradiction) -> Result<T, Failure<R::Error>> {
+        self.streams.wrong(what)
+    }
 }
