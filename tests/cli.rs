@@ -4,7 +4,7 @@
 mod harness;
 mod programs;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -221,7 +221,7 @@ fn merge_does_as_the_runtime() {
 
 /// A section may end anywhere: in the head of a function, between a value and its count.
 #[test]
-fn the_runtime_adds_to_sections_of_any_length() {
+fn sections_have_any_length() {
     let shop = Workshop::new();
     shop.program("everything.c");
     shop.compile("everything.c", &["-fno-pie"]);
@@ -232,11 +232,30 @@ fn the_runtime_adds_to_sections_of_any_length() {
     let twice = shop.read("prog.csraw");
     let cut =
         [in_sections_of::<80>(&once), in_sections_of::<88>(&once), in_sections_of::<96>(&once)];
-    for once in cut {
-        shop.write("prog.csraw", once);
+    for cut in cut {
+        shop.write("prog.csraw", &cut);
+        shop.tool_output(&["merge", "prog.csraw", "-o", "whole.csraw"]);
+        assert_eq!(shop.read("whole.csraw"), once);
         shop.run("prog", &["500"]);
         assert_eq!(shop.read("prog.csraw"), twice);
     }
+}
+
+/// Nor need a dump come at once.
+#[test]
+fn a_dump_through_a_pipe() {
+    let shop = ran();
+    succeed(shop.command("mkfifo").arg("pipe"));
+    let dump = shop.read("prog.csraw");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut pipe = File::options().write(true).open(shop.path("pipe")).unwrap();
+            dump.chunks(1013).for_each(|chunk| pipe.write_all(chunk).unwrap());
+        });
+        shop.tool_output(&["merge", "pipe", "-o", "through.csraw"]);
+    });
+    shop.tool_output(&["merge", "prog.csraw", "-o", "merged.csraw"]);
+    assert_eq!(shop.read("through.csraw"), shop.read("merged.csraw"));
 }
 
 /// The same dump in sections that are no longer than this, headers and all.

@@ -14,7 +14,7 @@ use super::error::{Context, Error, Result};
 use super::input::{Decoded, Format, Input};
 use super::names::warn_of_ambiguous;
 use super::notes::{Files, Found, Missing, Places, display};
-use super::output::{self, Content, Ready};
+use super::output::{self, Content, Out, Ready};
 use super::profile_format::{ProfileFormat, Reader, Target};
 use super::{Outcome, input, sum, warn};
 use crate::convert::workers::Workers;
@@ -132,7 +132,7 @@ enum Inlining {
 impl Convert {
     pub fn run(&self) -> Result<Outcome> {
         input::refuse_twice(self.inputs.iter().map(|path| &**path))?;
-        let read = |path: &PathBuf| Input::read(path);
+        let read = |path: &PathBuf| Input::open(path);
         let inputs = || self.inputs.iter().map(read).collect::<Result<Vec<Input>>>();
         let to = match self.to {
             None => None,
@@ -217,7 +217,7 @@ impl Convert {
         let ready = Cores.map(&objects, |(recorded, object)| {
             let moved = self.sources.places.moved(recorded);
             let place = convert::gcda::place(&moved, prefix, self.strip);
-            let ready = Ready::new(display(&place), &object.to_bytes())?;
+            let ready = Ready::new(display(&place), &|out| object.write_to(Out(out)))?;
             Ok((place, ready))
         });
         self.put_in_place(ready.into_iter().collect::<Result<_>>()?)?;

@@ -1,7 +1,8 @@
 //! Files to be read: dumps and profiles, told apart by what is in them.
 
 use std::fmt::Display;
-use std::io::Read;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
@@ -12,9 +13,10 @@ use crate::formats::afdo_v1_v3::rules::{Names, Rules};
 use crate::formats::words::Words;
 use crate::formats::{Findings, Found, Kind, afdo_v1_v3, afdo_v4, afdo_v4_text};
 use crate::profile::{Profile, Summary};
-use crate::raw::dump::Dump;
+use crate::raw::dump::{Dump, Unreadable};
 use crate::raw::layout::MAGIC as DUMP_MAGIC;
 use crate::raw::live;
+use crate::raw::reader::Source;
 
 /// Larger words behind the magic that AutoFDO shares with `.gcda` files are versions of compilers.
 const LARGEST_VERSION: u32 = 0xffff;
@@ -23,10 +25,12 @@ const LARGEST_VERSION: u32 = 0xffff;
 pub struct Input {
     /// Its name for messages.
     pub name: PathBuf,
-    /// What is in it.
+    /// What is in it; no more than the beginning of a dump that was [opened](Self::open).
     pub bytes: Vec<u8>,
     /// What kind of file it is.
     pub format: Format,
+    /// The dump, if it was decoded while it was read.
+    pub(super) dump: Option<Dump>,
 }
 
 /// A profile that has been read.
@@ -132,11 +136,63 @@ pub fn read(path: &Path) -> Result<(PathBuf, Vec<u8>)> {
     Ok((PathBuf::from("standard input"), bytes))
 }
 
+/// A dump that is decoded while it is read.
+struct Stream<'f> {
+    /// What has been read of it to know what it is.
+    beginning: &'f [u8],
+    file: &'f File,
+}
+
+impl Source for Stream<'_> {
+    type Error = std::io::Error;
+
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let Ok(mut length) = Source::read(&mut self.beginning, into);
+        let all = into.len();
+        let mut rest = self.file.take((all - length) as u64);
+        while length < all {
+            match rest.read(&mut into[length..]) {
+                Ok(0) => break,
+                Ok(more) => length += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(length)
+    }
+}
+
 impl Input {
     /// Reads a file; `-` is standard input. Files are not mapped into memory, which needs unsafe code
     /// and kills the process when another one cuts the file short.
     pub fn read(path: &Path) -> Result<Self> {
         let (name, bytes) = read(path)?;
+        Self::of(name, bytes)
+    }
+
+    /// Reads a file, of a dump no more than what is in it.
+    pub fn open(path: &Path) -> Result<Self> {
+        if path.as_os_str() == "-" {
+            return Self::read(path);
+        }
+        let mut file = File::open(path).map_err(|error| missing(path, error))?;
+        let mut bytes = Vec::new();
+        (&file).take(DUMP_MAGIC.len() as u64).read_to_end(&mut bytes).about(path)?;
+        if Format::of(&bytes) != Some(Format::Dump) {
+            file.read_to_end(&mut bytes).about(path)?;
+            return Self::of(path.to_owned(), bytes);
+        }
+        let length = file.metadata().about(path)?.len();
+        warn_of_live_files(path);
+        let dump = Dump::read(Stream { beginning: &bytes, file: &file }, length);
+        let dump = dump.map_err(|error| match error {
+            Unreadable::System(error) => Error::about(path, error),
+            Unreadable::Damaged(damage) => Error::about(path, damage),
+        })?;
+        Ok(Self { name: path.to_owned(), bytes, format: Format::Dump, dump: Some(dump) })
+    }
+
+    fn of(name: PathBuf, bytes: Vec<u8>) -> Result<Self> {
         if bytes.is_empty() {
             return Err(Error::about(name, "0x0: the file is empty"));
         }
@@ -146,9 +202,9 @@ impl Input {
         match Format::of(&bytes) {
             Some(Format::Dump) => {
                 warn_of_live_files(&name);
-                Ok(Self { name, bytes, format: Format::Dump })
+                Ok(Self { name, bytes, format: Format::Dump, dump: None })
             }
-            Some(format) => Ok(Self { name, bytes, format }),
+            Some(format) => Ok(Self { name, bytes, format, dump: None }),
             None => Err(Error::about(name, unknown(&bytes))),
         }
     }
@@ -159,7 +215,7 @@ impl Input {
         if dump.modules.is_empty() {
             return Err(Error::about(name, "its counts have been added to the dump"));
         }
-        Ok(Self { name, bytes: dump.to_bytes(), format: Format::Dump })
+        Ok(Self { name, bytes: dump.to_bytes(), format: Format::Dump, dump: None })
     }
 
     /// The dump in it; profiles are an error.
@@ -211,8 +267,8 @@ impl Input {
     }
 
     /// The dump in it, and no longer the file.
-    pub fn into_dump(self) -> Result<Dump> {
-        self.dump()
+    pub fn into_dump(mut self) -> Result<Dump> {
+        self.dump.take().map_or_else(|| self.dump(), Ok)
     }
 
     /// The profile in it, and no longer the file.

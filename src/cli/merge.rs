@@ -1,12 +1,13 @@
 //! `countersink merge`.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::prelude::v1::*;
 
 use super::binary::build_id_in;
 use super::error::{Error, Result};
 use super::input::{Format, Input};
-use super::output::{self, Content};
+use super::output::{self, Content, Out};
 use super::profile_format::{Choice, ProfileFormat};
 use super::{Outcome, fold, input, sum};
 use crate::raw::dump::Dump;
@@ -75,30 +76,29 @@ impl Merge {
             let what = "would be added again by the program's next start; use `countersink fold`";
             return Err(Error::about(live, what));
         }
-        let first = Input::read(path)?;
-        let (bytes, content) = match first.format {
+        let output = Some(&*self.output);
+        let first = Input::open(path)?;
+        match first.format {
             Format::Dump if chosen.is_some() => {
-                return Err(Error::new(
-                    "dumps are merged to a dump; `convert` makes a profile of them",
-                ));
+                let what = "dumps are merged to a dump; `convert` makes a profile of them";
+                return Err(Error::new(what));
             }
             Format::Dump => {
                 let mut sum = dumps(weight, first, &inputs[1..])?;
                 keep_builds(&mut sum, &self.build)?;
-                (sum.to_bytes(), Content::Binary)
+                let fill = |out: &mut dyn Write| sum.write_to(Out(out)).map(drop);
+                output::write_with(output, Content::Binary, &fill)?;
             }
             _ if !self.build.is_empty() => {
-                return Err(Error::about(
-                    first.name,
-                    "--build: a profile does not tell builds apart",
-                ));
+                let what = "--build: a profile does not tell builds apart";
+                return Err(Error::about(first.name, what));
             }
             _ => {
                 let format = chosen.unwrap_or_else(|| ProfileFormat::of(&first));
-                sum::file(vec![first], &inputs, format, &self.output)?
+                let (bytes, content) = sum::file(vec![first], &inputs, format, &self.output)?;
+                output::write(output, &bytes, content)?;
             }
-        };
-        output::write(Some(&self.output), &bytes, content)?;
+        }
         Ok(Outcome::Done)
     }
 }
@@ -107,7 +107,7 @@ fn dumps(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> 
     let mut sum = first.into_dump()?;
     sum.scale(weight);
     for &(weight, path) in others {
-        let mut dump = Input::read(path)?.into_dump()?;
+        let mut dump = Input::open(path)?.into_dump()?;
         dump.scale(weight);
         sum.merge(dump);
     }

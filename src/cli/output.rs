@@ -11,6 +11,7 @@ use tempfile::TempPath;
 
 use super::error::{Context, Error, Result};
 use super::names::visible;
+use crate::raw::writer::Sink;
 
 /// Whether output may be shown on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,23 +26,46 @@ const STDOUT: u32 = 1;
 /// As many as the system follows.
 const MOST_LINKS: usize = 40;
 
+/// Writes all of a file, part by part, to where it goes.
+pub type Fill<'f> = &'f dyn Fn(&mut dyn Write) -> std::io::Result<()>;
+
+/// Where a dump or a `.gcda` file goes.
+pub struct Out<'w>(pub &'w mut dyn Write);
+
+impl Sink for Out<'_> {
+    type Error = std::io::Error;
+
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.write_all(bytes)
+    }
+}
+
 /// Writes to a file, or with `-` or none to standard output.
 pub fn write(path: Option<&Path>, bytes: &[u8], content: Content) -> Result<()> {
+    write_with(path, content, &|out| out.write_all(bytes))
+}
+
+/// The same, part by part.
+pub fn write_with(path: Option<&Path>, content: Content, fill: Fill<'_>) -> Result<()> {
     match path {
         Some(path) if path.as_os_str() != "-" && descriptor(path) != Some(STDOUT) => {
-            replace(path, bytes)
+            Ready::new(path, fill)?.put()
         }
         _ if content == Content::Binary && std::io::stdout().is_terminal() => {
             Err(Error::new("binary output to a terminal; choose a file with -o FILE"))
         }
-        _ => print(bytes),
+        _ => print_with(fill),
     }
 }
 
 /// Writes to standard output. A reader that has had enough is no error.
 pub fn print(bytes: &[u8]) -> Result<()> {
+    print_with(&|out| out.write_all(bytes))
+}
+
+fn print_with(fill: Fill<'_>) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+    match fill(&mut stdout).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.about("standard output"),
     }
@@ -71,7 +95,7 @@ fn descriptor(path: &Path) -> Option<u32> {
 /// Puts a file in place of another in one step; missing directories are made. What a symbolic link
 /// points to is replaced, not the link; devices, pipes and what is open already are written to.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    Ready::new(path, bytes)?.put()
+    Ready::new(path, &|out| out.write_all(bytes))?.put()
 }
 
 /// A file whose bytes are on the disk, under another name or still to be written to a device. If it is
@@ -91,20 +115,24 @@ enum Bytes {
 
 impl Ready {
     /// Does all that is likely to fail.
-    pub fn new(path: &Path, bytes: &[u8]) -> Result<Self> {
+    pub fn new(path: &Path, fill: Fill<'_>) -> Result<Self> {
         // Most of many files are plain ones, or new.
         if fs::symlink_metadata(path).map_or(true, |found| found.is_file()) {
-            return Self::beside(path.to_owned(), bytes);
+            return Self::beside(path.to_owned(), fill);
         }
         let is_open = descriptor(path).is_some();
         match (fs::canonicalize(path), fs::metadata(path)) {
             (_, Ok(found)) if found.is_dir() => Err(Error::about(path, "is a directory")),
-            (Ok(target), Ok(found)) if found.is_file() && !is_open => Self::beside(target, bytes),
-            _ => Ok(Self { path: path.to_owned(), bytes: Bytes::Here(bytes.to_owned()) }),
+            (Ok(target), Ok(found)) if found.is_file() && !is_open => Self::beside(target, fill),
+            _ => {
+                let mut bytes = Vec::new();
+                fill(&mut bytes).about(path)?;
+                Ok(Self { path: path.to_owned(), bytes: Bytes::Here(bytes) })
+            }
         }
     }
 
-    fn beside(path: PathBuf, bytes: &[u8]) -> Result<Self> {
+    fn beside(path: PathBuf, fill: Fill<'_>) -> Result<Self> {
         let directory = directory(&path);
         let mut options = File::options();
         options.write(true).create_new(true).mode(permissions(&path).mode());
@@ -119,7 +147,7 @@ impl Ready {
             created => created,
         }
         .about(&path)?;
-        file.as_file_mut().write_all(bytes).about(&path)?;
+        fill(file.as_file_mut()).about(&path)?;
         Ok(Self { path, bytes: Bytes::Beside(file.into_temp_path()) })
     }
 

@@ -6,13 +6,13 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::convert::Infallible;
 
 use crate::formats::gcda::encode::{Encoder, TopN, Words};
 use crate::raw::dump::{Dump, FunctionView, Module, Object, SiteView, Values};
 use crate::raw::gcov::{FunctionRecord, Kind, Rule, Version};
 use crate::raw::layout::Sums;
 use crate::raw::merge::{Pair, Site, counter};
+use crate::raw::writer::Sink;
 
 /// The counters of one object.
 #[derive(Clone, Debug, Default)]
@@ -83,20 +83,18 @@ fn record(view: &FunctionView<'_>) -> FunctionRecord {
 }
 
 impl ObjectCounts<'_> {
-    /// The file.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    /// Writes the file.
+    pub fn write_to<S: Sink>(&self, sink: S) -> Result<(), S::Error> {
+        let blocks = Blocks { sink, block: heapless::Vec::new() };
         if let [part] = self.parts[..] {
-            let Ok(bytes) = encode(part, Bytes(Vec::new()));
-            return bytes.0;
+            return encode(part, blocks)?.end();
         }
         let sums = self.parts.iter().map(|&part| Sum::of(part));
         let add = |older: Sum, mut newer: Sum| {
             newer.merge(&older);
             newer
         };
-        let Some(sum) = sums.reduce(add) else { return Vec::new() };
-        let Ok(bytes) = sum.encode(Bytes(Vec::new()));
-        bytes.0
+        sums.reduce(add).map_or(Ok(()), |sum| sum.encode(blocks)?.end())
     }
 }
 
@@ -204,13 +202,30 @@ impl Counters {
     }
 }
 
-struct Bytes(Vec<u8>);
+/// Bytes of a block, which are written at once.
+const BLOCK: usize = 8 * 1024;
 
-impl Words for Bytes {
-    type Error = Infallible;
+/// Words on their way to where a file goes.
+struct Blocks<S> {
+    sink: S,
+    block: heapless::Vec<u8, BLOCK>,
+}
 
-    fn word(&mut self, word: u32) -> Result<(), Infallible> {
-        self.0.extend_from_slice(&word.to_ne_bytes());
+impl<S: Sink> Blocks<S> {
+    fn end(mut self) -> Result<(), S::Error> {
+        self.sink.write(&self.block)
+    }
+}
+
+impl<S: Sink> Words for Blocks<S> {
+    type Error = S::Error;
+
+    fn word(&mut self, word: u32) -> Result<(), S::Error> {
+        if self.block.is_full() {
+            self.sink.write(&self.block)?;
+            self.block.clear();
+        }
+        let _ = self.block.extend_from_slice(&word.to_ne_bytes());
         Ok(())
     }
 }

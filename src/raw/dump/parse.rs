@@ -11,7 +11,7 @@ use zerocopy::FromBytes;
 
 use super::{Dump, Function, Module, Object, SiteSpan};
 use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE, SiteHead};
-use crate::raw::gcov::{FunctionRecord, Kind, ObjectRecord, Rule, Rules, Version};
+use crate::raw::gcov::{FunctionRecord, ObjectRecord, Rule, Rules, Version};
 use crate::raw::layout::{
     ABI_GCOV, BUILD_ID_CAPACITY, MAX_SECTION, ModuleRecord, SectionKind, Signature, SumsRecord,
     Word,
@@ -178,6 +178,9 @@ fn string(strings: &[u8], offset: u32, length: u32) -> Option<Vec<u8>> {
     strings.get(start..start.saturating_add(length as usize)).map(<[u8]>::to_vec)
 }
 
+/// The numbers of counters in a function's head, with the padding.
+type Numbers = heapless::Vec<u32, { Rules::SLOTS }>;
+
 /// Takes the functions of object after object from the streams.
 struct Walk<'r, 'b, 's, R> {
     streams: Streams<'r, 'b, R>,
@@ -253,7 +256,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
     }
 
     fn function(&mut self, version: Version, rules: Rules) -> Result<Function, Failure<R::Error>> {
-        let (record, kinds, announced) = self.head(rules)?;
+        let (record, announced) = self.head(rules)?;
         let function = Function {
             record,
             rules,
@@ -262,7 +265,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
             sites: self.sites.len(),
         };
         let mut announced = announced.iter().copied();
-        for (_, rule) in kinds {
+        for (_, rule) in rules.iter().filter(|(kind, _)| record.flags & kind.bit() != 0) {
             let Some(number) = announced.next().filter(|&number| number > 0) else {
                 return self.wrong(Contradiction::Head);
             };
@@ -276,22 +279,11 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         Ok(function)
     }
 
-    /// The head of a function: its fixed part, its kinds of counters, and their numbers.
-    fn head(
-        &mut self,
-        rules: Rules,
-    ) -> Result<
-        (
-            FunctionRecord,
-            impl Iterator<Item = (Kind, Rule)> + use<R>,
-            heapless::Vec<u32, { Rules::SLOTS }>,
-        ),
-        Failure<R::Error>,
-    > {
+    /// The head of a function: its fixed part, and the numbers of counters of its kinds.
+    fn head(&mut self, rules: Rules) -> Result<(FunctionRecord, Numbers), Failure<R::Error>> {
         let words = [self.streams.word()?, self.streams.word()?];
         let record: FunctionRecord = zerocopy::transmute!(words);
-        let kinds = rules.iter().filter(move |(kind, _)| record.flags & kind.bit() != 0);
-        let known = kinds.clone().fold(FunctionRecord::ABSENT, |bits, (kind, _)| bits | kind.bit());
+        let known = rules.iter().fold(FunctionRecord::ABSENT, |bits, (kind, _)| bits | kind.bit());
         let absent = record.flags & FunctionRecord::ABSENT != 0;
         if record.flags & !known != 0 || absent && record.flags != FunctionRecord::ABSENT {
             return self.wrong(Contradiction::Head);
@@ -299,14 +291,15 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         let is_signed = self.record.identity.build_id().is_empty();
         let mut sign = |word: i64| _ = is_signed.then(|| self.signature.word(word as u64));
         words.into_iter().for_each(&mut sign);
-        let mut numbers = heapless::Vec::new();
-        for _ in 0..kinds.clone().count().div_ceil(2) {
+        let kinds = record.flags & !FunctionRecord::ABSENT;
+        let mut numbers = Numbers::new();
+        for _ in 0..kinds.count_ones().div_ceil(2) {
             let word = self.streams.word()?;
             sign(word);
             let halves: [u32; 2] = zerocopy::transmute!(word);
             let _ = numbers.extend_from_slice(&halves);
         }
-        Ok((record, kinds, numbers))
+        Ok((record, numbers))
     }
 
     /// Takes the counts of one kind; gives the number of counters or sites.

@@ -24,14 +24,17 @@ impl Sink for Vec<u8> {
 impl Dump {
     /// The dump as a file: what a runtime would have written, in sections that may end elsewhere.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut buffer = Box::new([0; MAX_SECTION]);
         let bytes = Vec::with_capacity(self.modules.iter().map(Module::most_bytes).sum());
-        let mut writer = Writer::new(bytes, &mut buffer);
-        for module in &self.modules {
-            let Ok(()) = module.write(&mut writer);
-        }
-        let Ok(bytes) = writer.finish_with(self.last_live);
+        let Ok(bytes) = self.write_to(bytes);
         bytes
+    }
+
+    /// Writes these bytes section by section; gives the sink back.
+    pub fn write_to<S: Sink>(&self, sink: S) -> Result<S, S::Error> {
+        let mut buffer = Box::new([0; MAX_SECTION]);
+        let mut writer = Writer::new(sink, &mut buffer);
+        self.modules.iter().try_for_each(|module| module.write(&mut writer))?;
+        writer.finish_with(self.last_live)
     }
 }
 
