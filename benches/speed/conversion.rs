@@ -4,8 +4,8 @@
 //! those without its binary. On one core processor time is taken, which other load of the machine does
 //! not change much, on all cores the time until the end.
 //!
-//! Memory is what a command takes at its peak beyond what the tool takes when it does nothing: some MB
-//! of its own code.
+//! Memory is what a command takes at its peak beyond what it takes for a program of one object: some MB of
+//! the tool's own code, as much of it as such a command runs through.
 //!
 //! The data files that gcov reads are those that `convert --to gcda` has written, which are libgcov's
 //! byte for byte. The notes and the dump of the programs that are named `generated` are copies of one
@@ -28,6 +28,8 @@ const TOOL: &str = env!("CARGO_BIN_EXE_countersink");
 
 /// Functions of the program beside which a larger one is seen to cost no more for each.
 const SMALL: usize = 10_000;
+/// Functions of a program beside which the memory of a larger one is seen.
+const TINY: usize = 1;
 
 /// Notes and a dump in a folder without the program.
 struct Subject<'o> {
@@ -54,19 +56,6 @@ pub fn measure(options: &Options, scratch: &Scratch, table: &mut Table) {
         subject.prepare();
         subject
     };
-    let large = Large::link(options.objects, scratch);
-    succeed(&mut large.command(0));
-    let name = format!("{} objects of {FUNCTIONS} functions", options.objects);
-    subject(&name, Some(&large.directory), large.dump()).rows(table);
-
-    let shop = Workshop::new();
-    if let Some(built) = compile_sqlite(&shop, &[]) {
-        let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
-        shop.link(&objects, "ours", &["-lm"]);
-        shop.run("ours", &built.arguments());
-        subject("SQLite", Some(&shop.path("")), shop.path("ours.csraw")).rows(table);
-    }
-
     let generated = |functions: usize| {
         let name = format!("{functions} functions generated");
         let directory = scratch.path().join(name.replace(' ', "-"));
@@ -74,8 +63,22 @@ pub fn measure(options: &Options, scratch: &Scratch, table: &mut Table) {
         let dump = directory.join("dump.csraw");
         subject(&name, None, dump)
     };
+    let tiny = generated(TINY);
+    let large = Large::link(options.objects, scratch);
+    succeed(&mut large.command(0));
+    let name = format!("{} objects of {FUNCTIONS} functions", options.objects);
+    subject(&name, Some(&large.directory), large.dump()).rows(&tiny, table);
+
+    let shop = Workshop::new();
+    if let Some(built) = compile_sqlite(&shop, &[]) {
+        let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
+        shop.link(&objects, "ours", &["-lm"]);
+        shop.run("ours", &built.arguments());
+        subject("SQLite", Some(&shop.path("")), shop.path("ours.csraw")).rows(&tiny, table);
+    }
+
     let (small, big) = (generated(SMALL), generated(options.functions));
-    big.rows(table);
+    big.rows(&tiny, table);
     growth([&big, &small], [options.functions, SMALL], table);
 }
 
@@ -112,7 +115,7 @@ impl Subject<'_> {
         }
     }
 
-    fn rows(&self, table: &mut Table) {
+    fn rows(&self, tiny: &Self, table: &mut Table) {
         let name = |what: &str| format!("{}: {what}", self.name);
         let mut row = |what: &str, target: f64, [ours, theirs]: [f64; 2]| {
             table.row(Row { figure: &name(what), ours, theirs, target });
@@ -120,7 +123,6 @@ impl Subject<'_> {
         let gcov = |cores| self.gcov(cores);
         let v4 = |cores| self.convert(cores, false);
         let gcda = |cores| self.to_new_gcda(cores);
-        let nothing = self.run(Cores::All, &words(&[TOOL, "--version"])).peak;
         let one = self.compare(Cores::One, v4, gcov);
         row("to v4 without the binary, beside gcov, one core (ms)", 0.5, one);
         let all = self.compare(Cores::All, v4, gcov);
@@ -134,12 +136,17 @@ impl Subject<'_> {
         row("two dumps added, beside gcov-tool merge, one core (ms)", 0.2, merged);
 
         let [notes, dump] = self.megabytes();
-        let mut memory = |what: &str, cost: Cost, input: f64| {
-            row(&format!("{what} (MB)"), 4.0, [cost.peak - nothing, input]);
+        let mut memory = |what: &str, input: f64, cost: &dyn Fn(&Self) -> Cost| {
+            let [ours, least] = medians(self.repetitions, |place| cost([self, tiny][place]).peak);
+            row(&format!("{what} (MB)"), 4.0, [ours - least, input]);
         };
-        memory("to v4, memory beside notes and dump", v4(Cores::All), notes + dump);
-        memory("to gcda, memory beside the dump", gcda(Cores::All), dump);
-        memory("two dumps added, memory beside both", merge(Cores::All), 2.0 * dump);
+        memory("to v4, memory beside notes and dump", notes + dump, &|subject| {
+            subject.convert(Cores::All, false)
+        });
+        memory("to gcda, memory beside the dump", dump, &|subject| subject.to_new_gcda(Cores::All));
+        memory("two dumps added, memory beside both", 2.0 * dump, &|subject| {
+            subject.merge(Cores::All)
+        });
 
         // A file system may write what replaces a file to the disk at once.
         let replacing = |cores| self.run(cores, &self.to_gcda());
@@ -161,7 +168,8 @@ impl Subject<'_> {
                 let what = format!("to v4 with the binary, beside gcov, {how} (ms)");
                 table.plain(&name(&what), ours, Some(theirs));
             }
-            let memory = self.convert(Cores::All, true).peak - nothing;
+            let least = tiny.convert(Cores::All, false).peak;
+            let memory = self.convert(Cores::All, true).peak - least;
             table.plain(&name("to v4 with the binary, memory (MB)"), memory, None);
         }
     }
