@@ -139,7 +139,11 @@ impl<R: Source> Streams<'_, '_, R> {
         self.reader.words(SectionKind::Functions, most)
     }
 
+    #[inline(always)]
     fn word(&mut self) -> Result<i64, Failure<R::Error>> {
+        if self.at == SectionKind::Functions && self.reader.has_untaken_words() {
+            return self.reader.word(SectionKind::Functions);
+        }
         Ok(self.words(1)?.first().map_or(0, |&word| i64::from_ne_bytes(word)))
     }
 
@@ -245,9 +249,10 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         self.taken = self.taken.wrapping_add(record.path_length);
         self.signature.object(&record, &path);
         let version = Version(record.version);
+        let kinds = rules.bits();
         let first = self.functions.len();
         for _ in 0..record.functions {
-            let function = self.function(version, rules)?;
+            let function = self.function(version, rules, kinds)?;
             self.functions.push(function);
         }
         let functions = first..self.functions.len();
@@ -255,8 +260,14 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         Ok(Object { path, version, stamp, checksum, rules, functions })
     }
 
-    fn function(&mut self, version: Version, rules: Rules) -> Result<Function, Failure<R::Error>> {
-        let (record, announced) = self.head(rules)?;
+    /// Takes a function of an object with these kinds of counters.
+    fn function(
+        &mut self,
+        version: Version,
+        rules: Rules,
+        kinds: u32,
+    ) -> Result<Function, Failure<R::Error>> {
+        let (record, announced) = self.head(kinds)?;
         let function = Function {
             record,
             rules,
@@ -280,12 +291,10 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
     }
 
     /// The head of a function: its fixed part, and the numbers of counters of its kinds.
-    fn head(&mut self, rules: Rules) -> Result<(FunctionRecord, Numbers), Failure<R::Error>> {
+    fn head(&mut self, known: u32) -> Result<(FunctionRecord, Numbers), Failure<R::Error>> {
         let words = [self.streams.word()?, self.streams.word()?];
         let record: FunctionRecord = zerocopy::transmute!(words);
-        let known = rules.iter().fold(FunctionRecord::ABSENT, |bits, (kind, _)| bits | kind.bit());
-        let absent = record.flags & FunctionRecord::ABSENT != 0;
-        if record.flags & !known != 0 || absent && record.flags != FunctionRecord::ABSENT {
+        if record.flags & !known != 0 && record.flags != FunctionRecord::ABSENT {
             return self.wrong(Contradiction::Head);
         }
         let is_signed = self.record.identity.build_id().is_empty();

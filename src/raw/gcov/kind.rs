@@ -106,10 +106,22 @@ impl Rules {
 
     /// The kinds in use, ascending, with their rules.
     pub fn iter(self) -> impl Iterator<Item = (Kind, Rule)> + Clone {
-        (0..Self::SLOTS as u8).filter_map(move |slot| {
-            let kind = Kind(slot);
-            self.rule(kind).map(|rule| (kind, rule))
+        let mut left = self.0;
+        core::iter::from_fn(move || {
+            while left != 0 {
+                let kind = Kind((left.trailing_zeros() / 4) as u8);
+                left &= !(15 << (4 * kind.0));
+                if let Some(rule) = self.rule(kind) {
+                    return Some((kind, rule));
+                }
+            }
+            None
         })
+    }
+
+    /// A [`Kind::bit`] for each kind in use.
+    pub fn bits(self) -> u32 {
+        self.iter().fold(0, |bits, (kind, _)| bits | kind.bit())
     }
 
     /// Whether every used slot holds a rule of the format.
