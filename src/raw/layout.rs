@@ -62,8 +62,12 @@ pub const MAGIC: [u8; 8] = *b"\x89CSRAW\r\n";
 pub const VERSION: u16 = 2;
 /// Byte-order mark, as written by a machine of the same order.
 pub const ORDER: u32 = 0x0102_0304;
-/// Header and payload of the largest section, and so the buffer a reader or writer needs.
-pub const MAX_SECTION: usize = 64 * 1024;
+/// What is written at once, beginning at a multiple of it in the file. Systems take that at two thirds of
+/// the price of blocks that begin anywhere.
+pub const BLOCK: usize = 64 * 1024;
+/// Header and payload of the largest section, and so the buffer a reader or writer needs: a section may end
+/// a little behind a block.
+pub const MAX_SECTION: usize = BLOCK + 2048;
 /// Longest payload of a section, in bytes.
 pub const MAX_PAYLOAD: usize = MAX_SECTION - size_of::<SectionHeader>();
 /// `ModuleRecord::abi` of objects instrumented by GCC.

@@ -1,11 +1,13 @@
 //! Writes a raw dump section by section through a fixed buffer.
 //!
-//! Knows sections and their checksums; what goes into them is the caller's.
+//! Knows sections and their checksums; what goes into them is the caller's. A buffer that has room for it
+//! is written in blocks ([`BLOCK`]): a section ends where a block does, or a little later.
 
 use zerocopy::{Immutable, IntoBytes};
 
 use super::layout::{
-    EndRecord, FileHeader, MAX_SECTION, SectionHeader, SectionKind, Word, checksum,
+    BLOCK, EndRecord, FileHeader, MAX_SECTION, ModuleRecord, SectionHeader, SectionKind, Word,
+    checksum,
 };
 
 /// Where the bytes of a dump go.
@@ -24,8 +26,8 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     }
 }
 
-/// Buffer of a [`Writer`] that makes sections as large as they may be. Smaller ones do, too, as long as
-/// a MODULE section fits.
+/// Buffer of a [`Writer`] that writes block after block. In smaller ones, as long as a MODULE section fits,
+/// sections are written by themselves.
 pub type Buffer = [u8; MAX_SECTION];
 
 const HEADER: usize = size_of::<SectionHeader>();
@@ -34,9 +36,14 @@ const HEADER: usize = size_of::<SectionHeader>();
 pub struct Writer<'b, S, const N: usize = MAX_SECTION> {
     sink: S,
     buffer: &'b mut [u8; N],
+    /// Kind of the section at hand.
     kind: SectionKind,
-    /// Bytes of the buffer in use, the room for the header included.
+    /// Where in the buffer it begins; before it is what belongs to the same block.
+    start: usize,
+    /// How far the buffer is in use, the room for the section's header included.
     used: usize,
+    /// Used so far, the section is to end.
+    full: usize,
     sequence: u32,
     modules: u32,
 }
@@ -52,10 +59,29 @@ fn copy(from: &[u8], to: &mut [u8]) {
 }
 
 impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
+    /// Bytes of a block; 0 if sections are written by themselves.
+    const BLOCK: usize = if N < MAX_SECTION { 0 } else { BLOCK };
+
     /// Starts a dump: the file header goes to `sink` with the first section.
     pub fn new(sink: S, buffer: &'b mut [u8; N]) -> Self {
-        let kind = SectionKind::Module;
-        Self { sink, buffer, kind, used: HEADER, sequence: 0, modules: 0 }
+        let start = if Self::BLOCK > 0 { size_of::<FileHeader>() } else { 0 };
+        if start > 0 {
+            let _ = FileHeader::NATIVE.write_to_prefix(buffer);
+        }
+        let (used, full) = Self::begin_at(start);
+        Self { sink, buffer, kind: SectionKind::Module, start, used, full, sequence: 0, modules: 0 }
+    }
+
+    /// How far the buffer is in use when a section begins at this place, and when it will be full.
+    fn begin_at(start: usize) -> (usize, usize) {
+        let used = start.wrapping_add(HEADER);
+        let full = if Self::BLOCK > 0 { Self::BLOCK.max(used.wrapping_add(1)) } else { N };
+        (used, full)
+    }
+
+    /// Whether there is something in the section at hand.
+    fn is_begun(&self) -> bool {
+        self.used > self.start.wrapping_add(HEADER)
     }
 
     /// Appends bytes to the current stream of `kind`, or starts one.
@@ -66,7 +92,7 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
 
     fn append(&mut self, mut bytes: &[u8]) -> Result<(), S::Error> {
         while !bytes.is_empty() {
-            if self.used == N {
+            if self.used >= self.full {
                 self.emit()?;
             }
             let Some(free) = self.buffer.get_mut(self.used..) else { break };
@@ -87,11 +113,13 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         (section, number): (&[u8], u32),
     ) -> Result<(), S::Error> {
         self.switch(kind)?;
-        if self.used > HEADER || self.sequence == 0 || self.sequence != number {
-            return self.append(section.get(HEADER..).unwrap_or_default());
+        let is_begun = self.is_begun();
+        let end = self.start.wrapping_add(section.len());
+        match self.buffer.get_mut(self.start..end) {
+            Some(place) if !is_begun && self.sequence == number => copy(section, place),
+            _ => return self.append(section.get(HEADER..).unwrap_or_default()),
         }
-        self.sequence = self.sequence.wrapping_add(1);
-        self.sink.write(section)
+        self.end_section(end)
     }
 
     /// Appends a record of a fixed layout.
@@ -110,6 +138,7 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         loop {
             let (words, _) = self.buffer.as_chunks_mut();
             if kind == self.kind
+                && self.used < self.full
                 && let Some(free) = words.get_mut(self.used / size_of::<Word>())
             {
                 *free = word.to_ne_bytes();
@@ -121,12 +150,16 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         }
     }
 
-    /// Room for words of a stream of them, at least so many; that must be no more than a section holds.
+    /// Room for words of a stream of them, at least so many; that must be no more than a section holds, or
+    /// than it may be longer than a block.
     /// Those put there take part after [`Writer::fill`].
     #[inline(always)]
     pub fn room(&mut self, kind: SectionKind, least: usize) -> Result<&mut [Word], S::Error> {
-        let latest = N.wrapping_sub(least.wrapping_mul(size_of::<Word>()));
-        if kind != self.kind || self.used > latest {
+        let full = match Self::BLOCK {
+            0 => N.wrapping_sub(least.wrapping_mul(size_of::<Word>())).wrapping_add(1),
+            _ => self.full,
+        };
+        if kind != self.kind || self.used >= full {
             self.emit()?;
             self.kind = kind;
         }
@@ -160,7 +193,11 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     pub fn end_with(&mut self, added: u64) -> Result<(), S::Error> {
         let end = EndRecord { modules: self.modules.into(), added };
         self.put_record(SectionKind::End, &end)?;
-        self.emit()
+        self.emit()?;
+        match self.buffer.get(..self.start) {
+            None | Some([]) => Ok(()),
+            Some(rest) => self.sink.write(rest),
+        }
     }
 
     /// Emits what is buffered of another kind. Every module record opens a section of its own.
@@ -173,32 +210,40 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         Ok(())
     }
 
+    /// Ends the section at hand, if there is anything in it.
     fn emit(&mut self) -> Result<(), S::Error> {
-        if self.used <= HEADER {
+        if !self.is_begun() {
             return Ok(());
-        }
-        if self.sequence == 0 {
-            self.sink.write(FileHeader::NATIVE.as_bytes())?;
         }
         let end = self.used.next_multiple_of(8).min(N);
         if let Some(padding) = self.buffer.get_mut(self.used..end) {
             padding.iter_mut().for_each(|byte| *byte = 0);
         }
-        let mut header = SectionHeader {
-            crc: 0,
-            kind: self.kind as u32,
-            length: end.wrapping_sub(HEADER) as u32,
-            sequence: self.sequence,
-        };
-        self.set_header(&header);
-        header.crc = checksum(self.buffer.get(..end).unwrap_or_default());
-        self.set_header(&header);
-        self.sequence = self.sequence.wrapping_add(1);
-        self.used = HEADER;
-        self.sink.write(self.buffer.get(..end).unwrap_or_default())
+        let (start, sequence) = (self.start, self.sequence);
+        let Some(section) = self.buffer.get_mut(start..end) else { return Ok(()) };
+        let length = section.len().wrapping_sub(HEADER) as u32;
+        let mut header = SectionHeader { crc: 0, kind: self.kind as u32, length, sequence };
+        let _ = header.write_to_prefix(section);
+        header.crc = checksum(section);
+        let _ = header.write_to_prefix(section);
+        self.end_section(end)
     }
 
-    fn set_header(&mut self, header: &SectionHeader) {
-        let _ = header.write_to_prefix(self.buffer);
+    /// The section at hand, which is whole, ends at this place of the buffer, and the next one begins.
+    fn end_section(&mut self, end: usize) -> Result<(), S::Error> {
+        if Self::BLOCK == 0 && self.sequence == 0 {
+            self.sink.write(FileHeader::NATIVE.as_bytes())?;
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        self.start = end;
+        if end >= Self::BLOCK {
+            let length = if Self::BLOCK > 0 { Self::BLOCK } else { end };
+            let (block, beyond) = self.buffer.split_at_mut_checked(length).unwrap_or_default();
+            self.sink.write(block)?;
+            self.start = end.wrapping_sub(length);
+            copy(beyond.get(..self.start).unwrap_or_default(), block);
+        }
+        (self.used, self.full) = Self::begin_at(self.start);
+        Ok(())
     }
 }
