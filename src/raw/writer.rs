@@ -6,8 +6,7 @@
 use zerocopy::{Immutable, IntoBytes};
 
 use super::layout::{
-    BLOCK, EndRecord, FileHeader, MAX_SECTION, ModuleRecord, SectionHeader, SectionKind, Word,
-    checksum,
+    BLOCK, EndRecord, FileHeader, MAX_SECTION, SectionHeader, SectionKind, Word, checksum,
 };
 
 /// Where the bytes of a dump go.
