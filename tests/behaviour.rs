@@ -271,7 +271,7 @@ fn files_of_others() {
     let output = programs.0.tool(&["fold", "live.csraw"]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.ends_with("live.csraw: 1 live files added\n"), "{told}");
+    assert!(told.ends_with("live.csraw: 1 live file added\n"), "{told}");
     assert_eq!(told.matches("not a regular file").count(), 3, "{told}");
     assert_eq!(programs.work("live"), 1000);
     assert_eq!(std::fs::read(path(1)).unwrap(), b"more than eight bytes");

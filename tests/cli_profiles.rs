@@ -510,7 +510,7 @@ fn parts_of_files_and_what_is_missing() {
             "v407",
             &["header", "names", "functions", "modules", "working set"],
             0x5e,
-            "0x48: functions: expected a number up to 0, for which there are bytes, found 2",
+            "0x48: functions: 2 announced, but the file has bytes for 0 at most",
         ),
         (
             "v4",

@@ -320,14 +320,14 @@ fn folded_by_the_tool() {
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success() && told.contains(said), "{told}");
     };
-    fold("ours.csraw: 1 live files added\n");
+    fold("ours.csraw: 1 live file added\n");
     assert_eq!((work_in(&shop), live_files(&shop)), ((1, 100), vec![]));
     fold("ours.csraw: 0 live files added\n");
     end(&shop, "SIGKILL");
     let running = std::fs::File::open(shop.path("ours.csraw.live.0")).unwrap();
     running.lock().unwrap();
     end(&shop, "SIGKILL");
-    fold("1 live files added, 1 of running processes left to them");
+    fold("1 live file added, 1 of running processes left to them");
     assert_eq!((work_in(&shop), live_files(&shop).len()), ((2, 200), 1));
     running.unlock().unwrap();
     // A build that will never start again.
@@ -342,10 +342,13 @@ fn folded_by_the_tool() {
     assert_eq!((runs, live_files(&shop)), (vec![3, 1], vec![]));
     // Neither is a live file a dump, nor is one added by hand that the next start would add again.
     end(&shop, "SIGKILL");
-    assert_eq!(shop.tool(&["fold", "ours.csraw.live.0"]).status.code(), Some(2));
+    let output = shop.tool(&["fold", "ours.csraw.live.0"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told.ends_with("a live file; name the dump that it is of, ours.csraw\n"), "{told}");
     let merge = ["merge", "ours.csraw.live.0", "-o", "ours.csraw"];
     assert_eq!(shop.tool(&merge).status.code(), Some(2));
-    fold("ours.csraw: 1 live files added\n");
+    fold("ours.csraw: 1 live file added\n");
     // What is no dump is left as it is.
     end(&shop, "SIGKILL");
     shop.write("ours.csraw", "no dump");

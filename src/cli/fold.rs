@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::error::{Context, Error, Result};
+use super::names::visible;
 use super::{Outcome, output};
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC;
@@ -58,6 +59,10 @@ impl Fold {
         for dump in &self.dumps {
             let target = target(dump);
             if number_beside(&target) == 0 && !is_dump(&target) {
+                if let Some(whole) = live_file_of(dump) {
+                    let what = format!("a live file; name the dump that it is of, {whole}");
+                    return Err(Error::about(dump, what));
+                }
                 return Err(Error::about(dump, "neither a dump nor has it live files beside it"));
             }
             let Folded { added, running, wrong } = fold(&target)?;
@@ -68,7 +73,8 @@ impl Fold {
                 0 => String::new(),
                 more => format!(", {more} of running processes left to them"),
             };
-            output::say(format_args!("{}: {added} live files added{running}", dump.display()));
+            let files = if added == 1 { "file" } else { "files" };
+            output::say(format_args!("{}: {added} live {files} added{running}", dump.display()));
         }
         Ok(outcome)
     }
@@ -111,6 +117,12 @@ fn number_of(live: &OsStr, dump: &OsStr) -> Option<u64> {
     let suffix = live.as_encoded_bytes().strip_prefix(dump.as_encoded_bytes())?;
     let number = str::from_utf8(suffix.strip_prefix(b".live.")?).ok()?.parse().ok()?;
     (number < live::MOST).then_some(number)
+}
+
+/// The dump that a live file is of, by its name.
+fn live_file_of(path: &Path) -> Option<String> {
+    let (dump, number) = path.to_str()?.rsplit_once(".live.")?;
+    (number.parse::<u64>().is_ok() && path.is_file()).then(|| visible(dump))
 }
 
 /// The dump itself, where a symbolic link leads to it, even if it is not there yet.

@@ -136,10 +136,9 @@ impl fmt::Display for Defect {
             Self::Truncated { part, expected, found } => {
                 write!(f, "{part} cut short: expected {expected} more bytes, found {found}")
             }
-            Self::Count { part, most, found } => write!(
-                f,
-                "{part}: expected a number up to {most}, for which there are bytes, found {found}"
-            ),
+            Self::Count { part, most, found } => {
+                write!(f, "{part}: {found} announced, but the file has bytes for {most} at most")
+            }
             Self::Name => f.write_str("expected a name with one NUL, at its end"),
             Self::NameIndex(0) => f.write_str("name 0, at which compilers stop"),
             Self::NameIndex(index) => write!(f, "there is no name {index}"),

@@ -191,10 +191,9 @@ impl fmt::Display for Defect {
             Self::TooLarge { bytes, found } => {
                 write!(f, "expected a number of {bytes} bytes, found {found}")
             }
-            Self::Count { part, most, found } => write!(
-                f,
-                "{part}: expected a number up to {most}, for which there are bytes, found {found}"
-            ),
+            Self::Count { part, most, found } => {
+                write!(f, "{part}: {found} announced, but the file has bytes for {most} at most")
+            }
             Self::OutOfBounds { start, size: 0, .. } => {
                 write!(f, "section at {start:#x} has not even its first byte")
             }
