@@ -246,3 +246,71 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::convert::Infallible;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::raw::reader::Reader;
+
+    /// The bytes, and how long each block was.
+    #[derive(Default)]
+    struct Blocks(Vec<u8>, Vec<usize>);
+
+    impl Sink for Blocks {
+        type Error = Infallible;
+
+        fn write(&mut self, bytes: &[u8]) -> Result<(), Infallible> {
+            self.0.extend_from_slice(bytes);
+            self.1.push(bytes.len());
+            Ok(())
+        }
+    }
+
+    /// Words of one kind, then a few of another, and then more at a time.
+    fn written(first: usize, second: usize, at_once: usize) -> Blocks {
+        let mut buffer = [0; MAX_SECTION];
+        let mut writer = Writer::new(Blocks::default(), &mut buffer);
+        let Ok(()) = writer.put(SectionKind::Strings, &[1].repeat(8 * first));
+        for _ in 0..second {
+            let Ok(()) = writer.put_word(SectionKind::Objects, i64::from_ne_bytes([2; 8]));
+        }
+        for _ in 0..20_000 / at_once {
+            let Ok(room) = writer.room(SectionKind::Functions, at_once);
+            room[..at_once].fill([3; 8]);
+            writer.fill(at_once);
+        }
+        let Ok(blocks) = writer.finish();
+        blocks
+    }
+
+    /// Wherever sections begin and end, also just before the end of a block and behind it.
+    #[test]
+    fn blocks_of_one_length_with_all_that_was_put() {
+        for distance in 0..12 {
+            for at_once in [1, 7, 131] {
+                let first = BLOCK / 8 - 4 - distance;
+                let Blocks(bytes, blocks) = written(first, 3, at_once);
+                assert!(blocks.split_last().unwrap().1.iter().all(|&length| length == BLOCK));
+                let mut buffer = [0; MAX_SECTION];
+                let mut reader = Reader::new(&bytes[..], &mut buffer);
+                reader.start().unwrap();
+                let mut found = [0; 3];
+                loop {
+                    let section = reader.next_section().unwrap();
+                    let kind = match section.kind {
+                        SectionKind::End => break,
+                        SectionKind::Strings => 0,
+                        SectionKind::Objects => 1,
+                        _ => 2,
+                    };
+                    assert!(reader.payload().iter().all(|&byte| byte == kind + 1));
+                    found[usize::from(kind)] += reader.payload().len() / 8;
+                }
+                assert_eq!(found, [first, 3, 20_000 / at_once * at_once]);
+            }
+        }
+    }
+}
