@@ -116,7 +116,7 @@ const OF_THE_SCRIPT: [&str; 2] = ["countersink_live_start", "countersink_live_en
 /// Code and constants of the object made from Rust, of which crc32fast's tables are 16 KiB and the ways
 /// to do without them 5 KiB, and of those made from C, of which 396 are only for programs that ask for
 /// them (`wrap.c`).
-const LARGEST: u64 = 55 * 1024;
+const LARGEST: u64 = 56 * 1024;
 const LARGEST_C: u64 = 1024;
 const LARGEST_LIVE: u64 = 65 * 1024;
 const LARGEST_BARE: u64 = 12 * 1024 + 512;
@@ -272,7 +272,7 @@ fn the_fixed_regions_are_what_the_documents_say() {
     assert!((3700 << 10..3800 << 10).contains(&zero[2]), "{zero:?}");
     for archive in ALL {
         let data = sum(archive, SectionKind::Data);
-        assert!(data < 1024, "{}: {data} bytes of data that are not zero", archive.name);
+        assert!(data < 1280, "{}: {data} bytes of data that are not zero", archive.name);
     }
 }
 

@@ -580,3 +580,19 @@ fn a_rebuilt_program_writes_into_the_old_one_s_file() {
     let output = shop.tool(&["convert", "ours.csraw", "--to", "gcda"]);
     assert!(errors(&output).contains("; 1 objects left out, of which later ones"), "{output:?}");
 }
+
+/// A file need not have as much in it as it is long.
+#[test]
+fn a_dump_with_a_hole_behind_it() {
+    let shop = ran_one_function();
+    let length = shop.read("ours.csraw").len();
+    let dump = fs::File::options().write(true).open(shop.path("ours.csraw")).unwrap();
+    dump.set_len(1 << 42).unwrap();
+    for arguments in [["merge", "ours.csraw"], ["convert", "ours.csraw"]] {
+        let output = shop.tool(&[&arguments[..], &["-o", "out"]].concat());
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        let expected = format!("{length:#x}: expected the end of the file after END");
+        assert!(told.contains(&expected), "{told}");
+    }
+}

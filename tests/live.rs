@@ -455,33 +455,110 @@ fn a_library_that_is_not_live() {
     assert_eq!(runs, [3, 3]);
 }
 
+/// A program and a library that call each other by pointer, and how both are linked in three ways.
+struct Across {
+    shop: Workshop,
+    library: String,
+    live: Vec<String>,
+}
+
+impl Across {
+    fn new() -> Self {
+        let shop = Workshop::new();
+        shop.program("calls_across.c");
+        let printed = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
+        let live = printed.split_whitespace().map(str::to_owned).collect();
+        let flags = ["-fdata-sections", "-fPIC"];
+        let program = shop.compile("calls_across.c", &flags);
+        std::fs::rename(shop.path(&program), shop.path("program.o")).unwrap();
+        let library = shop.compile("calls_across.c", &[&flags[..], &["-DLIBRARY"]].concat());
+        Self { shop, library, live }
+    }
+
+    /// Links `ours`, where the library stands before the runtime or behind it.
+    fn link(&self, [program, library]: [bool; 2], library_first: bool) {
+        self.link_library("library.so", library);
+        let start = ["-fprofile-generate", "program.o", "-o", "ours"];
+        let flags = self.flags(program);
+        let rest = match library_first {
+            true => [&["./library.so"][..], &flags].concat(),
+            false => [&flags[..], &["./library.so"]].concat(),
+        };
+        self.shop.gcc(&[&start[..], &rest].concat());
+    }
+
+    /// Links a library.
+    fn link_library(&self, name: &str, live: bool) {
+        let link = ["-fprofile-generate", "-shared", &self.library, "-o", name];
+        self.shop.gcc(&[&link[..], &self.flags(live)].concat());
+    }
+
+    fn flags(&self, live: bool) -> Vec<&str> {
+        match live {
+            true => self.live.iter().map(String::as_str).collect(),
+            false => vec!["-L.", "-lcountersink_rt"],
+        }
+    }
+
+    /// What `ours` has counted, after what is left was added.
+    fn counted(&self) -> Vec<(i64, Vec<(i64, i64)>)> {
+        self.shop.tool_output(&["fold", "ours.csraw"]);
+        let sites = all_sites(&self.shop, "ours.csraw");
+        std::fs::remove_file(self.shop.path("ours.csraw")).unwrap();
+        sites
+    }
+}
+
 /// Targets of calls between a program and its library: one's profiler counts them all, but each site's
 /// must lie in the file where the site is. If the program is not live, those of the library survive.
 #[test]
 fn calls_between_images_survive() {
-    let shop = Workshop::new();
-    shop.program("calls_across.c");
-    let printed = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
-    let live: Vec<&str> = printed.split_whitespace().collect();
-    let flags = ["-fdata-sections", "-fPIC"];
-    let program = shop.compile("calls_across.c", &flags);
-    std::fs::rename(shop.path(&program), shop.path("program.o")).unwrap();
-    let library = shop.compile("calls_across.c", &[&flags[..], &["-DLIBRARY"]].concat());
-    shop.link(&[&library], "library.so", &["-shared"]);
-    shop.link(&["program.o", "./library.so"], "without", &[]);
-    shop.run("without", &[]);
-    let expected = all_sites(&shop, "without.csraw");
+    let across = Across::new();
+    across.link([false, false], true);
+    across.shop.run("ours", &[]);
+    let expected = across.counted();
     assert_eq!(expected.len(), 6);
-    shop.gcc(&[&["-shared", &library, "-o", "library.so"], &live[..]].concat());
-    shop.gcc(&[&["program.o", "./library.so", "-o", "ours"], &live[..]].concat());
-    for (program, files) in [("ours", 2), ("without", 1)] {
-        let dump = format!("{program}.csraw");
-        let _ = std::fs::remove_file(shop.path(&dump));
-        assert!(!shop.output(program, &["kill"]).status.success());
-        shop.tool_output(&["fold", &dump]);
-        assert_eq!(all_sites(&shop, &dump), expected[..3 * files]);
-        shop.run(program, &[]);
+    for (live, files) in [([true, true], 2), ([false, true], 1)] {
+        across.link(live, true);
+        assert!(!across.shop.output("ours", &["kill"]).status.success());
+        assert_eq!(across.counted(), expected[..3 * files]);
+        across.shop.run("ours", &[]);
+        assert_eq!(across.counted(), expected);
     }
+}
+
+/// A child's live counters begin at zero, but not with values of sites that are not live among them.
+#[test]
+fn calls_between_images_in_a_child() {
+    let across = Across::new();
+    across.link([false, false], true);
+    across.shop.run("ours", &["fork"]);
+    let expected = across.counted();
+    for live in [[true, true], [false, true], [true, false]] {
+        for library_first in [true, false] {
+            across.link(live, library_first);
+            across.shop.run("ours", &["fork"]);
+            assert_eq!(across.counted(), expected, "{live:?} {library_first}");
+        }
+    }
+}
+
+/// A library that is gone may have another in its place.
+#[test]
+fn a_child_with_other_plugins() {
+    let across = Across::new();
+    across.shop.program("plugins.c");
+    let object = across.shop.compile("plugins.c", &["-fdata-sections"]);
+    let counted = |live: bool| {
+        across.link_library("first.so", live);
+        across.link_library("second.so", live);
+        let link = ["-fprofile-generate", "-rdynamic", &object, "-o", "ours"];
+        across.shop.gcc(&[&link[..], &across.flags(live)].concat());
+        across.shop.run("ours", &[]);
+        // Of the libraries, which are of one build; the program's own live counters the child shares.
+        across.counted()[..3].to_vec()
+    };
+    assert_eq!(counted(true), counted(false));
 }
 
 /// The values of all sites, those of the library first.

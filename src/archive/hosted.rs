@@ -64,12 +64,18 @@ pub fn nodes() -> &'static Nodes {
     &NODES
 }
 
+/// Where this image is.
+fn image() -> core::ops::Range<usize> {
+    countersink_image_start().addr()..countersink_image_end().addr()
+}
+
 /// Whose counters are at this address.
 pub fn owner(address: usize) -> Owner {
-    let image = countersink_image_start().addr()..countersink_image_end().addr();
-    match image.contains(&address) {
+    // The nodes of an image without live counters do for others like it, and have an index at hand.
+    let all = cfg!(feature = "live");
+    match image().contains(&address) {
         true => Owner::Here,
-        false => CHAIN.home(address).map_or(Owner::Unknown, Owner::There),
+        false => CHAIN.home(address, all).map_or(Owner::Unknown, Owner::There),
     }
 }
 
@@ -95,6 +101,9 @@ pub unsafe fn register(info: NonNull<Info>) {
             catch_signals();
         }
         CHAIN.join(&LINK);
+        if start.is_some() {
+            CHAIN.add_home(image(), &NODES, cfg!(feature = "live"));
+        }
         let (before, parent) = (countersink_before_fork, countersink_after_fork_parent);
         pthread_atfork(before, parent, countersink_after_fork_child);
         at_quick_exit(quick_exit);
@@ -119,11 +128,7 @@ extern "C" fn go_live() {
     if !IMAGE.objects.is_empty() {
         let [start, end] = [0, 1].map(|end| countersink_live_bound(end));
         // SAFETY: the linker script says so.
-        let region = unsafe { Region::new(start, end) };
-        if let Some(region) = region {
-            CHAIN.add_home(region.addresses(), &NODES);
-        }
-        IMAGE.go_live(region);
+        IMAGE.go_live(unsafe { Region::new(start, end) });
     }
 }
 

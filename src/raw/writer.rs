@@ -91,10 +91,13 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
 
     fn append(&mut self, mut bytes: &[u8]) -> Result<(), S::Error> {
         while !bytes.is_empty() {
-            if self.used >= self.full {
+            // The stream goes on in the next section, so this one must not be padded.
+            let whole = self.used.next_multiple_of(size_of::<Word>());
+            if self.used >= self.full && self.used == whole {
                 self.emit()?;
             }
-            let Some(free) = self.buffer.get_mut(self.used..) else { break };
+            let end = if self.used < self.full { N } else { whole };
+            let Some(free) = self.buffer.get_mut(self.used..end) else { break };
             let length = free.len().min(bytes.len());
             let (now, later) = bytes.split_at_checked(length).unwrap_or((bytes, &[]));
             copy(now, free);
@@ -269,11 +272,13 @@ mod tests {
         }
     }
 
-    /// Words of one kind, then a few of another, and then more at a time.
-    fn written(first: usize, second: usize, at_once: usize) -> Blocks {
+    /// Strings of a length, then words of another kind, and then more at a time.
+    fn written(first: usize, string: usize, second: usize, at_once: usize) -> Blocks {
         let mut buffer = [0; MAX_SECTION];
         let mut writer = Writer::new(Blocks::default(), &mut buffer);
-        let Ok(()) = writer.put(SectionKind::Strings, &[1].repeat(8 * first));
+        for string in [1].repeat(8 * first).chunks(string) {
+            let Ok(()) = writer.put(SectionKind::Strings, string);
+        }
         for _ in 0..second {
             let Ok(()) = writer.put_word(SectionKind::Objects, i64::from_ne_bytes([2; 8]));
         }
@@ -290,9 +295,9 @@ mod tests {
     #[test]
     fn blocks_of_one_length_with_all_that_was_put() {
         for distance in 0..12 {
-            for at_once in [1, 7, 131] {
-                let first = BLOCK / 8 - 4 - distance;
-                let Blocks(bytes, blocks) = written(first, 3, at_once);
+            for (at_once, string) in [(1, 1000), (7, 1001), (131, 3), (5, 70_001)] {
+                let first = BLOCK / 8 - 4 - distance + 5 * BLOCK * (string / 70_001);
+                let Blocks(bytes, blocks) = written(first, string, 3, at_once);
                 assert!(blocks.split_last().unwrap().1.iter().all(|&length| length == BLOCK));
                 let mut buffer = [0; MAX_SECTION];
                 let mut reader = Reader::new(&bytes[..], &mut buffer);

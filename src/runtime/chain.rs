@@ -148,22 +148,27 @@ impl Chain {
         }
     }
 
-    /// Says where the live counters of an image are, and which nodes belong to them.
-    pub fn add_home(&self, counters: Range<usize>, nodes: &'static Nodes) {
+    /// Says where an image is, and which nodes belong to it.
+    pub fn add_home(&self, image: Range<usize>, nodes: &'static Nodes, is_live: bool) {
         if self.is_known()
             && let Ok(_guard) = self.lock.acquire()
         {
-            self.homes.add(counters, nodes);
+            self.homes.add(image, nodes, is_live);
         }
     }
 
-    /// The nodes of the image that has a live counter at this address.
-    pub fn home(&self, address: usize) -> Option<&'static Nodes> {
-        if self.is_known() { self.homes.find(address) } else { None }
+    /// The nodes of the image that has a counter at this address, of `all` images or only of those with live
+    /// counters.
+    pub fn home(&self, address: usize, all: bool) -> Option<&'static Nodes> {
+        if self.is_known() { self.homes.find(address, all) } else { None }
     }
 
     /// Writes an image's counts for the last time and takes it out of the chain.
     pub fn leave(&self, link: &'static Link) {
+        // Also where a child of whose fork nobody was told closes a library, for which another may come.
+        if self.is_known() {
+            link.image.nodes().into_iter().for_each(|nodes| self.homes.remove(nodes));
+        }
         if !link.image.is_own_process() {
             return;
         }
@@ -178,8 +183,6 @@ impl Chain {
         link.image.set_known_error(self.error.load(Ordering::Relaxed));
         let result = link.image.end();
         self.error.store(number_of(result), Ordering::Relaxed);
-        #[cfg(feature = "live")]
-        link.image.nodes().into_iter().for_each(|nodes| self.homes.remove(nodes));
         if guard.is_ok() {
             self.unlink(link);
         }

@@ -1,9 +1,9 @@
 //! Where the values of a site belong that another image's profiler counts.
 //!
 //! Profilers are interposable, so that one image's count the sites of all. Where its values lie does not
-//! matter to a site, unless its counters are live: then they must be in the same file, or nobody finds
-//! them when the process is gone. Images whose counters are live say here where these are, and which
-//! nodes belong to them.
+//! matter to a site, unless counters are live: then both must be in the same file, or nobody finds
+//! the values when the process is gone; nor may the values of others be among live ones, which a forked
+//! child takes out of its memory. So images say here where they are, and which nodes belong to them.
 //!
 //! Profilers look here without a lock. The image of a site that is being counted cannot go away
 //! meanwhile, but others can: an entry is valid only if its nodes are the same before and after
@@ -12,12 +12,11 @@
 
 use core::ops::Range;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence};
 
 use super::counters::nodes::Nodes;
 
-/// Images with live counters in one process. What is beyond lies in the file of the image whose
-/// profiler counts it.
+/// Images in one process. What is beyond belongs to the image whose profiler counts it.
 const MOST: usize = 32;
 
 /// The images.
@@ -34,6 +33,7 @@ struct Home {
     nodes: AtomicPtr<Nodes>,
     start: AtomicUsize,
     end: AtomicUsize,
+    is_live: AtomicBool,
 }
 
 impl Homes {
@@ -42,16 +42,17 @@ impl Homes {
         Self { used: AtomicUsize::new(0), entries: [const { Home::new() }; MOST] }
     }
 
-    /// Adds an image with counters at these addresses. Only one thread at a time may do so.
-    pub fn add(&self, counters: Range<usize>, nodes: &'static Nodes) {
+    /// Adds an image at these addresses. Only one thread at a time may do so.
+    pub fn add(&self, image: Range<usize>, nodes: &'static Nodes, is_live: bool) {
         let free = |home: &&Home| home.nodes.load(Ordering::Relaxed).is_null();
         let Some((number, home)) = (1..).zip(&self.entries).find(|(_, home)| free(home)) else {
             return;
         };
         // Whoever reads these bounds finds that the nodes before them are not the same any more.
         fence(Ordering::Release);
-        home.start.store(counters.start, Ordering::Relaxed);
-        home.end.store(counters.end, Ordering::Relaxed);
+        home.start.store(image.start, Ordering::Relaxed);
+        home.end.store(image.end, Ordering::Relaxed);
+        home.is_live.store(is_live, Ordering::Relaxed);
         home.nodes.store(core::ptr::from_ref(nodes).cast_mut(), Ordering::Release);
         self.used.fetch_max(number, Ordering::Release);
     }
@@ -65,10 +66,11 @@ impl Homes {
         }
     }
 
-    /// The nodes of the image that has a counter at this address, if it is here.
-    pub fn find(&self, address: usize) -> Option<&'static Nodes> {
+    /// The nodes of the image that has a counter at this address, if it is here. `all` images, or those with
+    /// live counters only?
+    pub fn find(&self, address: usize, all: bool) -> Option<&'static Nodes> {
         let used = self.used.load(Ordering::Acquire);
-        let home = self.entries.iter().take(used).find_map(|home| home.nodes_of(address));
+        let home = self.entries.iter().take(used).find_map(|home| home.nodes_of(address, all));
         // SAFETY: the image has a site that is being counted, so it stays.
         home.and_then(|nodes| unsafe { nodes.as_ref() })
     }
@@ -77,16 +79,18 @@ impl Homes {
 impl Home {
     const fn new() -> Self {
         let (start, end) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { nodes: AtomicPtr::new(null_mut()), start, end }
+        let is_live = AtomicBool::new(false);
+        Self { nodes: AtomicPtr::new(null_mut()), start, end, is_live }
     }
 
-    fn nodes_of(&self, address: usize) -> Option<*const Nodes> {
+    fn nodes_of(&self, address: usize, all: bool) -> Option<*const Nodes> {
         let nodes = self.nodes.load(Ordering::Acquire);
         let start = self.start.load(Ordering::Relaxed);
         let end = self.end.load(Ordering::Relaxed);
+        let is_wanted = all || self.is_live.load(Ordering::Relaxed);
         fence(Ordering::Acquire);
         let same = core::ptr::eq(nodes, self.nodes.load(Ordering::Relaxed));
-        (same && (start..end).contains(&address)).then_some(nodes.cast_const())
+        (same && is_wanted && (start..end).contains(&address)).then_some(nodes.cast_const())
     }
 }
 
@@ -102,30 +106,32 @@ mod tests {
 
     static NODES: [Nodes; 2] = [const { Nodes::new() }; 2];
 
-    fn found(homes: &Homes, address: usize) -> Option<usize> {
-        let found = homes.find(address)?;
+    fn found(homes: &Homes, address: usize, all: bool) -> Option<usize> {
+        let found = homes.find(address, all)?;
         NODES.iter().position(|nodes| core::ptr::eq(nodes, found))
     }
 
     #[test]
     fn each_has_its_own() {
         let homes = Homes::new();
-        homes.add(100..200, &NODES[0]);
-        homes.add(200..300, &NODES[1]);
-        assert_eq!(
-            [99, 100, 199, 200, 300].map(|address| found(&homes, address)),
-            [None, Some(0), Some(0), Some(1), None]
-        );
+        homes.add(100..200, &NODES[0], true);
+        homes.add(200..300, &NODES[1], false);
+        let live = [99, 100, 199, 200, 300].map(|address| found(&homes, address, false));
+        assert_eq!(live, [None, Some(0), Some(0), None, None]);
+        assert_eq!([200, 300].map(|address| found(&homes, address, true)), [Some(1), None]);
         homes.remove(&NODES[0]);
-        assert_eq!([100, 200].map(|address| found(&homes, address)), [None, Some(1)]);
-        homes.add(400..500, &NODES[0]);
-        assert_eq!([100, 400, 200].map(|address| found(&homes, address)), [None, Some(0), Some(1)]);
+        assert_eq!([100, 200].map(|address| found(&homes, address, true)), [None, Some(1)]);
+        homes.add(400..500, &NODES[0], false);
+        let all = [100, 400, 200].map(|address| found(&homes, address, true));
+        assert_eq!(all, [None, Some(0), Some(1)]);
+        assert_eq!(found(&homes, 400, false), None);
     }
 
     #[test]
     fn one_too_many_has_none() {
         let homes = Homes::new();
-        (0..=MOST).for_each(|number| homes.add(number..number + 1, &NODES[0]));
-        assert_eq!([MOST - 1, MOST].map(|address| found(&homes, address)), [Some(0), None]);
+        (0..=MOST).for_each(|number| homes.add(number..number + 1, &NODES[0], true));
+        let found = [MOST - 1, MOST].map(|address| found(&homes, address, true));
+        assert_eq!(found, [Some(0), None]);
     }
 }

@@ -2,6 +2,8 @@
  * more than a site can hold. */
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef int function(int);
 int library_calls(function *const *table, int targets, int rounds);
@@ -40,14 +42,26 @@ __attribute__((noinline)) int program_calls(function *const *table, int rounds)
     return calls(table, 3, rounds) + calls(table, 30, rounds) + calls(table, 80, rounds);
 }
 
-int main(int argc, char **argv)
+static int all_calls(void)
 {
     int sum = program_calls(library_table(), 5000);
     sum += library_calls(table, 3, 5000);
     sum += library_calls(table, 30, 5000);
-    sum += library_calls(table, 80, 5000);
+    return sum + library_calls(table, 80, 5000);
+}
+
+int main(int argc, char **argv)
+{
+    int sum = all_calls(), status = 0;
     if (argc > 1 && !strcmp(argv[1], "kill"))
         raise(SIGKILL);
-    return sum == 1;
+    if (argc > 1 && !strcmp(argv[1], "fork")) {
+        pid_t child = fork();
+        if (child == 0)
+            return all_calls() == 1;
+        waitpid(child, &status, 0);
+        sum += all_calls();
+    }
+    return status != 0 || sum == 1;
 }
 #endif

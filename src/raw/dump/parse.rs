@@ -182,6 +182,9 @@ fn string(strings: &[u8], offset: u32, length: u32) -> Option<Vec<u8>> {
     strings.get(start..start.saturating_add(length as usize)).map(<[u8]>::to_vec)
 }
 
+/// Bytes of a file for which memory is reserved before they are read.
+const MOST_RESERVED: usize = 1 << 26;
+
 /// The numbers of counters in a function's head, with the padding.
 type Numbers = heapless::Vec<u32, { Rules::SLOTS }>;
 
@@ -207,7 +210,8 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         strings: &'s [u8],
         left: usize,
     ) -> Self {
-        // As many as there are, or as there can be: the record is not to be trusted yet.
+        // As many as there are, or as there can be: neither the record nor the length is to be trusted yet.
+        let left = left.min(MOST_RESERVED);
         let functions = left / size_of::<FunctionRecord>();
         let functions = functions.min(record.identity.functions as usize);
         let words = left / size_of::<Word>() - 2 * functions;

@@ -147,6 +147,8 @@ pub struct Nodes<const N: usize = NODES, const I: usize = INDEXES> {
     /// A node that lost the race for its place, for the next that needs one.
     spare: AtomicPtr<Node>,
     dropped: AtomicU64,
+    /// Whether sites of other images have some.
+    is_lent: AtomicBool,
 }
 
 impl<const N: usize, const I: usize> Nodes<N, I> {
@@ -159,7 +161,29 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
             indexes_used: AtomicUsize::new(0),
             spare: AtomicPtr::new(null_mut()),
             dropped: AtomicU64::new(0),
+            is_lent: AtomicBool::new(false),
         }
+    }
+
+    /// A site of another image is about to get some.
+    pub fn lend(&self) {
+        self.is_lent.store(true, Ordering::Relaxed);
+    }
+
+    /// How many nodes and indexes are in use, if sites of other images have some: those must not be given to
+    /// anybody else, even when all is set back to zero here.
+    #[cfg(feature = "live")]
+    pub fn lent(&self) -> Option<[usize; 2]> {
+        let used = || [&self.used, &self.indexes_used].map(|used| used.load(Ordering::Relaxed));
+        self.is_lent.load(Ordering::Relaxed).then(used)
+    }
+
+    /// Takes so many nodes and indexes for used.
+    #[cfg(feature = "live")]
+    pub fn set_lent(&self, [nodes, indexes]: [usize; 2]) {
+        self.used.store(nodes, Ordering::Relaxed);
+        self.indexes_used.store(indexes, Ordering::Relaxed);
+        self.lend();
     }
 
     /// Events lost because the region was full.

@@ -123,7 +123,7 @@ impl State {
     /// In a child, whose counters are still its parent's.
     pub(super) fn leave_live(&mut self, image: &Image) -> Result<(), Errno> {
         let Some(region) = self.region.filter(|_| self.live.is_mapped()) else { return Ok(()) };
-        self.live.leave_to_parent(region)?;
+        self.live.leave_to_parent(region, image.nodes())?;
         // If it cannot have a file of its own, it writes at its end.
         let _ = self.go_live(image, Sweep::First);
         Ok(())

@@ -1,7 +1,6 @@
 //! The live file of an image, and those that others have left behind.
 #![allow(unsafe_code)]
 
-use core::ops::Range;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI64, Ordering};
 
@@ -39,12 +38,6 @@ impl Region {
     pub unsafe fn new(start: *mut u8, end: *mut u8) -> Option<Self> {
         let length = (end as usize).checked_sub(start as usize).filter(|&length| length > 0)?;
         Some(Self { address: NonNull::new(start)?, length })
-    }
-
-    /// Its addresses.
-    pub fn addresses(&self) -> Range<usize> {
-        let start = self.address.as_ptr() as usize;
-        start..start.wrapping_add(self.length)
     }
 
     fn holds(&self, place: usize, bytes: usize) -> bool {
@@ -135,10 +128,13 @@ impl Live {
     }
 
     /// In a child: gives up the parent's file, and begins at zero, in memory as others have it.
-    pub fn leave_to_parent(&mut self, region: Region) -> Result<(), Errno> {
+    pub fn leave_to_parent(&mut self, region: Region, nodes: Option<&Nodes>) -> Result<(), Errno> {
         (self.active, self.id, self.mapped) = (false, 0, false);
+        let lent = nodes.and_then(Nodes::lent);
         // SAFETY: the region is whole pages with nothing but counters, which are the parent's.
-        unsafe { sys::map_over(region.address, region.length, None) }
+        unsafe { sys::map_over(region.address, region.length, None) }?;
+        nodes.zip(lent).into_iter().for_each(|(nodes, lent)| nodes.set_lent(lent));
+        Ok(())
     }
 
     /// The counts have been added: the file goes, the counters stay.

@@ -50,7 +50,10 @@ impl<'c> LiveSite<'c> {
         let (nodes, known) = match owner(core::ptr::from_ref(first).addr()) {
             Owner::Here => (nodes, true),
             Owner::There(theirs) => (theirs, true),
-            Owner::Unknown => (nodes, false),
+            Owner::Unknown => {
+                nodes.lend();
+                (nodes, false)
+            }
         };
         if total == 0 && known {
             let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
