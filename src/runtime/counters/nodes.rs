@@ -264,18 +264,22 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         self.spare.store(core::ptr::from_ref(node).cast_mut(), Ordering::Release);
     }
 
+    /// Whether a node is one of these.
+    #[inline(always)]
+    pub fn has(&self, node: &Node) -> bool {
+        self.offset(node) < size_of_val(&self.nodes)
+    }
+
     /// The index with this number, of a site with this first node.
     #[inline(always)]
     pub fn index(&self, number: u32, first: &Node) -> Option<&Index> {
         // Who has taken the first node has made the index.
-        let own = self.offset(first) < size_of_val(&self.nodes);
-        self.indexes.get((number as usize).wrapping_sub(1)).filter(|_| own)
+        self.indexes.get((number as usize).wrapping_sub(1)).filter(|_| self.has(first))
     }
 
     /// Reserves an index for the site with this first node, if there is one left; gives its number.
     pub fn reserve_index(&self, first: &Node) -> Option<u32> {
-        let own = self.offset(first) < size_of_val(&self.nodes);
-        if !own || self.indexes_used.load(Ordering::Relaxed) >= I {
+        if !self.has(first) || self.indexes_used.load(Ordering::Relaxed) >= I {
             return None;
         }
         let number = self.indexes_used.fetch_add(1, Ordering::Relaxed).wrapping_add(1);

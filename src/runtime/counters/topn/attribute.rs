@@ -47,13 +47,17 @@ impl<'c> LiveSite<'c> {
     ) {
         let first = &self.0.first;
         let mut total = first.load(Ordering::Relaxed);
-        let (nodes, known) = match owner(core::ptr::from_ref(first).addr()) {
-            Owner::Here => (nodes, true),
-            Owner::There(theirs) => (theirs, true),
-            Owner::Unknown => {
-                nodes.lend();
-                (nodes, false)
-            }
+        // Where a site has begun it goes on.
+        let (nodes, known) = match follow(&self.0.head) {
+            Some(head) if total != 0 && nodes.has(head) => (nodes, true),
+            _ => match owner(core::ptr::from_ref(first).addr()) {
+                Owner::Here => (nodes, true),
+                Owner::There(theirs) => (theirs, true),
+                Owner::Unknown => {
+                    nodes.lend();
+                    (nodes, false)
+                }
+            },
         };
         if total == 0 && known {
             let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
