@@ -59,8 +59,8 @@ impl Fold {
         for dump in &self.dumps {
             let target = target(dump);
             if number_beside(&target) == 0 && !is_dump(&target) {
-                if let Some(whole) = live_file_of(dump) {
-                    let what = format!("a live file; name the dump that it is of, {whole}");
+                if let Some(owner) = dump_of(dump) {
+                    let what = format!("a live file; name the dump that it is of, {owner}");
                     return Err(Error::about(dump, what));
                 }
                 return Err(Error::about(dump, "neither a dump nor has it live files beside it"));
@@ -120,9 +120,10 @@ fn number_of(live: &OsStr, dump: &OsStr) -> Option<u64> {
 }
 
 /// The dump that a live file is of, by its name.
-fn live_file_of(path: &Path) -> Option<String> {
-    let (dump, number) = path.to_str()?.rsplit_once(".live.")?;
-    (number.parse::<u64>().is_ok() && path.is_file()).then(|| visible(dump))
+fn dump_of(live: &Path) -> Option<String> {
+    let (dump, _) = live.to_str()?.rsplit_once(".live.")?;
+    number_of(live.as_os_str(), dump.as_ref()).filter(|_| live.is_file())?;
+    Some(visible(dump))
 }
 
 /// The dump itself, where a symbolic link leads to it, even if it is not there yet.

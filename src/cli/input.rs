@@ -13,7 +13,7 @@ use crate::formats::afdo_v1_v3::rules::{Names, Rules};
 use crate::formats::words::Words;
 use crate::formats::{Findings, Found, Kind, afdo_v1_v3, afdo_v4, afdo_v4_text};
 use crate::profile::{Profile, Summary};
-use crate::raw::dump::{Dump, Unreadable};
+use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC as DUMP_MAGIC;
 use crate::raw::live;
 use crate::raw::reader::Source;
@@ -148,10 +148,8 @@ impl Source for Stream<'_> {
 
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let Ok(mut length) = Source::read(&mut self.beginning, into);
-        let all = into.len();
-        let mut rest = self.file.take((all - length) as u64);
-        while length < all {
-            match rest.read(&mut into[length..]) {
+        while length < into.len() {
+            match self.file.read(&mut into[length..]) {
                 Ok(0) => break,
                 Ok(more) => length += more,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -184,11 +182,7 @@ impl Input {
         }
         let length = file.metadata().about(path)?.len();
         warn_of_live_files(path);
-        let dump = Dump::read(Stream { beginning: &bytes, file: &file }, length);
-        let dump = dump.map_err(|error| match error {
-            Unreadable::System(error) => Error::about(path, error),
-            Unreadable::Damaged(damage) => Error::about(path, damage),
-        })?;
+        let dump = Dump::read(Stream { beginning: &bytes, file: &file }, length).about(path)?;
         Ok(Self { name: path.to_owned(), bytes, format: Format::Dump, dump: Some(dump) })
     }
 

@@ -41,7 +41,7 @@ pub struct Writer<'b, S, const N: usize = MAX_SECTION> {
     start: usize,
     /// How far the buffer is in use, the room for the section's header included.
     used: usize,
-    /// Used so far, the section is to end.
+    /// When so much of the buffer is in use the section is to end.
     full: usize,
     sequence: u32,
     modules: u32,
@@ -59,7 +59,10 @@ fn copy(from: &[u8], to: &mut [u8]) {
 
 impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     /// Bytes of a block; 0 if sections are written by themselves.
-    const BLOCK: usize = if N < MAX_SECTION { 0 } else { BLOCK };
+    const BLOCK: usize = {
+        assert!(N <= MAX_SECTION, "a section must not be longer than readers take");
+        if N < MAX_SECTION { 0 } else { BLOCK }
+    };
 
     /// Starts a dump: the file header goes to `sink` with the first section.
     pub fn new(sink: S, buffer: &'b mut [u8; N]) -> Self {
@@ -153,8 +156,7 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     }
 
     /// Room for words of a stream of them, at least so many; that must be no more than a section holds, or
-    /// than it may be longer than a block.
-    /// Those put there take part after [`Writer::fill`].
+    /// than it may be longer than a block. Those put there take part after [`Writer::fill`].
     #[inline(always)]
     pub fn room(&mut self, kind: SectionKind, least: usize) -> Result<&mut [Word], S::Error> {
         let full = match Self::BLOCK {

@@ -26,6 +26,13 @@ __attribute__((always_inline)) static inline int calls(function *const *table, i
 }
 
 #ifdef LIBRARY
+#ifdef PADDED
+/* More counters, so that what is behind them lies elsewhere. */
+#define CHOICE(n) x += x % (n % 90 + 2) > 1 ? 1 : 2;
+#define MORE(of) SIXTEEN(of, 3) SIXTEEN(of, 4) SIXTEEN(of, 5) SIXTEEN(of, 6) SIXTEEN(of, 7)
+int more(int x) { MORE(CHOICE) return x; }
+#endif
+
 __attribute__((noinline)) int library_calls(function *const *table, int targets, int rounds)
 {
     if (targets < 4)

@@ -1,5 +1,5 @@
 /* A library that is opened, and a child that nobody is told of, which closes it and opens another in its
- * place. */
+ * place; with an argument it is killed then. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -22,16 +22,19 @@ static void *opened(const char *path)
     return library;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     int status = 0;
+    (void)argv;
     void *first = opened("./first.so");
     pid_t child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (child == 0) {
         dlclose(first);
         opened("./second.so");
+        if (argc > 1)
+            raise(SIGKILL);
         exit(0);
     }
     waitpid(child, &status, 0);
-    return status != 0;
+    return argc > 1 ? WTERMSIG(status) != SIGKILL : status != 0;
 }

@@ -6,6 +6,7 @@
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
 
 use zerocopy::FromBytes;
 
@@ -26,6 +27,15 @@ pub enum Unreadable<E> {
     System(E),
     /// The bytes are wrong.
     Damaged(Damage),
+}
+
+impl<E: fmt::Display> fmt::Display for Unreadable<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System(error) => error.fmt(f),
+            Self::Damaged(damage) => damage.fmt(f),
+        }
+    }
 }
 
 impl Dump {

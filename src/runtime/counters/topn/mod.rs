@@ -23,8 +23,9 @@
 //!   finds the end is the true length, so no race pushes a site past its limit.
 //! * A reset sets all counts to 0. Nodes with count 0 are free and taken in order, so that the values
 //!   stand in the order of their appearance since the reset, as in libgcov's new list.
-//! * In sites of images that have this runtime, as far as it is known, the number of events is not counted, which would double the work of
-//!   the atomic form: it is the sum of the counts, and of the events in no node.
+//! * In sites of images that are known to have this runtime the number of events is not counted, which
+//!   would double the work of the atomic form: it is the sum of the counts, and of the events in no
+//!   node.
 //! * In the atomic form a node whose value is being replaced says so in its count, and a walker that
 //!   raced with a replacement takes its increment back. So no value ever gets another's events but by
 //!   the rule above. `tests/model` checks that for every order in which threads can meet.
