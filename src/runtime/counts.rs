@@ -5,7 +5,7 @@
 
 use core::sync::atomic::Ordering;
 
-use super::abi::gcov::{Array, Function};
+use super::abi::gcov::{Array, Function, Functions};
 use super::baseline::{Writing, Written};
 use super::counters::topn::LiveSite;
 use super::merge::Problem;
@@ -58,10 +58,13 @@ impl Objects<'_> {
     ) -> Result<Found, Problem> {
         let (found, site) = (Found::default(), Site::new(0, 0));
         let mut walk = Walk { found, copies, older, writer, site };
-        for object in self.registry.objects() {
-            let mut functions = object.functions(self.shift);
+        let objects = self.registry.objects().map(|object| object.functions(self.shift));
+        let mut objects = objects.inspect(Functions::fetch);
+        let mut following = objects.next();
+        while let Some(mut functions) = following {
+            following = objects.next();
             while let Some(function) = functions.next() {
-                functions.fetch_later();
+                functions.fetch_later(following.as_ref());
                 walk.head(&function)?;
                 for array in function.arrays() {
                     match array.rule {

@@ -47,6 +47,14 @@ impl Kinds {
     const fn number(self) -> usize {
         (u64::BITS - self.rules.leading_zeros()).div_ceil(4) as usize
     }
+
+    /// The next kind, where it is known that there is one and its rule is not wanted.
+    #[inline(always)]
+    const fn next_kind(&mut self) -> Kind {
+        let kind = Kind((self.kinds & 15) as u8);
+        self.kinds >>= 4;
+        kind
+    }
 }
 
 impl Iterator for Kinds {
@@ -54,9 +62,9 @@ impl Iterator for Kinds {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(Kind, Rule)> {
-        let (kind, rule) = (Kind((self.kinds & 15) as u8), Rules(self.rules).rule(Kind(0))?);
-        (self.kinds, self.rules) = (self.kinds >> 4, self.rules >> 4);
-        Some((kind, rule))
+        let rule = Rules(self.rules).rule(Kind(0))?;
+        self.rules >>= 4;
+        Some((self.next_kind(), rule))
     }
 }
 
@@ -105,9 +113,8 @@ impl Function {
     #[inline(always)]
     pub fn put_head(&self, room: &mut Head) -> usize {
         let mut writer = HeadWriter::new(self.record());
-        for array in self.arrays() {
-            writer.add(array.kind, array.counters.len() as u32, room);
-        }
+        let mut kinds = self.kinds;
+        self.entries().iter().for_each(|entry| writer.add(kinds.next_kind(), entry.number, room));
         writer.finish(room)
     }
 }
@@ -132,16 +139,43 @@ impl Functions {
         Self { addresses: addresses.iter(), object, absent }
     }
 
+    /// Has the addresses of the first functions brought near: further on the processor sees by itself where
+    /// the walk goes.
+    pub fn fetch(&self) {
+        let lines = self.addresses.as_slice().chunks(LINE / POINTER);
+        lines.take(4).for_each(|line| fetch(line.as_ptr()));
+    }
+
     /// Has what belongs to functions a little later brought near while the one at hand is walked: it lies
-    /// scattered, and may be far away when a program ends.
+    /// scattered, and may be far away when a program ends. Behind the last come those of the `following`
+    /// object.
     #[inline(always)]
-    pub fn fetch_later(&self) {
-        if let [_, near, far, ..] = *self.addresses.as_slice() {
-            fetch(far);
-            fetch(far.wrapping_byte_add(LINE));
-            let near = self.function(near);
-            near.entries().iter().for_each(|entry| fetch(near.shift.place(entry.values).cast()));
+    pub fn fetch_later(&self, following: Option<&Self>) {
+        if let Some((_, function)) = self.later(RECORDS_AHEAD, following) {
+            fetch(function);
+            fetch(function.wrapping_byte_add(LINE));
         }
+        if let Some((functions, function)) = self.later(COUNTERS_AHEAD, following) {
+            let function = functions.function(function);
+            let entries = function.entries().iter();
+            entries.for_each(|entry| fetch(function.shift.place(entry.values)));
+        }
+    }
+
+    /// The function so many places later, and the object's functions that it is one of.
+    #[inline(always)]
+    fn later<'f>(
+        &'f self,
+        distance: usize,
+        following: Option<&'f Self>,
+    ) -> Option<(&'f Self, *const u8)> {
+        let left = self.addresses.as_slice();
+        if let Some(&address) = left.get(distance) {
+            return Some((self, address));
+        }
+        let following = following?;
+        let first = following.addresses.as_slice();
+        Some((following, *first.get(distance.wrapping_sub(left.len()))?))
     }
 
     #[inline(always)]
@@ -175,6 +209,10 @@ struct Entry {
 
 /// Bytes of a line of the processor's caches.
 const LINE: usize = 64;
+/// How many functions ahead of the walk a function is fetched, and, when it is there, its counters: what
+/// memory takes to answer is several functions' time.
+const RECORDS_AHEAD: usize = 8;
+const COUNTERS_AHEAD: usize = 4;
 /// Where the entries of a function are.
 const TABLE: usize = (POINTER + 12).next_multiple_of(POINTER);
 
@@ -207,7 +245,7 @@ impl Iterator for Arrays {
 
 /// Asks the processor to bring what is at an address into its caches.
 #[inline(always)]
-fn fetch(address: *const u8) {
+fn fetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
