@@ -96,7 +96,7 @@ fn a_path_that_is_something_else() {
     for mine in ["a download", "x"] {
         shop.write("x.part", mine);
         let output = shop.command(shop.path("ours")).env("COUNTERSINK_FILE", "x").output().unwrap();
-        program_complains(&output, &["x: not written: its .part is not ours"]);
+        program_complains(&output, &["x: not written: its .part is not ours, move it away"]);
         assert_eq!(shop.read("x.part"), mine.as_bytes());
     }
     fs::remove_file(shop.path("x.part")).unwrap();
@@ -439,7 +439,7 @@ fn an_unknown_letter_in_the_file_name() {
     {
         let mut ours = shop.command(shop.path("ours"));
         let output = ours.env("COUNTERSINK_FILE", pattern).output().unwrap();
-        let expected = "countersink: COUNTERSINK_FILE: unknown % stays\n";
+        let expected = "countersink: COUNTERSINK_FILE: unknown %q stays\n";
         assert_eq!(errors(&output), if told { expected } else { "" }, "{pattern}");
         assert!(shop.path(file).exists());
     }

@@ -55,7 +55,7 @@ impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { objects, functions, counters, lines, lines_nested, sites, .. } = self;
         let inlined = self.lines_inlined + lines_nested;
-        write!(f, "{objects} objects, {functions} functions, {counters} counters; ")?;
+        write!(f, "{objects} objects, {functions} functions, {counters} arc counters; ")?;
         write!(f, "{lines} lines and {inlined} of inlined functions")?;
         if *lines_nested > 0 {
             write!(f, " ({lines_nested} at their calls)")?;

@@ -81,7 +81,7 @@ fn meaning(error: Errno) -> &'static [u8] {
         Errno::ACCESS | Errno::PERM => b"permission denied",
         Errno::BUSY => b"in use for too long",
         Errno::DQUOT => b"disk quota exceeded",
-        Errno::EXIST => b"its .part is not ours",
+        Errno::EXIST => b"its .part is not ours, move it away",
         Errno::FBIG => b"file too large",
         Errno::IO => b"input/output error",
         Errno::ISDIR => b"is a directory",

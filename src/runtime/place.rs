@@ -167,7 +167,7 @@ fn push_letter(
         b'h' => sys::with_host(|host| path.push(host)),
         b'm' => path.push(&hexadecimal(signature, 16)),
         other => {
-            tell_unknown();
+            tell_unknown(other);
             path.push(&[b'%', other])
         }
     }
@@ -177,10 +177,10 @@ fn push_letter(
 // A function, so that the line does not lie below every flush.
 #[cold]
 #[inline(never)]
-fn tell_unknown() {
+fn tell_unknown(letter: u8) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.swap(true, Ordering::Relaxed) {
-        Line::about(b"COUNTERSINK_FILE").text(b"unknown % stays").print();
+        Line::about(b"COUNTERSINK_FILE").text(b"unknown %").text(&[letter]).text(b" stays").print();
     }
 }
 
