@@ -382,16 +382,10 @@ impl<'b, R: Source> Reader<'b, R> {
     }
 
     /// The next word of a stream of `kind`, reading the sections it spreads over.
+    #[inline(always)]
     pub fn word(&mut self, kind: SectionKind) -> Result<i64, Failure<R::Error>> {
-        loop {
-            if self.taken < self.payload && self.section.is_some_and(|found| found.kind == kind) {
-                let (words, _) = self.buffer.as_chunks();
-                let word = words.get(HEADER.wrapping_add(self.taken) / size_of::<Word>());
-                self.taken += size_of::<Word>();
-                return Ok(word.map_or(0, |&word| i64::from_ne_bytes(word)));
-            }
-            self.expect(kind)?;
-        }
+        let words = self.words(kind, 1)?;
+        Ok(words.first().map_or(0, |&word| i64::from_ne_bytes(word)))
     }
 
     /// The next words of a stream of `kind`: at least one, unless `most` is 0, and no more than that or
