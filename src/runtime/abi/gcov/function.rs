@@ -34,18 +34,17 @@ pub struct Function {
 pub(super) struct Kinds {
     kinds: u64,
     rules: u64,
+    /// How many they were at first.
+    number: u32,
 }
 
 impl Kinds {
     /// Adds a kind above the others.
     pub(super) const fn push(&mut self, kind: Kind, rule: Rule) {
-        let place = 4 * self.number() as u32;
+        let place = 4 * self.number;
         self.kinds |= (kind.0 as u64).wrapping_shl(place);
         self.rules |= (rule as u64).wrapping_shl(place);
-    }
-
-    const fn number(self) -> usize {
-        (u64::BITS - self.rules.leading_zeros()).div_ceil(4) as usize
+        self.number += 1;
     }
 
     /// The next kind, where it is known that there is one and its rule is not wanted.
@@ -87,7 +86,7 @@ impl Function {
         // SAFETY: behind its fixed fields a function has an entry for each kind in use.
         let entries = unsafe { function.add(TABLE).cast() };
         // SAFETY: as above; nobody writes them, and they stay as long as the image.
-        unsafe { core::slice::from_raw_parts(entries.as_ptr(), self.kinds.number()) }
+        unsafe { core::slice::from_raw_parts(entries.as_ptr(), self.kinds.number as usize) }
     }
 
     /// Its record in the raw dump.
