@@ -218,6 +218,29 @@ fn compilers_that_ignore_discriminators_get_one_position_a_line() {
     }
 }
 
+/// Their sum stays where a line has no count besides.
+#[test]
+fn gcc_11_is_given_no_targets() {
+    let mut profile = functions(&[("f", None, 1), ("g", None, 1)]);
+    let target = *profile.functions.keys().next_back().unwrap();
+    let caller = profile.functions.values_mut().next().unwrap();
+    let record = Record { targets: [(target, 7)].into_iter().collect(), ..Record::default() };
+    caller.body.positions.insert(Position::line(3), record);
+    for (rules, targets, dropped) in [
+        (Rules::for_gcc(10).unwrap(), 1, 0),
+        (Rules::for_gcc(11).unwrap(), 0, 1),
+        (Rules::for_version(Version::V1), 0, 1),
+        (Rules::that_keep_most(Version::V1), 1, 0),
+        (Rules::for_gcc(12).unwrap(), 1, 0),
+    ] {
+        let encoded = encode(&profile, rules).unwrap();
+        assert_eq!(encoded.targets, dropped, "{rules:?}");
+        let read = decode(&encoded.bytes).unwrap().profile;
+        let record = &read.functions.values().next().unwrap().body.positions[&Position::line(3)];
+        assert_eq!((record.targets.len(), record.count), (targets, Some(7)), "{rules:?}");
+    }
+}
+
 #[test]
 fn names_are_cut_and_equal_ones_added() {
     let profile = functions(&[

@@ -126,6 +126,24 @@ fn sqlite() {
     compilers_take_the_profile(compile_sqlite, sqlite_sources, &flags);
 }
 
+/// Calls through pointers, with all that is optimised because of a profile. Not every compilation breaks off
+/// where something is read that is not there.
+#[test]
+fn a_program_with_call_targets() {
+    let shop = Workshop::new();
+    shop.write("quickstart.c", include_bytes!("../examples/quickstart.c"));
+    let object = shop.compile("quickstart.c", &[]);
+    shop.link(&[&object], "ours", &[]);
+    shop.run("ours", &["key", "5"]);
+    for compiler in compilers::all() {
+        let gcc = compiler.major.to_string();
+        shop.tool_output(&["convert", "ours.csraw", "--for-gcc", &gcc, "-o", "prog.afdo"]);
+        for _ in 0..5 {
+            compiler.compile(&shop, "quickstart.c", &["-O2", "-fauto-profile=prog.afdo"]);
+        }
+    }
+}
+
 #[test]
 fn a_cxx_program() {
     if !have("g++") {

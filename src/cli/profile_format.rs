@@ -174,6 +174,11 @@ impl ProfileFormat {
                     let dropped = encoded.dropped;
                     warn(name, format!("{dropped} positions dropped, too far from their function"));
                 }
+                if encoded.targets > 0 {
+                    let targets = encoded.targets;
+                    let why = "gcc 11 ends with an internal error; for gcc 10 they are kept";
+                    warn(name, format!("{targets} call targets left out, at which {why}"));
+                }
                 if encoded.mixed > 0 {
                     let what = "functions added to those of the same name in other files";
                     let why = "which this version does not tell apart";

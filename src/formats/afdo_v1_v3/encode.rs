@@ -21,6 +21,8 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
     /// Positions too far from the start of their function for 16 bits.
     pub dropped: usize,
+    /// Targets of calls, on which the readers would break off.
+    pub targets: usize,
     /// Functions added to those that another file declares, which readers do not tell apart from them.
     pub mixed: usize,
 }
@@ -31,7 +33,7 @@ pub fn encode(profile: &Profile, rules: Rules) -> Result<Encoded, EncodeError> {
     if let Some((symbol, _)) = profile.functions.iter().find(|(_, f)| is_too_deep(f)) {
         return Err(EncodeError::depth(&profile.symbols, *symbol));
     }
-    let Lowered { profile, dropped, mixed } = Lowered::new(profile, rules);
+    let Lowered { profile, dropped, targets, mixed } = Lowered::new(profile, rules);
     let ids = Ids::new(&profile);
     let mut order: Vec<SymbolId> = ids.symbols().map(|(_, symbol)| symbol).collect();
     names::sort(&profile.symbols, &mut order);
@@ -47,7 +49,7 @@ pub fn encode(profile: &Profile, rules: Rules) -> Result<Encoded, EncodeError> {
     let index = (1..).zip(&order).map(|(index, &symbol)| (symbol, index)).collect();
     let layout = Layout::of(rules.version);
     let writer = Writer { profile: &profile, layout, order: &order, index, bytes: Vec::new() };
-    Ok(Encoded { bytes: writer.file(rules), dropped, mixed })
+    Ok(Encoded { bytes: writer.file(rules), dropped, targets, mixed })
 }
 
 struct Writer<'p> {

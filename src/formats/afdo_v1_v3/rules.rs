@@ -2,7 +2,8 @@
 //!
 //! | reader | version | names | discriminators |
 //! |---|---|---|---|
-//! | GCC 10 and 11 | 1 | cut at the first dot | ignored |
+//! | GCC 10 | 1 | cut at the first dot | ignored |
+//! | GCC 11 | 1 | cut at the first dot | ignored; targets of calls must not be there |
 //! | GCC 12 | 2 | cut at the first dot | ignored |
 //! | GCC 13 to 15 | 2 | cut at the first dot | used |
 //! | GCC 16 and 17 | 3 | without suffixes of clones, with files | used |
@@ -11,6 +12,9 @@
 //! A compiler that ignores discriminators takes the last of several positions of a line, and finds
 //! only call sites without one: for it there is one position a line, with the largest count. What
 //! becomes equal is added up.
+//!
+//! GCC 11 (11.3 was tried) keeps three numbers of a call's target and looks for the fourth, on which it ends
+//! with an internal error, now and then or always.
 
 use alloc::vec::Vec;
 
@@ -31,6 +35,8 @@ pub struct Rules {
     pub names: Names,
     /// What it makes of discriminators.
     pub discriminators: Discriminators,
+    /// What it makes of the targets of calls.
+    pub targets: Targets,
 }
 
 /// What a reader makes of names, from the one that tells most of them apart.
@@ -53,6 +59,15 @@ pub enum Discriminators {
     Used,
 }
 
+/// What a reader makes of the targets of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Targets {
+    /// It takes them.
+    Read,
+    /// It breaks off.
+    Deadly,
+}
+
 impl Rules {
     /// The rules of a major version of GCC, if it is known to read one of these versions.
     pub const fn for_gcc(major: u32) -> Option<Self> {
@@ -63,7 +78,8 @@ impl Rules {
             16 | 17 => (Version::V3, Names::WithFiles, Discriminators::Used),
             _ => return None,
         };
-        Some(Self { version, names, discriminators })
+        let targets = if major == 11 { Targets::Deadly } else { Targets::Read };
+        Some(Self { version, names, discriminators, targets })
     }
 
     /// Rules by which all readers of a version find something.
@@ -73,12 +89,14 @@ impl Rules {
             Version::V3 => (Names::WithFiles, Discriminators::Used),
             Version::V407 => (Names::Whole, Discriminators::Used),
         };
-        Self { version, names, discriminators }
+        let targets = if matches!(version, Version::V1) { Targets::Deadly } else { Targets::Read };
+        Self { version, names, discriminators, targets }
     }
 
     /// Rules that keep as much of a profile as a reader of the version could use.
     pub const fn that_keep_most(version: Version) -> Self {
-        Self { discriminators: Discriminators::Used, ..Self::for_version(version) }
+        let (discriminators, targets) = (Discriminators::Used, Targets::Read);
+        Self { discriminators, targets, ..Self::for_version(version) }
     }
 }
 
@@ -88,6 +106,8 @@ pub struct Lowered {
     pub profile: Profile,
     /// Positions that were too far from the start of their function for 16 bits.
     pub dropped: usize,
+    /// Targets of calls that the reader would break off at.
+    pub targets: usize,
     /// Functions added to those that another file declares.
     pub mixed: usize,
 }
@@ -99,17 +119,17 @@ impl Lowered {
         let old: Vec<_> = ids.symbols().map(|(_, symbol)| symbol).collect();
         let names = Renaming::new(&profile.symbols, &old, rules.names);
         let of = |symbol| names.of[&symbol];
-        let discriminators = rules.discriminators;
-        let mut lowering = Lowering { of, discriminators, farthest: FARTHEST_LINE, dropped: 0 };
+        let mut lowering = Lowering::new(of, rules.discriminators);
+        (lowering.farthest, lowering.targets) = (FARTHEST_LINE, rules.targets);
         let mut lowered = Profile::default();
         for (&symbol, function) in &profile.functions {
             let body = lowering.body(&function.body);
             lowered.add(of(symbol), Function { body, ..*function });
         }
-        let dropped = lowering.dropped;
+        let Lowering { dropped, targets_dropped: targets, .. } = lowering;
         let mixed = mixed(profile, of);
         lowered.symbols = names.symbols;
-        Self { profile: lowered, dropped, mixed }
+        Self { profile: lowered, dropped, targets, mixed }
     }
 }
 
@@ -126,8 +146,7 @@ fn mixed(profile: &Profile, of: impl Fn(SymbolId) -> SymbolId) -> usize {
 /// Leaves of each line's positions the one that a reader takes who does not look at discriminators: the
 /// largest count. Bodies with and without discriminators can be added after this, and not before.
 pub fn by_line(body: &Body) -> Body {
-    let (of, discriminators) = (|symbol| symbol, Discriminators::Ignored);
-    Lowering { of, discriminators, farthest: u32::MAX, dropped: 0 }.body(body)
+    Lowering::new(|symbol| symbol, Discriminators::Ignored).body(body)
 }
 
 impl Names {
@@ -145,11 +164,19 @@ impl Names {
 struct Lowering<F> {
     of: F,
     discriminators: Discriminators,
+    targets: Targets,
     farthest: u32,
     dropped: usize,
+    targets_dropped: usize,
 }
 
 impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
+    /// Nothing is too far, and no target deadly.
+    fn new(of: F, discriminators: Discriminators) -> Self {
+        let (targets, farthest) = (Targets::Read, u32::MAX);
+        Self { of, discriminators, targets, farthest, dropped: 0, targets_dropped: 0 }
+    }
+
     fn body(&mut self, body: &Body) -> Body {
         let mut lowered = Body::default();
         for (&position, record) in &body.positions {
@@ -171,7 +198,12 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
             let largest = lowered.count.get_or_insert(0);
             *largest = count.min(LARGEST_COUNT).max(*largest);
         }
-        for (&target, &calls) in &record.targets {
+        let (read, deadly) = match self.targets {
+            Targets::Read => (Some(&record.targets), 0),
+            Targets::Deadly => (None, record.targets.len()),
+        };
+        self.targets_dropped += deadly;
+        for (&target, &calls) in read.into_iter().flatten() {
             let sum = lowered.targets.entry((self.of)(target)).or_default();
             *sum = sum.saturating_add(calls).min(LARGEST_COUNT);
         }
