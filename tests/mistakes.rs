@@ -77,7 +77,10 @@ fn counts_of_old_builds_are_dropped() {
     assert!(output.status.success(), "{output:?}");
     assert!(errors(&output).contains("merge --build"), "{output:?}");
 
-    shop.tool_output(&["merge", "ours.csraw", "--build", "ours", "-o", "new.csraw"]);
+    let output = shop.tool(&["merge", "ours.csraw", "--build", "ours", "-o", "new.csraw"]);
+    let told = "/ours: the counts of another build are left out, runs: ";
+    assert!(output.status.success() && errors(&output).contains(told), "{output:?}");
+    assert_eq!(errors(&output).lines().count(), 1);
     assert_eq!(shop.read("new.csraw"), new);
     let both = ["merge", "ours.csraw", "--build", "ours", "--build", "old", "-o", "both.csraw"];
     shop.tool_output(&both);

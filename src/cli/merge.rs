@@ -10,7 +10,7 @@ use super::input::{Format, Input};
 use super::output::{self, Content, Out};
 use super::profile_format::{Choice, ProfileFormat};
 use super::{Outcome, fold, input, sum};
-use crate::raw::dump::Dump;
+use crate::raw::dump::{Dump, Module};
 use clap::Args;
 
 /// Add dumps to a dump, or profiles to a profile
@@ -123,8 +123,15 @@ fn keep_builds(dump: &mut Dump, programs: &[PathBuf]) -> Result<()> {
         id => Ok(id),
     };
     let ids = programs.iter().map(id).collect::<Result<Vec<_>>>()?;
-    if !ids.is_empty() {
-        dump.modules.retain(|module| ids.iter().any(|id| id == module.build_id()));
+    if ids.is_empty() {
+        return Ok(());
     }
+    let is_wanted = |module: &Module| ids.iter().any(|id| id == module.build_id());
+    for other in dump.modules.iter().filter(|module| !is_wanted(module)) {
+        let path = String::from_utf8_lossy(&other.path).into_owned();
+        let runs = other.sums.runs;
+        super::warn(path, format!("the counts of another build are left out, runs: {runs}"));
+    }
+    dump.modules.retain(is_wanted);
     Ok(())
 }
