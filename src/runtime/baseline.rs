@@ -42,7 +42,8 @@ impl Baseline {
     /// Makes room for the counts of so many objects, which have `totals` counters and sites.
     ///
     /// All objects of an image are registered before its code runs, so the size stays what it was. If
-    /// it does not, there is no room for what is new, and it is left for the end of the program.
+    /// it does not, there is no room for what is new, and it is left for the end of the program. Without
+    /// anything to be counted, as while an image is being loaded, none is needed.
     pub fn prepare(
         &mut self,
         objects: usize,
@@ -53,7 +54,11 @@ impl Baseline {
         }
         let (counters, sites) = totals();
         let bytes = words(counters, sites).and_then(|words| words.checked_mul(16));
-        let memory = Some(sys::map(bytes.ok_or(Errno::NOMEM)?)?.cast());
+        let bytes = bytes.ok_or(Errno::NOMEM)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let memory = Some(sys::map(bytes)?.cast());
         *self = Self { memory, objects, counters, sites, second: false };
         Ok(())
     }
@@ -194,6 +199,15 @@ mod tests {
         assert_eq!(since.total, 4);
         let pairs: [(i64, i64); 2] = [(1, 2), (3, 4)];
         assert!(since.pairs.iter().map(|pair| (pair.value, pair.count)).eq(pairs));
+    }
+
+    #[test]
+    fn nothing_needs_no_room() {
+        let mut baseline = Baseline::new();
+        baseline.prepare(0, &|| (0, 0)).unwrap();
+        assert!(baseline.copies().is_none());
+        baseline.prepare(1, &|| (1, 0)).unwrap();
+        assert!(baseline.copies().is_some());
     }
 
     #[test]

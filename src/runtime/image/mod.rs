@@ -107,6 +107,8 @@ impl Image {
         match state.progress.stage {
             // They are in their file, and will be added once; a reset goes back to here.
             _ if state.live.is_active() => state.remember(self),
+            // The image is being loaded.
+            _ if self.objects.is_empty() => Ok(()),
             Stage::Counting => state.write_out(self, Occasion::Flush),
             Stage::Dumped | Stage::Suspended | Stage::Ended => Ok(()),
         }

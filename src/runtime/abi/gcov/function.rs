@@ -8,7 +8,7 @@
 //! | ident, line checksum, cfg checksum | 8, 12, 16 | 4, 8, 12 |
 //! | one `gcov_ctr_info` per used kind | 24, step 16 | 16, step 8 |
 //!
-//! A `gcov_ctr_info` is the number of counters (u32) and, at P, their address.
+//! A `gcov_ctr_info` is the number of counters (u32) and, at P, their address; both are 0 or none is.
 #![allow(unsafe_code)]
 
 use core::ptr::NonNull;
