@@ -55,7 +55,7 @@ int countersink_reset(void);
  * "/dev/null" keeps nothing. Missing directories are made when the file is
  * written. Async-signal-safe.
  *
- * Errors: -ENAMETOOLONG, -EBUSY. */
+ * Errors, after which the file is what it was: -ENAMETOOLONG, -EBUSY. */
 int countersink_set_file(const char *pattern);
 
 /* Version of the runtime, such as "0.1.0". A static string. Declared weak, its

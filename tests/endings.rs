@@ -188,8 +188,7 @@ fn names_that_are_no_signals_are_told() {
     let output = programs.run("ours", "SIGTERM", Some("NONSENSE,KILL,TERM"));
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.signal(), Some(15));
-    let line =
-        "countersink: COUNTERSINK_ON_SIGNAL: NONSENSE is no signal that can be caught; ignored\n";
+    let line = "countersink: COUNTERSINK_ON_SIGNAL: NONSENSE is no name of a signal that can be caught; ignored\n";
     assert_eq!(told, line);
     assert_eq!(programs.kept(), 100);
 }

@@ -65,8 +65,11 @@ impl Path {
         Ok(())
     }
 
-    /// Replaces the path.
+    /// Replaces the path, which stays if the other is too long.
     pub fn set(&mut self, bytes: &[u8]) -> Result<(), Errno> {
+        if bytes.len() >= LONGEST {
+            return Err(Errno::NAMETOOLONG);
+        }
         self.clear();
         self.push(bytes)
     }
@@ -147,7 +150,10 @@ impl Place {
                 }
                 None => {
                     path.push(b"%")?;
-                    path.push(parts.next().unwrap_or_default())?;
+                    match parts.next() {
+                        Some(text) => path.push(text)?,
+                        None => tell_unknown(b""),
+                    }
                 }
             }
         }
@@ -167,20 +173,20 @@ fn push_letter(
         b'h' => sys::with_host(|host| path.push(host)),
         b'm' => path.push(&hexadecimal(signature, 16)),
         other => {
-            tell_unknown(other);
+            tell_unknown(&[other]);
             path.push(&[b'%', other])
         }
     }
 }
 
-/// Once, children included.
+/// Of the first one, and once, children included.
 // A function, so that the line does not lie below every flush.
 #[cold]
 #[inline(never)]
-fn tell_unknown(letter: u8) {
+fn tell_unknown(letter: &[u8]) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.swap(true, Ordering::Relaxed) {
-        Line::about(b"COUNTERSINK_FILE").text(b"unknown %").text(&[letter]).text(b" stays").print();
+        Line::about(b"name of the file").text(b"unknown %").text(letter).text(b" stays").print();
     }
 }
 

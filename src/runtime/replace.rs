@@ -228,10 +228,13 @@ impl Names {
                 sys::open(self.part.c_str(), Access::Create)
             }
             result => result,
-        }?;
+        };
+        // Somebody else's directory, link, device or pipe would be removed in the end.
+        let is_other = |error| matches!(error, Errno::ISDIR | Errno::LOOP | Errno::NXIO);
+        let not_ours = |error| if is_other(error) { Errno::EXIST } else { error };
+        let file = file.map_err(not_ours)?;
         let facts = sys::facts(&file)?;
-        // Somebody else's device or pipe would be removed in the end.
-        facts.must_be_a_file()?;
+        facts.must_be_a_file().map_err(not_ours)?;
         // Empty, the start of a dump that a killed process has left, or zeros if the system was.
         let mut start = [0; MAGIC.len()];
         sys::read(&file, &mut start)?;

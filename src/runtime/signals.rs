@@ -46,7 +46,7 @@ impl Signals {
         }
         if let Some(name) = wrong {
             let mut line = Line::about(b"COUNTERSINK_ON_SIGNAL");
-            line.text(name).text(b" is no signal that can be caught; ignored").print();
+            line.text(name).text(b" is no name of a signal that can be caught; ignored").print();
         }
         caught
     }

@@ -73,6 +73,8 @@ static void files(void)
     expect(countersink_flush(), 0, "flush to the first file");
     memset(longer, 'x', sizeof longer - 1);
     expect(countersink_set_file(longer), -ENAMETOOLONG, "a name too long");
+    work(5);
+    expect(countersink_flush(), 0, "flush to the first file again");
     work(20);
     expect(countersink_set_file("second.%p"), 0, "set_file");
     expect(countersink_flush(), 0, "flush to the second file");
