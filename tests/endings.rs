@@ -40,9 +40,11 @@ impl Programs {
     fn run(&self, program: &str, ending: &str, signals: Option<&str>) -> Output {
         let mut command = self.shop.command(self.shop.path(program));
         command.arg(ending).env("COUNTERSINK_FILE", "dump.csraw");
-        // No core dumps.
+        // No core dumps, and no signal ignored because the tests run in the background.
         let mut limited = self.shop.command("sh");
-        limited.args(["-c", "ulimit -c 0; exec \"$0\" \"$@\""]).arg(command.get_program());
+        limited
+            .args(["-c", "ulimit -c 0; exec env --default-signal=INT \"$0\" \"$@\""])
+            .arg(command.get_program());
         limited.args(command.get_args()).env("COUNTERSINK_FILE", "dump.csraw");
         match signals {
             Some(signals) => limited.env("COUNTERSINK_ON_SIGNAL", signals),
