@@ -280,6 +280,11 @@ fn terminated_from_outside_at_any_moment() {
         succeed(Command::new("kill").args(["-TERM", &child.id().to_string()]));
         child.wait().unwrap();
         assert!([0, 100].contains(&programs.kept()));
+        // The signal may end the program while `exit` has begun another flush: the next run clears up.
+        if !programs.shop.files("part").is_empty() {
+            programs.run("ours", "nothing", None);
+            assert_eq!(programs.kept(), 0);
+        }
         assert_eq!(programs.shop.files("part"), Vec::<std::path::PathBuf>::new());
     }
 }
