@@ -503,9 +503,9 @@ impl Across {
 
     fn flags(&self, runtime: Runtime) -> Vec<&str> {
         match runtime {
-            Runtime::Live => self.live.iter().map(String::as_str).collect(),
-            Runtime::Ordinary => vec!["-L.", "-lcountersink_rt"],
-            Runtime::Libgcov => Vec::new(),
+            Live => self.live.iter().map(String::as_str).collect(),
+            Ordinary => vec!["-L.", "-lcountersink_rt"],
+            Libgcov => Vec::new(),
         }
     }
 

@@ -12,7 +12,7 @@ use object::{Object as _, ObjectSymbol};
 use super::debug_file;
 use super::error::{Context, Error, Result};
 use super::input::read_regular;
-use super::names::visible;
+use super::names::{text, visible};
 use super::notes::{Places, display};
 use super::output;
 use crate::convert::debug::line_table::Lines;
@@ -238,8 +238,7 @@ fn fitting_build_id<'d>(
 
 fn rebuilt(found: &[u8], modules: &[Module]) -> String {
     let of_module = |module: &Module| {
-        let path = String::from_utf8_lossy(&module.path);
-        format!("{} of {}", hexadecimal(module.build_id()), visible(&path))
+        format!("{} of {}", hexadecimal(module.build_id()), visible(&text(&module.path)))
     };
     let expected: Vec<String> = modules.iter().map(of_module).collect();
     let (expected, found) = (expected.join(" or "), hexadecimal(found));

@@ -299,8 +299,9 @@ fn missing(path: &Path, error: std::io::Error) -> Error {
     match fold::number_beside(path) {
         0 => Error::about(path, error),
         number => {
-            let what = "of processes that are running, or did not come to their end; `countersink fold` adds those";
-            Error::about(path, format!("{error}, but live files ({number}) {what}"))
+            let what = "of processes that are running, or did not come to their end";
+            let adds = "`countersink fold` adds those";
+            Error::about(path, format!("{error}, but live files ({number}) {what}; {adds}"))
         }
     }
 }

@@ -7,6 +7,7 @@ use std::prelude::v1::*;
 use super::binary::build_id_in;
 use super::error::{Error, Result};
 use super::input::{Format, Input};
+use super::notes::display;
 use super::output::{self, Content, Out};
 use super::profile_format::{Choice, ProfileFormat};
 use super::{Outcome, fold, input, sum};
@@ -128,9 +129,8 @@ fn keep_builds(dump: &mut Dump, programs: &[PathBuf]) -> Result<()> {
     }
     let is_wanted = |module: &Module| ids.iter().any(|id| id == module.build_id());
     for other in dump.modules.iter().filter(|module| !is_wanted(module)) {
-        let path = String::from_utf8_lossy(&other.path).into_owned();
-        let runs = other.sums.runs;
-        super::warn(path, format!("the counts of another build are left out, runs: {runs}"));
+        let what = format!("the counts of another build are left out, runs: {}", other.sums.runs);
+        super::warn(display(&other.path), what);
     }
     dump.modules.retain(is_wanted);
     Ok(())

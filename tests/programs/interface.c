@@ -152,8 +152,7 @@ static void raw_exec(void)
     exit(9);
 }
 
-static volatile int wanted, answer;
-static volatile int inside;
+static volatile int answer, inside;
 
 /* Not instrumented: an instrumented function empties the pair through which a call and its callee meet,
  * in libgcov, too. */

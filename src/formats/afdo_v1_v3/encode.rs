@@ -21,7 +21,7 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
     /// Positions too far from the start of their function for 16 bits.
     pub dropped: usize,
-    /// Targets of calls, on which the readers would break off.
+    /// Targets of calls that were left out, as readers would break off at them.
     pub targets: usize,
     /// Functions added to those that another file declares, which readers do not tell apart from them.
     pub mixed: usize,

@@ -2,8 +2,7 @@
 //!
 //! | reader | version | names | discriminators |
 //! |---|---|---|---|
-//! | GCC 10 | 1 | cut at the first dot | ignored |
-//! | GCC 11 | 1 | cut at the first dot | ignored; targets of calls must not be there |
+//! | GCC 10 and 11 | 1 | cut at the first dot | ignored |
 //! | GCC 12 | 2 | cut at the first dot | ignored |
 //! | GCC 13 to 15 | 2 | cut at the first dot | used |
 //! | GCC 16 and 17 | 3 | without suffixes of clones, with files | used |
@@ -13,8 +12,8 @@
 //! only call sites without one: for it there is one position a line, with the largest count. What
 //! becomes equal is added up.
 //!
-//! GCC 11 (11.3 was tried) keeps three numbers of a call's target and looks for the fourth, on which it ends
-//! with an internal error, now and then or always.
+//! GCC 11 (11.3 was tried) must not be given targets of calls: it keeps three numbers of one and looks for
+//! the fourth, on which it ends with an internal error, now and then or always.
 
 use alloc::vec::Vec;
 
@@ -106,7 +105,7 @@ pub struct Lowered {
     pub profile: Profile,
     /// Positions that were too far from the start of their function for 16 bits.
     pub dropped: usize,
-    /// Targets of calls that the reader would break off at.
+    /// Targets of calls that were left out, as the reader would break off at them.
     pub targets: usize,
     /// Functions added to those that another file declares.
     pub mixed: usize,
@@ -198,14 +197,14 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
             let largest = lowered.count.get_or_insert(0);
             *largest = count.min(LARGEST_COUNT).max(*largest);
         }
-        let (read, deadly) = match self.targets {
-            Targets::Read => (Some(&record.targets), 0),
-            Targets::Deadly => (None, record.targets.len()),
-        };
-        self.targets_dropped += deadly;
-        for (&target, &calls) in read.into_iter().flatten() {
-            let sum = lowered.targets.entry((self.of)(target)).or_default();
-            *sum = sum.saturating_add(calls).min(LARGEST_COUNT);
+        match self.targets {
+            Targets::Deadly => self.targets_dropped += record.targets.len(),
+            Targets::Read => {
+                for (&target, &calls) in &record.targets {
+                    let sum = lowered.targets.entry((self.of)(target)).or_default();
+                    *sum = sum.saturating_add(calls).min(LARGEST_COUNT);
+                }
+            }
         }
         for (&callee, body) in &record.inlined {
             let body = self.body(body);
