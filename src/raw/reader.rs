@@ -2,6 +2,7 @@
 //!
 //! Every section handed out has passed its checksum. What the payload means is the caller's.
 
+use core::cell::Cell;
 use core::fmt;
 
 use zerocopy::FromBytes;
@@ -260,15 +261,22 @@ pub struct Section {
     pub offset: u64,
 }
 
-/// Reads sections in order.
+/// Reads sections in order, ahead as far as there is room, as most dumps are small.
 pub struct Reader<'b, R> {
     source: R,
     buffer: &'b mut [u8; MAX_SECTION],
-    /// Offset of the next byte the source gives.
+    /// Where in the buffer the current section starts, and where what has been read ends.
+    start: usize,
+    end: usize,
+    /// The source has no more.
+    is_drained: bool,
+    /// Where in the file the current section starts.
     offset: u64,
+    /// Bytes of the current section, its header included; 0 if it is not there.
+    size: usize,
     sequence: u32,
     section: Option<Section>,
-    payload: usize,
+    /// Bytes of its payload that were handed out.
     taken: usize,
     damage: Damage,
 }
@@ -279,8 +287,21 @@ impl<'b, R: Source> Reader<'b, R> {
     /// A reader at the start of a dump. [`Reader::start`] comes first.
     pub fn new(source: R, buffer: &'b mut [u8; MAX_SECTION]) -> Self {
         let damage = Damage { offset: 0, defect: Defect::Empty };
-        let (offset, sequence, section, payload, taken) = (0, 0, None, 0, 0);
-        Self { source, buffer, offset, sequence, section, payload, taken, damage }
+        let (start, end, is_drained, offset) = (0, 0, false, 0);
+        let (size, sequence, section, taken) = (0, 0, None, 0);
+        Self {
+            source,
+            buffer,
+            start,
+            end,
+            is_drained,
+            offset,
+            size,
+            sequence,
+            section,
+            taken,
+            damage,
+        }
     }
 
     /// What the last error [`Failure::Damaged`] was about.
@@ -290,8 +311,8 @@ impl<'b, R: Source> Reader<'b, R> {
 
     /// Reads and checks the file header.
     pub fn start(&mut self) -> Result<(), Failure<R::Error>> {
-        let length = self.read_at(0, size_of::<FileHeader>())?;
-        let bytes = self.buffer.get(..length).unwrap_or_default();
+        let length = self.read_ahead(size_of::<FileHeader>())?;
+        let bytes = self.bytes(0, length);
         if bytes.is_empty() {
             return self.fail(0, Defect::Empty);
         }
@@ -306,7 +327,10 @@ impl<'b, R: Source> Reader<'b, R> {
             ORDER if header.version != VERSION => self.fail(12, Defect::Version(header.version)),
             ORDER if !matches!(header.pointer_width, 4 | 8) => self.fail(14, Defect::Header),
             ORDER if header.reserved != 0 => self.fail(15, Defect::Header),
-            ORDER => Ok(()),
+            ORDER => {
+                self.size = length;
+                Ok(())
+            }
             order if order.swap_bytes() == ORDER => self.fail(8, Defect::ByteOrder),
             _ => self.fail(8, Defect::Header),
         }
@@ -314,9 +338,10 @@ impl<'b, R: Source> Reader<'b, R> {
 
     /// Reads the next section into the buffer and checks it.
     pub fn next_section(&mut self) -> Result<Section, Failure<R::Error>> {
+        self.leave();
         let start = self.offset;
         self.fill(Part::SECTION_HEADER, 0, HEADER)?;
-        let Ok((header, _)) = SectionHeader::read_from_prefix(self.buffer) else {
+        let Ok(header) = SectionHeader::read_from_bytes(self.bytes(0, HEADER)) else {
             return self.fail(start, Defect::Header);
         };
         let length = header.length as usize;
@@ -324,11 +349,11 @@ impl<'b, R: Source> Reader<'b, R> {
             return self.fail(start, Defect::Length(header.length));
         }
         self.fill(Part(header.kind), HEADER, length)?;
-        self.payload = length;
+        self.size = HEADER.wrapping_add(length);
         self.taken = 0;
         let expected = self.sequence;
         self.sequence = expected.wrapping_add(1);
-        let found = checksum(self.buffer.get(..HEADER.wrapping_add(length)).unwrap_or_default());
+        let found = checksum(self.bytes(0, self.size));
         if found != header.crc {
             return self.fail(start, Defect::Checksum { expected: header.crc, found });
         }
@@ -345,13 +370,12 @@ impl<'b, R: Source> Reader<'b, R> {
 
     /// Payload of the current section.
     pub fn payload(&self) -> &[u8] {
-        self.buffer.get(HEADER..HEADER.wrapping_add(self.payload)).unwrap_or_default()
+        self.bytes(HEADER, self.size)
     }
 
     /// The current section as it stands in the file, header and all, and its number.
     pub fn whole_section(&self) -> (&[u8], u32) {
-        let bytes = self.buffer.get(..HEADER.wrapping_add(self.payload)).unwrap_or_default();
-        (bytes, self.sequence.wrapping_sub(1))
+        (self.bytes(0, self.size), self.sequence.wrapping_sub(1))
     }
 
     /// The payload of the current section as the module record it must be.
@@ -392,12 +416,12 @@ impl<'b, R: Source> Reader<'b, R> {
     /// than the section has.
     #[inline(always)]
     pub fn words(&mut self, kind: SectionKind, most: usize) -> Result<&[Word], Failure<R::Error>> {
-        while self.taken >= self.payload || self.section.is_none_or(|s| s.kind != kind) {
+        while !self.has_untaken_words() || self.section.is_none_or(|s| s.kind != kind) {
             self.expect(kind)?;
         }
-        let start = HEADER.wrapping_add(self.taken);
-        let words = self.buffer.get(start..HEADER.wrapping_add(self.payload)).unwrap_or_default();
-        let words = words.as_chunks().0;
+        let start = self.start.wrapping_add(HEADER).wrapping_add(self.taken);
+        let end = self.start.wrapping_add(self.size);
+        let words = self.buffer.get(start..end).unwrap_or_default().as_chunks().0;
         let words = words.get(..most).unwrap_or(words);
         self.taken = self.taken.wrapping_add(size_of_val(words));
         Ok(words)
@@ -405,12 +429,12 @@ impl<'b, R: Source> Reader<'b, R> {
 
     /// Whether the current section has words that were not handed out.
     pub fn has_untaken_words(&self) -> bool {
-        self.taken < self.payload
+        self.taken < self.size.saturating_sub(HEADER)
     }
 
-    /// Offset of the next byte that will be read.
+    /// Offset of what follows the current section.
     pub fn offset(&self) -> u64 {
-        self.offset
+        self.offset.wrapping_add(self.size as u64)
     }
 
     /// Reads the next section, which must be of `kind`.
@@ -431,28 +455,61 @@ impl<'b, R: Source> Reader<'b, R> {
         if end.modules != modules {
             return self.wrong(Contradiction::Modules);
         }
-        match self.source.read(&mut [0]).map_err(Failure::System)? {
-            0 => Ok(end.added),
+        let added = end.added;
+        self.leave();
+        match self.read_ahead(1)? {
+            0 => Ok(added),
             _ => self.fail(self.offset, Defect::Trailing),
         }
     }
 
-    /// Reads exactly `length` bytes to the place `at` of the buffer.
+    /// Bytes of the current section, from one place in it to another.
+    fn bytes(&self, from: usize, to: usize) -> &[u8] {
+        let (from, to) = (self.start.wrapping_add(from), self.start.wrapping_add(to));
+        self.buffer.get(from..to).unwrap_or_default()
+    }
+
+    /// Goes on behind the current section.
+    fn leave(&mut self) {
+        self.start = self.start.wrapping_add(self.size);
+        self.offset = self.offset();
+        self.size = 0;
+    }
+
+    /// Sees to it that `length` bytes are there at a place of the current section.
     fn fill(&mut self, part: Part, at: usize, length: usize) -> Result<(), Failure<R::Error>> {
-        let start = self.offset;
-        let found = self.read_at(at, length)?;
+        let found = self.read_ahead(at.wrapping_add(length))?.saturating_sub(at);
         if found < length {
             let (expected, found) = (length as u32, found as u32);
-            return self.fail(start, Defect::Truncated { part, expected, found });
+            let offset = self.offset.wrapping_add(at as u64);
+            return self.fail(offset, Defect::Truncated { part, expected, found });
         }
         Ok(())
     }
 
-    fn read_at(&mut self, at: usize, length: usize) -> Result<usize, Failure<R::Error>> {
-        let into = self.buffer.get_mut(at..at.wrapping_add(length)).unwrap_or_default();
-        let found = self.source.read(into).map_err(Failure::System)?;
-        self.offset = self.offset.wrapping_add(found as u64);
-        Ok(found)
+    /// Reads until there are `length` bytes of the current section; gives how many there are if the file
+    /// ends before.
+    fn read_ahead(&mut self, length: usize) -> Result<usize, Failure<R::Error>> {
+        if self.end.wrapping_sub(self.start) < length && !self.is_drained {
+            self.move_to_front();
+            let free = self.buffer.get_mut(self.end..).unwrap_or_default();
+            let wanted = free.len();
+            let found = self.source.read(free).map_err(Failure::System)?;
+            self.is_drained = found < wanted;
+            self.end = self.end.wrapping_add(found);
+        }
+        Ok(self.end.wrapping_sub(self.start).min(length))
+    }
+
+    /// Moves what has been read to the start of the buffer.
+    fn move_to_front(&mut self) {
+        let bytes = Cell::from_mut(&mut self.buffer[..]).as_slice_of_cells();
+        // Not `copy_within`, of which a way to panic would be left in the archive.
+        let read = bytes.get(self.start..self.end).unwrap_or_default();
+        if self.start > 0 {
+            bytes.iter().zip(read).for_each(|(to, from)| to.set(from.get()));
+        }
+        (self.start, self.end) = (0, read.len());
     }
 
     /// Fails because of what stands at an offset.

@@ -91,6 +91,11 @@ fn take_padded(bytes: &[u8], length: usize) -> Option<(&[u8], &[u8])> {
 pub fn image_path(address: usize, buffer: &mut [u8], path: &mut Path) {
     path.clear();
     let Ok(maps) = sys::open(c"/proc/self/maps", Access::Read) else { return };
+    // Linux from 6.11 on tells it of one mapping, which takes a tenth of the time.
+    if let Ok(length) = sys::mapped_file(&maps, address, buffer) {
+        let _ = path.push(without_deleted(buffer.get(..length).unwrap_or_default()));
+        return;
+    }
     while let Ok(read) = sys::read(&maps, buffer) {
         let read = buffer.get(..read).unwrap_or_default();
         let complete = read.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);

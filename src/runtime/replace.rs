@@ -105,14 +105,14 @@ pub fn replace(
     if names.target.bytes() == NOWHERE {
         return Ok(());
     }
-    let locked = names.lock(if impatient { 0 } else { PATIENCE })?;
-    let result = names.rewrite_locked(&locked, rewrite).and_then(|old| {
+    let (locked, new) = names.lock(if impatient { 0 } else { PATIENCE })?;
+    let result = names.rewrite_locked(&locked, new, rewrite).and_then(|old| {
         rewrite.before_rename(names)?;
-        names.put_in_place(&locked, old.as_ref())?;
+        names.put_in_place(old.as_ref())?;
         Ok(old)
     });
     match &result {
-        Ok(Some((_, facts))) if facts.mode & OWNER != OWNER => {
+        Ok(Some(Old { facts, .. })) if facts.mode & OWNER != OWNER => {
             let _ = sys::set_mode(&locked, facts.mode);
         }
         Ok(_) => {}
@@ -123,21 +123,31 @@ pub fn replace(
     result.map(drop)
 }
 
+/// The file to be replaced.
+struct Old {
+    file: File,
+    facts: Facts,
+    /// Whether the new one has the same owner.
+    has_heir: bool,
+}
+
 impl Names {
-    /// Writes the new file; gives the old one and its facts, if there is one.
+    /// Writes the new file, which is empty; gives the old one, if there is one.
     fn rewrite_locked(
         &mut self,
         new: &File,
+        new_facts: Facts,
         rewrite: &mut dyn Rewrite,
-    ) -> Result<Option<(File, Facts)>, Problem> {
-        sys::rewind(new)?;
+    ) -> Result<Option<Old>, Problem> {
         let Some((old, facts)) = open_old(&self.target)? else {
             return rewrite.rewrite(None, new).map(|()| None);
         };
         // Owner and rights are kept as far as that is allowed. What a process leaves that is killed
         // before the end, the next one must be able to open.
-        let _ = sys::set_owner(new, facts.owner);
-        let _ = sys::set_mode(new, facts.mode | OWNER);
+        let has_heir = new_facts.owner == facts.owner || sys::set_owner(new, facts.owner).is_ok();
+        if new_facts.mode != facts.mode | OWNER {
+            let _ = sys::set_mode(new, facts.mode | OWNER);
+        }
         match rewrite.rewrite(Some(&old), new) {
             Err(Problem::Damaged) => {
                 self.set_aside(facts.identity.1, rewrite.damage())?;
@@ -146,7 +156,7 @@ impl Names {
             }
             result => result?,
         }
-        Ok(Some((old, facts)))
+        Ok(Some(Old { file: old, facts, has_heir }))
     }
 
     /// Gives the new file its name, by an exchange for the old one if that is recent.
@@ -154,13 +164,12 @@ impl Names {
     /// Whoever finds the old file under the temporary name must not take it for theirs, hence its
     /// lock, which ends with its descriptor. If this process is killed before it has removed the old
     /// file, the next one must be able to open that.
-    fn put_in_place(&self, new: &File, old: Option<&(File, Facts)>) -> Result<(), Errno> {
+    fn put_in_place(&self, old: Option<&Old>) -> Result<(), Errno> {
         let (part, target) = (self.part.c_str(), self.target.c_str());
-        if let Some((old, facts)) = old
+        if let Some(Old { file, facts, has_heir: true }) = old
             && sys::nanoseconds().abs_diff(facts.modified) < TOGETHER
             && facts.mode & OWNER == OWNER
-            && sys::facts(new)?.owner == facts.owner
-            && sys::try_lock(old).is_ok()
+            && sys::try_lock(file).is_ok()
             && sys::exchange(part, target).is_ok()
         {
             sys::remove(part);
@@ -184,18 +193,20 @@ impl Names {
         self.make_directories().map(|()| true)
     }
 
-    /// Opens and locks `FILE.part`.
-    fn lock(&mut self, patience: u32) -> Result<File, Errno> {
+    /// Opens and locks `FILE.part`, an empty file.
+    fn lock(&mut self, patience: u32) -> Result<(File, Facts), Errno> {
         self.part.set(self.target.bytes())?;
         self.part.push(b".part")?;
         let mut pauses = Pauses::within(patience);
         let mut file = self.open_part()?;
         loop {
             match sys::try_lock(&file) {
-                // Its last owner renamed or removed it in between: the next one is a new file.
-                Ok(()) if !still_named(&self.part, &file) => {}
-                Ok(()) if sys::facts(&file)?.size == 0 => return Ok(file),
-                Ok(()) => self.remove_left(&file)?,
+                // If its last owner renamed or removed it in between, the next one is a new file.
+                Ok(()) => match sys::facts(&file)? {
+                    facts if !is_named(&self.part, &facts) => {}
+                    facts if facts.size == 0 => return Ok((file, facts)),
+                    _ => self.remove_left(&file)?,
+                },
                 Err(Errno::WOULDBLOCK | Errno::INTR) if !pauses.pause() => return Err(Errno::BUSY),
                 Err(Errno::WOULDBLOCK | Errno::INTR) if still_named(&self.part, &file) => continue,
                 Err(Errno::WOULDBLOCK | Errno::INTR) => {}
@@ -213,12 +224,15 @@ impl Names {
 
     /// Where the file system has no locks every process writes a file of its own name, and the last
     /// to rename wins.
-    fn part_without_lock(&mut self) -> Result<File, Errno> {
+    fn part_without_lock(&mut self) -> Result<(File, Facts), Errno> {
         self.part.set(self.target.bytes())?;
         self.part.push(b".")?;
         self.part.push(&decimal(u64::from(sys::process())))?;
         self.part.push(b".part")?;
-        self.open_part()
+        let file = self.open_part()?;
+        sys::rewind(&file)?;
+        let facts = sys::facts(&file)?;
+        Ok((file, facts))
     }
 
     fn open_part(&mut self) -> Result<File, Errno> {
@@ -237,7 +251,10 @@ impl Names {
         facts.must_be_a_file().map_err(not_ours)?;
         // Empty, the start of a dump that a killed process has left, or zeros if the system was.
         let mut start = [0; MAGIC.len()];
-        sys::read(&file, &mut start)?;
+        if facts.size > 0 {
+            let length = sys::read(&file, &mut start)?;
+            sys::step_back(&file, length)?;
+        }
         if ![0, u64::from_ne_bytes(MAGIC)].contains(&u64::from_ne_bytes(start)) {
             return Err(Errno::EXIST);
         }
@@ -316,8 +333,9 @@ fn open_old(target: &Path) -> Result<Option<(File, Facts)>, Errno> {
 
 /// Whether a name stands for an open file.
 pub fn still_named(part: &Path, file: &File) -> bool {
-    match (sys::facts(file), sys::facts_at(part.c_str())) {
-        (Ok(opened), Ok(named)) => opened.identity == named.identity,
-        _ => false,
-    }
+    sys::facts(file).is_ok_and(|opened| is_named(part, &opened))
+}
+
+fn is_named(part: &Path, opened: &Facts) -> bool {
+    sys::facts_at(part.c_str()).is_ok_and(|named| opened.identity == named.identity)
 }

@@ -247,9 +247,55 @@ pub fn make_directory(path: &CStr) -> Result<()> {
     rustix::fs::mkdirat(CWD, path, Mode::from_raw_mode(0o777))
 }
 
+/// Reads entries of a directory, none at its end, as `linux_dirent64` one behind the other; gives their
+/// length.
+#[cfg(feature = "live")]
+pub fn read_directory(directory: &File, into: &mut [u8]) -> Result<usize> {
+    // SAFETY: the kernel writes at most the length passed to where `into` starts.
+    let result =
+        unsafe { raw_syscall!(Sysno::getdents64, directory.0, into.as_mut_ptr(), into.len()) };
+    let length = result as isize;
+    if length < 0 { Err(error_of(length as i32)) } else { Ok(length as usize) }
+}
+
 /// Reads the target of a symbolic link, cut at the end of `into`; gives its length.
 pub fn read_link(path: &CStr, into: &mut [u8]) -> Result<usize> {
     rustix::fs::readlinkat_raw(CWD, path, into)
+}
+
+/// Asks an open `/proc/self/maps` for the path of the file that is mapped at an address; gives its length.
+#[inline(never)]
+pub fn mapped_file(maps: &File, address: usize, into: &mut [u8]) -> Result<usize> {
+    /// `struct procmap_query`: sizes and addresses of what goes in and comes out.
+    #[repr(C)]
+    #[derive(Default)]
+    struct Query {
+        size: u64,
+        flags: u64,
+        address: u64,
+        mapping: [u64; 6],
+        device: [u32; 2],
+        name_size: u32,
+        build_id_size: u32,
+        name: u64,
+        build_id: u64,
+    }
+    const QUERY: usize = 0xc068_6611;
+    let mut query = Query {
+        size: size_of::<Query>() as u64,
+        address: address as u64,
+        name_size: into.len() as u32,
+        name: into.as_mut_ptr() as u64,
+        ..Query::default()
+    };
+    // SAFETY: the kernel reads and writes one query, and writes at most the size of `into` where that starts.
+    let result = unsafe { raw_syscall!(Sysno::ioctl, maps.0, QUERY, &raw mut query) } as i32;
+    // What the kernel counts includes the NUL; without a name it is 0.
+    match (result, (query.name_size as usize).checked_sub(1)) {
+        (0, Some(length)) if into.first() == Some(&b'/') => Ok(length),
+        (0, _) => Err(Errno::NOENT),
+        (error, _) => Err(error_of(error)),
+    }
 }
 
 /// Reads at an offset until `into` is full or the file ends; gives the length.
@@ -272,6 +318,12 @@ pub fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Makes a file so long, with a hole at its end.
+#[cfg(feature = "live")]
+pub fn set_length(file: &File, length: u64) -> Result<()> {
+    rustix::fs::ftruncate(file, length)
 }
 
 /// Makes a file so long, with zeros at its end for which there is room.
