@@ -51,7 +51,8 @@ int countersink_reset(void);
  * COUNTERSINK_FILE does for the whole run. The pattern is copied. In it stand %e
  * for the program's name, %p for the process id, %h for the machine's name, %m
  * for the signature of the image and %% for %; any other % stays. A relative path is taken from the
- * directory in which the program started. NULL or "" choose "%e.csraw", and
+ * directory in which the program started. NULL or "" choose the file that the
+ * program was linked with (`countersink flags --file`), else "%e.csraw", and
  * "/dev/null" keeps nothing. Missing directories are made when the file is
  * written. Async-signal-safe.
  *

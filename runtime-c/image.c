@@ -1,15 +1,21 @@
-/* Where the image that this archive was linked into starts and ends.
+/* Where the image that this archive was linked into starts and ends, and the file
+ * that it was linked with.
  *
  * In C because stable Rust cannot refer to a symbol weakly. The linker defines
- * them at the ELF header, if that is part of what is loaded, and behind the
- * data; a linker script may prevent both. */
+ * the first two at the ELF header, if that is part of what is loaded, and behind
+ * the data; a linker script may prevent both. The file comes of `countersink
+ * flags --file`. Its symbol is exported, so that where the program has one its
+ * libraries find the program's. */
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 extern const char _end[] __attribute__((weak, visibility("hidden")));
+extern const char countersink_file[] __attribute__((weak, visibility("default")));
 
 __attribute__((visibility("hidden")))
 const char *countersink_image_start(void);
 __attribute__((visibility("hidden")))
 const char *countersink_image_end(void);
+__attribute__((visibility("hidden")))
+const char *countersink_linked_file(void);
 
 const char *countersink_image_start(void)
 {
@@ -19,4 +25,9 @@ const char *countersink_image_start(void)
 const char *countersink_image_end(void)
 {
     return _end;
+}
+
+const char *countersink_linked_file(void)
+{
+    return countersink_file;
 }

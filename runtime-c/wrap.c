@@ -6,13 +6,15 @@
 
 int countersink_before_exec(void);
 void countersink_exec_failed(void);
+__attribute__((visibility("hidden")))
+void countersink_before_exit(void);
 
 #define EXIT(name)                                              \
     _Noreturn void __real_##name(int status);                   \
     _Noreturn void __wrap_##name(int status);                   \
     _Noreturn void __wrap_##name(int status)                    \
     {                                                           \
-        countersink_before_exec();                              \
+        countersink_before_exit();                              \
         __real_##name(status);                                  \
     }
 

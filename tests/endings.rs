@@ -18,15 +18,25 @@ struct Programs {
 
 impl Programs {
     fn new() -> Self {
+        Self::of(
+            "survive.c",
+            &[
+                ("ours", &[]),
+                ("wrapped", &["--wrap-exit"]),
+                ("signals", &["--wrap-signal"]),
+                ("live", &["--live"]),
+            ],
+        )
+    }
+
+    fn of(source: &str, ways: &[(&str, &[&str])]) -> Self {
         let shop = Workshop::new();
-        shop.program("survive.c");
+        shop.program(source);
         let flags = ["-fprofile-update=atomic", "-pthread", "-fdata-sections"];
-        let object = shop.compile("survive.c", &flags);
+        let object = shop.compile(source, &flags);
         shop.link_stock(&[&object], "stock", &["-pthread"]);
-        for (name, flags) in
-            [("ours", &[][..]), ("wrapped", &["--wrap-exit"]), ("live", &["--live"])]
-        {
-            let printed = shop.tool_output(&[&["flags"], flags].concat());
+        for (name, flags) in ways {
+            let printed = shop.tool_output(&[&["flags"], *flags].concat());
             let printed = String::from_utf8(printed).unwrap();
             let link: Vec<&str> = printed.split_whitespace().collect();
             shop.gcc(
@@ -107,6 +117,7 @@ fn ending(row: &str) -> (&str, i64) {
         "`abort`" => ("abort", 100),
         "`SIGKILL`" => ("SIGKILL", 100),
         "a fault" => ("fault", 100),
+        "a fault, after a handler that the program set" => ("handled fault", 150),
         "a stack that overflows, with another for signals" => ("stack overflow", 100),
         other => panic!("README.md has an ending that no test knows: {other}"),
     }
@@ -135,6 +146,11 @@ fn every_cell_of_the_table() {
             "`flags --wrap-exit`" => programs.run("wrapped", ending, None),
             "`COUNTERSINK_ON_SIGNAL`" => {
                 programs.run("ours", ending, Some("TERM,INT,SIGSEGV,ABRT"))
+            }
+            "`flags --wrap-signal` and `COUNTERSINK_ON_SIGNAL`" => {
+                programs.run("ours", ending, Some("SEGV"));
+                assert_eq!(programs.kept(), 0, "{row}: only with {with}");
+                programs.run("signals", ending, Some("SEGV"))
             }
             "`flags --live`" => {
                 let output = programs.run("live", ending, None);
@@ -193,6 +209,47 @@ fn names_that_are_no_signals_are_told() {
     let what = "NONSENSE is no name of a signal that can be caught; ignored";
     assert_eq!(told, format!("countersink: COUNTERSINK_ON_SIGNAL: {what}\n"));
     assert_eq!(programs.kept(), 100);
+}
+
+/// Handlers of a program that lets the signal end it after all: with `--wrap-signal` all is kept, and the program
+/// does and is told what it is with libgcov.
+#[test]
+fn handlers_that_the_program_sets() {
+    let both = ["--wrap-signal", "--wrap-exit"];
+    let programs =
+        Programs::of("own_handlers.c", &[("ours", &[]), ("signals", &both[..1]), ("both", &both)]);
+    let caught = Some("TERM,SEGV,ABRT");
+    for (way, program, rounds) in [
+        ("signal", "signals", 150),
+        ("once", "signals", 150),
+        ("fault", "signals", 150),
+        ("again", "signals", 150),
+        ("leaves", "signals", 0),
+        ("leaves", "both", 150),
+        ("back", "signals", 150),
+        ("wrong", "signals", 100),
+    ] {
+        let stock = programs.run("stock", way, caught);
+        let expected = match way {
+            // It has ended as it began.
+            "wrong" => 100,
+            _ => 0,
+        };
+        assert_eq!(programs.kept_by_libgcov(), expected, "{way}");
+        let output = programs.run(program, way, caught);
+        assert_eq!(output, stock, "{way}");
+        assert_eq!(programs.kept(), rounds, "{way}: {output:?}");
+        // Without the variable, or without the option, there is nothing to be kept.
+        for (program, caught) in [("signals", None), ("ours", caught)] {
+            let output = programs.run(program, way, caught);
+            assert_eq!(output.status, stock.status, "{way}");
+            assert_eq!(
+                programs.kept() == 0,
+                way != "wrong" && (way, program) != ("back", "ours"),
+                "{way}: {output:?}"
+            );
+        }
+    }
 }
 
 /// A child of vfork has the parent's counts, which are not its own to write.

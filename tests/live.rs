@@ -94,7 +94,7 @@ fn the_counts_are_libgcov_s() {
 #[test]
 fn whatever_ends_the_process() {
     let shop = survivor();
-    let endings = ["SIGKILL", "_exit", "abort", "fault", "SIGTERM", "quick_exit"];
+    let endings = ["SIGKILL", "_exit", "abort", "fault", "SIGTERM"];
     for (place, ending) in (1..).zip(endings) {
         end(&shop, ending);
         assert_eq!(live_files(&shop).len(), 1, "{ending}");
@@ -102,6 +102,106 @@ fn whatever_ends_the_process() {
         assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
         assert_eq!(work_in(&shop), (2 * place, 200 * place as i64), "{ending}");
     }
+}
+
+/// Links it so that `_exit` is known.
+fn wrap_exit(shop: &Workshop, object: &str) {
+    let printed = shop.tool_output(&["flags", "--live", "--wrap-exit"]);
+    let printed = String::from_utf8(printed).unwrap();
+    let link: Vec<&str> = printed.split_whitespace().collect();
+    shop.gcc(&[&["-fprofile-generate", object, "-o", "ours", "-pthread"], &link[..]].concat());
+}
+
+/// Ends without destructors that the runtime sees: the counts are in the dump at once, and no file is left.
+#[test]
+fn ends_without_destructors() {
+    let (shop, object) = without_stock("survive.c", &["-fprofile-update=atomic"]);
+    end(&shop, "quick_exit");
+    assert_eq!((work_in(&shop), live_files(&shop)), ((1, 100), vec![]));
+    std::fs::remove_file(shop.path("ours.csraw")).unwrap();
+    wrap_exit(&shop, &object);
+    for (place, ending) in (1..).zip(["_exit", "_Exit", "quick_exit", "vfork"]) {
+        end(&shop, ending);
+        let expected = (place, 100 * place as i64);
+        assert_eq!((work_in(&shop), live_files(&shop)), (expected, vec![]), "{ending}");
+    }
+    // Where the dump cannot be written the live file is what keeps the counts.
+    shop.write("ours.csraw.part", "a download");
+    let output = shop.output("ours", &["_exit"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("the counts wait in a live file") && told.lines().count() == 1, "{told}");
+    assert_eq!(live_files(&shop).len(), 2);
+    std::fs::remove_file(shop.path("ours.csraw.part")).unwrap();
+    end(&shop, "return");
+    assert_eq!((work_in(&shop), live_files(&shop)), ((6, 600), vec![]));
+}
+
+/// Children that leave by `_exit`, as those of servers do.
+#[test]
+fn children_that_leave_by_exit() {
+    let shop = Workshop::new();
+    shop.write(
+        "ours.c",
+        "#include <sys/wait.h>\n#include <unistd.h>\n
+        static volatile int sum;
+        __attribute__((noinline)) void work(int n) { for (int i = 0; i < n; i++) sum += i; }
+        int main(void)
+        {
+            for (int i = 0; i < 3; i++)
+                if (fork() == 0) {
+                    work(100);
+                    _exit(0);
+                }
+            while (wait(0) > 0) {
+            }
+            work(10);
+        }",
+    );
+    let object = shop.compile("ours.c", &["-fdata-sections"]);
+    wrap_exit(&shop, &object);
+    end(&shop, "");
+    assert_eq!((work_in(&shop), live_files(&shop)), ((4, 310), vec![]));
+}
+
+/// Names of live files are not tried one by one, and a load of a library costs no calls for those that are not
+/// there.
+#[test]
+fn few_system_calls_for_a_library_that_is_opened() {
+    if !have("strace") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.program("library.c");
+    shop.write(
+        "ours.c",
+        "#include <dlfcn.h>\n
+        int main(void)
+        {
+            for (int i = 0; i < 10; i++) {
+                void *library = dlopen(\"./library.so\", RTLD_NOW);
+                if (library == 0)
+                    return 1;
+                dlclose(library);
+            }
+            return 0;
+        }",
+    );
+    let inner = shop.compile("library.c", &["-fPIC", "-fdata-sections"]);
+    shop.gcc(&["ours.c", "-o", "ours"]);
+    let calls = |flags: Option<&[&str]>| {
+        let flags = flags.map(|flags| {
+            String::from_utf8(shop.tool_output(&[&["flags"], flags].concat())).unwrap()
+        });
+        let flags = flags.unwrap_or_default();
+        let link = ["-shared", "-fprofile-generate", &inner, "-o", "library.so"];
+        shop.gcc(&[&link[..], &flags.split_whitespace().collect::<Vec<_>>()].concat());
+        succeed(shop.command("strace").args(["-o", "trace", "./ours"]));
+        String::from_utf8(shop.read("trace")).unwrap().lines().count()
+    };
+    let (stock, plain, live) = (calls(None), calls(Some(&[])), calls(Some(&["--live"])));
+    eprintln!("system calls of ten loads: libgcov {stock}, plain {plain}, live {live}");
+    assert!(plain < stock + 10 * 50, "{plain}, libgcov {stock}");
+    assert!(live < 2 * plain, "{live}, without live counters {plain}");
 }
 
 /// Values and targets of calls lie there, too: after SIGKILL the same comes out as without it.

@@ -12,16 +12,20 @@ use crate::runtime::counters::topn::Owner;
 use crate::runtime::identity::Start;
 use crate::runtime::image::Image;
 use crate::runtime::message::Line;
-use crate::runtime::signals::Signals;
-use crate::runtime::sys::{Errno, SignalInfo};
+use crate::runtime::place::{Place, Target};
+use crate::runtime::signals::{Ours, Signals};
+use crate::runtime::sys::{Action, Errno, SignalInfo};
 use crate::runtime::{process, sys};
 
 static IMAGE: Image = Image::new();
-static LINK: Link = Link::new(&IMAGE);
+static LINK: Link = Link::new(&IMAGE, &PLACE);
+/// Only for a chain of another release.
+static PLACE: Place = Place::new();
 /// Beside the counters if those are live.
 #[cfg_attr(feature = "live", unsafe(link_section = ".bss.__gcov_nodes"))]
 static NODES: Nodes = Nodes::new();
 static SIGNALS: Signals = Signals::new();
+const OURS: Ours = Ours { set: countersink_system_action, last: on_signal, once: on_signal_once };
 
 /// Where the images of a process meet, see [`crate::runtime::chain`].
 #[unsafe(export_name = "countersink_images")]
@@ -32,6 +36,8 @@ core::arch::global_asm!(
     ".hidden __gcov_execv",
     ".hidden __gcov_execvp",
     ".hidden __gcov_execve",
+    ".hidden countersink_action",
+    ".hidden countersink_before_exit",
 );
 
 unsafe extern "C" {
@@ -39,6 +45,10 @@ unsafe extern "C" {
     safe fn countersink_image_start() -> *mut u8;
     /// The end of this image's data, NULL if the linker does not tell. In `runtime-c/image.c`.
     safe fn countersink_image_end() -> *mut u8;
+    /// The pattern that the program was linked with, NULL if there is none. In `runtime-c/image.c`.
+    safe fn countersink_linked_file() -> *mut c_char;
+    /// In `runtime-c/signal.c`.
+    fn countersink_system_action(number: c_int, new: *const Action, old: *mut Action) -> c_int;
     /// In `runtime-c/exec.c`; its address only.
     fn __gcov_execl();
     safe fn fork() -> c_int;
@@ -91,12 +101,15 @@ pub fn objects() -> &'static Registry {
 /// `info` must be a good one, and not be registered yet.
 pub unsafe fn register(info: NonNull<Info>) {
     if IMAGE.objects.is_empty() {
-        // SAFETY: this is a constructor, no code of the program runs yet that could change it.
-        let pattern = unsafe { sys::environment(c"COUNTERSINK_FILE") };
+        CHAIN.meet();
         let start = NonNull::new(countersink_image_start());
         // SAFETY: the linker puts the header at the start of the image's first page.
         let start = start.map(|start| unsafe { Start::new(start) });
-        IMAGE.begin(&NODES, start, pattern.map(CStr::to_bytes));
+        let linked = NonNull::new(countersink_linked_file());
+        // SAFETY: a string of the program's or a library's that this image needs.
+        let linked = linked.map(|linked| unsafe { CStr::from_ptr(linked.as_ptr()) });
+        let linked = linked.map_or(&[][..], CStr::to_bytes);
+        IMAGE.begin(&NODES, start, Target { place: CHAIN.place(&LINK), linked }, users_file);
         if CHAIN.is_empty() {
             catch_signals();
         }
@@ -110,6 +123,13 @@ pub unsafe fn register(info: NonNull<Info>) {
     }
     // SAFETY: promised by the caller.
     unsafe { IMAGE.objects.push(info, &TOKENS) };
+}
+
+/// Which file the user wants.
+fn users_file() -> Option<&'static [u8]> {
+    // SAFETY: this is a constructor, no code of the program runs yet that could change it.
+    let file = unsafe { sys::environment(c"COUNTERSINK_FILE") };
+    file.map(CStr::to_bytes)
 }
 
 /// Puts counters into a file when all objects have registered, before any other constructor.
@@ -136,22 +156,48 @@ extern "C" fn go_live() {
 fn catch_signals() {
     // SAFETY: this is a constructor, no code of the program runs yet that could change it.
     if let Some(list) = unsafe { sys::environment(c"COUNTERSINK_ON_SIGNAL") } {
-        CHAIN.set_signals(SIGNALS.catch(list.to_bytes(), on_signal));
+        CHAIN.set_signals(SIGNALS.catch(list.to_bytes(), OURS));
     }
 }
 
 extern "C" fn on_signal(number: c_int, info: *const SignalInfo, context: *const u8) {
     let goes_on = process::flush_before_the_end(&CHAIN, &LINK);
     // SAFETY: this is the handler.
-    unsafe { SIGNALS.go_on(number, info, context) };
+    unsafe { SIGNALS.go_on(number, info, context, OURS) };
     if goes_on == Ok(false) {
         process::exec_failed(&CHAIN, &LINK, &IMAGE);
     }
 }
 
+extern "C" fn on_signal_once(number: c_int, info: *const SignalInfo, context: *const u8) {
+    // SAFETY: this is the handler.
+    unsafe { SIGNALS.call_once(number, info, context, OURS) };
+}
+
+/// `sigaction` of a program linked for it, see `runtime-c/wrap_signal.c`; 0 or a negative error number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn countersink_action(
+    number: c_int,
+    new: *const Action,
+    old: *mut Action,
+) -> c_int {
+    // SAFETY: NULL or the program's action, with room behind it.
+    let new = unsafe { new.as_ref() };
+    status(SIGNALS.wrapped(CHAIN.signals(), number, new, OURS).map(|before| {
+        // SAFETY: room for one.
+        unsafe { old.write(before) };
+    }))
+}
+
 /// No destructors run.
 extern "C" fn quick_exit() {
-    let _ = process::flush_before_the_end(&CHAIN, &LINK);
+    process::before_exit(&CHAIN, &LINK);
+}
+
+/// Before a call that ends the process at once, see `runtime-c/wrap.c`.
+#[unsafe(no_mangle)]
+extern "C" fn countersink_before_exit() {
+    process::before_exit(&CHAIN, &LINK);
 }
 
 /// Says that an object does not take part.
@@ -173,9 +219,8 @@ extern "C" fn end() {
         return;
     }
     CHAIN.leave(&LINK);
-    if CHAIN.is_empty() {
-        SIGNALS.release(CHAIN.signals(), on_signal);
-    }
+    // Even if there are others: no signal must find the code of a library that is gone.
+    SIGNALS.release(CHAIN.signals(), OURS);
 }
 
 // libgcov's interface for programs.

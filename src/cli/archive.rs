@@ -63,6 +63,11 @@ pub const WRAPPED: [&str; 11] = [
     "-Wl,--wrap=fexecve",
 ];
 
+/// What the linker is told so that counts are written when a program's own handlers let a signal end it;
+/// `runtime-c/wrap_signal.c` stands in for these.
+pub const WRAPPED_SIGNALS: [&str; 3] =
+    ["-Wl,--wrap=sigaction", "-Wl,--wrap=signal", "-Wl,--wrap=__sysv_signal"];
+
 /// What the linker's script for live counters asks of compilations.
 pub const FOR_SCRIPT: &str = "-fdata-sections";
 

@@ -1,10 +1,12 @@
 //! `countersink flags`.
 
-use clap::Args;
+use std::ffi::OsString;
 use std::prelude::v1::*;
 
+use clap::Args;
+
 use super::error::{Error, Result};
-use super::{Outcome, archive, output};
+use super::{Outcome, archive, linked_file, output};
 
 /// Print the flags that link the runtime into a program
 ///
@@ -25,8 +27,19 @@ indirect calls and no order of first execution. -ftest-coverage writes the notes
 if threads must not lose counts. -g lets `convert` place indirect calls and lines of inlined functions; \
 the later compilation with the profile does not need it.
 
+--file gives the program the name of its dump, where COUNTERSINK_FILE at its start does not: a program \
+may start others with an empty environment, or elsewhere. The libraries of a program write to its file. In \
+it stand %e, %p, %h, %m and %% as in COUNTERSINK_FILE; a relative name is taken from the directory in which \
+the program starts:
+  gcc -fprofile-generate prog.o -o prog $(countersink flags --file '/var/prof/%e.csraw')
+
 With --live a %p in COUNTERSINK_FILE gives each process a file of its own, and no later start finds what \
 a killed one has left: `countersink fold` adds it.
+
+COUNTERSINK_ON_SIGNAL=TERM,SEGV,ABRT at the start writes the counts before such a signal ends the program, \
+but a handler that the program sets later takes the place of the runtime's. With --wrap-signal the \
+program's handlers run as ever, and where they let the signal end the program after all, as those do that \
+print a report, the counts are written before. Handlers that end by _exit need --wrap-exit.
 
 Weak references to __gcov_dump, __gcov_reset and the calls of countersink.h are set in a program linked \
 with these flags, where libgcov leaves those of its own calls NULL. To tell whether there is a runtime, \
@@ -45,6 +58,13 @@ pub struct Flags {
     /// daemon, execv and the like
     #[arg(long, conflicts_with = "bare")]
     wrap_exit: bool,
+    /// Also write the counts when a signal of COUNTERSINK_ON_SIGNAL ends the program out of a handler that
+    /// the program has set itself
+    #[arg(long, conflicts_with = "bare")]
+    wrap_signal: bool,
+    /// Write the dump to this file unless COUNTERSINK_FILE names another
+    #[arg(long, value_name = "PATTERN", conflicts_with = "bare")]
+    file: Option<OsString>,
 }
 
 impl Flags {
@@ -55,15 +75,32 @@ impl Flags {
             _ => &archive::HOSTED,
         };
         let directory = archive.unpacked()?;
-        if directory.to_string_lossy().contains(char::is_whitespace) {
-            let why = "has a blank, at which a shell divides the flags; choose another folder";
-            return Err(Error::about(directory, format!("{why} with XDG_CACHE_HOME")));
+        let has = |characters: fn(char) -> bool| directory.to_string_lossy().contains(characters);
+        let why = match () {
+            () if has(char::is_whitespace) => {
+                Some("has a blank, at which a shell divides the flags")
+            }
+            () if self.file.is_some() && has(|character| character == ',') => {
+                Some("has a comma, at which the compiler divides an option for the linker")
+            }
+            () => None,
+        };
+        if let Some(why) = why {
+            let what = format!("{why}; choose another folder with XDG_CACHE_HOME");
+            return Err(Error::about(directory, what));
         }
-        let directory = directory.display();
-        let mut flags = archive.options(&directory);
-        flags.push(format!("-L{directory} -l{}", archive.name));
+        let mut flags = archive.options(directory.display());
+        flags.push(format!("-L{} -l{}", directory.display(), archive.name));
+        if let Some(pattern) = &self.file {
+            let object = linked_file::object(pattern, &directory)?;
+            // Through the linker, as the compiler warns of objects where it does not link.
+            flags.push(format!("-Wl,{} {}", object.display(), linked_file::EXPORTED));
+        }
         if self.wrap_exit {
             flags.extend(archive::WRAPPED.map(str::to_owned));
+        }
+        if self.wrap_signal {
+            flags.extend(archive::WRAPPED_SIGNALS.map(str::to_owned));
         }
         let mut flags = flags.join(" ");
         flags.push('\n');

@@ -29,8 +29,9 @@ In CMake: find_package(countersink) and target_link_libraries(prog PRIVATE count
 with -DCMAKE_PREFIX_PATH=/opt/countersink.
 
 For what `countersink flags` gives with its options there are the packages countersink-live, \
-countersink-bare and, beside one of the first two, countersink-wrap-exit; in CMake the targets \
-countersink::live, countersink::bare and countersink::wrap_exit.
+countersink-bare and, beside one of the first two, countersink-wrap-exit and countersink-wrap-signal; in \
+CMake the targets countersink::live, countersink::bare, countersink::wrap_exit and countersink::wrap_signal. \
+--file is for `flags` only.
 
 Where the prefix has a blank, pkg-config puts a backslash before it, which $(...) does not understand: \
 let the shell read it again, with eval. CMake and Meson need nothing.")]
@@ -69,6 +70,29 @@ const WAYS: [Way; 3] = [
     },
 ];
 
+/// Calls that stand in for others, beside a way to link.
+struct Wrap {
+    package: &'static str,
+    target: &'static str,
+    description: &'static str,
+    options: &'static [&'static str],
+}
+
+const WRAPS: [Wrap; 2] = [
+    Wrap {
+        package: "countersink-wrap-exit",
+        target: "wrap_exit",
+        description: "counts of programs that end by _exit and the like",
+        options: &archive::WRAPPED,
+    },
+    Wrap {
+        package: "countersink-wrap-signal",
+        target: "wrap_signal",
+        description: "counts of programs that handle signals themselves",
+        options: &archive::WRAPPED_SIGNALS,
+    },
+];
+
 impl Install {
     pub fn run(&self) -> Result<Outcome> {
         let prefix = std::path::absolute(&self.prefix).about(&self.prefix)?;
@@ -88,7 +112,9 @@ impl Install {
         for way in &WAYS {
             write(&format!("pkgconfig/{}.pc", way.package), way.pkg_config(text).as_bytes())?;
         }
-        write("pkgconfig/countersink-wrap-exit.pc", pkg_config_wrap_exit().as_bytes())?;
+        for wrap in &WRAPS {
+            write(&format!("pkgconfig/{}.pc", wrap.package), wrap.pkg_config().as_bytes())?;
+        }
         let cmake = "cmake/countersink/countersink-config";
         write(&format!("{cmake}.cmake"), cmake_config().as_bytes())?;
         write(&format!("{cmake}-version.cmake"), cmake_version().as_bytes())?;
@@ -133,27 +159,36 @@ impl Way {
     }
 }
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+impl Wrap {
+    fn pkg_config(&self) -> String {
+        let Self { package, description, options, .. } = self;
+        format!(
+            "Name: {package}\nDescription: With countersink or countersink-live, {description}\n\
+             Version: {VERSION}\nLibs: {}\n",
+            options.join(" ")
+        )
+    }
 
-fn pkg_config_wrap_exit() -> String {
-    format!(
-        "Name: countersink-wrap-exit\n\
-         Description: With countersink or countersink-live, counts of programs that end by _exit and the like\n\
-         Version: {VERSION}\nLibs: {}\n",
-        archive::WRAPPED.join(" ")
-    )
+    fn cmake(&self) -> String {
+        let Self { target, options, .. } = self;
+        format!(
+            "add_library(countersink::{target} INTERFACE IMPORTED)\n\
+             set_target_properties(countersink::{target} PROPERTIES\n  \
+             INTERFACE_LINK_OPTIONS \"{}\")\n",
+            options.join(";")
+        )
+    }
 }
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn cmake_config() -> String {
     format!(
         "if(TARGET countersink::runtime)\n  return()\nendif()\n\
          get_filename_component(_countersink_prefix \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
-         {}\
-         add_library(countersink::wrap_exit INTERFACE IMPORTED)\n\
-         set_target_properties(countersink::wrap_exit PROPERTIES\n  \
-         INTERFACE_LINK_OPTIONS \"{}\")\n",
+         {}{}",
         WAYS.iter().map(Way::cmake).collect::<String>(),
-        archive::WRAPPED.join(";"),
+        WRAPS.iter().map(Wrap::cmake).collect::<String>(),
     )
 }
 

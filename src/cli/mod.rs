@@ -19,6 +19,7 @@ mod flags;
 mod fold;
 mod input;
 mod install;
+mod linked_file;
 mod man;
 mod merge;
 mod names;

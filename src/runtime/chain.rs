@@ -11,22 +11,24 @@
 use core::ffi::c_int;
 use core::ops::Range;
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use super::counters::nodes::Nodes;
 use super::homes::Homes;
 use super::image::Image;
 use super::lock::Lock;
+use super::place::Place;
 use super::sys::{self, Errno, QuietWrites, error_of};
 
-/// Version of [`Link`], [`Operation`], [`Homes`] and the nodes these lead to. Images with another do not
-/// join.
-const REVISION: u32 = 3;
+/// Version of [`Link`], [`Operation`], [`Homes`] and the nodes these lead to, and [`Place`]. Images with
+/// another do not join.
+const REVISION: u32 = 4;
 
 /// The images, newest first, and the lock for all of them.
 #[repr(C)]
 pub struct Chain {
-    revision: u32,
+    /// 0 before the first image: what is all zero takes no space in files.
+    revision: AtomicU32,
     first: AtomicPtr<Link>,
     lock: Lock,
     /// Number of the error that the last image asked has met, 0 if none. The next one need not try
@@ -37,6 +39,8 @@ pub struct Chain {
     /// While a thread forks, the signals that it blocked before, and [`FORKING`]; else 0.
     forking: AtomicU64,
     homes: Homes,
+    /// Where all of them write their counts.
+    place: Place,
 }
 
 /// `SIGKILL`, which nobody can block.
@@ -47,7 +51,9 @@ const FORKING: u64 = 1 << 8;
 pub struct Link {
     next: AtomicPtr<Link>,
     image: &'static Image,
-    operate: extern "C" fn(&'static Image, u32, *const u8, usize) -> c_int,
+    operate: extern "C" fn(&'static Image, u32, c_int) -> c_int,
+    /// Where it writes them in a chain of another release.
+    place: &'static Place,
 }
 
 /// What can be asked of every image.
@@ -67,8 +73,10 @@ pub enum Operation<'p> {
     Resume,
     /// [`Image::become_child`]. Whether it is certain that this is a child.
     BecomeChild(bool),
-    /// [`Image::set_pattern`].
+    /// Another file, by its pattern: [`Place::set_pattern`], and then [`Image::follow`].
     SetPattern(&'p [u8]),
+    /// [`Image::leave`].
+    Leave,
 }
 
 impl Operation<'_> {
@@ -80,27 +88,22 @@ impl Operation<'_> {
             Self::Discard => 3,
             Self::Suspend => 4,
             Self::Resume => 5,
-            Self::BecomeChild(_) => 6,
-            Self::SetPattern(_) => 7,
+            Self::BecomeChild(false) => 6,
+            Self::BecomeChild(true) => 7,
+            Self::SetPattern(_) => 8,
+            Self::Leave => 9,
         }
     }
 }
 
 impl Link {
     /// The link of an image.
-    pub const fn new(image: &'static Image) -> Self {
-        Self { next: AtomicPtr::new(null_mut()), image, operate }
+    pub const fn new(image: &'static Image, place: &'static Place) -> Self {
+        Self { next: AtomicPtr::new(null_mut()), image, operate, place }
     }
 
     fn ask(&self, operation: Operation<'_>, known_error: i32) -> Result<(), Errno> {
-        let argument = match operation {
-            Operation::SetPattern(pattern) => pattern,
-            Operation::BecomeChild(true) => b"!",
-            _ => &[],
-        };
-        let (place, length) = (argument.as_ptr(), argument.len());
-        let operation = operation.number() | (known_error as u32) << 8;
-        match (self.operate)(self.image, operation, place, length) {
+        match (self.operate)(self.image, operation.number(), known_error) {
             error if error < 0 => Err(error_of(error)),
             _ => Ok(()),
         }
@@ -111,14 +114,26 @@ impl Chain {
     /// No images.
     pub const fn new() -> Self {
         Self {
-            revision: REVISION,
+            revision: AtomicU32::new(0),
             first: AtomicPtr::new(null_mut()),
             lock: Lock::new(),
             error: AtomicI32::new(0),
             signals: AtomicU64::new(0),
             forking: AtomicU64::new(0),
             homes: Homes::new(),
+            place: Place::new(),
         }
+    }
+
+    /// To be called by an image before all else; the first one says how the chain is laid out.
+    pub fn meet(&self) {
+        let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.revision.compare_exchange(0, REVISION, yes, no);
+    }
+
+    /// Where an image writes its counts.
+    pub fn place<'c>(&'c self, link: &'c Link) -> &'c Place {
+        if self.is_known() { &self.place } else { link.place }
     }
 
     /// Whether there is nobody in it who could have asked for signals.
@@ -198,10 +213,13 @@ impl Chain {
             return Err(Errno::CHILD);
         }
         let _quiet = QuietWrites::new(self.signals());
+        let _guard = if self.is_known() { Some(self.lock.acquire()?) } else { None };
+        if let Operation::SetPattern(pattern) = operation {
+            self.place(own).set_pattern(pattern)?;
+        }
         if !self.is_known() {
             return own.ask(operation, 0);
         }
-        let _guard = self.lock.acquire()?;
         let mut result = Ok(());
         let mut next = self.first.load(Ordering::Acquire);
         while let Some(link) = NonNull::new(next) {
@@ -252,7 +270,7 @@ impl Chain {
 
     /// Whether the chain is laid out as this release knows it.
     fn is_known(&self) -> bool {
-        self.revision == REVISION
+        self.revision.load(Ordering::Relaxed) == REVISION
     }
 
     fn unlink(&self, gone: &'static Link) {
@@ -280,26 +298,19 @@ fn number_of(result: Result<(), Errno>) -> c_int {
     result.map_or_else(Errno::raw_os_error, |()| 0)
 }
 
-/// Does what an [`Operation`] asks, [`Operation::number`] and above it an error already known; 0 or a negative error number.
-extern "C" fn operate(
-    image: &'static Image,
-    operation: u32,
-    argument: *const u8,
-    length: usize,
-) -> c_int {
-    image.set_known_error((operation >> 8) as i32);
-    let result = match operation & 0xff {
+/// Does what an [`Operation`] asks, by its [`Operation::number`]; 0 or a negative error number.
+extern "C" fn operate(image: &'static Image, operation: u32, known_error: c_int) -> c_int {
+    image.set_known_error(known_error);
+    let result = match operation {
         0 => image.dump(),
         1 => image.reset(),
         2 => image.flush(),
         3 => image.discard(),
         4 => image.suspend(),
         5 => image.resume(),
-        6 => image.become_child(length > 0),
-        7 => {
-            // SAFETY: `ask` passes a slice that outlives the call.
-            image.set_pattern(unsafe { core::slice::from_raw_parts(argument, length) })
-        }
+        6 | 7 => image.become_child(operation == 7),
+        8 => image.follow(),
+        9 => image.leave(),
         _ => Err(Errno::INVAL),
     };
     number_of(result).wrapping_neg()

@@ -1,6 +1,8 @@
 //! Which file the counts go to.
 //!
-//! A pattern from `COUNTERSINK_FILE` or `countersink_set_file`, else [`DEFAULT`]:
+//! A process has one [`Place`], which all its images share: a pattern from `COUNTERSINK_FILE` or
+//! `countersink_set_file`. Without one it is the pattern that an image was linked with (`countersink flags
+//! --file`), else [`DEFAULT`]:
 //!
 //! | in the pattern | becomes |
 //! |---|---|
@@ -11,57 +13,67 @@
 //! | `%%` | `%` |
 //!
 //! Anything else stays as it is, which is told once. A relative result is taken from the directory in
-//! which the program started, not from where it happens to be at its end.
+//! which the program started, not from where it happens to be at its end, or when it opens a library.
 
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use super::identity::without_deleted;
 use super::message::{Line, decimal, hexadecimal};
 use super::sys::{self, Errno};
+
+/// What may stand behind a percent sign.
+pub const LETTERS: &[u8] = b"ephm%";
 
 /// The pattern when nothing is said.
 pub const DEFAULT: &[u8] = b"%e.csraw";
 
 /// Longest path of the system, its NUL included.
 pub const LONGEST: usize = 4096;
+/// Longest name in a directory.
+const LONGEST_NAME: usize = 255;
 
-/// A path of the system, as long as any can be. Empty, or ended by a NUL.
-#[derive(Debug, Default)]
-pub struct Path(heapless::Vec<u8, LONGEST>);
+/// A path of the system, as long as any can be.
+#[derive(Debug)]
+pub struct Path {
+    length: usize,
+    /// The path, and a NUL.
+    bytes: [u8; LONGEST],
+}
 
 impl Path {
     /// The empty path.
     pub const fn new() -> Self {
-        Self(heapless::Vec::new())
+        Self { length: 0, bytes: [0; LONGEST] }
     }
 
     /// The bytes, without the NUL.
     #[inline(never)]
     pub fn bytes(&self) -> &[u8] {
-        self.0.split_last().map_or(&[], |(_, bytes)| bytes)
+        self.bytes.get(..self.length).unwrap_or_default()
     }
 
     /// The path as the system wants it.
     #[inline(never)]
     pub fn c_str(&self) -> &CStr {
-        CStr::from_bytes_until_nul(&self.0).unwrap_or(c"")
+        CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
     }
 
     /// Empties the path.
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.end_at(0);
     }
 
     /// Appends bytes.
     #[inline(never)]
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Errno> {
-        if self.bytes().len().saturating_add(bytes.len()) >= LONGEST {
+        let end = self.length.saturating_add(bytes.len());
+        if end >= LONGEST {
             return Err(Errno::NAMETOOLONG);
         }
-        self.0.pop();
-        let _ = self.0.extend_from_slice(bytes);
-        let _ = self.0.push(0);
+        let free = self.bytes.get_mut(self.length..end).unwrap_or_default();
+        free.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        self.end_at(end);
         Ok(())
     }
 
@@ -83,16 +95,22 @@ impl Path {
     pub fn read_working_directory(&mut self) {
         self.fill(sys::working_directory);
         // Outside the reach of its root a process has a directory without a path.
-        if !self.0.starts_with(b"/") {
+        if !self.bytes.starts_with(b"/") {
             self.clear();
         }
     }
 
     fn fill(&mut self, fill: impl FnOnce(&mut [u8]) -> Result<usize, Errno>) {
-        let _ = self.0.resize_default(LONGEST - 1);
-        let length = fill(&mut self.0).unwrap_or(0);
-        self.0.truncate(length);
-        let _ = self.0.push(0);
+        let free = self.bytes.get_mut(..LONGEST - 1).unwrap_or_default();
+        let length = fill(free).unwrap_or(0);
+        self.end_at(length);
+    }
+
+    fn end_at(&mut self, length: usize) {
+        self.length = length.min(LONGEST - 1);
+        if let Some(end) = self.bytes.get_mut(self.length) {
+            *end = 0;
+        }
     }
 
     /// The directory part, the slash included; empty if there is none.
@@ -103,79 +121,132 @@ impl Path {
     }
 }
 
-/// Where a program's counts go, as far as it is known before they are written.
-#[derive(Debug, Default)]
+impl Default for Path {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Where an image's counts go.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// The process's.
+    pub place: &'static Place,
+    /// The pattern that the image was linked with, empty if there is none.
+    pub linked: &'static [u8],
+}
+
+impl Target {
+    /// Writes the path for a module with this signature.
+    pub fn expand(&self, signature: u64, path: &mut Path) -> Result<(), Errno> {
+        self.place.expand(self.linked, signature, path)
+    }
+}
+
+/// Where a process's counts go, as far as it is known before they are written.
+#[repr(C)]
 pub struct Place {
-    /// Empty for [`DEFAULT`].
-    pattern: Path,
+    is_begun: AtomicBool,
     /// Where the program started, empty if unknown.
-    directory: Path,
+    directory: Text<LONGEST>,
+    /// Name of the program, empty if unknown.
+    program: Text<LONGEST_NAME>,
+    /// Empty for the image's own.
+    pattern: Text<LONGEST>,
 }
 
 impl Place {
-    /// The default place, for a program whose directory is not known yet.
+    /// A place of which nothing is known yet.
     pub const fn new() -> Self {
-        Self { pattern: Path::new(), directory: Path::new() }
+        let (directory, program, pattern) = (Text::new(), Text::new(), Text::new());
+        Self { is_begun: AtomicBool::new(false), directory, program, pattern }
     }
 
-    /// Remembers the directory in which the program starts.
-    pub fn start_here(&mut self) {
-        self.directory.read_working_directory();
-    }
-
-    /// Takes another pattern; an empty one stands for the default.
-    pub fn set_pattern(&mut self, pattern: &[u8]) -> Result<(), Errno> {
-        self.pattern.set(pattern)
-    }
-
-    /// Writes the path for a module with this signature. `scratch` is room for another path.
-    pub fn expand(&self, signature: u64, path: &mut Path, scratch: &mut Path) -> Result<(), Errno> {
-        let pattern = match self.pattern.bytes() {
-            b"" => DEFAULT,
-            pattern => pattern,
-        };
-        path.clear();
-        if !pattern.starts_with(b"/") && !self.directory.bytes().is_empty() {
-            path.push(self.directory.bytes())?;
-            path.push(b"/")?;
+    /// Remembers where the program starts, what it is called, and the `user`'s pattern; but for the first
+    /// time it does nothing. `scratch` is room for a path.
+    pub fn begin<'u>(&self, user: impl FnOnce() -> Option<&'u [u8]>, scratch: &mut Path) {
+        if self.is_begun.swap(true, Ordering::Relaxed) {
+            return;
         }
-        let mut parts = pattern.split(|&byte| byte == b'%');
-        path.push(parts.next().unwrap_or_default())?;
-        // What follows a percent sign: a letter and literal text; nothing between two signs.
-        while let Some(part) = parts.next() {
-            match part.split_first() {
-                Some((&letter, text)) => {
-                    push_letter(letter, signature, path, scratch)?;
-                    path.push(text)?;
-                }
-                None => {
-                    path.push(b"%")?;
-                    match parts.next() {
-                        Some(text) => path.push(text)?,
-                        None => tell_unknown(b""),
-                    }
-                }
+        scratch.read_working_directory();
+        self.directory.set(scratch.bytes());
+        scratch.read_link(c"/proc/self/exe");
+        let program = without_deleted(scratch.bytes()).rsplit(|&byte| byte == b'/').next();
+        self.program.set(program.unwrap_or_default());
+        if let Some(Err(error)) = user().map(|pattern| self.set_pattern(pattern)) {
+            let mut line = Line::about(b"COUNTERSINK_FILE");
+            line.error(error).text(b"; the default file name is used").print();
+        }
+    }
+
+    /// Takes another pattern; an empty one stands for each image's own.
+    pub fn set_pattern(&self, pattern: &[u8]) -> Result<(), Errno> {
+        if pattern.len() >= LONGEST {
+            return Err(Errno::NAMETOOLONG);
+        }
+        self.pattern.set(pattern);
+        Ok(())
+    }
+
+    fn expand(&self, linked: &[u8], signature: u64, path: &mut Path) -> Result<(), Errno> {
+        path.clear();
+        if !self.pattern.is_empty() {
+            self.expand_bytes(&mut self.pattern.bytes(), signature, path)
+        } else {
+            let linked = if linked.is_empty() { DEFAULT } else { linked };
+            self.expand_bytes(&mut linked.iter().copied(), signature, path)
+        }
+    }
+
+    fn expand_bytes(
+        &self,
+        bytes: &mut dyn Iterator<Item = u8>,
+        signature: u64,
+        path: &mut Path,
+    ) -> Result<(), Errno> {
+        let mut is_first = true;
+        while let Some(byte) = bytes.next() {
+            if core::mem::take(&mut is_first) && byte != b'/' && !self.directory.is_empty() {
+                self.directory.push_to(path)?;
+                path.push(b"/")?;
+            }
+            match byte {
+                b'%' => self.push_letter(bytes.next(), signature, path)?,
+                byte => path.push(&[byte])?,
             }
         }
         Ok(())
     }
+
+    /// Appends what a letter behind a percent sign stands for.
+    fn push_letter(
+        &self,
+        letter: Option<u8>,
+        signature: u64,
+        path: &mut Path,
+    ) -> Result<(), Errno> {
+        match letter {
+            Some(b'e') if self.program.is_empty() => path.push(b"program"),
+            Some(b'e') => self.program.push_to(path),
+            Some(b'p') => path.push(&decimal(u64::from(sys::process()))),
+            Some(b'h') => sys::with_host(|host| path.push(host)),
+            Some(b'm') => path.push(&hexadecimal(signature, 16)),
+            Some(b'%') => path.push(b"%"),
+            Some(other) => {
+                tell_unknown(&[other]);
+                path.push(&[b'%', other])
+            }
+            None => {
+                tell_unknown(b"");
+                path.push(b"%")
+            }
+        }
+    }
 }
 
-fn push_letter(
-    letter: u8,
-    signature: u64,
-    path: &mut Path,
-    scratch: &mut Path,
-) -> Result<(), Errno> {
-    match letter {
-        b'e' => push_program(path, scratch),
-        b'p' => path.push(&decimal(u64::from(sys::process()))),
-        b'h' => sys::with_host(|host| path.push(host)),
-        b'm' => path.push(&hexadecimal(signature, 16)),
-        other => {
-            tell_unknown(&[other]);
-            path.push(&[b'%', other])
-        }
+impl Default for Place {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -190,11 +261,34 @@ fn tell_unknown(letter: &[u8]) {
     }
 }
 
-fn push_program(path: &mut Path, program: &mut Path) -> Result<(), Errno> {
-    program.read_link(c"/proc/self/exe");
-    match without_deleted(program.bytes()).rsplit(|&byte| byte == b'/').next() {
-        Some(name) if !name.is_empty() => path.push(name),
-        _ => path.push(b"program"),
+/// A text that the handler of a fault may read while it is being changed; it finds some of either then.
+#[repr(C)]
+struct Text<const N: usize> {
+    length: AtomicUsize,
+    bytes: [AtomicU8; N],
+}
+
+impl<const N: usize> Text<N> {
+    const fn new() -> Self {
+        Self { length: AtomicUsize::new(0), bytes: [const { AtomicU8::new(0) }; N] }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.length.load(Ordering::Relaxed) == 0
+    }
+
+    fn set(&self, text: &[u8]) {
+        self.bytes.iter().zip(text).for_each(|(to, &from)| to.store(from, Ordering::Relaxed));
+        self.length.store(text.len().min(N), Ordering::Relaxed);
+    }
+
+    fn bytes(&self) -> impl Iterator<Item = u8> + '_ {
+        let bytes = self.bytes.iter().take(self.length.load(Ordering::Relaxed));
+        bytes.map(|byte| byte.load(Ordering::Relaxed))
+    }
+
+    fn push_to(&self, path: &mut Path) -> Result<(), Errno> {
+        self.bytes().try_for_each(|byte| path.push(&[byte]))
     }
 }
 
@@ -204,12 +298,23 @@ mod tests {
 
     use super::*;
 
-    fn expanded(pattern: &[u8]) -> String {
-        let mut place = Place::new();
-        place.set_pattern(pattern).unwrap();
+    fn begun(user: Option<&[u8]>) -> Place {
+        let place = Place::new();
+        place.begin(|| user, &mut Path::new());
+        place
+    }
+
+    fn path_of(place: &Place, linked: &[u8]) -> String {
         let mut path = Path::new();
-        place.expand(0xabc, &mut path, &mut Path::new()).unwrap();
+        place.expand(linked, 0xabc, &mut path).unwrap();
         String::from_utf8(path.bytes().to_vec()).unwrap()
+    }
+
+    /// What a user's pattern becomes, below the directory in which the tests run.
+    fn expanded(pattern: &str) -> String {
+        let path = path_of(&begun(Some(pattern.as_bytes())), b"");
+        let here = std::env::current_dir().unwrap();
+        path.strip_prefix(here.join("").to_str().unwrap()).unwrap_or(&path).to_string()
     }
 
     #[test]
@@ -217,30 +322,38 @@ mod tests {
         let own = std::env::current_exe().unwrap();
         let own = own.file_name().unwrap().to_str().unwrap();
         let process = std::process::id().to_string();
-        assert_eq!(expanded(b""), own.to_string() + ".csraw");
-        assert_eq!(expanded(b"/x/%p.%%.%q%"), "/x/".to_string() + &process + ".%.%q%");
-        assert_eq!(expanded(b"%m"), "0000000000000abc");
+        assert_eq!(expanded(""), own.to_string() + ".csraw");
+        assert_eq!(expanded("/x/%p.%%.%q%"), "/x/".to_string() + &process + ".%.%q%");
+        assert_eq!(expanded("%m"), "0000000000000abc");
+        assert_eq!(expanded("sub/x"), "sub/x");
     }
 
     #[test]
-    fn relative_to_the_start() {
-        let mut place = Place::new();
-        place.start_here();
-        place.set_pattern(b"sub/x").unwrap();
-        let mut path = Path::new();
-        place.expand(0, &mut path, &mut Path::new()).unwrap();
-        let expected = std::env::current_dir().unwrap().join("sub/x");
-        assert_eq!(path.bytes(), expected.to_str().unwrap().as_bytes());
+    fn the_user_before_the_linker() {
+        let place = begun(Some(b"/user"));
+        assert_eq!(path_of(&place, b"/linker/%p%%"), "/user");
+        place.set_pattern(b"").unwrap();
+        let expected = std::format!("/linker/{}%", std::process::id());
+        assert_eq!(path_of(&place, b"/linker/%p%%"), expected);
+        assert_eq!(path_of(&begun(None), b"/linker"), "/linker");
+        assert_eq!(path_of(&begun(Some(b"")), b"/linker"), "/linker");
+    }
+
+    #[test]
+    fn only_the_first_begins() {
+        let place = begun(Some(b"/first"));
+        place.begin(|| Some(b"/second"), &mut Path::new());
+        assert_eq!(path_of(&place, b""), "/first");
     }
 
     #[test]
     fn too_long_is_an_error() {
-        let mut place = Place::new();
+        let place = Place::new();
         assert_eq!(place.set_pattern(&[b'x'; LONGEST]), Err(Errno::NAMETOOLONG));
         place.set_pattern(&[b'x'; LONGEST - 1]).unwrap();
         let mut path = Path::new();
-        assert_eq!(place.expand(0, &mut path, &mut Path::new()), Ok(()));
+        assert_eq!(place.expand(b"", 0, &mut path), Ok(()));
         place.set_pattern(&[b"%m".as_slice(), &[b'x'; LONGEST - 3]].concat()).unwrap();
-        assert_eq!(place.expand(0, &mut path, &mut Path::new()), Err(Errno::NAMETOOLONG));
+        assert_eq!(place.expand(b"", 0, &mut path), Err(Errno::NAMETOOLONG));
     }
 }

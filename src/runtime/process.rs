@@ -1,4 +1,4 @@
-//! Fork and exec.
+//! Fork, exec, and ends without destructors.
 //!
 //! The hooks run at every fork of the C library, whoever calls it; exec and other ways of making
 //! processes have to be told.
@@ -22,9 +22,22 @@ pub fn before_exec(chain: &Chain, own: &'static Link, image: &Image) -> Result<(
     flush_before_the_end(chain, own).map(drop)
 }
 
+/// Before an end without destructors.
+pub fn before_exit(chain: &Chain, own: &'static Link) {
+    let _ = write_before_the_end(chain, own, Operation::Leave);
+}
+
 /// Writes all, as nothing may run afterwards; whether counting goes on should something do.
 pub fn flush_before_the_end(chain: &Chain, own: &'static Link) -> Result<bool, Errno> {
-    match chain.for_all(own, Operation::Flush) {
+    write_before_the_end(chain, own, Operation::Flush)
+}
+
+fn write_before_the_end(
+    chain: &Chain,
+    own: &'static Link,
+    operation: Operation<'_>,
+) -> Result<bool, Errno> {
+    match chain.for_all(own, operation) {
         // No memory to remember what was written: write and close, as libgcov does.
         Err(Errno::NOMEM) => chain.for_all(own, Operation::Suspend).map(|()| false),
         result => result.map(|()| true),

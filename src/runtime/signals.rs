@@ -5,15 +5,21 @@
 //! nothing by default just writes and goes on. A handler that the program sets later takes the
 //! place of ours.
 //!
+//! In a program linked with `countersink flags --wrap-signal` ours comes back when such a handler has done its
+//! work and lets the signal end the program: where the program sets the default action ours is set, and where
+//! its handler is for one signal only the default comes by ours. Of what it asks it is told as if there were
+//! none of ours.
+//!
 //! While a flush runs, signals wait in its thread (see [`super::sys::QuietWrites`]): the flush is done
 //! when a handler comes, and not half done for ever.
 #![allow(unsafe_code)]
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::message::Line;
-use super::sys::{self, Action, Handler, SignalInfo};
+use super::sys::{self, Action, Errno, Handler, SetAction, SignalInfo};
 
 /// Names by number, from 1 on, without `SIG`.
 const NAMES: &[u8] =
@@ -23,23 +29,51 @@ const MOST: usize = 32;
 /// Signals that do nothing by default, as a set: CHLD, CONT, URG, WINCH.
 const HARMLESS: u64 = 1 << 17 | 1 << 18 | 1 << 23 | 1 << 28;
 
-/// What was to happen before ours, by number.
-pub struct Signals(UnsafeCell<[Action; MOST]>);
+/// What is to happen besides ours.
+pub struct Signals {
+    /// Before there was ours, by number.
+    before: UnsafeCell<[Action; MOST]>,
+    /// The signals for which the program has asked for the default since.
+    defaults: AtomicU64,
+    /// Handlers of the program's for one signal only, by number.
+    once: [AtomicUsize; MOST],
+}
 
-// SAFETY: written by a constructor, for each signal before its handler is there; then only read.
+/// Our own handlers, and how they are set.
+#[derive(Clone, Copy)]
+pub struct Ours {
+    /// The C library's.
+    pub set: SetAction,
+    /// Writes the counts, and does what would have happened: [`Signals::go_on`].
+    pub last: Handler,
+    /// Calls the program's handler for one signal only: [`Signals::call_once`].
+    pub once: Handler,
+}
+
+// SAFETY: `before` is written by a constructor, for each signal before its handler is there; then only read.
 unsafe impl Sync for Signals {}
+
+impl Ours {
+    fn action(&self, number: c_int, new: Option<&Action>) -> Result<Action, Errno> {
+        sys::action(self.set, number, new)
+    }
+}
 
 impl Signals {
     /// Nothing changed yet.
     pub const fn new() -> Self {
-        Self(UnsafeCell::new([Action::DEFAULT; MOST]))
+        Self {
+            before: UnsafeCell::new([Action::DEFAULT; MOST]),
+            defaults: AtomicU64::new(0),
+            once: [const { AtomicUsize::new(0) }; MOST],
+        }
     }
 
-    /// Sets `handler` for the signals of a list; gives their set. To be called from a constructor.
-    pub fn catch(&self, list: &[u8], handler: Handler) -> u64 {
+    /// Sets our handler for the signals of a list; gives their set. To be called from a constructor.
+    pub fn catch(&self, list: &[u8], ours: Ours) -> u64 {
         let (mut caught, mut wrong) = (0, None);
         for name in list.split(|byte| b", ".contains(byte)).filter(|name| !name.is_empty()) {
-            match number_of(name).filter(|&number| self.set(number, handler)) {
+            match number_of(name).filter(|&number| self.set(number, ours)) {
                 Some(number) => caught |= 1 << number,
                 None => wrong = wrong.or(Some(name)),
             }
@@ -52,13 +86,78 @@ impl Signals {
     }
 
     /// Sets back what is ours still, for an image that goes.
-    pub fn release(&self, caught: u64, handler: Handler) {
+    pub fn release(&self, caught: u64, ours: Ours) {
         for number in (1..MOST).filter(|number| caught >> number & 1 != 0) {
-            let now = sys::action(number as c_int, None);
-            if now.is_ok_and(|now| now.handler == handler as usize) {
-                let _ = sys::action(number as c_int, Some(&self.before(number)));
+            let Ok(now) = ours.action(number as c_int, None) else { continue };
+            let without = self.without(number, now, ours, self.once(number));
+            if without.handler != now.handler {
+                let _ = ours.action(number as c_int, Some(&without));
             }
         }
+    }
+
+    /// Does what the program asks of `sigaction`, and gives what was to happen before; of signals that are
+    /// not `caught` just that.
+    ///
+    /// Two threads that set handlers of one signal at the same time, of which one is for one signal only, may
+    /// find that it is called in the way of the other.
+    pub fn wrapped(
+        &self,
+        caught: u64,
+        number: c_int,
+        new: Option<&Action>,
+        ours: Ours,
+    ) -> Result<Action, Errno> {
+        let place = number as usize;
+        if place >= MOST || caught >> place & 1 == 0 {
+            return ours.action(number, new);
+        }
+        let once = self.once(place);
+        let new = new.map(|&new| match new.handler {
+            Action::DEFAULT_HANDLER => self.default(place, ours),
+            handler if new.is_once() => {
+                if let Some(once) = self.once.get(place) {
+                    once.store(handler, Ordering::Relaxed);
+                }
+                new.once(false, ours.once as usize)
+            }
+            _ => new,
+        });
+        ours.action(number, new.as_ref()).map(|before| self.without(place, before, ours, once))
+    }
+
+    /// Ours, before the default.
+    fn default(&self, number: usize, ours: Ours) -> Action {
+        self.defaults.fetch_or(1 << number, Ordering::Relaxed);
+        Action::DEFAULT.with(ours.last)
+    }
+
+    /// What happens by itself, or by the program, where ours may be in between.
+    fn without(&self, number: usize, now: Action, ours: Ours, once: usize) -> Action {
+        match now.handler {
+            handler if handler == ours.last as usize => self.before(number),
+            handler if handler == ours.once as usize => now.once(true, once),
+            _ => now,
+        }
+    }
+
+    /// Calls the program's handler for one signal only, after which ours comes before the default.
+    ///
+    /// # Safety
+    ///
+    /// Only for the handler, with its own arguments.
+    pub unsafe fn call_once(
+        &self,
+        number: c_int,
+        info: *const SignalInfo,
+        context: *const u8,
+        ours: Ours,
+    ) {
+        let handler = self.once(number as usize);
+        let _ = ours.action(number, Some(&self.default(number as usize, ours)));
+        // SAFETY: a handler that was set as one; what it does not want it does not see.
+        let handler = unsafe { core::mem::transmute::<usize, Handler>(handler) };
+        handler(number, info, context);
     }
 
     /// Does what would have happened.
@@ -66,12 +165,18 @@ impl Signals {
     /// # Safety
     ///
     /// Only for the handler, with its own arguments.
-    pub unsafe fn go_on(&self, number: c_int, info: *const SignalInfo, context: *const u8) {
+    pub unsafe fn go_on(
+        &self,
+        number: c_int,
+        info: *const SignalInfo,
+        context: *const u8,
+        ours: Ours,
+    ) {
         let before = self.before(number as usize);
         match before.handler {
             Action::DEFAULT_HANDLER if HARMLESS >> number & 1 != 0 => {}
             Action::DEFAULT_HANDLER => {
-                let _ = sys::action(number, Some(&Action::DEFAULT));
+                let _ = ours.action(number, Some(&Action::DEFAULT));
                 // A fault happens again by itself, with all that a debugger wants to know.
                 // SAFETY: the system passes a good one.
                 if !unsafe { &*info }.is_fault() {
@@ -86,21 +191,28 @@ impl Signals {
         }
     }
 
-    fn set(&self, number: usize, handler: Handler) -> bool {
-        let Ok(before) = sys::action(number as c_int, None) else { return false };
+    fn set(&self, number: usize, ours: Ours) -> bool {
+        let Ok(before) = ours.action(number as c_int, None) else { return false };
         if before.handler == Action::IGNORE_HANDLER {
             return true;
         }
         // SAFETY: no handler reads this place yet, and constructors run one after the other.
-        if let Some(place) = unsafe { &mut *self.0.get() }.get_mut(number) {
+        if let Some(place) = unsafe { &mut *self.before.get() }.get_mut(number) {
             *place = before;
         }
-        sys::action(number as c_int, Some(&before.with(handler))).is_ok()
+        ours.action(number as c_int, Some(&before.with(ours.last))).is_ok()
+    }
+
+    fn once(&self, number: usize) -> usize {
+        self.once.get(number).map_or(0, |handler| handler.load(Ordering::Relaxed))
     }
 
     fn before(&self, number: usize) -> Action {
+        if self.defaults.load(Ordering::Relaxed) >> (number % MOST) & 1 != 0 {
+            return Action::DEFAULT;
+        }
         // SAFETY: see `Sync`.
-        unsafe { &*self.0.get() }.get(number).copied().unwrap_or(Action::DEFAULT)
+        unsafe { &*self.before.get() }.get(number).copied().unwrap_or(Action::DEFAULT)
     }
 }
 

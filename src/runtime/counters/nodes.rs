@@ -16,6 +16,8 @@ use crate::raw::merge::{Pair, SITE_LIMIT};
 use crate::runtime::atomic::{
     AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
 };
+#[cfg(feature = "live")]
+use crate::runtime::sys;
 
 /// Nodes of one image: 3 MiB of address space, or 36 KiB for a board that has little more.
 pub const NODES: usize = if cfg!(feature = "runtime") { 128 * 1024 } else { 1536 };
@@ -149,6 +151,9 @@ pub struct Nodes<const N: usize = NODES, const I: usize = INDEXES> {
     dropped: AtomicU64,
     /// Whether sites of other images have some.
     is_lent: AtomicBool,
+    /// How many nodes and indexes there surely is memory for, see [`Nodes::has_room`].
+    #[cfg(feature = "live")]
+    ready: [AtomicUsize; 2],
 }
 
 impl<const N: usize, const I: usize> Nodes<N, I> {
@@ -162,6 +167,43 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
             spare: AtomicPtr::new(null_mut()),
             dropped: AtomicU64::new(0),
             is_lent: AtomicBool::new(false),
+            #[cfg(feature = "live")]
+            ready: [const { AtomicUsize::new(0) }; 2],
+        }
+    }
+
+    /// Whether there is memory for the node or the index with this number, counted from 0. The region may be
+    /// a file with holes, and who touches one when the disk is full is ended: so it is asked for before.
+    #[cfg(feature = "live")]
+    fn has_room<T>(&self, of: usize, all: &[T], number: usize) -> bool {
+        const AT_ONCE: usize = 4096;
+        let Some((ready, first)) = self.ready.get(of).zip(all.get(number)) else { return false };
+        if number < ready.load(Ordering::Relaxed) {
+            return true;
+        }
+        let more = (AT_ONCE / size_of::<T>()).min(all.len().wrapping_sub(number));
+        let (place, bytes) = (core::ptr::from_ref(first).addr(), size_of::<T>().wrapping_mul(more));
+        // SAFETY: they are of this region, which may be written.
+        if unsafe { sys::populate(place, bytes) } == Err(sys::Errno::FAULT) {
+            return false;
+        }
+        // Else there is room, or a system that cannot be asked, where it was made before.
+        ready.fetch_max(number.wrapping_add(more), Ordering::Relaxed);
+        true
+    }
+
+    #[cfg(not(feature = "live"))]
+    #[inline(always)]
+    fn has_room<T>(&self, _of: usize, _all: &[T], _number: usize) -> bool {
+        true
+    }
+
+    /// Says whether there is memory for all nodes and indexes, or that it must be asked for.
+    #[cfg(feature = "live")]
+    pub fn set_room(&self, is_there: bool) {
+        let (nodes, indexes) = if is_there { (N, I) } else { (0, 0) };
+        for (ready, number) in self.ready.iter().zip([nodes, indexes]) {
+            ready.store(number, Ordering::Relaxed);
         }
     }
 
@@ -250,10 +292,13 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
 
     fn fresh(&self) -> Option<&Node> {
         // Looked at first so that the index cannot wrap round however many events find it full.
-        if self.used.load(Ordering::Relaxed) < N
-            && let Some(node) = self.nodes.get(self.used.fetch_add(1, Ordering::Relaxed))
-        {
-            return Some(node);
+        if self.used.load(Ordering::Relaxed) < N {
+            let number = self.used.fetch_add(1, Ordering::Relaxed);
+            if let Some(node) = self.nodes.get(number)
+                && self.has_room(0, &self.nodes, number)
+            {
+                return Some(node);
+            }
         }
         self.dropped.fetch_add(1, Ordering::Relaxed);
         None
@@ -282,8 +327,9 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         if !self.has(first) || self.indexes_used.load(Ordering::Relaxed) >= I {
             return None;
         }
-        let number = self.indexes_used.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        (number <= I).then_some(number as u32)
+        let number = self.indexes_used.fetch_add(1, Ordering::Relaxed);
+        let is_there = number < I && self.has_room(1, &self.indexes, number);
+        is_there.then_some(number.wrapping_add(1) as u32)
     }
 
     /// The node to which an index leads for a value.

@@ -8,7 +8,7 @@ use crate::raw::layout::ModuleRecord;
 use crate::raw::live::MOST;
 use crate::raw::reader::{Damage, Defect};
 use crate::runtime::baseline::Baseline;
-use crate::runtime::live::{LeftOver, Region};
+use crate::runtime::live::{LeftOver, Numbers, Region};
 use crate::runtime::merge::Problem;
 use crate::runtime::message::Line;
 use crate::runtime::module::{LiveModule, Objects};
@@ -48,26 +48,38 @@ impl Image {
 impl State {
     fn go_live(&mut self, image: &Image, sweep: Sweep) -> Result<(), Errno> {
         let record = self.origin.survey(image).record;
-        let signature = record.identity.signature;
-        self.place.expand(signature, &mut self.names.target, &mut self.names.other)?;
+        let target = self.target.ok_or(Errno::INVAL)?;
+        target.expand(record.identity.signature, &mut self.names.target)?;
         let (Some(region), Some(nodes)) = (self.region, image.nodes()) else {
             return Err(Errno::NOSYS);
         };
         if !self.names.prepare()? {
             return Ok(());
         }
-        for number in 0..MOST {
+        // As many names need not be looked up one by one where a directory tells which are there.
+        let mut there = match sweep {
+            Sweep::All => {
+                Numbers::beside(&self.names.target, &mut self.names.other, &mut self.read)
+            }
+            Sweep::First => None,
+        };
+        let candidates = there.unwrap_or(Numbers::ALL);
+        for number in (0..MOST).filter(|&number| candidates.has(number)) {
             let exists = self.add_left_over(image, region, record, number);
+            if let Some(there) = there.as_mut().filter(|_| !exists) {
+                there.remove(number);
+            }
             if !exists && sweep == Sweep::First {
                 break;
             }
         }
         let Self { origin, names, write, live, .. } = self;
         let module = LiveModule { objects: origin.objects(image), record };
-        live.begin(region, &module, nodes, &names.target, write)
+        live.begin(region, &module, nodes, &names.target, &there.unwrap_or(Numbers::NONE), write)
     }
 
-    /// Adds the counts of a live file that nobody has; whether there is a file of this number.
+    /// Adds the counts of a live file that nobody has; whether there is a file of this number, also if there
+    /// was only until now.
     fn add_left_over(
         &mut self,
         image: &Image,

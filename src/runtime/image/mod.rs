@@ -21,7 +21,7 @@ use self::state::{Occasion, State};
 use super::abi::gcov::Registry;
 use super::counters::nodes::Nodes;
 use super::identity::Start;
-use super::message::Line;
+use super::place::Target;
 use super::sys::{self, Errno};
 
 /// One image. All zero at first, so that its fixed regions take no space in files.
@@ -49,18 +49,21 @@ impl Image {
         }
     }
 
-    /// To be called before the image's first object is registered. `pattern` is the user's choice
-    /// of a file.
-    pub fn begin(&self, nodes: &'static Nodes, start: Option<Start>, pattern: Option<&[u8]>) {
+    /// To be called before the image's first object is registered. `user` is asked for a pattern if no image
+    /// of the process has been before.
+    pub fn begin<'u>(
+        &self,
+        nodes: &'static Nodes,
+        start: Option<Start>,
+        target: Target,
+        user: impl FnOnce() -> Option<&'u [u8]>,
+    ) {
         self.nodes.store(core::ptr::from_ref(nodes).cast_mut(), Ordering::Release);
         self.process.store(sys::process(), Ordering::Relaxed);
         let Some(mut state) = self.state.try_lock() else { return };
         state.origin.start = start;
-        state.place.start_here();
-        if let Some(Err(error)) = pattern.map(|pattern| state.place.set_pattern(pattern)) {
-            let mut line = Line::about(b"COUNTERSINK_FILE");
-            line.error(error).text(b"; the default file name is used").print();
-        }
+        state.target = Some(target);
+        target.place.begin(user, &mut state.names.other);
     }
 
     /// Whether the calling process is the one the counts belong to, and not a child that shares the
@@ -135,6 +138,12 @@ impl Image {
         Ok(())
     }
 
+    /// Before the process ends without destructors: as a flush, but a live file goes as at any other end.
+    pub fn leave(&self) -> Result<(), Errno> {
+        let is_live = self.state()?.live.is_active();
+        if is_live { self.end() } else { self.flush() }
+    }
+
     /// Writes everything for the last time.
     pub fn end(&self) -> Result<(), Errno> {
         self.close(Stage::Ended)
@@ -158,15 +167,15 @@ impl Image {
         Ok(())
     }
 
-    /// Takes another file; an empty pattern stands for the default.
-    pub fn set_pattern(&self, pattern: &[u8]) -> Result<(), Errno> {
-        let mut state = self.state()?;
-        state.place.set_pattern(pattern)?;
-        // Live counters go where they will be added.
+    /// The place has changed: live counters go where they will be added.
+    pub fn follow(&self) -> Result<(), Errno> {
         #[cfg(feature = "live")]
-        if state.live.is_active() {
-            state.live.finish();
-            state.live_again(self);
+        {
+            let mut state = self.state()?;
+            if state.live.is_active() {
+                state.live.finish();
+                state.live_again(self);
+            }
         }
         Ok(())
     }

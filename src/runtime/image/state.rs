@@ -15,7 +15,7 @@ use crate::runtime::live::Live;
 use crate::runtime::merge::Problem;
 use crate::runtime::message::Line;
 use crate::runtime::module::{LiveModule, Objects};
-use crate::runtime::place::{Path, Place};
+use crate::runtime::place::{Path, Target};
 use crate::runtime::replace::{FileSink, FileSource, Names, replace};
 use crate::runtime::sys::Errno;
 
@@ -29,7 +29,8 @@ pub struct State {
     pub progress: Progress,
     /// Number of the error that was told last, 0 if none.
     pub told: i32,
-    pub place: Place,
+    /// Nothing before the image has begun.
+    pub target: Option<Target>,
     pub names: Names,
     pub baseline: Baseline,
     pub live: Live,
@@ -60,7 +61,7 @@ impl State {
             origin: Origin { start: None, path: Path::new() },
             progress: Progress::new(),
             told: 0,
-            place: Place::new(),
+            target: None,
             names: Names::new(),
             baseline: Baseline::new(),
             live: Live::new(),
@@ -110,11 +111,11 @@ impl State {
     }
 
     pub fn write_counts(&mut self, image: &Image, occasion: Occasion) -> Result<(), Problem> {
-        let Self { origin, progress, place, names, baseline, read, write, .. } = self;
+        let Self { origin, progress, target, names, baseline, read, write, .. } = self;
         let (id, before) = (self.live.id(), 0);
         let live = &origin.survey(image);
-        let signature = live.record.identity.signature;
-        place.expand(signature, &mut names.target, &mut names.other)?;
+        let target = target.ok_or(Errno::INVAL)?;
+        target.expand(live.record.identity.signature, &mut names.target)?;
         if occasion == Occasion::Flush {
             baseline.prepare(image.objects.len(), &|| live.objects.totals())?;
         }

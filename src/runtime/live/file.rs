@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicI64, Ordering};
+use core::sync::atomic::AtomicI64;
 
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -45,9 +45,95 @@ impl Region {
         place >= start && place.wrapping_sub(start).saturating_add(bytes) <= self.length
     }
 
+    /// What lies before the nodes and behind them.
+    fn around(&self, nodes: &Nodes) -> [&[u8]; 2] {
+        let start = self.address.as_ptr() as usize;
+        let before = (core::ptr::from_ref(nodes) as usize).wrapping_sub(start).min(self.length);
+        let behind = before.wrapping_add(size_of::<Nodes>()).min(self.length);
+        [(0, before), (behind, self.length)].map(|(from, to)| {
+            let from_here = self.address.as_ptr().wrapping_add(from);
+            bytes_of(from_here.cast(), to.wrapping_sub(from))
+        })
+    }
+
     fn offset(&self, place: usize) -> u64 {
         START.wrapping_add(place.wrapping_sub(self.address.as_ptr() as usize) as u64)
     }
+}
+
+/// Numbers of live files.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers([u64; (MOST / 64) as usize]);
+
+/// Who finds more than so many times a buffer in a directory is faster without it.
+const MOST_READS: usize = 4;
+
+impl Numbers {
+    /// None of them.
+    pub const NONE: Self = Self([0; (MOST / 64) as usize]);
+    /// All of them.
+    pub const ALL: Self = Self([u64::MAX; (MOST / 64) as usize]);
+
+    /// Those of the files beside `target`; nothing if that is hard to tell. `scratch` is room for a path.
+    pub fn beside(target: &Path, scratch: &mut Path, buffer: &mut Buffer) -> Option<Self> {
+        let directory = target.directory();
+        let name = target.bytes().get(directory.len()..)?;
+        scratch.set(if directory.is_empty() { b"." } else { directory }).ok()?;
+        let directory = sys::open(scratch.c_str(), Access::Read).ok()?;
+        let mut found = Self::NONE;
+        for _ in 0..MOST_READS {
+            let length = sys::read_directory(&directory, buffer).ok()?;
+            let mut entries = buffer.get(..length)?;
+            if entries.is_empty() {
+                return Some(found);
+            }
+            while let Some((entry, rest)) = first_entry(entries) {
+                let number = entry.strip_prefix(name).and_then(|rest| rest.strip_prefix(b".live."));
+                number.and_then(value).into_iter().for_each(|number| found.add(number));
+                entries = rest;
+            }
+        }
+        None
+    }
+
+    /// Whether it is one of them.
+    pub fn has(&self, number: u64) -> bool {
+        let word = self.0.get((number / 64) as usize);
+        word.is_some_and(|word| word >> (number % 64) & 1 != 0)
+    }
+
+    fn add(&mut self, number: u64) {
+        if let Some(word) = self.0.get_mut((number / 64) as usize) {
+            *word |= 1 << (number % 64);
+        }
+    }
+
+    /// Takes one of them out.
+    pub fn remove(&mut self, number: u64) {
+        if let Some(word) = self.0.get_mut((number / 64) as usize) {
+            *word &= !(1 << (number % 64));
+        }
+    }
+}
+
+/// The name in the first of several directory entries, and those behind it.
+fn first_entry(entries: &[u8]) -> Option<(&[u8], &[u8])> {
+    /// Where an entry has its length and its name.
+    const LENGTH: usize = 16;
+    const NAME: usize = 19;
+    let length = entries.get(LENGTH..)?.first_chunk()?;
+    let (entry, rest) = entries.split_at_checked(u16::from_ne_bytes(*length).into())?;
+    let name = entry.get(NAME..)?;
+    Some((name.split(|&byte| byte == 0).next()?, rest))
+}
+
+/// The number that decimal digits are, if no other digits are the same one and it is not much too large.
+fn value(digits: &[u8]) -> Option<u64> {
+    let is_usual = matches!(digits, [b'0'] | [b'1'..=b'9', ..]) && digits.len() <= 3;
+    let add = |value: u64, &digit: &u8| {
+        Some(value.wrapping_mul(10).wrapping_add(char::from(digit).to_digit(10)?.into()))
+    };
+    if is_usual { digits.iter().try_fold(0, add) } else { None }
 }
 
 /// The live file of an image.
@@ -83,13 +169,14 @@ impl Live {
         self.id
     }
 
-    /// Puts the counters into a file beside `target`.
+    /// Puts the counters into a file beside `target`, with none of the `taken` numbers.
     pub fn begin(
         &mut self,
         region: Region,
         live: &LiveModule<'_>,
         nodes: &Nodes,
         target: &Path,
+        taken: &Numbers,
         buffer: &mut Buffer,
     ) -> Result<(), Errno> {
         let place = core::ptr::from_ref(nodes) as usize;
@@ -97,7 +184,7 @@ impl Live {
             return Err(Errno::RANGE);
         }
         let mut first_error = Errno::BUSY;
-        for number in 0..MOST {
+        for number in (0..MOST).filter(|&number| !taken.has(number)) {
             path_of(target, number, &mut self.path)?;
             let file = match self.take() {
                 Ok(Some(file)) => file,
@@ -169,18 +256,19 @@ impl Live {
         nodes: &Nodes,
         buffer: &mut Buffer,
     ) -> Result<(), Errno> {
-        // All of it now: a page for which there is no room later would be the program's end.
-        sys::allocate(file, START.saturating_add(region.length as u64))?;
-        for array in live.objects.arrays() {
-            if array.counters.iter().any(|counter| counter.load(Ordering::Relaxed) != 0) {
-                let bytes = bytes_of(array.counters.as_ptr().cast(), size_of_val(array.counters));
-                sys::write_at(file, bytes, region.offset(array.counters.as_ptr() as usize))?;
-            }
+        let end = START.saturating_add(region.length as u64);
+        // A page for which there is no room later would be the program's end. So all of it is written now, but
+        // for nodes and indexes that nobody has: those ask before.
+        let can_ask = sys::can_populate();
+        match can_ask {
+            true => sys::set_length(file, end)?,
+            false => sys::allocate(file, end)?,
         }
-        for bytes in nodes.in_use() {
+        nodes.set_room(!can_ask);
+        let [before, behind] = region.around(nodes);
+        for bytes in [before, behind].into_iter().chain(nodes.in_use()) {
             sys::write_at(file, bytes, region.offset(bytes.as_ptr() as usize))?;
         }
-        let end = START.saturating_add(region.length as u64);
         let dump_length = Self::describe(file, end, region, live, buffer)?;
         let header = Header {
             magic: MAGIC,
@@ -400,6 +488,38 @@ fn all_inside(region: &Region, objects: &Objects<'_>) -> bool {
 }
 
 fn bytes_of<'a>(start: *const AtomicI64, length: usize) -> &'a [u8] {
-    // SAFETY: counters of the image; what is counted while they are copied may be missing.
+    // SAFETY: counters of the image, or what lies between them; what is counted while they are copied may be
+    // missing.
     unsafe { core::slice::from_raw_parts(start.cast(), length) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_files_in_a_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let names = ["0", "7", "255", "256", "07", "", "x", "1x", "-1", "99999999999999999999"];
+        for name in names {
+            std::fs::write(path(&std::format!("a.csraw.live.{name}")), "").unwrap();
+        }
+        for name in ["a.csraw.5", "a.csrawx.live.6", "b.csraw.live.8", "a.csraw.live.9.live.10"] {
+            std::fs::write(path(name), "").unwrap();
+        }
+        let (mut target, mut scratch) = (Path::new(), Path::new());
+        target.set(path("a.csraw").to_str().unwrap().as_bytes()).unwrap();
+        let mut buffer = [0; crate::raw::layout::MAX_SECTION];
+        let mut found = Numbers::beside(&target, &mut scratch, &mut buffer).unwrap();
+        let all = |found: &Numbers| -> std::vec::Vec<u64> {
+            (0..MOST).filter(|&number| found.has(number)).collect()
+        };
+        assert_eq!(all(&found), [0, 7, 255]);
+        found.remove(7);
+        assert_eq!(all(&found), [0, 255]);
+        assert!(!found.has(MOST) && all(&Numbers::ALL).len() == MOST as usize);
+        target.set(path("not there/a.csraw").to_str().unwrap().as_bytes()).unwrap();
+        assert!(Numbers::beside(&target, &mut scratch, &mut buffer).is_none());
+    }
 }

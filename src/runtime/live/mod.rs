@@ -24,4 +24,4 @@ mod place;
 
 pub use place::Live;
 #[cfg(feature = "live")]
-pub use place::{LeftOver, Region, settle};
+pub use place::{LeftOver, Numbers, Region, settle};

@@ -7,7 +7,11 @@ use rustix::mm::{MapFlags, ProtFlags};
 
 #[cfg(feature = "live")]
 use super::File;
+#[cfg(feature = "live")]
+use super::error_of;
 use super::{Errno, Result};
+#[cfg(feature = "live")]
+use syscalls::{Sysno, raw_syscall};
 
 /// Maps `bytes` of zeroed memory that stays mapped.
 pub fn map(bytes: usize) -> Result<NonNull<u8>> {
@@ -43,13 +47,45 @@ pub unsafe fn map_over(
         Some((file, offset)) => {
             let flags = MapFlags::SHARED | MapFlags::FIXED;
             // SAFETY: promised by the caller.
-            unsafe { rustix::mm::mmap(place, bytes, rights, flags, file, offset) }.map(drop)
+            unsafe { rustix::mm::mmap(place, bytes, rights, flags, file, offset) }?;
+            // Else the kernel reads 128 KiB ahead for each page.
+            // SAFETY: advice, which changes no memory.
+            let _ = unsafe { rustix::mm::madvise(place, bytes, rustix::mm::Advice::Random) };
+            Ok(())
         }
         None => {
             let flags = MapFlags::PRIVATE | MapFlags::FIXED;
             // SAFETY: promised by the caller.
             unsafe { rustix::mm::mmap_anonymous(place, bytes, rights, flags) }.map(drop)
         }
+    }
+}
+
+#[cfg(feature = "live")]
+const POPULATE_WRITE: usize = 23;
+
+/// Whether the system has [`populate`]: Linux from 5.14 on.
+#[cfg(feature = "live")]
+pub fn can_populate() -> bool {
+    // SAFETY: of no bytes.
+    unsafe { raw_syscall!(Sysno::madvise, 0, 0, POPULATE_WRITE) == 0 }
+}
+
+/// Sees to it that there is memory behind addresses, on the disk, too, if they are a file's.
+///
+/// # Safety
+///
+/// They must be mapped, to be written.
+#[cfg(feature = "live")]
+#[inline(never)]
+pub unsafe fn populate(address: usize, bytes: usize) -> Result<()> {
+    const PAGE: usize = 4096;
+    let start = address & !(PAGE - 1);
+    let length = address.wrapping_sub(start).wrapping_add(bytes);
+    // SAFETY: promised by the caller; what is in the memory stays.
+    match unsafe { raw_syscall!(Sysno::madvise, start, length, POPULATE_WRITE) } as i32 {
+        0 => Ok(()),
+        error => Err(error_of(error)),
     }
 }
 

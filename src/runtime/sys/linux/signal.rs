@@ -40,6 +40,12 @@ pub struct Action {
     restorer: [usize; 2],
 }
 
+/// Sets what happens on a signal and gives what happened before, each if it is not NULL, as `sigaction`
+/// of the C library does, which hands the kernel its own way back from handlers.
+pub type SetAction = unsafe extern "C" fn(c_int, *const Action, *mut Action) -> c_int;
+
+const RESETHAND: c_int = 1 << 31;
+
 impl Action {
     /// `SIG_DFL`.
     pub const DEFAULT_HANDLER: usize = 0;
@@ -47,6 +53,17 @@ impl Action {
     pub const IGNORE_HANDLER: usize = 1;
     /// What the system does by itself.
     pub const DEFAULT: Self = Self { handler: 0, mask: [0; 16], flags: 0, restorer: [0; 2] };
+
+    /// Whether the handler is for one signal only, before which the system takes the default again.
+    pub fn is_once(&self) -> bool {
+        self.flags & RESETHAND != 0 && self.handler > Self::IGNORE_HANDLER
+    }
+
+    /// The same for one signal only, or for all, with another handler.
+    pub fn once(self, is_once: bool, handler: usize) -> Self {
+        let flags = if is_once { self.flags | RESETHAND } else { self.flags & !RESETHAND };
+        Self { handler, flags, ..self }
+    }
 
     /// The same with another handler, on the stack that the program has set aside for such, if any.
     /// Where no handler was, no system call was interrupted either.
@@ -65,14 +82,11 @@ impl Action {
 
 /// Sets what happens on a signal, if anything is to change; gives what happened before.
 #[inline(never)]
-pub fn action(number: c_int, new: Option<&Action>) -> Result<Action> {
-    unsafe extern "C" {
-        fn sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int;
-    }
+pub fn action(set: SetAction, number: c_int, new: Option<&Action>) -> Result<Action> {
     let mut old = Action::DEFAULT;
     let new = new.map_or(core::ptr::null(), core::ptr::from_ref);
     // SAFETY: libc reads and writes one structure each.
-    match unsafe { sigaction(number, new, &raw mut old) } {
+    match unsafe { set(number, new, &raw mut old) } {
         0 => Ok(old),
         _ => Err(Errno::INVAL),
     }

@@ -1,0 +1,80 @@
+//! The object that gives a program the name of its dump at the link: `countersink flags --file`.
+//!
+//! It holds one exported symbol, for which the runtime asks weakly (`runtime-c/image.c`). How the name is
+//! made into a path is the runtime's business.
+
+use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use object::read::archive::ArchiveFile;
+use object::write::{self, StandardSection, SymbolSection};
+use object::{BinaryFormat, Object, SectionKind, SymbolFlags, SymbolKind, SymbolScope};
+
+use super::archive::HOSTED;
+use super::error::{Error, Result};
+use super::output;
+use crate::runtime::place::{LETTERS, LONGEST};
+
+/// What lets a program's libraries find its file, and not only their own.
+pub const EXPORTED: &str = "-Wl,--export-dynamic-symbol=countersink_file";
+
+const SYMBOL: &[u8] = b"countersink_file";
+const GOOD: &str = "the tool's own archive is good";
+
+/// The object for a pattern, in the folder of the archive.
+pub fn object(pattern: &OsStr, folder: &Path) -> Result<PathBuf> {
+    let pattern = pattern.as_bytes();
+    check(pattern)?;
+    let mut hasher = DefaultHasher::new();
+    pattern.hash(&mut hasher);
+    let path = folder.join(format!("file-{:016x}.o", hasher.finish()));
+    let bytes = bytes(pattern);
+    if std::fs::read(&path).is_ok_and(|found| found == bytes) {
+        return Ok(path);
+    }
+    output::replace(&path, &bytes)?;
+    Ok(path)
+}
+
+/// Refuses what the runtime would say at each start, or take for no name.
+fn check(pattern: &[u8]) -> Result<()> {
+    let mut bytes = pattern.iter().copied();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' && !bytes.next().is_some_and(|letter| LETTERS.contains(&letter)) {
+            let what = "behind % stands none of e, p, h, m and %";
+            return Err(Error::about(OsStr::from_bytes(pattern), what));
+        }
+    }
+    match pattern.len() {
+        0 => Err(Error::new("--file: an empty name; without the option it is %e.csraw")),
+        LONGEST.. => Err(Error::new("--file: longer than any path of the system")),
+        _ => Ok(()),
+    }
+}
+
+fn bytes(pattern: &[u8]) -> Vec<u8> {
+    let members = ArchiveFile::parse(HOSTED.bytes).expect(GOOD);
+    let first = members.members().next().expect(GOOD).expect(GOOD).data(HOSTED.bytes).expect(GOOD);
+    let model = object::File::parse(first).expect(GOOD);
+    let mut object =
+        write::Object::new(BinaryFormat::Elf, model.architecture(), model.endianness());
+    let symbol = object.add_symbol(write::Symbol {
+        name: SYMBOL.to_vec(),
+        value: 0,
+        size: 0,
+        kind: SymbolKind::Data,
+        scope: SymbolScope::Dynamic,
+        // The flags may stand on a line twice.
+        weak: true,
+        section: SymbolSection::Undefined,
+        flags: SymbolFlags::None,
+    });
+    let constants = object.section_id(StandardSection::ReadOnlyData);
+    object.add_symbol_data(symbol, constants, &[pattern, b"\0"].concat(), 1);
+    // Without it the linker makes the stack executable.
+    object.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
+    object.write().expect("an object of one string")
+}
