@@ -12,7 +12,7 @@ use countersink::convert::names::ident;
 use countersink::raw::dump::Dump;
 use countersink::raw::dump::SiteView;
 use countersink::raw::gcov::Kind;
-use harness::{Workshop, assert_same_files, have, succeed};
+use harness::{Workshop, assert_same_files, have, say_skipped, succeed};
 
 /// A program with live counters, without them, and with libgcov.
 fn program(source: &str, flags: &[&str]) -> Workshop {
@@ -344,6 +344,40 @@ fn a_disk_without_room_for_it() {
     assert!(output.status.success() && told.contains("counters are not live: file too"), "{told}");
     assert_eq!(work_in(&shop), (1, 100));
     assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
+}
+
+/// A disk that gets full when the program has started: values for which there is no room are counted as dropped, and
+/// nothing else happens to the program, nor to its other counts.
+#[test]
+fn a_disk_that_is_full_later() {
+    let (shop, _) = without_stock("full_later.c", &[]);
+    std::fs::create_dir(shop.path("disk")).unwrap();
+    let mut mount = shop.command("mount");
+    mount.args(["-t", "tmpfs", "-o", "size=1m", "tmpfs", "disk"]);
+    if !mount.output().is_ok_and(|output| output.status.success()) {
+        say_skipped("file systems cannot be mounted here");
+        return;
+    }
+    let run = |arguments: &[&str]| {
+        let mut ours = shop.command(shop.path("ours"));
+        ours.env("COUNTERSINK_FILE", "disk/ours.csraw").args(arguments).output().unwrap()
+    };
+    let full = run(&["disk/filler"]);
+    let left = shop.path("disk/ours.csraw.live.0").exists();
+    let _ = std::fs::remove_file(shop.path("disk/filler"));
+    let next = run(&[]);
+    let dump = std::fs::read(shop.path("disk/ours.csraw"));
+    succeed(shop.command("umount").arg("disk"));
+    let told = String::from_utf8(full.stderr).unwrap();
+    assert!(full.status.success() && left, "{:?} {told}", full.status);
+    assert!(told.contains("not written: no space left") && told.lines().count() == 1, "{told}");
+    assert!(next.status.success() && next.stderr.is_empty(), "{next:?}");
+    let dump = Dump::parse(&dump.unwrap()).unwrap();
+    let module = &dump.modules[0];
+    let mut functions = module.functions(&module.objects[0]);
+    let work = functions.find(|function| function.ident() == ident(b"work")).unwrap();
+    assert_eq!(work.counters(Kind::ARCS).iter().max(), Some(&(80 * 256)));
+    assert!(module.sums.runs == 2 && module.sums.dropped > 1000, "{:?}", module.sums);
 }
 
 /// The system calls of a trace, each with how many of its name it and those before are.

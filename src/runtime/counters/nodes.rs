@@ -172,24 +172,37 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         }
     }
 
-    /// Whether there is memory for the node or the index with this number, counted from 0. The region may be
-    /// a file with holes, and who touches one when the disk is full is ended: so it is asked for before.
+    /// Whether there is memory for the node or the index with this number, counted from 0, and for all before
+    /// it. The region may be a file with holes, and who touches one when the disk is full is ended: so it is
+    /// asked for before.
     #[cfg(feature = "live")]
     fn has_room<T>(&self, of: usize, all: &[T], number: usize) -> bool {
         const AT_ONCE: usize = 4096;
-        let Some((ready, first)) = self.ready.get(of).zip(all.get(number)) else { return false };
-        if number < ready.load(Ordering::Relaxed) {
+        let Some(ready) = self.ready.get(of) else { return false };
+        let first = ready.load(Ordering::Relaxed);
+        if number < first {
             return true;
         }
-        let more = (AT_ONCE / size_of::<T>()).min(all.len().wrapping_sub(number));
-        let (place, bytes) = (core::ptr::from_ref(first).addr(), size_of::<T>().wrapping_mul(more));
+        let end = number.wrapping_add(AT_ONCE / size_of::<T>()).min(all.len());
+        let Some(more) = all.get(first..end) else { return false };
         // SAFETY: they are of this region, which may be written.
-        if unsafe { sys::populate(place, bytes) } == Err(sys::Errno::FAULT) {
+        let asked = unsafe { sys::populate(more.as_ptr().addr(), size_of_val(more)) };
+        if asked == Err(sys::Errno::FAULT) {
             return false;
         }
         // Else there is room, or a system that cannot be asked, where it was made before.
-        ready.fetch_max(number.wrapping_add(more), Ordering::Relaxed);
+        ready.fetch_max(end, Ordering::Relaxed);
         true
+    }
+
+    /// Those of the first `used` that there surely is memory for.
+    fn there<'t, T>(&self, of: usize, all: &'t [T], used: &AtomicUsize) -> &'t [T] {
+        let used = used.load(Ordering::Relaxed);
+        #[cfg(feature = "live")]
+        let used = used.min(self.ready.get(of).map_or(0, |ready| ready.load(Ordering::Relaxed)));
+        #[cfg(not(feature = "live"))]
+        let _ = of;
+        all.get(..used).unwrap_or(all)
     }
 
     #[cfg(not(feature = "live"))]
@@ -198,12 +211,13 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         true
     }
 
-    /// Says whether there is memory for all nodes and indexes, or that it must be asked for.
+    /// Says that there is memory for all nodes and indexes, or only for those in use.
     #[cfg(feature = "live")]
-    pub fn set_room(&self, is_there: bool) {
-        let (nodes, indexes) = if is_there { (N, I) } else { (0, 0) };
-        for (ready, number) in self.ready.iter().zip([nodes, indexes]) {
-            ready.store(number, Ordering::Relaxed);
+    pub fn set_room(&self, for_all: bool) {
+        let used = [&self.used, &self.indexes_used];
+        for ((ready, used), all) in self.ready.iter().zip(used).zip([N, I]) {
+            let in_use = ready.load(Ordering::Relaxed).min(used.load(Ordering::Relaxed));
+            ready.store(if for_all { all } else { in_use }, Ordering::Relaxed);
         }
     }
 
@@ -241,7 +255,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// Empties all indexes, when all counts have been set back, and ends what a thread that is not
     /// in this process has begun.
     pub fn reset_indexes(&self) {
-        for index in self.indexes.iter().take(self.indexes_used.load(Ordering::Relaxed)) {
+        for index in self.there(1, &self.indexes, &self.indexes_used) {
             index.clear();
             index.hand.store(null_mut(), Ordering::Relaxed);
             index.unlock();
@@ -251,9 +265,8 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// The bytes in use: of nodes, of indexes, and of what follows them.
     #[cfg(feature = "live")]
     pub fn in_use(&self) -> [&[u8]; 3] {
-        let nodes = self.nodes.get(..self.used.load(Ordering::Relaxed)).unwrap_or(&self.nodes);
-        let indexes = self.indexes.get(..self.indexes_used.load(Ordering::Relaxed));
-        let indexes = indexes.unwrap_or(&self.indexes);
+        let nodes = self.there(0, &self.nodes, &self.used);
+        let indexes = self.there(1, &self.indexes, &self.indexes_used);
         let rest = core::mem::offset_of!(Self, used)..size_of::<Self>();
         [
             bytes_of(nodes.as_ptr().cast(), size_of_val(nodes)),

@@ -264,9 +264,9 @@ impl Live {
             true => sys::set_length(file, end)?,
             false => sys::allocate(file, end)?,
         }
+        let in_use = nodes.in_use();
         nodes.set_room(!can_ask);
-        let [before, behind] = region.around(nodes);
-        for bytes in [before, behind].into_iter().chain(nodes.in_use()) {
+        for bytes in region.around(nodes).into_iter().chain(in_use) {
             sys::write_at(file, bytes, region.offset(bytes.as_ptr() as usize))?;
         }
         let dump_length = Self::describe(file, end, region, live, buffer)?;
