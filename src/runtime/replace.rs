@@ -187,7 +187,7 @@ impl Names {
             return Ok(false);
         }
         if let Ok(facts) = sys::facts_at(self.target.c_str()) {
-            facts.must_be_a_file()?;
+            return facts.must_be_a_file().map(|()| true);
         }
         self.part.set(self.target.bytes())?;
         self.make_directories().map(|()| true)
