@@ -1,4 +1,4 @@
-//! What the compiler that will read a profile wants: `--for-gcc`.
+//! What the compiler that will read a profile wants: `convert --for-gcc`, `flags --optimise`.
 
 use std::path::Path;
 use std::prelude::v1::*;
@@ -7,18 +7,27 @@ use std::process::Command;
 use super::error::{Context, Error, Result};
 use crate::formats::afdo_v1_v3::rules::Rules;
 
-/// The rules of a compiler, which is a version of gcc, as `gcc --version` prints it, or the path of one.
+/// The rules of a compiler that `--for-gcc` names.
 pub fn rules(choice: &str) -> Result<Rules> {
+    let option = "--for-gcc";
+    let major = known_major(option, choice)?;
+    Rules::for_gcc(major).ok_or_else(|| unknown(option, major))
+}
+
+/// The major version of a compiler that an option names: by its version, as `gcc --version` prints it, or
+/// by its path.
+pub fn known_major(option: &str, choice: &str) -> Result<u32> {
     let is_version = choice.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let major = match major(choice).filter(|_| is_version) {
         Some(major) => major,
         None => major_for(Path::new(choice))?,
     };
-    Rules::for_gcc(major).ok_or_else(|| {
-        Error::new(format!(
-            "--for-gcc: the rules of gcc 10 to 17 are known, not those of gcc {major}"
-        ))
-    })
+    Rules::for_gcc(major).map(|_| major).ok_or_else(|| unknown(option, major))
+}
+
+fn unknown(option: &str, major: u32) -> Error {
+    let known = "the rules of gcc 10 to 17 are known, not those of gcc";
+    Error::new(format!("{option}: {known} {major}"))
 }
 
 /// The major version whose rules a compiler follows: from gcc 16 on it tells which version of the

@@ -8,6 +8,7 @@ pub mod archive;
 mod binary;
 mod check;
 mod compiler;
+mod compiler_flags;
 mod completions;
 mod convert;
 mod cores;

@@ -1,0 +1,156 @@
+//! How much faster programs become with a profile of countersink, beside `-fprofile-use`.
+//!
+//! `cargo bench --bench speedup [-- OPTIONS]` compiles real programs with several versions of gcc: with
+//! `-O2` alone, with `-fprofile-use` and the `.gcda` files that `convert --to gcda` writes (libgcov's, byte
+//! for byte), and with `-fauto-profile`, what `convert --for-gcc` writes and the flags that `flags
+//! --optimise` prints. All profiles come from one run; what is measured has another input. Cachegrind
+//! counts instructions, mispredicted branches and misses of the instruction cache, which no neighbour on
+//! the machine disturbs. Processor time is measured besides. The tables are Markdown for the README.
+//!
+//! `--annotation` measures instead how far the counts of blocks are from the exact ones, by gcc's dumps.
+//! `--held-out` takes programs that nobody has tuned the conversion to.
+//!
+//! A gcc is `gcc-N` on the path or in another system's folder, named by `COUNTERSINK_BENCH_ROOTS`: see
+//! `compilers`. Needs valgrind, and 1 GB in Cargo's target folder.
+
+#[path = "../../tests/harness/mod.rs"]
+mod harness;
+
+mod annotation;
+mod builds;
+mod compilers;
+mod held_out;
+mod measure;
+mod programs;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use builds::{Subject, Variant};
+use compilers::Compiler;
+use measure::Figures;
+use programs::Entry;
+use table::Row;
+
+/// How much faster programs become with a profile of countersink.
+#[derive(Parser)]
+struct Options {
+    /// Only these versions of gcc [default: all that are found]
+    #[arg(long, value_delimiter = ',', value_name = "N")]
+    gcc: Vec<u32>,
+    /// Only these programs
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    programs: Vec<String>,
+    /// Runs of which the median processor time is taken; 0 leaves it out
+    #[arg(long, default_value_t = 5)]
+    runs: usize,
+    /// Also measure the profile without bodies of inlined functions
+    #[arg(long)]
+    flat: bool,
+    /// Also measure the profile without estimated bodies at hot calls
+    #[arg(long)]
+    nested: bool,
+    /// Take the flags for -fauto-profile from here instead of from `flags --optimise`
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    optimise: Option<String>,
+    /// The programs that nobody has tuned the conversion to
+    #[arg(long)]
+    held_out: bool,
+    /// Compile, run and compare what the programs print, but show no figures
+    #[arg(long)]
+    only_check: bool,
+    /// Measure the error of annotated blocks instead
+    #[arg(long, conflicts_with_all = ["held_out", "only_check", "flat", "nested", "runs", "optimise"])]
+    annotation: bool,
+    /// Given by cargo
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let compilers = compilers::all(&options.gcc);
+    let failures = match options.annotation {
+        true => annotation::measure(&compilers, &options.programs),
+        false => speedup(&options, &compilers),
+    };
+    for failure in &failures {
+        eprintln!("FAILED: {failure}");
+    }
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Measures and prints; what has failed comes back.
+fn speedup(options: &Options, compilers: &[Compiler]) -> Vec<String> {
+    let groups = match options.held_out {
+        true => vec![held_out::GROUP],
+        false => programs::GROUPS.to_vec(),
+    };
+    let mut variants = vec![Variant::Plain, Variant::Use, Variant::Auto];
+    if options.flat {
+        variants.push(Variant::Flat);
+    }
+    if options.nested {
+        variants.push(Variant::Nested);
+    }
+    let (mut rows, mut failures) = (vec![], vec![]);
+    for compiler in compilers {
+        for (group, (_, entries)) in groups.iter().enumerate() {
+            for entry in wanted(entries, &options.programs) {
+                match figures(options, entry, compiler, &variants) {
+                    Ok(figures) => {
+                        let row = Row { group, program: entry.title, gcc: compiler.major, figures };
+                        if !options.only_check {
+                            eprintln!("{}", row.summary());
+                        }
+                        rows.push(row);
+                    }
+                    Err(why) => {
+                        let failure = format!("{}, gcc {}: {why}", entry.name, compiler.major);
+                        eprintln!("{failure}");
+                        failures.push(failure);
+                    }
+                }
+            }
+        }
+    }
+    if !options.only_check {
+        let title = |group: &programs::Group| match &options.programs[..] {
+            [] => group.0,
+            _ => "these",
+        };
+        let titles: Vec<&str> = groups.iter().map(title).collect();
+        table::print(&rows, &titles, &variants);
+    }
+    failures
+}
+
+/// The programs that were asked for.
+fn wanted<'e>(entries: &'e [Entry], names: &[String]) -> impl Iterator<Item = &'e Entry> {
+    let is_wanted =
+        |entry: &&Entry| names.is_empty() || names.iter().any(|name| name == entry.name);
+    entries.iter().filter(is_wanted)
+}
+
+/// The figures of all variants of a program, in their order.
+fn figures(
+    options: &Options,
+    entry: &Entry,
+    compiler: &Compiler,
+    variants: &[Variant],
+) -> Result<Vec<Figures>, String> {
+    eprintln!("{}, gcc {} ...", entry.name, compiler.major);
+    let program = (entry.program)();
+    let subject = Subject::new(entry.name, &program, compiler)?;
+    subject.train(variants)?;
+    subject.compile(variants, options.optimise.as_deref())?;
+    measure::compare(&subject, variants)?;
+    if options.only_check {
+        return Ok(vec![]);
+    }
+    let mut figures = measure::cachegrind(&subject, variants)?;
+    measure::times(&subject, variants, options.runs, &mut figures)?;
+    Ok(figures)
+}

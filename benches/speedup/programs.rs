@@ -1,0 +1,323 @@
+//! The programs: where their sources are, how they are compiled, and what they are run with.
+//!
+//! The sources are those inside crates, which `tests/corpus` and `benches/corpus` pin; the programs that
+//! use them are in `drivers` and in `tests/programs`. Training and measuring have different sizes and,
+//! where the driver makes up its input, different seeds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::compilers::Language;
+use crate::harness::{corpus, corpus_of};
+
+/// A program to compile and run.
+pub struct Program {
+    /// The driver that links it.
+    pub language: Language,
+    pub sources: Vec<PathBuf>,
+    /// Flags of every compilation, besides `-O2`.
+    pub flags: Vec<String>,
+    /// What the linker is told.
+    pub libraries: &'static [&'static str],
+    /// Arguments of the run that makes the profile.
+    pub training: Vec<String>,
+    /// Arguments of the run that is measured.
+    pub measured: Vec<String>,
+}
+
+/// A program by its name, with its sources looked for only when it is needed.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Name of its folder, and for the command line.
+    pub name: &'static str,
+    /// Its name in tables.
+    pub title: &'static str,
+    pub program: fn() -> Program,
+}
+
+/// Programs of which a mean is taken, and what they are called together.
+pub type Group = (&'static str, &'static [Entry]);
+
+/// All programs but those held out.
+pub const GROUPS: [Group; 2] = [
+    (
+        "the eight",
+        &[
+            Entry { name: "lua", title: "Lua", program: lua },
+            Entry { name: "sqlite", title: "SQLite", program: sqlite },
+            Entry { name: "zlib", title: "zlib", program: zlib },
+            Entry { name: "bzip2", title: "bzip2", program: bzip2 },
+            Entry { name: "zstd", title: "zstd", program: zstd },
+            Entry { name: "oniguruma", title: "Oniguruma", program: oniguruma },
+            Entry { name: "quickjs", title: "QuickJS", program: quickjs },
+            Entry { name: "leveldb", title: "LevelDB", program: leveldb },
+        ],
+    ),
+    (
+        "the two in C++",
+        &[
+            Entry { name: "clipper", title: "Clipper", program: clipper },
+            Entry { name: "ordinary", title: "ordinary C++", program: ordinary },
+        ],
+    ),
+];
+
+/// The sources of a crate.
+pub struct Package(PathBuf);
+
+impl Package {
+    /// A crate of `benches/corpus`.
+    pub fn of(name: &str) -> Self {
+        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/corpus/Cargo.toml");
+        Self(corpus_of(manifest, name).unwrap_or_else(|| panic!("no sources of {name}")))
+    }
+
+    /// A crate of `tests/corpus`.
+    fn of_tests(name: &str) -> Self {
+        Self(corpus(name).unwrap_or_else(|| panic!("no sources of {name}")))
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The flag that lets headers be found in a folder of the crate.
+    pub fn include(&self, folder: &str) -> String {
+        include(&self.path(folder))
+    }
+
+    /// C sources of a folder, by their names without `.c`, separated by blanks.
+    pub fn named(&self, folder: &str, names: &str) -> Vec<PathBuf> {
+        names.split(' ').map(|name| self.path(folder).join(name).with_extension("c")).collect()
+    }
+
+    /// All sources of a folder with this extension whose names are not among these; sorted.
+    pub fn all_but(&self, folder: &str, extension: &str, unwanted: &[&str]) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let is_wanted = |path: &PathBuf| {
+            let stem = path.file_stem().unwrap().to_str().unwrap();
+            path.extension().is_some_and(|found| found == extension) && !unwanted.contains(&stem)
+        };
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let mut sources: Vec<PathBuf> = paths.filter(is_wanted).collect();
+        sources.sort();
+        sources
+    }
+}
+
+/// A file of `drivers`.
+pub fn driver(name: &str) -> PathBuf {
+    own("drivers").join(name)
+}
+
+/// A file or folder of this benchmark.
+fn own(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/speedup").join(name)
+}
+
+fn of_tests(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
+}
+
+fn include(folder: &Path) -> String {
+    format!("-I{}", folder.display())
+}
+
+/// Words, separated by blanks.
+pub fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+fn lua() -> Program {
+    let (package, folder) = (Package::of_tests("lua-src"), "lua-5.4.9");
+    let mut sources = package.all_but(folder, "c", &[]);
+    sources.push(of_tests("lua_script.c"));
+    let script = of_tests("benchmark.lua").display().to_string();
+    // Else the hashes of strings depend on the time, and so does the number of instructions.
+    let flags = words("-std=gnu99 -DLUA_USE_POSIX -Dluai_makeseed(L)=0");
+    Program {
+        language: Language::C,
+        sources,
+        flags: [flags, vec![package.include(folder)]].concat(),
+        libraries: &["-lm"],
+        training: vec![script.clone(), "1".into()],
+        measured: vec![script, "2".into()],
+    }
+}
+
+fn sqlite() -> Program {
+    let (package, folder) = (Package::of_tests("libsqlite3-sys"), "sqlite3");
+    let options =
+        "-DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_ENABLE_MATH_FUNCTIONS";
+    Program {
+        language: Language::C,
+        sources: [package.named(folder, "sqlite3"), vec![of_tests("sqlite_queries.c")]].concat(),
+        flags: [vec![package.include(folder)], words(options)].concat(),
+        libraries: &["-lm"],
+        training: words("700"),
+        measured: words("2500"),
+    }
+}
+
+fn zlib() -> Program {
+    let (package, folder) = (Package::of("libz-sys"), "src/zlib");
+    let names =
+        "adler32 compress crc32 deflate infback inffast inflate inftrees trees uncompr zutil";
+    Program {
+        language: Language::C,
+        sources: [package.named(folder, names), vec![driver("zlib.c")]].concat(),
+        flags: vec![package.include(folder), "-DHAVE_UNISTD_H".into()],
+        libraries: &[],
+        training: words("150 1"),
+        measured: words("320 2"),
+    }
+}
+
+fn bzip2() -> Program {
+    let (package, folder) = (Package::of("bzip2-sys"), "bzip2-1.0.8");
+    let names = "blocksort huffman crctable randtable compress decompress bzlib";
+    Program {
+        language: Language::C,
+        sources: [package.named(folder, names), vec![driver("bzip2.c")]].concat(),
+        flags: vec![package.include(folder), "-DBZ_NO_STDIO".into()],
+        libraries: &[],
+        training: words("400 1"),
+        measured: words("800 2"),
+    }
+}
+
+fn zstd() -> Program {
+    let package = Package::of("zstd-sys");
+    let sources = [
+        package.all_but("zstd/lib/common", "c", &[]),
+        package.all_but("zstd/lib/compress", "c", &["zstdmt_compress"]),
+        package.all_but("zstd/lib/decompress", "c", &[]),
+        vec![driver("zstd.c")],
+    ];
+    Program {
+        language: Language::C,
+        sources: sources.concat(),
+        flags: [
+            vec![package.include("zstd/lib")],
+            words("-DZSTD_DISABLE_ASM=1 -DZSTD_LEGACY_SUPPORT=0"),
+        ]
+        .concat(),
+        libraries: &[],
+        training: words("100 1"),
+        measured: words("220 2"),
+    }
+}
+
+fn oniguruma() -> Program {
+    let (package, folder) = (Package::of("onig_sys"), "oniguruma/src");
+    let names = "regerror regparse regext regcomp regexec regenc regsyntax regtrav regversion st \
+        onig_init unicode ascii utf8 iso8859_1 unicode_unfold_key unicode_fold1_key \
+        unicode_fold2_key unicode_fold3_key";
+    Program {
+        language: Language::C,
+        sources: [package.named(folder, names), vec![driver("onig.c")]].concat(),
+        flags: vec![include(&own("oniguruma")), package.include(folder)],
+        libraries: &[],
+        training: words("30 1"),
+        measured: words("70 2"),
+    }
+}
+
+fn quickjs() -> Program {
+    let (package, folder) = (Package::of("rquickjs-sys"), "quickjs");
+    let script = driver("benchmark.js").display().to_string();
+    Program {
+        language: Language::C,
+        sources: [
+            package.named(folder, "quickjs libregexp libunicode dtoa"),
+            vec![driver("quickjs.c")],
+        ]
+        .concat(),
+        flags: [words("-D_GNU_SOURCE -w -funsigned-char"), vec![package.include(folder)]].concat(),
+        libraries: &["-lm"],
+        training: vec![script.clone(), "3".into()],
+        measured: vec![script, "9".into()],
+    }
+}
+
+fn leveldb() -> Program {
+    let package = Package::of("leveldb-sys");
+    let (database, snappy) = ("deps/leveldb-1.22", "deps/snappy-1.1.7");
+    let unwanted = [
+        "test",
+        "testutil",
+        "testharness",
+        "env_windows",
+        "db_bench",
+        "leveldbutil",
+        "dumpfile",
+        "env_posix_test_helper",
+    ];
+    let is_wanted = |path: &PathBuf| {
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        !stem.ends_with("_test") && !unwanted.contains(&stem)
+    };
+    let folders = ["db", "table", "util"];
+    let mut sources: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| package.all_but(&format!("{database}/{folder}"), "cc", &[]))
+        .filter(is_wanted)
+        .collect();
+    sources.push(package.path(&format!("{database}/helpers/memenv/memenv.cc")));
+    for name in ["snappy", "snappy-sinksource", "snappy-stubs-internal"] {
+        sources.push(package.path(&format!("{snappy}/{name}.cc")));
+    }
+    sources.push(driver("leveldb.cc"));
+    let generated = snappy_header(&package.path(&format!("{snappy}/snappy-stubs-public.h.in")));
+    let options = "-std=gnu++17 -w -DLEVELDB_PLATFORM_POSIX=1 -DHAVE_BUILTIN_EXPECT=1 \
+        -DHAVE_BUILTIN_CTZ=1 -DHAVE_SNAPPY=1 -DLEVELDB_IS_BIG_ENDIAN=0 -DHAVE_FDATASYNC=1";
+    let include_database = package.include(&format!("{database}/include"));
+    let folders = [include(&generated), package.include(database), include_database];
+    Program {
+        language: Language::Cxx,
+        sources,
+        flags: [words(options), folders.to_vec(), vec![package.include(snappy)]].concat(),
+        libraries: &["-lpthread"],
+        training: words("8 1"),
+        measured: words("20 2"),
+    }
+}
+
+/// Makes the header that snappy's cmake would make, for a Linux; gives its folder.
+fn snappy_header(template: &Path) -> PathBuf {
+    let mut text = fs::read_to_string(template).unwrap();
+    for (name, value) in [("MAJOR", "1"), ("MINOR", "1"), ("PATCHLEVEL", "7")] {
+        text = text.replace(&format!("${{SNAPPY_{name}}}"), value);
+    }
+    for name in ["STDINT_H", "STDDEF_H", "SYS_UIO_H"] {
+        text = text.replace(&format!("${{HAVE_{name}_01}}"), "1");
+    }
+    let folder = crate::builds::scratch().join("snappy");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("snappy-stubs-public.h"), text).unwrap();
+    folder
+}
+
+fn clipper() -> Program {
+    let package = Package::of("clipper-sys");
+    Program {
+        language: Language::Cxx,
+        sources: vec![package.path("clipper/clipper.cpp"), driver("clipper.cc")],
+        flags: vec![package.include("clipper"), "-w".into()],
+        libraries: &[],
+        training: words("40 1"),
+        measured: words("70 2"),
+    }
+}
+
+/// Ordinary C++: classes, containers, strings, `std::function` and the like.
+fn ordinary() -> Program {
+    Program {
+        language: Language::Cxx,
+        sources: vec![driver("ordinary.cc")],
+        flags: words("-std=gnu++17 -w"),
+        libraries: &[],
+        training: words("20 1"),
+        measured: words("40 2"),
+    }
+}

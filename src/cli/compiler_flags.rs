@@ -1,0 +1,67 @@
+//! What `countersink flags` prints for compilations, of the instrumented program and with its profile.
+
+use clap::Args;
+use std::prelude::v1::*;
+
+use super::error::Result;
+use super::{archive, compiler};
+
+/// Flags of compilations, which are printed instead of those of the link.
+#[derive(Debug, Args)]
+pub struct CompilerFlags {
+    /// Print what to compile the instrumented program with, besides -O2
+    #[arg(long, conflicts_with_all = ["wrap_exit", "wrap_signal", "file", "optimise"])]
+    compile: bool,
+    /// With --compile: let no thread lose counts, as -pthread does
+    #[arg(long, requires = "compile")]
+    threads: bool,
+    /// Print what this gcc needs besides -O2 -fauto-profile=FILE: a version, or the compiler's path
+    #[arg(long, value_name = "GCC", conflicts_with_all = ["bare", "live", "wrap_exit", "wrap_signal", "file"])]
+    optimise: Option<String>,
+}
+
+/// -g is for `convert`, -ftest-coverage writes the notes.
+const INSTRUMENT: [&str; 3] = ["-g", "-fprofile-generate", "-ftest-coverage"];
+
+/// gcc 16 turns these on for `-fprofile-use` and not for `-fauto-profile`.
+const LOOPS: [&str; 10] = [
+    "-fpeel-loops",
+    "-funroll-completely-grow-size",
+    "-fsplit-loops",
+    "-funswitch-loops",
+    "-fvect-cost-model=dynamic",
+    "-ftree-loop-distribution",
+    "-fpredictive-commoning",
+    "-fversion-loops-for-strides",
+    "-floop-interchange",
+    "-floop-unroll-and-jam",
+];
+
+/// gcc 12 unrolls loops with an AutoFDO profile, without believing how often they repeat.
+const NO_UNROLLING: [&str; 1] = ["-fno-unroll-loops"];
+
+impl CompilerFlags {
+    /// The flags that were asked for, if any were.
+    pub fn chosen(&self, live: bool) -> Result<Option<Vec<&'static str>>> {
+        if let Some(choice) = &self.optimise {
+            return Ok(Some(with_profile(compiler::known_major("--optimise", choice)?).to_vec()));
+        }
+        let mut flags = INSTRUMENT.to_vec();
+        if self.threads {
+            flags.push("-fprofile-update=prefer-atomic");
+        }
+        if live {
+            flags.push(archive::FOR_SCRIPT);
+        }
+        Ok(self.compile.then_some(flags))
+    }
+}
+
+/// What belongs to `-fauto-profile`, found by measuring (`cargo bench --bench speedup`).
+fn with_profile(major: u32) -> &'static [&'static str] {
+    match major {
+        ..=12 => &NO_UNROLLING,
+        13..=15 => &[],
+        _ => &LOOPS,
+    }
+}
