@@ -807,9 +807,8 @@ fn options_of_no_use_are_refused() {
         assert_eq!(errors, format!("countersink: {said}\n"));
     };
     let profile = "and this is an AutoFDO profile, version 4";
-    for (option, value) in [("--notes", "."), ("--binary", "main"), ("--inline", "nested")] {
-        let name = if option == "--inline" { "--inline nested" } else { option };
-        let said = format!("day: {name} is for raw dumps, {profile}");
+    for (option, value) in [("--notes", "."), ("--binary", "main"), ("--inline", "flat")] {
+        let said = format!("day: {option} is for raw dumps, {profile}");
         for command in [&["convert", "day", "night"][..], &["show", "day"], &["diff", "day", "day"]]
         {
             refused(&[command, &[option, value]].concat(), &said);

@@ -2,30 +2,34 @@
 //! program compiled without early inlining, where every function has counters of its own.
 
 mod harness;
+mod reference;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersink::formats::afdo_v4::decode::decode;
-use countersink::profile::{Body, Profile, SymbolId};
+use countersink::profile::{Profile, SymbolId};
 use harness::{Workshop, have};
+use reference::{counts, name};
 
 /// Executions of every function's lines, by name; those of bodies inlined in others with them.
 type Lines = BTreeMap<String, BTreeMap<u32, u64>>;
 
 fn flattened(profile: &Profile) -> Lines {
-    fn add(profile: &Profile, symbol: SymbolId, body: &Body, lines: &mut Lines) {
-        let name = String::from_utf8(profile.symbols.name(symbol).to_vec()).unwrap();
-        for (position, record) in body.positions.iter() {
-            if let Some(count) = record.count {
-                let own = lines.entry(name.clone()).or_default();
-                *own.entry(position.line).or_default() += count;
-            }
-            record.inlined.iter().for_each(|(&callee, body)| add(profile, callee, body, lines));
-        }
-    }
     let mut lines = Lines::new();
-    for (&symbol, function) in &profile.functions {
-        add(profile, symbol, &function.body, &mut lines);
+    for found in counts(profile) {
+        let own = lines.entry(name(profile, found.symbol)).or_default();
+        *own.entry(found.position.line).or_default() += found.count;
+    }
+    lines
+}
+
+/// The counts of a function's lines in the body of another one, of all blocks.
+fn nested(profile: &Profile, tree: &str, function: &str) -> BTreeMap<u32, BTreeSet<u64>> {
+    let mut lines = BTreeMap::<u32, BTreeSet<u64>>::new();
+    for found in counts(profile) {
+        if name(profile, found.tree) == tree && name(profile, found.symbol) == function {
+            lines.entry(found.position.line).or_default().insert(found.count);
+        }
     }
     lines
 }
@@ -45,15 +49,15 @@ fn converted(shop: &Workshop, arguments: &[&str]) -> Profile {
     decode(&shop.tool_output(&[&["convert", "ours.csraw"], arguments].concat())).unwrap().profile
 }
 
-/// These lines of a function have the exact counts, no line has more, and nested bodies hold the same.
+/// These lines of a function have the exact counts, no line has more, and flat profiles hold the same.
 #[track_caller]
 fn is_exact(sources: &[(&str, String)], function: &str, lines: &[u32]) {
     let (shop, exact) = (Workshop::new(), Workshop::new());
     run(&shop, sources, &[]);
     run(&exact, sources, &["-fno-early-inlining"]);
-    let (flat, exact) = (flattened(&converted(&shop, &[])), flattened(&converted(&exact, &[])));
-    assert_eq!(flattened(&converted(&shop, &["--inline", "nested"])), flat);
-    let (found, exact) = (&flat[function], &exact[function]);
+    let (all, exact) = (flattened(&converted(&shop, &[])), flattened(&converted(&exact, &[])));
+    assert_eq!(flattened(&converted(&shop, &["--inline", "flat"])), all);
+    let (found, exact) = (&all[function], &exact[function]);
     for (line, count) in found {
         assert!(*count <= exact[line], "{function}: {found:?}, in truth {exact:?}");
     }
@@ -73,7 +77,8 @@ int main(void)
 ";
 
 /// `g` comes into `F` at once, and later once more, with `h`, which has counters of its own. Its loop
-/// has as many blocks in `F` as there are copies.
+/// has as many blocks in `F` as there are copies. `F` calls it with 4 to 9, `h` with 1 to 10; from the notes
+/// of `F` gcc leaves out what is before the loop.
 #[test]
 fn copies_that_came_later() {
     let program = "
@@ -102,7 +107,15 @@ __attribute__((noinline)) int F(int n)
     return a + h(n + 1);
 }
 ";
-    is_exact(&[("t.c", format!("{program}{RUNS}"))], "g", &[3, 4]);
+    is_exact(&[("t.c", format!("{program}{RUNS}"))], "g", &[4]);
+    let shop = Workshop::new();
+    run(&shop, &[("t.c", format!("{program}{RUNS}"))], &[]);
+    let profile = converted(&shop, &[]);
+    let expected = [(3, [39, 39 + 6].into()), (4, [39].into())];
+    assert_eq!(nested(&profile, "F", "g"), expected.into());
+    let once = [0, 2, 5].map(|line| (line, [10].into()));
+    let expected = [(3, [10, 55, 55 + 10].into()), (4, [55].into())];
+    assert_eq!(nested(&profile, "h", "g"), once.into_iter().chain(expected).collect());
 }
 
 /// Of one copy the first line has no instructions any more: what was counted there is not the other's.
@@ -131,13 +144,12 @@ __attribute__((noinline)) int F(int n)
     return a + h(n + 1);
 }
 ";
+    is_exact(&[("t.c", format!("{program}{RUNS}"))], "g", &[4]);
     let shop = Workshop::new();
     run(&shop, &[("t.c", format!("{program}{RUNS}"))], &[]);
-    let profile = converted(&shop, &["--inline", "nested"]);
-    assert_eq!(flattened(&profile), flattened(&converted(&shop, &[])));
-    let g = profile.symbols.iter().find(|&symbol| profile.symbols.name(symbol) == b"g").unwrap();
-    let nested = |body: &Body| body.positions.values().any(|at| at.inlined.contains_key(&g));
-    assert!(!profile.functions.values().any(|function| nested(&function.body)));
+    let profile = converted(&shop, &[]);
+    // The sums of 0 to 9, and of 4 to 10: `h` is inlined in `F`, too.
+    assert_eq!(nested(&profile, "F", "g").get(&4), Some(&[45, 49].into()));
 }
 
 const CALLS: &str = "
@@ -274,7 +286,7 @@ __attribute__((noinline)) int F(int n)
     let back = back.trim_end_matches('/');
     let told = shop.tool(&["convert", "ours.csraw", "-o", "x", "--path-map", back]).stderr;
     assert!(!String::from_utf8(told).unwrap().contains("none of the notes"));
-    let profile = converted(&shop, &[]);
+    let profile = converted(&shop, &["--path-map", back]);
     let named = |&symbol: &SymbolId| profile.symbols.name(symbol) == b"F";
     let of_f: Vec<SymbolId> = profile.functions.keys().copied().filter(named).collect();
     let [f] = of_f[..] else { panic!("{} functions called F", of_f.len()) };

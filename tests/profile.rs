@@ -2,210 +2,37 @@
 //!
 //! The reference is made here from what `gcov-dump` prints of gcc's notes and of the `.gcda` files
 //! that libgcov wrote, by the plainest possible means, and is itself checked against `gcov`'s JSON.
+//!
+//! The rule is: a position of a function, or of a body inlined in it, was executed as often as one of the
+//! function's blocks that have its line. A block counts once, however many lines it has. So no count is a sum,
+//! and none is made up. And what gcov knows of lines must be there: of all executions that it tells, each
+//! line's at most once, nearly all are found.
 
 mod harness;
 mod programs;
+mod reference;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersink::formats::afdo_v4::decode::decode;
 use countersink::formats::afdo_v4_text;
 use countersink::formats::gcno::Notes;
-use countersink::profile::{Body, Profile, SymbolId};
+use countersink::profile::{Profile, SymbolId};
 use harness::{Workshop, have, succeed};
 use programs::{Built, FIXED_ADDRESSES, compile_lua, lua, sqlite};
+use reference::{Function, Lines, Starts, base, counts, functions, lines_of_gcov, name, starts};
 
-/// A function as gcov-dump prints it.
-#[derive(Debug, Default)]
-struct Function {
-    name: String,
-    source: String,
-    start: u32,
-    end: u32,
-    blocks: usize,
-    /// From, to, flags.
-    arcs: Vec<(usize, usize, u32)>,
-    /// Block, file, line.
-    lines: Vec<(usize, String, u32)>,
-    counters: Vec<i64>,
-    time: u64,
-    /// Solved once: executions of each arc and each block.
-    arc_counts: Vec<i64>,
-    block_counts: Vec<i64>,
-}
-
-impl Function {
-    /// Counts of all arcs: the counters first, then what every block with one unknown arc tells,
-    /// until nothing new comes. A block was executed as often as it was entered.
-    fn solve(&mut self) {
-        let mut counters = self.counters.iter().copied();
-        let counted = |(_, _, flags): &(usize, usize, u32)| flags & 1 == 0;
-        let mut counts: Vec<Option<i64>> =
-            self.arcs.iter().map(|arc| counted(arc).then(|| counters.next().unwrap())).collect();
-        assert_eq!(counters.next(), None);
-        let (into, out) = self.sides();
-        loop {
-            let before = counts.clone();
-            for block in 2..self.blocks {
-                balance(&into[block], &out[block], &mut counts);
-                balance(&out[block], &into[block], &mut counts);
-            }
-            if counts == before {
-                break;
-            }
-        }
-        let arcs: Vec<i64> = counts.into_iter().map(|count| count.expect(&self.name)).collect();
-        let sum = |side: &[usize]| side.iter().map(|&arc| arcs[arc]).sum();
-        let side = |block: usize| if block == 0 { &out[0] } else { &into[block] };
-        self.block_counts = (0..self.blocks).map(|block| sum(side(block))).collect();
-        self.arc_counts = arcs;
-    }
-
-    /// Places of the arcs into and out of each block.
-    fn sides(&self) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
-        let (mut into, mut out) = (vec![vec![]; self.blocks], vec![vec![]; self.blocks]);
-        for (place, &(from, to, _)) in self.arcs.iter().enumerate() {
-            out[from].push(place);
-            into[to].push(place);
-        }
-        (into, out)
-    }
-
-    /// Sum of the arcs that leave the entry, with or without the fake ones.
-    fn entries(&self, with_fake: bool) -> i64 {
-        let entered = self.arcs.iter().zip(&self.arc_counts);
-        let entered =
-            entered.filter(|((from, _, flags), _)| *from == 0 && (with_fake || flags & 2 == 0));
-        entered.map(|(_, count)| count).sum()
-    }
-}
-
-/// If one side of a block is known, and all but one of the other, the one is the difference.
-fn balance(known: &[usize], other: &[usize], counts: &mut [Option<i64>]) {
-    let Some(sum) = known.iter().map(|&arc| counts[arc]).sum::<Option<i64>>() else { return };
-    let unknown: Vec<usize> = other.iter().copied().filter(|&arc| counts[arc].is_none()).collect();
-    if let [unknown] = unknown[..] {
-        let rest: i64 = other.iter().filter_map(|&arc| counts[arc]).sum();
-        counts[unknown] = Some(sum - rest);
-    }
-}
-
-/// Reads `gcov-dump -l` of the notes and the counters of one object.
-fn functions(shop: &Workshop, object: &str) -> Vec<Function> {
-    let print = |extension: &str| {
-        let file = object.replace(".o", extension);
-        let printed = succeed(shop.command("gcov-dump").arg("-l").arg(&file));
-        // Every line starts with the name of the file.
-        let text = String::from_utf8(printed).unwrap();
-        text.lines().map(|line| line[file.len() + 1..].trim().to_owned()).collect::<Vec<_>>()
-    };
-    let ident =
-        |line: &str| line.split("ident=").nth(1).unwrap().split(',').next().unwrap().to_owned();
-    let mut functions: Vec<(String, Function)> = Vec::new();
-    for line in print(".gcno") {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if line.contains("FUNCTION ident=") {
-            functions.push((ident(&line), head(&line)));
-        } else if let Some((_, function)) = functions.last_mut() {
-            if line.contains("BLOCKS") {
-                function.blocks = words[words.len() - 2].parse().unwrap();
-            } else if words[0] == "block" && line.contains('`') {
-                read_lines(function, &line);
-            } else if words[0] == "block" {
-                read_arcs(function, &words);
-            }
-        }
-    }
-    let mut kind = String::new();
-    let mut current = String::new();
-    for line in print(".gcda") {
-        if line.contains("FUNCTION ident=") {
-            current = ident(&line);
-        } else if let Some((_, counters)) = line.split_once("COUNTERS ") {
-            kind = counters.split(' ').next().unwrap().to_owned();
-        } else if let Some((place, values)) = line.split_once(": ") {
-            let mut values = values.split_whitespace().map(|value| value.parse::<i64>().unwrap());
-            let function = functions.iter_mut().find(|(ident, _)| *ident == current);
-            match (kind.as_str(), function) {
-                ("arcs", Some((_, function))) if place.parse::<u32>().is_ok() => {
-                    function.counters.extend(values);
-                }
-                ("time_profiler", Some((_, function))) => {
-                    function.time = values.next_back().unwrap_or(0) as u64;
-                }
-                _ => {}
-            }
-        }
-    }
-    functions.iter_mut().for_each(|(_, function)| function.solve());
-    functions.into_iter().map(|(_, function)| function).collect()
-}
-
-/// From ``… `main' a.c:7:5-9:1`` a function.
-fn head(line: &str) -> Function {
-    let (_, name) = line.split_once('`').unwrap();
-    let (name, place) = name.split_once("' ").unwrap();
-    let (place, end) = place.rsplit_once('-').unwrap();
-    let mut place = place.rsplitn(3, ':');
-    let (_column, start) = (place.next(), place.next().unwrap());
-    Function {
-        name: name.to_owned(),
-        source: place.next().unwrap().to_owned(),
-        start: start.parse().unwrap(),
-        end: end.split(':').next().unwrap().parse().unwrap(),
-        ..Function::default()
-    }
-}
-
-/// From `block 2: 3:0004(fall) 1:0003(tree,fake)` arcs.
-fn read_arcs(function: &mut Function, words: &[&str]) {
-    let from = words[1].trim_end_matches(':').parse().unwrap();
-    for arc in &words[2..] {
-        let (to, flags) = arc.split_once(':').unwrap();
-        let flags = u32::from_str_radix(&flags[..4], 16).unwrap();
-        function.arcs.push((from, to.parse().unwrap(), flags));
-    }
-}
-
-/// From ``block 2:`a.c':7, 9, `b.h':3`` lines.
-fn read_lines(function: &mut Function, line: &str) {
-    let (block, rest) = line.strip_prefix("block ").unwrap().split_once(':').unwrap();
-    let block = block.parse().unwrap();
-    let mut file = String::new();
-    for item in rest.split(',') {
-        let mut number = item.trim();
-        if let Some((name, line)) = number.split_once("':") {
-            file = name.trim_start_matches('`').to_owned();
-            number = line;
-        }
-        for number in number.split(':').filter(|number| !number.is_empty()) {
-            function.lines.push((block, file.clone(), number.trim().parse().unwrap()));
-        }
-    }
-}
-
-/// What the profile should say of a function: entries, time, counts by line offset.
+/// What the profile should say of a function itself: entries and time.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Expected {
     entries: u64,
     time: u64,
-    lines: BTreeMap<u32, u64>,
 }
 
 /// By file and name.
 type Functions = BTreeMap<(String, String), Expected>;
 
-/// The functions around every line.
-type Around<'f> = BTreeMap<(&'f str, u32), Vec<&'f Function>>;
-
-/// The rules of the conversion, applied line by line.
-fn reference(all: &[Function]) -> Functions {
-    let mut around = Around::new();
-    for function in all {
-        for line in function.start..=function.end {
-            around.entry((&function.source, line)).or_default().push(function);
-        }
-    }
+fn expected(all: &[Function]) -> Functions {
     let mut expected = Functions::new();
     for function in all {
         let entry = expected.entry((function.source.clone(), function.name.clone())).or_default();
@@ -213,38 +40,8 @@ fn reference(all: &[Function]) -> Functions {
         if entry.time == 0 || (function.time != 0 && function.time < entry.time) {
             entry.time = function.time;
         }
-        let blocks = &function.block_counts;
-        let mut largest = BTreeMap::<(&str, u32), i64>::new();
-        for (block, file, line) in &function.lines {
-            let count = largest.entry((file, *line)).or_default();
-            *count = blocks[*block].max(*count);
-        }
-        for ((file, line), count) in largest {
-            if let Some(owner) = owner(&around, function, file, line) {
-                let key = (owner.source.clone(), owner.name.clone());
-                let lines = &mut expected.entry(key).or_default().lines;
-                *lines.entry(line - owner.start).or_default() += count as u64;
-            }
-        }
     }
     expected
-}
-
-/// The function with the fewest lines around a line: the one it was found in among equals, the only
-/// one otherwise.
-fn owner<'f>(
-    around: &Around<'f>,
-    own: &Function,
-    file: &'f str,
-    line: u32,
-) -> Option<&'f Function> {
-    let around = around.get(&(file, line))?;
-    let fewest = around.iter().map(|f| f.end - f.start).min()?;
-    let innermost = || around.iter().copied().filter(|f| f.end - f.start == fewest);
-    let is_own = |f: &&Function| f.name == own.name && f.source == own.source;
-    let names: BTreeSet<&str> = innermost().map(|f| f.name.as_str()).collect();
-    let only = innermost().next().filter(|_| names.len() == 1);
-    innermost().find(is_own).or(only)
 }
 
 /// What `gcov --json-format` says of the same files agrees with the reference.
@@ -286,37 +83,107 @@ fn check_against_gcov(shop: &Workshop, built: &Built, all: &[Function]) {
     assert!(checked.0 > 500 && checked.1 > 1000, "{checked:?}");
 }
 
-fn check_profile(profile: &Profile, expected: &Functions) {
+/// Everything that the profile says of the functions of the notes is so.
+fn check_profile(profile: &Profile, all: &[Function], starts: &Starts) {
+    let expected = expected(all);
     let mut found = Functions::new();
     for (&symbol, function) in &profile.functions {
-        let name = String::from_utf8(profile.symbols.name(symbol).to_vec()).unwrap();
-        let path =
-            String::from_utf8(profile.symbols.declared_in(symbol).unwrap().to_vec()).unwrap();
-        let source = path.rsplit('/').next().unwrap().to_owned();
-        let lines = function.body.positions.iter();
-        // Discriminators come with calls found in the machine code.
-        let lines = lines.filter(|(at, _)| at.discriminator == 0);
-        let lines = lines.filter_map(|(at, record)| Some((at.line, record.count?)));
-        let entry = Expected {
-            entries: function.head_count,
-            time: function.timestamp,
-            lines: lines.collect(),
-        };
-        found.insert((source, name), entry);
+        let entry = Expected { entries: function.head_count, time: function.timestamp };
+        found.insert(key(profile, symbol), entry);
     }
-    for (key, expected) in expected {
+    for (key, expected) in &expected {
         assert_eq!(found[key], *expected, "{key:?}");
     }
     // The others exist only inlined.
     let others = found.iter().filter(|(key, _)| !expected.contains_key(*key));
     others.for_each(|(key, function)| assert_eq!(function.entries, 0, "{key:?}"));
+    check_counts(profile, all, starts);
     check_summary(profile);
+}
+
+/// The file and the name of a function.
+fn key(profile: &Profile, symbol: SymbolId) -> (String, String) {
+    let path = String::from_utf8(profile.symbols.declared_in(symbol).unwrap().to_vec()).unwrap();
+    (base(&path), name(profile, symbol))
+}
+
+/// Where a function starts: in the notes, or else in the debug information.
+fn starts_of(
+    profile: &Profile,
+    symbol: SymbolId,
+    all: &[Function],
+    starts: &Starts,
+) -> BTreeSet<u32> {
+    let (source, function) = key(profile, symbol);
+    match all.iter().find(|noted| noted.name == function && noted.source == source) {
+        Some(noted) => [noted.start].into(),
+        None => starts[&function].clone(),
+    }
+}
+
+/// Each count is that of a block of the function, which has a line so far from where the function in whose
+/// body it stands is declared.
+fn check_counts(profile: &Profile, all: &[Function], starts: &Starts) {
+    let mut functions = BTreeMap::<(&str, &str), Vec<&Function>>::new();
+    for function in all {
+        functions.entry((&function.source, &function.name)).or_default().push(function);
+    }
+    let (mut own, mut nested, mut removed) = (0, 0, 0);
+    for found in counts(profile) {
+        let (source, tree) = key(profile, found.tree);
+        let Some(functions) = functions.get(&(source.as_str(), tree.as_str())) else { continue };
+        let [function] = functions[..] else { continue };
+        let starts = starts_of(profile, found.symbol, all, starts);
+        let is_there = |line: u32| {
+            starts.iter().any(|start| line.wrapping_sub(*start) & 0xffff == found.position.line)
+        };
+        let lines = function.lines.iter().filter(|(_, _, line)| is_there(*line));
+        let blocks: BTreeSet<u64> =
+            lines.map(|(block, ..)| function.block_counts[*block] as u64).collect();
+        let symbol = name(profile, found.symbol);
+        // What gcc removed before it laid the counters out has no block, but debug information names it.
+        if blocks.is_empty() {
+            removed += 1;
+            continue;
+        }
+        assert!(blocks.contains(&found.count), "{tree}, {symbol}: {found:?}, blocks {blocks:?}");
+        *(if found.symbol == found.tree { &mut own } else { &mut nested }) += 1;
+    }
+    assert!(own > 1000 && nested > 100, "{own} {nested}");
+    assert!(removed < own / 4, "{own} {removed}");
+}
+
+/// Of the executions of all lines that gcov tells this share is found, in thousandths: of each line as many
+/// as all its positions have together, but not more than gcov says.
+fn found_by_gcov(
+    shop: &Workshop,
+    objects: &[String],
+    profile: &Profile,
+    all: &[Function],
+    starts: &Starts,
+) -> u64 {
+    let gcov = lines_of_gcov(shop, objects);
+    let mut of_file = BTreeMap::<&str, BTreeSet<u32>>::new();
+    for (file, line) in gcov.keys() {
+        of_file.entry(file).or_default().insert(*line);
+    }
+    let mut ours = Lines::new();
+    for found in counts(profile) {
+        let (source, _) = key(profile, found.symbol);
+        for start in starts_of(profile, found.symbol, all, starts) {
+            let line = start + found.position.line;
+            *ours.entry((source.clone(), line)).or_default() += found.count;
+        }
+    }
+    let all: u64 = gcov.values().sum();
+    let found: u64 =
+        gcov.iter().map(|(line, &count)| count.min(ours.get(line).copied().unwrap_or(0))).sum();
+    found * 1000 / all
 }
 
 /// The summary by sorting all counts one by one.
 fn check_summary(profile: &Profile) {
-    let positions = profile.functions.values().flat_map(|f| f.body.positions.values());
-    let mut counts: Vec<u64> = positions.filter_map(|record| record.count).collect();
+    let mut counts: Vec<u64> = counts(profile).into_iter().map(|found| found.count).collect();
     counts.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
     let summary = profile.summary();
     assert_eq!(summary.total_count, counts.iter().sum::<u64>());
@@ -339,7 +206,7 @@ fn check_summary(profile: &Profile) {
 }
 
 fn profile_is_what_gcov_says(build: impl Fn(&Workshop) -> Option<Built>) {
-    if !have("gcov") || !have("gcov-dump") {
+    if !have("gcov") || !have("gcov-dump") || !have("readelf") {
         return;
     }
     let shop = Workshop::new();
@@ -361,7 +228,7 @@ fn profile_is_what_gcov_says(build: impl Fn(&Workshop) -> Option<Built>) {
         .flat_map(|object| functions(&shop, object))
         .collect();
     check_against_gcov(&shop, &built, &all);
-    let expected = reference(&all);
+    let starts = starts(&shop, "ours");
 
     for (format, extension) in [("v4", "gcov"), ("v4-compact", "gcovc")] {
         let file = format!("profile.{extension}");
@@ -369,10 +236,12 @@ fn profile_is_what_gcov_says(build: impl Fn(&Workshop) -> Option<Built>) {
         let decoded = decode(&shop.read(&file)).unwrap();
         assert!(decoded.findings.is_empty());
         assert_eq!(decoded.summary, decoded.profile.summary());
-        check_profile(&decoded.profile, &expected);
+        check_profile(&decoded.profile, &all, &starts);
+        let share = found_by_gcov(&shop, &built.objects, &decoded.profile, &all, &starts);
+        assert!(share >= 990, "{share}");
     }
     let text = shop.tool_output(&["convert", "ours.csraw", "--to", "v4-text"]);
-    check_profile(&afdo_v4_text::decode::decode(&text).unwrap().profile, &expected);
+    check_profile(&afdo_v4_text::decode::decode(&text).unwrap().profile, &all, &starts);
 }
 
 #[test]
@@ -405,32 +274,19 @@ fn a_function_that_processes_leave_in_the_middle() {
 }
 
 /// Executions of the lines of every function, by file and name.
-type Lines = BTreeMap<(String, String), BTreeMap<u32, u64>>;
+type ByFunction = BTreeMap<(String, String), BTreeMap<u32, u64>>;
 
 /// The counts of a profile, those of bodies inlined in others with their functions.
-fn flattened(profile: &Profile) -> Lines {
-    fn add(profile: &Profile, symbol: SymbolId, body: &Body, lines: &mut Lines) {
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        let path = text(profile.symbols.declared_in(symbol).unwrap());
-        let source = path.rsplit('/').next().unwrap().to_owned();
-        let own = lines.entry((source, text(profile.symbols.name(symbol)))).or_default();
-        for (position, record) in &body.positions {
-            if let Some(count) = record.count {
-                *own.entry(position.line).or_default() += count;
-            }
-        }
-        for (&callee, body) in body.positions.values().flat_map(|record| &record.inlined) {
-            add(profile, callee, body, lines);
-        }
-    }
-    let mut lines = Lines::new();
-    for (&symbol, function) in &profile.functions {
-        add(profile, symbol, &function.body, &mut lines);
+fn flattened(profile: &Profile) -> ByFunction {
+    let mut lines = ByFunction::new();
+    for found in counts(profile) {
+        let own = lines.entry(key(profile, found.symbol)).or_default();
+        *own.entry(found.position.line).or_default() += found.count;
     }
     lines
 }
 
-fn lua_flattened(shop: &Workshop, flags: &[&str], convert: &[&str]) -> Option<Lines> {
+fn lua_flattened(shop: &Workshop, flags: &[&str], convert: &[&str]) -> Option<ByFunction> {
     let flags = [&["-Dluai_makeseed(L)=0"], flags].concat();
     let built = compile_lua(shop, &flags)?;
     let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
@@ -469,14 +325,22 @@ fn functions_that_exist_only_inlined() {
     assert!(executed > 100 && found * 100 >= executed * 85 && same * 100 >= executed * 65);
 }
 
-/// What stands in copies on request is what stands with the functions else.
+/// What stands at calls is what stands with the functions themselves on request.
 #[test]
-fn nested_bodies_hold_the_same() {
+fn flat_profiles_hold_the_same() {
     let shop = Workshop::new();
-    let Some(flat) = lua_flattened(&shop, &[], &[]) else { return };
-    let file = shop.tool_output(&["convert", "ours.csraw", "--inline", "nested"]);
-    let profile = decode(&file).unwrap().profile;
-    let nested = profile.functions.values().flat_map(|function| function.body.positions.values());
-    assert!(nested.map(|record| record.inlined.len()).sum::<usize>() > 100);
-    assert_eq!(flattened(&profile), flat);
+    let Some(nested) = lua_flattened(&shop, &[], &[]) else { return };
+    let converted = |arguments: &[&str]| {
+        let file = shop.tool_output(&[&["convert", "ours.csraw"], arguments].concat());
+        decode(&file).unwrap().profile
+    };
+    let bodies = |profile: &Profile| {
+        let records =
+            profile.functions.values().flat_map(|function| function.body.positions.values());
+        records.map(|record| record.inlined.len()).sum::<usize>()
+    };
+    let flat = converted(&["--inline", "flat"]);
+    assert_eq!(bodies(&flat), 0);
+    assert!(bodies(&converted(&[])) > 100);
+    assert_eq!(flattened(&flat), nested);
 }

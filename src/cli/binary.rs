@@ -2,11 +2,10 @@
 //! debug information what is inlined where, its symbol table names targets without notes.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use object::{Object as _, ObjectSymbol};
 
 use super::debug_file;
@@ -15,14 +14,15 @@ use super::input::read_regular;
 use super::names::{text, visible};
 use super::notes::{Places, display};
 use super::output;
-use crate::convert::debug::line_table::Lines;
-use crate::convert::debug::{Moved, stacks};
+use crate::convert::code::counters::Wanted;
+use crate::convert::code::{is_of, listings};
+use crate::convert::counted::Counted;
+use crate::convert::listing::Tables;
 use crate::convert::names::ident;
-use crate::convert::sites::counters::{FunctionKey, Wanted, wanted};
-use crate::convert::sites::{Place, is_of, locate};
-use crate::convert::source::{SourceLine, Sources, Stack, Unplaced, source_path};
+use crate::convert::source::{Sources, Study, source_path};
 use crate::convert::unlinked::lay_out;
-use crate::raw::dump::{Dump, FunctionView, Module, Object};
+use crate::formats::gcno::Notes;
+use crate::raw::dump::{Dump, Module, Object};
 
 /// Answers what a conversion asks, from the command line's places and the binaries.
 pub struct World<'c> {
@@ -40,10 +40,16 @@ pub struct World<'c> {
 struct Binary {
     /// Names of its global functions by ident.
     names: HashMap<u32, Vec<u8>>,
-    /// Lines of the indirect calls of its functions.
-    calls: HashMap<FunctionKey, Vec<Place>>,
-    /// Names and contents of the files that have its symbols and debug information.
-    debug: Vec<(PathBuf, Vec<u8>)>,
+    /// Its program, or its objects.
+    code: Vec<Code>,
+}
+
+/// A program or an object.
+struct Code {
+    path: PathBuf,
+    program: Vec<u8>,
+    /// What was split off from it: symbols and debug information.
+    split_off: Option<Vec<u8>>,
 }
 
 const NOT_USED: &str = "not used for indirect calls and inlined functions";
@@ -74,16 +80,15 @@ impl<'c> World<'c> {
         let recorded = self.places.moved(&module.path);
         let is_its = |(_, id): &&(&Path, Vec<u8>)| id == module.build_id();
         let path = self.chosen.iter().find(is_its).map_or(display(&recorded), |(path, _)| path);
-        let moved = |path: &[u8]| self.places.moved(path);
         let mut binary = Binary::default();
         let result = match path.as_os_str().is_empty() {
             true => Ok(()),
-            false => binary.read(path, module, &moved),
+            false => binary.read(path, module),
         };
         if result.is_ok() && binary.has_lines() {
             return binary;
         }
-        let objects = self.read_objects(module, &mut binary, &moved);
+        let objects = self.read_objects(module, &mut binary);
         match result {
             Err(error) if objects == 0 => output::say(format_args!("{error}; {NOT_USED}")),
             Err(error) => output::say(format_args!("{error}; {objects} objects used instead")),
@@ -93,12 +98,12 @@ impl<'c> World<'c> {
     }
 
     /// Reads the objects of a module; gives the number of those that tell anything.
-    fn read_objects(&self, module: &Module, binary: &mut Binary, moved: Moved<'_>) -> usize {
+    fn read_objects(&self, module: &Module, binary: &mut Binary) -> usize {
         let objects = module.objects.iter().filter(|object| {
             let Some((path, bytes)) = self.places.read_object(object) else { return false };
             let Some(bytes) = lay_out(&bytes) else { return false };
             let objects = std::slice::from_ref(*object);
-            let added = binary.add(&path, bytes, None, (module, objects), moved);
+            let added = binary.add(&path, bytes, None, objects);
             if self.verbose
                 && let Err(error) = &added
             {
@@ -107,6 +112,18 @@ impl<'c> World<'c> {
             added.is_ok()
         });
         objects.count()
+    }
+}
+
+impl World<'_> {
+    /// The source files of these functions, as they are called now.
+    fn noted_files(&self, functions: &[Counted<'_>]) -> HashSet<Vec<u8>> {
+        let mut notes: Vec<_> = functions.iter().map(|function| function.known.notes).collect();
+        notes.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        let paths = |notes: &Notes<'_>| -> Vec<Vec<u8>> {
+            notes.files.iter().map(|name| self.path(notes.directory, name)).collect()
+        };
+        notes.into_iter().flat_map(paths).collect()
     }
 }
 
@@ -119,20 +136,44 @@ impl Sources for World<'_> {
         self.verbose
     }
 
-    fn call(&self, module: usize, function: &FunctionView<'_>, site: usize) -> Place {
-        let calls = self.binaries().get(module).map(|binary| &binary.calls);
-        let sites = calls.and_then(|calls| calls.get(&FunctionKey::of(function)));
-        sites.and_then(|sites| sites.get(site)).cloned().unwrap_or(Err(Unplaced::NoCode))
-    }
-
-    fn stacks(
+    fn listings<S: Study>(
         &self,
         module: usize,
-        lines: impl FnOnce() -> BTreeSet<SourceLine>,
-    ) -> Vec<(SourceLine, Stack)> {
-        let binary = self.binaries().get(module).filter(|binary| !binary.debug.is_empty());
-        let stacks = binary.map(|binary| binary.stacks(&lines(), &|path| self.places.moved(path)));
-        stacks.unwrap_or_default()
+        functions: &[Counted<'_>],
+        student: &S,
+        mut take: impl FnMut(&Tables, Vec<S::Finding>),
+    ) -> bool {
+        let Some(binary) = self.binaries().get(module) else { return false };
+        let wanted = |function: &Counted<'_>| {
+            let (view, object) = &function.views[0];
+            Wanted::of(object, view)
+        };
+        let wanted: Vec<Wanted> = functions.iter().map(wanted).collect();
+        let moved = |path: &[u8]| self.places.moved(path);
+        let noted = self.noted_files(functions);
+        let (mut any, mut names_files, mut knows_files) = (false, false, false);
+        let mut take = |tables: &Tables, findings| {
+            names_files |= !tables.files.is_empty();
+            knows_files |= tables.files.iter().any(|path| noted.contains(&**path));
+            take(tables, findings);
+        };
+        for Code { path, program, split_off } in &binary.code {
+            let Ok(program) = object::File::parse(program.as_slice()) else { continue };
+            let debug = split_off.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
+            let debug = debug.as_ref().unwrap_or(&program);
+            let result = listings(&program, debug, &wanted, &moved, student, &mut take);
+            any |= result.is_ok();
+            if let Err(error) = result {
+                output::say(format_args!("{}: {error}; {NOT_USED}", path.display()));
+            }
+        }
+        if names_files && !knows_files && !noted.is_empty() {
+            let path = binary.code.first().map_or(Path::new(""), |code| &code.path).display();
+            let what = "debug information knows none of the notes' source files";
+            output::say(format_args!("{path}: {what}; {NOT_USED}, but --path-map may help"));
+            return false;
+        }
+        any
     }
 
     fn function(&self, ident: u32) -> Option<Vec<u8>> {
@@ -142,12 +183,12 @@ impl Sources for World<'_> {
 
 impl Binary {
     /// Reads a binary, which must be the module's.
-    fn read(&mut self, path: &Path, module: &Module, moved: Moved<'_>) -> Result<()> {
+    fn read(&mut self, path: &Path, module: &Module) -> Result<()> {
         let bytes = read_regular(path).about(path)?;
         let file = object::File::parse(&*bytes).about(path)?;
         fitting_build_id(path, &file, std::slice::from_ref(module))?;
         let split_off = debug_file::find(path, &file);
-        self.add(path, bytes, split_off, (module, &module.objects), moved)
+        self.add(path, bytes, split_off, &module.objects)
     }
 
     /// Takes in what a program tells of objects of a module, with what was split off from it.
@@ -156,54 +197,25 @@ impl Binary {
         path: &Path,
         program: Vec<u8>,
         split_off: Option<Vec<u8>>,
-        (module, objects): (&Module, &[Object]),
-        moved: Moved<'_>,
+        objects: &[Object],
     ) -> Result<()> {
         let file = object::File::parse(&*program).about(path)?;
         is_of(&file, objects).about(path)?;
-        let wanted = wanted(module, objects);
         let debug = split_off.as_deref().map(object::File::parse).transpose().about(path)?;
         let debug = debug.as_ref().unwrap_or(&file);
         if debug.symbols().next().is_none() {
             return Err(Error::about(path, "has no symbol table"));
         }
-        let places = locate(&file, debug, &wanted, moved).unwrap_or_else(|error| {
-            output::say(format_args!("{}: {error}; {NOT_USED}", path.display()));
-            Vec::new()
-        });
-        for (Wanted { function, .. }, places) in wanted.into_iter().zip(places) {
-            let known = self.calls.entry(function).or_insert_with(|| places.clone());
-            let better = known.iter_mut().zip(places).filter(|(known, _)| known.is_err());
-            better.for_each(|(known, place)| *known = place);
-        }
         self.names.extend(names_in(debug));
-        self.debug.push((path.into(), split_off.unwrap_or(program)));
+        self.code.push(Code { path: path.into(), program, split_off });
         Ok(())
     }
 
     fn has_lines(&self) -> bool {
-        self.debug.iter().any(|(_, bytes)| {
-            let file = object::File::parse(bytes.as_slice());
+        self.code.iter().any(|Code { program, split_off, .. }| {
+            let file = object::File::parse(split_off.as_ref().unwrap_or(program).as_slice());
             file.is_ok_and(|file| file.section_by_name(".debug_line").is_some())
         })
-    }
-
-    /// What the debug information says of some lines.
-    fn stacks(&self, lines: &BTreeSet<SourceLine>, moved: Moved<'_>) -> Vec<(SourceLine, Stack)> {
-        let (mut found, wanted) = (Vec::new(), Lines::from(lines));
-        for (path, bytes) in &self.debug {
-            let Ok(file) = object::File::parse(bytes.as_slice()) else { continue };
-            if let Err(error) = stacks(&file, &wanted, moved, &mut found) {
-                let path = path.display();
-                output::say(format_args!("{path}: debug information: {error}; {NOT_USED}"));
-            }
-        }
-        if found.is_empty() && !lines.is_empty() && self.has_lines() {
-            let path = self.debug.first().map_or(Path::new(""), |(path, _)| path).display();
-            let what = "debug information knows none of the notes' source files";
-            output::say(format_args!("{path}: {what}; {NOT_USED}, but --path-map may help"));
-        }
-        found
     }
 }
 

@@ -8,6 +8,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
+use super::account::Account;
 use super::binary::World;
 use super::cores::Cores;
 use super::error::{Context, Error, Result};
@@ -18,7 +19,7 @@ use super::output::{self, Content, Out, Ready};
 use super::profile_format::{ProfileFormat, Reader, Target};
 use super::{Outcome, input, sum, warn};
 use crate::convert::workers::Workers;
-use crate::convert::{self, Inline, Statistics};
+use crate::convert::{self, HotCalls, Inline, Reader as ProfileReader, Statistics};
 use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
 use crate::profile::{Profile, Summary};
 use crate::raw::dump::Dump;
@@ -51,8 +52,13 @@ since one dump stands for many processes.
 The compilation with the profile needs no -g. The program that ran must stay, or be shown with --binary, \
 which may be given again for each of its shared objects.
 
-The counts of what was used and what was not go to standard error. The exit status is 0 if anything \
-could be converted, else 2.")]
+The account goes to standard error: the share of executions that the profile holds, and what was dropped. An \
+execution is that of a line in a block of the program. -v names each loss, the heaviest first. The exit status is 0 \
+if anything could be converted, else 2; and 1 if --fail-under or --strict asks for more than the profile holds.
+
+The schema of --report: {\"format\": \"countersink-account\", \"version\": 1, \"executions\": {\"all\", \"placed\", \
+\"estimated\"}, \"objects\", \"functions\", \"dropped\": [{\"what\", \"number\"}], \"losses\": [{\"file\", \"line\", \
+\"function\", \"executions\", \"why\"}]}")]
 pub struct Convert {
     /// Raw dumps and profiles; - is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -67,6 +73,8 @@ pub struct Convert {
     reader: Reader,
     #[command(flatten)]
     sources: ConvertSources,
+    #[command(flatten)]
+    account: Account,
     /// Keep the summary of a profile, even if it is not that of the counts
     #[arg(long)]
     keep_summary: bool,
@@ -115,9 +123,9 @@ pub struct ConvertSources {
     #[arg(long, value_name = "FILE")]
     binary: Vec<PathBuf>,
     /// Where counts of functions stand that gcc inlined before it laid the counters out
-    #[arg(long, value_enum, default_value_t = Inlining::Flat, value_name = "WHERE")]
-    inline: Inlining,
-    /// Say what was dropped, one line each
+    #[arg(long, value_enum, value_name = "WHERE")]
+    inline: Option<Inlining>,
+    /// Say what was dropped, one line each, the heaviest losses first
     #[arg(short, long)]
     verbose: bool,
 }
@@ -126,7 +134,7 @@ pub struct ConvertSources {
 enum Inlining {
     /// With the functions themselves
     Flat,
-    /// At the calls, where debug information leaves no doubt which call it was (an experiment)
+    /// At the calls, and without estimated bodies at other hot calls
     Nested,
 }
 
@@ -141,6 +149,12 @@ impl Convert {
             Some(ConvertTarget::Gcda) if self.reader.is_gcc() => {
                 return Err(Error::new("--for-gcc chooses a profile, and --to gcda is none"));
             }
+            Some(ConvertTarget::Gcda) if self.account.given().is_some() => {
+                let option = self.account.given().unwrap_or_default();
+                return Err(Error::new(format!(
+                    "{option} is about a profile, and --to gcda is none"
+                )));
+            }
             Some(ConvertTarget::Gcda) => {
                 self.write_gcda(inputs()?)?;
                 return Ok(Outcome::Done);
@@ -153,6 +167,11 @@ impl Convert {
         }
         let inputs = inputs()?;
         self.sources.check(&inputs)?;
+        if let Some(option) = self.account.given() {
+            needs_dump(option, &inputs)?;
+            let others = self.inputs.iter().chain(&self.output);
+            self.account.keep(others.map(|path| &**path))?;
+        }
         self.keep_dumps(&inputs)?;
         if self.keep_summary {
             let (profile, summary) = self.profile_and_summary(&inputs)?;
@@ -164,8 +183,17 @@ impl Convert {
             let inputs = inputs.into_iter().map(move_files).collect::<Result<_>>()?;
             self.write(|name| sum::file(inputs, &all, format, name))?;
         } else {
-            let profile = self.sources.profile(inputs)?;
+            let name = inputs[0].name.clone();
+            let asked = Asked {
+                reader: format.reader(),
+                gcc: self.reader.major()?,
+                losses: self.account.wants_losses(),
+            };
+            let (profile, statistics) = self.sources.convert(inputs, asked)?;
             self.write(|name| format.file(&profile, name))?;
+            if let Some(statistics) = statistics {
+                return self.account.give(&statistics, &name);
+            }
         }
         Ok(Outcome::Done)
     }
@@ -258,17 +286,11 @@ impl ConvertSources {
         let given = [
             ("--notes", self.places.has_notes()),
             ("--binary", !self.binary.is_empty()),
-            ("--inline nested", self.inline == Inlining::Nested),
+            ("--inline", self.inline.is_some()),
         ];
-        let first = given.into_iter().find(|&(_, is_given)| is_given);
-        let is_dump = |input: &Input| input.format == Format::Dump;
-        match (first, inputs) {
-            (Some((option, _)), [input, ..]) if !inputs.iter().any(is_dump) => {
-                let what =
-                    format!("{option} is for raw dumps, and this is {}", input.format.name());
-                Err(Error::about(&input.name, what))
-            }
-            _ => Ok(()),
+        match given.into_iter().find(|&(_, is_given)| is_given) {
+            Some((option, _)) => needs_dump(option, inputs),
+            None => Ok(()),
         }
     }
 
@@ -289,14 +311,21 @@ impl ConvertSources {
     }
 
     /// The sum of all inputs as a profile. What dumps lose on the way is told.
-    pub fn profile(&self, inputs: Vec<Input>) -> Result<Profile> {
+    pub fn profile(&self, inputs: Vec<Input>, reader: ProfileReader) -> Result<Profile> {
+        Ok(self.convert(inputs, Asked { reader, gcc: None, losses: false })?.0)
+    }
+
+    /// The same with the account of the dumps among the inputs, if there are any.
+    fn convert(&self, inputs: Vec<Input>, asked: Asked) -> Result<(Profile, Option<Statistics>)> {
         let is_dump = |input: &Input| input.format == Format::Dump;
         let is_sum = inputs.len() > 1;
         let (dumps, profiles): (Vec<_>, Vec<_>) = inputs.into_iter().partition(is_dump);
-        let mut profile = Profile::default();
+        let (mut profile, mut statistics) = (Profile::default(), None);
         if let Some(first) = dumps.first() {
             let name = first.name.clone();
-            profile = self.profile_of_dump(&added(dumps)?, &name)?;
+            let of_dumps;
+            (profile, of_dumps) = self.profile_of_dump(&added(dumps)?, &name, asked)?;
+            statistics = Some(of_dumps);
         }
         for input in profiles {
             let mut other = input.into_profile()?;
@@ -306,19 +335,31 @@ impl ConvertSources {
         if is_sum {
             warn_of_ambiguous(Path::new("the sum"), profile.find_files());
         }
-        Ok(profile)
+        Ok((profile, statistics))
     }
 
-    fn profile_of_dump(&self, dump: &Dump, name: &Path) -> Result<Profile> {
+    fn profile_of_dump(
+        &self,
+        dump: &Dump,
+        name: &Path,
+        asked: Asked,
+    ) -> Result<(Profile, Statistics)> {
+        let Asked { reader, gcc, losses } = asked;
+        if let Some(gcc) = gcc.filter(|_| reader.discriminators) {
+            warn_of_other_compilers(dump, name, gcc);
+        }
         let files = Files::read(dump, &self.places);
         let Found { notes, chosen, missing } = files.decode();
-        let world = World::new(dump, &self.places, &self.binary, self.verbose)?;
-        let inline = match self.inline {
-            Inlining::Flat => Inline::Flat,
-            Inlining::Nested => Inline::Nested,
+        let world = World::new(dump, &self.places, &self.binary, self.verbose || losses)?;
+        let reader = match self.inline {
+            None => reader,
+            Some(Inlining::Flat) => ProfileReader { inline: Inline::Flat, ..reader },
+            Some(Inlining::Nested) => {
+                ProfileReader { inline: Inline::Nested, hot_calls: HotCalls::None, ..reader }
+            }
         };
         let (mut profile, mut statistics) =
-            convert::profile(dump, &notes, &chosen, &world, &Cores, inline);
+            convert::profile(dump, &notes, &chosen, &world, &Cores, reader);
         statistics.objects_recompiled = missing.iter().filter(|why| why.is_of_another).count();
         statistics.objects_without_notes =
             statistics.objects_without_notes.saturating_sub(statistics.objects_recompiled);
@@ -327,7 +368,7 @@ impl ConvertSources {
         if dropped > 0 {
             warn(name, format!("{dropped} positions dropped, too far from their function"));
         }
-        Ok(profile)
+        Ok((profile, statistics))
     }
 
     fn report(&self, statistics: &Statistics, name: &Path, missing: &[Missing]) -> Result<()> {
@@ -336,6 +377,7 @@ impl ConvertSources {
             warn(file, what);
         }
         if self.verbose {
+            statistics.losses.iter().for_each(output::say);
             statistics.details.iter().for_each(output::say);
         }
         let hint = hint(statistics);
@@ -347,6 +389,39 @@ impl ConvertSources {
         }
         warn(name, format!("{statistics}{hint}"));
         Ok(())
+    }
+}
+
+/// What is asked of the conversion of dumps.
+#[derive(Clone, Copy)]
+struct Asked {
+    reader: ProfileReader,
+    /// The major version of the gcc that reads the profile.
+    gcc: Option<u32>,
+    /// Whether the account names each loss.
+    losses: bool,
+}
+
+/// Says that discriminators do not fit: each version of gcc numbers the blocks of a line in its own way.
+fn warn_of_other_compilers(dump: &Dump, name: &Path, gcc: u32) {
+    let objects = dump.modules.iter().flat_map(|module| &module.objects);
+    let others = objects.filter_map(|object| object.version.major()).find(|&major| major != gcc);
+    if let Some(other) = others {
+        let what = format!(
+            "gcc {other} numbered the blocks of lines otherwise than gcc {gcc} does; instrument with gcc {gcc}"
+        );
+        warn(name, what);
+    }
+}
+
+/// Refuses an option that is of no use without a dump.
+fn needs_dump(option: &str, inputs: &[Input]) -> Result<()> {
+    match inputs {
+        [input, ..] if inputs.iter().all(|input| input.format != Format::Dump) => {
+            let what = format!("{option} is for raw dumps, and this is {}", input.format.name());
+            Err(Error::about(&input.name, what))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -12,6 +12,7 @@ use super::convert::ConvertSources;
 use super::error::{Error, Result};
 use super::input::Input;
 use super::{Outcome, input, names, output};
+use crate::convert::Reader;
 use crate::formats::afdo_v1_v3::rules::{Names, by_line};
 use crate::profile::overlap::{Comparison, Row};
 use crate::profile::{Profile, SymbolId};
@@ -110,8 +111,10 @@ impl Diff {
         let names = inputs.each_ref().map(|input| input.format.names());
         let names = Ord::max(names[0], names[1]);
         let [first, second] = inputs;
-        let mut profiles =
-            [self.sources.profile(vec![first])?, self.sources.profile(vec![second])?];
+        let mut profiles = [
+            self.sources.profile(vec![first], Reader::EXACT)?,
+            self.sources.profile(vec![second], Reader::EXACT)?,
+        ];
         let in_lines = profiles[0].has_discriminators() != profiles[1].has_discriminators();
         for profile in &mut profiles {
             if names != Names::Whole {

@@ -1,9 +1,10 @@
 //! The tool: one file per subcommand, and what they share.
 //!
 //! Arguments in, calls of the library, messages and an exit status out: 0 done, 1 found something
-//! (`check`, `extract`, `diff`), 2 error. Nothing here knows a byte of any format.
+//! (`check`, `extract`, `diff`, `convert --fail-under`), 2 error. Nothing here knows a byte of any format.
 
 use std::prelude::v1::*;
+mod account;
 pub mod archive;
 mod binary;
 mod check;

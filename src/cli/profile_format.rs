@@ -10,6 +10,7 @@ use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
 use super::output::Content;
 use super::{compiler, warn};
+use crate::convert::{self, HotCalls, OfSeveral, Zeros};
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Discriminators, Rules};
 use crate::formats::afdo_v4::encode::{Encoding, encode_with_summary};
@@ -81,6 +82,11 @@ impl Reader {
         self.for_gcc.is_some()
     }
 
+    /// The major version of the gcc that was chosen.
+    pub fn major(&self) -> Result<Option<u32>> {
+        self.for_gcc.as_deref().map(|gcc| compiler::known_major("--for-gcc", gcc)).transpose()
+    }
+
     /// The format for it, if one was chosen.
     pub fn format(&self, to: Option<Target>) -> Result<Option<ProfileFormat>> {
         let rules = self.for_gcc.as_deref().map(compiler::rules).transpose()?;
@@ -133,6 +139,19 @@ impl ProfileFormat {
             _ if afdo_v4::is_compact(&input.bytes) => Self::V4(Encoding::Compact),
             _ => Self::V4(Encoding::Normal),
         }
+    }
+
+    /// What whoever reads it makes of a profile.
+    pub fn reader(self) -> convert::Reader {
+        let discriminators = self.tells_discriminators();
+        let Self::V1V3(Rules { version, .. }) = self else { return convert::Reader::EXACT };
+        let (zeros, hot_calls) = match version {
+            Version::V1 | Version::V2 => (Zeros::OnesInLoops, HotCalls::Copied),
+            Version::V3 => (Zeros::Ones, HotCalls::Moved),
+            Version::V407 => return convert::Reader { discriminators, ..convert::Reader::EXACT },
+        };
+        let (inline, of_several) = (convert::Inline::Nested, OfSeveral::Least);
+        convert::Reader { discriminators, of_several, zeros, inline, hot_calls }
     }
 
     /// Whether positions of a line are told apart.

@@ -16,6 +16,7 @@ use super::error::{Context, Error, Result};
 use super::input::{Format, Input, warnings};
 use super::names::{Names, Wanted, plain, text, visible};
 use super::{Outcome, near, output, warn};
+use crate::convert::Reader;
 use crate::formats::afdo_v4::check::Part;
 use crate::formats::afdo_v4::table::Table;
 use crate::formats::gcda::decode::Data;
@@ -93,10 +94,10 @@ impl Show {
                 match self.part(&input)? {
                     Some(part) => self.profile(&part)?,
                     // There are names that come near, perhaps.
-                    None => self.profile(&self.sources.profile(vec![input])?)?,
+                    None => self.profile(&self.sources.profile(vec![input], Reader::EXACT)?)?,
                 }
             }
-            _ => self.profile(&self.sources.profile(vec![input])?)?,
+            _ => self.profile(&self.sources.profile(vec![input], Reader::EXACT)?)?,
         };
         output::print(text.as_bytes())?;
         Ok(Outcome::Done)

@@ -1,10 +1,7 @@
 //! The profile of a dump, with the help of the compiler's notes.
 //!
-//! * A location's count is the largest count of the blocks that have its line, AutoFDO's own rule;
-//!   its line is counted from the function's declaration.
-//! * Lines of inlined functions are credited to those, see `lines`, or on request to the copy in the
-//!   caller, where that is certain. What the copies of a function in several objects, and its
-//!   inlined copies in several callers, counted is added.
+//! * What is known of a function's blocks and positions is its picture (`picture`); what a reader is
+//!   given of it is a projection.
 //! * The head count is the sum of the arcs that leave the entry, without those by which control
 //!   comes back into the middle, as after `setjmp` or through computed gotos.
 //! * The timestamp is the time counter, the smallest of all copies.
@@ -16,35 +13,28 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
-use super::Statistics;
-use super::copies::{self, Copies};
-use super::flow::{Flow, FlowError};
-use super::lines::{Extent, Home, Lines};
+use super::counted::{self, Counted, Known, Line};
+use super::evidence::{self, Evidence, Findings, Suspects};
+use super::flow::Flow;
+use super::hot_calls::{Call, Calls, HotCalls, calls};
 use super::names::Names;
-use super::positions::Positions;
+use super::picture::{Elsewhere, Picture, Source, picture};
+use super::projection::{self, Place, Reader, Zeros};
 use super::source::Sources;
+use super::starts::{Start, Starts};
+use super::statistics::{Loss, Lost, Statistics};
 use super::workers::Workers;
 use crate::formats::gcno::{self, Notes};
-use crate::profile::{FileId, Profile, SymbolId, Symbols};
-use crate::raw::dump::{Dump, FunctionView, Module, Object};
+use crate::profile::{Body, FileId, Map, Position, Profile, Record, SymbolId};
+use crate::raw::dump::{Dump, Module};
 use crate::raw::gcov::Kind;
 
-/// Functions whose counts are in memory at once, besides the profile.
+/// Functions whose pictures are in memory at once, besides the profile.
 const BATCH: usize = 128;
 
-/// Where the counts of functions stand that were inlined before the counters were laid out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Inline {
-    /// With the functions themselves.
-    #[default]
-    Flat,
-    /// At the calls, as bodies of their own, where it is certain which call it is; else as above.
-    Nested,
-}
-
-/// Makes the profile of a dump.
+/// Makes the profile of a dump for a reader.
 ///
 /// `notes` has each file of notes once; `chosen` tells for each module's objects which one is
 /// theirs, if any fits: of the same stamp. How many `workers` there are makes no difference to the
@@ -55,19 +45,21 @@ pub fn profile(
     chosen: &[Vec<Option<usize>>],
     sources: &impl Sources,
     workers: &impl Workers,
-    inline: Inline,
+    reader: Reader,
 ) -> (Profile, Statistics) {
     let verbose = sources.wants_details();
-    let mut conversion = Conversion { inline, verbose, ..Conversion::default() };
+    let mut conversion = Conversion { reader, verbose, ..Conversion::default() };
     let known: Vec<_> = notes.iter().map(|notes| conversion.known(notes, sources)).collect();
-    conversion.lines.sort();
     for (number, (module, chosen)) in dump.modules.iter().zip(chosen).enumerate() {
-        let known = chosen.iter().map(|chosen| known.get((*chosen)?));
-        let objects: Vec<_> = module.objects.iter().zip(known).collect();
-        conversion.module(module, number, &objects, sources, workers);
+        conversion.module(module, number, &known, chosen, sources, workers);
     }
     let dropped = dump.modules.iter().map(|module| module.sums.dropped);
     conversion.statistics.events_dropped = dropped.fold(0, u64::saturating_add);
+    conversion.calls.insert(&mut conversion.profile, reader.hot_calls);
+    if reader.zeros == Zeros::Ones {
+        projection::zeros_as_ones(&mut conversion.profile);
+    }
+    conversion.statistics.losses = conversion.losses();
     (conversion.profile, conversion.statistics)
 }
 
@@ -77,76 +69,27 @@ pub(super) struct Conversion {
     pub(super) profile: Profile,
     pub(super) statistics: Statistics,
     pub(super) names: Names,
-    pub(super) lines: Lines,
-    /// Functions that have notes.
-    noted: HashSet<SymbolId>,
-    /// Of the module at hand.
-    pub(super) copies: Copies,
-    pub(super) inline: Inline,
+    pub(super) starts: Starts,
+    pub(super) reader: Reader,
+    calls: Calls,
+    /// Executions that are not in the profile, by line, function and reason.
+    losses: HashMap<(FileId, u32, SymbolId, Lost), u64>,
     /// Whether everything that is dropped is named.
     pub(super) verbose: bool,
 }
 
-/// What the notes of an object say, in terms of the profile.
-pub(super) struct Known<'n> {
-    notes: &'n Notes<'n>,
-    functions: HashMap<u32, (&'n gcno::Function<'n>, Extent)>,
-    /// As the notes number them.
-    files: Vec<FileId>,
-    /// The functions by name.
-    homes: HashMap<&'n [u8], Home>,
-}
-
-impl Known<'_> {
-    /// Whether a function has notes, and so counters of its own.
-    pub(super) fn has(&self, symbol: SymbolId, symbols: &Symbols) -> bool {
-        self.homes.get(symbols.name(symbol)).is_some_and(|home| home.symbol == symbol)
-    }
-}
-
-/// A function whose blocks' counts are known.
-pub(super) struct Counted<'n> {
-    pub(super) notes: &'n gcno::Function<'n>,
-    pub(super) flow: Flow,
-    pub(super) extent: Extent,
-    pub(super) known: &'n Known<'n>,
-}
-
-impl<'n> Counted<'n> {
-    pub(super) fn arcs(&self) -> &'n [gcno::Arc] {
-        self.known.notes.arcs(self.notes)
-    }
-
-    pub(super) fn lines(&self) -> &'n [gcno::Line] {
-        self.known.notes.lines(self.notes)
-    }
-
-    /// The file of a line.
-    pub(super) fn file(&self, line: &gcno::Line) -> FileId {
-        self.known.files[line.file as usize]
-    }
-
-    /// A function of this name and place of which the same object has notes.
-    pub(super) fn noted(&self, name: &[u8], start: u32) -> Option<Home> {
-        self.known.homes.get(name).copied().filter(|home| home.start == start)
-    }
-}
-
-/// What a function's counters say.
-enum Solved<'n> {
-    /// It has other notes or none.
-    Unknown,
-    /// They cannot be.
-    Impossible(&'n gcno::Function<'n>, FlowError),
-    /// This.
-    Counted(Counted<'n>, Positions),
-}
-
-/// A function of the dump, in an object whose notes are known.
-struct Task<'n> {
-    view: FunctionView<'n>,
-    object: &'n Object,
-    known: &'n Known<'n>,
+/// What a function's lines say.
+struct Projected {
+    /// Places with their counts.
+    credited: Vec<(Place, u64)>,
+    /// Executions of lines that have none.
+    lost: Vec<(Line, u64, Lost)>,
+    /// Calls of functions of the same objects.
+    calls: Vec<Call>,
+    /// Executions of all lines that the notes have.
+    executions: u64,
+    /// Those whose place is an estimate.
+    estimated: u64,
 }
 
 impl Conversion {
@@ -154,154 +97,217 @@ impl Conversion {
     fn known<'n>(&mut self, notes: &'n Notes<'n>, sources: &impl Sources) -> Known<'n> {
         let symbols = &mut self.profile.symbols;
         let path = |file: &&[u8]| symbols.file(&sources.path(notes.directory, file));
-        let files: Vec<FileId> = notes.files.iter().map(path).collect();
-        let mut functions = HashMap::with_capacity(notes.functions.len());
-        let mut homes = HashMap::with_capacity(notes.functions.len());
-        for function in &notes.functions {
-            let extent = self.extent(function, files[function.file as usize]);
-            functions.insert(function.ident, (function, extent));
-            homes.insert(assembler_name(function), extent.home());
-        }
-        Known { notes, functions, files, homes }
-    }
-
-    fn extent(&mut self, function: &gcno::Function<'_>, file: FileId) -> Extent {
-        let symbol = self.profile.symbols.symbol(assembler_name(function), Some(file));
-        let extent = Extent { symbol, file, start: function.start_line, end: function.end_line };
-        self.names.add(function.ident, symbol);
-        self.noted.insert(symbol);
-        if !function.artificial {
-            self.lines.add(extent);
-        }
-        extent
+        let files: Vec<_> = notes.files.iter().map(path).collect();
+        let symbol = |function: &gcno::Function<'n>| {
+            let file = files[function.file as usize];
+            let name = function.name.strip_prefix(b"*").unwrap_or(function.name);
+            let symbol = self.profile.symbols.symbol(name, Some(file));
+            self.names.add(function.ident, symbol);
+            if !function.artificial {
+                let (line, end) = (function.start_line, Some(function.end_line));
+                self.starts.add(file, Start { line, symbol, end, is_outer: false });
+            }
+            symbol
+        };
+        let symbols = notes.functions.iter().map(symbol).collect();
+        Known::new(notes, symbols, files)
     }
 
     fn module(
         &mut self,
         module: &Module,
         number: usize,
-        objects: &[(&Object, Option<&Known<'_>>)],
+        known: &[Known<'_>],
+        chosen: &[Option<usize>],
         sources: &impl Sources,
         workers: &impl Workers,
     ) {
-        self.copies = self.copies(module, number, objects, sources);
         let runs = i64::try_from(module.sums.runs).unwrap_or(i64::MAX);
-        let mut tasks = Vec::new();
-        for &(object, known) in objects {
-            let Some(known) = known else {
+        let mut objects = Vec::new();
+        for (object, chosen) in module.objects.iter().zip(chosen) {
+            let Some(known) = chosen.and_then(|chosen| known.get(chosen)) else {
                 self.statistics.objects_without_notes += 1;
                 continue;
             };
             self.statistics.objects += 1;
-            let present = module.functions(object).filter(|view| !view.is_absent());
-            tasks.extend(present.map(|view| Task { view, object, known }));
+            let views = module.functions(object).filter(|view| !view.is_absent());
+            objects.push((object, known, views.collect()));
         }
-        for tasks in tasks.chunks(BATCH) {
-            let solved = workers.map(tasks, |task| self.solve(task, runs));
-            for (task, solved) in tasks.iter().zip(solved) {
-                self.function(task, number, solved, sources);
-            }
+        let (mut functions, unknown) = counted::counted(objects.into_iter());
+        self.statistics.functions_without_notes += unknown;
+        for function in &mut functions {
+            function.solve(runs);
         }
-    }
-
-    /// What is inlined where in a module's code.
-    fn copies(
-        &mut self,
-        module: &Module,
-        number: usize,
-        objects: &[(&Object, Option<&Known<'_>>)],
-        sources: &impl Sources,
-    ) -> Copies {
-        let mut copies = Copies::default();
-        let symbols = &mut self.profile.symbols;
-        let stacks = sources.stacks(number, || {
-            for &(object, known) in objects {
-                let Some(known) = known else { continue };
-                let found =
-                    module.functions(object).filter_map(|v| known.functions.get(&v.ident()));
-                for &(notes, extent) in found {
-                    for line in known.notes.lines(notes) {
-                        copies.want(extent.symbol, known.files[line.file as usize], line.line);
-                    }
-                }
-            }
-            copies.wanted(symbols)
+        let mut findings = Findings::default();
+        findings.evidence.resize_with(functions.len(), Evidence::default);
+        let suspects = Suspects::new(&functions, &self.profile.symbols);
+        let (symbols, starts) = (&mut self.profile.symbols, &mut self.starts);
+        let has_code = sources.listings(number, &functions, &suspects, |tables, found| {
+            evidence::take(tables, found, symbols, &mut findings, starts);
         });
-        let mut extents = HashMap::<SymbolId, Extent>::new();
-        for (at, stack) in stacks {
-            copies.add(&at, &stack, symbols);
-            let (Home { symbol, start }, file) = copies::home(stack.innermost(), symbols);
-            if at.path == stack.innermost().at.path && start <= at.line {
-                let first = Extent { symbol, file, start, end: start };
-                let extent = extents.entry(symbol).or_insert(first);
-                extent.end = extent.end.max(at.line);
+        self.starts.sort();
+        let Findings { evidence, addresses } = findings;
+        let mut tasks: Vec<_> = functions.iter().zip(evidence).collect();
+        for batch in tasks.chunks_mut(BATCH) {
+            let all: Vec<_> =
+                batch.iter_mut().map(|(f, e)| (&**f, core::mem::take(e).sorted())).collect();
+            let project = |(function, evidence): &(&Counted<'_>, Evidence)| {
+                let flow = function.flow.as_ref().ok()?;
+                let mut picture =
+                    picture(function, flow, evidence, &self.starts, &self.profile.symbols);
+                if self.reader.zeros == Zeros::OnesInLoops
+                    && flow.blocks.iter().any(|&count| count > 0)
+                {
+                    picture.raise_zeros_in_loops(function);
+                }
+                let mut projected = self.project(function, flow, &picture);
+                if self.reader.hot_calls != HotCalls::None {
+                    projected.calls =
+                        calls(function, evidence, &picture, &functions, &addresses, self.reader);
+                }
+                Some(projected)
+            };
+            let projected = workers.map(&all, project);
+            for ((function, evidence), projected) in all.iter().zip(projected) {
+                self.function(function, evidence, projected, has_code, sources);
             }
         }
-        extents.retain(|symbol, _| !self.noted.contains(symbol));
-        if !extents.is_empty() {
-            extents.into_values().for_each(|extent| self.lines.add(extent));
-            self.lines.sort();
-        }
-        copies
     }
 
-    /// Finds out what a function's counters say.
-    fn solve<'n>(&self, Task { view, known, .. }: &Task<'n>, runs: i64) -> Solved<'n> {
-        let same = |notes: &gcno::Function<'_>| {
-            notes.cfg_checksum == view.cfg_checksum()
-                && notes.lineno_checksum == view.lineno_checksum()
-        };
-        let notes = known.functions.get(&view.ident()).filter(|(notes, _)| same(notes));
-        let Some(&(notes, extent)) = notes else { return Solved::Unknown };
-        let arcs = known.notes.arcs(notes);
-        match Flow::solve(notes.blocks, arcs, view.counters(Kind::ARCS), runs) {
-            Ok(flow) => {
-                let counted = Counted { notes, flow, extent, known };
-                let positions = self.positions(&counted);
-                Solved::Counted(counted, positions)
+    fn project(&self, function: &Counted<'_>, flow: &Flow, picture: &Picture) -> Projected {
+        let mut credited = picture.project(function.symbol, function.start(), self.reader);
+        let counts = |line: &Line| flow.blocks[line.block as usize].max(0) as u64;
+        let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
+        let mut estimated = 0u64;
+        for piece in &picture.pieces {
+            if matches!(piece.source, Source::Order | Source::Guess | Source::Near) {
+                estimated = estimated.saturating_add(piece.count);
             }
-            Err(error) => Solved::Impossible(notes, error),
         }
+        for &(Elsewhere { symbol, line }, count) in &picture.elsewhere {
+            let position = Position::line(line);
+            credited.push((Place { function: symbol, within: Vec::new(), position }, count));
+            estimated = estimated.saturating_add(count);
+        }
+        let estimated = estimated.min(executions);
+        let lost = picture.lost.iter().copied().filter(|&(_, count, _)| count > 0).collect();
+        credited.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Projected { credited, lost, calls: Vec::new(), executions, estimated }
     }
 
     fn function(
         &mut self,
-        Task { view, object, .. }: &Task<'_>,
-        module: usize,
-        solved: Solved<'_>,
+        function: &Counted<'_>,
+        evidence: &Evidence,
+        projected: Option<Projected>,
+        has_code: bool,
         sources: &impl Sources,
     ) {
-        match solved {
-            Solved::Unknown => self.statistics.functions_without_notes += 1,
-            Solved::Impossible(notes, error) => {
-                self.statistics.functions_impossible += 1;
-                let name = String::from_utf8_lossy(notes.name);
-                let path = String::from_utf8_lossy(&object.path);
-                self.statistics.details.push(format!("{path}: {name}: {error}; not used"));
+        let flow = match &function.flow {
+            Ok(flow) => flow,
+            Err(error) => {
+                self.statistics.functions_impossible += function.views.len();
+                let name = String::from_utf8_lossy(function.notes.name);
+                for (_, object) in &function.views {
+                    let path = String::from_utf8_lossy(&object.path);
+                    self.statistics.details.push(format!("{path}: {name}: {error}; not used"));
+                }
+                return;
             }
-            Solved::Counted(counted, mut positions) => {
-                self.statistics.functions += 1;
-                self.statistics.counters += view.counters(Kind::ARCS).len();
-                self.statistics.functions_mended += usize::from(counted.flow.mended);
-                self.head(view, &counted);
-                self.credit(counted.extent.symbol, &mut positions);
-                self.targets(view, module, &counted, positions.credited, sources);
+        };
+        let Some(projected) = projected else { return };
+        self.statistics.functions += function.views.len();
+        self.statistics.counters += function.views.len() * function.counters.len();
+        self.statistics.functions_mended += usize::from(flow.mended);
+        self.head(function, flow);
+        self.credit(function.symbol, &projected);
+        self.account(function.symbol, &projected);
+        self.calls.add(function.symbol, function.size(), projected.calls);
+        self.targets(function, flow, evidence, has_code, sources);
+    }
+
+    fn head(&mut self, counted: &Counted<'_>, flow: &Flow) {
+        let function = self.profile.functions.entry(counted.symbol).or_default();
+        let entries = flow.entries(counted.arcs()).max(0) as u64;
+        function.head_count = function.head_count.saturating_add(entries);
+        for (view, _) in &counted.views {
+            let first = view.counters(Kind::TIME).first().copied().unwrap_or(0).max(0) as u64;
+            if first != 0 && (function.timestamp == 0 || first < function.timestamp) {
+                function.timestamp = first;
             }
         }
     }
 
-    fn head(&mut self, view: &FunctionView<'_>, counted: &Counted<'_>) {
-        let function = self.profile.functions.entry(counted.extent.symbol).or_default();
-        let entries = counted.flow.entries(counted.arcs()).max(0) as u64;
-        function.head_count = function.head_count.saturating_add(entries);
-        let first = view.counters(Kind::TIME).first().copied().unwrap_or(0).max(0) as u64;
-        if first != 0 && (function.timestamp == 0 || first < function.timestamp) {
-            function.timestamp = first;
+    /// Adds the counts of a function's lines to the profile.
+    fn credit(&mut self, function: SymbolId, projected: &Projected) {
+        let credited = &projected.credited;
+        for run in credited.chunk_by(|(a, _), (b, _)| a.function == b.function) {
+            let body = &mut self.profile.functions.entry(run[0].0.function).or_default().body;
+            if body.positions.is_empty() {
+                body.positions = Map::with_capacity(run.len());
+            }
+            for (place, count) in run {
+                let lines = match place.function == function {
+                    true if place.within.is_empty() => &mut self.statistics.lines,
+                    true => &mut self.statistics.lines_nested,
+                    false => &mut self.statistics.lines_inlined,
+                };
+                *lines += 1;
+                let sum = record(body, place).count.get_or_insert(0);
+                *sum = sum.saturating_add(*count);
+            }
         }
+    }
+
+    /// Takes account of the executions of a function's lines.
+    fn account(&mut self, function: SymbolId, projected: &Projected) {
+        let Projected { lost, executions, estimated, .. } = projected;
+        let of_lost = lost.iter().fold(0u64, |sum, (_, count, _)| sum.saturating_add(*count));
+        let statistics = &mut self.statistics;
+        let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
+        add(&mut statistics.executions, *executions);
+        add(&mut statistics.executions_placed, executions.saturating_sub(of_lost));
+        add(&mut statistics.executions_estimated, *estimated);
+        if !self.verbose {
+            return;
+        }
+        for &(Line { file, line, .. }, count, why) in lost {
+            let sum = self.losses.entry((file, line, function, why)).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+
+    /// The lost lines, the heaviest first.
+    fn losses(&mut self) -> Vec<Loss> {
+        let symbols = &self.profile.symbols;
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let loss = |((file, line, function, why), executions)| Loss {
+            path: text(symbols.path(file)),
+            line,
+            function: text(symbols.name(function)),
+            executions,
+            why,
+        };
+        let mut losses: Vec<Loss> =
+            core::mem::take(&mut self.losses).into_iter().map(loss).collect();
+        losses.sort_by(|a, b| {
+            let key = |loss: &Loss| (loss.path.clone(), loss.line, loss.function.clone(), loss.why);
+            b.executions.cmp(&a.executions).then_with(|| key(a).cmp(&key(b)))
+        });
+        losses
+    }
+
+    /// The record at a place.
+    pub(super) fn record(&mut self, place: &Place) -> &mut Record {
+        let function = self.profile.functions.entry(place.function).or_default();
+        record(&mut function.body, place)
     }
 }
 
-/// A star marks names that the user chose and the assembler takes as they are.
-fn assembler_name<'n>(function: &gcno::Function<'n>) -> &'n [u8] {
-    function.name.strip_prefix(b"*").unwrap_or(function.name)
+/// The record at a place of a function with this body.
+fn record<'b>(mut body: &'b mut Body, place: &Place) -> &'b mut Record {
+    for &(call, callee) in &place.within {
+        body = body.positions.entry(call).or_default().inlined.entry(callee).or_default();
+    }
+    body.positions.entry(place.position).or_default()
 }

@@ -1,12 +1,11 @@
-//! What a conversion asks of the world outside dump and notes: where calls are made, which functions
-//! are inlined where, what functions are called.
+//! What a conversion asks of the world outside dump and notes: what the machine code of the program shows,
+//! what functions are called that have no notes, where files have moved.
 
-use alloc::collections::BTreeSet;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::raw::dump::FunctionView;
+use super::counted::Counted;
+use super::listing::{Listing, Tables};
 
 /// Answers what dump and notes do not tell.
 pub trait Sources {
@@ -21,88 +20,35 @@ pub trait Sources {
         false
     }
 
-    /// Where a module's machine code makes the call of an indirect-call site.
-    fn call(
+    /// Shows the machine code of a module, which has the counters of these functions, to a student, and
+    /// what it finds, unit by unit, to `take`. Tells whether there is any.
+    fn listings<S: Study>(
         &self,
         module: usize,
-        function: &FunctionView<'_>,
-        site: usize,
-    ) -> Result<Call, Unplaced> {
-        let _ = (module, function, site);
-        Err(Unplaced::NoCode)
-    }
-
-    /// The stacks of all of a module's instructions that belong to these lines, which are collected if
-    /// there is anything to ask.
-    fn stacks(
-        &self,
-        module: usize,
-        lines: impl FnOnce() -> BTreeSet<SourceLine>,
-    ) -> Vec<(SourceLine, Stack)> {
-        let _ = (module, lines);
-        Vec::new()
+        functions: &[Counted<'_>],
+        student: &S,
+        take: impl FnMut(&Tables, Vec<S::Finding>),
+    ) -> bool {
+        let _ = (module, functions, student, take);
+        false
     }
 
     /// The name of a global function that no notes know.
     fn function(&self, ident: u32) -> Option<Vec<u8>>;
 }
 
-/// A line of the source.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SourceLine {
-    /// Path of the file, as [`source_path`] makes it.
-    pub path: Arc<[u8]>,
-    /// Line, from 1.
-    pub line: u32,
-}
+/// Who looks at listings.
+pub trait Study: Sync {
+    /// What is known of the files and functions of a unit.
+    type Unit: Sync;
+    /// What is found out by a listing.
+    type Finding: Send;
 
-/// A function as its declaration names it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Declared {
-    /// Assembler name.
-    pub name: Vec<u8>,
-    /// Where it is declared.
-    pub at: SourceLine,
-}
+    /// Looks at the files and functions of a unit.
+    fn unit(&self, tables: &Tables) -> Self::Unit;
 
-/// The functions that an instruction was written in.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Stack {
-    /// The one that has the instruction.
-    pub outermost: Arc<Declared>,
-    /// What is inlined into it, and into that.
-    pub inlined: Vec<Inlined>,
-}
-
-/// A function inlined into another one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Inlined {
-    /// Line of the call, in the file of the caller.
-    pub line: u32,
-    /// Column of the call, 0 if unknown.
-    pub column: u32,
-    /// Which of several calls of the line, 0 if there is only one.
-    pub discriminator: u16,
-    /// The function that was called.
-    pub function: Arc<Declared>,
-}
-
-impl Stack {
-    /// The function in whose source the instruction stands.
-    pub fn innermost(&self) -> &Declared {
-        self.inlined.last().map_or(&self.outermost, |inlined| &inlined.function)
-    }
-}
-
-/// An indirect call in the machine code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// Its line.
-    pub at: SourceLine,
-    /// Which of several pieces of code of the line, 0 if there is only one.
-    pub discriminator: u16,
-    /// Those of all its copies; none without debug information about functions.
-    pub stacks: Vec<Stack>,
+    /// Looks at the code of a function.
+    fn listing(&self, unit: &Self::Unit, listing: &Listing) -> Self::Finding;
 }
 
 /// Why the place of an indirect call is not known.
@@ -110,10 +56,9 @@ pub struct Call {
 pub enum Unplaced {
     /// There is no machine code to look into, or it cannot be followed.
     NoCode,
-    /// The machine code does not show which call it is, or has it no more.
+    /// The machine code does not show which call it is, or has it no more; or the debug information has no
+    /// line for it.
     NoCall,
-    /// The debug information has no line for the call.
-    NoLine,
     /// Copies of the code have different lines.
     SeveralLines,
     /// The line lies in no known function.
@@ -125,7 +70,6 @@ impl fmt::Display for Unplaced {
         f.write_str(match self {
             Self::NoCode => "without machine code to look into",
             Self::NoCall => "whose call was not found",
-            Self::NoLine => "whose call has no line",
             Self::SeveralLines => "at several lines",
             Self::NoFunction => "in no known function",
         })

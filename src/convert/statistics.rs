@@ -33,10 +33,12 @@ pub struct Statistics {
     pub lines_inlined: usize,
     /// Line counts credited to the one copy of a function in another one.
     pub lines_nested: usize,
-    /// Executed line counts dropped because they lie in no known function.
-    pub lines_outside: usize,
-    /// Executed line counts dropped because several functions share the lines.
-    pub lines_ambiguous: usize,
+    /// Executions of lines: each block's, for each of its lines.
+    pub executions: u64,
+    /// Those that are in the profile.
+    pub executions_placed: u64,
+    /// Those of them whose place is an estimate.
+    pub executions_estimated: u64,
     /// Indirect-call sites with events whose line is certain.
     pub sites: usize,
     /// Indirect-call sites with events dropped because it is not, and why.
@@ -47,14 +49,72 @@ pub struct Statistics {
     pub targets_unnamed: usize,
     /// Events lost at run time because the runtime's node region was full.
     pub events_dropped: u64,
-    /// Details, one line each, for whoever wants to know.
+    /// Executed lines that are not in the profile, the heaviest first, for whoever wants to know.
+    pub losses: Vec<Loss>,
+    /// Other details, one line each, for whoever wants to know.
     pub details: Vec<String>,
+}
+
+/// An executed line that is not in the profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Its file.
+    pub path: String,
+    /// The line.
+    pub line: u32,
+    /// Assembler name of the function that counted it.
+    pub function: String,
+    /// Executions of all blocks that have it.
+    pub executions: u64,
+    /// Why it is not in the profile.
+    pub why: Lost,
+}
+
+/// Why an executed line is not in the profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lost {
+    /// No known function has the line.
+    NoFunction,
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoFunction => "no known function has this line",
+        })
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, function, executions, why } = self;
+        write!(f, "{path}:{line}: {} executions in {function} lost: {why}", Amount(*executions))
+    }
+}
+
+/// A number of executions as people read it: 812, 13.9 k, 264.0 M.
+struct Amount(u64);
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(1_000_000_000_000, "T"), (1_000_000_000, "G"), (1_000_000, "M"), (1000, "k")];
+        match units.into_iter().find(|&(unit, _)| self.0 >= unit) {
+            Some((unit, letter)) => write!(f, "{:.1} {letter}", self.0 as f64 / unit as f64),
+            None => write!(f, "{}", self.0),
+        }
+    }
 }
 
 impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { objects, functions, counters, lines, lines_nested, sites, .. } = self;
         let inlined = self.lines_inlined + lines_nested;
+        if self.executions > 0 {
+            let share = |part: u64| format_share(part, self.executions);
+            let (placed, all) = (share(self.executions_placed), Amount(self.executions));
+            let estimated = share(self.executions_estimated);
+            write!(f, "placed {placed} % of {all} executions, {estimated} % by estimate; ")?;
+        }
         write!(f, "{objects} objects, {functions} functions, {counters} arc counters; ")?;
         write!(f, "{lines} lines and {inlined} of inlined functions")?;
         if *lines_nested > 0 {
@@ -73,16 +133,39 @@ impl fmt::Display for Statistics {
     }
 }
 
+/// A share in percent with one digit behind the point. Only all is 100, and only nothing is 0.
+fn format_share(part: u64, all: u64) -> String {
+    let tenths = (u128::from(part) * 1000 + u128::from(all) / 2) / u128::from(all.max(1));
+    let tenths = match tenths {
+        1000 if part < all => 999,
+        0 if part > 0 => 1,
+        tenths => tenths,
+    };
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
 impl Statistics {
+    /// The share of executions that are in the profile, in percent; all if there are none.
+    pub fn placed_percent(&self) -> f64 {
+        match self.executions {
+            0 => 100.0,
+            all => self.executions_placed as f64 * 100.0 / all as f64,
+        }
+    }
+
+    /// Whether everything is in the profile that was in the dump.
+    pub fn is_complete(&self) -> bool {
+        self.executions_placed >= self.executions
+            && self.dropped().iter().all(|&(number, _)| number == 0)
+    }
+
     /// What was dropped, with numbers.
-    fn dropped(&self) -> Vec<(u64, String)> {
+    pub fn dropped(&self) -> Vec<(u64, String)> {
         let before = [
             (self.objects_without_notes as u64, "objects without notes"),
             (self.objects_recompiled as u64, "objects with the notes of another compilation"),
             (self.functions_without_notes as u64, "functions without notes"),
             (self.functions_impossible as u64, "functions with impossible counts"),
-            (self.lines_outside as u64, "lines in no known function"),
-            (self.lines_ambiguous as u64, "lines that several functions share"),
         ];
         let sites = self.sites_unplaced.iter();
         let sites = sites.map(|(why, &sites)| (sites as u64, format!("indirect-call sites {why}")));
@@ -93,5 +176,27 @@ impl Statistics {
         ];
         let named = |(number, what): (u64, &str)| (number, what.to_string());
         before.into_iter().map(named).chain(sites).chain(after.into_iter().map(named)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_all_is_all() {
+        assert_eq!(format_share(1000, 1000), "100.0");
+        assert_eq!(format_share(999_999, 1_000_000), "99.9");
+        assert_eq!(format_share(992, 1000), "99.2");
+        assert_eq!(format_share(1, 1_000_000), "0.1");
+        assert_eq!(format_share(0, 1000), "0.0");
+        assert_eq!(format_share(u64::MAX, u64::MAX), "100.0");
+    }
+
+    #[test]
+    fn amounts_have_four_digits_at_most() {
+        let text = |amount| Amount(amount).to_string();
+        assert_eq!([text(0), text(999), text(1000)], ["0", "999", "1.0 k"]);
+        assert_eq!(text(264_040_000), "264.0 M");
     }
 }

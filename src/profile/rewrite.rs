@@ -15,8 +15,11 @@ pub struct Factor {
 }
 
 impl Factor {
+    /// Leaves counts as they are.
+    pub const ONE: Self = Self { numerator: 1, denominator: 1 };
+
     /// The count multiplied, to the nearest; what was executed stays executed.
-    fn apply(self, count: u64) -> u64 {
+    pub fn apply(self, count: u64) -> u64 {
         let denominator = u128::from(self.denominator.max(1));
         let product = u128::from(count) * u128::from(self.numerator) + denominator / 2;
         let scaled = u64::try_from(product / denominator).unwrap_or(u64::MAX);
@@ -28,12 +31,7 @@ impl Profile {
     /// Multiplies all counts, head counts and calls.
     pub fn scale(&mut self, factor: Factor) {
         for function in self.functions.values_mut() {
-            function.head_count = factor.apply(function.head_count);
-            function.body.for_each_record_mut(&mut |record| {
-                record.count = record.count.map(|count| factor.apply(count));
-                record.targets.iter_mut().for_each(|(_, calls)| *calls = factor.apply(*calls));
-                record.target_error = factor.apply(record.target_error);
-            });
+            function.scale(factor);
         }
     }
 
@@ -131,8 +129,26 @@ impl Profile {
     }
 }
 
+impl Function {
+    /// Multiplies its counts, head count and calls.
+    pub fn scale(&mut self, factor: Factor) {
+        self.head_count = factor.apply(self.head_count);
+        self.body.scale(factor);
+    }
+}
+
 impl Body {
-    fn for_each_record_mut(&mut self, visit: &mut impl FnMut(&mut Record)) {
+    /// Multiplies its counts and calls.
+    pub fn scale(&mut self, factor: Factor) {
+        self.for_each_record_mut(&mut |record| {
+            record.count = record.count.map(|count| factor.apply(count));
+            record.targets.iter_mut().for_each(|(_, calls)| *calls = factor.apply(*calls));
+            record.target_error = factor.apply(record.target_error);
+        });
+    }
+
+    /// All records of this body and those inlined in it.
+    pub fn for_each_record_mut(&mut self, visit: &mut impl FnMut(&mut Record)) {
         for (_, record) in self.positions.iter_mut() {
             visit(record);
             record.inlined.iter_mut().for_each(|(_, body)| body.for_each_record_mut(visit));

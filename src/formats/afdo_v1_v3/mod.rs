@@ -46,7 +46,8 @@ mod body;
 pub mod check;
 pub mod decode;
 pub mod encode;
-mod names;
+/// Names as the readers of each version see them.
+pub mod names;
 pub mod rules;
 mod words;
 

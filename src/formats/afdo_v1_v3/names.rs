@@ -97,12 +97,13 @@ fn base_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
-/// A dot at the start would leave nothing, and an empty name kills the readers.
+/// A name cut at its first dot. One at the start would leave nothing, and an empty name kills the readers.
 pub fn cut(name: &[u8]) -> &[u8] {
     let dot = name.iter().skip(1).position(|&byte| byte == b'.');
     &name[..dot.map_or(name.len(), |dot| dot + 1)]
 }
 
+/// A name without the suffixes of clones.
 pub fn without_clones(mut name: &[u8]) -> &[u8] {
     while let Some(shorter) = CLONES.iter().find_map(|suffix| without(name, suffix)) {
         name = shorter;

@@ -5,7 +5,7 @@ use std::prelude::v1::*;
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction, Opcode, Operand, SizeCode};
 
-use super::machine::{Machine, Next, Step};
+use super::machine::{Glance, Machine, Next, Place, Step, Touch};
 use super::state::{Effect, Register};
 
 /// Nothing is remembered between instructions.
@@ -17,6 +17,7 @@ const STACK: Register = 31;
 const VECTORS: Register = 32;
 const LENGTH: usize = 4;
 const WORD: i64 = 8;
+const NOP: [u8; 4] = 0xd503_201f_u32.to_le_bytes();
 
 impl Machine<'_> for Aarch64 {
     const STACK: Register = STACK;
@@ -25,6 +26,17 @@ impl Machine<'_> for Aarch64 {
 
     fn new() -> Self {
         Self
+    }
+
+    fn glance(&mut self, address: u64, section: &[u8], offset: usize) -> Option<Glance> {
+        let step = self.decode(address, section, offset)?;
+        let mut glance = Glance::new(step.length, step.next);
+        glance.is_filler = section.get(offset..).is_some_and(|code| code.starts_with(&NOP));
+        step.effects
+            .iter()
+            .filter_map(|&effect| touch(effect))
+            .for_each(|touch| glance.push(touch));
+        Some(glance)
     }
 
     fn decode(&mut self, address: u64, section: &[u8], offset: usize) -> Option<Step> {
@@ -36,6 +48,21 @@ impl Machine<'_> for Aarch64 {
         effects(&instruction, address, &mut step);
         Some(step)
     }
+}
+
+/// What an effect is for counters.
+const fn touch(effect: Effect) -> Option<Touch> {
+    Some(match effect {
+        Effect::Constant(to, value) => Touch::Takes(to, value),
+        Effect::Copy(to, from, offset) => Touch::Moves(to, from, offset),
+        Effect::Load(to, base, offset) => Touch::Loads(to, Place::Behind(base, offset), WORD as u8),
+        Effect::Store(base, offset, from) => {
+            Touch::Stores(Place::Behind(base, offset), from, WORD as u8)
+        }
+        Effect::StoreConstant(base, offset, _) => Touch::Spoils(Place::Behind(base, offset)),
+        Effect::LoadConstant(to, _) | Effect::Clear(to) | Effect::Pack(to, _) => Touch::Sets(to),
+        Effect::StoreElsewhere(_) | Effect::StoreConstantElsewhere(_) => return None,
+    })
 }
 
 fn next(instruction: &Instruction, address: u64) -> Next {

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::prelude::v1::*;
 
 use hashbrown::{HashMap, HashSet};
@@ -73,10 +74,32 @@ impl<'d> Image<'d> {
 
     /// The section that an address is in, and how far.
     pub fn place(&self, address: u64) -> Option<(&'d [u8], usize)> {
+        self.section(address).map(|(section, offset)| (section.data, offset))
+    }
+
+    fn section(&self, address: u64) -> Option<(&Section<'d>, usize)> {
         let behind = self.sections.partition_point(|section| section.address <= address);
         let section = self.sections.get(behind.checked_sub(1)?)?;
         let offset = usize::try_from(address - section.address).ok()?;
-        (offset < section.data.len()).then_some((section.data, offset))
+        (offset < section.data.len()).then_some((section, offset))
+    }
+
+    /// Where code is.
+    pub fn code(&self) -> Vec<Range<u64>> {
+        let code = self.sections.iter().filter(|section| section.is_code);
+        let end = |section: &Section<'_>| section.address.saturating_add(section.data.len() as u64);
+        code.map(|section| section.address..end(section)).collect()
+    }
+
+    /// Whether an address is one of an instruction.
+    pub fn is_code(&self, address: u64) -> bool {
+        self.section(address).is_some_and(|(section, _)| section.is_code)
+    }
+
+    /// The 32-bit word that the file has at an address.
+    pub fn half_word(&self, address: u64) -> Option<u32> {
+        let (section, offset) = self.place(address)?;
+        Some(u32::from_le_bytes(*section.get(offset..)?.first_chunk()?))
     }
 
     /// The 64-bit word at an address.

@@ -21,7 +21,7 @@ use hashbrown::{HashMap, HashSet};
 use object::{Object as _, ObjectSymbol};
 
 use super::image::Image;
-use crate::raw::dump::{FunctionView, Module, Object};
+use crate::raw::dump::{FunctionView, Object, Values};
 use crate::raw::gcov::Kind;
 use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
 
@@ -47,35 +47,51 @@ impl FunctionKey {
     }
 }
 
-/// A function whose sites are looked for.
+/// A function whose counters are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Which one.
     pub function: FunctionKey,
-    /// Place of indirect calls among the kinds in use.
-    pub slot: usize,
-    /// Number of sites.
-    pub sites: usize,
-    /// Counters of a site.
+    /// Its arcs' counters.
+    pub arcs: Array,
+    /// Its indirect calls' counters.
+    pub calls: Array,
+    /// How many of these a call has.
     pub stride: usize,
 }
 
-/// The functions of objects of a module that have indirect calls, each once.
-pub fn wanted(module: &Module, objects: &[Object]) -> Vec<Wanted> {
-    let mut wanted = Vec::new();
-    let mut known = HashSet::new();
-    for object in objects {
+/// The counters of one kind of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Array {
+    /// Place of the kind among those in use.
+    pub slot: usize,
+    /// Number of counters.
+    pub counters: usize,
+}
+
+impl Wanted {
+    /// That of a function of an object.
+    pub fn of(object: &Object, function: &FunctionView<'_>) -> Self {
         let stride = if object.version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE };
-        for function in module.functions(object).filter(|function| !function.is_absent()) {
-            let slot = function.kinds().position(|(kind, _)| kind == Kind::INDIRECT_CALL);
-            let sites = function.sites(Kind::INDIRECT_CALL).len();
-            let function = FunctionKey::of(&function);
-            if let Some(slot) = slot.filter(|_| sites > 0 && known.insert(function)) {
-                wanted.push(Wanted { function, slot, sites, stride });
+        let (mut arcs, mut calls) = (Array::default(), Array::default());
+        for (slot, (kind, values)) in function.kinds().enumerate() {
+            match (kind, values) {
+                (Kind::ARCS, Values::Counters(found)) => {
+                    arcs = Array { slot, counters: found.len() };
+                }
+                (Kind::INDIRECT_CALL, Values::Sites(sites)) => {
+                    calls = Array { slot, counters: sites.len() * stride };
+                }
+                _ => {}
             }
         }
+        Self { function: FunctionKey::of(function), arcs, calls, stride }
     }
-    wanted
+
+    /// Number of its indirect calls.
+    pub const fn sites(&self) -> usize {
+        self.calls.counters / self.stride
+    }
 }
 
 /// Counters of a site, in bytes of the program.
@@ -100,38 +116,87 @@ pub fn has_objects(image: &Image<'_>, objects: &[Object]) -> bool {
     missing.is_empty()
 }
 
-/// Addresses of the first counters of the functions: none, one, or one for each object.
-pub fn find(image: &Image<'_>, wanted: &[Wanted]) -> Vec<Vec<u64>> {
+/// Addresses of the first counters of the functions' arcs, and of their indirect calls: none, one, or
+/// one for each object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Addresses {
+    /// Of arcs.
+    pub arcs: Vec<u64>,
+    /// Of indirect calls.
+    pub calls: Vec<u64>,
+}
+
+/// Finds the counters of functions.
+pub fn find(image: &Image<'_>, wanted: &[Wanted]) -> Vec<Addresses> {
     let mut by_ident = HashMap::<u32, Vec<usize>>::new();
     for (place, function) in wanted.iter().enumerate() {
         by_ident.entry(function.function.ident).or_default().push(place);
     }
-    let mut found = vec![Vec::new(); wanted.len()];
+    let mut found = vec![Addresses::default(); wanted.len()];
     for (address, data) in image.data() {
         for (word, bytes) in data.as_chunks::<4>().0.iter().enumerate() {
             let Some(candidates) = by_ident.get(&u32::from_le_bytes(*bytes)) else { continue };
             let ident = address.wrapping_add(4 * word as u64);
             for &place in candidates {
-                found[place].extend(counters(image, ident, &wanted[place]));
+                let wanted = &wanted[place];
+                if is_information(image, ident, wanted.function) {
+                    found[place].arcs.extend(counters(image, ident, wanted.arcs));
+                    found[place].calls.extend(counters(image, ident, wanted.calls));
+                }
             }
         }
     }
     found
 }
 
-/// The counters' address, if this is the ident in a function's information.
-fn counters(image: &Image<'_>, ident: u64, wanted: &Wanted) -> Option<u64> {
-    let (section, offset) = image.place(ident)?;
-    let (numbers, _) = section.get(offset..)?.as_chunks::<4>();
-    let FunctionKey { ident: number, lineno_checksum, cfg_checksum } = wanted.function;
-    let expected = [number, lineno_checksum, cfg_checksum];
-    if !numbers.iter().map(|bytes| u32::from_le_bytes(*bytes)).take(3).eq(expected) {
-        return None;
-    }
-    let kind = ident.wrapping_add(16 + 16 * wanted.slot as u64);
+/// Whether this is the ident in the information on a function.
+fn is_information(image: &Image<'_>, ident: u64, function: FunctionKey) -> bool {
+    let Some((section, offset)) = image.place(ident) else { return false };
+    let numbers = section.get(offset..).unwrap_or_default().as_chunks::<4>().0;
+    let FunctionKey { ident, lineno_checksum, cfg_checksum } = function;
+    let expected = [ident, lineno_checksum, cfg_checksum];
+    numbers.iter().map(|bytes| u32::from_le_bytes(*bytes)).take(3).eq(expected)
+}
+
+/// The counters' address, if there are as many as expected.
+fn counters(image: &Image<'_>, ident: u64, array: Array) -> Option<u64> {
+    let kind = ident.wrapping_add(16 + 16 * array.slot as u64);
     let number = image.word(kind)? as u32 as usize;
-    (Some(number) == wanted.sites.checked_mul(wanted.stride))
-        .then(|| image.word(kind.wrapping_add(8)))?
+    (array.counters > 0 && number == array.counters).then(|| image.word(kind.wrapping_add(8)))?
+}
+
+/// The arcs' counters of a program by their addresses.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// First address, address behind the last, function; by address.
+    arrays: Vec<(u64, u64, u32)>,
+}
+
+impl Counters {
+    /// Those of functions at these addresses.
+    pub fn new(wanted: &[Wanted], addresses: &[Addresses]) -> Self {
+        let mut arrays = Vec::new();
+        for (place, (wanted, addresses)) in wanted.iter().zip(addresses).enumerate() {
+            let length = wanted.arcs.counters as u64 * COUNTER;
+            let array = |&start: &u64| (start, start.saturating_add(length), place as u32);
+            arrays.extend(addresses.arcs.iter().map(array));
+        }
+        arrays.sort_unstable();
+        Self { arrays }
+    }
+
+    /// The counter at an address: the function that has it, and its number.
+    pub fn at(&self, address: u64) -> Option<(u32, u32)> {
+        let (first, last) = (self.arrays.first()?, self.arrays.last()?);
+        if address < first.0 || last.1 <= address {
+            return None;
+        }
+        let behind = self.arrays.partition_point(|&(start, ..)| start <= address);
+        let &(start, end, function) = self.arrays.get(behind.checked_sub(1)?)?;
+        let offset = address - start;
+        (address < end && offset.is_multiple_of(COUNTER))
+            .then_some((function, (offset / COUNTER) as u32))
+    }
 }
 
 /// Names of the counters of indirect calls start so.
@@ -162,11 +227,11 @@ const PAGE: u64 = 4096;
 
 impl Sites {
     /// The sites of functions at these addresses.
-    pub fn new(wanted: &[Wanted], addresses: &[Vec<u64>], tables: BTreeMap<u64, u64>) -> Self {
+    pub fn new(wanted: &[Wanted], addresses: &[Addresses], tables: BTreeMap<u64, u64>) -> Self {
         let mut by_address = HashMap::new();
         for (place, (wanted, addresses)) in wanted.iter().zip(addresses).enumerate() {
-            for (address, site) in addresses.iter().flat_map(|a| (0..wanted.sites).map(|s| (*a, s)))
-            {
+            let sites = |&first: &u64| (0..wanted.sites()).map(move |site| (first, site));
+            for (address, site) in addresses.calls.iter().flat_map(sites) {
                 let counters = (site * wanted.stride) as u64 * COUNTER;
                 by_address.insert(address.wrapping_add(counters), (place, site));
             }

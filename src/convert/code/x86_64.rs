@@ -7,7 +7,7 @@ use iced_x86::{
     OpKind, Register as Name,
 };
 
-use super::machine::{Machine, Next, Step};
+use super::machine::{Glance, Machine, Next, Place, Step, Touch};
 use super::state::{Effect, Register};
 
 /// The decoder's memory between instructions.
@@ -31,16 +31,16 @@ impl<'c> Machine<'c> for X86_64<'c> {
         Self { section: &[], decoder: decoder(&[]), info: InstructionInfoFactory::new() }
     }
 
+    fn glance(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Glance> {
+        let instruction = self.instruction(address, section, offset)?;
+        let mut glance = Glance::new(instruction.len(), next(&instruction));
+        glance.is_filler = matches!(instruction.mnemonic(), Mnemonic::Nop | Mnemonic::Int3);
+        touches(&instruction, &mut glance);
+        Some(glance)
+    }
+
     fn decode(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step> {
-        if !core::ptr::eq(section, self.section) {
-            (self.section, self.decoder) = (section, decoder(section));
-        }
-        self.decoder.set_position(offset).ok()?;
-        self.decoder.set_ip(address);
-        let instruction = self.decoder.decode();
-        if instruction.is_invalid() {
-            return None;
-        }
+        let instruction = self.instruction(address, section, offset)?;
         let mut step = Step::new(instruction.len(), next(&instruction));
         if !self.known(&instruction, &mut step) {
             self.others(&instruction, &mut step);
@@ -53,7 +53,24 @@ fn decoder(section: &[u8]) -> Decoder<'_> {
     Decoder::new(64, section, DecoderOptions::NONE)
 }
 
-impl X86_64<'_> {
+impl<'c> X86_64<'c> {
+    fn instruction(
+        &mut self,
+        address: u64,
+        section: &'c [u8],
+        offset: usize,
+    ) -> Option<Instruction> {
+        if !core::ptr::eq(section, self.section) {
+            (self.section, self.decoder) = (section, decoder(section));
+        }
+        if self.decoder.position() != offset {
+            self.decoder.set_position(offset).ok()?;
+        }
+        self.decoder.set_ip(address);
+        let instruction = self.decoder.decode();
+        (!instruction.is_invalid()).then_some(instruction)
+    }
+
     /// The effects of an instruction that moves addresses; `false` if it is another one.
     fn known(&self, instruction: &Instruction, step: &mut Step) -> bool {
         use Mnemonic::*;
@@ -125,6 +142,156 @@ impl X86_64<'_> {
             if let (true, Some(register)) = (writes, number(used.register())) {
                 step.push(Effect::Clear(register));
             }
+        }
+    }
+}
+
+/// What an instruction does with counters.
+fn touches(instruction: &Instruction, glance: &mut Glance) {
+    use Mnemonic::*;
+    let mnemonic = instruction.mnemonic();
+    match mnemonic {
+        Push => {
+            glance.push(Touch::Moves(STACK, STACK, -8));
+            let pushed = (instruction.op0_kind() == OpKind::Register)
+                .then(|| number(instruction.op0_register()))
+                .flatten();
+            glance.push(match pushed {
+                Some(from) => Touch::Stores(Place::Behind(STACK, 0), from, 8),
+                None => Touch::Spoils(Place::Behind(STACK, 0)),
+            });
+            return;
+        }
+        Pop => {
+            if let Some(to) = number(instruction.op0_register()) {
+                glance.push(Touch::Loads(to, Place::Behind(STACK, 0), 8));
+            }
+            glance.push(Touch::Moves(STACK, STACK, 8));
+            return;
+        }
+        Leave => {
+            glance.push(Touch::Moves(STACK, FRAME, 8));
+            glance.push(Touch::Loads(FRAME, Place::Behind(STACK, -8), 8));
+            return;
+        }
+        Cmp | Test | Jmp | Call | Ret | Nop | Bt => {
+            glance.push_reference(instruction);
+            return;
+        }
+        _ if instruction.op_count() == 0 => return,
+        _ => {}
+    }
+    if instruction.op0_kind() == OpKind::Memory {
+        writes_memory(instruction, glance);
+        return;
+    }
+    glance.push_reference(instruction);
+    if instruction.op0_kind() != OpKind::Register {
+        return;
+    }
+    let Some(to) = number(instruction.op0_register()) else { return };
+    // The last operand is what comes in, before it there may be a third one.
+    let last = instruction.op_count() - 1;
+    let size = instruction.memory_size().size() as u8;
+    let added = |sign: i64| (instruction.immediate(last) as i64).wrapping_mul(sign);
+    glance.push(match (mnemonic, source(instruction, last)) {
+        (Inc, _) => Touch::Moves(to, to, 1),
+        (Dec, _) => Touch::Moves(to, to, -1),
+        (Add, Source::Immediate) => Touch::Moves(to, to, added(1)),
+        (Sub, Source::Immediate) => Touch::Moves(to, to, added(-1)),
+        (Add | Paddq | Vpaddq, Source::Memory(place)) => Touch::Sums(to, place, size),
+        (Add | Paddq | Vpaddq, Source::Register(from)) => Touch::Joins(to, from),
+        (Lea, Source::Memory(Place::At(address))) => Touch::Takes(to, address),
+        (Lea, Source::Memory(Place::Behind(from, offset))) => Touch::Moves(to, from, offset),
+        (mnemonic, Source::Memory(place)) if is_move(mnemonic) => Touch::Loads(to, place, size),
+        (mnemonic, Source::Register(from)) if is_move(mnemonic) => Touch::Moves(to, from, 0),
+        (Mov, Source::Immediate) => Touch::Takes(to, instruction.immediate(last)),
+        _ => Touch::Sets(to),
+    });
+}
+
+fn writes_memory(instruction: &Instruction, glance: &mut Glance) {
+    use Mnemonic::*;
+    let Some(place) = memory_place(instruction) else { return };
+    let size = instruction.memory_size().size() as u8;
+    let with = if instruction.op_count() > 1 { source(instruction, 1) } else { Source::Other };
+    let added = || instruction.immediate(1) as i64;
+    glance.push(match (instruction.mnemonic(), with) {
+        (Inc, _) => Touch::Adds(place, size, 1),
+        (Add, Source::Immediate) => Touch::Adds(place, size, added()),
+        (Sub, Source::Immediate) => Touch::Adds(place, size, added().wrapping_neg()),
+        (mnemonic, Source::Register(from)) if is_move(mnemonic) => Touch::Stores(place, from, size),
+        _ => Touch::Spoils(place),
+    });
+}
+
+/// What an operand is that is read.
+enum Source {
+    Register(Register),
+    Memory(Place),
+    Immediate,
+    Other,
+}
+
+fn source(instruction: &Instruction, operand: u32) -> Source {
+    match instruction.op_kind(operand) {
+        OpKind::Register => {
+            number(instruction.op_register(operand)).map_or(Source::Other, Source::Register)
+        }
+        OpKind::Memory => memory_place(instruction).map_or(Source::Other, Source::Memory),
+        OpKind::Immediate8
+        | OpKind::Immediate8to32
+        | OpKind::Immediate8to64
+        | OpKind::Immediate32
+        | OpKind::Immediate32to64
+        | OpKind::Immediate64 => Source::Immediate,
+        _ => Source::Other,
+    }
+}
+
+/// Whether whole words or vectors are moved.
+const fn is_move(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(
+        mnemonic,
+        Mov | Movq
+            | Movaps
+            | Movups
+            | Movapd
+            | Movupd
+            | Movdqa
+            | Movdqu
+            | Vmovq
+            | Vmovdqa
+            | Vmovdqu
+            | Vmovaps
+            | Vmovups
+    )
+}
+
+/// The place of an operand in memory, if it has no index.
+fn memory_place(instruction: &Instruction) -> Option<Place> {
+    let segment = instruction.segment_prefix();
+    if segment == Name::FS || segment == Name::GS || instruction.memory_index() != Name::None {
+        return None;
+    }
+    let offset = instruction.memory_displacement64();
+    match instruction.memory_base() {
+        Name::RIP | Name::EIP | Name::None => Some(Place::At(offset)),
+        base => Some(Place::Behind(number(base)?, offset as i64)),
+    }
+}
+
+impl Glance {
+    /// Adds the address that an index is added to.
+    fn push_reference(&mut self, instruction: &Instruction) {
+        let has_memory = (0..instruction.op_count())
+            .any(|operand| instruction.op_kind(operand) == OpKind::Memory);
+        if has_memory
+            && instruction.memory_base() == Name::None
+            && instruction.memory_index() != Name::None
+        {
+            self.push(Touch::Refers(instruction.memory_displacement64()));
         }
     }
 }

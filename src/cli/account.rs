@@ -1,0 +1,148 @@
+//! The account of a conversion: for people, as JSON, and whether it is good enough.
+//!
+//! What became of a dump's contents is counted by [`crate::convert::Statistics`].
+
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::error::{Error, Result};
+use super::output::{self, Content};
+use super::{Outcome, warn};
+use crate::convert::{Loss, Statistics};
+
+/// What is asked of the account.
+#[derive(Debug, Args)]
+pub struct Account {
+    /// Write the account here, as JSON
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Exit with status 1 if less than so many percent of all executions are in the profile
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_under: Option<f64>,
+    /// Exit with status 1 if anything is not in the profile
+    #[arg(long)]
+    strict: bool,
+}
+
+fn percent(text: &str) -> std::result::Result<f64, &'static str> {
+    let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    percent.ok_or("expected a percentage from 0 to 100")
+}
+
+#[derive(Serialize)]
+struct AccountJson<'s> {
+    format: &'static str,
+    version: u32,
+    executions: Executions,
+    objects: usize,
+    functions: usize,
+    dropped: Vec<Dropped>,
+    losses: Vec<LossJson<'s>>,
+}
+
+#[derive(Serialize)]
+struct Executions {
+    all: u64,
+    placed: u64,
+    estimated: u64,
+}
+
+#[derive(Serialize)]
+struct Dropped {
+    what: String,
+    number: u64,
+}
+
+#[derive(Serialize)]
+struct LossJson<'s> {
+    file: &'s str,
+    line: u32,
+    function: &'s str,
+    executions: u64,
+    why: String,
+}
+
+impl<'s> From<&'s Loss> for LossJson<'s> {
+    fn from(loss: &'s Loss) -> Self {
+        let Loss { path, line, function, executions, why } = loss;
+        let (line, executions, why) = (*line, *executions, why.to_string());
+        Self { file: path, line, function, executions, why }
+    }
+}
+
+impl Account {
+    /// The option that asks for an account of a dump, if there is one.
+    pub const fn given(&self) -> Option<&'static str> {
+        match self {
+            Self { report: Some(_), .. } => Some("--report"),
+            Self { fail_under: Some(_), .. } => Some("--fail-under"),
+            Self { strict: true, .. } => Some("--strict"),
+            _ => None,
+        }
+    }
+
+    /// Refuses to put the account in the place of another file of the conversion, under whatever name.
+    pub fn keep<'p>(&self, mut others: impl Iterator<Item = &'p Path>) -> Result<()> {
+        let Some(report) = &self.report else { return Ok(()) };
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_it = |other: &Path| {
+            other == report || (real(report).is_some() && real(other) == real(report))
+        };
+        match others.any(is_it) {
+            true => Err(Error::about(
+                report,
+                "is an input or the output, too; --report needs a file of its own",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether it names every loss.
+    pub const fn wants_losses(&self) -> bool {
+        self.report.is_some()
+    }
+
+    /// Writes the account, and judges.
+    pub fn give(&self, statistics: &Statistics, name: &Path) -> Result<Outcome> {
+        if let Some(path) = &self.report {
+            output::write(Some(path), json(statistics)?.as_bytes(), Content::Text)?;
+        }
+        if let Some(least) = self.fail_under
+            && statistics.placed_percent() < least
+        {
+            let placed = statistics.placed_percent();
+            warn(
+                name,
+                format!("{placed:.2} % of executions placed; --fail-under asks for {least} %"),
+            );
+            return Ok(Outcome::Found);
+        }
+        if self.strict && !statistics.is_complete() {
+            warn(name, "not everything is in the profile; --strict asks for all");
+            return Ok(Outcome::Found);
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+fn json(statistics: &Statistics) -> Result<String> {
+    let dropped = statistics.dropped().into_iter().filter(|&(number, _)| number > 0);
+    let account = AccountJson {
+        format: "countersink-account",
+        version: 1,
+        executions: Executions {
+            all: statistics.executions,
+            placed: statistics.executions_placed,
+            estimated: statistics.executions_estimated,
+        },
+        objects: statistics.objects,
+        functions: statistics.functions,
+        dropped: dropped.map(|(number, what)| Dropped { what, number }).collect(),
+        losses: statistics.losses.iter().map(LossJson::from).collect(),
+    };
+    let text = serde_json::to_string_pretty(&account);
+    Ok(text.map_err(Error::new)? + "\n")
+}

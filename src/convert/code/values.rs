@@ -1,0 +1,378 @@
+//! Where counters are incremented: in memory, or on their way through registers and the stack.
+//!
+//! Compilers take the address of a function's counters into a register, and keep counters of loops in
+//! registers or on the stack until the loop ends. So it is followed through the blocks what registers and
+//! slots of the stack hold: an address, the value of a counter. Where ways meet, what they agree on is known.
+//! An increment is where 1 is added to the value of a counter, wherever it is at the time.
+
+use std::prelude::v1::*;
+
+use super::counters::Counters;
+use super::graph::{Graph, Increment};
+use super::machine::{Machine, Place, Touch};
+use super::state::Register;
+
+/// What the instructions of a function do, and whether none but additions to memory touch counters.
+#[derive(Clone, Copy)]
+pub struct Touches<'t> {
+    pub all: &'t [(u32, Touch)],
+    pub is_simple: bool,
+}
+
+/// The increments of a function's counters, by instruction.
+pub fn increments<'c, M: Machine<'c>>(
+    graph: &Graph,
+    touches: Touches<'_>,
+    counters: &Counters,
+) -> Vec<Increment> {
+    if touches.is_simple {
+        let simple = touches.all.iter().filter_map(|&(instruction, touch)| match touch {
+            Touch::Adds(Place::At(address), _, 1) => {
+                let counter = counters.at(address)?;
+                Some(Increment { instruction, counter, is_in_place: true })
+            }
+            _ => None,
+        });
+        return simple.collect();
+    }
+    let mut tracking = Tracking::new::<M>(graph, touches.all, counters);
+    tracking.run();
+    tracking.collect()
+}
+
+/// More slots of the stack are not followed.
+const MOST_SLOTS: usize = 64;
+
+/// How often a block may be gone through again. What is known can only become less.
+const ROUNDS: u8 = 12;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Value {
+    #[default]
+    Unknown,
+    /// A constant.
+    Constant(u64),
+    /// A place on the stack, from where it was on entry.
+    Stack(i64),
+    /// The value of counters from this address on, so many bytes of them.
+    Counter(u64, u8),
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct State {
+    registers: [Value; 64],
+    slots: Vec<(i64, Value)>,
+}
+
+impl State {
+    fn entry(stack: Register) -> Self {
+        let mut state = Self { registers: [Value::Unknown; 64], slots: Vec::new() };
+        state.set(stack, Value::Stack(0));
+        state
+    }
+
+    fn get(&self, register: Register) -> Value {
+        self.registers.get(usize::from(register)).copied().unwrap_or_default()
+    }
+
+    fn set(&mut self, register: Register, value: Value) {
+        if let Some(known) = self.registers.get_mut(usize::from(register)) {
+            *known = value;
+        }
+    }
+
+    fn slot(&self, place: i64) -> Value {
+        let slot = self.slots.iter().find(|(known, _)| *known == place);
+        slot.map_or(Value::Unknown, |&(_, value)| value)
+    }
+
+    fn set_slot(&mut self, place: i64, value: Value) {
+        self.slots.retain(|(known, _)| *known != place);
+        if value != Value::Unknown && self.slots.len() < MOST_SLOTS {
+            self.slots.push((place, value));
+        }
+    }
+
+    /// Keeps what is also known in `other`; tells whether that changed anything.
+    fn join(&mut self, other: &Self) -> bool {
+        let mut changed = false;
+        for (known, other) in self.registers.iter_mut().zip(&other.registers) {
+            if *known != Value::Unknown && known != other {
+                *known = Value::Unknown;
+                changed = true;
+            }
+        }
+        let before = self.slots.len();
+        self.slots.retain(|&(place, value)| other.slot(place) == value);
+        changed || before != self.slots.len()
+    }
+
+    /// What a place is: an address, or a slot of the stack.
+    fn place(&self, place: Place) -> Value {
+        match place {
+            Place::At(address) => Value::Constant(address),
+            Place::Behind(register, offset) => match self.get(register) {
+                Value::Constant(address) => Value::Constant(address.wrapping_add_signed(offset)),
+                Value::Stack(place) => Value::Stack(place.wrapping_add(offset)),
+                _ => Value::Unknown,
+            },
+        }
+    }
+
+    /// What memory holds.
+    fn memory(&self, place: Place, size: u8, counters: &Counters) -> Value {
+        match self.place(place) {
+            Value::Constant(address) if counters.at(address).is_some() => {
+                Value::Counter(address, size)
+            }
+            Value::Stack(place) => self.slot(place),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// The counters that an instruction writes to where they are.
+    fn written(&self, touch: Touch, counters: &Counters) -> Option<u64> {
+        let (Touch::Adds(place, ..) | Touch::Stores(place, ..)) = touch else { return None };
+        match self.place(place) {
+            Value::Constant(address) if counters.at(address).is_some() => Some(address),
+            _ => None,
+        }
+    }
+
+    /// Follows an instruction, and tells which counters it increments.
+    fn apply(&mut self, touch: Touch, counters: &Counters) -> Option<(u64, u8)> {
+        match touch {
+            Touch::Adds(place, size, amount) => {
+                let counter = match self.memory(place, size, counters) {
+                    Value::Counter(address, size) => Some((address, size)),
+                    _ => None,
+                };
+                if amount != 1
+                    && let Value::Stack(place) = self.place(place)
+                {
+                    self.set_slot(place, Value::Unknown);
+                }
+                counter.filter(|_| amount == 1)
+            }
+            Touch::Sums(to, place, size) => {
+                let value = self.memory(place, size, counters);
+                self.set(to, value);
+                match value {
+                    Value::Counter(address, size) => Some((address, size)),
+                    _ => None,
+                }
+            }
+            Touch::Loads(to, place, size) => {
+                let value = self.memory(place, size, counters);
+                self.set(to, value);
+                None
+            }
+            Touch::Stores(place, from, size) => {
+                if let Value::Stack(place) = self.place(place) {
+                    let value = if size < 8 { Value::Unknown } else { self.get(from) };
+                    self.set_slot(place, value);
+                }
+                None
+            }
+            Touch::Spoils(place) => {
+                if let Value::Stack(place) = self.place(place) {
+                    self.set_slot(place, Value::Unknown);
+                }
+                None
+            }
+            Touch::Moves(to, from, offset) => {
+                let (value, incremented) = match self.get(from) {
+                    Value::Constant(value) => {
+                        (Value::Constant(value.wrapping_add_signed(offset)), None)
+                    }
+                    Value::Stack(place) => (Value::Stack(place.wrapping_add(offset)), None),
+                    Value::Counter(address, size) if offset == 0 => {
+                        (Value::Counter(address, size), None)
+                    }
+                    Value::Counter(address, size) if offset == 1 => {
+                        (Value::Counter(address, size), Some((address, size)))
+                    }
+                    _ => (Value::Unknown, None),
+                };
+                self.set(to, value);
+                incremented
+            }
+            Touch::Joins(to, from) => {
+                // Vectors of counters grow by one of ones.
+                let counter = match (self.get(to), self.get(from)) {
+                    (Value::Counter(address, size @ 16..), _)
+                    | (_, Value::Counter(address, size @ 16..)) => Some((address, size)),
+                    (Value::Counter(address, size), Value::Constant(1))
+                    | (Value::Constant(1), Value::Counter(address, size)) => Some((address, size)),
+                    _ => None,
+                };
+                let value =
+                    counter.map_or(Value::Unknown, |(address, size)| Value::Counter(address, size));
+                self.set(to, value);
+                counter
+            }
+            Touch::Takes(to, value) => {
+                self.set(to, Value::Constant(value));
+                None
+            }
+            Touch::Sets(register) => {
+                self.set(register, Value::Unknown);
+                None
+            }
+            Touch::Refers(_) => None,
+        }
+    }
+}
+
+/// What happens to counters.
+enum Event {
+    /// Those in so many bytes from an address on are incremented.
+    Increments(u64, u8),
+    /// Those at an address are written.
+    Writes(u64),
+}
+
+struct Tracking<'t> {
+    graph: &'t Graph,
+    touches: &'t [(u32, Touch)],
+    counters: &'t Counters,
+    changed_by_calls: &'static [Register],
+    /// What is known where a block begins, and how often that was gone through.
+    states: Vec<(Option<State>, u8)>,
+    out: Vec<Vec<u32>>,
+    open: Vec<u32>,
+    /// Whether what is known stays.
+    is_late: bool,
+}
+
+impl<'t> Tracking<'t> {
+    fn new<'c, M: Machine<'c>>(
+        graph: &'t Graph,
+        touches: &'t [(u32, Touch)],
+        counters: &'t Counters,
+    ) -> Self {
+        let blocks = graph.blocks.len();
+        let mut out = vec![Vec::new(); blocks];
+        for &(from, to) in &graph.edges {
+            out[from as usize].push(to);
+        }
+        let mut states = vec![(None, 0); blocks];
+        let mut open = Vec::new();
+        for (number, block) in graph.blocks.iter().enumerate() {
+            let _ = block;
+            if number == 0 {
+                states[number].0 = Some(State::entry(M::STACK));
+                open.push(number as u32);
+            }
+        }
+        let changed_by_calls = M::CHANGED_BY_CALLS;
+        Self { graph, touches, counters, changed_by_calls, states, out, open, is_late: false }
+    }
+
+    fn run(&mut self) {
+        self.run_open();
+        // What only exceptions lead to, or jumps through a table that was not found: what all calls and
+        // jumps agree on is known there, and what is known behind it stays.
+        let Some(agreed) = self.agreed() else { return };
+        for block in 0..self.states.len() as u32 {
+            if self.states[block as usize].0.is_none() {
+                self.states[block as usize].0 = Some(agreed.clone());
+                self.is_late = true;
+                self.open.push(block);
+                self.run_open();
+            }
+        }
+    }
+
+    /// What is known behind every block that ends in a call or leads elsewhere.
+    fn agreed(&self) -> Option<State> {
+        let mut agreed: Option<State> = None;
+        for (block, (state, _)) in self.states.iter().enumerate() {
+            let Some(state) = state else { continue };
+            let mut state = state.clone();
+            self.follow(block as u32, &mut state, &mut |_, _| {});
+            match &mut agreed {
+                Some(agreed) => _ = agreed.join(&state),
+                None => agreed = Some(state),
+            }
+        }
+        agreed
+    }
+
+    fn run_open(&mut self) {
+        while let Some(block) = self.open.pop() {
+            let (Some(state), rounds) = &mut self.states[block as usize] else { continue };
+            if *rounds >= ROUNDS {
+                continue;
+            }
+            *rounds += 1;
+            let mut state = state.clone();
+            self.follow(block, &mut state, &mut |_, _| {});
+            for place in 0..self.out[block as usize].len() {
+                let next = self.out[block as usize][place];
+                let known = &mut self.states[next as usize].0;
+                let changed = match known {
+                    Some(_) if self.is_late => false,
+                    Some(known) => known.join(&state),
+                    None => {
+                        *known = Some(state.clone());
+                        true
+                    }
+                };
+                if changed {
+                    self.open.push(next);
+                }
+            }
+        }
+    }
+
+    /// Follows the instructions of a block.
+    fn follow(&self, block: u32, state: &mut State, happens: &mut dyn FnMut(u32, Event)) {
+        let range = &self.graph.blocks[block as usize].instructions;
+        let first = self.touches.partition_point(|&(of, _)| of < range.start);
+        let mut calls = self.graph.calls.iter().skip_while(|&&(of, _)| of < range.start).peekable();
+        for &(instruction, touch) in &self.touches[first..] {
+            if instruction >= range.end {
+                break;
+            }
+            while calls.next_if(|&&(of, _)| of < instruction).is_some() {
+                for &register in self.changed_by_calls {
+                    state.set(register, Value::Unknown);
+                }
+            }
+            if let Some(address) = state.written(touch, self.counters) {
+                happens(instruction, Event::Writes(address));
+            }
+            if let Some((address, size)) = state.apply(touch, self.counters) {
+                happens(instruction, Event::Increments(address, size));
+            }
+        }
+    }
+
+    fn collect(self) -> Vec<Increment> {
+        let mut found = Vec::new();
+        // Of the block at hand.
+        let (mut events, mut written) = (Vec::new(), Vec::new());
+        for (block, (state, rounds)) in self.states.iter().enumerate() {
+            let Some(state) = state.as_ref().filter(|_| *rounds < ROUNDS) else { continue };
+            events.clear();
+            written.clear();
+            self.follow(block as u32, &mut state.clone(), &mut |instruction, event| match event {
+                Event::Increments(address, size) => events.push((instruction, address, size)),
+                Event::Writes(address) => written.push((instruction, address)),
+            });
+            for &(instruction, address, size) in &events {
+                let is_it = |&(when, to): &(u32, u64)| to == address && when >= instruction;
+                let is_in_place = written.iter().any(is_it);
+                for place in (0..u64::from(size.max(8))).step_by(8) {
+                    let counter = self.counters.at(address.wrapping_add(place));
+                    let increment =
+                        counter.map(|counter| Increment { instruction, counter, is_in_place });
+                    found.extend(increment);
+                }
+            }
+        }
+        found.sort_by_key(|found| found.instruction);
+        found
+    }
+}

@@ -1,0 +1,178 @@
+//! The functions of a module whose counts are known: what the dump and the compiler's notes say of them.
+//!
+//! A function of a header is in many objects, with counters in each. Those that the compiler laid out alike,
+//! line by line, are one here, whose counters are added.
+
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use super::flow::{Flow, FlowError};
+use crate::formats::gcno::{self, Notes};
+use crate::profile::{FileId, SymbolId};
+use crate::raw::dump::{FunctionView, Object};
+use crate::raw::gcov::Kind;
+
+/// The notes of an object, in terms of the profile.
+pub struct Known<'n> {
+    /// The notes.
+    pub notes: &'n Notes<'n>,
+    /// The symbol of each function of the notes.
+    pub symbols: Vec<SymbolId>,
+    /// As the notes number them.
+    pub files: Vec<FileId>,
+    /// Places of the functions by ident.
+    functions: HashMap<u32, usize>,
+}
+
+impl<'n> Known<'n> {
+    /// Notes whose functions and files are these.
+    pub fn new(notes: &'n Notes<'n>, symbols: Vec<SymbolId>, files: Vec<FileId>) -> Self {
+        let places = notes.functions.iter().enumerate();
+        let functions = places.map(|(place, function)| (function.ident, place)).collect();
+        Self { notes, symbols, files, functions }
+    }
+
+    /// The function that a view is of, if it was compiled with these notes.
+    fn function(&self, view: &FunctionView<'_>) -> Option<usize> {
+        let place = *self.functions.get(&view.ident())?;
+        let notes = &self.notes.functions[place];
+        let same = notes.cfg_checksum == view.cfg_checksum()
+            && notes.lineno_checksum == view.lineno_checksum();
+        same.then_some(place)
+    }
+}
+
+/// A line of a function: its file and number, and a block that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Line {
+    /// The file.
+    pub file: FileId,
+    /// The line.
+    pub line: u32,
+    /// The block.
+    pub block: u32,
+}
+
+/// A function, and what its counters say.
+pub struct Counted<'n> {
+    /// The notes of one of its objects, and of the function there.
+    pub notes: &'n gcno::Function<'n>,
+    /// See above.
+    pub known: &'n Known<'n>,
+    /// Those that are added here, each in its object.
+    pub views: Vec<(FunctionView<'n>, &'n Object)>,
+    /// The arcs' counters, added.
+    pub counters: Vec<i64>,
+    /// The function.
+    pub symbol: SymbolId,
+    /// The file it is declared in.
+    pub file: FileId,
+    /// Executions, or why there are none.
+    pub flow: Result<Flow, FlowError>,
+    /// The lines of its blocks, sorted.
+    pub lines: Vec<Line>,
+}
+
+impl<'n> Counted<'n> {
+    /// Its assembler name. A star marks names that the user chose and the assembler takes as they are.
+    pub fn name(&self) -> &'n [u8] {
+        self.notes.name.strip_prefix(b"*").unwrap_or(self.notes.name)
+    }
+
+    /// Line of its declaration.
+    pub fn start(&self) -> u32 {
+        self.notes.start_line
+    }
+
+    /// How large it is: a line counts in each block that has it.
+    pub fn size(&self) -> u32 {
+        u32::try_from(self.lines.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether an object has both.
+    pub fn shares_object(&self, other: &Self) -> bool {
+        self.views
+            .iter()
+            .any(|&(_, object)| other.views.iter().any(|&(_, other)| core::ptr::eq(object, other)))
+    }
+
+    /// The arcs of its graph.
+    pub fn arcs(&self) -> &'n [gcno::Arc] {
+        self.known.notes.arcs(self.notes)
+    }
+
+    /// Whether a block has this line.
+    pub fn has(&self, file: FileId, line: u32) -> bool {
+        let place = self.lines.partition_point(|known| (known.file, known.line) < (file, line));
+        self.lines.get(place).is_some_and(|known| (known.file, known.line) == (file, line))
+    }
+
+    /// Finds out what the counters say.
+    pub fn solve(&mut self, runs: i64) {
+        let left = runs.saturating_mul(self.views.len() as i64);
+        self.flow = Flow::solve(self.notes.blocks, self.arcs(), &self.counters, left);
+        let file = |line: &gcno::Line| self.known.files[line.file as usize];
+        let line =
+            |line: &gcno::Line| Line { file: file(line), line: line.line, block: line.block };
+        self.lines = self.known.notes.lines(self.notes).iter().map(line).collect();
+        self.lines.sort_unstable();
+    }
+
+    fn is_like(&self, notes: &gcno::Function<'_>, known: &Known<'_>) -> bool {
+        let line = |of: &Known<'_>, line: &gcno::Line| {
+            (line.block, line.line, of.files[line.file as usize])
+        };
+        self.arcs() == known.notes.arcs(notes)
+            && self
+                .known
+                .notes
+                .lines(self.notes)
+                .iter()
+                .map(|found| line(self.known, found))
+                .eq(known.notes.lines(notes).iter().map(|found| line(known, found)))
+    }
+}
+
+/// The functions of a module that notes know, and the number of those that they do not.
+pub fn counted<'n>(
+    objects: impl Iterator<Item = (&'n Object, &'n Known<'n>, Vec<FunctionView<'n>>)>,
+) -> (Vec<Counted<'n>>, usize) {
+    let mut all: Vec<Counted<'n>> = Vec::new();
+    let mut places = HashMap::<_, Vec<usize>>::new();
+    let mut unknown = 0;
+    for (object, known, views) in objects {
+        for view in views {
+            let Some(place) = known.function(&view) else {
+                unknown += 1;
+                continue;
+            };
+            let notes = &known.notes.functions[place];
+            let symbol = known.symbols[place];
+            let key = (notes.ident, notes.lineno_checksum, notes.cfg_checksum, symbol);
+            let alike = places.entry(key).or_default();
+            let counters = view.counters(Kind::ARCS);
+            let same = alike.iter().copied().find(|&place| {
+                all[place].counters.len() == counters.len() && all[place].is_like(notes, known)
+            });
+            if let Some(place) = same {
+                let sums = all[place].counters.iter_mut().zip(counters);
+                sums.for_each(|(sum, count)| *sum = sum.saturating_add(*count));
+                all[place].views.push((view, object));
+                continue;
+            }
+            alike.push(all.len());
+            all.push(Counted {
+                notes,
+                known,
+                views: [(view, object)].into(),
+                counters: counters.to_vec(),
+                symbol,
+                file: known.files[notes.file as usize],
+                flow: Err(FlowError::Unsolvable),
+                lines: Vec::new(),
+            });
+        }
+    }
+    (all, unknown)
+}

@@ -1,0 +1,387 @@
+//! How often the blocks of machine code were executed, by the counters that they increment.
+//!
+//! What flows into a block flows out of it, in machine code as in the graph that the compiler laid the
+//! counters out on. So from the blocks with increments the counts of others follow, as far as it is known
+//! how control goes.
+//!
+//! All this is linear. In each copy of a function it holds for what the counters counted there; so it holds
+//! for the sums over all copies, which the counters have, too: a block of any copy gets the executions of
+//! its counterparts in all copies together.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A part of a graph.
+#[derive(Debug, Default)]
+pub struct Part {
+    /// Its blocks.
+    pub blocks: Vec<Node>,
+    /// Ways between them: from, to.
+    pub edges: Vec<(u32, u32)>,
+    /// By block: a counter that it increments, by its place in what is known of counters.
+    pub increments: Vec<(u32, u32)>,
+    /// The same, of increments that may be none.
+    pub doubtful: Vec<(u32, u32)>,
+}
+
+/// A block of a part.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Node {
+    /// Control may come from elsewhere than over the edges.
+    pub more_into: bool,
+    /// Control may go elsewhere than over the edges.
+    pub more_out: bool,
+}
+
+/// The executions of each block, where they follow.
+///
+/// Increments that may be none are taken for such if nothing speaks against it: what is known without them, or
+/// that nothing is executed less than never.
+pub fn executions(part: &Part, counters: &[i64]) -> Vec<Option<i64>> {
+    let mut known = solve(part, &part.increments, counters);
+    if part.doubtful.is_empty() {
+        return known;
+    }
+    let is_possible = |counts: &[Option<i64>]| counts.iter().flatten().all(|&count| count >= 0);
+    let mut all: Vec<_> = part.increments.iter().chain(&part.doubtful).copied().collect();
+    all.sort_unstable();
+    let with_all = solve(part, &all, counters);
+    if is_possible(&with_all) || part.doubtful.len() > MOST_DOUBTFUL {
+        return if is_possible(&with_all) { with_all } else { known };
+    }
+    let mut increments = part.increments.clone();
+    for &(block, counter) in &part.doubtful {
+        if known[block as usize].is_some() {
+            continue;
+        }
+        let place = increments.partition_point(|&before| before < (block, counter));
+        increments.insert(place, (block, counter));
+        let with_it = solve(part, &increments, counters);
+        if is_possible(&with_it) {
+            known = with_it;
+        } else {
+            increments.remove(place);
+        }
+    }
+    known
+}
+
+/// More increments that may be none are not tried one by one.
+const MOST_DOUBTFUL: usize = 128;
+
+fn solve(part: &Part, increments: &[(u32, u32)], counters: &[i64]) -> Vec<Option<i64>> {
+    let mut solver = Solver::new(part, increments, counters);
+    solver.start();
+    // A counter in several places tells of the last one only when the others are known.
+    while solver.follow() && solver.share() {}
+    solver.nodes
+}
+
+/// What is known of the blocks that increment a counter.
+#[derive(Clone, Copy, Default)]
+struct Shares {
+    count: i64,
+    known: i64,
+    unknown: u32,
+    /// Exclusive-or of the unknown blocks: the block itself once only one is left.
+    blocks: u32,
+}
+
+/// The graph, in which each block is an edge from where control comes in to where it goes out. So what flows
+/// along an edge is what is looked for, and what flows into a vertex flows out of it, except for the one that
+/// stands for everything outside.
+///
+/// What flows along an edge follows if, of the edges that are not known, it is the only one between two
+/// parts of the graph: a bridge. Along edges that are on a circle anything may flow around it.
+struct Solver<'p> {
+    part: &'p Part,
+    increments: &'p [(u32, u32)],
+    nodes: Vec<Option<i64>>,
+    counters: Vec<Shares>,
+}
+
+/// The vertex for everything outside.
+const OUTSIDE: u32 = 0;
+
+impl<'p> Solver<'p> {
+    fn new(part: &'p Part, increments: &'p [(u32, u32)], counts: &[i64]) -> Self {
+        let shares = |&count: &i64| Shares { count, ..Shares::default() };
+        let mut counters: Vec<Shares> = counts.iter().map(shares).collect();
+        for &(block, counter) in increments {
+            if let Some(shares) = counters.get_mut(counter as usize) {
+                shares.unknown += 1;
+                shares.blocks ^= block;
+            }
+        }
+        Self { part, increments, nodes: vec![None; part.blocks.len()], counters }
+    }
+
+    /// Sets the blocks whose counters nothing else increments.
+    fn start(&mut self) {
+        for of_block in self.increments.chunk_by(|a, b| a.0 == b.0) {
+            let all =
+                of_block.iter().filter_map(|&(_, counter)| self.counters.get(counter as usize));
+            let mut alone =
+                all.filter(|shares| shares.unknown == 1 && shares.blocks == of_block[0].0);
+            // Counters that contradict each other show that code was moved here.
+            if let Some(&Shares { count, .. }) = alone.next()
+                && alone.all(|other| other.count == count)
+            {
+                self.nodes[of_block[0].0 as usize] = Some(count);
+            }
+        }
+        for block in 0..self.part.blocks.len() as u32 {
+            if let Some(count) = self.nodes[block as usize] {
+                self.learn(block, count);
+            }
+        }
+    }
+
+    /// Takes the executions of a block in.
+    fn learn(&mut self, block: u32, count: i64) {
+        let increments = self.increments;
+        let first = increments.partition_point(|&(of, _)| of < block);
+        for &(_, counter) in increments[first..].iter().take_while(|&&(of, _)| of == block) {
+            if let Some(shares) = self.counters.get_mut(counter as usize) {
+                shares.known = shares.known.wrapping_add(count);
+                shares.unknown -= 1;
+                shares.blocks ^= block;
+            }
+        }
+    }
+
+    /// Sets the last block of each counter that all others are known of; tells whether there was any.
+    fn share(&mut self) -> bool {
+        let mut found = false;
+        for place in 0..self.counters.len() {
+            let Shares { count, known, unknown, blocks } = self.counters[place];
+            if unknown == 1 && self.nodes[blocks as usize].is_none() {
+                let rest = count.wrapping_sub(known);
+                self.nodes[blocks as usize] = Some(rest);
+                self.learn(blocks, rest);
+                found = true;
+            }
+        }
+        found
+    }
+
+    /// Sets what follows; tells whether there was anything.
+    fn follow(&mut self) -> bool {
+        let bridges = Bridges::new(self.part, &self.nodes).find();
+        let found: Vec<(u32, i64)> = bridges
+            .into_iter()
+            .filter(|&(block, _)| self.nodes[block as usize].is_none())
+            .collect();
+        for &(block, count) in &found {
+            self.nodes[block as usize] = Some(count);
+            self.learn(block, count);
+        }
+        !found.is_empty()
+    }
+}
+
+/// An edge that is not known, seen from one of its vertices.
+#[derive(Clone, Copy)]
+struct Way {
+    to: u32,
+    /// The edge: blocks come first.
+    edge: u32,
+    /// Whether it leads away.
+    is_out: bool,
+}
+
+/// The search for bridges, depth first.
+struct Bridges<'p> {
+    part: &'p Part,
+    /// The ways from each vertex.
+    ways: Vec<Vec<Way>>,
+    /// By vertex: what is known to flow in, less what is known to flow out.
+    surplus: Vec<i64>,
+    /// By vertex: when it was reached, from 1, and the first one that it and those behind it lead back to.
+    reached: Vec<(u32, u32)>,
+    found: Vec<(u32, i64)>,
+}
+
+impl<'p> Bridges<'p> {
+    fn new(part: &'p Part, nodes: &[Option<i64>]) -> Self {
+        let vertices = 2 * part.blocks.len() + 1;
+        let mut bridges = Self {
+            part,
+            ways: vec![Vec::new(); vertices],
+            surplus: vec![0; vertices],
+            reached: vec![(0, 0); vertices],
+            found: Vec::new(),
+        };
+        for (block, count) in nodes.iter().enumerate() {
+            let block = block as u32;
+            let (from, to) = (bridges.entry(block), bridges.exit(block));
+            match *count {
+                Some(count) => {
+                    let surplus = &mut bridges.surplus;
+                    surplus[from as usize] = surplus[from as usize].wrapping_sub(count);
+                    surplus[to as usize] = surplus[to as usize].wrapping_add(count);
+                }
+                None => bridges.add(from, to, block),
+            }
+        }
+        for (edge, &(from, to)) in part.edges.iter().enumerate() {
+            let (from, to) = (bridges.exit(from), bridges.entry(to));
+            bridges.add(from, to, (part.blocks.len() + edge) as u32);
+        }
+        bridges
+    }
+
+    fn add(&mut self, from: u32, to: u32, edge: u32) {
+        self.ways[from as usize].push(Way { to, edge, is_out: true });
+        self.ways[to as usize].push(Way { to: from, edge, is_out: false });
+    }
+
+    /// The vertex where control comes into a block.
+    fn entry(&self, block: u32) -> u32 {
+        if self.part.blocks[block as usize].more_into { OUTSIDE } else { 2 * block + 1 }
+    }
+
+    /// The vertex where control goes out of it.
+    fn exit(&self, block: u32) -> u32 {
+        if self.part.blocks[block as usize].more_out { OUTSIDE } else { 2 * block + 2 }
+    }
+
+    /// The blocks that are bridges, with what flows through them.
+    fn find(mut self) -> Vec<(u32, i64)> {
+        let mut time = 0;
+        // From outside first, so that nothing behind a bridge is outside.
+        for root in 0..self.ways.len() as u32 {
+            if self.reached[root as usize].0 == 0 {
+                self.search(root, &mut time);
+            }
+        }
+        self.found
+    }
+
+    fn search(&mut self, root: u32, time: &mut u32) {
+        *time += 1;
+        self.reached[root as usize] = (*time, *time);
+        // The vertex, how it was come to, and how many of its ways have been gone.
+        let mut open: Vec<(u32, Option<Way>, usize)> = vec![(root, None, 0)];
+        while let Some((vertex, came, gone)) = open.last_mut() {
+            let (at, came) = (*vertex, *came);
+            if let Some(&way) = self.ways[at as usize].get(*gone) {
+                *gone += 1;
+                if came.is_some_and(|came| came.edge == way.edge) {
+                    continue;
+                }
+                let (when, _) = self.reached[way.to as usize];
+                if when == 0 {
+                    *time += 1;
+                    self.reached[way.to as usize] = (*time, *time);
+                    open.push((way.to, Some(way), 0));
+                } else {
+                    let low = &mut self.reached[at as usize].1;
+                    *low = when.min(*low);
+                }
+                continue;
+            }
+            open.pop();
+            let (Some(&(before, ..)), Some(way)) = (open.last(), came) else { continue };
+            let (when, low) = self.reached[at as usize];
+            if low == when && (way.edge as usize) < self.part.blocks.len() {
+                // What the part behind the bridge has too little comes over it.
+                let surplus = self.surplus[at as usize];
+                let count = if way.is_out { surplus.wrapping_neg() } else { surplus };
+                self.found.push((way.edge, count));
+            }
+            let low_before = &mut self.reached[before as usize].1;
+            *low_before = low.min(*low_before);
+            let surplus = self.surplus[at as usize];
+            let sum = &mut self.surplus[before as usize];
+            *sum = sum.wrapping_add(surplus);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPEN: Node = Node { more_into: true, more_out: false };
+    const INNER: Node = Node { more_into: false, more_out: false };
+    const LAST: Node = Node { more_into: false, more_out: true };
+
+    #[test]
+    fn what_follows_from_counters() {
+        // A branch around a block that increments counter 1, after an entry that increments counter 0.
+        let part = Part {
+            blocks: vec![OPEN, INNER, INNER, LAST],
+            edges: vec![(0, 1), (0, 2), (1, 2), (2, 3)],
+            increments: vec![(0, 0), (1, 1)],
+            doubtful: vec![],
+        };
+        assert_eq!(executions(&part, &[10, 3]), [Some(10), Some(3), Some(10), Some(10)]);
+    }
+
+    #[test]
+    fn a_counter_in_two_places() {
+        let part = Part {
+            blocks: vec![OPEN, INNER, INNER, LAST],
+            edges: vec![(0, 1), (0, 2), (1, 3), (2, 3)],
+            increments: vec![(0, 0), (1, 1), (1, 2), (2, 2)],
+            doubtful: vec![],
+        };
+        assert_eq!(executions(&part, &[10, 3, 10]), [Some(10), Some(3), Some(7), Some(10)]);
+    }
+
+    /// The first execution of a function is noted on a way of its own, which no counter knows.
+    #[test]
+    fn a_way_around() {
+        let part = Part {
+            blocks: vec![OPEN, INNER, INNER, INNER, LAST],
+            edges: vec![(0, 1), (0, 2), (1, 2), (2, 3), (2, 4), (3, 4)],
+            increments: vec![(0, 0), (3, 1)],
+            doubtful: vec![],
+        };
+        let counts = executions(&part, &[10, 3]);
+        assert_eq!(counts, [Some(10), None, Some(10), Some(3), Some(10)]);
+    }
+
+    #[test]
+    fn what_nobody_knows_stays_unknown() {
+        let part = Part {
+            blocks: vec![OPEN, OPEN, LAST],
+            edges: vec![(0, 2), (1, 2)],
+            increments: vec![(0, 0), (2, 1), (2, 2)],
+            doubtful: vec![],
+        };
+        assert_eq!(executions(&part, &[4, 5, 6]), [Some(4), None, None]);
+    }
+
+    /// What seems to be an increment is none where blocks would be executed less than never.
+    #[test]
+    fn doubtful_increments() {
+        let part = |doubtful| Part {
+            blocks: vec![OPEN, INNER, INNER, LAST],
+            edges: vec![(0, 1), (0, 2), (1, 2), (2, 3)],
+            increments: vec![(0, 0)],
+            doubtful,
+        };
+        let all_known = [Some(10), Some(3), Some(10), Some(10)];
+        assert_eq!(executions(&part(vec![(1, 1)]), &[10, 3]), all_known);
+        // Counter 2 has been incremented before by other code, which is not here.
+        let counts = executions(&part(vec![(1, 1), (3, 0)]), &[10, 3]);
+        assert!(counts.iter().flatten().all(|&count| count >= 0), "{counts:?}");
+    }
+
+    /// Nothing is known of a circle but what its counters tell; with one of them all of it is.
+    #[test]
+    fn loops() {
+        let part = |increments| Part {
+            blocks: vec![OPEN, INNER, INNER, LAST],
+            edges: vec![(0, 1), (1, 2), (2, 1), (1, 3)],
+            increments,
+            doubtful: vec![],
+        };
+        let counts = executions(&part(vec![(0, 0)]), &[5, 40]);
+        assert_eq!(counts, [Some(5), None, None, Some(5)]);
+        let counts = executions(&part(vec![(0, 0), (2, 1)]), &[5, 40]);
+        assert_eq!(counts, [Some(5), Some(45), Some(40), Some(5)]);
+    }
+}

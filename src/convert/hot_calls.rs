@@ -1,0 +1,236 @@
+//! Bodies at hot calls, for readers that inline what a profile shows as inlined.
+//!
+//! A compiler with counters inlines a hot call because it sees how often it is executed. With a profile it
+//! inlines early only calls that have a body in it, and GCC does that without its limits of size and growth. So
+//! the functions that hot calls call get bodies there, with their share of what the function executed: in
+//! proportion to how often each call is executed.
+//!
+//! These bodies are estimates. They are for compilers, and no exact profile has them.
+
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use hashbrown::HashMap;
+
+use super::counted::Counted;
+use super::evidence::{Callee, Evidence, Spot};
+use super::picture::{Picture, Piece};
+use super::projection::{Place, Reader};
+use crate::profile::{Body, Factor, Position, Profile, SymbolId};
+
+/// What a reader is given at hot calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HotCalls {
+    /// Nothing.
+    #[default]
+    None,
+    /// Bodies besides those of the functions that are called.
+    Copied,
+    /// Bodies whose counts the functions themselves no longer have: the reader gives back what it
+    /// does not inline.
+    Moved,
+}
+
+// The measures were found with the programs of `cargo bench --bench speedup`; their neighbours save as much.
+
+/// A call is hot from this share of the profile's largest count on, in thousandths.
+const HOT: u64 = 3;
+/// Larger functions get bodies only at their one call.
+const LARGEST: u32 = 250;
+/// Bodies may let a function grow to this many times its size,
+const GROWTH: u32 = 8;
+/// and a smaller function than this to as many times this size.
+const SMALL: u32 = 120;
+/// How deep bodies are nested.
+const DEEPEST: usize = 3;
+
+/// A call of a function that was compiled in the same object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Where.
+    pub place: Place,
+    /// Of which function.
+    pub callee: SymbolId,
+    /// How often.
+    pub count: u64,
+}
+
+/// The calls of a function that are known.
+pub fn calls(
+    function: &Counted<'_>,
+    evidence: &Evidence,
+    picture: &Picture,
+    functions: &[Counted<'_>],
+    addresses: &HashMap<u64, u32>,
+    reader: Reader,
+) -> Vec<Call> {
+    let mut calls = Vec::new();
+    for &(callee, spot) in &evidence.calls {
+        let place = match callee {
+            Callee::Function(place) => Some(place),
+            Callee::Address(address) => addresses.get(&address).copied(),
+        };
+        let Some(callee) = place.map(|place| &functions[place as usize]) else { continue };
+        if callee.symbol == function.symbol || !callee.shares_object(function) {
+            continue;
+        }
+        let Some(count) = executions(picture, spot, reader) else { continue };
+        let chain = picture.chains.get(spot.chain as usize);
+        let start = chain.map_or(function.start(), |chain| chain.start);
+        let discriminator = if reader.discriminators { spot.discriminator } else { 0 };
+        let position = Position { line: spot.line.wrapping_sub(start) & 0xffff, discriminator };
+        let place = picture.place(function.symbol, spot.chain, position, reader.inline);
+        let call = Call { place, callee: callee.symbol, count };
+        if !calls.contains(&call) {
+            calls.push(call);
+        }
+    }
+    calls
+}
+
+/// How often a piece of the source was executed, if it was: without discriminators, any piece of its line.
+fn executions(picture: &Picture, spot: Spot, reader: Reader) -> Option<u64> {
+    let is_it = |piece: &&Piece| match reader.discriminators {
+        true => piece.spot == spot,
+        false => Spot { discriminator: spot.discriminator, ..piece.spot } == spot,
+    };
+    let counts = picture.pieces.iter().filter(is_it).map(|piece| piece.count);
+    counts.min().filter(|&count| count > 0)
+}
+
+/// The calls of all functions.
+#[derive(Debug, Default)]
+pub struct Calls {
+    /// By caller.
+    by_caller: HashMap<SymbolId, Vec<Call>>,
+    sizes: HashMap<SymbolId, u32>,
+    /// How many calls of each function there are.
+    calls_of: HashMap<SymbolId, u32>,
+}
+
+impl Calls {
+    /// Takes in a function: its size and the calls in it.
+    pub fn add(&mut self, function: SymbolId, size: u32, calls: Vec<Call>) {
+        let known = self.sizes.entry(function).or_default();
+        *known = size.max(*known);
+        for call in &calls {
+            *self.calls_of.entry(call.callee).or_default() += 1;
+        }
+        let all = self.by_caller.entry(function).or_default();
+        for call in calls {
+            let is_it =
+                |known: &&mut Call| (&known.place, known.callee) == (&call.place, call.callee);
+            match all.iter_mut().find(is_it) {
+                Some(known) => known.count = known.count.saturating_add(call.count),
+                None => all.push(call),
+            }
+        }
+    }
+
+    /// Puts bodies at hot calls.
+    pub fn insert(&mut self, profile: &mut Profile, how: HotCalls) {
+        if how == HotCalls::None {
+            return;
+        }
+        for calls in self.by_caller.values_mut() {
+            calls.sort_by(|a, b| {
+                (Reverse(a.count), &a.place, a.callee).cmp(&(Reverse(b.count), &b.place, b.callee))
+            });
+        }
+        let mut most = 0;
+        for function in profile.functions.values() {
+            function.body.for_each_record(&mut |record| most = record.count.unwrap_or(0).max(most));
+        }
+        let least = (most / 1000).saturating_mul(HOT).max(1);
+        let mut inserting = Inserting { calls: self, profile, least, moved: HashMap::new() };
+        let mut changed = Vec::new();
+        for &caller in profile.functions.keys() {
+            if self
+                .by_caller
+                .get(&caller)
+                .is_none_or(|calls| calls.first().is_none_or(|call| call.count < least))
+            {
+                continue;
+            }
+            let mut body = profile.functions[&caller].body.clone();
+            inserting.within(&mut body, caller, Factor::ONE, &mut Vec::from([caller]));
+            changed.push((caller, body));
+        }
+        let moved = inserting.moved;
+        for (caller, body) in changed {
+            if let Some(function) = profile.functions.get_mut(&caller) {
+                function.body = body;
+            }
+        }
+        if how == HotCalls::Moved {
+            for (callee, calls) in moved {
+                let Some(function) = profile.functions.get_mut(&callee) else { continue };
+                let denominator = function.head_count.max(1);
+                function
+                    .scale(Factor { numerator: denominator.saturating_sub(calls), denominator });
+            }
+        }
+    }
+}
+
+struct Inserting<'c> {
+    calls: &'c Calls,
+    profile: &'c Profile,
+    least: u64,
+    /// How often bodies at calls were entered, by function.
+    moved: HashMap<SymbolId, u64>,
+}
+
+impl Inserting<'_> {
+    /// Puts bodies into that of a function, which has this share of its counts.
+    fn within(
+        &mut self,
+        body: &mut Body,
+        function: SymbolId,
+        share: Factor,
+        stack: &mut Vec<SymbolId>,
+    ) {
+        if stack.len() > DEEPEST {
+            return;
+        }
+        let Some(calls) = self.calls.by_caller.get(&function) else { return };
+        let size = |of: SymbolId| self.calls.sizes.get(&of).copied().unwrap_or(0);
+        let own = size(function);
+        let mut grown = own;
+        for call in calls {
+            let count = share.apply(call.count);
+            if count < self.least {
+                break;
+            }
+            let callee = call.callee;
+            let Some(called) = self.profile.functions.get(&callee) else { continue };
+            let is_only = self.calls.calls_of.get(&callee) == Some(&1);
+            let larger = grown.saturating_add(size(callee));
+            if stack.contains(&callee)
+                || size(callee) > LARGEST && !is_only
+                || larger > GROWTH * own.max(SMALL)
+                || call.place.function != function
+            {
+                continue;
+            }
+            let Some(at) = body_at(body, &call.place.within) else { continue };
+            grown = larger;
+            let denominator = called.head_count.max(1);
+            let part = Factor { numerator: count.min(denominator), denominator };
+            let mut inner = called.body.clone();
+            inner.scale(part);
+            stack.push(callee);
+            self.within(&mut inner, callee, part, stack);
+            stack.pop();
+            *self.moved.entry(callee).or_default() += part.numerator;
+            at.positions.entry(call.place.position).or_default().inline(callee, inner);
+        }
+    }
+}
+
+fn body_at<'b>(mut body: &'b mut Body, within: &[(Position, SymbolId)]) -> Option<&'b mut Body> {
+    for (call, callee) in within {
+        body = body.positions.get_mut(call)?.inlined.get_mut(callee)?;
+    }
+    Some(body)
+}

@@ -1,0 +1,196 @@
+//! Which block each piece of a line belongs to: by how often it was executed, and then by order.
+//!
+//! Compilers mostly number the blocks of a line in the order in which they lay them out.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::evidence::{Spot, Vote};
+
+/// Votes for one piece of the source.
+pub struct Key {
+    /// The piece.
+    pub spot: Spot,
+    /// What is known of its executions.
+    pub count: Count,
+    /// Whether it has instructions, and not only a mark in the debug information.
+    pub has_instructions: bool,
+}
+
+/// What votes say of the executions of a piece of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// As many as a block has.
+    Exactly(i64),
+    /// These, and those of other instructions.
+    AtLeast(i64),
+    Unknown,
+}
+
+/// What it costs to give a piece of the source a block that was executed as often as the votes do not say.
+const MISMATCH: u32 = 1000;
+/// To give two pieces the same block.
+const SHARED: u32 = 2;
+/// To leave a block without piece.
+const SKIPPED: u32 = 2;
+/// To give one a block that was executed as often as nothing else of its copy.
+const UNLIKE: u32 = 20;
+/// To give a piece the block of another copy.
+const TAKEN: u32 = 3;
+/// To take the block that some instructions tell for that of all.
+const PARTIAL: u32 = 1;
+
+/// The blocks of the pieces of a copy, by their places: so that as many as possible are executed as often as the
+/// votes say, and then so that pieces and blocks are in the same order, each of one.
+pub fn in_order(
+    keys: &[Key],
+    counts: &[i64],
+    hint: Option<i64>,
+    taken: Option<&Vec<bool>>,
+) -> Vec<usize> {
+    let blocks = counts.len();
+    // Other copies have other blocks.
+    let skipped = if taken.is_some() { 0 } else { SKIPPED };
+    let of_others = |block: usize| match taken {
+        Some(taken) if taken[block] => TAKEN,
+        _ => 0,
+    };
+    // By piece and block: the least cost, and the block of the piece before.
+    let mut costs: Vec<Vec<(u32, usize)>> = Vec::with_capacity(keys.len());
+    for key in keys {
+        let before = costs.last();
+        // The least cost among the blocks before, and which one.
+        let mut least: Option<(u32, usize)> = None;
+        let mut of_key = Vec::with_capacity(blocks);
+        for block in 0..blocks {
+            let (come, from) = match before {
+                None => (skipped * block as u32, block),
+                Some(before) => {
+                    let shared = before[block].0.saturating_add(SHARED);
+                    match least {
+                        Some((least, from)) if least <= shared => (least, from),
+                        _ => (shared, block),
+                    }
+                }
+            };
+            if let Some((least, _)) = &mut least {
+                *least = least.saturating_add(skipped);
+            }
+            if let Some(before) = before
+                && least.is_none_or(|(least, _)| before[block].0 < least)
+            {
+                least = Some((before[block].0, block));
+            }
+            let cost = key.mismatch(counts[block], hint) + of_others(block);
+            of_key.push((come.saturating_add(cost), from));
+        }
+        costs.push(of_key);
+    }
+    let mut found = vec![0; keys.len()];
+    let last = |place: usize| {
+        let cost = |&block: &usize| costs[place][block].0 + skipped * (blocks - 1 - block) as u32;
+        (0..blocks).min_by_key(cost).unwrap_or(0)
+    };
+    let mut block = if keys.is_empty() { 0 } else { last(keys.len() - 1) };
+    for place in (0..keys.len()).rev() {
+        found[place] = block;
+        block = costs[place][block].1;
+    }
+    for (key, block) in keys.iter().zip(&mut found) {
+        // What is known holds in any order.
+        if let Count::Exactly(count) = key.count
+            && counts[*block] != count
+        {
+            *block = counts.iter().position(|&other| other == count).unwrap_or(*block);
+        }
+    }
+    found
+}
+
+impl Key {
+    /// `votes` are all for one spot.
+    pub fn new(votes: &[Vote], is_possible: impl Fn(i64) -> bool) -> Self {
+        let mut tally: Vec<(i64, u32)> = Vec::new();
+        let mut others = 0;
+        for vote in votes {
+            let count = vote.count.filter(|&count| is_possible(count));
+            let weight = 4 * vote.instructions + 1 + u32::from(vote.is_sum);
+            match (count, tally.iter_mut().find(|(known, _)| Some(*known) == count)) {
+                (None, _) if vote.is_sum => {}
+                (None, _) => others += weight,
+                (Some(_), Some((_, sum))) => *sum += weight,
+                (Some(count), None) => tally.push((count, weight)),
+            }
+        }
+        let all: u32 = tally.iter().map(|&(_, weight)| weight).sum();
+        let weighty = tally.iter().filter(|&&(_, weight)| 5 * weight >= 2 * all);
+        let most = weighty.max().or(tally.iter().max_by_key(|&&(count, weight)| (weight, count)));
+        let count = match most {
+            Some(&(count, weight)) if weight > others => Count::Exactly(count),
+            Some(&(count, _)) => Count::AtLeast(count),
+            None => Count::Unknown,
+        };
+        let has_instructions = votes.iter().any(|vote| vote.instructions > 0);
+        Self { spot: votes[0].spot, count, has_instructions }
+    }
+
+    /// What it costs to give it a block that was executed so often.
+    fn mismatch(&self, count: i64, hint: Option<i64>) -> u32 {
+        let unlike = if hint.is_some_and(|hint| hint != count) { UNLIKE } else { 0 };
+        match self.count {
+            Count::Exactly(known) if known != count => MISMATCH,
+            Count::Exactly(_) => 0,
+            Count::AtLeast(known) if count < known => MISMATCH / 10,
+            Count::AtLeast(known) if known == count => PARTIAL + unlike,
+            _ => unlike,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Symbols;
+
+    fn key(discriminator: u16, count: Count) -> Key {
+        let file = Symbols::default().file(b"a.c");
+        let spot = Spot { chain: 0, file, line: 1, discriminator };
+        Key { spot, count, has_instructions: true }
+    }
+
+    /// What is known of executions decides first, and the order of the others after that.
+    #[test]
+    fn pieces_get_blocks_that_were_executed_as_often() {
+        let known = |counts: &[i64]| {
+            let exactly = |(place, &count)| key(place as u16, Count::Exactly(count));
+            counts.iter().enumerate().map(exactly).collect::<Vec<Key>>()
+        };
+        // A loop: what is before it, its body, its condition, as gcc numbers their blocks.
+        let blocks = [1, 10, 11];
+        assert_eq!(in_order(&known(&[1, 10, 11]), &blocks, None, None), [0, 1, 2]);
+        assert_eq!(in_order(&known(&[11, 10]), &blocks, None, None), [2, 1]);
+        let some = [key(0, Count::Unknown), key(1, Count::Exactly(10)), key(2, Count::Unknown)];
+        assert_eq!(in_order(&some, &blocks, None, None), [0, 1, 2]);
+        // Of another copy that was executed 11 times.
+        assert_eq!(
+            in_order(&[key(0, Count::Unknown)], &blocks, Some(11), Some(&vec![false; 3])),
+            [2]
+        );
+        assert_eq!(in_order(&[], &blocks, None, None), Vec::<usize>::new());
+    }
+
+    /// Instructions vote for the count of their block; counts that no block has are none.
+    #[test]
+    fn votes() {
+        let spot = key(0, Count::Unknown).spot;
+        let vote = |count, instructions| Vote { spot, count, instructions, is_sum: false };
+        let of = |votes: &[Vote]| Key::new(votes, |count| [1, 10, 11].contains(&count)).count;
+        assert_eq!(of(&[vote(Some(10), 3), vote(Some(1), 1)]), Count::Exactly(10));
+        assert_eq!(of(&[vote(Some(7), 3), vote(Some(1), 1)]), Count::AtLeast(1));
+        assert_eq!(of(&[vote(Some(7), 3)]), Count::Unknown);
+        assert_eq!(of(&[vote(None, 2), vote(Some(11), 9)]), Count::Exactly(11));
+        // Two copies of a condition, of which one is before the loop.
+        let sum = Vote { is_sum: true, ..vote(Some(11), 4) };
+        assert_eq!(of(&[vote(Some(1), 2), vote(Some(10), 2), sum]), Count::Exactly(11));
+    }
+}

@@ -1,0 +1,556 @@
+//! A function's blocks with their counts and positions: what is known of it before anybody reads it.
+//!
+//! The notes say which lines a block has, and the counters how often it was executed. The machine code says in
+//! which inlined copies those lines stand, and with which discriminators, and mostly how often each was
+//! executed ([`super::evidence`]). A piece of the source belongs to the block that has its line and was
+//! executed as often.
+//!
+//! Where sources leave doubt, pieces and blocks are paired in their order, which compilers mostly keep: they
+//! number the blocks of a line in the order in which they lay them out. That is an estimate.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use super::counted::{Counted, Line};
+use super::evidence::{Chain, Evidence, Spot, Vote};
+use super::flow::Flow;
+use super::loops;
+use super::pairing::{Count, Key, in_order};
+use super::starts::{Start, Starts};
+use super::statistics::Lost;
+use crate::formats::gcno;
+use crate::profile::{FileId, Position, SymbolId, Symbols};
+
+/// What is known of a function.
+pub struct Picture {
+    /// Copies inlined early, see [`Evidence::chains`], and those that lines of blocks alone show.
+    pub chains: Vec<Chain>,
+    /// Pieces of the source, and the block of each.
+    pub pieces: Vec<Piece>,
+    /// Lines of another function that is not known to be inlined here.
+    pub elsewhere: Vec<(Elsewhere, u64)>,
+    /// Lines that no known function has.
+    pub lost: Vec<(Line, u64, Lost)>,
+}
+
+impl Picture {
+    /// Gives blocks of 0 in loops without calls a count of 1.
+    pub fn raise_zeros_in_loops(&mut self, function: &Counted<'_>) {
+        if !self.pieces.iter().any(|piece| piece.count == 0) {
+            return;
+        }
+        let in_loops = loops::without_calls(function.notes.blocks, function.arcs());
+        let zeros = self.pieces.iter_mut().filter(|piece| piece.count == 0);
+        zeros.filter(|piece| in_loops[piece.block as usize]).for_each(|piece| piece.count = 1);
+    }
+}
+
+/// A line of another function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The function.
+    pub symbol: SymbolId,
+    /// Lines from its declaration.
+    pub line: u32,
+}
+
+/// A piece of the source in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it stands.
+    pub spot: Spot,
+    /// The block.
+    pub block: u32,
+    /// Executions.
+    pub count: u64,
+    /// How it is known.
+    pub source: Source,
+}
+
+/// How a piece of the source is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Instructions of it were executed as often as the block.
+    Code,
+    /// The debug information names it, but has no instructions of it.
+    Mark,
+    /// It is in the code; which block it belongs to is an estimate.
+    Order,
+    /// The notes alone have it; its discriminator is an estimate.
+    Notes,
+    /// Which copy it stands in is an estimate, too.
+    Guess,
+    /// That it is inlined here is seen by the lines before it.
+    Near,
+    /// The debug information names it, but it has no counters: the compiler removed it before.
+    Removed,
+}
+
+/// Finds out what is known of a function; the evidence is [sorted](Evidence::sorted).
+pub fn picture(
+    function: &Counted<'_>,
+    flow: &Flow,
+    evidence: &Evidence,
+    starts: &Starts,
+    symbols: &Symbols,
+) -> Picture {
+    let (pieces, elsewhere, lost) = (Vec::new(), Vec::new(), Vec::new());
+    let mut chains = evidence.chains.clone();
+    if chains.is_empty() {
+        // Without code, too, the first one stands for the function itself.
+        let (symbol, start, file) = (function.symbol, function.start(), function.file);
+        chains.push(Chain { caller: 0, call: Position::default(), symbol, start, file });
+    }
+    let picture = Picture { chains, pieces, elsewhere, lost };
+    let is_renumbered = is_renumbered(function, starts);
+    let has_code = !evidence.chains.is_empty();
+    let mut painter = Painter {
+        function,
+        flow,
+        starts,
+        symbols,
+        entered: Vec::new(),
+        is_renumbered,
+        has_code,
+        picture,
+    };
+    let mut seen = Vec::new();
+    let mut unseen = Vec::new();
+    for lines in function.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
+        let votes = votes(&evidence.votes, lines[0].file, lines[0].line);
+        let is_count = |count| lines.iter().any(|line| painter.count(line) == count);
+        let of_spots = votes.chunk_by(|a, b| a.spot == b.spot);
+        let keys: Vec<Key> = of_spots.map(|votes| Key::new(votes, is_count)).collect();
+        match keys.is_empty() {
+            true => unseen.push(lines),
+            false => seen.push((lines, keys)),
+        }
+    }
+    let entered = entered(&evidence.chains, &evidence.votes);
+    let hints = hints(&evidence.chains, &seen, &entered);
+    painter.entered =
+        entered.into_iter().zip(&hints).map(|(count, hint)| count.or(*hint)).collect();
+    for (lines, keys) in &seen {
+        painter.line(lines, keys, &hints);
+    }
+    let mut others = Vec::new();
+    for lines in unseen {
+        painter.unseen(lines, &mut others);
+    }
+    painter.near(&others);
+    painter.marks(&evidence.votes);
+    painter.picture
+}
+
+/// Whether a function has #line in it. The notes say then that it ends where it starts, and yet it has lines behind
+/// that.
+fn is_renumbered(function: &Counted<'_>, starts: &Starts) -> bool {
+    let (start, file) = (function.start(), function.file);
+    let is_behind = |line: &&Line| line.file == file && line.line > start;
+    let is_its = |line: &Line| {
+        let last = starts.before(file, line.line).next();
+        last.is_some_and(|last| last.iter().any(|last| last.symbol == function.symbol))
+    };
+    function.notes.end_line == start && function.lines.iter().filter(is_behind).any(is_its)
+}
+
+/// How often each copy was entered, where the debug information names the place.
+fn entered(chains: &[Chain], votes: &[Vote]) -> Vec<Option<i64>> {
+    let mut counts: Vec<Option<i64>> = vec![None; chains.len()];
+    let at_once = votes.iter().filter(|vote| !vote.is_sum && vote.spot.chain != 0);
+    for votes in at_once.collect::<Vec<_>>().chunk_by(|a, b| a.spot == b.spot) {
+        let Spot { chain, file, line, .. } = votes[0].spot;
+        let of = &chains[chain as usize];
+        if (file, line) == (of.file, of.start) {
+            let mut of_blocks = votes.iter().map(|vote| vote.count);
+            counts[chain as usize] = of_blocks.try_fold(0i64, |sum, count| sum.checked_add(count?));
+        }
+    }
+    counts
+}
+
+/// How often each copy was executed, if all that is known of it was as often, or else its call.
+fn hints(
+    chains: &[Chain],
+    seen: &[(&[Line], Vec<Key>)],
+    entered: &[Option<i64>],
+) -> Vec<Option<i64>> {
+    // Of each copy what is known, and whether it is all the same.
+    let mut known: Vec<(Option<i64>, bool)> = vec![(None, true); chains.len()];
+    let mut of_calls = vec![None; chains.len()];
+    for key in seen.iter().flat_map(|(_, keys)| keys) {
+        let Count::Exactly(count) = key.count else { continue };
+        let (first, is_same) = &mut known[key.spot.chain as usize];
+        *is_same &= *first.get_or_insert(count) == count;
+        for (place, chain) in chains.iter().enumerate().skip(1) {
+            let caller = &chains[chain.caller as usize];
+            let line = caller.start.wrapping_add(chain.call.line) & 0xffff;
+            if (chain.caller, line, chain.call.discriminator)
+                == (key.spot.chain, key.spot.line & 0xffff, key.spot.discriminator)
+            {
+                of_calls[place] = Some(count);
+            }
+        }
+    }
+    let mut hints: Vec<Option<i64>> = Vec::with_capacity(chains.len());
+    for (place, (count, is_same)) in known.into_iter().enumerate() {
+        let caller = || hints[chains[place].caller as usize];
+        hints.push(match (place, count, is_same) {
+            (0, ..) | (_, Some(_), false) => None,
+            (_, Some(count), true) => Some(count),
+            (_, None, _) => entered[place].or(of_calls[place]).or_else(caller),
+        });
+    }
+    hints
+}
+
+fn votes(all: &[Vote], file: FileId, line: u32) -> &[Vote] {
+    let first = all.partition_point(|vote| (vote.spot.file, vote.spot.line) < (file, line));
+    let behind = all.partition_point(|vote| (vote.spot.file, vote.spot.line) <= (file, line));
+    &all[first..behind]
+}
+
+struct Painter<'f, 'n> {
+    function: &'f Counted<'n>,
+    flow: &'f Flow,
+    starts: &'f Starts,
+    symbols: &'f Symbols,
+    /// How often each copy was entered, as far as that is known.
+    entered: Vec<Option<i64>>,
+    /// Whether #line in the function changes what its lines are called: then its last line tells nothing.
+    is_renumbered: bool,
+    /// Whether its code and debug information are known.
+    has_code: bool,
+    picture: Picture,
+}
+
+/// Lines of another function that is not known to be inlined here, and where it may start.
+type Other<'l, 's> = (&'l [Line], &'s [Start]);
+
+impl<'f> Painter<'f, '_> {
+    fn count(&self, line: &Line) -> i64 {
+        self.flow.blocks[line.block as usize]
+    }
+
+    fn piece(&mut self, spot: Spot, line: &Line, source: Source) {
+        let count = self.count(line).max(0) as u64;
+        self.picture.pieces.push(Piece { spot, block: line.block, count, source });
+    }
+
+    /// Gives the pieces of a line their blocks, and blocks without pieces estimates.
+    fn line(&mut self, lines: &[Line], keys: &[Key], hints: &[Option<i64>]) {
+        let counts: Vec<i64> = lines.iter().map(|line| self.count(line)).collect();
+        let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
+        let mut is_open = vec![true; lines.len()];
+        let mut blocks = Vec::with_capacity(keys.len());
+        let mut taken = vec![false; lines.len()];
+        let mut copies: Vec<&[Key]> = keys.chunk_by(|a, b| a.spot.chain == b.spot.chain).collect();
+        // What is certain of a copy is not left for the others.
+        let is_certain = |key: &Key| matches!(key.count, Count::Exactly(_));
+        copies.sort_by_key(|keys| !keys.iter().all(is_certain));
+        for keys in copies {
+            let hint = hints[keys[0].spot.chain as usize];
+            let found = in_order(keys, &counts, hint, several.then_some(&taken));
+            for (key, block) in keys.iter().zip(found) {
+                let source = match key.count {
+                    Count::Exactly(_) if key.has_instructions => Source::Code,
+                    Count::Exactly(_) => Source::Mark,
+                    _ if lines.len() == 1 => Source::Code,
+                    _ => Source::Order,
+                };
+                self.piece(key.spot, &lines[block], source);
+                blocks.push((key.spot, block));
+                taken[block] = true;
+                // Blocks that are executed as often as this one may be the same to the compiler.
+                let alike =
+                    is_open.iter_mut().zip(&counts).filter(|(_, count)| **count == counts[block]);
+                alike.for_each(|(open, _)| *open = false);
+            }
+        }
+        self.give_to_silent(keys, lines, &mut is_open);
+        self.fill(keys, &blocks, lines, &is_open);
+    }
+
+    /// Gives blocks whose pieces have left nothing to copies of the function that have left nothing of the line, and
+    /// were entered as often as the block was executed.
+    fn give_to_silent(&mut self, keys: &[Key], lines: &[Line], is_open: &mut [bool]) {
+        if !is_open.contains(&true) {
+            return;
+        }
+        let symbol = |chain: u32| self.picture.chains.get(chain as usize).map(|chain| chain.symbol);
+        let of_keys = symbol(keys[0].spot.chain);
+        let is_silent = |&chain: &u32| {
+            symbol(chain) == of_keys && keys.iter().all(|key| key.spot.chain != chain)
+        };
+        let silent: Vec<u32> = (1..self.picture.chains.len() as u32).filter(is_silent).collect();
+        let mut given = Vec::new();
+        for (line, open) in lines.iter().zip(is_open) {
+            let count = self.count(line);
+            let entered = |chain: &&u32| self.entered[**chain as usize] == Some(count);
+            if *open && silent.iter().any(|chain| entered(&chain)) {
+                *open = false;
+                given.push(*line);
+            }
+        }
+        if !given.is_empty() {
+            self.share(&given, &silent);
+        }
+    }
+
+    /// Blocks whose pieces have left nothing get the discriminators that are between those of others.
+    fn fill(&mut self, keys: &[Key], blocks: &[(Spot, usize)], lines: &[Line], is_open: &[bool]) {
+        let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
+        let chain = keys[0].spot.chain;
+        let own = || blocks.iter().filter(|(spot, _)| spot.chain == chain);
+        let mut last: Option<u16> = None;
+        for (place, line) in lines.iter().enumerate() {
+            let of_block = own().filter(|(_, block)| *block == place);
+            if let Some(greatest) = of_block.map(|(spot, _)| spot.discriminator).max() {
+                last = Some(greatest.max(last.unwrap_or(0)));
+            }
+            if !is_open[place] {
+                continue;
+            }
+            let discriminator = last.map_or(0, |last| last.saturating_add(1));
+            let is_taken = own().any(|(spot, _)| spot.discriminator == discriminator);
+            let spot = Spot { chain, discriminator, ..keys[0].spot };
+            if !is_taken {
+                last = Some(discriminator);
+            }
+            self.piece(spot, line, if several || is_taken { Source::Guess } else { Source::Notes });
+        }
+    }
+
+    /// A line of which the machine code shows nothing.
+    fn unseen<'l>(&mut self, lines: &'l [Line], others: &mut Vec<Other<'l, 'f>>) {
+        let Line { file, line, .. } = lines[0];
+        match self.owner(file, line) {
+            Owner::Chains(chains) => self.share(lines, &chains),
+            Owner::Others(starts) => others.push((lines, starts)),
+            Owner::Nobody => {
+                let count = |line: &Line| (*line, self.count(line).max(0) as u64, Lost::NoFunction);
+                let counts: Vec<_> = lines.iter().map(count).collect();
+                self.picture.lost.extend(counts);
+            }
+        }
+    }
+
+    /// Pieces that the notes do not have: what the compiler removed before it laid the counters out. The debug
+    /// information tells where they stood.
+    fn marks(&mut self, votes: &[Vote]) {
+        for votes in votes.chunk_by(|a, b| a.spot == b.spot) {
+            let spot = votes[0].spot;
+            if self.function.has(spot.file, spot.line) {
+                continue;
+            }
+            let of_blocks = votes.iter().filter(|vote| !vote.is_sum);
+            let sum = of_blocks
+                .map(|vote| vote.count)
+                .try_fold(0i64, |sum, count| sum.checked_add(count?));
+            let Some(count) = sum else { continue };
+            let count = count.max(0) as u64;
+            self.picture.pieces.push(Piece { spot, block: 0, count, source: Source::Removed });
+        }
+    }
+
+    /// Lines of functions that left no trace in the code: each is inlined where the line before it in its block
+    /// stands, or the one behind it.
+    fn near(&mut self, others: &[Other<'_, 'f>]) {
+        if others.is_empty() {
+            return;
+        }
+        let mut known = HashMap::new();
+        for piece in &self.picture.pieces {
+            let at = (piece.block, piece.spot.file, piece.spot.line);
+            known.entry(at).or_insert(piece.spot);
+        }
+        let by_block = self.by_block();
+        for &(lines, starts) in others {
+            let mut most = None;
+            for line in lines {
+                let of_block = by_block.get(&line.block).copied().unwrap_or(&[]);
+                let file = |other: &gcno::Line| self.function.known.files[other.file as usize];
+                let is_it =
+                    |other: &gcno::Line| (file(other), other.line) == (line.file, line.line);
+                let place = of_block.iter().position(is_it).unwrap_or(0);
+                let spot = |other: &gcno::Line| {
+                    let spot = known.get(&(line.block, file(other), other.line)).copied();
+                    spot.filter(|spot: &Spot| !(spot.file, spot.line).eq(&(line.file, line.line)))
+                };
+                let before = of_block[..place].iter().rev().find_map(spot);
+                let behind = || of_block.iter().skip(place + 1).find_map(spot);
+                match before.or_else(behind) {
+                    Some(call) => {
+                        let caller = self.picture.chains.get(call.chain as usize);
+                        let caller = caller.map_or(self.function.symbol, |chain| chain.symbol);
+                        let start = *self.called(starts, caller);
+                        self.inlined_at(line, &start, call);
+                    }
+                    None => most = most.max(Some(self.count(line).max(0) as u64)),
+                }
+            }
+            if let Some(most) = most {
+                let start = self.called(starts, self.function.symbol);
+                let line = lines[0].line - start.line;
+                self.picture.elsewhere.push((Elsewhere { symbol: start.symbol, line }, most));
+            }
+        }
+    }
+
+    /// The lines of each block, in their order.
+    fn by_block(&self) -> HashMap<u32, &'f [gcno::Line]> {
+        let all = self.function.known.notes.lines(self.function.notes);
+        let of_blocks = all.chunk_by(|a, b| a.block == b.block);
+        of_blocks.map(|lines| (lines[0].block, lines)).collect()
+    }
+
+    /// A line of a function that is inlined at a piece of the source.
+    fn inlined_at(&mut self, line: &Line, start: &Start, call: Spot) {
+        let chains = &mut self.picture.chains;
+        let caller_start = chains.get(call.chain as usize).map_or(0, |chain| chain.start);
+        let chain = Chain {
+            caller: call.chain,
+            call: Position {
+                line: call.line.wrapping_sub(caller_start) & 0xffff,
+                discriminator: call.discriminator,
+            },
+            symbol: start.symbol,
+            start: start.line,
+            file: line.file,
+        };
+        let place = chains.iter().position(|other| *other == chain).unwrap_or_else(|| {
+            chains.push(chain);
+            chains.len() - 1
+        });
+        let (file, at, chain) = (line.file, line.line, place as u32);
+        let is_there = |piece: &&Piece| {
+            (piece.spot.chain, piece.spot.file, piece.spot.line) == (chain, file, at)
+        };
+        let discriminator = self.picture.pieces.iter().filter(is_there).count() as u16;
+        self.piece(Spot { chain, file, line: at, discriminator }, line, Source::Near);
+    }
+
+    /// Gives the blocks of a line to the copies of its function: first to those that were entered as often as the
+    /// block was executed.
+    fn share(&mut self, lines: &[Line], chains: &[u32]) {
+        let mut next = vec![0u16; chains.len()];
+        let mut by_count: Vec<(i64, Line)> =
+            lines.iter().map(|line| (self.count(line), *line)).collect();
+        by_count.sort_by_key(|&(count, _)| count);
+        for blocks in by_count.chunk_by(|a, b| a.0 == b.0) {
+            let (places, source) = self.sharers(blocks[0].0, chains);
+            // Several copies may be in one block, as calls in one expression are.
+            let times = match source {
+                Source::Notes => blocks.len().max(places.len()),
+                _ => blocks.len(),
+            };
+            for time in 0..times {
+                let place = places[time * places.len() / times];
+                let line = blocks[time * blocks.len() / times].1;
+                let Line { file, line: at, .. } = line;
+                let spot =
+                    Spot { chain: chains[place], file, line: at, discriminator: next[place] };
+                next[place] = next[place].saturating_add(1);
+                self.piece(spot, &line, source);
+            }
+        }
+    }
+
+    /// The copies that blocks of a line with so many executions may belong to, by their places, and how
+    /// that is known. There is at least one.
+    fn sharers(&self, count: i64, chains: &[u32]) -> (Vec<usize>, Source) {
+        let which = |fits: &dyn Fn(u32) -> bool| -> Vec<usize> {
+            (0..chains.len()).filter(|&place| fits(chains[place])).collect()
+        };
+        if chains.len() == 1 {
+            return (vec![0], Source::Notes);
+        }
+        let entered = |chain: u32| self.entered.get(chain as usize).copied().flatten();
+        let exactly = which(&|chain| entered(chain) == Some(count));
+        if !exactly.is_empty() {
+            return (exactly, Source::Notes);
+        }
+        let has_such = |chain: u32| {
+            let pieces = &self.picture.pieces;
+            pieces
+                .iter()
+                .any(|piece| piece.spot.chain == chain && i64::try_from(piece.count) == Ok(count))
+        };
+        let may_be = |chain: u32| count == 0 || entered(chain) != Some(0);
+        let attempts: [&dyn Fn(u32) -> bool; 3] =
+            [&|chain| may_be(chain) && has_such(chain), &|chain| entered(chain).is_none(), &may_be];
+        let found = attempts.into_iter().map(which).find(|places| !places.is_empty());
+        (found.unwrap_or_else(|| which(&|_| true)), Source::Guess)
+    }
+
+    /// The function that a line belongs to, by where functions start and end.
+    fn owner(&self, file: FileId, line: u32) -> Owner<'f> {
+        let function = self.function;
+        let (end, is_renumbered) = (function.notes.end_line, self.is_renumbered);
+        let is_own = file == function.file && function.start() <= line;
+        for starts in self.starts.before(file, line) {
+            let is_itself = |start: &Start| start.symbol == function.symbol;
+            if is_own && (line <= end || is_renumbered) && starts.iter().any(is_itself) {
+                return Owner::Chains(vec![0]);
+            }
+            let is_open = |start: &&Start| match start.end {
+                Some(end) => line <= end || end == start.line,
+                None => true,
+            };
+            let is_its = |chain: &Chain| {
+                starts.iter().filter(is_open).any(|start| start.symbol == chain.symbol)
+            };
+            let chains = self.picture.chains.iter().enumerate().skip(1);
+            let chains: Vec<u32> =
+                chains.filter(|(_, chain)| is_its(chain)).map(|(place, _)| place as u32).collect();
+            if !chains.is_empty() {
+                return Owner::Chains(chains);
+            }
+            let has_line = |start: &Start| start.end.map_or(start.is_outer, |end| line <= end);
+            if starts.iter().any(has_line) {
+                return Owner::Others(starts);
+            }
+        }
+        // With debug information a file without functions is one that is included in a function.
+        let is_included = self.has_code && !self.starts.knows(file);
+        match is_own || is_renumbered || is_included {
+            true => Owner::Chains(vec![0]),
+            false => Owner::Nobody,
+        }
+    }
+
+    /// Of functions of one line, as instances of a template are, the one that a function calls: whose name has
+    /// most in common with its name.
+    fn called<'s>(&self, starts: &'s [Start], caller: SymbolId) -> &'s Start {
+        if let [only] = starts {
+            return only;
+        }
+        let name = |symbol| self.symbols.name(symbol);
+        let likeness = |start: &&Start| common(name(start.symbol), name(caller));
+        starts.iter().max_by_key(likeness).unwrap_or(&starts[0])
+    }
+}
+
+/// The length of the longest part that two names share.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    let mut longest = 0;
+    // By place in `b`: the length of what ends there, and at the place in `a`.
+    let mut lengths = vec![0usize; b.len() + 1];
+    for &byte in a {
+        for place in (0..b.len()).rev() {
+            lengths[place + 1] = if b[place] == byte { lengths[place] + 1 } else { 0 };
+            longest = longest.max(lengths[place + 1]);
+        }
+    }
+    longest
+}
+
+enum Owner<'s> {
+    /// These copies of it.
+    Chains(Vec<u32>),
+    /// One of these, that is not known to be inlined here.
+    Others(&'s [Start]),
+    Nobody,
+}

@@ -1,0 +1,155 @@
+//! What a reader is given of a picture: one count for each position.
+
+use alloc::vec::Vec;
+
+use super::hot_calls::HotCalls;
+use super::picture::{Picture, Source};
+use crate::profile::{Position, Profile, SymbolId};
+
+/// A position in a function, or in a body inlined there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub function: SymbolId,
+    /// Calls that were inlined, outermost first.
+    pub within: Vec<(Position, SymbolId)>,
+    pub position: Position,
+}
+
+/// Where the counts of functions stand that were inlined before the counters were laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inline {
+    /// With the functions themselves.
+    Flat,
+    /// At the calls, as bodies of their own.
+    #[default]
+    Nested,
+}
+
+/// Which count a position has if several blocks have it that were not executed equally often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OfSeveral {
+    /// The smallest of those that are known for certain. Compilers give it to all these blocks, and then make
+    /// the counts of the function agree, by which counts only grow: what is too small heals, what is
+    /// too large stays.
+    #[default]
+    Least,
+    /// The greatest, as it is in profiles of samples.
+    Greatest,
+}
+
+/// What a reader is given for 0 in functions that were executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Zeros {
+    /// 0.
+    #[default]
+    Kept,
+    /// 1 in loops without calls: GCC 12 ends with an internal error where it vectorises a loop that has a
+    /// block of 0.
+    OnesInLoops,
+    /// 1: GCC 16 takes 0 for unknown, and guesses.
+    Ones,
+}
+
+/// What a reader makes of a profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reader {
+    /// Whether it tells positions of a line apart by discriminators.
+    pub discriminators: bool,
+    /// What it is given where blocks of one position differ.
+    pub of_several: OfSeveral,
+    /// What it is given for 0 in functions that were executed.
+    pub zeros: Zeros,
+    /// Where it looks for what was inlined.
+    pub inline: Inline,
+    /// How it is told to inline functions that hot calls call.
+    pub hot_calls: HotCalls,
+}
+
+impl Reader {
+    /// Who takes everything as it is.
+    pub const EXACT: Self = Self {
+        discriminators: true,
+        of_several: OfSeveral::Greatest,
+        zeros: Zeros::Kept,
+        inline: Inline::Nested,
+        hot_calls: HotCalls::None,
+    };
+}
+
+impl Picture {
+    /// The counts of a function for a reader.
+    pub fn project(&self, function: SymbolId, own_start: u32, reader: Reader) -> Vec<(Place, u64)> {
+        let mut found: Vec<(u32, Position, u64)> = Vec::with_capacity(self.pieces.len());
+        let mut weak = Vec::new();
+        for piece in &self.pieces {
+            let discriminator = if reader.discriminators { piece.spot.discriminator } else { 0 };
+            let start =
+                self.chains.get(piece.spot.chain as usize).map_or(own_start, |chain| chain.start);
+            let line = piece.spot.line.wrapping_sub(start) & 0xffff;
+            let one = (piece.spot.chain, Position { line, discriminator }, piece.count);
+            match piece.source {
+                _ if reader.of_several == OfSeveral::Greatest => found.push(one),
+                Source::Code | Source::Order => found.push(one),
+                _ => weak.push(one),
+            }
+        }
+        found.sort_unstable();
+        weak.retain(|weak| {
+            let place = found.partition_point(|strong| (strong.0, strong.1) < (weak.0, weak.1));
+            found.get(place).is_none_or(|strong| (strong.0, strong.1) != (weak.0, weak.1))
+        });
+        found.append(&mut weak);
+        found.sort_unstable();
+        let mut places: Vec<(Place, u64)> = Vec::new();
+        for one in found.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (chain, position, _) = one[0];
+            let counts = one.iter().map(|&(.., count)| count);
+            let count = match reader.of_several {
+                OfSeveral::Least => counts.min(),
+                OfSeveral::Greatest => counts.max(),
+            };
+            let place = self.place(function, chain, position, reader.inline);
+            places.push((place, count.unwrap_or(0)));
+        }
+        places.sort_by(|(a, _), (b, _)| a.cmp(b));
+        places
+    }
+
+    /// A position of a copy as a place in the profile.
+    pub fn place(
+        &self,
+        function: SymbolId,
+        chain: u32,
+        position: Position,
+        inline: Inline,
+    ) -> Place {
+        if chain == 0 {
+            return Place { function, within: Vec::new(), position };
+        }
+        if inline == Inline::Flat {
+            let function = self.chains[chain as usize].symbol;
+            return Place { function, within: Vec::new(), position };
+        }
+        let mut within = Vec::new();
+        let mut at = chain;
+        while at != 0 {
+            let link = &self.chains[at as usize];
+            within.push((link.call, link.symbol));
+            at = link.caller;
+        }
+        within.reverse();
+        Place { function, within, position }
+    }
+}
+
+/// Lets nothing in executed functions have a count of 0.
+pub fn zeros_as_ones(profile: &mut Profile) {
+    for function in profile.functions.values_mut() {
+        if function.head_count == 0 && function.body.total() == 0 {
+            continue;
+        }
+        function.body.for_each_record_mut(&mut |record| {
+            record.count = record.count.map(|count| count.max(1));
+        });
+    }
+}

@@ -1,0 +1,143 @@
+//! The account of a conversion: what share of the executions is in the profile, what is not and why, and the exit
+//! status that follows.
+
+mod harness;
+
+use harness::{Workshop, have, succeed};
+use serde_json::Value;
+
+/// `often` and `seldom` are inlined before the counters are laid out: nothing but debug information tells whose
+/// the header's lines are.
+const HEADER: &str = "\
+static inline int often(int n)
+{
+    return n ^ 5;
+}
+static inline int seldom(int n)
+{
+    return n + 3;
+}
+";
+
+const PROGRAM: &str = "\
+#include \"inlined.h\"
+int main(int argc, char **argv)
+{
+    volatile int sum = 0;
+    for (int i = 0; i < 1000; i++) {
+        sum += often(i);
+        if (i % 10 == 0)
+            sum += seldom(sum);
+    }
+    return sum == argc;
+}
+";
+
+/// The program's dump in a workshop, with its debug information or without.
+fn counted(has_debug: bool) -> Workshop {
+    let shop = Workshop::new();
+    shop.write("inlined.h", HEADER);
+    shop.write("prog.c", PROGRAM);
+    let object = shop.compile("prog.c", &[]);
+    shop.link(&[&object], "ours", &[]);
+    shop.run("ours", &[]);
+    if !has_debug {
+        succeed(shop.command("strip").args(["-g", "ours", &object]));
+    }
+    shop
+}
+
+fn convert(shop: &Workshop, options: &[&str]) -> (Option<i32>, String) {
+    let output = shop.tool(&[&["convert", "ours.csraw", "-o", "ours.gcov"], options].concat());
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn everything_is_placed_with_debug_information() {
+    let shop = counted(true);
+    let (status, told) = convert(&shop, &["--strict", "--fail-under", "100"]);
+    assert_eq!(status, Some(0), "{told}");
+    assert!(told.contains("placed 100.0 % of"), "{told}");
+    assert!(!told.contains("dropped"), "{told}");
+}
+
+#[test]
+fn losses_are_told_the_heaviest_first() {
+    if !have("strip") {
+        return;
+    }
+    let shop = counted(false);
+    let (status, told) = convert(&shop, &["-v", "--report", "account.json"]);
+    assert_eq!(status, Some(0), "{told}");
+    let lines: Vec<&str> = told.lines().filter(|line| line.contains("no known function")).collect();
+    // Each line of a body once, and `often` before `seldom`.
+    let place =
+        |line: &str| lines.iter().position(|told| told.contains(&format!("inlined.h:{line}: ")));
+    assert!(place("3").unwrap() < place("7").unwrap(), "{told}");
+    assert!(lines[0].contains("1.0 k executions in main lost"), "{told}");
+    let mut once = lines.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), lines.len(), "{told}");
+
+    let account: Value = serde_json::from_slice(&shop.read("account.json")).unwrap();
+    assert_eq!(
+        (&account["format"], &account["version"]),
+        (&"countersink-account".into(), &1.into())
+    );
+    let number = |value: &Value| value.as_u64().unwrap();
+    let losses = account["losses"].as_array().unwrap();
+    let lost: u64 = losses.iter().map(|loss| number(&loss["executions"])).sum();
+    let executions = &account["executions"];
+    assert_eq!(number(&executions["placed"]) + lost, number(&executions["all"]), "{account}");
+    assert_eq!(losses.len(), lines.len());
+    assert_eq!((&losses[0]["function"], number(&losses[0]["executions"])), (&"main".into(), 1000));
+}
+
+#[test]
+fn a_report_in_the_place_of_another_file() {
+    let shop = counted(true);
+    let dump = shop.read("ours.csraw");
+    std::os::unix::fs::symlink("ours.csraw", shop.path("link")).unwrap();
+    for report in ["ours.csraw", "./ours.csraw", "link", "ours.gcov"] {
+        let (status, told) = convert(&shop, &["--report", report]);
+        assert_eq!(status, Some(2), "{report}: {told}");
+        assert!(told.contains("--report needs a file of its own"), "{told}");
+        assert!(shop.read("ours.csraw") == dump, "{report}");
+    }
+}
+
+#[test]
+fn too_little_is_told_by_the_exit_status() {
+    if !have("strip") {
+        return;
+    }
+    let shop = counted(false);
+    for (options, expected) in [
+        (&["--fail-under", "100"][..], 1),
+        (&["--fail-under", "1"], 0),
+        (&["--fail-under", "0"], 0),
+        (&["--strict"], 1),
+        (&["--fail-under", "101"], 2),
+        (&["--fail-under", "much"], 2),
+        (&["--fail-under", "NaN"], 2),
+    ] {
+        let _ = std::fs::remove_file(shop.path("ours.gcov"));
+        let (status, told) = convert(&shop, options);
+        assert_eq!(status, Some(expected), "{options:?}: {told}");
+        // The profile is there, whatever is thought of it.
+        assert_eq!(shop.path("ours.gcov").exists(), expected < 2, "{options:?}");
+    }
+    let (status, told) = convert(&shop, &["--fail-under", "100"]);
+    assert!(status == Some(1) && told.contains("--fail-under asks for 100 %"), "{told}");
+    for options in [&["--strict"][..], &["--fail-under", "1"], &["--report", "account.json"]] {
+        let of_profile = [&["convert", "ours.gcov", "--to", "json", "-o", "x"], options].concat();
+        let of_gcda = [&["convert", "ours.csraw", "--to", "gcda"], options].concat();
+        for arguments in [of_profile, of_gcda] {
+            let output = shop.tool(&arguments);
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+            assert!(told.contains(options[0]), "{told}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Conversions inside the test's own process: of programs that no file holds, and for readers that
+//! no option names.
+#![allow(dead_code, reason = "every test uses some of it")]
+
+use countersink::convert::code::counters::Wanted;
+use countersink::convert::code::listings;
+use countersink::convert::counted::Counted;
+use countersink::convert::listing::Tables;
+use countersink::convert::source::{Sources, Study};
+use countersink::convert::workers::Alone;
+use countersink::convert::{self, Reader, Statistics};
+use countersink::formats::gcno::Notes;
+use countersink::profile::Profile;
+use countersink::raw::dump::Dump;
+
+use crate::harness::Workshop;
+
+/// The machine code of the one module of a dump, which may be damaged.
+struct Code<'c> {
+    program: &'c [u8],
+}
+
+impl Sources for Code<'_> {
+    fn listings<S: Study>(
+        &self,
+        _: usize,
+        functions: &[Counted<'_>],
+        student: &S,
+        take: impl FnMut(&Tables, Vec<S::Finding>),
+    ) -> bool {
+        let wanted = |function: &Counted<'_>| {
+            let (view, object) = &function.views[0];
+            Wanted::of(object, view)
+        };
+        let wanted: Vec<Wanted> = functions.iter().map(wanted).collect();
+        let Ok(file) = object::File::parse(self.program) else { return false };
+        listings(&file, &file, &wanted, &<[u8]>::to_vec, student, take).is_ok()
+    }
+
+    fn function(&self, _: u32) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+/// A dump of one module, and the bytes of its notes.
+pub struct Counts {
+    dump: Dump,
+    notes: Vec<Vec<u8>>,
+}
+
+impl Counts {
+    /// Reads a dump of the folder, and the notes of its objects.
+    pub fn read(shop: &Workshop, dump: &str) -> Self {
+        let dump = Dump::parse(&shop.read(dump)).unwrap();
+        let [module] = &dump.modules[..] else { panic!("{} modules", dump.modules.len()) };
+        let notes = |object: &countersink::raw::dump::Object| {
+            shop.read(std::str::from_utf8(&object.path).unwrap().replace(".gcda", ".gcno"))
+        };
+        let notes = module.objects.iter().map(notes).collect();
+        Self { dump, notes }
+    }
+
+    /// Makes a profile of it, with the help of this program or object.
+    pub fn profile(&self, program: &[u8], reader: Reader) -> (Profile, Statistics) {
+        let notes: Vec<Notes<'_>> =
+            self.notes.iter().map(|bytes| Notes::decode(bytes).unwrap()).collect();
+        let chosen = [(0..notes.len()).map(Some).collect()];
+        convert::profile(&self.dump, &notes, &chosen, &Code { program }, &Alone, reader)
+    }
+}

@@ -1,0 +1,448 @@
+//! What stands at which position: small programs whose executions are counted by hand, or by gcov.
+//!
+//! A line may have many blocks. Readers that look at discriminators get each block at its own one, the others
+//! the smallest count of the line: what gcc takes for hot must be hot. What was inlined before the
+//! counters stands at its calls.
+
+mod harness;
+mod reference;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use countersink::formats::{afdo_v1_v3, afdo_v4};
+use countersink::profile::{Body, Profile};
+use harness::{PROFILE, Workshop, have, say_skipped, succeed};
+use reference::{base, counts, lines_of_gcov, name, starts, starts_of_gcov};
+
+/// Compiles, links and runs a source of the folder.
+fn run(shop: &Workshop, source: &str, flags: &[&str]) {
+    let object = shop.compile(source, flags);
+    shop.link(&[&object], "ours", if source.ends_with(".cc") { &["-lstdc++"] } else { &[] });
+    let _ = std::fs::remove_file(shop.path("ours.csraw"));
+    shop.run("ours", &[]);
+}
+
+/// The exact profile of what ran.
+fn exact(shop: &Workshop) -> Profile {
+    afdo_v4::decode::decode(&shop.tool_output(&["convert", "ours.csraw"])).unwrap().profile
+}
+
+/// The profile for a gcc.
+fn for_gcc(shop: &Workshop, major: &str) -> Profile {
+    let bytes = shop.tool_output(&["convert", "ours.csraw", "--for-gcc", major]);
+    afdo_v1_v3::decode::decode(&bytes).unwrap().profile
+}
+
+/// The body of a function.
+fn body<'p>(profile: &'p Profile, function: &str) -> &'p Body {
+    let mut all = profile.functions.iter();
+    let found = all.find(|(symbol, _)| name(profile, **symbol) == function);
+    &found.unwrap_or_else(|| panic!("no {function}")).1.body
+}
+
+/// The counts of a body's own positions: by line from the declaration, and discriminator.
+fn positions(body: &Body) -> BTreeMap<(u32, u32), u64> {
+    let own = |(at, record): (&countersink::profile::Position, &countersink::profile::Record)| {
+        Some(((at.line, u32::from(at.discriminator)), record.count?))
+    };
+    body.positions.iter().filter_map(own).collect()
+}
+
+/// The bodies at the calls of a function, in the order of their lines.
+fn bodies<'p>(profile: &'p Profile, body: &'p Body, callee: &str) -> Vec<(u32, &'p Body)> {
+    let all = body.positions.iter().flat_map(|(at, record)| {
+        record.inlined.iter().map(move |(symbol, body)| (at.line, symbol, body))
+    });
+    let its = all.filter(|(_, symbol, _)| name(profile, **symbol) == callee);
+    its.map(|(line, _, body)| (line, body)).collect()
+}
+
+/// A loop on one line whose parts are executed 1, 101, 100, 25 and 75 times; and one whose parts are executed
+/// 9, 9, 9 and 8 times, after one jump to its condition.
+const LOOPS: &str = "\
+volatile int sink;
+__attribute__((noipa)) int one(int i) { sink = i; return i; }
+__attribute__((noipa)) int two(int i) { sink = i; return i + 1; }
+__attribute__((noipa)) int three(int i) { sink = i; return i + 2; }
+__attribute__((noipa)) int loops(int n)
+{
+    for (int i = 0; i < n; one(i), i++) if (i % 4 == 3) two(i); else three(i);
+    while (n > 90 && one(n) && two(n) > 93) n--;
+    return n;
+}
+int main(void) { return loops(100) == 0; }
+";
+
+/// Without optimisation each block has code, so the smallest count of all of a line's is that of the line.
+#[test]
+fn the_smallest_count_of_a_line() {
+    let shop = Workshop::new();
+    shop.write("loops.c", LOOPS);
+    run(&shop, "loops.c", &["-O0"]);
+    for major in ["10", "11", "12"] {
+        let profile = for_gcc(&shop, major);
+        let found = positions(body(&profile, "loops"));
+        // The notes do not have the brace that ends the function, but the line table does.
+        let expected =
+            [(0, 1), (2, 1), (3, 1), (4, 1), (5, 1)].map(|(line, count)| ((line, 0), count));
+        assert_eq!(found, expected.into(), "gcc {major}");
+    }
+    // The compiler turns the loops, and all of what is left of the second one is executed 8 or 9 times.
+    run(&shop, "loops.c", &["-O2"]);
+    let found = positions(body(&for_gcc(&shop, "12"), "loops"));
+    assert_eq!((found[&(2, 0)], found[&(3, 0)]), (1, 8));
+}
+
+/// The calls of a function in assembler code: what is called, with line and discriminator.
+fn calls(assembler: &str, function: &str) -> BTreeMap<String, BTreeSet<(u32, u32)>> {
+    let mut calls = BTreeMap::<String, BTreeSet<(u32, u32)>>::new();
+    let start = format!("\n{function}:\n");
+    let (_, code) = assembler.split_once(&start).unwrap();
+    let mut at = (0, 0);
+    for line in code.split("\n\t.cfi_endproc").next().unwrap().lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [".loc", _, line, ..] => {
+                let place = words.iter().position(|word| *word == "discriminator");
+                let discriminator = place.map_or(0, |place| words[place + 1].parse().unwrap());
+                at = (line.parse().unwrap(), discriminator);
+            }
+            ["call", callee] => _ = calls.entry(callee.to_owned()).or_default().insert(at),
+            _ => {}
+        }
+    }
+    calls
+}
+
+/// Blocks of one line stand at the discriminators that the compiler gave them.
+#[test]
+fn blocks_of_a_line_stand_at_their_discriminators() {
+    let shop = Workshop::new();
+    shop.write("loops.c", LOOPS);
+    for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
+        // This writes notes, too, which those of the object have to replace.
+        shop.gcc(&[&PROFILE[..], &[level, "-S", "loops.c"]].concat());
+        run(&shop, "loops.c", &[level]);
+        let assembler = String::from_utf8(shop.read("loops.s")).unwrap();
+        let calls = calls(&assembler, "loops");
+        // Line, called function, executions. Calls of `one` may have been copied into both branches.
+        let expected = [(7, "two", 25), (7, "three", 75), (8, "one", 9), (8, "two", 9)];
+        let readers = [exact(&shop), for_gcc(&shop, "13"), for_gcc(&shop, "15")];
+        for (number, profile) in readers.iter().enumerate() {
+            let found = positions(body(profile, "loops"));
+            for (line, callee, executions) in expected {
+                let of_line: Vec<_> = calls[callee].iter().filter(|at| at.0 == line).collect();
+                let [(_, discriminator)] = of_line[..] else { panic!("{level}: {calls:?}") };
+                assert_eq!(
+                    found.get(&(line - 5, *discriminator)),
+                    Some(&executions),
+                    "{level}, reader {number}: {callee}: {found:?}"
+                );
+            }
+        }
+    }
+}
+
+/// What is inlined early has the executions of each call, however deep.
+#[test]
+fn bodies_stand_at_their_calls() {
+    let shop = Workshop::new();
+    shop.write(
+        "calls.c",
+        "\
+volatile int sink;
+static inline __attribute__((always_inline)) void deep(int n)
+{
+    if (n & 1)
+        sink = n;
+}
+static int small(int n)
+{
+    sink += n;
+    deep(n);
+    return sink;
+}
+__attribute__((noipa)) int twice(int n, int more)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += small(i);
+    if (more)
+        sum += small(more);
+    deep(n);
+    return sum;
+}
+int main(void) { return twice(10, 0) + twice(7, 9) == 3; }
+",
+    );
+    for level in ["-O2", "-O3"] {
+        run(&shop, "calls.c", &[level]);
+        let profile = exact(&shop);
+        let twice = body(&profile, "twice");
+        let of_line = |body: &Body, line: u32| {
+            let own = positions(body).into_iter().filter(|((of, _), _)| *of == line);
+            own.map(|(_, count)| count).collect::<Vec<_>>()
+        };
+        // Line, and executions of the call and of what `deep` stores: 17 calls with 5 and 3 odd numbers, one
+        // with 9; then 10 and 7.
+        let all = bodies(&profile, twice, "small");
+        let lines: Vec<u32> = all.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [4, 6], "{level}");
+        for ((_, small), (calls, odd)) in all.iter().zip([(17, 8), (1, 1)]) {
+            assert_eq!(of_line(small, 2), [calls], "{level}");
+            let [(3, deep)] = bodies(&profile, small, "deep")[..] else { panic!("{level}") };
+            assert_eq!((of_line(deep, 2), of_line(deep, 3)), (vec![calls], vec![odd]), "{level}");
+        }
+        let [(7, deep)] = bodies(&profile, twice, "deep")[..] else { panic!("{level}") };
+        assert_eq!((of_line(deep, 2), of_line(deep, 3)), (vec![2], vec![1]), "{level}");
+        // None of it stands with the functions themselves.
+        let named = |wanted: &str| {
+            profile.functions.iter().find(|(symbol, _)| name(&profile, **symbol) == wanted)
+        };
+        for function in ["small", "deep"] {
+            let own = named(function).map_or(0, |(_, function)| function.body.total());
+            assert_eq!(own, 0, "{level}: {function}");
+        }
+    }
+}
+
+/// A search that finds nothing: the body of its `if` is never executed.
+const SEARCH: &str = "\
+struct text { unsigned long length; unsigned char *data; };
+__attribute__((noipa)) unsigned long dollars(struct text *text)
+{
+    unsigned long i, n;
+    for (n = 0, i = 0; i < text->length; i++) {
+        if (text->data[i] == '$') {
+            n++;
+        }
+    }
+    return n;
+}
+__attribute__((noipa)) int never(int n)
+{
+    return n + 1;
+}
+unsigned char data[2000];
+int main(int argc, char **argv)
+{
+    struct text text = { 20, data };
+    unsigned long n = 0;
+    for (int i = 0; i < 5; i++)
+        n += dollars(&text);
+    return argc > 1 ? never(argc) : n == 1;
+}
+";
+
+/// gcc 16 and 17 take 0 for unknown: what is executed has no 0 in a profile for them. Exact profiles keep it.
+#[test]
+fn zeros_are_told_to_whom_they_tell_something() {
+    let shop = Workshop::new();
+    shop.write("search.c", SEARCH);
+    run(&shop, "search.c", &[]);
+    // Of the line that is never executed, in the function or in a body of it, wherever that stands.
+    let of_line = |profile: &Profile| {
+        let all = counts(profile).into_iter();
+        let own = all.filter(|found| name(profile, found.symbol) == "dollars");
+        let of_line = own.filter(|found| found.position.line == 5).map(|found| found.count);
+        of_line.collect::<BTreeSet<u64>>()
+    };
+    assert_eq!(of_line(&exact(&shop)), [0].into());
+    assert_eq!(positions(body(&exact(&shop), "never")).into_values().max(), Some(0));
+    for major in ["16", "17"] {
+        let profile = for_gcc(&shop, major);
+        for (&symbol, function) in &profile.functions {
+            let total = function.body.total();
+            let mut zeros = 0;
+            function.body.for_each_record(&mut |at| zeros += usize::from(at.count == Some(0)));
+            assert!(total == 0 || zeros == 0, "gcc {major}: {}", name(&profile, symbol));
+        }
+        assert!(of_line(&profile).contains(&1), "gcc {major}");
+        assert_eq!(body(&profile, "never").total(), 0, "gcc {major}");
+    }
+}
+
+/// gcc 12 ends with an internal error in `vect` where a profile has 0 in a loop that it is to vectorise.
+#[test]
+fn a_loop_whose_condition_was_never_true() {
+    let gcc = ["gcc-12", "gcc"].into_iter().find(|gcc| {
+        let version = std::process::Command::new(gcc).arg("-dumpversion").output();
+        version.is_ok_and(|output| output.stdout.starts_with(b"12"))
+    });
+    let Some(gcc) = gcc else { return say_skipped("gcc 12 is not installed") };
+    let shop = Workshop::new();
+    for length in [0, 1, 2, 3, 4, 8, 16, 20, 64, 1000] {
+        shop.write("search.c", SEARCH.replace("{ 20,", &format!("{{ {length},")));
+        run(&shop, "search.c", &[]);
+        shop.tool_output(&["convert", "ours.csraw", "--for-gcc", "12", "-o", "search.afdo"]);
+        for level in ["-O2", "-O3"] {
+            let compile = ["-fauto-profile=search.afdo", "-c", "search.c", "-o", "again.o"];
+            succeed(shop.command(gcc).arg(level).args(compile));
+        }
+    }
+}
+
+/// Code that a generator has put between its own, with `#line`. gcc takes 16 bits of the distance from the
+/// function for the line, whatever the file.
+#[test]
+fn lines_of_another_file_inside_a_function() {
+    if !have("gcov") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.program("grammar.c");
+    for level in ["-O0", "-O2"] {
+        run(&shop, "grammar.c", &[level]);
+        let output = shop.tool(&["convert", "ours.csraw", "-o", "x"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(!told.contains("no known function"), "{level}: {told}");
+        let profile = exact(&shop);
+        let found = positions(body(&profile, "reduce"));
+        let start = function_starts(&shop, "ours", "reduce");
+        shop.link_stock(&["grammar.o"], "stock", &[]);
+        shop.run("stock", &[]);
+        let gcov = lines_of_gcov(&shop, &["grammar.o".into()]);
+        std::fs::remove_file(shop.path("grammar.gcda")).unwrap();
+        let of_actions = gcov.iter().filter(|((file, _), _)| file == "grammar.y");
+        assert_eq!(of_actions.clone().count(), 4, "{level}: {gcov:?}");
+        for ((_, line), _) in of_actions {
+            let offset = line.wrapping_sub(start) & 0xffff;
+            let mut of_line = found.iter().filter(|((found, _), _)| *found == offset);
+            // The `for` has several blocks, of which gcov tells the sum; and lines of both files may be as far
+            // from the function.
+            let alike =
+                gcov.iter().filter(|((_, other), _)| other.wrapping_sub(start) & 0xffff == offset);
+            let is_it = |found: u64| *line == 41 || alike.clone().any(|(_, &count)| found == count);
+            assert!(of_line.any(|(_, &count)| is_it(count)), "{level}: {line}: {found:?}");
+        }
+    }
+}
+
+fn function_starts(shop: &Workshop, program: &str, function: &str) -> u32 {
+    let all = starts(shop, program);
+    let [start] = all[function].iter().copied().collect::<Vec<_>>()[..] else { panic!() };
+    start
+}
+
+/// What a real generator makes. Not in the list of what must be installed.
+#[test]
+fn a_parser_of_bison() {
+    let version = std::process::Command::new("bison").arg("--version").output();
+    if !version.is_ok_and(|output| output.status.success()) || !have("gcov") {
+        return say_skipped("bison is not installed");
+    }
+    let shop = Workshop::new();
+    shop.program("sum.y");
+    succeed(shop.command("bison").args(["-o", "sum.c", "sum.y"]));
+    run(&shop, "sum.c", &[]);
+    let told = shop.tool(&["convert", "ours.csraw", "-o", "x"]).stderr;
+    assert!(!String::from_utf8(told).unwrap().contains("no known function"));
+    let profile = exact(&shop);
+    let start = function_starts(&shop, "ours", "yyparse");
+    shop.link_stock(&["sum.o"], "stock", &[]);
+    shop.run("stock", &[]);
+    let gcov = lines_of_gcov(&shop, &["sum.o".into()]);
+    let parser = counts(&profile).into_iter().filter(|at| name(&profile, at.tree) == "yyparse");
+    let found: BTreeSet<(u32, u64)> = parser.map(|at| (at.position.line, at.count)).collect();
+    // The actions, which are all inside the parser.
+    let text = String::from_utf8(shop.read("sum.y")).unwrap();
+    let is_action = |line: u32| text.lines().nth(line as usize - 1).unwrap().contains("$$ =");
+    let actions = gcov.iter().filter(|((file, line), _)| file == "sum.y" && is_action(*line));
+    assert!(actions.clone().count() >= 4, "{gcov:?}");
+    for ((_, line), &count) in actions {
+        assert!(count > 0);
+        let line = line.wrapping_sub(start) & 0xffff;
+        assert!(found.contains(&(line, count)), "{line}: {count}, {found:?}");
+    }
+}
+
+/// A function of which debug information knows that it was inlined, though it has left no instruction.
+#[test]
+fn inlined_functions_without_code() {
+    if !have("readelf") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.write(
+        "barrier.c",
+        "\
+static inline int keep(int x)
+{
+    int y = x;
+    __asm__(\"\" : \"+r\"(y));
+    return y;
+}
+static inline int pick(int x)
+{
+    int y = x;
+    y = keep(y);
+    return y;
+}
+__attribute__((noipa)) int f(int n)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        s += keep(i);
+    if (n == 3)
+        s += pick(s);
+    return s;
+}
+int main(void) { return f(10) + f(3) == 7; }
+",
+    );
+    for level in ["-O1", "-O2", "-O3"] {
+        run(&shop, "barrier.c", &[level]);
+        let profile = exact(&shop);
+        let f = body(&profile, "f");
+        let most = |body: &Body| positions(body).into_values().max().unwrap_or(0);
+        let [(4, keep)] = bodies(&profile, f, "keep")[..] else { panic!("{level}") };
+        assert_eq!(most(keep), 13, "{level}");
+        let [(6, pick)] = bodies(&profile, f, "pick")[..] else { panic!("{level}") };
+        assert_eq!(most(pick), 1, "{level}");
+        let [(3, keep)] = bodies(&profile, pick, "keep")[..] else { panic!("{level}") };
+        assert_eq!(most(keep), 1, "{level}");
+    }
+}
+
+/// The share of the executions gcov tells that is found, in thousandths: of each line as many as all
+/// positions have that are so far from where their function is declared, but not more than gcov says.
+fn found_of_gcov(shop: &Workshop, profile: &Profile, objects: &[String]) -> u64 {
+    let gcov = lines_of_gcov(shop, objects);
+    let mut starts = starts(shop, "ours");
+    for (function, start) in starts_of_gcov(shop, objects) {
+        starts.entry(function).or_default().insert(start);
+    }
+    let mut ours = BTreeMap::<(String, u32), u64>::new();
+    for found in counts(profile) {
+        let path = profile.symbols.declared_in(found.symbol).unwrap_or_default();
+        let file = base(std::str::from_utf8(path).unwrap());
+        for start in starts.get(&name(profile, found.symbol)).into_iter().flatten() {
+            let line = start + found.position.line;
+            *ours.entry((file.clone(), line)).or_default() += found.count;
+        }
+    }
+    let of_line = |line: &(String, u32)| ours.get(line).copied().unwrap_or(0);
+    let found: u64 = gcov.iter().map(|(line, &count)| count.min(of_line(line))).sum();
+    found * 1000 / gcov.values().sum::<u64>()
+}
+
+/// C++ with containers, algorithms, lambdas, templates, smart pointers and virtual calls.
+#[test]
+fn executions_of_a_cxx_program() {
+    if !have("g++") || !have("gcov") || !have("readelf") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.program("ordinary.cc");
+    // The level that has been reached. What is missing are functions that debug information does not name.
+    for (level, least) in [("-O1", 915), ("-O2", 920), ("-O3", 905)] {
+        run(&shop, "ordinary.cc", &[level]);
+        let profile = exact(&shop);
+        shop.link_stock(&["ordinary.o"], "stock", &["-lstdc++"]);
+        shop.run("stock", &[]);
+        let share = found_of_gcov(&shop, &profile, &["ordinary.o".into()]);
+        std::fs::remove_file(shop.path("ordinary.gcda")).unwrap();
+        println!("{level}: {share}");
+        assert!(share >= least, "{level}: {share}");
+    }
+}
