@@ -3,10 +3,13 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use petgraph::algo::tarjan_scc;
+use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::formats::gcno::Arc;
+
+/// Loops are looked into this deep.
+const DEEPEST: usize = 64;
 
 /// For each block whether it is in such a loop, or in one around such loops that has no calls either.
 pub fn without_calls(blocks: u32, arcs: &[Arc]) -> Vec<bool> {
@@ -15,49 +18,47 @@ pub fn without_calls(blocks: u32, arcs: &[Arc]) -> Vec<bool> {
     for arc in arcs.iter().filter(|arc| arc.is_fake()) {
         calls[arc.source as usize] = true;
     }
-    // Parts of the graph that may have loops in them.
-    let mut open: Vec<Vec<u32>> = vec![(0..blocks).collect()];
-    while let Some(part) = open.pop() {
-        for one in loops(blocks, &part, arcs) {
-            if !one.iter().any(|&block| calls[block as usize]) {
-                one.iter().for_each(|&block| found[block as usize] = true);
-                continue;
-            }
-            // Without the blocks that it is entered by, what is left has the inner loops.
-            let mut is_inside = vec![false; blocks as usize];
-            one.iter().for_each(|&block| is_inside[block as usize] = true);
-            let mut is_entered = vec![false; blocks as usize];
-            for arc in arcs.iter().filter(|arc| !is_inside[arc.source as usize]) {
-                is_entered[arc.destination as usize] = true;
-            }
-            let inner: Vec<u32> =
-                one.iter().copied().filter(|&block| !is_entered[block as usize]).collect();
-            if !inner.is_empty() && inner.len() < one.len() {
-                open.push(inner);
+    // The loop that each block is in, as far as loops are known; blocks in none are not looked at any more.
+    let mut loop_of: Vec<Option<usize>> = vec![Some(0); blocks as usize];
+    for _ in 0..DEEPEST {
+        let loops = inside(&loop_of, arcs);
+        loop_of.fill(None);
+        for (number, one) in loops.iter().enumerate() {
+            let has_calls = one.iter().any(|&block| calls[block as usize]);
+            for &block in one {
+                found[block as usize] |= !has_calls;
+                loop_of[block as usize] = has_calls.then_some(number);
             }
         }
+        // Without the blocks that a loop is entered by, what is left of it has the inner loops.
+        let is_entry =
+            |arc: &&Arc| loop_of[arc.source as usize] != loop_of[arc.destination as usize];
+        let entries: Vec<u32> = arcs.iter().filter(is_entry).map(|arc| arc.destination).collect();
+        if entries.is_empty() {
+            break;
+        }
+        entries.into_iter().for_each(|block| loop_of[block as usize] = None);
     }
     found
 }
 
-/// The outermost loops in a part of the graph.
-fn loops(blocks: u32, part: &[u32], arcs: &[Arc]) -> Vec<Vec<u32>> {
+/// The outermost loops within other loops.
+fn inside(loop_of: &[Option<usize>], arcs: &[Arc]) -> Vec<Vec<u32>> {
     let mut graph = DiGraph::<u32, ()>::new();
-    let mut nodes: Vec<Option<NodeIndex>> = vec![None; blocks as usize];
-    for &block in part {
-        nodes[block as usize] = Some(graph.add_node(block));
-    }
+    let node = |(block, of): (usize, &Option<usize>)| of.map(|_| graph.add_node(block as u32));
+    let nodes: Vec<Option<NodeIndex>> = loop_of.iter().enumerate().map(node).collect();
     for arc in arcs.iter().filter(|arc| !arc.is_fake()) {
-        if let (Some(from), Some(to)) =
-            (nodes[arc.source as usize], nodes[arc.destination as usize])
+        let [from, to] = [arc.source, arc.destination].map(|block| block as usize);
+        if let (Some(source), Some(destination)) = (nodes[from], nodes[to])
+            && loop_of[from] == loop_of[to]
         {
-            graph.add_edge(from, to, ());
+            graph.add_edge(source, destination, ());
         }
     }
     let is_loop =
         |nodes: &Vec<NodeIndex>| nodes.len() > 1 || graph.contains_edge(nodes[0], nodes[0]);
-    let parts = tarjan_scc(&graph).into_iter().filter(is_loop);
-    parts.map(|nodes| nodes.into_iter().map(|node| graph[node]).collect()).collect()
+    let loops = kosaraju_scc(&graph).into_iter().filter(is_loop);
+    loops.map(|nodes| nodes.into_iter().map(|node| graph[node]).collect()).collect()
 }
 
 #[cfg(test)]
@@ -79,6 +80,25 @@ mod tests {
         assert_eq!(graph(&arcs, &[5]), [false, false, false, true, true, false]);
         assert_eq!(graph(&arcs, &[]), [false, false, true, true, true, true]);
         assert_eq!(graph(&arcs, &[4]), [false; 6]);
+    }
+
+    #[test]
+    fn loops_beside_each_other() {
+        // Two loops of the same depth, 3 and 4, in one with a call in its head, 2.
+        let arcs = [(0, 2), (2, 3), (3, 3), (3, 4), (4, 4), (4, 2), (2, 1)];
+        assert_eq!(graph(&arcs, &[2]), [false, false, false, true, true]);
+        assert_eq!(graph(&arcs, &[2, 4]), [false, false, false, true, false]);
+        // Nothing leads into this one.
+        assert_eq!(graph(&[(0, 1), (2, 3), (3, 2)], &[3]), [false; 4]);
+    }
+
+    #[test]
+    fn a_loop_of_very_many_blocks() {
+        let last = 300_000;
+        let mut arcs: Vec<(u32, u32)> = (2..last).map(|block| (block, block + 1)).collect();
+        arcs.extend([(0, 2), (last, 2), (last, 1)]);
+        assert_eq!(graph(&arcs, &[]).iter().filter(|&&found| found).count(), last as usize - 1);
+        assert!(!graph(&arcs, &[last]).contains(&true));
     }
 
     #[test]
