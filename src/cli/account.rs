@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use super::error::{Error, Result};
 use super::output::{self, Content};
-use super::{Outcome, warn};
+use super::percent::percent;
+use super::{Outcome, input, warn};
 use crate::convert::{Loss, Statistics};
 
 /// What is asked of the account.
@@ -19,17 +20,12 @@ pub struct Account {
     /// Write the account here, as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Exit with status 1 if less than so many percent of all executions are in the profile
+    /// Exit with status 1 if the profile holds less than this share of all executions
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_under: Option<f64>,
     /// Exit with status 1 if anything is not in the profile
     #[arg(long)]
     strict: bool,
-}
-
-fn percent(text: &str) -> std::result::Result<f64, &'static str> {
-    let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
-    percent.ok_or("expected a percentage from 0 to 100")
 }
 
 #[derive(Serialize)]
@@ -87,11 +83,7 @@ impl Account {
     /// Refuses to put the account in the place of another file of the conversion, under whatever name.
     pub fn keep<'p>(&self, mut others: impl Iterator<Item = &'p Path>) -> Result<()> {
         let Some(report) = &self.report else { return Ok(()) };
-        let real = |path: &Path| path.canonicalize().ok();
-        let is_it = |other: &Path| {
-            other == report || (real(report).is_some() && real(other) == real(report))
-        };
-        match others.any(is_it) {
+        match others.any(|other| input::is_same(other, report)) {
             true => Err(Error::about(
                 report,
                 "is an input or the output, too; --report needs a file of its own",

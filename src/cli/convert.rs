@@ -52,9 +52,10 @@ since one dump stands for many processes.
 The compilation with the profile needs no -g. The program that ran must stay, or be shown with --binary, \
 which may be given again for each of its shared objects.
 
-The account goes to standard error: the share of executions that the profile holds, and what was dropped. An \
-execution is that of a line in a block of the program. -v names each loss, the heaviest first. The exit status is 0 \
-if anything could be converted, else 2; and 1 if --fail-under or --strict asks for more than the profile holds.
+The account goes to standard error: the share of executions that the profile holds, and what was dropped. Each \
+block counts as one execution of each of its lines. Objects without notes have no lines and do not count: --strict \
+finds them, --fail-under does not. -v names each loss, the heaviest first. The exit status is 0 if anything could be \
+converted, else 2; it is 1 if the profile holds less than --fail-under or --strict ask for.
 
 The schema of --report: {\"format\": \"countersink-account\", \"version\": 1, \"executions\": {\"all\", \"placed\", \
 \"estimated\"}, \"objects\", \"functions\", \"dropped\": [{\"what\", \"number\"}], \"losses\": [{\"file\", \"line\", \
@@ -220,10 +221,11 @@ impl Convert {
     /// Refuses to put a profile in the place of a dump that it is made of, under whatever name: the dump
     /// has more counts, and its program adds to it.
     fn keep_dumps(&self, inputs: &[Input]) -> Result<()> {
-        let Some(output) = &self.output else { return Ok(()) };
-        let Ok(path) = output.canonicalize() else { return Ok(()) };
+        let Some(output) = self.output.as_deref().filter(|path| path.as_os_str() != "-") else {
+            return Ok(());
+        };
         let is_it = |(input, format): (&PathBuf, Format)| {
-            format == Format::Dump && input.canonicalize().is_ok_and(|input| input == path)
+            format == Format::Dump && input::is_same(input, output)
         };
         let formats = inputs.iter().map(|input| input.format);
         if self.inputs.iter().zip(formats).any(is_it) {

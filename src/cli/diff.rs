@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::convert::ConvertSources;
 use super::error::{Error, Result};
 use super::input::Input;
-use super::{Outcome, input, names, output};
+use super::{Outcome, input, names, output, percent};
 use crate::convert::Reader;
 use crate::formats::afdo_v1_v3::rules::{Names, by_line};
 use crate::profile::overlap::{Comparison, Row};
@@ -51,7 +51,7 @@ pub struct Diff {
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
     /// Found nothing if the overlap is at least so many percent
-    #[arg(long, value_name = "PERCENT", value_parser = wanted_percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent::percent)]
     at_least: Option<f64>,
     /// Names as in the source
     #[arg(long)]
@@ -78,11 +78,6 @@ struct RowJson {
     file: Option<String>,
     shares: [Option<f64>; 2],
     overlap: f64,
-}
-
-fn wanted_percent(text: &str) -> std::result::Result<f64, &'static str> {
-    let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
-    percent.ok_or("expected a percentage from 0 to 100")
 }
 
 impl Diff {

@@ -31,9 +31,10 @@ indirect calls and no order of first execution. -ftest-coverage writes the notes
 if threads must not lose counts. -g lets `convert` place indirect calls and lines of inlined functions; \
 the later compilation with the profile does not need it.
 
-Of C++ compiled with -O2 many counts are lost, because gcc inlines small functions before it counts. \
--fno-early-inlining keeps them all, and the instrumented program then runs 2.7 times as long. It is of no \
-use for .gcda files: -fprofile-use reads them only if it compiles with the same flag.
+gcc inlines small functions before it counts, most of all in C++. `convert` finds them in the debug information, \
+and estimates where that leaves doubt. With -fno-early-inlining nothing is an estimate; the instrumented program then \
+executes 1.4 to 2.6 times as many instructions. It is of no use for .gcda files: -fprofile-use reads them only if it \
+compiles with the same flag.
 
 --optimise prints what helps -fauto-profile. For gcc 16 and 17 these are the ten options for loops that \
 gcc itself turns on for -fprofile-use only. gcc 10 to 12 unroll loops although they do not believe how often \

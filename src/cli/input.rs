@@ -126,6 +126,11 @@ pub fn refuse_twice<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<()>
     }
 }
 
+/// Whether two paths lead to one file, under whatever names.
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    a == b || a.canonicalize().is_ok_and(|real| b.canonicalize().is_ok_and(|other| other == real))
+}
+
 /// Reads a file, and its name for messages; `-` is standard input.
 pub fn read(path: &Path) -> Result<(PathBuf, Vec<u8>)> {
     if path.as_os_str() != "-" {

@@ -28,6 +28,7 @@ mod names;
 mod near;
 mod notes;
 mod output;
+mod percent;
 mod profile_format;
 mod progress;
 mod rewrite;
