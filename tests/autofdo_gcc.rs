@@ -25,7 +25,7 @@ fn annotated(compiler: &Compiler, dump: &str) -> Counts {
     let mut counts = Counts::new();
     let (mut function, mut before) = (String::new(), "");
     for line in dump.lines() {
-        let count = if compiler.major >= 16 {
+        let count = if compiler.major() >= 16 {
             // From 16 on counts are scaled, but first they are told.
             if let Some((_, name)) = line.split_once("Annotating BB profile of ") {
                 function = name.rsplit_once('/').map_or(name, |(name, _)| name).to_owned();
@@ -56,7 +56,7 @@ fn compile_with_profile(
     sources: &[String],
     flags: &[&str],
 ) -> (Counts, Vec<(Vec<u64>, String)>) {
-    let major = compiler.major.to_string();
+    let major = compiler.major().to_string();
     shop.tool_output(&["convert", "ours.csraw", "--for-gcc", &major, "-o", "prog.afdo"]);
     let mut counts = Counts::new();
     for source in sources {
@@ -117,7 +117,7 @@ fn compilers_take_the_profile(
     shop.run("ours", &built.arguments());
     let sources = sources(&shop).unwrap();
     for compiler in compilers::all() {
-        let gcc = compiler.major;
+        let gcc = compiler.major();
         let (counts, hottest) = compile_with_profile(&compiler, &shop, &sources, flags);
         let inlined = inlined(&shop);
         // gcc spreads counts over blocks without lines, and where that contradicts itself changes
@@ -164,7 +164,7 @@ fn a_program_with_call_targets() {
     shop.link(&[&object], "ours", &[]);
     shop.run("ours", &["key", "5"]);
     for compiler in compilers::all() {
-        let gcc = compiler.major.to_string();
+        let gcc = compiler.major().to_string();
         shop.tool_output(&["convert", "ours.csraw", "--for-gcc", &gcc, "-o", "prog.afdo"]);
         for _ in 0..5 {
             compiler.compile(&shop, "quickstart.c", &["-O2", "-fauto-profile=prog.afdo"]);
@@ -188,7 +188,7 @@ fn a_cxx_program() {
     shop.link(&objects, "ours", &["-lstdc++"]);
     shop.run("ours", &[]);
     for compiler in compilers::all().iter().filter(|compiler| compiler.has_cxx()) {
-        let gcc = compiler.major;
+        let gcc = compiler.major();
         let (counts, hottest) = compile_with_profile(compiler, &shop, &sources, &["-std=gnu++17"]);
         // In these dumps names are not those of the assembler, and each compiler has a library of its
         // own, in which templates stand on other lines.
@@ -212,7 +212,7 @@ fn rocksdb() {
     let sources = names.map(|name| format!("{}/{name}.cc", sources.display()));
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     for compiler in compilers::all().iter().filter(|compiler| compiler.has_cxx()) {
-        let gcc = compiler.major;
+        let gcc = compiler.major();
         let (counts, _) = compile_with_profile(compiler, &shop, &sources, &flags);
         let profile = decode(&shop.read("prog.afdo")).unwrap().profile;
         let mut known = BTreeSet::new();

@@ -200,6 +200,22 @@ fn for_gcc_chooses_the_version() {
     assert!(errors.contains("./odd-gcc: reads version \"5\""), "{errors}");
 }
 
+/// Each version of gcc numbers the blocks of a line in its own way.
+#[test]
+fn counts_for_another_gcc_than_the_one_that_instrumented() {
+    let shop = ran();
+    let version = String::from_utf8(succeed(shop.command("gcc").arg("-dumpversion"))).unwrap();
+    let own = version.split('.').next().unwrap().trim();
+    let other = if own == "16" { "15" } else { "16" };
+    let complaint = format!("gcc {own} numbered the blocks of lines otherwise than gcc {other}");
+    for (gcc, is_told) in [(own, false), (other, true)] {
+        let output = shop.tool(&["convert", "prog.csraw", "--for-gcc", gcc, "-o", "prog.afdo"]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
+        assert_eq!(errors.contains(&complaint), is_told, "{errors}");
+    }
+}
+
 /// The same dumps, folded by the runtime and by the tool.
 #[test]
 fn merge_does_as_the_runtime() {

@@ -10,7 +10,7 @@ use conversion::Counts;
 use countersink::convert::Reader;
 use countersink::formats::afdo_v4::decode::decode;
 use countersink::profile::Profile;
-use harness::{Workshop, have, say_skipped, succeed};
+use harness::{Workshop, have, succeed};
 use object::{Object as _, ObjectSection as _};
 
 const PROGRAM: &str = "\
@@ -200,9 +200,8 @@ fn stripped_programs() {
 /// Debug information in which programs have in common what they have in common.
 #[test]
 fn programs_after_dwz() {
-    let version = std::process::Command::new("dwz").arg("--version").output();
-    if !version.is_ok_and(|output| output.status.success()) {
-        return say_skipped("dwz is not installed");
+    if !have("dwz") {
+        return;
     }
     for format in ["-gdwarf-4", "-gdwarf-5"] {
         let shop = Workshop::new();

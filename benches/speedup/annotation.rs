@@ -46,10 +46,10 @@ pub fn measure(compilers: &[Compiler], names: &[String]) -> Vec<String> {
                 continue;
             }
             let entry = GROUPS.iter().flat_map(|(_, entries)| *entries).find(|e| e.name == name);
-            eprintln!("{name}, gcc {} ...", compiler.major);
+            eprintln!("{name}, gcc {} ...", compiler.major());
             match of_program(entry.unwrap(), sources, compiler) {
                 Ok(found) => results.extend(found),
-                Err(why) => failures.push(format!("{name}, gcc {}: {why}", compiler.major)),
+                Err(why) => failures.push(format!("{name}, gcc {}: {why}", compiler.major())),
             }
         }
     }
@@ -74,9 +74,9 @@ fn of_program(
         .map(|(stem, path)| {
             let exact = dump(&subject, path, Variant::Use, "profile")?;
             let annotated = dump(&subject, path, Variant::Nested, "afdo")?;
-            let (error, compared) = compare(&exact, &annotated, compiler.major >= 16);
+            let (error, compared) = compare(&exact, &annotated, compiler.major() >= 16);
             let source = format!("{stem}.c ({})", entry.title);
-            Ok(Finding { source, gcc: compiler.major, error, compared })
+            Ok(Finding { source, gcc: compiler.major(), error, compared })
         })
         .collect()
 }
@@ -269,7 +269,7 @@ fn past_empty(graph: &Graph, mut number: u32) -> u32 {
 fn print(results: &[Finding], compilers: &[Compiler]) {
     let mut heads = String::from("| error of annotated blocks |");
     for compiler in compilers {
-        heads += &format!(" gcc {} | compared |", compiler.major);
+        heads += &format!(" gcc {} | compared |", compiler.major());
     }
     println!("\n{heads}\n|{}", "---|".repeat(2 * compilers.len() + 1));
     let mut sources: Vec<&str> = vec![];
@@ -281,7 +281,7 @@ fn print(results: &[Finding], compilers: &[Compiler]) {
     for source in sources {
         let mut row = format!("| {source} |");
         for compiler in compilers {
-            let is_it = |found: &&Finding| found.source == source && found.gcc == compiler.major;
+            let is_it = |found: &&Finding| found.source == source && found.gcc == compiler.major();
             row += &match results.iter().find(is_it) {
                 Some(found) => format!(" {:.1} % | {:.0} % |", found.error, found.compared),
                 None => " - | - |".to_owned(),

@@ -72,7 +72,7 @@ struct Task<'t> {
 impl<'s> Subject<'s> {
     /// In a folder that is new.
     pub fn new(name: &str, program: &'s Program, compiler: &'s Compiler) -> Result<Self, String> {
-        let folder = scratch().join(name).join(format!("gcc-{}", compiler.major));
+        let folder = scratch().join(name).join(format!("gcc-{}", compiler.major()));
         _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         Ok(Self { program, compiler, folder })
@@ -110,7 +110,7 @@ impl<'s> Subject<'s> {
         run.args(&self.program.training).current_dir(&folder).env("COUNTERSINK_FILE", &dump);
         succeed(&mut run)?;
         self.tool(&["convert", "--to", "gcda", &dump])?;
-        let major = self.compiler.major.to_string();
+        let major = self.compiler.major().to_string();
         for &variant in variants {
             let further: &[&str] = match variant {
                 Variant::Plain | Variant::Use => continue,
@@ -147,7 +147,7 @@ impl<'s> Subject<'s> {
             Variant::Auto | Variant::Flat | Variant::Nested => {
                 let profile = self.profile(variant);
                 let mut flags = vec![format!("-fauto-profile={}", profile.display())];
-                let major = self.compiler.major.to_string();
+                let major = self.compiler.major().to_string();
                 flags.extend(match optimise {
                     Some(text) => words(text),
                     None => words(&self.tool(&["flags", "--optimise", &major])?),

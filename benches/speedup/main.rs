@@ -10,8 +10,7 @@
 //! `--annotation` measures instead how far the counts of blocks are from the exact ones, by gcc's dumps.
 //! `--held-out` takes programs that nobody has tuned the conversion to.
 //!
-//! A gcc is `gcc-N` on the path or in another system's folder, named by `COUNTERSINK_BENCH_ROOTS`: see
-//! `compilers`. Needs valgrind, and 1 GB in Cargo's target folder.
+//! A gcc is `gcc-N` on the path or in another system's folder, named by `COUNTERSINK_GCCS`: see `compilers`. Needs valgrind, and 1 GB in Cargo's target folder.
 
 #[path = "../../tests/harness/mod.rs"]
 mod harness;
@@ -101,14 +100,15 @@ fn speedup(options: &Options, compilers: &[Compiler]) -> Vec<String> {
             for entry in wanted(entries, &options.programs) {
                 match figures(options, entry, compiler, &variants) {
                     Ok(figures) => {
-                        let row = Row { group, program: entry.title, gcc: compiler.major, figures };
+                        let row =
+                            Row { group, program: entry.title, gcc: compiler.major(), figures };
                         if !options.only_check {
                             eprintln!("{}", row.summary());
                         }
                         rows.push(row);
                     }
                     Err(why) => {
-                        let failure = format!("{}, gcc {}: {why}", entry.name, compiler.major);
+                        let failure = format!("{}, gcc {}: {why}", entry.name, compiler.major());
                         eprintln!("{failure}");
                         failures.push(failure);
                     }
@@ -141,7 +141,7 @@ fn figures(
     compiler: &Compiler,
     variants: &[Variant],
 ) -> Result<Vec<Figures>, String> {
-    eprintln!("{}, gcc {} ...", entry.name, compiler.major);
+    eprintln!("{}, gcc {} ...", entry.name, compiler.major());
     let program = (entry.program)();
     let subject = Subject::new(entry.name, &program, compiler)?;
     subject.train(variants)?;
