@@ -1,9 +1,8 @@
 //! How a compiler would read a profile: what it needs of one source file, and no more.
 //!
-//! `cargo run --example embed PROFILE SOURCE [FUNCTION]` prints the functions that a source file
-//! declares, or the counts of one, as they stand in a version 4 profile. Nothing is decoded but the
-//! directory of the file and what is printed. Where a program may map files into memory, the bytes
-//! need not even be read.
+//! `cargo run --example embed PROFILE SOURCE [FUNCTION]` prints the functions that a source file declares, or
+//! the counts of one of them, as they stand in a version 4 profile. It decodes only the directory of the file
+//! and what it prints. Where a program may map files into memory, it need not even read the other bytes.
 
 use std::error::Error;
 

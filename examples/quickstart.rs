@@ -1,9 +1,9 @@
-//! The whole way of a profile, in a temporary folder: builds `quickstart.c` with the runtime, runs
-//! it several times with merging and a fork, converts the dump to AutoFDO version 4, lets gcc
-//! optimise with the profile, and measures what that brought.
+//! The whole way of a profile, in a temporary folder: builds `quickstart.c` with the runtime, runs it several
+//! times with merging and a fork, converts the dump to AutoFDO version 4, lets gcc optimise with the profile,
+//! and measures the gain.
 //!
-//! `cargo run --release --example quickstart`. Needs gcc, or another name for it in `CC`. The lines
-//! after `$` are what a user types, where the tool is called as a function instead.
+//! `cargo run --release --example quickstart`. Needs gcc, or another name for it in `CC`. The lines after `$`
+//! show what a user would type; here they call the tool as a function.
 
 use std::error::Error;
 use std::path::Path;
@@ -16,7 +16,7 @@ use countersink::cli::Cli;
 
 const SOURCE: &str = include_str!("quickstart.c");
 
-/// Each program is measured this often; odd, for the median.
+/// Each program is measured this many times; odd, for the median.
 const REPETITIONS: usize = 11;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -68,7 +68,7 @@ fn session(compiler: &str, folder: &Path) -> Result<()> {
     title("Optimise with the profile");
     shell(&format!("{compiler} -O2 quickstart.c -o plain"))?;
     tool("convert quickstart.csraw --to gcda")?;
-    // Compiled alone, for gcc looks for a .gcda named after the object.
+    // Compiled alone, as gcc looks for a .gcda named after the object.
     shell(&format!("{compiler} -O2 -fprofile-use -c quickstart.c -o quickstart.o"))?;
     shell(&format!("{compiler} quickstart.o -o gcda"))?;
     let mut programs = vec!["plain", "gcda"];
@@ -138,8 +138,8 @@ fn sizes(files: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Runs the programs in turn, so that what else the machine does falls on all alike, and prints
-/// their median times beside the first one's.
+/// Runs the programs in turn, so that other work of the machine disturbs all alike, and prints their median
+/// times beside the first one's.
 fn speed_up(programs: &[&str], arguments: &[&str]) -> Result<()> {
     title(&format!("Speed-up: {}, median of {REPETITIONS}", arguments.join(" ")));
     let mut times = vec![Vec::with_capacity(REPETITIONS); programs.len()];

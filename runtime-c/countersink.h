@@ -6,17 +6,17 @@
  * file, or processes made by other means than fork() and the calls that gcc
  * rewrites (execl, execlp, execle, execv, execvp, execve).
  *
- * Functions that return int return 0, or the negative of an errno value; errno
- * itself is never changed, and nothing is ever allocated with malloc. All of
- * them may be called from any thread. "Images" are the executable and the shared
- * objects that were linked with the archive; a call reaches all images that the
- * dynamic linker lets see each other: the executable and the libraries it was
- * linked with, and the plugins it opens if it was linked with the flags that
- * `countersink flags`, pkg-config or CMake give.
+ * Functions that return int return 0, or the negative of an errno value. They
+ * never change errno itself and never allocate with malloc. Any thread may call
+ * any of them. "Images" are the executable and the shared objects that were
+ * linked with the archive. A call reaches all images that the dynamic linker
+ * lets see each other: the executable, the libraries it was linked with, and
+ * the plugins it opens if it was linked with the flags that `countersink flags`,
+ * pkg-config or CMake give.
  *
- * One flush, reset or fork runs at a time. A call that finds another thread at
- * it waits, for at most about a minute (then -EBUSY). Signals wait meanwhile in
- * its thread; a call from the handler of a fault in one of these calls returns
+ * One flush, reset or fork runs at a time. A call waits for another thread's,
+ * for at most about a minute (then -EBUSY). Signals wait meanwhile in its
+ * thread. A call from the handler of a fault in one of these calls returns
  * -EBUSY at once. In a child of vfork(), and in one made by other means than
  * fork() without the calls below, the counts are the parent's: all calls return
  * -ECHILD there, and the end of such a child writes nothing. */
@@ -29,17 +29,17 @@
 extern "C" {
 #endif
 
-/* Writes what was counted since the last flush into the file, where it is added
- * to what is there, and goes on counting. The file is replaced in one step. If
- * that fails the old file stays as it is, the counts stay in memory for the next
- * attempt, and one line on standard error says why. Async-signal-safe.
+/* Adds what was counted since the last flush to the file, and goes on counting.
+ * The file is replaced in one step. If that fails, the old file stays as it is,
+ * the counts stay in memory for the next attempt, and one line on standard error
+ * says why. Async-signal-safe.
  *
- * Errors: -EBUSY see above or another process holds the file for half a minute,
- * -ENOMEM no memory to remember what was written, else what the system said:
- * -ENOSPC, -EACCES, -EROFS, -EISDIR, -ENAMETOOLONG, ... After __gcov_dump, and
- * until __gcov_reset, nothing is written and 0 returned. With live counters the
- * counts are in a file already, and will be added from there; a flush is then only
- * what countersink_reset goes back to, and countersink_set_file takes all of them
+ * Errors: -EBUSY (see above, or another process holds the file for half a
+ * minute), -ENOMEM (no memory to remember what was written), else the system's:
+ * -ENOSPC, -EACCES, -EROFS, -EISDIR, -ENAMETOOLONG, ... Between __gcov_dump and
+ * __gcov_reset nothing is written and 0 returned. With live counters the counts
+ * are in a file already and will be added from there. A flush then only marks
+ * what countersink_reset goes back to, and countersink_set_file takes all counts
  * along. */
 int countersink_flush(void);
 
@@ -48,44 +48,45 @@ int countersink_flush(void);
 int countersink_reset(void);
 
 /* Chooses the file for all later writing, as the environment variable
- * COUNTERSINK_FILE does for the whole run. The pattern is copied. In it stand %e
- * for the program's name, %p for the process id, %h for the machine's name, %m
- * for the signature of the image and %% for %; any other % stays. A relative path is taken from the
- * directory in which the program started. NULL or "" choose the file that the
- * program was linked with (`countersink flags --file`), else "%e.csraw", and
- * "/dev/null" keeps nothing. Missing directories are made when the file is
- * written. Async-signal-safe.
+ * COUNTERSINK_FILE does for the whole run. The pattern is copied. In it %e
+ * stands for the program's name, %p for the process id, %h for the machine's
+ * name, %m for the signature of the image and %% for %; any other % stays. A
+ * relative path starts from the directory in which the program started. NULL or
+ * "" choose the file that the program was linked with (`countersink flags
+ * --file`), else "%e.csraw", and "/dev/null" keeps nothing. Missing directories
+ * are made when the file is written. Async-signal-safe.
  *
  * Errors, after which the file is what it was: -ENAMETOOLONG, -EBUSY. */
 int countersink_set_file(const char *pattern);
 
-/* Version of the runtime, such as "0.1.0". A static string. Declared weak, its
+/* Version of the runtime, such as "0.1.0". A static string. If declared weak, its
  * address is NULL where the archive was not linked. */
 const char *countersink_version(void);
 
-/* For processes made by clone() or a raw system call (every fork() is known by
- * itself): call countersink_before_fork before it, and after it countersink_after_fork_parent
- * in the parent, also if it failed, or countersink_after_fork_child in the child.
+/* For processes made by clone() or a raw system call (the runtime sees every
+ * fork() by itself). Call countersink_before_fork before it. Afterwards call
+ * countersink_after_fork_parent in the parent, also if it failed, and
+ * countersink_after_fork_child in the child.
  *
  * Between them no flush runs in any thread, so that none is half done in the
- * child. The child's counts start at zero: what was counted before the fork is
- * the parent's to write. If a signal handler that interrupted a flush forks,
- * nothing is held, and the child must not return from the handler.
+ * child. The child's counts start at zero: the parent writes what was counted
+ * before the fork. If a signal handler that interrupted a flush forks, nothing
+ * is held, and the child must not return from the handler.
  *
- * Calling them around a fork() does no harm. Not for vfork,
- * whose child shares the parent's counts. Async-signal-safe. */
+ * Calling them around a fork() does no harm. Do not call them around vfork: its
+ * child shares the parent's counts. Async-signal-safe. */
 void countersink_before_fork(void);
 void countersink_after_fork_parent(void);
 void countersink_after_fork_child(void);
 
 /* For an exec that gcc did not rewrite, such as fexecve, execvpe, a raw system
- * call or one in a library: call countersink_before_exec before it, which writes
- * what was counted, as nothing runs afterwards; and countersink_exec_failed if
- * the exec returns. Counting then goes on, nothing is lost or counted twice.
+ * call or one in a library. Call countersink_before_exec before it: it writes
+ * what was counted, as nothing runs afterwards. Call countersink_exec_failed if
+ * the exec returns: counting then goes on, nothing is lost or counted twice.
  *
- * In a child of vfork before_exec writes nothing and returns 0: the counts are
- * the parent's, who goes on. The same holds in a child that was made without
- * the calls above. Async-signal-safe. Errors as for countersink_flush. */
+ * In a child of vfork before_exec writes nothing and returns 0: the counts
+ * belong to the parent, which goes on. The same holds in a child that was made
+ * without the calls above. Async-signal-safe. Errors as for countersink_flush. */
 int countersink_before_exec(void);
 void countersink_exec_failed(void);
 
@@ -94,34 +95,34 @@ void countersink_exec_failed(void);
  * and none of the others above. It calls nothing but the program's own sink.
  *
  * A dump holds what was counted since the start or the last countersink_reset.
- * Where objects have thread-local variables, as those compiled with
- * -fprofile-generate do and those with -fprofile-arcs do not, the program must
- * have set up its thread pointer before its first indirect call. */
+ * Objects compiled with -fprofile-generate have thread-local variables, those
+ * compiled with -fprofile-arcs have none. With the former the program must set
+ * up its thread pointer before its first indirect call. */
 
-/* Takes the next bytes of a dump. The return value 0 goes on, any other ends the
- * dump and is what the caller gets. */
+/* Takes the next bytes of a dump. 0 goes on; any other value ends the dump, and
+ * the caller gets it. */
 typedef int countersink_sink(void *context, const void *bytes, size_t length);
 
 /* Writes a dump through a sink, in pieces of at most 256 bytes. Uses at most 512
  * bytes of stack, the sink's own not counted. Interrupts may go on counting.
  * Returns 0, what the sink returned, or -16 (-EBUSY on Linux) while another dump
- * is being written, as in an interrupt on top of it. */
+ * is being written, as in an interrupt during that dump. */
 int countersink_write(countersink_sink *sink, void *context);
 
-/* The same as lines of text, each with a checksum and in one call of the sink,
- * for a serial line or a log that others write to, too. The tool finds it there:
- * countersink extract LOG. */
+/* The same as lines of text, for a serial line or a log that others write to,
+ * too. Each line has a checksum and is one call of the sink. The tool finds them
+ * there: countersink extract LOG. */
 int countersink_write_text(countersink_sink *sink, void *context);
 
-/* How many bytes these two would write now. Between here and there indirect calls
- * and the like may meet values that are new. */
+/* How many bytes these two would write now. Until they do, indirect calls and the
+ * like may meet new values. */
 size_t countersink_size(void);
 size_t countersink_text_size(void);
 
 /* Registers objects compiled with -fprofile-info-section=NAME, which have no
- * constructors: the bounds of the section, __start_NAME and __stop_NAME from the
- * linker if NAME is a C identifier, or symbols of a linker script. What is
- * registered already stays so. */
+ * constructors. Takes the bounds of the section: __start_NAME and __stop_NAME
+ * from the linker if NAME is a C identifier, else symbols of a linker script.
+ * An object that is registered already is skipped. */
 void countersink_register(const void *const *begin, const void *const *end);
 
 #ifdef __cplusplus

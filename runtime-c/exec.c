@@ -2,7 +2,7 @@
  *
  * In C because stable Rust cannot define a variadic function. Each collects its
  * arguments on the stack, as async-signal-safe code must, and goes on to the
- * call that takes an array; what happens to the counts is decided there. */
+ * call that takes an array. That call decides what happens to the counts. */
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -57,7 +57,7 @@ WRAPPER(__gcov_execl, EXECL)
 WRAPPER(__gcov_execlp, EXECLP)
 WRAPPER(__gcov_execle, EXECLE)
 
-/* The same calls where gcc does not know them, see wrap.c. */
+/* The same calls where gcc does not rewrite them, see wrap.c. */
 #define ALIAS(name, of)                                         \
     HIDDEN int name(const char *path, char *first, ...)         \
         __attribute__((alias(of)));

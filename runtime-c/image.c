@@ -1,11 +1,11 @@
-/* Where the image that this archive was linked into starts and ends, and the file
- * that it was linked with.
+/* The start and end of the image that this archive was linked into, and the
+ * pattern that it was linked with.
  *
  * In C because stable Rust cannot refer to a symbol weakly. The linker defines
- * the first two at the ELF header, if that is part of what is loaded, and behind
- * the data; a linker script may prevent both. The file comes of `countersink
- * flags --file`. Its symbol is exported, so that where the program has one its
- * libraries find the program's. */
+ * the first two symbols: at the ELF header, if that is loaded, and behind the
+ * data. A linker script may prevent both. The pattern comes from `countersink
+ * flags --file`. Its symbol is exported, so that libraries use the program's
+ * pattern if the program has one. */
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 extern const char _end[] __attribute__((weak, visibility("hidden")));
 extern const char countersink_file[] __attribute__((weak, visibility("default")));

@@ -1,13 +1,13 @@
-/* The thread-local pair through which a call and its callee meet, and the
- * profiler that looks at it.
+/* The thread-local pair that connects a call with its callee, and the profiler
+ * that looks at it.
  *
- * In C because stable Rust without std has no thread-local variables, and this
- * one is named by every instrumented object. A call site stores the address it
- * is about to call and its own counters; an instrumented function that finds
- * the pair set calls the profiler with its ident and its own address. If the
- * addresses are equal the ident is counted at the site. In every case the pair
- * is then empty, so that a callee without instrumentation is never blamed on
- * the next one that has it. */
+ * In C because stable Rust without std has no thread-local variables, and every
+ * instrumented object names this one. A call site stores the address it is about
+ * to call and its own counters. An instrumented function that finds the pair set
+ * calls the profiler with its ident and its own address. If the addresses are
+ * equal, the site counts the ident. In every case the pair is then empty, so
+ * that a callee without instrumentation is never blamed on the next callee that
+ * has it. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Where the linker script `live.ld` has put the counters.
  *
  * In C because stable Rust cannot refer to a symbol weakly. Without the script
- * there are none. */
+ * the symbols do not exist. */
 extern char countersink_live_start[] __attribute__((weak, visibility("hidden")));
 extern char countersink_live_end[] __attribute__((weak, visibility("hidden")));
 

@@ -1,7 +1,8 @@
 /* The C library's own sigaction, also where the linker wraps it.
  *
- * In C because stable Rust cannot refer to a symbol weakly: --wrap takes our own
- * reference for one of the program's, and only wrap_signal.c has the other. */
+ * In C because stable Rust cannot refer to a symbol weakly. --wrap would take our
+ * own reference for one of the program's, and only wrap_signal.c can refer to the
+ * unwrapped call. */
 #include <signal.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))

@@ -1,8 +1,8 @@
-/* Calls after which nothing runs, of programs linked with the flags that
- * `countersink flags --wrap-exit` prints: counts are written before.
+/* Calls after which nothing runs, in programs linked with the flags that
+ * `countersink flags --wrap-exit` prints. Counts are written before the call.
  *
  * In C because stable Rust cannot refer to the calls behind --wrap, which exist
- * only where somebody asks for these. */
+ * only where somebody asks for them. */
 
 int countersink_before_exec(void);
 void countersink_exec_failed(void);
@@ -34,10 +34,10 @@ void countersink_before_exit(void);
 EXIT(_exit)
 EXIT(_Exit)
 
-/* Its parent leaves by an _exit inside libc. */
+/* The parent leaves by an _exit inside libc. */
 MAY_FAIL(daemon, (int nochdir, int noclose), (nochdir, noclose))
 
-/* Not all of these are known to gcc, and none to gcc -std=c11. */
+/* gcc rewrites some of these, and none with -std=c11. */
 MAY_FAIL(execv, (const char *path, char *const argv[]), (path, argv))
 MAY_FAIL(execvp, (const char *file, char *const argv[]), (file, argv))
 MAY_FAIL(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))

@@ -1,15 +1,15 @@
-/* Calls by which programs set handlers of signals, of programs linked with the
- * flags that `countersink flags --wrap-signal` prints. What becomes of them is
- * decided in src/runtime/signals.rs.
+/* Calls that set handlers of signals, in programs linked with the flags that
+ * `countersink flags --wrap-signal` prints. src/runtime/signals.rs decides what
+ * becomes of them.
  *
  * In C because stable Rust cannot refer to the calls behind --wrap, which exist
- * only where somebody asks for these. */
+ * only where somebody asks for them. */
 #include <signal.h>
 #include <stddef.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/* As Rust has it, with room for what other C libraries have in it. */
+/* As in Rust, with room for what other C libraries have in it. */
 struct action {
     struct sigaction action;
     char room[16];
@@ -51,7 +51,7 @@ static handler *set(int number, handler *handler, int flags)
     return __wrap_sigaction(number, &action, &action) == 0 ? action.sa_handler : SIG_ERR;
 }
 
-/* Only the C library knows which calls its handlers are to interrupt. */
+/* Only the C library knows whether a handler set by `signal` interrupts calls. */
 handler *__wrap_signal(int number, handler *handler)
 {
     if (handler == SIG_DFL)
@@ -61,7 +61,7 @@ handler *__wrap_signal(int number, handler *handler)
     return __real_signal(number, handler) != SIG_ERR && is_known ? before.sa_handler : SIG_ERR;
 }
 
-/* `signal` of programs compiled for nothing but a standard of before. */
+/* `signal` of programs compiled with a strict standard such as -std=c11. */
 handler *__wrap___sysv_signal(int number, handler *handler)
 {
     return set(number, handler, SA_RESETHAND | SA_NODEFER);

@@ -1,10 +1,10 @@
-//! A profile of a program without an operating system: builds a freestanding x86-64 image with the
-//! archive for such programs, runs it under QEMU, cuts the dump out of what it wrote to the serial
-//! line, and converts it to AutoFDO version 4.
+//! A profile of a program without an operating system: builds a freestanding x86-64 image with the archive
+//! for such programs, runs it under QEMU, cuts the dump out of what it wrote to the serial line, and converts
+//! the dump to AutoFDO version 4.
 //!
-//! `cargo run --example bare [DIR]`, where DIR is for the files, else a temporary folder. Needs gcc and
-//! qemu-system-x86_64. The lines after `$` are what a user types, where the tool is called as a
-//! function instead.
+//! `cargo run --example bare [DIR]` puts the files into DIR, or into a temporary folder. Needs gcc and
+//! qemu-system-x86_64. The lines after `$` show what a user would type; here they call the tool as a
+//! function.
 
 use std::error::Error;
 use std::path::Path;
@@ -21,7 +21,7 @@ const SOURCES: [(&str, &str); 4] = [
     ("image.ld", include_str!("image.ld")),
 ];
 
-/// Code for a processor in the state in which `start.s` leaves it.
+/// Code for a processor in the state that `start.s` leaves it in.
 const FREESTANDING: &str = "-O2 -g -ffreestanding -fno-pic -fno-pie -mno-red-zone -fno-stack-protector -fcf-protection=none";
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -54,7 +54,7 @@ fn session(folder: &Path) -> Result<()> {
     shell(&format!("gcc {link} {objects} -Llib -lcountersink_rt_bare -o image.elf"))?;
 
     let machine = "-display none -no-reboot -device isa-debug-exit,iobase=0xf4,iosize=4";
-    // What the image writes to that device, doubled and plus one, is the exit status.
+    // The exit status is what the image writes to that device, doubled and plus one.
     run(&format!("qemu-system-x86_64 {machine} -serial file:serial.log -kernel image.elf"), 1)?;
     println!("$ cat serial.log\n{}", fs::read_to_string("serial.log")?);
 

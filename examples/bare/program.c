@@ -1,4 +1,4 @@
-/* What the image does, and what is counted: a few indirect calls, of which one is frequent. */
+/* The counted part of the image: a few indirect calls, one of them frequent. */
 static int twice(int x)
 {
     return x * 2;

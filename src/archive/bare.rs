@@ -1,6 +1,6 @@
 //! The symbols of the archive for programs without an operating system: `libcountersink_rt_bare.a`.
 //!
-//! It needs nothing, neither a system nor a C library.
+//! It needs no system and no C library.
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_int, c_void};
@@ -21,7 +21,7 @@ pub fn nodes() -> &'static Nodes {
     &IMAGE.nodes
 }
 
-/// Whose counters something is: there is no other image.
+/// The owner of every site: there is no other image.
 pub fn owner(_address: usize) -> Owner {
     Owner::Here
 }
@@ -41,7 +41,7 @@ pub unsafe fn register(info: NonNull<Info>) {
     unsafe { IMAGE.objects.push(info, &TOKENS) };
 }
 
-/// Nobody can be told that an object does not take part.
+/// There is nobody to tell that an object does not take part.
 pub fn refuse(_path: &CStr) {}
 
 /// A program without an operating system asks for its counts itself.
@@ -60,13 +60,13 @@ extern "C" fn __gcov_reset() {
 unsafe extern "C" fn countersink_register(begin: *const *mut Info, end: *const *mut Info) {
     let mut place = begin;
     while place < end {
-        // SAFETY: between the bounds of the section, by the program's promise.
+        // SAFETY: between the bounds of the section, as the program has promised.
         let info = NonNull::new(unsafe { place.read() });
         place = place.wrapping_add(1);
         let Some(info) = info.filter(|&info| !IMAGE.objects.contains(info)) else { continue };
         // SAFETY: the compiler makes the section's pointers, to its own `gcov_info`s.
         if unsafe { Object::new(info, &TOKENS) }.is_ok() {
-            // SAFETY: a good one, and looked up before.
+            // SAFETY: a good one, and not registered yet.
             unsafe { register(info) };
         }
     }
@@ -74,7 +74,7 @@ unsafe extern "C" fn countersink_register(begin: *const *mut Info, end: *const *
 
 type Callback = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> c_int;
 
-/// A callback of the program that takes the bytes of a dump; what it returns, if not 0, ends it.
+/// A callback of the program that takes the bytes of a dump. A return value other than 0 ends the dump.
 struct Program {
     take: Callback,
     context: *mut c_void,
@@ -93,7 +93,7 @@ impl Sink for Program {
     }
 }
 
-/// As an errno value, which this is on Linux: there is no system to ask.
+/// The errno value on Linux: there is no system to ask.
 const BUSY: c_int = -16;
 
 fn status(result: Result<(), Stopped<c_int>>) -> c_int {
@@ -144,7 +144,7 @@ extern "C" fn countersink_reset() -> c_int {
     0
 }
 
-/// Nothing reaches it.
+/// Nothing ever calls it.
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
     loop {

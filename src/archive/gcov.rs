@@ -1,7 +1,7 @@
 //! What GCC's instrumentation calls on any system: registration, merge functions, profilers, and the
 //! streams of an object's counters.
 //!
-//! Where objects and nodes are, and what becomes of the counts, is the system's, [`super::system`].
+//! The system's module, [`super::system`], holds objects and nodes and decides what becomes of the counts.
 #![allow(unsafe_code)]
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
@@ -35,12 +35,12 @@ unsafe extern "C" {
     fn __gcov_indirect_call_profiler_v4();
 }
 
-/// Who takes this member of the archive takes that one of `runtime-c`, so that wherever the archive
-/// stands on the link line nothing is left for libgcov.
+/// Pulls in that member of `runtime-c` together with this one. So nothing is left for libgcov, wherever the
+/// archive stands on the link line.
 #[used]
 static OTHER: unsafe extern "C" fn() = __gcov_indirect_call_profiler_v4;
 
-/// What this archive takes for merge functions.
+/// What this archive knows as merge functions.
 pub static TOKENS: Tokens = Tokens {
     add: __gcov_merge_add,
     topn: __gcov_merge_topn,
@@ -54,7 +54,7 @@ unsafe extern "C" fn __gcov_init(info: *mut Info) {
     let Some(info) = NonNull::new(info) else { return };
     // SAFETY: constructors of instrumented objects pass their own `gcov_info`, which is static.
     if unsafe { objects().knows(info) } {
-        // SAFETY: a good object like the one before, and every constructor runs once.
+        // SAFETY: an object of the same compiler as the one before, and every constructor runs once.
         return unsafe { register(info) };
     }
     // SAFETY: as above.
@@ -66,8 +66,8 @@ unsafe extern "C" fn __gcov_init(info: *mut Info) {
     }
 }
 
-// Merge functions: never called, objects hold their addresses to say how their counters merge. They
-// must not become one function, or the addresses would be equal.
+// Merge functions. Nobody calls them; objects hold their addresses to say how their counters merge. They must
+// not become one function, or the addresses would be equal.
 
 macro_rules! merge_tokens {
     ($($name:ident $number:literal),*) => {$(
@@ -85,7 +85,7 @@ merge_tokens! {
     __gcov_merge_time_profile 4
 }
 
-// Profilers. Their counters are the compiler's, who knows how many it passes.
+// Profilers. Their counters are the compiler's, and it knows how many it passes.
 
 macro_rules! profilers {
     ($update:ty: $interval:ident $pow2:ident $average:ident $ior:ident $topn:ident $site:ident) => {

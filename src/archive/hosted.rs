@@ -49,7 +49,7 @@ unsafe extern "C" {
     safe fn countersink_linked_file() -> *mut c_char;
     /// In `runtime-c/signal.c`.
     fn countersink_system_action(number: c_int, new: *const Action, old: *mut Action) -> c_int;
-    /// In `runtime-c/exec.c`; its address only.
+    /// In `runtime-c/exec.c`. Only its address is used.
     fn __gcov_execl();
     safe fn fork() -> c_int;
     safe fn pthread_atfork(before: Hook, parent: Hook, child: Hook) -> c_int;
@@ -65,7 +65,7 @@ unsafe extern "C" {
 
 type Hook = extern "C" fn();
 
-/// Who takes this member of the archive takes that one of `runtime-c`, too.
+/// Pulls in that member of `runtime-c` together with this one.
 #[used]
 static OTHER: unsafe extern "C" fn() = __gcov_execl;
 
@@ -79,9 +79,9 @@ fn image() -> core::ops::Range<usize> {
     countersink_image_start().addr()..countersink_image_end().addr()
 }
 
-/// Whose counters are at this address.
+/// The image that owns the counters at this address.
 pub fn owner(address: usize) -> Owner {
-    // The nodes of an image without live counters do for others like it, and have an index at hand.
+    // Without live counters here, this image's nodes also serve other such images, with an index at hand.
     let all = cfg!(feature = "live");
     match image().contains(&address) {
         true => Owner::Here,
@@ -106,7 +106,7 @@ pub unsafe fn register(info: NonNull<Info>) {
         // SAFETY: the linker puts the header at the start of the image's first page.
         let start = start.map(|start| unsafe { Start::new(start) });
         let linked = NonNull::new(countersink_linked_file());
-        // SAFETY: a string of the program's or a library's that this image needs.
+        // SAFETY: a string of the program or of a library that this image needs.
         let linked = linked.map(|linked| unsafe { CStr::from_ptr(linked.as_ptr()) });
         let linked = linked.map_or(&[][..], CStr::to_bytes);
         IMAGE.begin(&NODES, start, Target { place: CHAIN.place(&LINK), linked }, users_file);
@@ -125,14 +125,14 @@ pub unsafe fn register(info: NonNull<Info>) {
     unsafe { IMAGE.objects.push(info, &TOKENS) };
 }
 
-/// Which file the user wants.
+/// The file that the user wants.
 fn users_file() -> Option<&'static [u8]> {
     // SAFETY: this is a constructor, no code of the program runs yet that could change it.
     let file = unsafe { sys::environment(c"COUNTERSINK_FILE") };
     file.map(CStr::to_bytes)
 }
 
-/// Puts counters into a file when all objects have registered, before any other constructor.
+/// Puts counters into a file after all objects have registered and before any other constructor runs.
 #[cfg(feature = "live")]
 #[used]
 #[unsafe(link_section = ".init_array.00101")]
@@ -174,7 +174,7 @@ extern "C" fn on_signal_once(number: c_int, info: *const SignalInfo, context: *c
     unsafe { SIGNALS.call_once(number, info, context, OURS) };
 }
 
-/// `sigaction` of a program linked for it, see `runtime-c/wrap_signal.c`; 0 or a negative error number.
+/// `sigaction` of a program linked for it, see `runtime-c/wrap_signal.c`. Gives 0 or a negative error number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn countersink_action(
     number: c_int,
@@ -184,12 +184,12 @@ unsafe extern "C" fn countersink_action(
     // SAFETY: NULL or the program's action, with room behind it.
     let new = unsafe { new.as_ref() };
     status(SIGNALS.wrapped(CHAIN.signals(), number, new, OURS).map(|before| {
-        // SAFETY: room for one.
+        // SAFETY: the caller has room for an action.
         unsafe { old.write(before) };
     }))
 }
 
-/// No destructors run.
+/// Runs at `quick_exit`, which runs no destructors.
 extern "C" fn quick_exit() {
     process::before_exit(&CHAIN, &LINK);
 }
@@ -205,7 +205,7 @@ pub fn refuse(path: &CStr) {
     Line::about(path.to_bytes()).text(b"made by a gcc before 10; its counts are not kept").print();
 }
 
-/// Called by a destructor of each object, after which further destructors may run.
+/// Every object's destructor calls this. Further destructors may run afterwards.
 #[unsafe(no_mangle)]
 extern "C" fn __gcov_exit() {}
 
@@ -219,7 +219,7 @@ extern "C" fn end() {
         return;
     }
     CHAIN.leave(&LINK);
-    // Even if there are others: no signal must find the code of a library that is gone.
+    // Also where other images remain: no signal must find the code of a library that is gone.
     SIGNALS.release(CHAIN.signals(), OURS);
 }
 
@@ -295,7 +295,7 @@ extern "C" fn countersink_exec_failed() {
 
 // The calls that the compiler rewrites. The variadic ones are in `runtime-c/exec.c`.
 
-/// The hooks of every fork do what there is to do.
+/// The hooks of every fork do all the work.
 #[unsafe(no_mangle)]
 extern "C" fn __gcov_fork() -> c_int {
     fork()

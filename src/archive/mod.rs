@@ -1,11 +1,11 @@
 //! The symbols of the archives, compiled only into them.
 //!
-//! What GCC's instrumentation calls, what programs may call, and which of both are hidden. Everything
-//! is one call into [`crate::runtime`]; the symbols that stable Rust cannot define are in `runtime-c`.
+//! They are what GCC's instrumentation calls and what programs may call. Each is one call into
+//! [`crate::runtime`]. `runtime-c` has the symbols that stable Rust cannot define.
 //!
-//! Visibility is libgcov's: what belongs to one image (registration, merge functions, the time
-//! counter, fork and exec wrappers) is hidden, so that every image uses its own; the profilers and
-//! what programs call is not.
+//! Visibility is libgcov's. What belongs to one image is hidden, so that every image uses its own:
+//! registration, merge functions, the time counter, and the wrappers of fork and exec. The profilers and the
+//! calls for programs are visible.
 
 mod gcov;
 #[cfg_attr(feature = "runtime", path = "hosted.rs")]

@@ -1,4 +1,4 @@
-//! The atomic types of the counters: the processor's. `tests/model` has others in their place, which try
+//! The atomic types of the counters: the processor's. `tests/model` puts others in their place, which try
 //! every order in which threads can get at them.
 
 pub use core::sync::atomic::{

@@ -70,7 +70,7 @@ impl BareImage {
     pub fn write<E>(&self, sink: &mut dyn Sink<Error = E>) -> Result<(), Stopped<E>> {
         let mut work = self.work.try_lock().ok_or(Stopped::Busy)?;
         let Work { section, record, head, found } = &mut *work;
-        // One after the other, not one inside the other: for the sake of the stack.
+        // Two calls in a row rather than nested, to save stack.
         self.survey(record, head);
         let writer = &mut Writer::new(sink, section);
         self.write_names(record, writer)
@@ -168,8 +168,7 @@ fn write_counts<S: Sink>(
     Ok(())
 }
 
-/// Writes a site with as many values as there were at first: what an interrupt adds comes with the
-/// next dump.
+/// Writes a site with as many values as it had at first. What an interrupt adds comes with the next dump.
 #[inline(always)]
 fn write_site<S: Sink>(site: LiveSite<'_>, writer: &mut To<'_, S>) -> Result<(), S::Error> {
     writer.put_word(SectionKind::Functions, measure(site).0)?;
@@ -189,7 +188,7 @@ fn write_site<S: Sink>(site: LiveSite<'_>, writer: &mut To<'_, S>) -> Result<(),
     Ok(())
 }
 
-/// Total, head and error of a site. Asked anew for each, as the stack has no room for all of them.
+/// Total, head and error of a site. Measured anew for each word, as the stack has no room for all three.
 #[inline(never)]
 fn measure(site: LiveSite<'_>) -> (i64, SiteHead, i64) {
     let (mut number, mut counts) = (0usize, 0i64);

@@ -1,12 +1,12 @@
 //! What has been written already, so that counting can go on after a flush.
 //!
-//! Counters are never set back by a flush: another thread, or code that a signal interrupted, may
-//! hold a counter in a register and store it later, which would undo the setting back and count
-//! everything twice. Instead the values written are remembered, and the next flush writes the
-//! difference. There are two copies, the values of the last successful flush and those of the one
-//! in progress, which take the place of the former only when the file is in place.
+//! A flush never sets counters back. Another thread, or code that a signal interrupted, may hold a counter in
+//! a register and store it later; that would undo the setting back and count everything twice. Instead a
+//! flush remembers the values it wrote, and the next flush writes the difference. There are two copies: the
+//! values of the last successful flush and those of the flush in progress. The latter replace the former only
+//! when the file is in place.
 //!
-//! The memory is mapped at the first flush that needs it; a program that just ends never does.
+//! The first flush that needs the memory maps it. A program that just ends never needs it.
 #![allow(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -22,7 +22,7 @@ const SITE_WORDS: usize = 3 + 2 * SITE_LIMIT;
 /// The two copies.
 pub struct Baseline {
     memory: Option<NonNull<i64>>,
-    /// Objects with so many counters and sites.
+    /// Number of objects that the copies have room for.
     objects: usize,
     counters: usize,
     sites: usize,
@@ -39,11 +39,11 @@ impl Baseline {
         Self { memory: None, objects: 0, counters: 0, sites: 0, second: false }
     }
 
-    /// Makes room for the counts of so many objects, which have `totals` counters and sites.
+    /// Makes room for the counts of this many objects. `totals` gives their counters and sites.
     ///
-    /// All objects of an image are registered before its code runs, so the size stays what it was. If
-    /// it does not, there is no room for what is new, and it is left for the end of the program. Without
-    /// anything to be counted, as while an image is being loaded, none is needed.
+    /// All objects of an image are registered before its code runs, so the size stays the same. If it does
+    /// not, there is no room for what is new, and the end of the program writes that. While an image is being
+    /// loaded there is nothing to count, and no room is needed.
     pub fn prepare(
         &mut self,
         objects: usize,

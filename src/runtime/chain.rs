@@ -1,11 +1,10 @@
 //! All images of a process that the dynamic linker lets see each other.
 //!
-//! Every image carries its own copy of the archive and its own state. They meet in one exported
-//! variable, the [`Chain`], of which the dynamic linker gives all of them the same: the executable
-//! and the libraries it was linked with, and plugins, if the executable exports the variable, which
-//! the link flags of `countersink flags` make it do. (Else a plugin has a chain of its own, as it has
-//! with libgcov.) What concerns the whole process, a flush, a dump, a
-//! fork, goes from image to image under the chain's lock.
+//! Every image carries its own copy of the archive and its own state. They meet in one exported variable, the
+//! [`Chain`]. The dynamic linker gives the same variable to the executable, to the libraries it was linked
+//! with, and to plugins if the executable exports it, as the link flags of `countersink flags` make it do.
+//! (Otherwise a plugin has a chain of its own, as it has with libgcov.) What concerns the whole process, a
+//! flush, a dump, a fork, goes from image to image under the chain's lock.
 #![allow(unsafe_code)]
 
 use core::ffi::c_int;
@@ -20,26 +19,26 @@ use super::lock::Lock;
 use super::place::Place;
 use super::sys::{self, Errno, QuietWrites, error_of};
 
-/// Version of [`Link`], [`Operation`], [`Homes`] and the nodes these lead to, and [`Place`]. Images with
-/// another do not join.
+/// Version of [`Link`], [`Operation`], [`Homes`] with the nodes they lead to, and [`Place`]. Images with
+/// another version do not join.
 const REVISION: u32 = 4;
 
 /// The images, newest first, and the lock for all of them.
 #[repr(C)]
 pub struct Chain {
-    /// 0 before the first image: what is all zero takes no space in files.
+    /// 0 before the first image: memory that is all zero takes no space in files.
     revision: AtomicU32,
     first: AtomicPtr<Link>,
     lock: Lock,
-    /// Number of the error that the last image asked has met, 0 if none. The next one need not try
-    /// as hard, nor say the same again.
+    /// Error number of the image that was asked last, 0 if it met none. The next image need not try as hard,
+    /// nor say the same again.
     error: AtomicI32,
-    /// Signals that the user wants counts written on, which wait while a flush runs.
+    /// Signals on which the user wants counts written. They wait while a flush runs.
     signals: AtomicU64,
-    /// While a thread forks, the signals that it blocked before, and [`FORKING`]; else 0.
+    /// While a thread forks, [`FORKING`] and the signals that the thread blocked before; else 0.
     forking: AtomicU64,
     homes: Homes,
-    /// Where all of them write their counts.
+    /// Where all images write their counts.
     place: Place,
 }
 
@@ -52,7 +51,7 @@ pub struct Link {
     next: AtomicPtr<Link>,
     image: &'static Image,
     operate: extern "C" fn(&'static Image, u32, c_int) -> c_int,
-    /// Where it writes them in a chain of another release.
+    /// Where the image writes its counts in a chain of another release.
     place: &'static Place,
 }
 
@@ -71,7 +70,7 @@ pub enum Operation<'p> {
     Suspend,
     /// [`Image::resume`].
     Resume,
-    /// [`Image::become_child`]. Whether it is certain that this is a child.
+    /// [`Image::become_child`]. The flag says whether this is certainly a child.
     BecomeChild(bool),
     /// Another file, by its pattern: [`Place::set_pattern`], and then [`Image::follow`].
     SetPattern(&'p [u8]),
@@ -125,7 +124,7 @@ impl Chain {
         }
     }
 
-    /// To be called by an image before all else; the first one says how the chain is laid out.
+    /// Every image calls this first. The first image decides how the chain is laid out.
     pub fn meet(&self) {
         let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
         let _ = self.revision.compare_exchange(0, REVISION, yes, no);
@@ -136,7 +135,7 @@ impl Chain {
         if self.is_known() { &self.place } else { link.place }
     }
 
-    /// Whether there is nobody in it who could have asked for signals.
+    /// Whether the chain has no image that could have asked for signals.
     pub fn is_empty(&self) -> bool {
         self.first.load(Ordering::Relaxed).is_null()
     }
@@ -151,8 +150,8 @@ impl Chain {
         self.signals.store(signals, Ordering::Relaxed);
     }
 
-    /// Adds an image. If nobody gives up the lock the image stays alone, and writes its counts at
-    /// its own end.
+    /// Adds an image. If nobody gives up the lock, the image stays alone and writes its counts at its own
+    /// end.
     pub fn join(&self, link: &'static Link) {
         if !self.is_known() {
             return;
@@ -172,15 +171,16 @@ impl Chain {
         }
     }
 
-    /// The nodes of the image that has a counter at this address, of `all` images or only of those with live
-    /// counters.
+    /// The nodes of the image that owns the counter at this address. Looks among `all` images or only among
+    /// those with live counters.
     pub fn home(&self, address: usize, all: bool) -> Option<&'static Nodes> {
         if self.is_known() { self.homes.find(address, all) } else { None }
     }
 
     /// Writes an image's counts for the last time and takes it out of the chain.
     pub fn leave(&self, link: &'static Link) {
-        // Also where a child of whose fork nobody was told closes a library, for which another may come.
+        // Also in a child that came from an unannounced fork: it closes this library, and another may take
+        // its place.
         if self.is_known() {
             link.image.nodes().into_iter().for_each(|nodes| self.homes.remove(nodes));
         }
@@ -192,8 +192,8 @@ impl Chain {
             let _ = link.image.end();
             return;
         }
-        // Without the lock this is `exit` in the handler of a fault on top of a flush. What that flush was doing
-        // stays undone, but other images can still be written.
+        // No lock means `exit` in the handler of a fault on top of a flush. That flush stays undone, but
+        // other images can still be written.
         let guard = self.lock.acquire();
         link.image.set_known_error(self.error.load(Ordering::Relaxed));
         let result = link.image.end();
@@ -203,11 +203,11 @@ impl Chain {
         }
     }
 
-    /// Asks every image in turn, or only `own` in a chain of another release. The first error is
-    /// returned, the others are still asked.
+    /// Asks every image in turn, or only `own` in a chain of another release. Returns the first error, but
+    /// still asks the other images.
     ///
-    /// [`Errno::CHILD`] in a child of whose fork nobody was told, or of `vfork`: the counts, and all
-    /// this memory, are its parent's.
+    /// [`Errno::CHILD`] in a child of `vfork` or of a fork that nobody announced: the counts, and all this
+    /// memory, belong to its parent.
     pub fn for_all(&self, own: &'static Link, operation: Operation<'_>) -> Result<(), Errno> {
         if !own.image.is_own_process() && !matches!(operation, Operation::BecomeChild(_)) {
             return Err(Errno::CHILD);

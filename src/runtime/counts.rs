@@ -1,7 +1,7 @@
 //! The functions with their live counts since the last flush, added to those of an older dump.
 //!
-//! One walk does it all: what is in memory is many small things far from each other, and with thousands of
-//! objects more of them than the processor's caches hold.
+//! One walk does it all: counts are many small pieces of memory far from each other, and with thousands of
+//! objects they do not fit into the processor's caches.
 
 use core::sync::atomic::Ordering;
 
@@ -33,23 +33,23 @@ pub struct Found {
     pub sites: usize,
     /// The largest arc counter.
     pub largest: i64,
-    /// What the arc counter has grown by that has grown most since the last flush.
+    /// The most that any arc counter has grown by since the last flush.
     pub growth: i64,
 }
 
-/// One walk: what is known of the counts besides themselves, and where they go.
+/// One walk: what it knows besides the counts themselves, and where the counts go.
 struct Walk<'w, 'b, 'r, 's, R, S> {
     found: Found,
     copies: Copies<'b>,
     older: Option<&'w mut Reader<'r, R>>,
     writer: &'w mut Writer<'s, S>,
-    /// The site at hand: too large for a signal handler's stack to hold it several times.
+    /// The site at hand. A signal handler's stack has no room for several of them.
     site: Site,
 }
 
 impl Objects<'_> {
-    /// Writes the functions with the counts since `copies`, added to those of `older`, whose next sections
-    /// must be the functions of the same module.
+    /// Writes the functions with the counts since `copies`, added to those of `older`. The next sections of
+    /// `older` must be the functions of the same module.
     pub fn write_functions<S: Sink<Error = Errno>, R: Source<Error = Errno>>(
         &self,
         copies: Copies<'_>,
@@ -79,7 +79,7 @@ impl Objects<'_> {
 }
 
 impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S> {
-    /// Writes a function's head, which must be the one that the older dump has.
+    /// Writes a function's head. It must equal the head in the older dump.
     #[inline(always)]
     fn head(&mut self, function: &Function) -> Result<(), Problem> {
         let Self { older, writer, .. } = self;
@@ -177,8 +177,8 @@ impl Objects<'_> {
     }
 }
 
-/// Remembers counters, the first of which has this place, and leaves of those that add up what they have
-/// grown by since the last flush; gives the largest of what is left.
+/// Remembers the counters from this place on. Those that add up keep only what they have grown by since the
+/// last flush. Gives the largest value left.
 fn take_off(
     rule: Rule,
     (written, writing): &mut (Written<'_>, Writing<'_>),
@@ -215,7 +215,7 @@ fn collect(live: LiveSite<'_>, site: &mut Site) {
     let (mut counts, mut marks): (i64, u64) = (0, 0);
     for pair in live.pairs() {
         counts = counts.wrapping_add(pair.count);
-        // A race may make two nodes of one value, which is not looked for if none before has its mark.
+        // A race may make two nodes of one value. An earlier one is looked for only if its mark was seen.
         let mark = mark(pair.value);
         if marks & mark == 0 || !site.add_to_known(pair) {
             let _ = site.pairs.push(pair);
@@ -225,7 +225,8 @@ fn collect(live: LiveSite<'_>, site: &mut Site) {
     (site.total, site.error) = live.total_and_error(counts);
 }
 
-/// One of 64 bits, which similar values rarely share: of their product with the golden ratio the first six.
+/// One of 64 bits, by the first six bits of the product with the golden ratio; similar values rarely share
+/// it.
 const fn mark(value: i64) -> u64 {
     1 << ((value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
 }

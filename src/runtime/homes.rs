@@ -1,9 +1,10 @@
-//! Where the values of a site belong that another image's profiler counts.
+//! Where a site's values belong if another image's profiler counts the site.
 //!
-//! Profilers are interposable, so that one image's count the sites of all. Where its values lie does not
-//! matter to a site, unless counters are live: then both must be in the same file, or nobody finds
-//! the values when the process is gone; nor may the values of others be among live ones, which a forked
-//! child takes out of its memory. So images say here where they are, and which nodes belong to them.
+//! Profilers are interposable, so one image's profilers count the sites of all images. A site does not care
+//! where its values lie, unless counters are live. Then site and values must be in the same file, or nobody
+//! finds the values when the process is gone. Nor may values of other images be among live ones, since a
+//! forked child takes those out of its memory. So images say here where they are, and which nodes belong to
+//! them.
 //!
 //! Profilers look here without a lock. The image of a site that is being counted cannot go away
 //! meanwhile, but others can: an entry is valid only if its nodes are the same before and after
@@ -16,13 +17,13 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence};
 
 use super::counters::nodes::Nodes;
 
-/// Images in one process. What is beyond belongs to the image whose profiler counts it.
+/// Most images in one process. The sites of any further image belong to the image whose profiler counts them.
 const MOST: usize = 32;
 
 /// The images.
 #[repr(C)]
 pub struct Homes {
-    /// Entries that have ever been in use: all others need not be looked at.
+    /// Number of entries that have ever been in use. Nobody need look at the others.
     used: AtomicUsize,
     entries: [Home; MOST],
 }
@@ -42,13 +43,13 @@ impl Homes {
         Self { used: AtomicUsize::new(0), entries: [const { Home::new() }; MOST] }
     }
 
-    /// Adds an image at these addresses. Only one thread at a time may do so.
+    /// Adds an image at these addresses. Only one thread may do so at a time.
     pub fn add(&self, image: Range<usize>, nodes: &'static Nodes, is_live: bool) {
         let free = |home: &&Home| home.nodes.load(Ordering::Relaxed).is_null();
         let Some((number, home)) = (1..).zip(&self.entries).find(|(_, home)| free(home)) else {
             return;
         };
-        // Whoever reads these bounds finds that the nodes before them are not the same any more.
+        // Whoever reads these bounds sees that the nodes before them have changed.
         fence(Ordering::Release);
         home.start.store(image.start, Ordering::Relaxed);
         home.end.store(image.end, Ordering::Relaxed);
@@ -66,8 +67,8 @@ impl Homes {
         }
     }
 
-    /// The nodes of the image that has a counter at this address, if it is here. `all` images, or those with
-    /// live counters only?
+    /// The nodes of the image that owns the counter at this address, if that image is here. Looks among `all`
+    /// images or only among those with live counters.
     pub fn find(&self, address: usize, all: bool) -> Option<&'static Nodes> {
         let used = self.used.load(Ordering::Acquire);
         let home = self.entries.iter().take(used).find_map(|home| home.nodes_of(address, all));

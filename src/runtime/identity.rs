@@ -1,4 +1,4 @@
-//! Which build of which image the archive was linked into: its build-id and its path.
+//! The build that the archive was linked into: its build-id and its path.
 #![allow(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -57,7 +57,7 @@ fn segments(image: &[u8]) -> Option<&[ProgramHeader64<Endian>]> {
     Some(segments)
 }
 
-/// Notes outside the first segment are not found.
+/// Looks only at notes in the first segment.
 fn find_build_id(first_segment: &[u8]) -> Option<BuildId> {
     let notes = segments(first_segment)?.iter().filter(|s| s.p_type.get(Endian) == PT_NOTE);
     notes.into_iter().find_map(|segment| {
@@ -86,12 +86,12 @@ fn take_padded(bytes: &[u8], length: usize) -> Option<(&[u8], &[u8])> {
     Some((bytes.get(..length)?, bytes.get(length.checked_next_multiple_of(4)?..)?))
 }
 
-/// Writes the path of the image that `address` belongs to into `path`; nothing if the system does
-/// not tell. `buffer` is for lines of the system's table of mappings.
+/// Writes the path of the image that `address` belongs to into `path`; nothing if the system does not tell.
+/// `buffer` is for lines of the system's table of mappings.
 pub fn image_path(address: usize, buffer: &mut [u8], path: &mut Path) {
     path.clear();
     let Ok(maps) = sys::open(c"/proc/self/maps", Access::Read) else { return };
-    // Linux from 6.11 on tells it of one mapping, which takes a tenth of the time.
+    // Linux from 6.11 on answers for one mapping, which takes a tenth of the time.
     if let Ok(length) = sys::mapped_file(&maps, address, buffer) {
         let _ = path.push(without_deleted(buffer.get(..length).unwrap_or_default()));
         return;
@@ -104,14 +104,14 @@ pub fn image_path(address: usize, buffer: &mut [u8], path: &mut Path) {
             let _ = path.push(found);
             return;
         }
-        // The rest of the last line comes again, with what follows it.
+        // The next read begins with the rest of the last line.
         if complete == 0 || sys::step_back(&maps, read.len().wrapping_sub(complete)).is_err() {
             return;
         }
     }
 }
 
-/// The path in a line `start-end rights offset device inode   path` if `address` lies in it.
+/// The path in a line `start-end rights offset device inode   path`, if `address` lies in that range.
 fn mapping_at(line: &[u8], address: usize) -> Option<&[u8]> {
     let dash = line.iter().position(|&byte| byte == b'-')?;
     let (start, rest) = line.split_at_checked(dash)?;
@@ -124,7 +124,7 @@ fn mapping_at(line: &[u8], address: usize) -> Option<&[u8]> {
     Some(without_deleted(path))
 }
 
-/// A path of the system's, without what it says of a file that is gone.
+/// A path from the system without the mark of a deleted file.
 pub fn without_deleted(path: &[u8]) -> &[u8] {
     match path.split_last_chunk() {
         Some((path, b" (deleted)")) => path,

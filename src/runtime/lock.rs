@@ -1,7 +1,7 @@
 //! One flush, reset or fork at a time in a process.
 //!
-//! A word that holds the owner. Nobody waits for ever, and never for itself: the handler of a fault on
-//! top of the owner is told so at once. Who has just had the lock lets others go first.
+//! A word holds the owner. Nobody waits for ever, and never for itself: the handler of a fault on top of the
+//! owner hears so at once. A thread that has just had the lock lets others go first.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -14,14 +14,15 @@ pub struct Lock {
 }
 
 const FREE: u64 = 0;
-/// For how long others are waited for, in microseconds.
+/// The longest wait for others, in microseconds.
 const PATIENCE: u32 = 60_000_000;
 const FIRST_PAUSE: u32 = 50;
-/// Of a hundred who wait for a few milliseconds of work each, the last few would else be asleep when their
-/// turn comes.
+/// With longer first pauses, the last few of a hundred that wait for a few milliseconds of work each would be
+/// asleep when their turn comes.
 const LONGEST_FIRST_PAUSE: u32 = 4_000;
 const LONGEST_PAUSE: u32 = 20_000;
-/// Who has waited so many times as long may as well be late.
+/// A pause may be as long as the wait so far divided by this: after a long wait a little more does not
+/// matter.
 const SHARE: u32 = 128;
 
 impl Lock {
@@ -30,7 +31,7 @@ impl Lock {
         Self { owner: AtomicU64::new(FREE), waiting: AtomicU32::new(0) }
     }
 
-    /// Waits for the lock. `BUSY` if the calling thread owns it, or nobody gives it up.
+    /// Waits for the lock. `BUSY` if the calling thread owns it or nobody gives it up.
     pub fn acquire(&self) -> Result<Guard<'_>, Errno> {
         let me = caller();
         if self.waiting.load(Ordering::Relaxed) == 0 && self.try_acquire(me) {
@@ -60,7 +61,7 @@ impl Lock {
         let _ = self.owner.compare_exchange(caller(), FREE, yes, no);
     }
 
-    /// Frees the lock whoever owns it: in a child that has no other threads.
+    /// Frees the lock whoever owns it, in a child that has no other threads.
     pub fn release_inherited(&self) {
         self.waiting.store(0, Ordering::Relaxed);
         self.owner.store(FREE, Ordering::Release);
@@ -73,7 +74,7 @@ impl Default for Lock {
     }
 }
 
-/// The right to be the only one; given up when dropped.
+/// The right to be the only one; dropping it gives it up.
 pub struct Guard<'l>(&'l Lock);
 
 impl Guard<'_> {
@@ -97,12 +98,12 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// Of so many microseconds in all, the first of which is short.
+    /// Pauses of this many microseconds in all. The first one is short.
     pub const fn within(patience: u32) -> Self {
         Self { next: FIRST_PAUSE, waited: 0, patience }
     }
 
-    /// Waits, longer each time; `false`, and at once, if there is no more patience.
+    /// Waits, longer each time; `false`, at once, if there is no more patience.
     pub fn pause(&mut self) -> bool {
         if self.waited >= self.patience {
             return false;
@@ -142,7 +143,7 @@ mod tests {
         assert!(lock.acquire().is_ok());
     }
 
-    /// One that takes the lock again and again does not keep another from it.
+    /// A thread that takes the lock again and again does not keep another from it.
     #[test]
     fn others_go_first() {
         let (lock, stop) = (Lock::new(), core::sync::atomic::AtomicBool::new(false));

@@ -1,8 +1,8 @@
 //! The live module and an existing dump become one dump.
 //!
-//! Everything streams: the old file section by section on one side, the live counters on the other.
-//! The module of the same build is added to; the others are copied; if there is none of the same
-//! build the live module follows them.
+//! Everything streams: the old file section by section on one side, the live counters on the other. The live
+//! counts are added to the module of the same build, and the other modules are copied. Without a module of
+//! the same build the live module follows them.
 
 use super::counts::{Copies, Found};
 use super::module::LiveModule;
@@ -13,7 +13,7 @@ use crate::raw::layout::{SectionKind, Sums, SumsRecord};
 use crate::raw::reader::{Contradiction, Failure, Reader, Section, Source};
 use crate::raw::writer::{Sink, Writer};
 
-/// Why there is no merged dump: the system, or the old file, whose reader knows more.
+/// Why there is no merged dump: the system failed, or the old file is bad and its reader knows more.
 pub type Problem = Failure<Errno>;
 
 impl From<Errno> for Problem {
@@ -22,11 +22,11 @@ impl From<Errno> for Problem {
     }
 }
 
-/// Writes a whole dump: `older`, if there is one, with the live counts in it. `sums` says what the run adds
-/// up to, from what was found. `id` is that of the live file that the counts come from, 0 if none; given
-/// back is the one that was added last before.
+/// Writes a whole dump: `older`, if there is one, with the live counts added. `sums` says what the run adds
+/// up to, from what was found. `id` is that of the live file that holds the counts, 0 if none. Gives the id
+/// of the live file that was added last before.
 ///
-/// [`Errno::ALREADY`] if `older` has them.
+/// [`Errno::ALREADY`] if `older` has these counts.
 pub fn merge<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
     live: &LiveModule<'_>,
     sums: &mut dyn FnMut(&Found) -> Sums,

@@ -40,7 +40,7 @@ impl Line {
     /// Starts a line about a file.
     pub fn about(path: &[u8]) -> Self {
         let mut line = Self(heapless::Vec::new());
-        // Of a very long path the end says more than the start.
+        // The end of a very long path says more than its start.
         let shown = path.get(path.len().saturating_sub(700)..).unwrap_or(path);
         line.text(b"countersink: ").text(shown).text(b": ");
         line

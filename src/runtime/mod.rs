@@ -10,7 +10,7 @@
 //! | `atomic` | the atomic types of the counters |
 //! | [`counters`] | what the profilers do |
 //! | [`baseline`] | what has been written already, so that counting can go on after a flush |
-//! | [`identity`] | which build of which image this is |
+//! | [`identity`] | the build of this image |
 //! | [`module`] | the image as a module of a raw dump: everything but the counts |
 //! | [`counts`] | the live counters since the last flush, added to older ones |
 //! | [`merge`] | the live module and an existing dump become one dump |
@@ -19,7 +19,7 @@
 //! | [`message`] | the one line on standard error |
 //! | [`live`] | counters that are in a file from the start |
 //! | [`lock`] | one flush at a time in a process |
-//! | [`homes`] | whose values lie where, if counters are live |
+//! | [`homes`] | where the values of each image lie, if counters are live |
 //! | [`image`] | the state of one executable or shared object; dump, reset, flush, exit |
 //! | [`chain`] | all images of a process |
 //! | [`process`] | fork and exec |
@@ -29,13 +29,12 @@
 //!
 //! # Rules
 //!
-//! No heap, not even indirectly: memory is static, or mapped once when a flush must not end the
-//! counting. No panic path (`tests/archive.rs` looks at the symbols). No call into libc except
-//! `fork`, `exec*`, `secure_getenv`, the memory functions, and those that register what runs at
-//! `fork`, `quick_exit` and signals. No lock that is waited for without a
-//! limit or that the waiting thread holds itself, so a flush may come from a signal handler. The
-//! exit status, `errno` and the program's files are not touched, and no signal comes of a write
-//! that fails. Silent when all is well; otherwise one line.
+//! No heap, not even indirectly: memory is static, or mapped once when a flush must not end the counting. No
+//! panic path (`tests/archive.rs` looks at the symbols). No call into libc except `fork`, `exec*`,
+//! `secure_getenv`, the memory functions, and those that register what runs at `fork`, `quick_exit` and
+//! signals. No thread waits for a lock without limit, or for a lock that it holds itself, so a flush may come
+//! from a signal handler. The exit status, `errno` and the program's files stay untouched, and a failed write
+//! sends no signal. Silent when all is well; otherwise one line.
 
 pub mod abi;
 mod atomic;

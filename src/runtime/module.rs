@@ -21,7 +21,7 @@ pub struct Objects<'i> {
     pub shift: Shift,
 }
 
-/// An image's objects, with what must be known of them before they can be written.
+/// An image's objects, with what writing them needs to know beforehand.
 pub struct LiveModule<'i> {
     /// The objects.
     pub objects: Objects<'i>,
@@ -50,10 +50,10 @@ impl<'i> LiveModule<'i> {
 }
 
 impl<'i> Objects<'i> {
-    /// Walks all objects once for their signature and sizes. Of `record` only the build-id may be set.
+    /// Walks all objects once for their signature and sizes. Only the build-id of `record` may be set.
     ///
-    /// Functions and counters are left alone if there is a build-id, which tells as much as they do; else
-    /// `head` is room for one.
+    /// A build-id tells as much as functions and counters do, so these are left alone if there is one.
+    /// Otherwise `head` is room for a function's head.
     #[inline(never)]
     pub fn survey(&self, record: &mut ModuleRecord, head: &mut Head) {
         record.identity.abi = ABI_GCOV;

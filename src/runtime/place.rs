@@ -1,8 +1,8 @@
 //! Which file the counts go to.
 //!
-//! A process has one [`Place`], which all its images share: a pattern from `COUNTERSINK_FILE` or
-//! `countersink_set_file`. Without one it is the pattern that an image was linked with (`countersink flags
-//! --file`), else [`DEFAULT`]:
+//! A process has one [`Place`] for all its images. Its pattern comes from `COUNTERSINK_FILE` or
+//! `countersink_set_file`. Without one an image uses the pattern it was linked with (`countersink flags
+//! --file`), or else [`DEFAULT`]:
 //!
 //! | in the pattern | becomes |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | `%m` | signature of the module, 16 hexadecimal digits |
 //! | `%%` | `%` |
 //!
-//! Anything else stays as it is, which is told once. A relative result is taken from the directory in
-//! which the program started, not from where it happens to be at its end, or when it opens a library.
+//! Any other `%` stays as it is; the first one is reported. A relative path starts from the directory in
+//! which the program started, not from where the program is at its end or when it opens a library.
 
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -22,10 +22,10 @@ use super::identity::without_deleted;
 use super::message::{Line, decimal, hexadecimal};
 use super::sys::{self, Errno};
 
-/// What may stand behind a percent sign.
+/// Letters that may stand behind a percent sign.
 pub const LETTERS: &[u8] = b"ephm%";
 
-/// The pattern when nothing is said.
+/// The pattern if nobody gives one.
 pub const DEFAULT: &[u8] = b"%e.csraw";
 
 /// Longest path of the system, its NUL included.
@@ -77,7 +77,7 @@ impl Path {
         Ok(())
     }
 
-    /// Replaces the path, which stays if the other is too long.
+    /// Replaces the path; keeps it if the other is too long.
     pub fn set(&mut self, bytes: &[u8]) -> Result<(), Errno> {
         if bytes.len() >= LONGEST {
             return Err(Errno::NAMETOOLONG);
@@ -94,7 +94,7 @@ impl Path {
     /// Becomes the working directory; empty if that has no path.
     pub fn read_working_directory(&mut self) {
         self.fill(sys::working_directory);
-        // Outside the reach of its root a process has a directory without a path.
+        // A process outside its root directory has a working directory without a path.
         if !self.bytes.starts_with(b"/") {
             self.clear();
         }
@@ -143,7 +143,7 @@ impl Target {
     }
 }
 
-/// Where a process's counts go, as far as it is known before they are written.
+/// Where a process's counts go, as far as that is known before they are written.
 #[repr(C)]
 pub struct Place {
     is_begun: AtomicBool,
@@ -151,19 +151,19 @@ pub struct Place {
     directory: Text<LONGEST>,
     /// Name of the program, empty if unknown.
     program: Text<LONGEST_NAME>,
-    /// Empty for the image's own.
+    /// Empty for each image's own.
     pattern: Text<LONGEST>,
 }
 
 impl Place {
-    /// A place of which nothing is known yet.
+    /// A place before anything is known.
     pub const fn new() -> Self {
         let (directory, program, pattern) = (Text::new(), Text::new(), Text::new());
         Self { is_begun: AtomicBool::new(false), directory, program, pattern }
     }
 
-    /// Remembers where the program starts, what it is called, and the `user`'s pattern; but for the first
-    /// time it does nothing. `scratch` is room for a path.
+    /// Remembers where the program starts, its name, and the `user`'s pattern. Only the first call does
+    /// anything. `scratch` is room for a path.
     pub fn begin<'u>(&self, user: impl FnOnce() -> Option<&'u [u8]>, scratch: &mut Path) {
         if self.is_begun.swap(true, Ordering::Relaxed) {
             return;
@@ -179,7 +179,7 @@ impl Place {
         }
     }
 
-    /// Takes another pattern; an empty one stands for each image's own.
+    /// Takes another pattern. An empty one stands for each image's own.
     pub fn set_pattern(&self, pattern: &[u8]) -> Result<(), Errno> {
         if pattern.len() >= LONGEST {
             return Err(Errno::NAMETOOLONG);
@@ -250,7 +250,7 @@ impl Default for Place {
     }
 }
 
-/// Of the first one, and once, children included.
+/// Tells of the first unknown `%`, once; a child does not repeat what its parent told.
 // A function, so that the line does not lie below every flush.
 #[cold]
 #[inline(never)]
@@ -261,7 +261,7 @@ fn tell_unknown(letter: &[u8]) {
     }
 }
 
-/// A text that the handler of a fault may read while it is being changed; it finds some of either then.
+/// A text that the handler of a fault may read during a change. It then finds a mix of both.
 #[repr(C)]
 struct Text<const N: usize> {
     length: AtomicUsize,
@@ -310,7 +310,7 @@ mod tests {
         String::from_utf8(path.bytes().to_vec()).unwrap()
     }
 
-    /// What a user's pattern becomes, below the directory in which the tests run.
+    /// What a user's pattern becomes, relative to the directory in which the tests run.
     fn expanded(pattern: &str) -> String {
         let path = path_of(&begun(Some(pattern.as_bytes())), b"");
         let here = std::env::current_dir().unwrap();

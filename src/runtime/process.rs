@@ -1,14 +1,14 @@
 //! Fork, exec, and ends without destructors.
 //!
-//! The hooks run at every fork of the C library, whoever calls it; exec and other ways of making
-//! processes have to be told.
+//! The hooks run at every fork of the C library, whoever calls it. The runtime must be told of exec and of
+//! other ways to make processes.
 //!
-//! A child starts at zero and the parent goes on, so that what happened before the fork is written
-//! once, by the parent. Before an exec everything is written, as nothing runs afterwards; if the
-//! exec fails, counting just goes on, because a flush remembers what it wrote.
+//! A child starts at zero and the parent goes on, so the parent alone writes what happened before the fork.
+//! Before an exec everything is written, as nothing runs afterwards. If the exec fails, counting just goes
+//! on, because a flush remembers what it wrote.
 //!
-//! A child of `vfork` borrows its parent's memory. Its exec writes nothing: the counts are the
-//! parent's, who is about to go on and will write them.
+//! A child of `vfork` borrows its parent's memory. Its exec writes nothing: the counts belong to the parent,
+//! which is about to go on and will write them.
 
 use super::chain::{Chain, Link, Operation};
 use super::image::Image;
@@ -27,7 +27,7 @@ pub fn before_exit(chain: &Chain, own: &'static Link) {
     let _ = write_before_the_end(chain, own, Operation::Leave);
 }
 
-/// Writes all, as nothing may run afterwards; whether counting goes on should something do.
+/// Writes all, as nothing may run afterwards. Says whether counting goes on if something does.
 pub fn flush_before_the_end(chain: &Chain, own: &'static Link) -> Result<bool, Errno> {
     write_before_the_end(chain, own, Operation::Flush)
 }

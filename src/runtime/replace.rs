@@ -1,19 +1,18 @@
-//! Puts a new file in the place of an old one, so that at every instant one of them is there, whole.
+//! Puts a new file in the place of an old one. At every instant one of them is there, whole.
 //!
-//! The new bytes go to `FILE.part` in the same directory, which then gets the name. That file is also
-//! the lock: whoever holds its `flock`, and finds that the name still stands for it, is the only
-//! one to read and replace `FILE`. A process that is killed leaves at most this one file, locked by
-//! nobody, and the next one removes it; one that is not ours is left alone. What was `FILE` once is never
-//! opened for writing.
+//! The new bytes go to `FILE.part` in the same directory, which then gets the name. That file is also the
+//! lock: whoever holds its `flock`, and finds the name still on it, alone reads and replaces `FILE`. A killed
+//! process leaves at most this one file, locked by nobody, and the next process removes it. A `FILE.part`
+//! that is not ours is left alone. Nothing ever writes to what was once `FILE`.
 //!
-//! Nothing waits for the disk here, but file systems begin to write a new file out when it is renamed over
-//! another, so that after a power cut there is the one or the other. Where processes end one upon the other
-//! that is most of what they do: each file is written to the disk, and each waits until the one before is
-//! gone from it. They exchange the two names instead, which no file system takes for a reason to write. For
-//! these the file may be empty after a power cut, up to the half minute that it stays in memory.
+//! Nothing waits for the disk here. But when a new file is renamed over another, file systems begin to write
+//! it out, so that after a power cut there is one or the other. Processes that end one upon the other would
+//! spend most of their time on that: each file is written to the disk, and each process waits until the file
+//! before is gone from it. They exchange the two names instead, which makes no file system write. Such a file
+//! may be empty after a power cut, up to the half minute that it stays in memory.
 //!
-//! A file that cannot be merged is set aside: renamed to `FILE.aside-` and its inode number, a name
-//! that no other file of the directory can have got the same way.
+//! A file that cannot be merged is set aside: renamed to `FILE.aside-` and its inode number. No other file of
+//! the directory can have got that name the same way.
 
 use super::lock::Pauses;
 use super::merge::Problem;
@@ -24,17 +23,17 @@ use crate::raw::layout::MAGIC;
 use crate::raw::reader::{Damage, Source};
 use crate::raw::writer::Sink;
 
-/// For how long other processes are waited for, in microseconds.
+/// The longest wait for other processes, in microseconds.
 const PATIENCE: u32 = 30_000_000;
-/// Who finds a file no older than this, in nanoseconds, is one of several processes that end together.
+/// A file no older than this, in nanoseconds, means that several processes end together.
 const TOGETHER: u64 = 1_000_000_000;
-/// What a user says who wants no counts.
+/// The file name of a user who wants no counts.
 const NOWHERE: &[u8] = b"/dev/null";
-/// Rights of the owner without which nobody can go on with a file that a killed process has left.
+/// Rights that the owner needs to go on with a file that a killed process has left.
 const OWNER: u32 = 0o600;
-/// As many as the kernel follows.
+/// As many links as the kernel follows.
 const MOST_LINKS: u32 = 40;
-/// Longest name in a directory, and room in it for what is appended to a file that is set aside.
+/// Longest name in a directory, and room for what is appended when a file is set aside.
 const LONGEST_NAME: usize = 255;
 const ASIDE: usize = 7 + 20;
 
@@ -62,8 +61,8 @@ impl Sink for FileSink<'_> {
     }
 }
 
-/// The paths of a replacement. They are long, and a signal handler's stack may be short, so they
-/// live with the image.
+/// The paths of a replacement. They are long, and a signal handler's stack may be short, so they live with
+/// the image.
 #[derive(Debug, Default)]
 pub struct Names {
     /// The file to be replaced.
@@ -82,8 +81,8 @@ impl Names {
 
 /// What becomes of the old file.
 pub trait Rewrite {
-    /// Writes the new file from the old one, which is missing if there is none or it had to be set
-    /// aside. May be asked twice.
+    /// Writes the new file from the old one. There is no old one if it is missing or was set aside. May be
+    /// asked twice.
     fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem>;
 
     /// Called when the new file is written, before it takes the place of the old one.
@@ -119,7 +118,7 @@ pub fn replace(
         Err(_) => sys::remove(names.part.c_str()),
     }
     sys::unlock(&locked);
-    // Only now the old file goes, whose end may wait for the disk.
+    // Only now the old file goes: closing it may wait for the disk.
     result.map(drop)
 }
 
@@ -127,7 +126,7 @@ pub fn replace(
 struct Old {
     file: File,
     facts: Facts,
-    /// Whether the new one has the same owner.
+    /// Whether the new file has the same owner.
     has_heir: bool,
 }
 
@@ -142,8 +141,8 @@ impl Names {
         let Some((old, facts)) = open_old(&self.target)? else {
             return rewrite.rewrite(None, new).map(|()| None);
         };
-        // Owner and rights are kept as far as that is allowed. What a process leaves that is killed
-        // before the end, the next one must be able to open.
+        // Keeps owner and rights as far as allowed. The next process must be able to open what a killed one
+        // leaves.
         let has_heir = new_facts.owner == facts.owner || sys::set_owner(new, facts.owner).is_ok();
         if new_facts.mode != facts.mode | OWNER {
             let _ = sys::set_mode(new, facts.mode | OWNER);
@@ -159,11 +158,11 @@ impl Names {
         Ok(Some(Old { file: old, facts, has_heir }))
     }
 
-    /// Gives the new file its name, by an exchange for the old one if that is recent.
+    /// Gives the new file its name. If the old file is recent, the two exchange names.
     ///
-    /// Whoever finds the old file under the temporary name must not take it for theirs, hence its
-    /// lock, which ends with its descriptor. If this process is killed before it has removed the old
-    /// file, the next one must be able to open that.
+    /// The old file is locked until its descriptor closes, so that nobody who finds it under the temporary
+    /// name takes it for theirs. If this process is killed before it has removed the old file, the next
+    /// process must be able to open it.
     fn put_in_place(&self, old: Option<&Old>) -> Result<(), Errno> {
         let (part, target) = (self.part.c_str(), self.target.c_str());
         if let Some(Old { file, facts, has_heir: true }) = old
@@ -178,8 +177,7 @@ impl Names {
         sys::rename(part, target)
     }
 
-    /// Makes the directories above the target, for other files beside it; `false` if there is to be
-    /// none.
+    /// Makes the directories above the target, for other files beside it; `false` if no file is wanted.
     #[cfg(feature = "live")]
     pub fn prepare(&mut self) -> Result<bool, Errno> {
         self.follow_links()?;
@@ -201,7 +199,7 @@ impl Names {
         let mut file = self.open_part()?;
         loop {
             match sys::try_lock(&file) {
-                // If its last owner renamed or removed it in between, the next one is a new file.
+                // If the last owner renamed or removed it in between, the next one is a new file.
                 Ok(()) => match sys::facts(&file)? {
                     facts if !is_named(&self.part, &facts) => {}
                     facts if facts.size == 0 => return Ok((file, facts)),
@@ -216,14 +214,15 @@ impl Names {
         }
     }
 
-    /// Removes a `FILE.part` that a killed process has left. It may have been `FILE`, and others may read it.
+    /// Removes a `FILE.part` that a killed process has left. It may once have been `FILE`, and others may
+    /// read it.
     fn remove_left(&self, file: &File) -> Result<(), Errno> {
         sys::remove(self.part.c_str());
         if still_named(&self.part, file) { Err(Errno::PERM) } else { Ok(()) }
     }
 
-    /// Where the file system has no locks every process writes a file of its own name, and the last
-    /// to rename wins.
+    /// Where the file system has no locks, every process writes a file under its own name, and the last to
+    /// rename wins.
     fn part_without_lock(&mut self) -> Result<(File, Facts), Errno> {
         self.part.set(self.target.bytes())?;
         self.part.push(b".")?;
@@ -243,13 +242,13 @@ impl Names {
             }
             result => result,
         };
-        // Somebody else's directory, link, device or pipe would be removed in the end.
+        // Otherwise somebody else's directory, link, device or pipe would be removed in the end.
         let is_other = |error| matches!(error, Errno::ISDIR | Errno::LOOP | Errno::NXIO);
         let not_ours = |error| if is_other(error) { Errno::EXIST } else { error };
         let file = file.map_err(not_ours)?;
         let facts = sys::facts(&file)?;
         facts.must_be_a_file().map_err(not_ours)?;
-        // Empty, the start of a dump that a killed process has left, or zeros if the system was.
+        // Ours is empty, the start of a dump from a killed process, or zeros from a system that went down.
         let mut start = [0; MAGIC.len()];
         if facts.size > 0 {
             let length = sys::read(&file, &mut start)?;
@@ -272,7 +271,7 @@ impl Names {
             self.other.set(bytes.get(..end).unwrap_or_default())?;
             match sys::make_directory(self.other.c_str()) {
                 Ok(()) | Err(Errno::EXIST) => {}
-                // A directory further up, which exists but is not ours to write.
+                // A directory further up exists, but is not ours to write.
                 Err(_) if sys::facts_at(self.other.c_str()).is_ok() => {}
                 Err(error) => return Err(error),
             }
@@ -280,7 +279,7 @@ impl Names {
         Ok(())
     }
 
-    /// Goes on to the file itself if the target is a symbolic link.
+    /// Goes on to the file itself while the target is a symbolic link.
     pub fn follow_links(&mut self) -> Result<(), Errno> {
         for _ in 0..MOST_LINKS {
             match sys::facts_at(self.target.c_str()) {
@@ -305,7 +304,7 @@ impl Names {
     #[inline(never)]
     fn set_aside(&mut self, inode: u64, damage: Damage) -> Result<(), Errno> {
         let Self { target, other: aside, .. } = self;
-        // Of a long name so much that the rest fits.
+        // Keeps as much of a long name as leaves room for the rest.
         let (path, directory) = (target.bytes(), target.directory().len());
         let end = path.len().min(directory.saturating_add(LONGEST_NAME - ASIDE));
         aside.set(path.get(..end).unwrap_or(path))?;
@@ -327,7 +326,7 @@ fn open_old(target: &Path) -> Result<Option<(File, Facts)>, Errno> {
     };
     let facts = sys::facts(&file)?;
     facts.must_be_a_file()?;
-    // Of an empty one there is nothing to lose: as if there were none.
+    // An empty file holds nothing to lose; it counts as missing.
     Ok((facts.size > 0).then_some((file, facts)))
 }
 

@@ -1,17 +1,16 @@
 //! Signals on which counts are written, if the user asks for it: `COUNTERSINK_ON_SIGNAL=TERM,SEGV,...`
 //!
-//! The handler writes and then does what would have happened without it: calls the handler that was
-//! there before, or takes the default action. A signal that was ignored stays so, one that does
-//! nothing by default just writes and goes on. A handler that the program sets later takes the
-//! place of ours.
+//! The handler writes and then does what would have happened without it: it calls the handler that was there
+//! before, or takes the default action. A signal that was ignored stays so. A signal that does nothing by
+//! default just writes and goes on. A handler that the program sets later takes the place of ours.
 //!
-//! In a program linked with `countersink flags --wrap-signal` ours comes back when such a handler has done its
-//! work and lets the signal end the program: where the program sets the default action ours is set, and where
-//! its handler is for one signal only the default comes by ours. Of what it asks it is told as if there were
-//! none of ours.
+//! In a program linked with `countersink flags --wrap-signal` ours comes back when such a handler has done
+//! its work and lets the signal end the program. Where the program sets the default action, ours is set.
+//! Where its handler is for one signal only, ours runs before the default. When the program asks, it hears
+//! nothing of ours.
 //!
-//! While a flush runs, signals wait in its thread (see [`super::sys::QuietWrites`]): the flush is done
-//! when a handler comes, and not half done for ever.
+//! While a flush runs, signals wait in its thread (see [`super::sys::QuietWrites`]), so a handler finds the
+//! flush done and not half done for ever.
 #![allow(unsafe_code)]
 
 use core::cell::UnsafeCell;
@@ -29,20 +28,20 @@ const MOST: usize = 32;
 /// Signals that do nothing by default, as a set: CHLD, CONT, URG, WINCH.
 const HARMLESS: u64 = 1 << 17 | 1 << 18 | 1 << 23 | 1 << 28;
 
-/// What is to happen besides ours.
+/// What is to happen besides our handler.
 pub struct Signals {
-    /// Before there was ours, by number.
+    /// The actions before ours, by number.
     before: UnsafeCell<[Action; MOST]>,
-    /// The signals for which the program has asked for the default since.
+    /// The signals that the program has set to the default since.
     defaults: AtomicU64,
-    /// Handlers of the program's for one signal only, by number.
+    /// The program's handlers for one signal only, by number.
     once: [AtomicUsize; MOST],
 }
 
 /// Our own handlers, and how they are set.
 #[derive(Clone, Copy)]
 pub struct Ours {
-    /// The C library's.
+    /// The C library's `sigaction`.
     pub set: SetAction,
     /// Writes the counts, and does what would have happened: [`Signals::go_on`].
     pub last: Handler,
@@ -50,7 +49,8 @@ pub struct Ours {
     pub once: Handler,
 }
 
-// SAFETY: `before` is written by a constructor, for each signal before its handler is there; then only read.
+// SAFETY: a constructor writes `before` for each signal before its handler is there. Afterwards it is only
+// read.
 unsafe impl Sync for Signals {}
 
 impl Ours {
@@ -69,7 +69,7 @@ impl Signals {
         }
     }
 
-    /// Sets our handler for the signals of a list; gives their set. To be called from a constructor.
+    /// Sets our handler for the signals of a list and gives their set. To be called from a constructor.
     pub fn catch(&self, list: &[u8], ours: Ours) -> u64 {
         let (mut caught, mut wrong) = (0, None);
         for name in list.split(|byte| b", ".contains(byte)).filter(|name| !name.is_empty()) {
@@ -85,7 +85,7 @@ impl Signals {
         caught
     }
 
-    /// Sets back what is ours still, for an image that goes.
+    /// Takes back what is still ours, for an image that goes.
     pub fn release(&self, caught: u64, ours: Ours) {
         for number in (1..MOST).filter(|number| caught >> number & 1 != 0) {
             let Ok(now) = ours.action(number as c_int, None) else { continue };
@@ -96,11 +96,11 @@ impl Signals {
         }
     }
 
-    /// Does what the program asks of `sigaction`, and gives what was to happen before; of signals that are
-    /// not `caught` just that.
+    /// Does what the program asks of `sigaction`, and gives the action before as if ours did not exist.
+    /// Passes signals that are not `caught` on unchanged.
     ///
-    /// Two threads that set handlers of one signal at the same time, of which one is for one signal only, may
-    /// find that it is called in the way of the other.
+    /// Two threads may set handlers of one signal at the same time, one of them for one signal only. Then the
+    /// latter may be called in the way of the other.
     pub fn wrapped(
         &self,
         caught: u64,
@@ -126,13 +126,13 @@ impl Signals {
         ours.action(number, new.as_ref()).map(|before| self.without(place, before, ours, once))
     }
 
-    /// Ours, before the default.
+    /// Our action in place of the default.
     fn default(&self, number: usize, ours: Ours) -> Action {
         self.defaults.fetch_or(1 << number, Ordering::Relaxed);
         Action::DEFAULT.with(ours.last)
     }
 
-    /// What happens by itself, or by the program, where ours may be in between.
+    /// The action that the program or the system set, without ours.
     fn without(&self, number: usize, now: Action, ours: Ours, once: usize) -> Action {
         match now.handler {
             handler if handler == ours.last as usize => self.before(number),
@@ -141,7 +141,7 @@ impl Signals {
         }
     }
 
-    /// Calls the program's handler for one signal only, after which ours comes before the default.
+    /// Calls the program's handler for one signal only. Then ours comes before the default.
     ///
     /// # Safety
     ///
@@ -155,12 +155,12 @@ impl Signals {
     ) {
         let handler = self.once(number as usize);
         let _ = ours.action(number, Some(&self.default(number as usize, ours)));
-        // SAFETY: a handler that was set as one; what it does not want it does not see.
+        // SAFETY: it was set as a handler; it ignores the arguments it does not want.
         let handler = unsafe { core::mem::transmute::<usize, Handler>(handler) };
         handler(number, info, context);
     }
 
-    /// Does what would have happened.
+    /// Does what would have happened without us.
     ///
     /// # Safety
     ///
@@ -184,7 +184,7 @@ impl Signals {
                 }
             }
             handler => {
-                // SAFETY: a handler that was set as one; what it does not want it does not see.
+                // SAFETY: it was set as a handler; it ignores the arguments it does not want.
                 let handler = unsafe { core::mem::transmute::<usize, Handler>(handler) };
                 handler(number, info, context);
             }

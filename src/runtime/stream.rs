@@ -1,7 +1,7 @@
 //! An object's counters as a `.gcda` stream, for programs without files.
 //!
-//! Unlike a file the stream has no OBJECT_SUMMARY, and nothing is merged or locked: it is what
-//! libgcov's `__gcov_info_to_gcda` gives, for `gcov-tool merge-stream`.
+//! Unlike a file the stream has no OBJECT_SUMMARY, and nothing is merged or locked. It equals what libgcov's
+//! `__gcov_info_to_gcda` gives, for `gcov-tool merge-stream`.
 
 use core::convert::Infallible;
 use core::ffi::CStr;
@@ -14,7 +14,7 @@ use crate::formats::gcda::encode::{Encoder, TopN, Words};
 use crate::raw::gcov::{Rule, Version};
 use crate::raw::merge::Pair;
 
-/// Who takes the stream.
+/// Takes the stream.
 pub trait Bytes {
     /// Takes the next bytes.
     fn take(&mut self, bytes: &[u8]);
@@ -41,10 +41,10 @@ impl TopN for LiveSite<'_> {
     }
 }
 
-/// The version word in a file-name record: the first release that reads them.
+/// The version word in a file-name record: that of the first release that reads such records.
 const FILE_NAME_VERSION: Version = Version(u32::from_be_bytes(*b"B30*"));
 
-/// Streams the name that the stream of an object's counters belongs to.
+/// Streams the file name that a stream of counters belongs to.
 pub fn file_name(name: &CStr, bytes: impl Bytes) {
     let Ok(()) = name_record(name, WordsOf(bytes));
 }

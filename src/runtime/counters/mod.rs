@@ -1,10 +1,9 @@
 //! What the profilers do to a program's counters.
 //!
 //! [`values`] has the kinds with a fixed number of counters, [`topn`] the values of a site, [`nodes`]
-//! the region where these are kept. Each exists in a plain form, which like the compiler's inline
-//! counting may lose increments between threads, and in an atomic form, which does not. None of them
-//! allocates from a heap, waits, or can fail: they are entered from anywhere, an instrumented `malloc`
-//! or signal handler included.
+//! the region where these are kept. Each exists in two forms: the plain one may lose increments between
+//! threads, as the compiler's inline counting does, and the atomic one loses none. No profiler allocates from
+//! a heap, waits, or can fail: anything may enter them, an instrumented `malloc` or signal handler included.
 
 pub mod nodes;
 pub mod topn;

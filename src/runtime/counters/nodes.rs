@@ -1,12 +1,10 @@
-//! The fixed region that nodes of top-N sites come from, and the indexes by which sites with many
-//! nodes find them.
+//! The fixed region that nodes of top-N sites come from, and the indexes that find nodes of sites with many.
 //!
 //! A node has libgcov's layout and stands in its site's list, see [`super::topn`]. A site with more
-//! than a few nodes has an index besides: a table of `SLOTS` numbers of nodes, open addressing by
-//! the value. The index is only a way to nodes, never the truth: what it leads to is looked at, and
-//! what it does not lead to is looked for in the list. So it may lag behind, and a slot whose node
-//! has got another value just stays until the table is filled anew. Nothing in it is needed to read
-//! a site.
+//! than a few nodes also has an index: a table of `SLOTS` numbers of nodes, with open addressing by the
+//! value. The index is only a way to nodes, never the truth. A node that it leads to is looked at, and a
+//! value that it does not lead to is looked for in the list. So it may lag behind, and a slot whose node has
+//! got another value just stays until the table is filled anew. Reading a site needs no index.
 #![allow(unsafe_code)]
 
 use core::ptr::null_mut;
@@ -26,7 +24,7 @@ pub const INDEXES: usize = if cfg!(feature = "runtime") { 1024 } else { 8 };
 
 /// Twice as many as a site has nodes, so that most searches end at their first slot.
 const SLOTS: usize = 2 * SITE_LIMIT;
-/// Slots in use at which the table is filled anew: some hold what their nodes had before.
+/// The table is filled anew at this many slots in use: some are for values that their nodes have lost.
 const MOST_USED: u32 = (SLOTS / 4 * 3) as u32;
 
 const _: () = assert!(SLOTS.is_power_of_two());
@@ -65,18 +63,18 @@ impl Node {
     }
 }
 
-/// How a site with many nodes finds them, and whose place is next to be given away. Only who has locked
-/// it changes it.
+/// How a site with many nodes finds them, and which node is next to be given away. Only the holder of its
+/// lock changes it.
 #[repr(C)]
 pub struct Index {
     /// Numbers of nodes, counted from 1; 0 is an empty slot.
     slots: [AtomicU32; SLOTS],
     used: AtomicU32,
-    /// Nobody waits for it.
+    /// The lock. Nobody waits for it.
     busy: AtomicBool,
-    /// Whether every node of the site, which is full, is in the table.
+    /// Whether the site is full and the table has all its nodes.
     complete: AtomicBool,
-    /// Where the search for the next place to give away begins.
+    /// Where the search for the next node to give away begins.
     pub hand: AtomicPtr<Node>,
 }
 
@@ -91,7 +89,7 @@ impl Index {
         }
     }
 
-    /// Becomes the one who may change it, until [`Index::unlock`]; `false` if somebody is.
+    /// Takes the lock until [`Index::unlock`]; `false` if somebody has it.
     pub fn try_lock(&self) -> bool {
         !self.busy.swap(true, Ordering::Acquire)
     }
@@ -146,18 +144,18 @@ pub struct Nodes<const N: usize = NODES, const I: usize = INDEXES> {
     indexes: [Index; I],
     used: AtomicUsize,
     indexes_used: AtomicUsize,
-    /// A node that lost the race for its place, for the next that needs one.
+    /// A node that lost the race for its place in a list. The next event that needs a node gets it.
     spare: AtomicPtr<Node>,
     dropped: AtomicU64,
-    /// Whether sites of other images have some.
+    /// Whether sites of other images have nodes of this region.
     is_lent: AtomicBool,
-    /// How many nodes and indexes there surely is memory for, see [`Nodes::has_room`].
+    /// How many nodes and indexes surely have memory, see [`Nodes::has_room`].
     #[cfg(feature = "live")]
     ready: [AtomicUsize; 2],
 }
 
 impl<const N: usize, const I: usize> Nodes<N, I> {
-    /// A region of which nothing is used.
+    /// An unused region.
     pub const fn new() -> Self {
         Self {
             nodes: [const { Node::new() }; N],
@@ -172,9 +170,9 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         }
     }
 
-    /// Whether there is memory for the node or the index with this number, counted from 0, and for all before
-    /// it. The region may be a file with holes, and who touches one when the disk is full is ended: so it is
-    /// asked for before.
+    /// Whether there is memory for the node or index with this number, counted from 0, and for all before it.
+    /// The region may be a file with holes, and touching a hole of a full disk ends the program. So this asks
+    /// first.
     #[cfg(feature = "live")]
     fn has_room<T>(&self, of: usize, all: &[T], number: usize) -> bool {
         const AT_ONCE: usize = 4096;
@@ -190,12 +188,12 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         if asked == Err(sys::Errno::FAULT) {
             return false;
         }
-        // Else there is room, or a system that cannot be asked, where it was made before.
+        // Otherwise there is room. A system that cannot be asked has made it before.
         ready.fetch_max(end, Ordering::Relaxed);
         true
     }
 
-    /// Those of the first `used` that there surely is memory for.
+    /// The first `used` nodes or indexes, as far as they surely have memory.
     fn there<'t, T>(&self, of: usize, all: &'t [T], used: &AtomicUsize) -> &'t [T] {
         let used = used.load(Ordering::Relaxed);
         #[cfg(feature = "live")]
@@ -211,7 +209,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         true
     }
 
-    /// Says that there is memory for all nodes and indexes, or only for those in use.
+    /// Says that all nodes and indexes have memory, or only those in use.
     #[cfg(feature = "live")]
     pub fn set_room(&self, for_all: bool) {
         let used = [&self.used, &self.indexes_used];
@@ -221,20 +219,20 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         }
     }
 
-    /// A site of another image is about to get some.
+    /// Notes that a site of another image is about to get some.
     pub fn lend(&self) {
         self.is_lent.store(true, Ordering::Relaxed);
     }
 
-    /// How many nodes and indexes are in use, if sites of other images have some: those must not be given to
-    /// anybody else, even when all is set back to zero here.
+    /// How many nodes and indexes are in use, if sites of other images have some. Nobody else may get these,
+    /// even when all is set back to zero here.
     #[cfg(feature = "live")]
     pub fn lent(&self) -> Option<[usize; 2]> {
         let used = || [&self.used, &self.indexes_used].map(|used| used.load(Ordering::Relaxed));
         self.is_lent.load(Ordering::Relaxed).then(used)
     }
 
-    /// Takes so many nodes and indexes for used.
+    /// Marks this many nodes and indexes as used.
     #[cfg(feature = "live")]
     pub fn set_lent(&self, [nodes, indexes]: [usize; 2]) {
         self.used.store(nodes, Ordering::Relaxed);
@@ -252,8 +250,8 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         self.dropped.store(0, Ordering::Relaxed);
     }
 
-    /// Empties all indexes, when all counts have been set back, and ends what a thread that is not
-    /// in this process has begun.
+    /// Empties all indexes after all counts have been set back. Also frees locks held by threads that are not
+    /// in this process.
     pub fn reset_indexes(&self) {
         for index in self.there(1, &self.indexes, &self.indexes_used) {
             index.clear();
@@ -262,7 +260,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         }
     }
 
-    /// The bytes in use: of nodes, of indexes, and of what follows them.
+    /// The bytes in use: of nodes, of indexes, and of the fields behind them.
     #[cfg(feature = "live")]
     pub fn in_use(&self) -> [&[u8]; 3] {
         let nodes = self.there(0, &self.nodes, &self.used);
@@ -279,7 +277,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     ///
     /// # Safety
     ///
-    /// There must be one, so many bytes away.
+    /// There must be a copy `shift` bytes away.
     #[cfg(feature = "live")]
     pub unsafe fn dropped_at(&self, shift: isize) -> u64 {
         let place = (&raw const self.dropped).wrapping_byte_offset(shift);
@@ -287,7 +285,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         unsafe { &*place }.load(Ordering::Relaxed)
     }
 
-    /// A node with one event that nobody else sees yet.
+    /// A node with one event of this value, not yet seen by anybody else.
     pub fn take(&self, value: i64) -> Option<&Node> {
         let mut spare = self.spare.load(Ordering::Relaxed);
         if !spare.is_null() {
@@ -304,7 +302,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     }
 
     fn fresh(&self) -> Option<&Node> {
-        // Looked at first so that the index cannot wrap round however many events find it full.
+        // Looked at first, so that `used` cannot wrap round however many events find the region full.
         if self.used.load(Ordering::Relaxed) < N {
             let number = self.used.fetch_add(1, Ordering::Relaxed);
             if let Some(node) = self.nodes.get(number)
@@ -317,12 +315,12 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         None
     }
 
-    /// Takes a node back that [`Nodes::take`] gave and nobody saw.
+    /// Takes back a node from [`Nodes::take`] that nobody has seen.
     pub fn give_back(&self, node: &Node) {
         self.spare.store(core::ptr::from_ref(node).cast_mut(), Ordering::Release);
     }
 
-    /// Whether a node is one of these.
+    /// Whether a node is in this region.
     #[inline(always)]
     pub fn has(&self, node: &Node) -> bool {
         self.offset(node) < size_of_val(&self.nodes)
@@ -331,11 +329,11 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// The index with this number, of a site with this first node.
     #[inline(always)]
     pub fn index(&self, number: u32, first: &Node) -> Option<&Index> {
-        // Who has taken the first node has made the index.
+        // The image that has taken the first node has made the index.
         self.indexes.get((number as usize).wrapping_sub(1)).filter(|_| self.has(first))
     }
 
-    /// Reserves an index for the site with this first node, if there is one left; gives its number.
+    /// Reserves an index for the site with this first node and gives its number, if there is one left.
     pub fn reserve_index(&self, first: &Node) -> Option<u32> {
         if !self.has(first) || self.indexes_used.load(Ordering::Relaxed) >= I {
             return None;
@@ -372,8 +370,8 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         true
     }
 
-    /// Makes an index lead to all nodes of a full site, as far as they are of this region; whether it
-    /// does.
+    /// Makes an index lead to all nodes of a full site. Says whether it does; nodes of other regions have no
+    /// place in it.
     pub fn complete<'n>(&self, index: &Index, nodes: impl Iterator<Item = &'n Node>) -> bool {
         if index.is_crowded() || !index.complete.load(Ordering::Relaxed) {
             index.clear();
@@ -384,7 +382,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         index.complete.load(Ordering::Relaxed)
     }
 
-    /// Where a node stands in the region, in bytes; beyond its end if it is another's.
+    /// Offset of a node in the region in bytes; beyond its end if the node is of another.
     #[inline(always)]
     fn offset(&self, node: &Node) -> usize {
         core::ptr::from_ref(node).addr().wrapping_sub(self.nodes.as_ptr().addr())
@@ -399,7 +397,6 @@ impl<const N: usize, const I: usize> Default for Nodes<N, I> {
 
 #[cfg(feature = "live")]
 fn bytes_of<'n>(start: *const u8, length: usize) -> &'n [u8] {
-    // SAFETY: a part of the region, whose atomics may be read as bytes; what changes meanwhile may be
-    // missing.
+    // SAFETY: a part of the region; its atomics may be read as bytes. What changes meanwhile may be missing.
     unsafe { core::slice::from_raw_parts(start, length) }
 }

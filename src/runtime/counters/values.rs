@@ -4,8 +4,8 @@ use crate::runtime::atomic::AtomicI64;
 
 use super::Update;
 
-/// Counts in which of `steps` unit intervals from `start` the value lies. Of the two counters
-/// behind the intervals the first is for values above them, the last for values below.
+/// Counts in which of `steps` unit intervals from `start` the value lies. Behind the intervals come two
+/// counters, the first for values above them, the second for values below.
 #[inline(always)]
 pub fn interval<U: Update>(counters: &[AtomicI64], value: i64, start: i64, steps: u32) {
     let steps = steps as usize;

@@ -10,20 +10,19 @@ use crate::runtime::module::LiveModule;
 use crate::runtime::replace::{FileSink, FileSource, Names, Rewrite};
 use crate::runtime::sys::{Errno, File};
 
-/// One flush: the live counts into the old file's.
+/// One flush: adds the live counts to the old file's.
 pub struct Flush<'f> {
     pub live: &'f LiveModule<'f>,
     /// What was written before, and events dropped until now.
     pub progress: &'f Progress,
     pub dropped: u64,
-    /// What was found: the largest arc counter, which the next flush starts from.
+    /// The largest arc counter found. The next flush starts from it.
     pub maximum: i64,
     pub baseline: &'f mut Baseline,
     pub read: &'f mut Buffer,
     pub write: &'f mut Buffer,
     pub damage: Damage,
-    /// Id of the live file that the counts come from, 0 if none, and of the one that was added
-    /// before.
+    /// Id of the live file that holds the counts, 0 if none, and of the one that was added before.
     pub id: u64,
     pub before: u64,
 }

@@ -1,4 +1,4 @@
-//! An image whose counters are in a file from the start, see [`crate::runtime::live`].
+//! An image with counters in a file from the start, see [`crate::runtime::live`].
 
 use super::Image;
 use super::flush::Flush;
@@ -15,18 +15,18 @@ use crate::runtime::module::{LiveModule, Objects};
 use crate::runtime::replace::{Names, Rewrite, replace};
 use crate::runtime::sys::{self, Errno, File, QuietWrites};
 
-/// Which left-over files are looked for.
+/// Which left-over files to look for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sweep {
     /// All that there may be.
     All,
-    /// Up to the first number that is free: what earlier children have left.
+    /// Those before the first free number: earlier children have left them.
     First,
 }
 
 impl Image {
-    /// Puts the counters into a file, when all objects are registered; adds what others have left
-    /// behind. If that is not possible it is said, and everything goes the ordinary way.
+    /// Puts the counters into a file when all objects are registered, and adds what other processes have left
+    /// behind. If that is impossible, says so; counts are then written at the end.
     pub fn go_live(&self, region: Option<Region>) {
         let Ok(mut state) = self.state() else { return };
         let _quiet = QuietWrites::new(0);
@@ -56,7 +56,7 @@ impl State {
         if !self.names.prepare()? {
             return Ok(());
         }
-        // As many names need not be looked up one by one where a directory tells which are there.
+        // Where the directory tells which files are there, the others need no look-up by name.
         let mut there = match sweep {
             Sweep::All => {
                 Numbers::beside(&self.names.target, &mut self.names.other, &mut self.read)
@@ -78,8 +78,8 @@ impl State {
         live.begin(region, &module, nodes, &names.target, &there.unwrap_or(Numbers::NONE), write)
     }
 
-    /// Adds the counts of a live file that nobody has; whether there is a file of this number, also if there
-    /// was only until now.
+    /// Adds the counts of a live file that no process has. Says whether there is a file of this number, or
+    /// was until now.
     fn add_left_over(
         &mut self,
         image: &Image,
@@ -115,7 +115,7 @@ impl State {
         true
     }
 
-    /// Forgets what was counted since the last flush: who reads the file must not find it there.
+    /// Forgets what was counted since the last flush. A reader of the file must not find it there.
     pub(super) fn set_back(&mut self, image: &Image) {
         let objects = self.origin.objects(image);
         let Some((flushed, _)) = self.baseline.copies() else { return self.reset(image) };
@@ -125,18 +125,18 @@ impl State {
         objects.set_back(&flushed);
     }
 
-    /// Puts the counters into a file again, after a dump has taken them out of one.
+    /// Puts the counters into a file again after a dump has taken them out of one.
     pub(super) fn live_again(&mut self, image: &Image) {
         if self.live.is_mapped() && !self.live.is_active() {
             let _ = self.go_live(image, Sweep::First);
         }
     }
 
-    /// In a child, whose counters are still its parent's.
+    /// In a child, while its counters are still its parent's.
     pub(super) fn leave_live(&mut self, image: &Image) -> Result<(), Errno> {
         let Some(region) = self.region.filter(|_| self.live.is_mapped()) else { return Ok(()) };
         self.live.leave_to_parent(region, image.nodes())?;
-        // If it cannot have a file of its own, it writes at its end.
+        // A child that cannot have a file of its own writes at its end.
         let _ = self.go_live(image, Sweep::First);
         Ok(())
     }
@@ -150,7 +150,7 @@ struct Adoption<'f> {
 
 impl Rewrite for Adoption<'_> {
     fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
-        // Somebody may have settled it before this process had the lock of the dump.
+        // Somebody may have settled it before this process got the lock of the dump.
         if self.left.is_settled() {
             return Err(Errno::ALREADY.into());
         }

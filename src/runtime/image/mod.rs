@@ -1,8 +1,8 @@
-//! The state of one image, an executable or shared object that carries the archive, and what can be
-//! done with all its counts: dump, reset, flush, exit.
+//! The state of one image, an executable or shared object that carries the archive, and the operations on all
+//! its counts: dump, reset, flush, exit.
 //!
 //! Two ways of writing stand side by side. libgcov's ([`Image::dump`], [`Image::reset`]): a dump
-//! writes everything and closes the image until the next reset; what is counted in between is lost.
+//! writes everything and closes the image until the next reset; counts in between are lost.
 //! Ours ([`Image::flush`], [`Image::discard`]): only what is new is written, and counting goes on.
 
 mod flush;
@@ -32,7 +32,7 @@ pub struct Image {
     nodes: AtomicPtr<Nodes>,
     /// The process the counts belong to.
     process: AtomicU32,
-    /// Number of an error that another image has met just before, and told; 0 if none has.
+    /// Number of an error that another image has just met and told; 0 if none has.
     known_error: AtomicI32,
     state: Mutex<State>,
 }
@@ -49,8 +49,8 @@ impl Image {
         }
     }
 
-    /// To be called before the image's first object is registered. `user` is asked for a pattern if no image
-    /// of the process has been before.
+    /// Every image calls this before its first object is registered. Asks `user` for a pattern if this is the
+    /// first image of the process.
     pub fn begin<'u>(
         &self,
         nodes: &'static Nodes,
@@ -66,8 +66,8 @@ impl Image {
         target.place.begin(user, &mut state.names.other);
     }
 
-    /// Whether the calling process is the one the counts belong to, and not a child that shares the
-    /// memory or was made behind our back. An image without counts is everybody's.
+    /// Whether the counts belong to the calling process. They do not if it is a child that shares the memory
+    /// or was made behind our back. An image without counts is everybody's.
     pub fn is_own_process(&self) -> bool {
         let process = self.process.load(Ordering::Relaxed);
         process == sys::process() || process == 0
@@ -84,7 +84,7 @@ impl Image {
         self.nodes().map_or(0, Nodes::dropped)
     }
 
-    /// Tells which error another image has met just before; 0 if none.
+    /// Tells which error another image has just met; 0 if none.
     pub fn set_known_error(&self, number: i32) {
         self.known_error.store(number, Ordering::Relaxed);
     }
@@ -108,9 +108,9 @@ impl Image {
     pub fn flush(&self) -> Result<(), Errno> {
         let mut state = self.state()?;
         match state.progress.stage {
-            // They are in their file, and will be added once; a reset goes back to here.
+            // The counts are in their file and will be added once. A reset goes back to here.
             _ if state.live.is_active() => state.remember(self),
-            // The image is being loaded.
+            // The image is still being loaded.
             _ if self.objects.is_empty() => Ok(()),
             Stage::Counting => state.write_out(self, Occasion::Flush),
             Stage::Dumped | Stage::Suspended | Stage::Ended => Ok(()),
@@ -123,7 +123,7 @@ impl Image {
         Ok(())
     }
 
-    /// Before an exec that has no memory for a flush: writes everything and closes the image.
+    /// Before an exec without memory for a flush: writes everything and closes the image.
     pub fn suspend(&self) -> Result<(), Errno> {
         self.close(Stage::Suspended)
     }
@@ -138,7 +138,7 @@ impl Image {
         Ok(())
     }
 
-    /// Before the process ends without destructors: as a flush, but a live file goes as at any other end.
+    /// Before the process ends without destructors: flushes, but removes a live file as any other end does.
     pub fn leave(&self) -> Result<(), Errno> {
         let is_live = self.state()?.live.is_active();
         if is_live { self.end() } else { self.flush() }
@@ -149,11 +149,11 @@ impl Image {
         self.close(Stage::Ended)
     }
 
-    /// Makes the image the one of a child process that has just been forked: its counts start at
-    /// zero, the parent's are the parent's to write.
+    /// Makes the image that of a child process that has just been forked. Its counts start at zero; the
+    /// parent writes its own.
     ///
-    /// May be asked twice, by the hook of each image. Only the first is `certain`; the others look at
-    /// the process's number, which a child in a new namespace may have in common with its parent.
+    /// Each image's hook may ask this, so it may come twice. Only the first is `certain`. The others look at
+    /// the process id, and a child in a new namespace may have the same id as its parent.
     pub fn become_child(&self, certain: bool) -> Result<(), Errno> {
         if self.is_own_process() && !certain {
             return Ok(());

@@ -1,17 +1,17 @@
-//! What has been done with an image's counts in this process, and what a flush adds to the file's sums.
+//! What this process has done with an image's counts, and what a flush adds to the file's sums.
 
 use crate::raw::layout::Sums;
 use crate::runtime::counts::Found;
 
-/// What has been done with its counts in this process.
+/// What this process has done with the image's counts.
 pub struct Progress {
     pub stage: Stage,
     /// Whether the file has counted this run.
     pub counted: bool,
     /// Largest arc counter already in the file's sum.
     pub maximum: i64,
-    /// A dump, or an exec that failed, has been this run for libgcov: what follows it, in children,
-    /// too, is neither another run nor a larger maximum.
+    /// A dump, or an exec that failed, ended this run for libgcov. What follows, in children too, is neither
+    /// another run nor a larger maximum.
     pub run_is_over: bool,
     /// Dropped events already in the file.
     pub dropped: u64,
@@ -23,7 +23,7 @@ pub enum Stage {
     Counting,
     /// Closed by a dump, until the next reset.
     Dumped,
-    /// Closed by a dump before an exec, which resets it if it fails.
+    /// Closed by a dump before an exec. A failed exec resets it.
     Suspended,
     /// The image's destructors have run.
     Ended,
@@ -36,8 +36,8 @@ impl Progress {
         Self { stage, counted, maximum: 0, run_is_over, dropped: 0 }
     }
 
-    /// The largest arc counter of the run. The counters may also hold what was discarded: a bound then is
-    /// by how much they have grown since.
+    /// The largest arc counter of the run. The counters may also hold what was discarded, so the bound is the
+    /// former maximum plus their growth since.
     pub fn maximum(&self, found: &Found) -> i64 {
         found.largest.min(self.maximum.saturating_add(found.growth))
     }

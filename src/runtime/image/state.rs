@@ -20,7 +20,7 @@ use crate::runtime::replace::{FileSink, FileSource, Names, replace};
 use crate::runtime::sys::Errno;
 
 const ALL: &[Rule] = &[Rule::Add, Rule::TopN, Rule::Ior, Rule::Time];
-/// Rules under which writing a value twice does no harm, so that no baseline takes it off.
+/// Writing a value twice does no harm under these rules, so no baseline takes it off.
 const IDEMPOTENT: &[Rule] = &[Rule::Ior, Rule::Time];
 
 /// Everything that only one flush at a time may touch.
@@ -29,7 +29,7 @@ pub struct State {
     pub progress: Progress,
     /// Number of the error that was told last, 0 if none.
     pub told: i32,
-    /// Nothing before the image has begun.
+    /// `None` before the image has begun.
     pub target: Option<Target>,
     pub names: Names,
     pub baseline: Baseline,
@@ -46,12 +46,12 @@ pub struct Origin {
     pub path: Path,
 }
 
-/// Why counts are written, which decides what follows.
+/// Why counts are written. This decides what follows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
-    /// Counting goes on: what is written must be told from what comes.
+    /// Counting goes on: a later flush must tell old counts from new ones.
     Flush,
-    /// Nothing is written any more, or only after a reset.
+    /// Nothing more is written, or only after a reset.
     Close,
 }
 
@@ -72,7 +72,7 @@ impl State {
         }
     }
 
-    /// Writes the counts, and says in one line on standard error if that was not possible.
+    /// Writes the counts. If that fails, says so in one line on standard error.
     pub fn write_out(&mut self, image: &Image, occasion: Occasion) -> Result<(), Errno> {
         self.find_path(image);
         let result = self.write_counts(image, occasion);
@@ -80,7 +80,7 @@ impl State {
     }
 
     /// Says why counts were not written.
-    // A line takes 1 KiB, which is not to lie below a flush: stacks of signal handlers may be short.
+    // A line takes 1 KiB, which must not lie below a flush: stacks of signal handlers may be short.
     #[cold]
     #[inline(never)]
     fn complain(&mut self, image: &Image, occasion: Occasion, problem: Problem) -> Errno {
@@ -91,7 +91,7 @@ impl State {
             _ if self.live.is_active() => b"; the counts wait in a live file",
             Occasion::Close => b"; the counts of this run are lost",
         };
-        // Of flushes that fail again and again the first is told, and the end.
+        // If flushes fail again and again, tells of the first failure, and again at the end.
         let number = error.raw_os_error();
         let is_news = occasion == Occasion::Close || self.told != number;
         self.told = number;
@@ -155,7 +155,7 @@ impl State {
         self.progress.dropped = image.dropped();
     }
 
-    /// Takes all counts as they are now for written.
+    /// Marks all counts as written, as they are now.
     pub fn remember(&mut self, image: &Image) -> Result<(), Errno> {
         let Self { origin, baseline, write, .. } = self;
         let live = origin.survey(image);

@@ -26,7 +26,7 @@ pub struct Region {
     length: usize,
 }
 
-// SAFETY: only a place; who uses it has the image's state.
+// SAFETY: only a place; whoever uses it has the image's state.
 unsafe impl Send for Region {}
 
 impl Region {
@@ -34,7 +34,7 @@ impl Region {
     ///
     /// # Safety
     ///
-    /// They must be those of whole pages, in which there is nothing but counters and nodes.
+    /// They must bound whole pages that hold only counters and nodes.
     pub unsafe fn new(start: *mut u8, end: *mut u8) -> Option<Self> {
         let length = (end as usize).checked_sub(start as usize).filter(|&length| length > 0)?;
         Some(Self { address: NonNull::new(start)?, length })
@@ -45,7 +45,7 @@ impl Region {
         place >= start && place.wrapping_sub(start).saturating_add(bytes) <= self.length
     }
 
-    /// What lies before the nodes and behind them.
+    /// The bytes before the nodes and those behind them.
     fn around(&self, nodes: &Nodes) -> [&[u8]; 2] {
         let start = self.address.as_ptr() as usize;
         let before = (core::ptr::from_ref(nodes) as usize).wrapping_sub(start).min(self.length);
@@ -65,7 +65,7 @@ impl Region {
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers([u64; (MOST / 64) as usize]);
 
-/// Who finds more than so many times a buffer in a directory is faster without it.
+/// A directory may fill the buffer this many times. Beyond that trying each name is faster.
 const MOST_READS: usize = 4;
 
 impl Numbers {
@@ -74,7 +74,8 @@ impl Numbers {
     /// All of them.
     pub const ALL: Self = Self([u64::MAX; (MOST / 64) as usize]);
 
-    /// Those of the files beside `target`; nothing if that is hard to tell. `scratch` is room for a path.
+    /// The numbers of the files beside `target`; nothing if that is hard to tell. `scratch` is room for a
+    /// path.
     pub fn beside(target: &Path, scratch: &mut Path, buffer: &mut Buffer) -> Option<Self> {
         let directory = target.directory();
         let name = target.bytes().get(directory.len()..)?;
@@ -96,7 +97,7 @@ impl Numbers {
         None
     }
 
-    /// Whether it is one of them.
+    /// Whether a number is among them.
     pub fn has(&self, number: u64) -> bool {
         let word = self.0.get((number / 64) as usize);
         word.is_some_and(|word| word >> (number % 64) & 1 != 0)
@@ -108,7 +109,7 @@ impl Numbers {
         }
     }
 
-    /// Takes one of them out.
+    /// Takes a number out.
     pub fn remove(&mut self, number: u64) {
         if let Some(word) = self.0.get_mut((number / 64) as usize) {
             *word &= !(1 << (number % 64));
@@ -118,7 +119,7 @@ impl Numbers {
 
 /// The name in the first of several directory entries, and those behind it.
 fn first_entry(entries: &[u8]) -> Option<(&[u8], &[u8])> {
-    /// Where an entry has its length and its name.
+    /// Offsets of an entry's length and name.
     const LENGTH: usize = 16;
     const NAME: usize = 19;
     let length = entries.get(LENGTH..)?.first_chunk()?;
@@ -127,7 +128,8 @@ fn first_entry(entries: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((name.split(|&byte| byte == 0).next()?, rest))
 }
 
-/// The number that decimal digits are, if no other digits are the same one and it is not much too large.
+/// The number that decimal digits stand for; `None` for leading zeros, more than three digits, or other
+/// characters.
 fn value(digits: &[u8]) -> Option<u64> {
     let is_usual = matches!(digits, [b'0'] | [b'1'..=b'9', ..]) && digits.len() <= 3;
     let add = |value: u64, &digit: &u8| {
@@ -138,8 +140,8 @@ fn value(digits: &[u8]) -> Option<u64> {
 
 /// The live file of an image.
 ///
-/// It is not kept open: the program may close any descriptor, and give its number to a file of its own.
-/// The mapping keeps the lock.
+/// It is not kept open: the program may close any descriptor and give its number to a file of its own. The
+/// mapping keeps the lock.
 #[derive(Debug, Default)]
 pub struct Live {
     active: bool,
@@ -159,7 +161,7 @@ impl Live {
         self.active
     }
 
-    /// Whether they have ever been, so that they are shared with children.
+    /// Whether the counters have ever been in a file, and so are shared with children.
     pub const fn is_mapped(&self) -> bool {
         self.mapped
     }
@@ -169,7 +171,7 @@ impl Live {
         self.id
     }
 
-    /// Puts the counters into a file beside `target`, with none of the `taken` numbers.
+    /// Puts the counters into a file beside `target` under a number that is not `taken`.
     pub fn begin(
         &mut self,
         region: Region,
@@ -189,7 +191,7 @@ impl Live {
             let file = match self.take() {
                 Ok(Some(file)) => file,
                 Ok(None) => continue,
-                // Somebody else's file or folder of this name is no reason to have none.
+                // Somebody else's file or folder of this name does not rule out the next number.
                 Err(error) if first_error == Errno::BUSY => {
                     first_error = error;
                     continue;
@@ -198,8 +200,8 @@ impl Live {
             };
             self.id = id(number);
             let filled = self.fill(&file, region, live, nodes, buffer);
-            // SAFETY: the region is whole pages with nothing but counters, whose values are in the
-            // file; nobody else counts yet, or what is counted meanwhile is lost.
+            // SAFETY: the region is whole pages with nothing but counters, and the file has their values.
+            // Nobody else counts yet; otherwise what they count meanwhile is lost.
             let map =
                 |()| unsafe { sys::map_over(region.address, region.length, Some((&file, START))) };
             if let Err(error) = filled.and_then(map) {
@@ -214,7 +216,7 @@ impl Live {
         Err(first_error)
     }
 
-    /// In a child: gives up the parent's file, and begins at zero, in memory as others have it.
+    /// In a child: gives up the parent's file and begins at zero, in ordinary memory.
     pub fn leave_to_parent(&mut self, region: Region, nodes: Option<&Nodes>) -> Result<(), Errno> {
         (self.active, self.id, self.mapped) = (false, 0, false);
         let lent = nodes.and_then(Nodes::lent);
@@ -224,9 +226,9 @@ impl Live {
         Ok(())
     }
 
-    /// The counts have been added: the file goes, the counters stay.
+    /// Removes the file after its counts have been added. The counters stay.
     pub fn finish(&mut self) {
-        // Who added another one since may have settled this one already.
+        // Whoever has added another file since may have settled this one already.
         if self.active
             && take_id(&self.path, self.id).is_ok_and(|found| [0, self.id].contains(&found))
         {
@@ -235,7 +237,7 @@ impl Live {
         (self.active, self.id) = (false, 0);
     }
 
-    /// Opens a file if nobody has it and nothing is in it.
+    /// Opens a file that nobody has and that is empty.
     fn take(&mut self) -> Result<Option<File>, Errno> {
         let file = sys::open(self.path.c_str(), Access::Create)?;
         sys::facts(&file)?.must_be_a_file()?;
@@ -257,8 +259,8 @@ impl Live {
         buffer: &mut Buffer,
     ) -> Result<(), Errno> {
         let end = START.saturating_add(region.length as u64);
-        // A page for which there is no room later would be the program's end. So all of it is written now, but
-        // for nodes and indexes that nobody has: those ask before.
+        // A page without room would later end the program. So everything is written now except nodes and
+        // indexes that nobody has: those ask before use.
         let can_ask = sys::can_populate();
         match can_ask {
             true => sys::set_length(file, end)?,
@@ -281,8 +283,8 @@ impl Live {
         sys::write_at(file, header.as_bytes(), 0)
     }
 
-    /// Writes what a reader needs who is not this program, from an offset on: a dump, whose length is
-    /// given, and the places of the counters.
+    /// Writes what readers other than this program need, from an offset on: a dump and the places of the
+    /// counters. Gives the length of the dump.
     fn describe(
         file: &File,
         start: u64,
@@ -331,7 +333,7 @@ impl Live {
     }
 }
 
-/// The end of a file, that grows.
+/// The growing end of a file.
 struct Appended<'f> {
     file: &'f File,
     end: u64,
@@ -356,9 +358,9 @@ pub struct LeftOver {
 }
 
 impl LeftOver {
-    /// Opens the live file beside `target` with this number, if it is one of this module that no
-    /// process has; `scratch` is room for its path. One that has been added, or in which nothing was
-    /// counted yet, is removed.
+    /// Opens the live file beside `target` with this number, if it is of this module and no process has it.
+    /// `scratch` is room for its path. Removes a file that has been added, or in which nothing was counted
+    /// yet.
     pub fn open(
         target: &Path,
         number: u64,
@@ -372,7 +374,7 @@ impl LeftOver {
         sys::try_lock(&file).ok().filter(|()| still_named(scratch, &file))?;
         let mut header = Header::new_zeroed();
         let _ = sys::read_at(&file, header.as_mut_bytes(), 0);
-        // The header is written when all else is.
+        // The header is written last.
         let begun = header.magic == [0; 8];
         if header.id == 0 && (begun || header.magic == MAGIC) {
             sys::remove(scratch.c_str());
@@ -395,19 +397,19 @@ impl LeftOver {
         self.header.id
     }
 
-    /// Whether its counts have been added since it was opened, or nobody can tell.
+    /// Whether the counts have been added since the file was opened, or nobody can tell.
     pub fn is_settled(&self) -> bool {
         let mut id = 0u64;
         let _ = sys::read_at(&self.file, id.as_mut_bytes(), ID);
         id != self.header.id
     }
 
-    /// How far its counters are from this process's.
+    /// How far the file's counters are from this process's.
     pub fn shift(&self) -> Shift {
         self.shift
     }
 
-    /// Makes its lists of values lead to its own nodes. `objects` are those with its counters.
+    /// Makes the file's lists of values lead to its own nodes. `objects` are those with its counters.
     pub fn relocate(&self, objects: &Objects<'_>) {
         for array in objects.arrays() {
             for site in array.sites() {
@@ -416,7 +418,7 @@ impl LeftOver {
         }
     }
 
-    /// The node that had an address in the process that is gone.
+    /// The node at this address of the process that is gone.
     fn node(&self, address: usize) -> Option<&'static Node> {
         let offset = (address as u64).wrapping_sub(self.header.address);
         let end = offset.checked_add(size_of::<Node>() as u64)?;
@@ -428,13 +430,13 @@ impl LeftOver {
         unsafe { node.as_ref() }
     }
 
-    /// Events it lost for want of a node; `nodes` are this process's.
+    /// Events lost for want of a node; `nodes` are this process's.
     pub fn dropped(&self, nodes: &Nodes) -> u64 {
         // SAFETY: the nodes are in the region, as they were in the process that is gone.
         unsafe { nodes.dropped_at(self.shift.bytes) }
     }
 
-    /// Its counts have been added.
+    /// Removes the file after its counts have been added.
     pub fn finish(self, target: &Path, number: u64, scratch: &mut Path) {
         let _ = sys::write_at(&self.file, 0u64.as_bytes(), ID);
         if path_of(target, number, scratch).is_ok() {
@@ -450,14 +452,14 @@ impl Drop for LeftOver {
     }
 }
 
-/// Takes the id from the file that has it: its counts have been added, but who did it did not come
-/// so far as to remove it.
+/// Takes its id from the file that has it. The counts have been added, but the process that added them ended
+/// before it could remove the file.
 pub fn settle(target: &Path, id: u64, scratch: &mut Path) -> Result<(), Errno> {
     path_of(target, id % MOST, scratch)?;
     take_id(scratch, id).map(drop)
 }
 
-/// Takes an id from a file, if the file has it; gives the one that it had.
+/// Takes an id from a file that has it. Gives the id found there.
 fn take_id(path: &Path, id: u64) -> Result<u64, Errno> {
     let Ok(file) = sys::open(path.c_str(), Access::Change) else { return Ok(u64::MAX) };
     let mut found = 0u64;
@@ -488,8 +490,7 @@ fn all_inside(region: &Region, objects: &Objects<'_>) -> bool {
 }
 
 fn bytes_of<'a>(start: *const AtomicI64, length: usize) -> &'a [u8] {
-    // SAFETY: counters of the image, or what lies between them; what is counted while they are copied may be
-    // missing.
+    // SAFETY: counters of the image, or what lies between them. Counts made during the copy may be missing.
     unsafe { core::slice::from_raw_parts(start.cast(), length) }
 }
 

@@ -1,4 +1,4 @@
-//! No live counters: nothing of them is in the archive.
+//! No live counters: the archive contains nothing of them.
 
 /// The live file of an image.
 #[derive(Debug, Default)]

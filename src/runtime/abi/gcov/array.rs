@@ -24,7 +24,7 @@ pub struct Array {
     pub counters: &'static [AtomicI64],
 }
 
-/// How far counters are from where the compiler laid them out.
+/// How far the counters are from where the compiler laid them out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shift {
     /// In bytes; without live counters there is no such distance.
@@ -33,7 +33,7 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// Where counters are that the compiler laid out here.
+    /// The place of counters that the compiler laid out here.
     #[inline(always)]
     pub(super) const fn place(self, counters: *const AtomicI64) -> *const AtomicI64 {
         #[cfg(feature = "live")]
@@ -44,12 +44,12 @@ impl Shift {
 }
 
 impl Array {
-    /// The same counters as they are elsewhere.
+    /// The same counters in their other place.
     #[cfg(feature = "live")]
     #[inline(always)]
     pub(super) fn with(self, shift: Shift) -> Self {
         let place = shift.place(self.counters.as_ptr());
-        // SAFETY: who asks for it has mapped a copy of all counters there.
+        // SAFETY: whoever asks for a shift has mapped a copy of all counters there.
         let counters = unsafe { core::slice::from_raw_parts(place, self.counters.len()) };
         Self { counters, ..self }
     }
@@ -61,18 +61,18 @@ impl Array {
         self
     }
 
-    /// One of its top-N sites; `None` behind the last, or if the kind is another.
+    /// A top-N site of the array; `None` behind the last, or if the kind is another.
     pub fn site(&self, index: usize) -> Option<LiveSite<'static>> {
         let length = usize::from(self.site_counters);
         let site = self.counters.get(index.checked_mul(length)?..)?.get(..length)?;
         if self.rule != Rule::TopN {
             return None;
         }
-        // SAFETY: the compiler laid the counters out for a site, whose list only a profiler touches.
+        // SAFETY: the compiler laid the counters out for a site. Only a profiler touches the site's list.
         site.first_chunk().map(|site| unsafe { LiveSite::new(site) })
     }
 
-    /// Number of its top-N sites.
+    /// Number of top-N sites.
     pub fn site_count(&self) -> usize {
         let length = usize::from(self.site_counters);
         match (self.rule, self.counters.len()) {
@@ -82,7 +82,7 @@ impl Array {
         }
     }
 
-    /// The counters as top-N sites; none if its kind is another.
+    /// The counters as top-N sites; none if the kind is another.
     #[inline(always)]
     pub fn sites(&self) -> Sites {
         let counters = if self.rule == Rule::TopN { self.counters } else { &[] };
@@ -104,7 +104,7 @@ impl Iterator for Sites {
     fn next(&mut self) -> Option<LiveSite<'static>> {
         let (site, rest) = self.counters.split_at_checked(usize::from(self.length))?;
         self.counters = rest;
-        // SAFETY: the compiler laid the counters out for a site, whose list only a profiler touches.
+        // SAFETY: the compiler laid the counters out for a site. Only a profiler touches the site's list.
         site.first_chunk().map(|site| unsafe { LiveSite::new(site) })
     }
 }

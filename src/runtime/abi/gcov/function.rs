@@ -8,7 +8,7 @@
 //! | ident, line checksum, cfg checksum | 8, 12, 16 | 4, 8, 12 |
 //! | one `gcov_ctr_info` per used kind | 24, step 16 | 16, step 8 |
 //!
-//! A `gcov_ctr_info` is the number of counters (u32) and, at P, their address; both are 0 or none is.
+//! A `gcov_ctr_info` is the number of counters (u32) and, at P, their address. Both are 0 or neither is.
 #![allow(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -34,7 +34,7 @@ pub struct Function {
 pub(super) struct Kinds {
     kinds: u64,
     rules: u64,
-    /// How many they were at first.
+    /// How many kinds there were at first.
     number: u32,
 }
 
@@ -47,7 +47,7 @@ impl Kinds {
         self.number += 1;
     }
 
-    /// The next kind, where it is known that there is one and its rule is not wanted.
+    /// The next kind, for a caller who knows that there is one and does not need its rule.
     #[inline(always)]
     const fn next_kind(&mut self) -> Kind {
         let kind = Kind((self.kinds & 15) as u8);
@@ -73,7 +73,7 @@ impl Function {
         Self { address: None, kinds, site_counters, shift }
     }
 
-    /// Its counters, kind by kind.
+    /// The function's counters, kind by kind.
     #[inline(always)]
     pub fn arrays(&self) -> Arrays {
         let Self { kinds, site_counters, shift, .. } = *self;
@@ -89,7 +89,7 @@ impl Function {
         unsafe { core::slice::from_raw_parts(entries.as_ptr(), self.kinds.number as usize) }
     }
 
-    /// Its record in the raw dump.
+    /// The function's record in the raw dump.
     #[inline(always)]
     pub fn record(&self) -> FunctionRecord {
         match self.address {
@@ -108,7 +108,7 @@ impl Function {
         }
     }
 
-    /// Puts what stands before its counts in a dump into a room; gives the number of words.
+    /// Puts the words that stand before the function's counts in a dump into a room; gives their number.
     #[inline(always)]
     pub fn put_head(&self, room: &mut Head) -> usize {
         let mut writer = HeadWriter::new(self.record());
@@ -123,7 +123,7 @@ impl Function {
 pub struct Functions {
     addresses: core::slice::Iter<'static, *const u8>,
     object: NonNull<Info>,
-    /// What all have in common.
+    /// What all functions of the object have in common.
     absent: Function,
 }
 
@@ -138,15 +138,15 @@ impl Functions {
         Self { addresses: addresses.iter(), object, absent }
     }
 
-    /// Has the addresses of the first functions brought near: further on the processor sees by itself where
-    /// the walk goes.
+    /// Fetches the addresses of the first functions. Further on the processor itself sees where the walk
+    /// goes.
     pub fn fetch(&self) {
         let lines = self.addresses.as_slice().chunks(LINE / POINTER);
         lines.take(4).for_each(|line| fetch(line.as_ptr()));
     }
 
-    /// Has what belongs to functions a little later brought near while the one at hand is walked: it lies
-    /// scattered, and may be far away when a program ends. Behind the last come those of the `following`
+    /// Fetches the records and counters of functions a little ahead of the one at hand: they lie scattered,
+    /// and may be far away when a program ends. Behind the last function come those of the `following`
     /// object.
     #[inline(always)]
     pub fn fetch_later(&self, following: Option<&Self>) {
@@ -161,7 +161,7 @@ impl Functions {
         }
     }
 
-    /// The function so many places later, and the object's functions that it is one of.
+    /// The function `distance` places later, and the functions of the object that it belongs to.
     #[inline(always)]
     fn later<'f>(
         &'f self,
@@ -208,8 +208,8 @@ struct Entry {
 
 /// Bytes of a line of the processor's caches.
 const LINE: usize = 64;
-/// How many functions ahead of the walk a function is fetched, and, when it is there, its counters: what
-/// memory takes to answer is several functions' time.
+/// A function is fetched this many functions ahead of the walk, and its counters when it has come. Memory
+/// takes several functions' time to answer.
 const RECORDS_AHEAD: usize = 8;
 const COUNTERS_AHEAD: usize = 4;
 /// Where the entries of a function are.
@@ -219,7 +219,7 @@ const TABLE: usize = (POINTER + 12).next_multiple_of(POINTER);
 #[derive(Clone, Debug)]
 pub struct Arrays {
     entries: core::slice::Iter<'static, Entry>,
-    /// Those that are still to come.
+    /// The kinds that are still to come.
     kinds: Kinds,
     site_counters: u8,
     shift: Shift,
@@ -234,8 +234,8 @@ impl Iterator for Arrays {
         let (kind, rule) = self.kinds.next()?;
         let counters = match entry.values.is_null() {
             true => &[],
-            // SAFETY: the compiler gave the function so many 8-byte aligned 64-bit counters there.
-            // Other threads may be incrementing them, which is why they are taken as atomics.
+            // SAFETY: the compiler gave the function `number` 8-byte aligned 64-bit counters there. They are
+            // atomics, since other threads may be incrementing them.
             false => unsafe { core::slice::from_raw_parts(entry.values, entry.number as usize) },
         };
         Some(Array { kind, rule, counters, site_counters: self.site_counters }.with(self.shift))
@@ -248,7 +248,7 @@ fn fetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: of any address: it is a hint, by which nothing is accessed and nothing faults.
+        // SAFETY: any address will do. This is a hint; it accesses nothing and never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -31,7 +31,7 @@ pub(super) const POINTER: usize = size_of::<usize>();
 const NEXT: usize = POINTER;
 const STAMP: usize = 2 * POINTER;
 
-/// A `gcov_info`, whose layout depends on its own version word.
+/// A `gcov_info`. Its own version word decides its layout.
 #[repr(C)]
 pub struct Info {
     version: u32,
@@ -40,7 +40,7 @@ pub struct Info {
 
 const _: () = assert!(core::mem::offset_of!(Info, next) == NEXT);
 
-/// Addresses of the merge functions, by which an object says how its counters merge.
+/// Addresses of the merge functions: by these an object says how its counters merge.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens {
     /// `__gcov_merge_add`.
@@ -53,7 +53,7 @@ pub struct Tokens {
     pub time: Merge,
 }
 
-/// A merge function, which nobody calls.
+/// A merge function. Nobody calls it.
 pub type Merge = extern "C" fn(*mut AtomicI64, c_uint);
 
 impl Tokens {
@@ -73,7 +73,7 @@ impl Tokens {
 pub enum Refusal {
     /// It has nothing to count.
     Empty,
-    /// Its compiler is older than any whose layout is known. The path of its `.gcda` file.
+    /// Its compiler is older than any known layout. The path of its `.gcda` file.
     Version(&'static CStr),
 }
 
@@ -104,8 +104,8 @@ impl Object {
     ///
     /// # Safety
     ///
-    /// `info` must point to a `gcov_info` made by a GCC of this machine, which stays where it is,
-    /// with all it points to, as long as the image is loaded.
+    /// `info` must point to a `gcov_info` made by a GCC of this machine. It and all it points to must stay in
+    /// place as long as the image is loaded.
     pub unsafe fn new(info: NonNull<Info>, tokens: &Tokens) -> Result<Self, Refusal> {
         let (kinds, site_counters) = (Kinds::default(), LISTED_SITE as u8);
         let mut object = Self { info, slots: 0, kinds, site_counters };
@@ -172,19 +172,19 @@ impl Object {
         self.word(self.merge_at() + POINTER * usize::from(self.slots)) as usize
     }
 
-    /// Its functions, whose counters may be elsewhere.
+    /// The object's functions. Their counters may be elsewhere, at a distance of `shift`.
     #[inline(always)]
     pub fn functions(&self, shift: Shift) -> Functions {
         let array = self.address(self.merge_at() + POINTER * (usize::from(self.slots) + 1))
             as *const *const u8;
-        // SAFETY: the compiler initialised an array of so many pointers, see `new`.
+        // SAFETY: the compiler initialised an array of this many pointers, see `new`.
         let addresses = unsafe { core::slice::from_raw_parts(array, self.function_count()) };
         let absent = Function::absent(self.kinds, self.site_counters, shift);
         Functions::new(addresses, self.info, absent)
     }
 
-    /// Number of merge slots of an unknown compiler: words that are NULL or a merge function belong
-    /// to the array, the first other word is the number of functions.
+    /// Number of merge slots of an unknown compiler: NULLs and merge functions belong to the array, and the
+    /// first other word is the number of functions.
     fn scan(&self, tokens: &Tokens) -> usize {
         (0..Rules::SLOTS)
             .find(|&slot| {
@@ -222,7 +222,7 @@ impl Object {
     }
 }
 
-/// As [`CStr::from_ptr`], which calls a C library where there may be none.
+/// As [`CStr::from_ptr`], which would call a C library, and there may be none.
 ///
 /// # Safety
 ///

@@ -1,7 +1,7 @@
 //! The objects of one image, in the order in which their constructors ran.
 //!
-//! A list through the word that every `gcov_info` keeps for the runtime, so that no number of
-//! objects is too large. It only grows: an image comes and goes as a whole.
+//! They form a list through the word that every `gcov_info` keeps for the runtime, so there is no limit on
+//! their number. The list only grows: an image comes and goes as a whole.
 #![allow(unsafe_code)]
 
 use core::ptr::{NonNull, null_mut};
@@ -28,8 +28,8 @@ impl Registry {
         }
     }
 
-    /// Appends an object. Called from constructors, which the loader runs one after the other; a
-    /// signal handler may walk the list meanwhile.
+    /// Appends an object. Constructors call this, and the loader runs them one after the other. A signal
+    /// handler may walk the list meanwhile.
     ///
     /// # Safety
     ///
@@ -46,8 +46,8 @@ impl Registry {
         self.length.fetch_add(1, Ordering::Release);
     }
 
-    /// Whether the object that registered last is of the same compiler, so that nothing more is to be known of
-    /// this one. Programs start with thousands of them.
+    /// Whether the last registered object is of the same compiler. If so, nothing more need be looked up for
+    /// this one. Programs start with thousands of objects.
     ///
     /// # Safety
     ///
@@ -89,7 +89,7 @@ impl Registry {
         Registered { next, tokens: self.tokens() }
     }
 
-    /// What its objects say of merging; `None` while there are none.
+    /// What the objects say of merging; `None` while there are none.
     pub fn tokens(&self) -> Option<&'static Tokens> {
         // SAFETY: NULL or set by `push` from a reference that stays.
         unsafe { self.tokens.load(Ordering::Acquire).as_ref() }
@@ -110,7 +110,7 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// The arrays of all functions, whose counters may be elsewhere.
+    /// The arrays of all functions. Their counters may be elsewhere, at a distance of `shift`.
     pub fn arrays(self, shift: Shift) -> AllArrays {
         AllArrays { objects: self, functions: None, arrays: None, shift }
     }
@@ -133,8 +133,7 @@ impl Iterator for Registered {
     }
 }
 
-/// See [`Registered::arrays`]. Smaller, but slower than loops over objects, functions and the arrays of
-/// each.
+/// See [`Registered::arrays`]. Smaller but slower than nested loops over objects, functions and arrays.
 #[derive(Clone, Debug)]
 pub struct AllArrays {
     objects: Registered,

@@ -1,5 +1,5 @@
-//! Where an event goes whose value has no node at hand: a new or a free node, or, at a full site, the
-//! place of another value.
+//! Where an event goes if its value has no node at hand: to a new or free node, or, at a full site, to the
+//! node of another value.
 
 use core::ptr::null_mut;
 
@@ -10,19 +10,19 @@ use crate::runtime::atomic::{AtomicPtr, Ordering};
 use crate::runtime::counters::nodes::{Index, Node, Nodes};
 use crate::runtime::counters::{Atomic, Plain};
 
-/// A site with so many nodes has an index.
+/// A site with this many nodes has an index.
 const MANY: usize = if SITE_LIMIT < 9 { SITE_LIMIT } else { 9 };
 
 enum Found<'c> {
     /// The value's node.
     Node(&'c Node),
-    /// The first node that a reset has freed. The value has none: values fill nodes in order.
+    /// The first node that a reset has freed. The value has no node: values fill nodes in order.
     Free(&'c Node),
     /// The link at the end of a list with room for more.
     End(&'c AtomicPtr<Node>),
     /// A full list without the value.
     Full,
-    /// Not the value's node, but one that is about to get a value, and may be the value's then.
+    /// Some node is about to get a value, perhaps this one. No node has it now.
     Unknown,
 }
 
@@ -34,8 +34,8 @@ struct Event<'n, const N: usize, const I: usize> {
 }
 
 impl<'c> LiveSite<'c> {
-    /// Counts an event with a value that has no node at hand, or at a site whose events libgcov may
-    /// look for in the first counter.
+    /// Counts an event whose value has no node at hand, or at a site where libgcov may look for events in the
+    /// first counter.
     #[cold]
     #[inline(never)]
     pub(super) fn count_slowly<const N: usize, const I: usize>(
@@ -47,7 +47,7 @@ impl<'c> LiveSite<'c> {
     ) {
         let first = &self.0.first;
         let mut total = first.load(Ordering::Relaxed);
-        // Where a site has begun it goes on.
+        // A site keeps to the region that it began with.
         let (nodes, known) = match follow(&self.0.head) {
             Some(head) if total != 0 && nodes.has(head) => (nodes, true),
             _ => match owner(core::ptr::from_ref(first).addr()) {
@@ -63,7 +63,7 @@ impl<'c> LiveSite<'c> {
             let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
             total = first.compare_exchange(0, SUMMED, yes, no).err().unwrap_or(SUMMED);
         }
-        // Only libgcov, merging a file into memory, makes a total negative; it counts no further.
+        // Only libgcov makes a total negative, merging a file into memory, and it then counts no further.
         if total < 0 {
             return;
         }
@@ -73,7 +73,7 @@ impl<'c> LiveSite<'c> {
         if total < SUMMED || !counted {
             let before = first.fetch_add(1, Ordering::Relaxed);
             if total < SUMMED && before >= SUMMED && counted {
-                // The site's image has counted its first event there meanwhile.
+                // Meanwhile the site's image has counted its first event there.
                 first.fetch_sub(1, Ordering::Relaxed);
             }
         }
@@ -124,8 +124,8 @@ impl<'c> LiveSite<'c> {
         }
     }
 
-    /// Makes the index, which is locked, lead to the node that has taken an event; if none has, the
-    /// event is counted now. Whether it was.
+    /// Makes the locked index lead to the node that has taken an event. If none has, counts the event now.
+    /// Says whether the event is counted.
     fn settle<const N: usize, const I: usize>(
         &self,
         node: Option<&Node>,
@@ -147,7 +147,7 @@ impl<'c> LiveSite<'c> {
         }
     }
 
-    /// Counts an event at its value's node, if there is one.
+    /// Counts an event at the node of its value, if there is one.
     fn hit_in_list<const N: usize, const I: usize>(&self, event: &Event<'_, N, I>) -> bool {
         let node = self.nodes().find(|node| node.holds(event.value));
         node.is_some_and(|node| event.hit(node))
@@ -161,8 +161,8 @@ impl<'c> LiveSite<'c> {
         nodes.index(self.shape().index(), follow(&self.0.head)?)
     }
 
-    /// Makes an index if there are enough nodes: in a site of others only when it is full, as it is to
-    /// libgcov then, which takes the whole counter for the number of nodes.
+    /// Makes an index if there are enough nodes. A site of an unknown image gets one only when it is full:
+    /// libgcov takes the whole counter for the number of nodes, and so finds the site full.
     #[cold]
     fn make_index<'n, const N: usize, const I: usize>(
         &self,
@@ -178,7 +178,7 @@ impl<'c> LiveSite<'c> {
             let without = Shape(shape).index() == 0;
             without.then(|| shape.wrapping_add(Shape::of_index(number).0))
         };
-        // One that lost the race stays unused.
+        // An index that lost the race stays unused.
         let _ = self.0.shape.fetch_update(Ordering::AcqRel, Ordering::Acquire, with_index);
         self.index(event.nodes)
     }
@@ -197,8 +197,8 @@ impl<'c> LiveSite<'c> {
         given
     }
 
-    /// The next node of a full site, beginning at the hand, that has no more than the smallest count,
-    /// and its count. `None` if other threads have kept raising all of them meanwhile.
+    /// The first node from the hand on that has no more than the smallest count, and that count. `None` if
+    /// other threads have kept raising all counts meanwhile.
     fn smallest(&self, index: &Index) -> Option<(&'c Node, i64)> {
         let first = follow(&self.0.head)?;
         let hand = follow(&index.hand).unwrap_or(first);
@@ -251,7 +251,7 @@ impl<const N: usize, const I: usize> Event<'_, N, I> {
         if self.shared { Atomic::hit(node, self.value) } else { Plain::hit(node, self.value) }
     }
 
-    /// Gives the event the place of a node whose count is still `count`, which goes up by one.
+    /// Gives the event the place of a node, if its count is still `count`. The count goes up by one.
     fn take(&self, node: &Node, count: i64) -> bool {
         if !self.shared {
             node.value.store(self.value, Ordering::Relaxed);
@@ -264,7 +264,7 @@ impl<const N: usize, const I: usize> Event<'_, N, I> {
             return false;
         }
         node.value.store(self.value, Ordering::Relaxed);
-        // What others add meanwhile they take back themselves. In two steps, as a reset may come.
+        // Other threads take back themselves what they add meanwhile. Two steps, as a reset may come between.
         node.count.fetch_add(1, Ordering::AcqRel);
         node.count.fetch_and(!REPLACING, Ordering::AcqRel);
         true

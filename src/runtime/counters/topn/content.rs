@@ -1,4 +1,4 @@
-//! What is in a site, for who writes it, and how it is set back.
+//! Reads what is in a site, and sets it back.
 
 #[cfg(feature = "live")]
 use core::ptr::null_mut;
@@ -17,7 +17,7 @@ impl<'c> LiveSite<'c> {
         Pairs(self.nodes())
     }
 
-    /// Number of events, and by how much each count may be wrong, given the sum of the counts.
+    /// Number of events, and the bound on each count's error, given the sum of the counts.
     #[inline(always)]
     pub fn total_and_error(&self, counts: i64) -> (i64, i64) {
         total_and_error(self.0.first.load(Ordering::Relaxed), self.shape(), counts)
@@ -25,7 +25,7 @@ impl<'c> LiveSite<'c> {
 
     /// Forgets all events. The nodes and the index stay with the site.
     pub fn reset(&self) {
-        // Exchanged, not stored: only of such steps the model checker knows the one order they have.
+        // Exchanges rather than stores: the model checker knows the single order only of exchanges.
         let set = |counter: &AtomicI64, value| {
             counter.swap(value, Ordering::AcqRel);
         };
@@ -35,7 +35,7 @@ impl<'c> LiveSite<'c> {
         self.nodes().for_each(|node| set(&node.count, 0));
     }
 
-    /// Goes back to what the site was before.
+    /// Goes back to what the site held before.
     #[cfg(feature = "live")]
     pub fn set_back(&self, before: &Site) {
         self.reset();
@@ -52,8 +52,8 @@ impl<'c> LiveSite<'c> {
         self.0.first.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// Makes a list lead to nodes that are elsewhere now, where `translate` says; it ends where that
-    /// says nothing.
+    /// Makes a list lead to nodes in another place, as `translate` says. The list ends where that says
+    /// nothing.
     #[cfg(feature = "live")]
     pub fn relocate(&self, translate: impl Fn(usize) -> Option<&'c Node>) {
         let mut link = &self.0.head;
@@ -67,7 +67,7 @@ impl<'c> LiveSite<'c> {
         link.store(null_mut(), Ordering::Relaxed);
     }
 
-    /// Its nodes, free ones at the end.
+    /// The site's nodes, free ones at the end.
     #[inline(always)]
     pub(super) fn nodes(&self) -> List<'c> {
         List { link: &self.0.head, left: SITE_LIMIT }
@@ -78,7 +78,7 @@ impl<'c> LiveSite<'c> {
 #[derive(Clone)]
 pub struct List<'c> {
     link: &'c AtomicPtr<Node>,
-    /// Also ends a list that libgcov's races made longer.
+    /// Also ends a list that libgcov's races have made too long.
     left: usize,
 }
 

@@ -1,36 +1,33 @@
-//! The values of a top-N site: which there were, and how often each.
+//! The values of a top-N site, and how often each was seen.
 //!
-//! A site is three counters laid out by the compiler ([`crate::raw::gcov::site`] says what is in them),
-//! the last of which leads to a list of nodes. The layout is libgcov's (GCC 11 to 16), so that sites may
-//! be shared with libraries that carry libgcov. As long as there are no more values than
-//! [`crate::raw::merge::SITE_LIMIT`] they are all counted, in the order of their appearance.
+//! A site is three counters laid out by the compiler ([`crate::raw::gcov::site`] says what is in them). The
+//! third leads to a list of nodes. The layout is libgcov's (GCC 11 to 16), so that sites may be shared with
+//! libraries that carry libgcov. A site with no more values than [`crate::raw::merge::SITE_LIMIT`] counts
+//! them all, in the order of their appearance.
 //!
-//! A site with more is kept by the *Space-Saving* algorithm (Metwally, Agrawal, El Abbadi, 2005): a
-//! new value takes the place, and the count, of one with the smallest count, which goes up by one.
-//! The counts of a site with N events and k places then always add up to N, so the smallest is at
-//! most N / k; no count is too small, none is too large by more than the largest count that was
-//! given away, the *floor*, and no value with more events than that is missing. Smallest counts are
-//! found by going round the list with a hand, as a clock does: where one was given away others like
-//! it are near.
+//! A site with more uses the *Space-Saving* algorithm (Metwally, Agrawal, El Abbadi, 2005): a new value takes
+//! the place, and the count, of a value with the smallest count, and that count goes up by one. The counts of
+//! a site with N events and k places then always add up to N, so the smallest is at most N / k. The *floor*
+//! is the largest count that was given away: no count is too small, none is too large by more than the floor,
+//! and no value with more events than that is missing. A hand finds smallest counts by going round the list,
+//! as a clock's does: where one was given away others like it are near.
 //!
-//! What else is different from libgcov:
+//! Other differences from libgcov:
 //!
-//! * Nodes come from a fixed region. Events for which none was left are counted, and stand in the
-//!   dump.
-//! * A node belongs to its site for ever. Lists only grow, at the end, by compare-and-swap from
-//!   NULL, in the plain form too: a signal handler between another profiler's load and store cannot
-//!   lose nodes, a walker never meets a node that changed sites, and the depth at which a walker
-//!   finds the end is the true length, so no race pushes a site past its limit.
-//! * A reset sets all counts to 0. Nodes with count 0 are free and taken in order, so that the values
-//!   stand in the order of their appearance since the reset, as in libgcov's new list.
-//! * In sites of images that are known to have this runtime the number of events is not counted, which
-//!   would double the work of the atomic form: it is the sum of the counts, and of the events in no
-//!   node.
-//! * In the atomic form a node whose value is being replaced says so in its count, and a walker that
-//!   raced with a replacement takes its increment back. So no value ever gets another's events but by
-//!   the rule above. `tests/model` checks that for every order in which threads can meet.
-//! * Whenever a process ends, what lies in memory is a good site: at most one event of each thread is
-//!   missing, or stands at another value.
+//! * Nodes come from a fixed region. The dump states how many events found none left.
+//! * A node belongs to its site for ever. Lists only grow, at the end, by compare-and-swap from NULL, in the
+//!   plain form too. So a signal handler between another profiler's load and store cannot lose nodes, a
+//!   walker never meets a node that changed sites, and the walker's depth at the end of the list is the true
+//!   length: no race pushes a site past its limit.
+//! * A reset sets all counts to 0. Nodes with count 0 are free and taken in order, so the values stand in the
+//!   order of their appearance since the reset, as in libgcov's new list.
+//! * Sites of images that are known to have this runtime do not count their events, which would double the
+//!   work of the atomic form. The number is the sum of the counts, and of the events in no node.
+//! * In the atomic form a node says in its count that its value is being replaced, and a walker that raced
+//!   with a replacement takes its increment back. So a value gets another's events only by the rule above.
+//!   `tests/model` checks that for every order in which threads can meet.
+//! * Whenever a process ends, memory holds a good site: each thread has at most one event that is missing, or
+//!   stands at another value.
 #![allow(unsafe_code)]
 
 mod attribute;
@@ -49,7 +46,7 @@ use crate::runtime::atomic::{AtomicI64, AtomicPtr, Ordering};
 pub trait NodeUpdate: Update {
     /// Whether other threads may count at the same time.
     const SHARED: bool;
-    /// Counts an event at a node that held its value a moment ago; `false` if it does no more.
+    /// Counts an event at a node that held its value a moment ago; `false` if it no longer does.
     fn hit(node: &Node, value: i64) -> bool;
 }
 
@@ -80,21 +77,20 @@ impl NodeUpdate for Atomic {
     }
 }
 
-/// Takes an increment back from a node that is free or has got another value, unless a reset has done
-/// so.
+/// Takes an increment back from a node that is free or has got another value, unless a reset has done so.
 #[cold]
 fn take_back(node: &Node) {
     let less = |count: i64| (count & !REPLACING != 0).then_some(count.wrapping_sub(1));
     let _ = node.count.fetch_update(Ordering::AcqRel, Ordering::Relaxed, less);
 }
 
-/// Whose a site is that this image's profiler counts.
+/// The image that owns the site that this image's profiler counts.
 pub enum Owner<const N: usize = NODES, const I: usize = INDEXES> {
-    /// This image's.
+    /// This image.
     Here,
-    /// Of an image whose sites must lead to these nodes, its own.
+    /// Another image with this runtime. The site must lead to that image's own nodes.
     There(&'static Nodes<N, I>),
-    /// Of an image that may have other profilers, libgcov's even.
+    /// An image that may have other profilers, even libgcov's.
     Unknown,
 }
 
@@ -105,8 +101,8 @@ pub struct Counters {
     pub first: AtomicI64,
     /// See [`Shape`].
     pub shape: AtomicI64,
-    /// The first node. On 32 bits the first half of a counter, on little-endian machines the one that
-    /// libgcov reads.
+    /// The first node. On 32 bits it fills the first half of a counter; libgcov reads that half on
+    /// little-endian machines.
     pub head: AtomicPtr<Node>,
 }
 
@@ -131,7 +127,8 @@ impl<'c> LiveSite<'c> {
         Self(counters)
     }
 
-    /// Counts an event with this value. `nodes` are this image's, `owner` says whose a site's address is.
+    /// Counts an event with this value. `nodes` are this image's, `owner` names the owner of a site by its
+    /// address.
     #[inline(always)]
     pub fn count<U: NodeUpdate, const N: usize, const I: usize>(
         self,
@@ -146,7 +143,7 @@ impl<'c> LiveSite<'c> {
         }
     }
 
-    /// The value's node, if it is at hand. As little as possible: programs spend their time here.
+    /// The node of the value, if it is at hand. As little work as possible: programs spend their time here.
     #[inline(always)]
     fn known<'n, const N: usize, const I: usize>(
         &self,
@@ -185,6 +182,6 @@ impl<'c> LiveSite<'c> {
 
 #[inline(always)]
 fn follow<'c>(link: &AtomicPtr<Node>) -> Option<&'c Node> {
-    // SAFETY: links are NULL or point to a node, ours or libgcov's, that is never given back.
+    // SAFETY: links are NULL or point to a node, ours or libgcov's, and no node is ever given back.
     unsafe { link.load(Ordering::Acquire).as_ref() }
 }

@@ -115,7 +115,7 @@ fn sites_of_others_are_counted_as_libgcov_does() {
     assert_eq!(total(&counters), -5);
 }
 
-/// With more full sites than indexes, those without one keep what they have.
+/// With more full sites than indexes, sites without an index keep what they have.
 #[test]
 fn a_full_site_without_an_index_says_what_it_lost() {
     let (sites, nodes) = ([counters(), counters(), counters()], region::<300>());
@@ -143,7 +143,7 @@ fn a_reset_site_starts_anew_in_its_old_nodes() {
     assert_eq!((length(&counters), nodes.dropped()), (64, 0));
 }
 
-/// Counts in four threads; gives what was kept.
+/// Counts in four threads and gives what was kept.
 fn in_threads(counters: &Counters, value: fn(i64) -> i64) -> BTreeMap<i64, i64> {
     let nodes = region::<200>();
     std::thread::scope(|scope| {

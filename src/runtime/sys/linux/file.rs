@@ -11,8 +11,8 @@ use super::{Errno, QuietWrites, Result, error_of};
 
 /// An open file, closed when dropped.
 ///
-/// rustix's own type is not used because without std it checks, with a panic, that a descriptor is
-/// not -1 each time it is borrowed.
+/// rustix's own type is not used: without std it checks, with a panic, that a descriptor is not -1 each time
+/// it is borrowed.
 #[derive(Debug)]
 pub struct File(i32);
 
@@ -126,8 +126,8 @@ pub fn open(path: &CStr, access: Access) -> Result<File> {
     if descriptor > 2 { Ok(file) } else { above_standard(&file) }
 }
 
-/// The same file with another number: where a standard descriptor is closed, what the program or a
-/// message writes there must not come into a file of ours.
+/// The same file under another number. Where a standard descriptor is closed, a file of ours must not catch
+/// what the program or a message writes there.
 fn above_standard(file: &File) -> Result<File> {
     const DUPFD_CLOEXEC: usize = 1030;
     // SAFETY: fcntl changes no memory.
@@ -161,7 +161,7 @@ pub fn write(file: &File, mut bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Writes to standard error, if it takes a line at once: nobody may be reading there.
+/// Writes to standard error if it takes a line at once: perhaps nobody is reading there.
 pub fn complain(bytes: &[u8]) {
     /// `struct pollfd` with its descriptor, the events asked for and those found.
     #[repr(C)]
@@ -184,7 +184,7 @@ pub fn facts(file: &File) -> Result<Facts> {
     rustix::fs::fstat(file).map(Facts::from)
 }
 
-/// What a name stands for, a symbolic link for itself.
+/// What a name stands for. A symbolic link stands for itself.
 pub fn facts_at(path: &CStr) -> Result<Facts> {
     rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).map(Facts::from)
 }
@@ -194,21 +194,21 @@ pub fn try_lock(file: &File) -> Result<()> {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)
 }
 
-/// Gives the lock of a file back, for every descriptor a fork may have copied.
+/// Gives the lock of a file back, also for every descriptor that a fork may have copied.
 pub fn unlock(file: &File) {
     let _ = rustix::fs::flock(file, FlockOperation::Unlock);
 }
 
 /// Empties a file and goes to its start.
 pub fn rewind(file: &File) -> Result<()> {
-    // Not for nothing: ext4 begins to write out what was truncated when it is closed.
+    // Skips files that are empty already: ext4 begins to write out a truncated file when it is closed.
     if facts(file)?.size > 0 {
         rustix::fs::ftruncate(file, 0)?;
     }
     rustix::fs::seek(file, SeekFrom::Start(0)).map(drop)
 }
 
-/// Goes back some bytes, which will be read again.
+/// Goes back some bytes, to read them again.
 pub fn step_back(file: &File, bytes: usize) -> Result<()> {
     rustix::fs::seek(file, SeekFrom::Current((bytes as i64).wrapping_neg())).map(drop)
 }
@@ -247,8 +247,7 @@ pub fn make_directory(path: &CStr) -> Result<()> {
     rustix::fs::mkdirat(CWD, path, Mode::from_raw_mode(0o777))
 }
 
-/// Reads entries of a directory, none at its end, as `linux_dirent64` one behind the other; gives their
-/// length.
+/// Reads entries of a directory, as consecutive `linux_dirent64`; gives their length, 0 at the end.
 #[cfg(feature = "live")]
 pub fn read_directory(directory: &File, into: &mut [u8]) -> Result<usize> {
     // SAFETY: the kernel writes at most the length passed to where `into` starts.
@@ -263,7 +262,7 @@ pub fn read_link(path: &CStr, into: &mut [u8]) -> Result<usize> {
     rustix::fs::readlinkat_raw(CWD, path, into)
 }
 
-/// Asks an open `/proc/self/maps` for the path of the file that is mapped at an address; gives its length.
+/// Asks an open `/proc/self/maps` for the path of the file mapped at an address; gives its length.
 #[inline(never)]
 pub fn mapped_file(maps: &File, address: usize, into: &mut [u8]) -> Result<usize> {
     /// `struct procmap_query`: sizes and addresses of what goes in and comes out.
@@ -290,7 +289,7 @@ pub fn mapped_file(maps: &File, address: usize, into: &mut [u8]) -> Result<usize
     };
     // SAFETY: the kernel reads and writes one query, and writes at most the size of `into` where that starts.
     let result = unsafe { raw_syscall!(Sysno::ioctl, maps.0, QUERY, &raw mut query) } as i32;
-    // What the kernel counts includes the NUL; without a name it is 0.
+    // The kernel's length includes the NUL; it is 0 without a name.
     match (result, (query.name_size as usize).checked_sub(1)) {
         (0, Some(length)) if into.first() == Some(&b'/') => Ok(length),
         (0, _) => Err(Errno::NOENT),
@@ -320,13 +319,13 @@ pub fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> Result<()> {
     Ok(())
 }
 
-/// Makes a file so long, with a hole at its end.
+/// Gives a file this length, with a hole at its end.
 #[cfg(feature = "live")]
 pub fn set_length(file: &File, length: u64) -> Result<()> {
     rustix::fs::ftruncate(file, length)
 }
 
-/// Makes a file so long, with zeros at its end for which there is room.
+/// Gives a file this length, with reserved room and zeros at its end.
 #[cfg(feature = "live")]
 pub fn allocate(file: &File, length: u64) -> Result<()> {
     rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length)

@@ -22,7 +22,7 @@ pub fn map(bytes: usize) -> Result<NonNull<u8>> {
     NonNull::new(memory.cast()).ok_or(Errno::NOMEM)
 }
 
-/// Maps a file from an offset on, to be read and changed in memory only.
+/// Maps a file from an offset on, to be read, and to be changed in memory only.
 #[cfg(feature = "live")]
 pub fn map_private(file: &File, offset: u64, bytes: usize) -> Result<NonNull<u8>> {
     let (rights, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
@@ -31,11 +31,11 @@ pub fn map_private(file: &File, offset: u64, bytes: usize) -> Result<NonNull<u8>
     NonNull::new(memory.cast()).ok_or(Errno::NOMEM)
 }
 
-/// Puts a file from an offset on, or zeroed memory, in the place of memory.
+/// Maps a file from an offset on, or zeroed memory, over existing memory.
 ///
 /// # Safety
 ///
-/// It must be whole pages, of which nobody needs what is in them.
+/// It must be whole pages, and nobody may need their content.
 #[cfg(feature = "live")]
 pub unsafe fn map_over(
     memory: NonNull<u8>,
@@ -48,7 +48,7 @@ pub unsafe fn map_over(
             let flags = MapFlags::SHARED | MapFlags::FIXED;
             // SAFETY: promised by the caller.
             unsafe { rustix::mm::mmap(place, bytes, rights, flags, file, offset) }?;
-            // Else the kernel reads 128 KiB ahead for each page.
+            // Otherwise the kernel reads 128 KiB ahead for each page.
             // SAFETY: advice, which changes no memory.
             let _ = unsafe { rustix::mm::madvise(place, bytes, rustix::mm::Advice::Random) };
             Ok(())
@@ -67,15 +67,15 @@ const POPULATE_WRITE: usize = 23;
 /// Whether the system has [`populate`]: Linux from 5.14 on.
 #[cfg(feature = "live")]
 pub fn can_populate() -> bool {
-    // SAFETY: of no bytes.
+    // SAFETY: it concerns no bytes.
     unsafe { raw_syscall!(Sysno::madvise, 0, 0, POPULATE_WRITE) == 0 }
 }
 
-/// Sees to it that there is memory behind addresses, on the disk, too, if they are a file's.
+/// Makes sure that there is memory behind addresses, and room on the disk if they are a file's.
 ///
 /// # Safety
 ///
-/// They must be mapped, to be written.
+/// They must be mapped for writing.
 #[cfg(feature = "live")]
 #[inline(never)]
 pub unsafe fn populate(address: usize, bytes: usize) -> Result<()> {
@@ -93,7 +93,7 @@ pub unsafe fn populate(address: usize, bytes: usize) -> Result<()> {
 ///
 /// # Safety
 ///
-/// `memory` and `bytes` must be of one call of [`map`], and nobody may use the memory any more.
+/// `memory` and `bytes` must come from one call of [`map`], and nobody may use the memory any more.
 pub unsafe fn unmap(memory: NonNull<u8>, bytes: usize) {
     // SAFETY: promised by the caller.
     let _ = unsafe { rustix::mm::munmap(memory.as_ptr().cast(), bytes) };

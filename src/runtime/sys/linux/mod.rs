@@ -1,7 +1,7 @@
 //! Linux, by raw system calls.
 //!
-//! rustix makes them without libc; what it does not offer in a form without heap or panic path,
-//! `openat`, `getcwd`, and signals, goes through the `syscalls` crate.
+//! rustix makes them without libc. `openat`, `getcwd` and signals go through the `syscalls` crate: rustix
+//! offers them only with a heap or a panic path.
 
 mod file;
 mod memory;
@@ -17,11 +17,10 @@ pub use signal::*;
 /// Result of a system call.
 pub type Result<T> = core::result::Result<T, Errno>;
 
-/// The error that a system call, or a function that follows its convention, returned as a negative
-/// number.
+/// The error that a system call, or a function with its convention, returned as a negative number.
 pub fn error_of(result: i32) -> Errno {
     match result {
-        // Looked at here so that the check inside, and its panic, goes.
+        // Checked here so that the check inside, and its panic, goes.
         -4095..=-1 => Errno::from_raw_os_error(-result),
         _ => Errno::INVAL,
     }

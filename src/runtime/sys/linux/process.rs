@@ -1,4 +1,4 @@
-//! What a process knows of itself, its machine and the time.
+//! What a process knows about itself, its machine and the time.
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_char};
@@ -15,7 +15,7 @@ pub fn working_directory(into: &mut [u8]) -> Result<usize> {
     if length < 0 {
         return Err(error_of(length as i32));
     }
-    // What the kernel counts includes the NUL.
+    // The kernel's length includes the NUL.
     Ok((length as usize).saturating_sub(1))
 }
 
@@ -49,12 +49,12 @@ pub fn nanoseconds() -> u64 {
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
 }
 
-/// Value of an environment variable, as it stands now. None in a program with more rights than who
-/// started it: those must not reach files of the starter's choice.
+/// Value of an environment variable, as it stands now. None in a program with more rights than its starter:
+/// the starter must not choose its files.
 ///
 /// # Safety
 ///
-/// Nobody may change the environment meanwhile: to be called before the program's own code runs.
+/// Nobody may change the environment meanwhile. To be called before the program's own code runs.
 pub unsafe fn environment(name: &CStr) -> Option<&'static CStr> {
     unsafe extern "C" {
         fn secure_getenv(name: *const c_char) -> *const c_char;

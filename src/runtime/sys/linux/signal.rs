@@ -1,4 +1,4 @@
-//! Signals: what a program does on them, and which must wait.
+//! Signals: what a program does on them, and which ones must wait.
 #![allow(unsafe_code)]
 
 use core::ffi::c_int;
@@ -19,29 +19,29 @@ pub struct SignalInfo {
 }
 
 impl SignalInfo {
-    /// Whether an instruction has failed, which will fail again.
+    /// Whether an instruction has failed and will fail again.
     pub fn is_fault(&self) -> bool {
-        /// `SI_KERNEL`, of a terminal or timer; what others send is 0 or less.
+        /// `SI_KERNEL`, from a terminal or timer. Signals that others send have 0 or less.
         const KERNEL: c_int = 0x80;
-        /// `SIGSYS`: the system call that was refused is not made again.
+        /// `SIGSYS`: the refused system call is not made again.
         const SYS: c_int = 31;
         self.code > 0 && self.code != KERNEL && self.number != SYS
     }
 }
 
-/// `struct sigaction` of glibc and musl, and room for what others have behind it.
+/// `struct sigaction` of glibc and musl, with room for what other libraries have behind it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Action {
-    /// Its address, or one of the constants below.
+    /// The handler's address, or one of the constants below.
     pub handler: usize,
     mask: [u64; 16],
     flags: c_int,
     restorer: [usize; 2],
 }
 
-/// Sets what happens on a signal and gives what happened before, each if it is not NULL, as `sigaction`
-/// of the C library does, which hands the kernel its own way back from handlers.
+/// Sets what happens on a signal and gives what happened before, each if it is not NULL. This is `sigaction`
+/// of the C library, which hands the kernel its own way back from handlers.
 pub type SetAction = unsafe extern "C" fn(c_int, *const Action, *mut Action) -> c_int;
 
 const RESETHAND: c_int = 1 << 31;
@@ -54,19 +54,19 @@ impl Action {
     /// What the system does by itself.
     pub const DEFAULT: Self = Self { handler: 0, mask: [0; 16], flags: 0, restorer: [0; 2] };
 
-    /// Whether the handler is for one signal only, before which the system takes the default again.
+    /// Whether the handler is for one signal only: the system sets the default again before it runs.
     pub fn is_once(&self) -> bool {
         self.flags & RESETHAND != 0 && self.handler > Self::IGNORE_HANDLER
     }
 
-    /// The same for one signal only, or for all, with another handler.
+    /// The same action with another handler, for one signal only or for all.
     pub fn once(self, is_once: bool, handler: usize) -> Self {
         let flags = if is_once { self.flags | RESETHAND } else { self.flags & !RESETHAND };
         Self { handler, flags, ..self }
     }
 
-    /// The same with another handler, on the stack that the program has set aside for such, if any.
-    /// Where no handler was, no system call was interrupted either.
+    /// The same action with another handler, on the stack for signals if the program has set one aside.
+    /// Without a handler before, no system call was interrupted, and none is now.
     pub fn with(mut self, handler: Handler) -> Self {
         const SIGINFO: c_int = 4;
         const ONSTACK: c_int = 0x0800_0000;
@@ -101,15 +101,15 @@ pub fn raise(number: c_int) {
 /// A set of signals, number N at bit N - 1.
 type SignalSet = u64;
 
-/// Signals that the system sends to who writes where writing fails: SIGPIPE, SIGXFSZ.
+/// Signals that the system sends to a writer when a write fails: SIGPIPE, SIGXFSZ.
 const OF_WRITING: SignalSet = 1 << 12 | 1 << 24;
-/// Signals of instructions that fail, which cannot wait: ILL, TRAP, BUS, FPE, SEGV, SYS.
+/// Signals of failing instructions, which cannot wait: ILL, TRAP, BUS, FPE, SEGV, SYS.
 const OF_FAULTS: SignalSet = 1 << 3 | 1 << 4 | 1 << 6 | 1 << 7 | 1 << 10 | 1 << 30;
-/// Those by which C libraries change the user of all threads, and wait until each has done so.
+/// C libraries change the user of all threads by these, and wait until each thread has done so.
 const OF_LIBRARIES: SignalSet = 1 << 32 | 1 << 33;
 
-/// Lets signals wait; gives those that did before. Of those that cannot wait only `others`, a set with
-/// bit 0 unused, do.
+/// Lets signals wait; gives those that waited before. Among those that cannot wait it holds back only
+/// `others`, a set with bit 0 unused.
 #[inline(never)]
 pub fn block_signals(others: u64) -> SignalSet {
     let held_back = !(OF_FAULTS | OF_LIBRARIES) | others >> 1;
@@ -119,19 +119,19 @@ pub fn block_signals(others: u64) -> SignalSet {
     before
 }
 
-/// Lets those signals wait that did before [`block_signals`], and no others.
+/// Lets only those signals wait that waited before [`block_signals`].
 #[inline(never)]
 pub fn unblock_signals(before: SignalSet) {
     // SAFETY: the kernel reads one set.
     unsafe { raw_syscall!(Sysno::rt_sigprocmask, 2, &raw const before, 0, 8) };
 }
 
-/// Lets signals wait while it lives, so that no handler finds a flush half done, or leaves it so; those
-/// by which a write that fails would end the program never come.
+/// Lets signals wait while it lives, so that no handler finds a flush half done or leaves it so. Signals from
+/// a failed write, which would end the program, never come.
 pub struct QuietWrites {
-    /// Blocked signals before.
+    /// The signals that were blocked before.
     blocked: SignalSet,
-    /// Those of them that were waiting before and must go on waiting.
+    /// The blocked signals that were pending before and must stay so.
     pending: SignalSet,
 }
 
@@ -150,7 +150,7 @@ impl QuietWrites {
 impl Drop for QuietWrites {
     #[inline(never)]
     fn drop(&mut self) {
-        /// Where in a `siginfo_t` of 128 bytes the code and the sender's process id are.
+        /// Places in a `siginfo_t` of 128 bytes, in words: the code, and the sender's process id.
         const CODE: usize = 2;
         const SENDER: usize = 4;
         let (ours, at_once) = (OF_WRITING & !self.pending, [0u64; 2]);
