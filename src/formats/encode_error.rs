@@ -1,4 +1,4 @@
-//! Why a profile cannot be written: what no reader would take.
+//! Why a profile cannot be written: no reader would take it.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -17,14 +17,14 @@ pub enum EncodeError {
         /// The line.
         line: u32,
     },
-    /// Functions are inlined into each other in this one deeper than [`crate::profile::DEEPEST`].
+    /// Functions in this one are inlined into each other deeper than [`crate::profile::DEEPEST`].
     Depth(Vec<u8>),
-    /// Written with all repetitions it would have more bytes than this, see [`crate::profile::Profile::most_text`].
+    /// With all repetitions the text would be larger than this, see [`crate::profile::Profile::most_text`].
     Large(usize),
 }
 
 impl EncodeError {
-    /// The depth of this function.
+    /// Inlining in this function is too deep.
     pub(super) fn depth(symbols: &Symbols, symbol: SymbolId) -> Self {
         Self::Depth(symbols.name(symbol).to_vec())
     }

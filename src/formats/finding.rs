@@ -1,7 +1,7 @@
-//! Defects of files, their places, and how many of them there are.
+//! Defects of files, their places, and their numbers.
 //!
-//! Readers tell each defect that they tolerate as they find it. A file of a few megabytes may have
-//! millions, so that nothing keeps them all.
+//! Readers tell each tolerated defect as they find it. A file of a few megabytes may have millions, so nobody
+//! keeps them all.
 
 use core::{fmt, mem};
 
@@ -29,9 +29,9 @@ impl<D: fmt::Debug + fmt::Display> core::error::Error for Finding<D> {}
 
 /// What can be found in a file.
 pub trait Found {
-    /// Where it is, for their order: byte, or line and column.
+    /// Where it is, to sort by: byte, or line and column.
     fn place(&self) -> (u64, u64);
-    /// Whether it is of the kind of another one.
+    /// Whether it is of the same kind as another one.
     fn is_like(&self, other: &Self) -> bool;
 }
 
@@ -61,10 +61,10 @@ mod findings {
 
     use super::Found;
 
-    /// How many of each kind are kept.
+    /// How many defects of each kind are kept.
     const KEPT: usize = 8;
 
-    /// What was found in a file: of each kind of defect how many there are, and the first few.
+    /// What was found in a file: the number of defects of each kind, and the first few.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Findings<F> {
         kinds: Vec<Kind<F>>,
@@ -73,9 +73,9 @@ mod findings {
     /// Defects of one kind.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Kind<F> {
-        /// The first few in the file, of which there is at least one.
+        /// The first few in the file, at least one.
         pub first: Vec<F>,
-        /// How many there are.
+        /// Number of defects.
         pub number: u64,
     }
 
@@ -86,7 +86,7 @@ mod findings {
     }
 
     impl<F: Found> Findings<F> {
-        /// Takes note of a defect; gives how many of its kind there are.
+        /// Notes a defect and gives the number of its kind so far.
         pub fn note(&mut self, found: F) -> u64 {
             let alike = |kind: &&mut Kind<F>| kind.first[0].is_like(&found);
             let Some(kind) = self.kinds.iter_mut().find(alike) else {
@@ -100,7 +100,7 @@ mod findings {
             kind.number
         }
 
-        /// Takes note of what was found in another part of the file.
+        /// Adds what was found in another part of the file.
         pub fn append(&mut self, other: Self) {
             for mut kind in other.kinds {
                 let alike = |own: &&mut Kind<F>| own.first[0].is_like(&kind.first[0]);

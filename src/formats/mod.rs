@@ -1,5 +1,5 @@
-//! File formats other than the raw dump: one folder a format, the same file names in each: `encode`,
-//! `decode`, `check` for what can be wrong, `body` for one function where that is a matter of its own.
+//! File formats other than the raw dump: one folder for each, with the same file names: `encode`, `decode`,
+//! `check` for what can be wrong, and `body` for one function where that needs a file of its own.
 //!
 //! | folder | format | `encode` | `decode` |
 //! |---|---|---|---|

@@ -1,10 +1,9 @@
-//! Finds the file of a function of which one profile tells it and another does not.
+//! Finds the file of a function that one profile names without it and another with it.
 //!
-//! Versions 1 and 2 have no files, and version 3 need not have them. A name without a file means the
-//! function of that name if there is only one, in whichever of the profiles that are added or
-//! compared. If several files declare the name it stays apart, for nobody knows whose counts it has.
-//! So this has to be the last step, when all symbols are known: then the order of the profiles does
-//! not matter.
+//! Versions 1 and 2 have no files, and version 3 need not have them. A name without a file means the function
+//! of that name, if only one of the profiles' functions has it. If several files declare the name it stays
+//! apart, as nobody knows whose counts it has. So this has to be the last step, when all symbols are known:
+//! then the order of the profiles does not matter.
 
 use alloc::vec::Vec;
 
@@ -12,7 +11,7 @@ use hashbrown::HashMap;
 
 use super::{Profile, SymbolId, Symbols};
 
-/// What each symbol is when all are known.
+/// What each symbol becomes when all are known.
 pub struct Found {
     own: Vec<SymbolId>,
     /// Names without a file that several files declare.
@@ -20,26 +19,26 @@ pub struct Found {
 }
 
 impl Found {
-    /// The symbol itself, or that of its name that has a file.
+    /// The symbol itself, or the symbol of its name that has a file.
     pub fn of(&self, symbol: SymbolId) -> SymbolId {
         self.own[symbol.index()]
     }
 
-    /// Whether any symbol is another one.
+    /// Whether any symbol becomes another one.
     pub fn is_any(&self) -> bool {
         self.own.iter().enumerate().any(|(place, own)| own.index() != place)
     }
 }
 
-/// The symbols of a name that have a file.
+/// The symbols with a given name that have a file.
 enum Declared {
     Once(SymbolId),
     Often,
 }
 
 impl Symbols {
-    /// Looks for the files of names that have none. Only symbols that are used count, which is told by
-    /// their place.
+    /// Looks for the files of names that have none. Only used symbols count: `used` says which, by their
+    /// index.
     pub fn find_files(&self, used: &[bool]) -> Found {
         let mut own: Vec<SymbolId> = self.iter().collect();
         let symbols = || self.iter().filter(|symbol| used[symbol.index()]);
@@ -67,8 +66,8 @@ impl Symbols {
 }
 
 impl Profile {
-    /// Gives names without a file that of the only function of their name, and adds them to it; how
-    /// many stay because several files declare them.
+    /// Gives each name without a file the file of the only function of that name, and adds the two. Gives the
+    /// number of names that stay because several files declare them.
     pub fn find_files(&mut self) -> usize {
         let found = self.symbols.find_files(&self.used_symbols());
         if found.is_any() {
@@ -91,7 +90,7 @@ mod tests {
         let f_of_a = profile.symbols.symbol(b"f", Some(files[0]));
         let [g, h] = [b"g", b"h"].map(|name| profile.symbols.symbol(name, None));
         let g_of = files.map(|file| profile.symbols.symbol(b"g", Some(file)));
-        // Of this one nothing is said.
+        // Nothing uses this symbol.
         profile.symbols.symbol(b"f", Some(files[1]));
         for (symbol, head_count) in
             [(f, 1), (f_of_a, 2), (g, 4), (h, 8), (g_of[0], 0), (g_of[1], 0)]

@@ -5,10 +5,9 @@ use alloc::collections::btree_map::Entry;
 use super::{Body, Function, Profile, Record, SymbolId};
 
 impl Profile {
-    /// Adds another profile, whose counts weigh `weight` times as much.
+    /// Adds another profile, with its counts multiplied by `weight`.
     ///
-    /// Counts, head counts and call targets are added; of the timestamps the smallest that is not 0
-    /// stays.
+    /// Adds counts, head counts and call targets. Keeps the smallest timestamp that is not 0.
     pub fn merge(&mut self, other: &Self, weight: u64) {
         let own = self.symbols.adopt_all(&other.symbols);
         for (&symbol, function) in &other.functions {
@@ -17,7 +16,7 @@ impl Profile {
         }
     }
 
-    /// Adds a function that speaks of symbols of this profile.
+    /// Adds a function that uses symbols of this profile.
     pub fn add(&mut self, symbol: SymbolId, function: Function) {
         match self.functions.entry(symbol) {
             Entry::Vacant(place) => _ = place.insert(function),
@@ -25,7 +24,7 @@ impl Profile {
         }
     }
 
-    /// Puts other symbols in place of the functions' own; what becomes equal is added.
+    /// Replaces the functions' symbols by others, and adds what becomes equal.
     pub(super) fn replace_symbols(&mut self, of: impl Fn(SymbolId) -> SymbolId) {
         for (symbol, function) in core::mem::take(&mut self.functions) {
             let own = self.functions.entry(of(symbol)).or_default();
@@ -35,7 +34,7 @@ impl Profile {
 }
 
 impl Function {
-    /// Adds another function of the same profile, whose counts weigh `weight` times as much.
+    /// Adds another function of the same profile, with its counts multiplied by `weight`.
     pub fn add(&mut self, other: &Self, weight: u64) {
         self.merge(other, weight, &mut |symbol| symbol);
     }

@@ -1,10 +1,10 @@
 //! The profile model: what all AutoFDO formats say, each in its own bytes.
 //!
-//! A profile has functions with counts at source positions. A position is a line, counted from the
-//! line on which the function is declared, and a discriminator; at it stand an execution count, the
-//! targets of calls, and bodies that were inlined there, which have positions of their own. Symbols
-//! are known by name and declaring file, so that statics of equal name stay apart. Byte layouts,
-//! and what readers of each version want, belong to [`crate::formats`].
+//! A profile has functions with counts at source positions. A position is a line, counted from the line that
+//! declares the function, and a discriminator. It holds an execution count, the targets of calls, and the
+//! bodies inlined there, which have positions of their own. Name and declaring file identify a symbol, so
+//! that statics of equal name stay apart. Byte layouts, and what readers of each version want, belong to
+//! [`crate::formats`].
 
 mod files;
 mod merge;
@@ -31,7 +31,7 @@ pub const DEEPEST: usize = 1024;
 /// A profile.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
-    /// Names of everything the profile speaks of.
+    /// Names of everything in the profile.
     pub symbols: Symbols,
     /// Functions that have counts of their own.
     pub functions: BTreeMap<SymbolId, Function>,
@@ -70,8 +70,8 @@ impl Position {
         Self { line, discriminator: 0 }
     }
 
-    /// Lines from the function's declaration, negative before it. Of lines modulo 2^24, as other
-    /// writers of version 4 may have them, the sign is known, too.
+    /// Lines from the function's declaration, negative before it. Other writers of version 4 may count lines
+    /// modulo 2^24; this finds their sign, too.
     pub const fn signed_line(self) -> i64 {
         match self.line {
             line @ 0x8000..=0xffff => line as i64 - 0x1_0000,
@@ -81,23 +81,23 @@ impl Position {
     }
 }
 
-/// What is known of a position.
+/// What is known about a position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// Times it was executed, `None` if only calls or inlined bodies are known.
     pub count: Option<u64>,
     /// Functions called from here, with the number of calls.
     pub targets: Map<SymbolId, u64>,
-    /// By how much each of these numbers may be wrong, because more functions were called than could be
-    /// kept apart. No format but JSON tells it.
+    /// How far each of these numbers may be wrong, because more functions were called than could be kept
+    /// apart. Only JSON tells this.
     pub target_error: u64,
     /// Bodies inlined here.
     pub inlined: Map<SymbolId, Body>,
 }
 
 impl Profile {
-    /// Most bytes of a form that repeats each name where it is used, as text and JSON do. What would be
-    /// larger was made to use up memory.
+    /// Most bytes of a form that repeats each name where it is used, as text and JSON do. Anything larger was
+    /// made to use up memory.
     pub fn most_text(&self) -> usize {
         const LEAST: usize = 64 << 20;
         const A_RECORD: usize = 512;
@@ -121,7 +121,7 @@ impl Profile {
         tally.summary()
     }
 
-    /// Which of the symbols it speaks of: functions, inlined functions and call targets, by place.
+    /// Which symbols the profile uses, by index: functions, inlined functions and call targets.
     pub fn used_symbols(&self) -> Vec<bool> {
         let mut used = vec![false; self.symbols.iter().count()];
         for (&symbol, function) in &self.functions {
@@ -141,28 +141,28 @@ impl Profile {
 }
 
 impl Body {
-    /// Gives memory back that further positions would have got: most of a large profile's is in its
-    /// small bodies.
+    /// Gives back memory reserved for further positions. Most of a large profile's memory is in its small
+    /// bodies.
     pub fn shrink(&mut self) {
         let mut positions = mem::take(&mut self.positions).into_tuple_vec();
         positions.shrink_to_fit();
         self.positions = Map::from_sorted_store_unchecked(positions);
     }
 
-    /// Whether any position has a discriminator, also of the bodies inlined here.
+    /// Whether any position has a discriminator, here or in bodies inlined here.
     pub fn has_discriminators(&self) -> bool {
         self.positions.iter().any(|(position, record)| {
             position.discriminator != 0 || record.inlined.values().any(Self::has_discriminators)
         })
     }
 
-    /// Whether bodies are inlined into each other on more levels than these.
+    /// Whether bodies are inlined into each other to more levels than this.
     pub fn is_deeper_than(&self, levels: usize) -> bool {
         let is_deeper = |body: &Self| levels == 0 || body.is_deeper_than(levels - 1);
         self.positions.values().any(|record| record.inlined.values().any(is_deeper))
     }
 
-    /// All records of this body and those inlined in it.
+    /// Visits all records of this body and of bodies inlined in it.
     pub fn for_each_record<'b>(&'b self, visit: &mut impl FnMut(&'b Record)) {
         for record in self.positions.values() {
             visit(record);

@@ -1,8 +1,8 @@
 //! How alike two profiles are.
 //!
-//! What a count is worth is its share of all counts of its profile. Two profiles overlap by the sum,
-//! over everything that both have, of the smaller share: 1 if all shares are equal, 0 if they have
-//! nothing in common. Per function the shares are those of the function's own counts.
+//! A count is worth its share of all counts of its profile. The overlap of two profiles is the sum of the
+//! smaller shares over everything that both have: 1 if all shares are equal, 0 if they have nothing in
+//! common. For one function the shares are those of the function's own counts.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use super::{Body, Function, Profile, SymbolId, Symbols};
 pub struct Comparison {
     /// The symbols of both.
     pub symbols: Symbols,
-    /// Names without a file that several files declare, which are compared with none of them.
+    /// Names without a file that several files declare. They are compared with none of these.
     pub ambiguous: usize,
     /// Overlap of all counts, position by position, 0 to 1.
     pub counts: f64,
@@ -29,15 +29,15 @@ pub struct Comparison {
 pub struct Row {
     /// The function, in the comparison's symbols.
     pub function: SymbolId,
-    /// Its share of all counts in the first and the second profile; `None` where it is missing.
+    /// The function's share of all counts in the first and the second profile; `None` where it is missing.
     pub shares: [Option<f64>; 2],
-    /// Overlap of its counts, 0 to 1.
+    /// Overlap of the function's counts, 0 to 1.
     pub overlap: f64,
 }
 
 impl Comparison {
-    /// Compares two profiles. Names without a file are those of the only function called so in either
-    /// of them.
+    /// Compares two profiles. A name without a file stands for the only function of that name in either of
+    /// them.
     pub fn new(mut first: Profile, mut second: Profile) -> Self {
         let mut symbols = first.symbols.clone();
         let adopted = symbols.adopt_all(&second.symbols);
@@ -64,7 +64,7 @@ impl Comparison {
             comparison.function(symbol, pair, totals);
         }
         if totals == [0.0, 0.0] {
-            // Neither was executed, and in that they agree.
+            // Neither was executed, so they agree.
             (comparison.counts, comparison.functions) = (1.0, 1.0);
         }
         comparison
@@ -86,8 +86,8 @@ impl Comparison {
     }
 }
 
-/// Sum of the smaller shares that the counts of two bodies have of these totals. Sums of floating point
-/// numbers depend on their order.
+/// Sum of the smaller shares that the counts of two bodies have of these totals. Goes through them in
+/// canonical order, since sums of floating point numbers depend on it.
 fn shared(symbols: &Symbols, first: &Body, second: &Body, totals: [f64; 2]) -> f64 {
     let mut sum = 0.0;
     for (position, record) in &first.positions {

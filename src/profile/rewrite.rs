@@ -1,4 +1,4 @@
-//! Profiles made smaller or otherwise, count by count.
+//! Makes profiles smaller or different, count by count.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -18,7 +18,7 @@ impl Factor {
     /// Leaves counts as they are.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
 
-    /// The count multiplied, to the nearest; what was executed stays executed.
+    /// The count multiplied, to the nearest; a count that is not 0 stays at least 1.
     pub fn apply(self, count: u64) -> u64 {
         let denominator = u128::from(self.denominator.max(1));
         let product = u128::from(count) * u128::from(self.numerator) + denominator / 2;
@@ -35,8 +35,8 @@ impl Profile {
         }
     }
 
-    /// Leaves out counts and targets of 0, and functions of which nothing is left then. Compilers that
-    /// tell what was not executed from what is not known lose that.
+    /// Leaves out counts and targets of 0, and functions that have nothing left. Some compilers tell code
+    /// that was not executed from unknown code; they lose that.
     pub fn drop_zeros(&mut self) {
         for function in self.functions.values_mut() {
             function.body.for_each_record_mut(&mut |record| {
@@ -56,9 +56,9 @@ impl Profile {
         }
     }
 
-    /// Adds what was inlined to the functions themselves, as if it had been called.
+    /// Adds inlined bodies to the functions themselves, as if these had been called.
     ///
-    /// A body is thought to have been entered as often as the first of its positions was executed.
+    /// Takes the count of a body's first position for the body's entries.
     pub fn flatten(&mut self) {
         let functions = core::mem::take(&mut self.functions);
         for (symbol, mut function) in functions {
@@ -73,8 +73,8 @@ impl Profile {
         }
     }
 
-    /// Leaves out functions but those with the largest totals that together reach a share of all
-    /// counts, in millionths.
+    /// Keeps only the functions with the largest totals that together reach a share of all counts, in
+    /// millionths.
     pub fn keep_hot(&mut self, share: u32) {
         let mut totals: Vec<(Reverse<u128>, SymbolId)> = self
             .functions
@@ -92,13 +92,13 @@ impl Profile {
         }
     }
 
-    /// Leaves out positions with a line beyond this one; how many they were.
+    /// Leaves out positions with a line beyond this one; gives their number.
     pub fn drop_lines_beyond(&mut self, farthest: u32) -> usize {
         let bodies = self.functions.values_mut().map(|function| &mut function.body);
         bodies.map(|body| body.drop_lines_beyond(farthest)).sum()
     }
 
-    /// Gives symbols other names; what becomes equal is added up. An empty name is not taken.
+    /// Gives symbols other names and adds up what becomes equal. Ignores an empty name.
     pub fn rename(&mut self, mut name: impl FnMut(&[u8]) -> Vec<u8>) {
         self.change_symbols(|old, symbol, new| {
             let file = old.declared_in(symbol).map(|path| new.file(path));
@@ -108,7 +108,7 @@ impl Profile {
         });
     }
 
-    /// Gives files other paths; functions that become equal are added up.
+    /// Gives files other paths and adds up functions that become equal.
     pub fn rename_files(&mut self, mut path: impl FnMut(&[u8]) -> Vec<u8>) {
         self.change_symbols(|old, symbol, new| {
             let file = old.declared_in(symbol).map(|old| new.file(&path(old)));
@@ -116,7 +116,7 @@ impl Profile {
         });
     }
 
-    /// Puts for each symbol another one, which `change` makes of it.
+    /// Replaces each symbol by the one that `change` makes of it.
     fn change_symbols(
         &mut self,
         mut change: impl FnMut(&Symbols, SymbolId, &mut Symbols) -> SymbolId,
@@ -130,7 +130,7 @@ impl Profile {
 }
 
 impl Function {
-    /// Multiplies its counts, head count and calls.
+    /// Multiplies the function's counts, head count and calls.
     pub fn scale(&mut self, factor: Factor) {
         self.head_count = factor.apply(self.head_count);
         self.body.scale(factor);
@@ -138,7 +138,7 @@ impl Function {
 }
 
 impl Body {
-    /// Multiplies its counts and calls.
+    /// Multiplies the body's counts and calls.
     pub fn scale(&mut self, factor: Factor) {
         self.for_each_record_mut(&mut |record| {
             record.count = record.count.map(|count| factor.apply(count));
@@ -147,7 +147,7 @@ impl Body {
         });
     }
 
-    /// All records of this body and those inlined in it.
+    /// Visits all records of this body and of bodies inlined in it.
     pub fn for_each_record_mut(&mut self, visit: &mut impl FnMut(&mut Record)) {
         for (_, record) in self.positions.iter_mut() {
             visit(record);
@@ -166,7 +166,7 @@ impl Body {
         dropped
     }
 
-    /// Leaves out inlined bodies that are not worth keeping, and what is empty.
+    /// Leaves out inlined bodies that are not worth keeping, and empty positions.
     fn prune(&mut self, keep: &impl Fn(&Self) -> bool) {
         for (_, record) in self.positions.iter_mut() {
             record.inlined.iter_mut().for_each(|(_, body)| body.prune(keep));
@@ -192,7 +192,7 @@ impl Body {
         }
     }
 
-    /// How often the body was entered, as far as it can be told.
+    /// How often the body was entered, as far as one can tell.
     fn entries(&self) -> u64 {
         let first = self.positions.values().next();
         first.map_or(0, |record| match record.count {

@@ -1,9 +1,9 @@
 //! The summary of a profile: how its counts are distributed.
 //!
-//! Over the counts of all positions, those of inlined bodies and zeros included, those of call
-//! targets not: their sum, the largest, their number. For each cutoff, a share of the sum in
-//! millionths: the smallest count that is needed, taking the largest counts first, to reach the
-//! share, and how many counts are at least as large. Readers derive from it what is hot.
+//! It covers the counts of all positions, with those of inlined bodies and zeros, but without those of call
+//! targets: their sum, the largest, and their number. A cutoff is a share of the sum in millionths. Its entry
+//! counts the largest counts first until they reach the share: it holds the smallest count needed, and how
+//! many counts are at least as large. Readers derive from this what is hot.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -16,7 +16,7 @@ pub const CUTOFFS: [u32; 16] = [
     950_000, 990_000, 999_000, 999_900, 999_990, 999_999,
 ];
 
-/// Largest count that compilers can hold, which are signed.
+/// Largest count that compilers can hold: theirs are signed.
 pub const LARGEST_COUNT: u64 = i64::MAX as u64;
 
 /// A summary.
@@ -47,7 +47,7 @@ pub struct Cutoff {
     pub counts: u64,
 }
 
-/// Counts of functions, from which their summary is made.
+/// Counts of functions, to make their summary from.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     counts: Vec<u64>,
@@ -56,7 +56,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes note of a function.
+    /// Notes the counts of a function.
     pub fn add(&mut self, function: &Function) {
         self.functions += 1;
         let head = function.head_count.min(LARGEST_COUNT);
@@ -66,7 +66,7 @@ impl Tally {
         });
     }
 
-    /// Takes note of those that another one knows.
+    /// Takes over the counts that another one has noted.
     pub fn append(&mut self, mut other: Self) {
         self.counts.append(&mut other.counts);
         self.functions += other.functions;
@@ -89,17 +89,17 @@ impl Tally {
     }
 }
 
-/// Whether a summary is that of counts which are seen one by one, and none of them kept.
+/// Checks a summary against counts that it sees one by one, and keeps none of them.
 pub struct Audit<'s> {
     summary: &'s Summary,
     functions: u64,
     max_function_count: u64,
     total: u128,
     max_count: u64,
-    /// The smallest counts of the summary's cutoffs, descending, each once, and what was seen of counts
-    /// that are at least as large, but smaller than the one before.
+    /// The smallest counts of the summary's cutoffs, descending, each once. Each range covers the counts from
+    /// its own smallest count up to the range before.
     ranges: Vec<Range>,
-    /// Counts below all of these.
+    /// Number of counts below all ranges.
     others: u64,
 }
 
@@ -108,12 +108,12 @@ struct Range {
     least: u64,
     counts: u64,
     sum: u128,
-    /// Those of the counts that are the smallest one.
+    /// Number of counts equal to the smallest one.
     equal: u64,
 }
 
 impl<'s> Audit<'s> {
-    /// Of no counts yet.
+    /// Has seen no counts yet.
     pub fn new(summary: &'s Summary) -> Self {
         let mut least: Vec<u64> = summary.cutoffs.iter().map(|cutoff| cutoff.min_count).collect();
         least.sort_unstable_by_key(|&least| Reverse(least));
@@ -124,7 +124,7 @@ impl<'s> Audit<'s> {
         Self { summary, functions, max_function_count, total, max_count, ranges, others }
     }
 
-    /// Sees a function of this head count.
+    /// Sees a function with this head count.
     pub fn function(&mut self, head_count: u64) {
         self.functions += 1;
         self.max_function_count = self.max_function_count.max(head_count.min(LARGEST_COUNT));
@@ -145,7 +145,7 @@ impl<'s> Audit<'s> {
         range.equal += u64::from(range.least == count);
     }
 
-    /// Whether the summary is that of what was seen.
+    /// Whether the summary fits everything that was seen.
     pub fn is_right(&self) -> bool {
         let Summary { total_count, max_count, max_function_count, counts, functions, cutoffs } =
             self.summary;
@@ -157,8 +157,8 @@ impl<'s> Audit<'s> {
             && cutoffs.iter().all(|cutoff| self.has(cutoff))
     }
 
-    /// Whether it takes the counts from the smallest one of a cutoff on, and all of these, to reach its
-    /// share.
+    /// Whether reaching the cutoff's share takes exactly the counts down to the cutoff's smallest one, all of
+    /// these included.
     fn has(&self, cutoff: &Cutoff) -> bool {
         let wanted = self.total * u128::from(cutoff.share) / 1_000_000;
         if wanted == 0 {

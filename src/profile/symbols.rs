@@ -15,7 +15,7 @@ use super::Map;
 pub struct SymbolId(u32);
 
 impl SymbolId {
-    /// Its place among the symbols.
+    /// The symbol's index among the symbols.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -26,7 +26,7 @@ impl SymbolId {
 pub struct FileId(u32);
 
 impl FileId {
-    /// Its place among the files.
+    /// The file's index among the files.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -39,7 +39,7 @@ impl FileId {
 pub struct Symbols {
     files: Vec<Vec<u8>>,
     file_ids: HashTable<FileId>,
-    /// The names of all symbols, one behind the other.
+    /// The names of all symbols, one after the other.
     names: Vec<u8>,
     symbols: Vec<Symbol>,
     symbol_ids: HashTable<SymbolId>,
@@ -48,7 +48,7 @@ pub struct Symbols {
 
 #[derive(Clone, Copy, Debug)]
 struct Symbol {
-    /// Where its name ends, and the next one's starts.
+    /// Where this symbol's name ends and the next one's starts.
     end: usize,
     file: Option<FileId>,
 }
@@ -129,7 +129,8 @@ impl Symbols {
         files.then_with(|| self.name(a).cmp(self.name(b)))
     }
 
-    /// Sorts symbols into the order of canonical output; many of them faster than by comparing paths.
+    /// Sorts symbols into the order of canonical output. For many symbols this is faster than comparing
+    /// paths.
     pub fn sort(&self, symbols: &mut [SymbolId]) {
         let mut files: Vec<FileId> = self.files().collect();
         files.sort_unstable_by_key(|&file| self.path(file));
@@ -143,14 +144,14 @@ impl Symbols {
         });
     }
 
-    /// What a map has for symbols, in the order of canonical output.
+    /// The entries of a map, in the order of canonical output.
     pub fn sorted<'m, T>(&self, map: &'m Map<SymbolId, T>) -> Vec<(SymbolId, &'m T)> {
         let mut sorted: Vec<_> = map.iter().map(|(&symbol, value)| (symbol, value)).collect();
         sorted.sort_by(|a, b| self.canonical_order(a.0, b.0));
         sorted
     }
 
-    /// Takes in all symbols of another collection; gives those that stand for them here.
+    /// Takes in all symbols of another collection; says which symbols stand for them here.
     pub fn adopt_all(&mut self, other: &Self) -> Adopted {
         let adopt = |symbol| {
             let file = other.declared_in(symbol).map(|path| self.file(path));
@@ -160,16 +161,16 @@ impl Symbols {
     }
 }
 
-/// What the symbols of one collection are in another.
+/// Which symbols of one collection stand for those of another.
 pub struct Adopted(Vec<SymbolId>);
 
 impl Adopted {
-    /// What a symbol is there.
+    /// The symbol that stands for this one.
     pub fn of(&self, symbol: SymbolId) -> SymbolId {
         self.0[symbol.index()]
     }
 
-    /// The symbols of the one collection, with those of the other.
+    /// The symbols of the other collection, each with the symbol that stands for it.
     pub fn symbols(&self) -> impl Iterator<Item = (SymbolId, SymbolId)> {
         (0..).map(SymbolId).zip(self.0.iter().copied())
     }

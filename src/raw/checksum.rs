@@ -1,11 +1,11 @@
 //! CRC-32, the polynomial of IEEE 802.3 and zlib, reflected.
 //!
-//! crc32fast computes it, in the tool and in the archive with what the processor has for it, else with
-//! 16 KiB of tables. Where the package is built for programs without an operating system, whose whole
-//! memory may be no larger, tables of 128 bytes do; and for few bytes wherever it is built.
+//! crc32fast computes it, in the tool and in the archive with the processor's own instructions, or else with
+//! 16 KiB of tables. Programs without an operating system may have no more memory than that in all, so their
+//! package uses tables of 128 bytes. So does every package for few bytes.
 
-/// Fewer bytes than this are not worth the question what the processor has, which each image asks anew,
-/// and which takes a virtual machine 20 µs.
+/// Below this many bytes it does not pay to ask what the processor has. Each image asks anew, which takes 20
+/// µs on a virtual machine.
 #[cfg(any(feature = "alloc", feature = "runtime"))]
 const FEW: usize = 1024;
 
@@ -16,7 +16,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     if bytes.len() < FEW {
         return small(bytes);
     }
-    // Not `crc32fast::hash` and `Hasher::new`, which are inline: this package is compiled for size.
+    // Not `crc32fast::hash` and `Hasher::new`: they are inline, and this package is compiled for size.
     let mut hasher = crc32fast::Hasher::default();
     hasher.write(bytes);
     hasher.finalize()
@@ -28,7 +28,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     small(bytes)
 }
 
-/// A byte at a time, each by its halves.
+/// A byte at a time, in two halves.
 fn small(bytes: &[u8]) -> u32 {
     bytes.iter().fold(!0, |crc, &byte| {
         let index = crc as u8 ^ byte;
@@ -36,7 +36,7 @@ fn small(bytes: &[u8]) -> u32 {
     }) ^ !0
 }
 
-/// What becomes of the lower and of the upper half of a byte.
+/// What the lower and the upper half of a byte become.
 const LOW: [u32; 16] = table(0);
 const HIGH: [u32; 16] = table(4);
 
@@ -70,7 +70,7 @@ mod tests {
             let bytes = &bytes[..length];
             assert_eq!([small(bytes), crc32(bytes)], [crc32fast::hash(bytes); 2]);
         }
-        // From some lengths on processors do it in other ways.
+        // From certain lengths on processors compute it in other ways.
         let bytes: Vec<u8> = (0..70_000u64).map(|place| (place * place / 7) as u8).collect();
         for length in [1022, 1023, 1024, 2047, 2048, 2049, 4095, 65_535, 65_536, 69_999] {
             assert_eq!(small(&bytes[1..][..length]), crc32(&bytes[1..][..length]));

@@ -28,8 +28,8 @@
 //! |---|---|---|
 //! | 0 | 4 | ABI of the instrumentation: 1 = gcov |
 //! | 4 | 4 | length of the build-id, 0 if the image has none |
-//! | 8 | 32 | build-id, zero padded; of a longer one the first 32 bytes |
-//! | 40 | 8 | signature: FNV-1a over the build-id, all records of OBJECTS and all object paths; if there is no build-id, also over the heads of all functions, of which it tells as much |
+//! | 8 | 32 | build-id, zero padded; the first 32 bytes of a longer one |
+//! | 40 | 8 | signature: FNV-1a over the build-id, all records of OBJECTS and all object paths; without a build-id, which tells as much, also over the heads of all functions |
 //! | 48 | 4 | number of objects |
 //! | 52 | 4 | number of functions |
 //! | 56 | 4 | length of the image's path, which opens STRINGS; 0 if unknown |
@@ -38,8 +38,8 @@
 //! The first 56 bytes are the module's identity: counts are added where they are equal.
 //!
 //! **STRINGS** is the image's path followed by the objects' paths, without separators or NUL, padded
-//! with zeros to 8 bytes. **OBJECTS** and **FUNCTIONS** follow, then **SUMS**, which closes the module:
-//! what is only known when everything has been walked once, 40 bytes.
+//! with zeros to 8 bytes. **OBJECTS** and **FUNCTIONS** follow, then **SUMS**, which closes the module with
+//! what is known only after one walk over everything, 40 bytes.
 //!
 //! | offset | size | field |
 //! |---|---|---|
@@ -60,13 +60,13 @@ use super::checksum::crc32;
 pub const MAGIC: [u8; 8] = *b"\x89CSRAW\r\n";
 /// The format version written and read by this release.
 pub const VERSION: u16 = 2;
-/// Byte-order mark, as written by a machine of the same order.
+/// Byte-order mark: a machine of the same order reads this value.
 pub const ORDER: u32 = 0x0102_0304;
-/// What is written at once, beginning at a multiple of it in the file. Systems take that at two thirds of
-/// the price of blocks that begin anywhere.
+/// Dumps are written in blocks of this size, each at a multiple of it in the file. Systems take two thirds of
+/// the time for these that they take for blocks at any other place.
 pub const BLOCK: usize = 64 * 1024;
-/// Header and payload of the largest section, and so the buffer a reader or writer needs: a section may end
-/// a little behind a block.
+/// Header and payload of the largest section: the buffer that a reader or writer needs. A section may end a
+/// little behind a block.
 pub const MAX_SECTION: usize = BLOCK + 2048;
 /// Longest payload of a section, in bytes.
 pub const MAX_PAYLOAD: usize = MAX_SECTION - size_of::<SectionHeader>();
@@ -172,7 +172,7 @@ pub type Word = [u8; 8];
 /// A build-id: its length and its first bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildId {
-    /// Length in the image, which may exceed what is kept.
+    /// Length in the image. This may exceed what is kept.
     pub length: usize,
     /// The bytes, zero padded.
     pub bytes: [u8; BUILD_ID_CAPACITY],
@@ -186,7 +186,7 @@ impl From<&[u8]> for BuildId {
     }
 }
 
-/// Which build of which image a module is. Equal identities mean equal layout of all counts.
+/// The build of an image that a module is. Equal identities mean equal layout of all counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Identity {
@@ -196,7 +196,7 @@ pub struct Identity {
     pub build_id_length: u32,
     /// The build-id, zero padded.
     pub build_id: [u8; BUILD_ID_CAPACITY],
-    /// Hash over what tells builds apart.
+    /// Hash over everything that distinguishes builds.
     pub signature: u64,
     /// Number of object records.
     pub objects: u32,
@@ -226,7 +226,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Both together.
+    /// The sum of both.
     pub fn plus(self, other: Self) -> Self {
         Self {
             runs: self.runs.wrapping_add(other.runs),
@@ -240,7 +240,7 @@ impl Sums {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct ModuleRecord {
-    /// What it is.
+    /// The module's identity.
     pub identity: Identity,
     /// Bytes of the image's path.
     pub path_length: u32,
@@ -254,11 +254,11 @@ pub struct ModuleRecord {
 )]
 #[repr(C)]
 pub struct SumsRecord {
-    /// What its runs add up to.
+    /// What the module's runs add up to.
     pub sums: Sums,
-    /// Number of its counters, those of top-N sites left out.
+    /// Number of the module's counters, those of top-N sites left out.
     pub counters: u64,
-    /// Number of its top-N sites.
+    /// Number of the module's top-N sites.
     pub sites: u64,
 }
 
@@ -266,13 +266,13 @@ pub struct SumsRecord {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct EndRecord {
-    /// Number of modules before it.
+    /// Number of modules in the file.
     pub modules: u64,
     /// Id of the live file whose counts were added last, 0 if there was none.
     pub added: u64,
 }
 
-/// Running 64-bit FNV-1a hash, taken by words of 64 bits: the signature of a module.
+/// Running 64-bit FNV-1a hash over words of 64 bits: the signature of a module.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature(u64);
 
@@ -294,7 +294,7 @@ impl Signature {
         self.word(u64::from(high) << 32 | u64::from(low));
     }
 
-    /// Adds a string, its length first.
+    /// Adds a string with its length before it.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.word(bytes.len() as u64);
         for &byte in bytes {

@@ -1,5 +1,5 @@
-//! A live file: where the counters of a process lie while it runs, and what is needed to read them when
-//! it is gone.
+//! A live file: the place of a process's counters while it runs, with what reading them needs when the
+//! process is gone.
 //!
 //! | offset | size | field |
 //! |---|---|---|
@@ -10,8 +10,8 @@
 //! | 32 | 56 | identity of the module, see [`super::layout`] |
 //! | 88 | 8 | length of the dump behind the counters |
 //! | 65536 | length | the counters, and the nodes of top-N sites |
-//! | | | a dump of the module, the counts in which do not matter |
-//! | | | for each array of counters in the order of the dump its offset in this file, 8 bytes |
+//! | | | a dump of the module; its counts do not matter |
+//! | | | the offset in this file of each array of counters, 8 bytes each, in the order of the dump |
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -22,13 +22,13 @@ pub const MAGIC: [u8; 8] = *b"\x89CSLIV\r\n";
 /// Where the counters start: a multiple of every page size.
 pub const START: u64 = 65536;
 
-/// Live files of one dump: as many processes can have live counters at the same time.
+/// Most live files of one dump, and so most processes with live counters at the same time.
 pub const MOST: u64 = 256;
 
 /// Where the id stands.
 pub const ID: u64 = core::mem::offset_of!(Header, id) as u64;
 
-/// Whether a file is one in which nothing has been counted yet: its header is written last.
+/// Whether nothing has been counted in a file yet: its header is written last.
 pub fn is_begun(file: &[u8]) -> bool {
     file.iter().take(size_of::<Header>()).all(|&byte| byte == 0)
 }
@@ -39,13 +39,13 @@ pub fn is_begun(file: &[u8]) -> bool {
 pub struct Header {
     /// [`MAGIC`].
     pub magic: [u8; 8],
-    /// What no other live file has, or 0.
+    /// The id that no other live file has, or 0.
     pub id: u64,
     /// Where the counters are in the process.
     pub address: u64,
-    /// Their length in bytes.
+    /// The counters' length in bytes.
     pub length: u64,
-    /// The module's.
+    /// The module's identity.
     pub identity: Identity,
     /// Length of the dump in bytes.
     pub dump_length: u64,

@@ -1,15 +1,15 @@
-//! The rules by which the counts of two runs become one, equal to libgcov's.
+//! The rules for merging the counts of two runs, equal to libgcov's.
 //!
 //! Plain counters are merged one by one ([`counter`]); the targets of a top-N site are merged by
-//! value ([`Site`]). The order matters as in libgcov: the newer run is in memory and the older
-//! file is folded into it.
+//! value ([`Site`]). The order matters as in libgcov: the newer run is in memory, and the older file is
+//! folded into it.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::raw::gcov::Rule;
 
-/// Most values a site holds; libgcov's sites hold 32. The bounds of all counts depend on it: of a
-/// million events none is wrong by more than a million / 64.
+/// Most values a site holds; libgcov's sites hold 32. The error bound of all counts depends on this: among a
+/// million events no count is wrong by more than a million / 64.
 pub const SITE_LIMIT: usize = 64;
 
 /// Merges one counter of a kind that is not top-N.
@@ -35,15 +35,15 @@ pub struct Pair {
     pub count: i64,
 }
 
-/// A top-N site: all events, and the values kept of them.
+/// A top-N site: its number of events, and the values kept.
 ///
 /// A negative total says that values were lost in merging; its magnitude is the number of events.
 #[derive(Clone, Debug, Default)]
 pub struct Site {
     /// Events at the site, negative once a merge found it full.
     pub total: i64,
-    /// By how much a count may differ from the truth at most, in either direction; a value that is
-    /// not kept was seen no more often than this. 0 if everything is exact.
+    /// The most that a count may differ from the truth, in either direction. A value that is not kept was
+    /// seen no more often than this. 0 if everything is exact.
     pub error: i64,
     /// The values kept, in the order of their first appearance.
     pub pairs: Pairs,
@@ -58,7 +58,7 @@ impl Site {
         Self { total, error, pairs: heapless::Vec::new() }
     }
 
-    /// Begins to fold an older site in. [`Merge::finish`] must be called after the pairs.
+    /// Begins to fold an older site in. Call [`Merge::finish`] after the pairs.
     pub fn merge(&mut self, older_total: i64, older_error: i64) -> Merge<'_> {
         let lost = older_total < 0 || self.total < 0;
         let total = self.total.wrapping_abs();
@@ -67,7 +67,7 @@ impl Site {
         Merge { site: self, next: 0, unknown: heapless::Vec::new(), lost }
     }
 
-    /// Counts `pair` in if its value is among the site's own.
+    /// Adds `pair` if the site has its value; says whether it does.
     #[inline(always)]
     pub fn add_to_known(&mut self, pair: Pair) -> bool {
         for known in &mut self.pairs {
@@ -84,9 +84,10 @@ impl Site {
 #[derive(Debug)]
 pub struct Merge<'s> {
     site: &'s mut Site,
-    /// Behind the last value that both had: as runs are alike, so is the order of their values.
+    /// The place behind the last value that both sites had. As runs are alike, so is the order of their
+    /// values.
     next: usize,
-    /// The older values that the site does not have.
+    /// The older values that the site lacks.
     unknown: Pairs,
     lost: bool,
 }
@@ -110,8 +111,8 @@ impl Merge<'_> {
         *next = next.wrapping_add(1);
     }
 
-    /// Adds the values that only the older site had: behind the others while there is room, as
-    /// libgcov does, then in the place of the smallest count, if that is smaller. Marks the total if
+    /// Adds the values that only the older site had. They go behind the others while there is room, as in
+    /// libgcov; then each takes the place of the smallest count, if that is smaller. Marks the total if
     /// values were lost, now or before.
     pub fn finish(&mut self) {
         let Self { site, unknown, lost, .. } = self;
@@ -125,7 +126,7 @@ impl Merge<'_> {
             }
             largest_lost = gone.count.max(largest_lost);
         }
-        // Of a value that is gone the count was right to within the error, and is now 0.
+        // The count of a lost value was right to within the error, and is now 0.
         site.error = site.error.wrapping_add(largest_lost).min(site.total);
         if *lost {
             site.total = site.total.wrapping_neg();

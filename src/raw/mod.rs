@@ -1,12 +1,11 @@
 //! The raw dump (`.csraw`): what a program leaves behind, before any compiler's format.
 //!
-//! This module owns the bytes: [`layout`] says where everything stands, [`writer`] and [`reader`]
-//! stream sections through a fixed buffer without a heap, [`merge`] holds the rules by which two
-//! runs become one, [`text`] carries a dump over a line for text,
-//! [`live`] keeps counters in a file while they are counted, and [`gcov`] describes the modules
-//! made by GCC's instrumentation. The runtime
-//! and the tool share all of it. What files are called, how they are locked and replaced belongs to
-//! `runtime`; what counters mean in a program's source belongs to `convert`.
+//! This module owns the bytes. [`layout`] says where everything stands. [`writer`] and [`reader`] stream
+//! sections through a fixed buffer without a heap. [`merge`] holds the rules for merging two runs, [`text`]
+//! carries a dump over a line for text, [`live`] keeps counters in a file while they are counted, and
+//! [`gcov`] describes the modules made by GCC's instrumentation. The runtime and the tool share all of it.
+//! The names of files, their locks and their replacement belong to `runtime`; the meaning of counters in a
+//! program's source belongs to `convert`.
 //!
 //! # Shape of a file
 //!
@@ -17,11 +16,11 @@
 //! END
 //! ```
 //!
-//! Everything after the file header is a *section*: a header of 16 bytes with kind, length,
-//! sequence number and CRC-32, then at most [`layout::MAX_PAYLOAD`] bytes. The logical stream of a
-//! kind is the concatenation of consecutive sections of that kind, so a writer never needs to know
-//! a length beforehand: it fills its buffer, emits a section, goes on. Nothing is ever patched
-//! afterwards, so a dump can be streamed to a sink that cannot seek.
+//! Everything after the file header is a *section*: a header of 16 bytes with kind, length, sequence number
+//! and CRC-32, then at most [`layout::MAX_PAYLOAD`] bytes. The logical stream of a kind is the concatenation
+//! of consecutive sections of that kind, so a writer never needs to know a length beforehand: it fills its
+//! buffer, emits a section, goes on. Nothing is patched afterwards, so a dump can be streamed to a sink that
+//! cannot seek.
 //!
 //! All integers are in the writer's byte order; readers of the other order refuse the file. The
 //! format carries a version and makes no promise between versions: dumps are for the tool of the

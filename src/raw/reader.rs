@@ -1,6 +1,6 @@
 //! Reads a raw dump section by section through a fixed buffer, and trusts none of it.
 //!
-//! Every section handed out has passed its checksum. What the payload means is the caller's.
+//! Every section that it hands out has passed its checksum. Only the caller knows what the payload means.
 
 use core::cell::Cell;
 use core::fmt;
@@ -46,7 +46,7 @@ pub struct Damage {
 pub enum Defect {
     /// No bytes at all.
     Empty,
-    /// The magic is another.
+    /// The file has another magic.
     NotADump,
     /// Written by a machine of the other byte order.
     ByteOrder,
@@ -60,7 +60,7 @@ pub enum Defect {
         part: Part,
         /// Bytes that should follow the offset.
         expected: u32,
-        /// Bytes that do.
+        /// Bytes that do follow it.
         found: u32,
     },
     /// A section's length is impossible.
@@ -92,7 +92,7 @@ pub enum Defect {
     Record(Contradiction),
 }
 
-/// A part of a dump that may be cut: what is in a section of this kind, as a number, or what is named
+/// A part of a dump that may be cut: the content of a section, by the number of its kind, or a part named
 /// below. One word, since moving more around costs code on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part(pub u32);
@@ -128,7 +128,7 @@ pub enum Contradiction {
     ModuleSize,
     /// An END section that is not one end record.
     EndSize,
-    /// END counts other modules than there are.
+    /// END gives another number of modules than there are.
     Modules,
     /// Instrumentation that this release does not know.
     Abi,
@@ -144,8 +144,8 @@ pub enum Contradiction {
     Rule,
     /// Another number of functions than announced.
     Functions,
-    /// A function's head that announces nothing of a kind it names, or something of no kind, or a kind that
-    /// its object does not use or that a function cannot have that is not there.
+    /// A function's head is wrong. It announces no counters of a kind it names, or counters of no kind, or a
+    /// kind that the object does not use, or any kind for an absent function.
     Head,
     /// A SUMS section that is not one record of sums.
     SumsSize,
@@ -153,11 +153,11 @@ pub enum Contradiction {
     Counters,
     /// Another number of sites than announced.
     Sites,
-    /// A number of top-N counters that is no multiple of a site's.
+    /// A number of top-N counters that is no multiple of a site's counters.
     SiteCounters,
     /// More values at a site than there can be.
     Values,
-    /// The signature is not that of the records.
+    /// The signature does not fit the records.
     Signature,
 }
 
@@ -186,7 +186,7 @@ impl Contradiction {
 }
 
 impl Defect {
-    /// The defect in few words, without numbers: for the runtime, which has no formatting.
+    /// The defect in a few words, without numbers: for the runtime, which has no formatting.
     pub const fn summary(&self) -> &'static [u8] {
         match self {
             Self::NotADump => b"not a raw dump",
@@ -242,8 +242,8 @@ impl fmt::Display for Damage {
 
 impl core::error::Error for Damage {}
 
-/// Why reading stopped. What the damage is stays with the reader, [`Reader::damage`], so that the
-/// error fits a register: on the target a third of the code would be moving it around.
+/// Why reading stopped. The reader keeps what the damage is, [`Reader::damage`], so that the error fits a
+/// register: moving it around would be a third of the code on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure<E> {
     /// The source failed.
@@ -261,22 +261,22 @@ pub struct Section {
     pub offset: u64,
 }
 
-/// Reads sections in order, ahead as far as there is room, as most dumps are small.
+/// Reads sections in order. Reads ahead as far as there is room, as most dumps are small.
 pub struct Reader<'b, R> {
     source: R,
     buffer: &'b mut [u8; MAX_SECTION],
-    /// Where in the buffer the current section starts, and where what has been read ends.
+    /// Where the current section starts in the buffer, and where the bytes read so far end.
     start: usize,
     end: usize,
     /// The source has no more.
     is_drained: bool,
-    /// Where in the file the current section starts.
+    /// Where the current section starts in the file.
     offset: u64,
-    /// Bytes of the current section, its header included; 0 if it is not there.
+    /// Bytes of the current section, header included; 0 if it has not been read.
     size: usize,
     sequence: u32,
     section: Option<Section>,
-    /// Bytes of its payload that were handed out.
+    /// Bytes of the payload that were handed out.
     taken: usize,
     damage: Damage,
 }
@@ -284,7 +284,7 @@ pub struct Reader<'b, R> {
 const HEADER: usize = size_of::<SectionHeader>();
 
 impl<'b, R: Source> Reader<'b, R> {
-    /// A reader at the start of a dump. [`Reader::start`] comes first.
+    /// A reader at the start of a dump. Call [`Reader::start`] first.
     pub fn new(source: R, buffer: &'b mut [u8; MAX_SECTION]) -> Self {
         let damage = Damage { offset: 0, defect: Defect::Empty };
         let (start, end, is_drained, offset) = (0, 0, false, 0);
@@ -304,7 +304,7 @@ impl<'b, R: Source> Reader<'b, R> {
         }
     }
 
-    /// What the last error [`Failure::Damaged`] was about.
+    /// What the last [`Failure::Damaged`] was about.
     pub fn damage(&self) -> Damage {
         self.damage
     }
@@ -373,7 +373,7 @@ impl<'b, R: Source> Reader<'b, R> {
         self.bytes(HEADER, self.size)
     }
 
-    /// The current section as it stands in the file, header and all, and its number.
+    /// The current section as it stands in the file, header included, and its number.
     pub fn whole_section(&self) -> (&[u8], u32) {
         (self.bytes(0, self.size), self.sequence.wrapping_sub(1))
     }
@@ -412,8 +412,8 @@ impl<'b, R: Source> Reader<'b, R> {
         Ok(words.first().map_or(0, |&word| i64::from_ne_bytes(word)))
     }
 
-    /// The next words of a stream of `kind`: at least one, unless `most` is 0, and no more than that or
-    /// than the section has.
+    /// The next words of a stream of `kind`: at least one unless `most` is 0, and no more than `most` or than
+    /// the section has.
     #[inline(always)]
     pub fn words(&mut self, kind: SectionKind, most: usize) -> Result<&[Word], Failure<R::Error>> {
         while !self.has_untaken_words() || self.section.is_none_or(|s| s.kind != kind) {
@@ -432,7 +432,7 @@ impl<'b, R: Source> Reader<'b, R> {
         self.taken < self.size.saturating_sub(HEADER)
     }
 
-    /// Offset of what follows the current section.
+    /// Offset behind the current section.
     pub fn offset(&self) -> u64 {
         self.offset.wrapping_add(self.size as u64)
     }
@@ -446,7 +446,7 @@ impl<'b, R: Source> Reader<'b, R> {
         Ok(section)
     }
 
-    /// Checks the current END section against the modules seen, and that nothing follows; gives the
+    /// Checks the current END section against the number of modules seen, and that nothing follows. Gives the
     /// id of the live file that was added last.
     pub fn end(&mut self, modules: u64) -> Result<u64, Failure<R::Error>> {
         let Ok(end) = EndRecord::read_from_bytes(self.payload()) else {
@@ -463,7 +463,7 @@ impl<'b, R: Source> Reader<'b, R> {
         }
     }
 
-    /// Bytes of the current section, from one place in it to another.
+    /// Bytes of the current section, from one offset in it to another.
     fn bytes(&self, from: usize, to: usize) -> &[u8] {
         let (from, to) = (self.start.wrapping_add(from), self.start.wrapping_add(to));
         self.buffer.get(from..to).unwrap_or_default()
@@ -476,7 +476,7 @@ impl<'b, R: Source> Reader<'b, R> {
         self.size = 0;
     }
 
-    /// Sees to it that `length` bytes are there at a place of the current section.
+    /// Reads until `length` bytes of the current section are there from `at` on.
     fn fill(&mut self, part: Part, at: usize, length: usize) -> Result<(), Failure<R::Error>> {
         let found = self.read_ahead(at.wrapping_add(length))?.saturating_sub(at);
         if found < length {
@@ -487,8 +487,8 @@ impl<'b, R: Source> Reader<'b, R> {
         Ok(())
     }
 
-    /// Reads until there are `length` bytes of the current section; gives how many there are if the file
-    /// ends before.
+    /// Reads until `length` bytes of the current section are there; gives how many there are if the file ends
+    /// before.
     fn read_ahead(&mut self, length: usize) -> Result<usize, Failure<R::Error>> {
         if self.end.wrapping_sub(self.start) < length && !self.is_drained {
             self.move_to_front();
@@ -501,10 +501,10 @@ impl<'b, R: Source> Reader<'b, R> {
         Ok(self.end.wrapping_sub(self.start).min(length))
     }
 
-    /// Moves what has been read to the start of the buffer.
+    /// Moves the bytes read so far to the start of the buffer.
     fn move_to_front(&mut self) {
         let bytes = Cell::from_mut(&mut self.buffer[..]).as_slice_of_cells();
-        // Not `copy_within`, of which a way to panic would be left in the archive.
+        // Not `copy_within`: it would leave a panic path in the archive.
         let read = bytes.get(self.start..self.end).unwrap_or_default();
         if self.start > 0 {
             bytes.iter().zip(read).for_each(|(to, from)| to.set(from.get()));

@@ -12,10 +12,10 @@
 //! | 8 | CRC-32 of everything between the first colon and the last, hexadecimal |
 //! | 2 | CR, LF |
 //!
-//! A line without bytes, whose offset is the length of the dump, ends it. What stands before the
-//! mark or behind the checksum, such as a time or a color, does not matter; neither do other lines in
-//! between, nor a line that comes twice. What a log makes of a line, it does not make good again:
-//! [`extract`] gives whole dumps only, and says of the others where they are broken.
+//! A line without bytes ends the dump; its offset is the dump's length. Text before the mark or behind the
+//! checksum does not matter, such as a time or a color; nor do other lines in between, nor a line that comes
+//! twice. The format does not repair a line that a log has spoilt: [`extract`] gives only whole dumps, and
+//! says where the others are broken.
 
 #[cfg(feature = "alloc")]
 mod extract;
@@ -42,12 +42,12 @@ pub struct Lines<S> {
     /// Bytes of the dump before this line, and in it.
     offset: u32,
     taken: u32,
-    /// Up to two bytes that wait for a third, the newest lowest, below a 1 that counts them.
+    /// Up to two bytes that wait for a third, the newest lowest. A 1 above them marks how many there are.
     waiting: u32,
 }
 
 impl<S: Sink> Lines<S> {
-    /// The lines of a dump go to `sink`.
+    /// Sends the lines of a dump to `sink`.
     pub fn new(sink: S) -> Self {
         let mut lines = Self { sink, line: [0; LONGEST], used: 0, offset: 0, taken: 0, waiting: 1 };
         lines.begin();
@@ -101,7 +101,7 @@ impl<S: Sink> Lines<S> {
         Ok(())
     }
 
-    /// Three bytes as four characters, those behind the first `said` as `=`.
+    /// Three bytes as four characters; `=` takes the place of those behind the first `said`.
     fn push_group(&mut self, bytes: u32, said: u32) {
         for place in 0..4 {
             let digit = bytes >> (18 - 6 * place) & 63;

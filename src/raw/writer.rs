@@ -1,7 +1,7 @@
 //! Writes a raw dump section by section through a fixed buffer.
 //!
-//! Knows sections and their checksums; what goes into them is the caller's. A buffer that has room for it
-//! is written in blocks ([`BLOCK`]): a section ends where a block does, or a little later.
+//! It knows sections and their checksums; the caller decides what goes into them. If the buffer is large
+//! enough, it writes in blocks ([`BLOCK`]): a section ends where a block does, or a little later.
 
 use zerocopy::{Immutable, IntoBytes};
 
@@ -25,8 +25,8 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     }
 }
 
-/// Buffer of a [`Writer`] that writes block after block. In smaller ones, as long as a MODULE section fits,
-/// sections are written by themselves.
+/// Buffer of a [`Writer`] that writes block after block. With a smaller one, which must hold a MODULE
+/// section, it writes each section by itself.
 pub type Buffer = [u8; MAX_SECTION];
 
 const HEADER: usize = size_of::<SectionHeader>();
@@ -37,18 +37,18 @@ pub struct Writer<'b, S, const N: usize = MAX_SECTION> {
     buffer: &'b mut [u8; N],
     /// Kind of the section at hand.
     kind: SectionKind,
-    /// Where in the buffer it begins; before it is what belongs to the same block.
+    /// Where that section begins in the buffer. The bytes before it belong to the same block.
     start: usize,
-    /// How far the buffer is in use, the room for the section's header included.
+    /// Bytes of the buffer in use, the room for the section's header included.
     used: usize,
-    /// When so much of the buffer is in use the section is to end.
+    /// The section ends when this much of the buffer is in use.
     full: usize,
     sequence: u32,
     modules: u32,
 }
 
-/// Copies bytes to where there is room for them. Not by `copy_from_slice`, which would leave a panic
-/// path, nor by a function of the C library where there is none.
+/// Copies bytes to where there is room for them. `copy_from_slice` would leave a panic path, and there may be
+/// no C library to call.
 fn copy(from: &[u8], to: &mut [u8]) {
     if cfg!(any(feature = "alloc", feature = "runtime")) {
         let _ = from.write_to_prefix(to);
@@ -74,14 +74,14 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         Self { sink, buffer, kind: SectionKind::Module, start, used, full, sequence: 0, modules: 0 }
     }
 
-    /// How far the buffer is in use when a section begins at this place, and when it will be full.
+    /// How much of the buffer is in use when a section begins here, and when it is full.
     fn begin_at(start: usize) -> (usize, usize) {
         let used = start.wrapping_add(HEADER);
         let full = if Self::BLOCK > 0 { Self::BLOCK.max(used.wrapping_add(1)) } else { N };
         (used, full)
     }
 
-    /// Whether there is something in the section at hand.
+    /// Whether the section at hand has a payload.
     fn is_begun(&self) -> bool {
         self.used > self.start.wrapping_add(HEADER)
     }
@@ -110,8 +110,8 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         Ok(())
     }
 
-    /// Appends a section of `kind` that stands, with this number, in another dump. Where it has the same
-    /// number here its checksum is right already.
+    /// Appends a section of `kind` that has this number in another dump. If it has the same number here, its
+    /// checksum is right already.
     pub fn put_section(
         &mut self,
         kind: SectionKind,
@@ -155,8 +155,9 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         }
     }
 
-    /// Room for words of a stream of them, at least so many; that must be no more than a section holds, or
-    /// than it may be longer than a block. Those put there take part after [`Writer::fill`].
+    /// Room for at least `least` words of a stream of words. `least` must be no more than a section holds,
+    /// and no more than a section may exceed a block. [`Writer::fill`] makes words in the room part of the
+    /// stream.
     #[inline(always)]
     pub fn room(&mut self, kind: SectionKind, least: usize) -> Result<&mut [Word], S::Error> {
         let full = match Self::BLOCK {
@@ -171,7 +172,7 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         Ok(free.as_chunks_mut().0)
     }
 
-    /// So many words have been put into the room.
+    /// Says that this many words have been put into the room.
     #[inline(always)]
     pub fn fill(&mut self, words: usize) {
         self.used = self.used.wrapping_add(words.wrapping_mul(size_of::<Word>()));
@@ -233,7 +234,7 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         self.end_section(end)
     }
 
-    /// The section at hand, which is whole, ends at this place of the buffer, and the next one begins.
+    /// The section at hand ends at this place of the buffer and is whole. Begins the next one.
     fn end_section(&mut self, end: usize) -> Result<(), S::Error> {
         if Self::BLOCK == 0 && self.sequence == 0 {
             self.sink.write(FileHeader::NATIVE.as_bytes())?;
@@ -260,7 +261,7 @@ mod tests {
     use super::*;
     use crate::raw::reader::Reader;
 
-    /// The bytes, and how long each block was.
+    /// The bytes, and the length of each block.
     #[derive(Default)]
     struct Blocks(Vec<u8>, Vec<usize>);
 
@@ -274,7 +275,7 @@ mod tests {
         }
     }
 
-    /// Strings of a length, then words of another kind, and then more at a time.
+    /// Strings of one length, then words of another kind, several at a time.
     fn written(first: usize, string: usize, second: usize, at_once: usize) -> Blocks {
         let mut buffer = [0; MAX_SECTION];
         let mut writer = Writer::new(Blocks::default(), &mut buffer);
@@ -293,7 +294,7 @@ mod tests {
         blocks
     }
 
-    /// Wherever sections begin and end, also just before the end of a block and behind it.
+    /// Sections begin and end everywhere, also just before the end of a block and behind it.
     #[test]
     fn blocks_of_one_length_with_all_that_was_put() {
         for distance in 0..12 {

@@ -1,4 +1,4 @@
-//! A function's instance, with what is inlined in it, as a body of the profile model.
+//! Reads a function's instance, with those inlined in it, as a body of the profile model.
 
 use alloc::vec::Vec;
 
@@ -32,7 +32,7 @@ impl<'r, 'a> Instances<'r, 'a> {
         Self { words, symbols, tell }
     }
 
-    /// Reads an instance and those inlined in it.
+    /// Reads an instance and the instances inlined in it.
     pub fn read(&mut self) -> Result<(SymbolId, Body), Finding> {
         let mut outer: Vec<(Level, Place)> = Vec::new();
         let mut level = self.level()?;

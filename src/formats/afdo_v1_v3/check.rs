@@ -1,14 +1,14 @@
-//! What can be wrong with a file, and what of it a reader may tolerate.
+//! What can be wrong with a file, and what a reader may tolerate.
 
 use core::fmt;
 
 /// A defect and where it is.
 pub type Finding = crate::formats::Finding<Defect>;
 
-/// Defects, by their kinds.
+/// Defects, grouped by kind.
 pub type Findings = crate::formats::Findings<Finding>;
 
-/// Who is told of defects that are tolerated.
+/// Hears of defects that are tolerated.
 pub(super) type Tell<'t> = &'t mut dyn FnMut(Finding);
 
 /// A part of a file, in their order.
@@ -24,9 +24,9 @@ pub enum Part {
     Names,
     /// The counts.
     Functions,
-    /// What is always empty.
+    /// A part that is always empty.
     Modules,
-    /// What is always zero.
+    /// A part that is always zero.
     WorkingSet,
 }
 
@@ -78,11 +78,11 @@ pub enum Defect {
     Name,
     /// A name that does not exist, or the empty first one.
     NameIndex(u64),
-    /// A file that does not exist.
+    /// A file number that does not exist.
     FileIndex(u32),
     /// Functions inlined into each other too deep.
     Depth,
-    /// A layout that the version has no longer, or never had.
+    /// A layout that the version no longer has, or never had.
     Layout,
     /// A first name that is not empty.
     FirstName,
@@ -90,13 +90,13 @@ pub enum Defect {
     DuplicateLocation,
     /// A second function of the same name.
     DuplicateFunction,
-    /// A target that is not of the one type.
+    /// A target with an unknown type: there is only one.
     TargetType(u32),
     /// A count above 2^63-1.
     LargeCount(u64),
-    /// A number of cutoffs for which compilers have no room, or too few of them.
+    /// More cutoffs than compilers have room for, or too few.
     Cutoffs(u64),
-    /// The summary is not that of the counts.
+    /// The summary does not fit the counts.
     Summary,
     /// The working set is missing or cut short.
     WorkingSet {

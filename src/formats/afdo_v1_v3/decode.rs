@@ -1,9 +1,8 @@
-//! Reads all versions and layouts, strictly: unlike the compilers, which take what is missing for
-//! zeros.
+//! Reads all versions and layouts, strictly. Compilers take what is missing for zeros; this does not.
 //!
-//! What can be tolerated is told and read all the same: second records are added, as `dump_gcov`
-//! does it. `.lto_priv.N` behind a name whose file is known only keeps equal names of different
-//! files apart, which the profile model needs no help for, and is left out.
+//! It reports tolerable defects and reads on: it adds second records, as `dump_gcov` does. If the file of a
+//! name is known, it drops `.lto_priv.N` behind that name: this only keeps equal names of different files
+//! apart, and the profile model needs no help for that.
 
 use alloc::vec::Vec;
 
@@ -23,7 +22,7 @@ pub struct Decoded {
     pub profile: Profile,
     /// The summary as it stands in the file, if there is one.
     pub summary: Option<Summary>,
-    /// The version that the file has.
+    /// The version of the file.
     pub version: Version,
     /// The layout that it turned out to have.
     pub layout: Layout,
@@ -50,14 +49,14 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, Finding> {
     };
     let mut tried = candidates.iter().map(read);
     let first = tried.next().unwrap_or(Err(Finding { offset: 4, defect: Defect::Magic }));
-    // What no layout fits is judged by the likeliest.
+    // If no layout fits, the defect is that of the likeliest.
     first.or_else(|finding| tried.find_map(Result::ok).ok_or(finding))
 }
 
-/// Reads a file as [`decode`] does, and tells every defect; the first one that cannot be tolerated is an
+/// Reads a file as [`decode`] does, and tells every defect. The first one that cannot be tolerated is an
 /// error.
 pub fn decode_and_tell(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<Decoded, Finding> {
-    // The layout is known only when the whole file has been read.
+    // Only reading the whole file shows its layout.
     let Decoded { version, layout, .. } = decode(bytes)?;
     Reader::new(bytes, version, layout, tell).file()
 }
@@ -83,7 +82,7 @@ impl<'a, 't> Reader<'a, 't> {
         Self { words, version, layout, profile: Profile::default(), parts: Vec::new(), tell }
     }
 
-    /// From here on this part is read.
+    /// Begins to read this part.
     fn start(&mut self, part: Part) {
         self.words.part = part;
         self.parts.push((part, self.words.offset()));
@@ -131,7 +130,7 @@ impl<'a, 't> Reader<'a, 't> {
         Ok(summary)
     }
 
-    /// The symbols by the place of their name, `None` for the empty first one.
+    /// The symbols by their index in the name table, `None` for the empty first one.
     fn names(&mut self) -> Result<Vec<Option<SymbolId>>, Finding> {
         self.start(if self.layout.files { Part::Files } else { Part::Names });
         self.words.tag(NAMES)?;
@@ -139,7 +138,7 @@ impl<'a, 't> Reader<'a, 't> {
         if self.layout.files {
             for _ in 0..self.words.count(5)? {
                 let path = self.words.string()?;
-                // No name is the name of no file.
+                // An empty path stands for no file.
                 files.push((!path.is_empty()).then(|| self.profile.symbols.file(path)));
             }
             self.start(Part::Names);

@@ -14,16 +14,16 @@ use crate::profile::{
     Body, DEEPEST, Function, LARGEST_COUNT, Map, Position, Profile, Record, Summary, SymbolId,
 };
 
-/// A file, and what of the profile is not in it.
+/// A file, and what it lacks of the profile.
 #[derive(Clone, Debug)]
 pub struct Encoded {
     /// The file.
     pub bytes: Vec<u8>,
-    /// Positions too far from the start of their function for 16 bits.
+    /// Number of positions too far from the start of their function for 16 bits.
     pub dropped: usize,
-    /// Targets of calls that were left out, as readers would break off at them.
+    /// Number of call targets left out, as readers would break off at them.
     pub targets: usize,
-    /// Functions added to those that another file declares, which readers do not tell apart from them.
+    /// Number of functions added to one that another file declares, as readers cannot tell the two apart.
     pub mixed: usize,
 }
 
@@ -40,7 +40,7 @@ pub fn encode(profile: &Profile, rules: Rules) -> Result<Encoded, EncodeError> {
     for &symbol in &order {
         let path = profile.symbols.declared_in(symbol);
         for name in path.into_iter().chain([profile.symbols.name(symbol)]) {
-            // Readers crash on it.
+            // Readers crash on such names.
             if name.is_empty() || name.contains(&0) {
                 return Err(EncodeError::Name(name.to_vec()));
             }
@@ -55,7 +55,7 @@ pub fn encode(profile: &Profile, rules: Rules) -> Result<Encoded, EncodeError> {
 struct Writer<'p> {
     profile: &'p Profile,
     layout: Layout,
-    /// The symbols in the order of the name table, which starts with an empty name.
+    /// The symbols in the order of the name table. The table starts with an empty name.
     order: &'p [SymbolId],
     index: BTreeMap<SymbolId, u32>,
     bytes: Vec<u8>,

@@ -1,6 +1,6 @@
 //! AutoFDO GCOV before version 4: what GCC 10 to 17 and LLVM read.
 //!
-//! A stream of 32-bit words in the byte order of the writer's machine, which the magic tells; 64-bit
+//! A stream of 32-bit words in the byte order of the writer's machine; the magic tells that order. 64-bit
 //! values are two words, low word first.
 //!
 //! | part | contents | in version |
@@ -17,11 +17,10 @@
 //! | modules | 4: tag 0xae000000, 4: 0, 4: 0 | all |
 //! | working set | 4: tag 0xaf000000, 4: 384, then 128 times 4 and 8 zero bytes | all |
 //!
-//! An instance is 4: name, 4: number of positions, 4: number of call sites; per position 4: location,
-//! 4: number of targets, 8: count, and per target 4: type 7, 8: name, 8: calls; per call site 4:
-//! location, an instance. A location is the line from the function's declaration (high half) and the
-//! discriminator (low half), both modulo 2^16. Names are referred to by their place; 0, the empty
-//! one, stops compilers.
+//! An instance is 4: name, 4: number of positions, 4: number of call sites; per position 4: location, 4:
+//! number of targets, 8: count, and per target 4: type 7, 8: name, 8: calls; per call site 4: location, an
+//! instance. A location is the line from the function's declaration (high half) and the discriminator (low
+//! half), both modulo 2^16. A name is given by its index; 0, the empty one, stops compilers.
 //!
 //! | version | strings | readers |
 //! |---|---|---|
@@ -30,17 +29,16 @@
 //! | 3 | as in 2 | GCC 16 and 17 |
 //! | 0x3430372a (`407*`) | as in 1 | LLVM |
 //!
-//! Version 3 was changed twice without a new number: the timestamps came last, the summary before
-//! them. And `create_gcov` puts 0x3430372a before every one of the layouts, by default. All are
-//! read, the current ones written.
+//! Version 3 was changed twice without a new number: the timestamps came last, the summary before them. And
+//! by default `create_gcov` puts 0x3430372a before every one of the layouts. All layouts are read, the
+//! current ones written.
 //!
-//! Lengths are in words and computed as if strings were padded to words, as `create_gcov` does it;
-//! every reader skips them. Canonical output: names bytewise, then by file, those without one last;
-//! functions by name, positions and call sites by location and name; sixteen cutoffs, since GCC 16
-//! has room for no more.
+//! Lengths are in words, computed as if strings were padded to words, as `create_gcov` does it; every reader
+//! skips them. Canonical output: names bytewise, then by file, those without one last; functions by name,
+//! positions and call sites by location and name; sixteen cutoffs, since GCC 16 has room for no more.
 //!
-//! Sources: `auto-profile.cc` of GCC 10 to 17 and `profile_writer.cc` of google/autofdo, by the files
-//! they read and write.
+//! Sources: `auto-profile.cc` of GCC 10 to 17 and `profile_writer.cc` of google/autofdo, and the files they
+//! read and write.
 
 mod body;
 pub mod check;
@@ -51,7 +49,7 @@ pub mod names;
 pub mod rules;
 mod words;
 
-/// First word of a file, also of `.gcda` files, whose second word is no small number.
+/// First word of a file. `.gcda` files begin with it, too, but their second word is no small number.
 pub const MAGIC: u32 = 0x6763_6461;
 
 const SUMMARY: u32 = 0xa800_0000;
@@ -63,7 +61,7 @@ const WORKING_SET: u32 = 0xaf00_0000;
 const WORKING_SET_ENTRIES: u32 = 128;
 /// The only type of target: indirect calls with the most frequent callees.
 const INDIRECT_CALL: u32 = 7;
-/// Instead of a file, for names of which it is not known.
+/// Stands for the file of a name whose file is unknown.
 const NO_FILE: u32 = u32::MAX;
 
 /// Versions of the format.
@@ -90,8 +88,7 @@ impl Version {
         }
     }
 
-    /// The version that a file with this magic says it has, in whichever byte order; its word, if it is
-    /// none of these.
+    /// The version in a file with this magic, in either byte order; its word, if it is no known version.
     pub fn of(bytes: &[u8]) -> Option<Result<Self, u32>> {
         let word = |at| bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
         let read = match word(0)? {
@@ -105,7 +102,7 @@ impl Version {
     }
 }
 
-/// Which of the parts a file has, and how strings are stored.
+/// Which parts a file has, and how strings are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Strings are padded to words.
@@ -127,7 +124,7 @@ impl Layout {
     const V3_SUMMARY: Self = Self { summary: true, ..Self::V3_FILES };
     const V3: Self = Self { timestamps: true, ..Self::V3_SUMMARY };
 
-    /// The layout in which a version is written.
+    /// The layout that is written for a version.
     pub const fn of(version: Version) -> Self {
         match version {
             Version::V1 | Version::V407 => Self::V1,
@@ -143,7 +140,7 @@ impl Layout {
             (Version::V3, false) => &[Self::V3_FILES],
             (Version::V407, false) => &[Self::V1, Self::V2, Self::V3_FILES],
             (Version::V1, _) => &[Self::V1],
-            // Debian's `create_gcov` writes the strings of version 1 in files of version 2.
+            // Debian's `create_gcov` writes strings as in version 1 into files of version 2.
             (Version::V2, _) => &[Self::V2, Self::V1],
         }
     }

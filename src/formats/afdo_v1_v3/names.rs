@@ -1,9 +1,9 @@
 //! Names as the readers of each version see them.
 //!
-//! GCC 10 to 15 know functions by name alone, cut at the first dot. GCC 16 strips what it appends
-//! to the names of clones, and asks for the base name of the declaring file, too: of two files with
-//! one base name it forgets the first, and functions of equal name it adds up even if their files
-//! differ, unless `.lto_priv.N` keeps them apart.
+//! GCC 10 to 15 know functions by name alone, cut at the first dot. GCC 16 strips what it appends to the
+//! names of clones, and also asks for the base name of the declaring file. If two files have one base name,
+//! it forgets the first. It adds up functions of equal name even if their files differ, unless `.lto_priv.N`
+//! keeps them apart.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -47,7 +47,7 @@ impl Renaming {
             let name = without_clones(symbols.name(symbol));
             let declared = &files.declaring[name];
             let file = symbols.declared_in(symbol).map(|path| files.first_alike(path));
-            // A name without a file means that of the only file that has one like it.
+            // A name without a file stands for that of the only file with such a name.
             let file = file.or(declared.first().copied().filter(|_| declared.len() == 1));
             let new = match file.and_then(|file| declared.iter().position(|&other| other == file)) {
                 Some(number) if declared.len() > 1 => {
@@ -66,7 +66,7 @@ impl Renaming {
     }
 }
 
-/// Files, where those of one base name count as one, for which the first stands.
+/// Files. Those of one base name count as one, and the first stands for all.
 struct Files<'s> {
     /// By base name.
     alike: BTreeMap<&'s [u8], BTreeSet<&'s [u8]>>,
@@ -97,7 +97,8 @@ fn base_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
-/// A name cut at its first dot. One at the start would leave nothing, and an empty name kills the readers.
+/// A name cut at its first dot, but not at one that begins it: that would leave an empty name, which kills
+/// the readers.
 pub fn cut(name: &[u8]) -> &[u8] {
     let dot = name.iter().skip(1).position(|&byte| byte == b'.');
     &name[..dot.map_or(name.len(), |dot| dot + 1)]
@@ -111,12 +112,12 @@ pub fn without_clones(mut name: &[u8]) -> &[u8] {
     name
 }
 
-/// A name without the number that keeps it apart from those of other files.
+/// A name without the number that keeps it apart from equal names of other files.
 pub fn without_lto_priv(name: &[u8]) -> &[u8] {
     without(name, b".lto_priv").unwrap_or(name)
 }
 
-/// A name without a suffix and its number; `.cold` comes without one, too.
+/// A name without a suffix and its number; `.cold` also comes without a number.
 fn without<'n>(name: &'n [u8], suffix: &[u8]) -> Option<&'n [u8]> {
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let numbered = name[..name.len() - digits].strip_suffix(b".").filter(|_| digits > 0);

@@ -1,4 +1,4 @@
-//! What the readers of each version make of names and positions, and profiles made to their liking.
+//! What the readers of each version make of names and positions, and profiles made to suit them.
 //!
 //! | reader | version | names | discriminators |
 //! |---|---|---|---|
@@ -8,12 +8,12 @@
 //! | GCC 16 and 17 | 3 | without suffixes of clones, with files | used |
 //! | LLVM | 0x3430372a | whole | used |
 //!
-//! A compiler that ignores discriminators takes the last of several positions of a line, and finds
-//! only call sites without one: for it there is one position a line, with the largest count. What
-//! becomes equal is added up.
+//! A compiler that ignores discriminators takes the last of several positions of a line, and finds only call
+//! sites without a discriminator. So it gets one position a line, with the largest count. What becomes equal
+//! is added up.
 //!
-//! GCC 11 (11.3 was tried) must not be given targets of calls: it keeps three numbers of one and looks for
-//! the fourth, on which it ends with an internal error, now and then or always.
+//! GCC 11 (11.3 was tried) must not be given targets of calls: it keeps three numbers of a target and looks
+//! for the fourth. Then it ends with an internal error, now and then or always.
 
 use alloc::vec::Vec;
 
@@ -38,7 +38,7 @@ pub struct Rules {
     pub targets: Targets,
 }
 
-/// What a reader makes of names, from the one that tells most of them apart.
+/// What a reader makes of names. The first rule tells most of them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Names {
     /// It takes them as they are.
@@ -81,7 +81,7 @@ impl Rules {
         Some(Self { version, names, discriminators, targets })
     }
 
-    /// Rules by which all readers of a version find something.
+    /// Rules under which every reader of a version finds something.
     pub const fn for_version(version: Version) -> Self {
         let (names, discriminators) = match version {
             Version::V1 | Version::V2 => (Names::CutAtDot, Discriminators::Ignored),
@@ -99,20 +99,20 @@ impl Rules {
     }
 }
 
-/// A profile made to a reader's liking.
+/// A profile made to suit a reader.
 pub struct Lowered {
     /// The profile.
     pub profile: Profile,
-    /// Positions that were too far from the start of their function for 16 bits.
+    /// Number of positions too far from the start of their function for 16 bits.
     pub dropped: usize,
-    /// Targets of calls that were left out, as the reader would break off at them.
+    /// Number of call targets left out, as the reader would break off at them.
     pub targets: usize,
-    /// Functions added to those that another file declares.
+    /// Number of functions added to one that another file declares.
     pub mixed: usize,
 }
 
 impl Lowered {
-    /// Follows rules.
+    /// Makes a profile that follows the rules.
     pub fn new(profile: &Profile, rules: Rules) -> Self {
         let ids = Ids::new(profile);
         let old: Vec<_> = ids.symbols().map(|(_, symbol)| symbol).collect();
@@ -132,7 +132,7 @@ impl Lowered {
     }
 }
 
-/// How many functions become one with that of another file.
+/// The number of functions that are added to one of another file.
 fn mixed(profile: &Profile, of: impl Fn(SymbolId) -> SymbolId) -> usize {
     let functions = profile.functions.keys();
     let declared = functions.filter_map(|&old| Some((of(old), profile.symbols.declared_in(old)?)));
@@ -142,14 +142,14 @@ fn mixed(profile: &Profile, of: impl Fn(SymbolId) -> SymbolId) -> usize {
     declared.windows(2).filter(|pair| pair[0].0 == pair[1].0).count()
 }
 
-/// Leaves of each line's positions the one that a reader takes who does not look at discriminators: the
-/// largest count. Bodies with and without discriminators can be added after this, and not before.
+/// Merges the positions of each line into one with the largest count, for a reader that ignores
+/// discriminators. Bodies with and without discriminators can be added after this, and not before.
 pub fn by_line(body: &Body) -> Body {
     Lowering::new(|symbol| symbol, Discriminators::Ignored).body(body)
 }
 
 impl Names {
-    /// What a reader takes a name for, of two that it takes for the same.
+    /// The part of a name that the reader compares.
     pub fn of(self, name: &[u8]) -> &[u8] {
         match self {
             Self::CutAtDot => names::cut(name),
@@ -159,7 +159,7 @@ impl Names {
     }
 }
 
-/// What becomes of the positions of a profile.
+/// Changes the positions of a profile.
 struct Lowering<F> {
     of: F,
     discriminators: Discriminators,
@@ -170,7 +170,7 @@ struct Lowering<F> {
 }
 
 impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
-    /// Nothing is too far, and no target deadly.
+    /// Begins with no limit to lines, and with targets.
     fn new(of: F, discriminators: Discriminators) -> Self {
         let (targets, farthest) = (Targets::Read, u32::MAX);
         Self { of, discriminators, targets, farthest, dropped: 0, targets_dropped: 0 }
@@ -188,9 +188,9 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
         lowered
     }
 
-    /// Puts a record to those that have come to share its position.
+    /// Adds a record to the others that now share its position.
     fn record(&mut self, record: &Record, lowered: &mut Record) {
-        // Without a count of its own a call site was executed as often as it called.
+        // A call site without a count of its own was executed as often as it called.
         let calls = (!record.targets.is_empty())
             .then(|| record.targets.values().fold(0u64, |sum, &calls| sum.saturating_add(calls)));
         if let Some(count) = record.count.or(calls) {
@@ -214,7 +214,7 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
 
     fn position(&self, position: Position) -> Option<Position> {
         let line = match position.line {
-            // A negative one of another writer.
+            // A negative line from another writer.
             line @ 0xff_8000.. => line & 0xffff,
             line => line,
         };

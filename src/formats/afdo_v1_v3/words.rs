@@ -1,4 +1,4 @@
-//! Words, values and strings of a file that is read.
+//! Words, values and strings of a file.
 
 use super::check::{Defect, Finding, Part};
 
@@ -9,7 +9,7 @@ pub struct Words<'a> {
     big_endian: bool,
     /// Whether strings are padded to words.
     pub padded_strings: bool,
-    /// What is being read.
+    /// The part that is being read.
     pub part: Part,
 }
 
@@ -45,14 +45,14 @@ impl<'a> Words<'a> {
         self.word().map(drop)
     }
 
-    /// A number of things that take at least `size` bytes each.
+    /// A number of things. Each takes at least `size` bytes.
     pub fn count(&mut self, size: usize) -> Result<usize, Finding> {
         let start = self.offset();
         let found = self.word()?.into();
         self.plausible(start, found, size)
     }
 
-    /// The same as a value of two words.
+    /// The same from a value of two words.
     pub fn wide_count(&mut self, size: usize) -> Result<usize, Finding> {
         let start = self.offset();
         let found = self.value()?;

@@ -1,4 +1,4 @@
-//! A function's records as a body of the profile model.
+//! Reads a function's records as a body of the profile model.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -14,8 +14,8 @@ struct Place {
     callee: SymbolId,
 }
 
-/// Reads the records that are left. `symbol` knows the symbols by id; second records for the same
-/// thing are added, and told.
+/// Reads the remaining records. `symbol` finds symbols by id. Second records for the same thing are added,
+/// and told.
 pub fn body(
     records: &mut Records<'_>,
     tell: Tell<'_>,
@@ -54,14 +54,14 @@ pub fn body(
     Ok(body)
 }
 
-/// Tells that something is there for the second time.
+/// Tells of something that is there for the second time.
 fn note(tell: Tell<'_>, offset: u64, again: bool) {
     if again {
         tell(Finding { offset, defect: Defect::DuplicateLocation });
     }
 }
 
-/// Puts bodies that are deeper than `depth` into those around them.
+/// Puts bodies deeper than `depth` into the bodies around them.
 fn close(
     body: &mut Body,
     outer: &mut Vec<(Body, Place)>,

@@ -1,4 +1,4 @@
-//! What can be wrong with a file, and what of it a reader may tolerate.
+//! What can be wrong with a file, and what a reader may tolerate.
 
 use core::fmt;
 
@@ -7,23 +7,23 @@ use super::section;
 /// A defect and where it is.
 pub type Finding = crate::formats::Finding<Defect>;
 
-/// Defects, by their kinds.
+/// Defects, grouped by kind.
 pub type Findings = crate::formats::Findings<Finding>;
 
 impl Findings {
-    /// The first one that cannot be tolerated.
+    /// The first defect that cannot be tolerated.
     pub(super) fn fatal(&self) -> Option<Finding> {
         self.iter().find(|finding| !finding.defect.is_tolerable()).copied()
     }
 }
 
-/// Who is told of defects that are tolerated.
+/// Hears of defects that are tolerated.
 pub(super) type Tell<'t> = &'t mut dyn FnMut(Finding);
 
 /// A part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What is before the sections.
+    /// The part before the sections.
     Header,
     /// A section of this type.
     Section(u8),
@@ -77,7 +77,7 @@ pub enum Defect {
     },
     /// A section outside the file, or without a byte.
     OutOfBounds {
-        /// Where it starts and how long it is.
+        /// Its start.
         start: u64,
         /// Its length.
         size: u64,
@@ -95,7 +95,7 @@ pub enum Defect {
     },
     /// A reference to a section that does not exist.
     SectionIndex(u32),
-    /// A section that another file has, too, or that so many symbols have that a small file would mean an
+    /// A section that another file also has, or that symbols share so often that a small file would mean an
     /// enormous profile.
     SharedSection(u32),
     /// Bytes of a section that belong to nothing.
@@ -114,7 +114,7 @@ pub enum Defect {
     FileName,
     /// A symbol name with a NUL inside.
     SymbolName,
-    /// An empty symbol name, which is not written.
+    /// An empty symbol name. Writers must not use one.
     NoName,
     /// A string table that does not hold each of its strings once.
     Strings {
@@ -125,13 +125,13 @@ pub enum Defect {
     },
     /// A string number out of range or used twice.
     StringId(u32),
-    /// A trie too deep, or whose strings are too long for what the file could have meant.
+    /// A trie too deep, or with strings too long for a file of this size.
     Trie,
     /// A node of a trie that leads to no string.
     EmptyNode,
     /// A symbol id outside the range of its file.
     SymbolRange(u32),
-    /// A symbol id, or a name in one file, for the second time.
+    /// A symbol id, or a name of one file, for the second time.
     DuplicateSymbol(u32),
     /// Fewer symbols than the range of the file.
     MissingSymbols {
@@ -148,9 +148,9 @@ pub enum Defect {
     DuplicateLocation,
     /// A discriminator 0 that is written.
     ZeroDiscriminator,
-    /// A call site with no target, or with one where the type is for several.
+    /// A call site without a target, or with a single one in the type for several.
     Targets(u32),
-    /// The summary is not that of the counts.
+    /// The summary does not fit the counts.
     Summary,
 }
 
@@ -174,7 +174,7 @@ impl Defect {
         )
     }
 
-    /// Whether the format allows it: extensions that older readers skip.
+    /// Whether the format allows it: such extensions older readers skip.
     pub const fn is_extension(&self) -> bool {
         matches!(self, Self::UnknownSection(_) | Self::UnknownLocation(_))
     }

@@ -1,7 +1,7 @@
 //! Reads version 4, in either encoding and in mixtures of both.
 //!
-//! Sections and locations of unknown type are skipped. What can be tolerated is told and read all
-//! the same; what cannot costs the section it is in, so that one pass finds all that is wrong.
+//! Skips sections and locations of unknown type. Tells of tolerable defects and reads on; any other defect
+//! costs the section it is in. So one pass finds all that is wrong.
 
 use super::check::{Defect, Finding, Findings};
 use super::open::Opened;
@@ -14,7 +14,7 @@ pub struct Decoded {
     pub profile: Profile,
     /// The summary as it stands in the file.
     pub summary: Summary,
-    /// Its defects.
+    /// The file's defects.
     pub findings: Findings,
 }
 
@@ -32,7 +32,7 @@ pub fn decode_all(bytes: &[u8]) -> Result<Decoded, Finding> {
     decode_and_tell(bytes, &mut |_| {})
 }
 
-/// The same, telling every defect as it is found.
+/// The same, but tells every defect as it finds it.
 pub fn decode_and_tell(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<Decoded, Finding> {
     let mut findings = Findings::default();
     let mut note = |finding| {
@@ -56,7 +56,7 @@ pub fn decode_and_tell(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<De
     Ok(Decoded { profile, summary, findings })
 }
 
-/// Whether something of the file was not read, so that nothing can be said about its summary.
+/// Whether a part of the file was not read. If so, nothing can be said about its summary.
 pub(super) fn is_loss(finding: &Finding) -> bool {
     !finding.defect.is_tolerable() || matches!(finding.defect, Defect::UnknownLocation(_))
 }

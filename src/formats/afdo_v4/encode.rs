@@ -12,7 +12,7 @@ use crate::profile::{
 pub use super::number::Encoding;
 pub use crate::formats::EncodeError;
 
-/// Farthest line that fits; what may be farther has to be dropped before (D34).
+/// Farthest line that fits. Drop farther ones before writing (D34).
 pub const FARTHEST_LINE: u32 = (1 << 24) - 1;
 
 /// Result of writing.
@@ -35,7 +35,7 @@ pub fn encode_with_summary(
     encoder.file(summary, |symbol| profile.functions.get(&symbol), write)
 }
 
-/// The sections of all files, one behind the other.
+/// The sections of all files, one after the other.
 struct Sections {
     output: Output,
     sizes: Vec<usize>,
@@ -48,7 +48,7 @@ impl Sections {
         Self { output: Output::new(encoding), sizes: Vec::new(), ended: 0 }
     }
 
-    /// The place in the header of the section at hand, behind summary and file names.
+    /// The number of the section at hand in the header, behind summary and file names.
     fn number(&self) -> u32 {
         self.sizes.len() as u32 + 2
     }
@@ -66,7 +66,7 @@ impl Sections {
     }
 }
 
-/// Writes functions that speak of these symbols.
+/// Writes functions that use these symbols.
 pub(super) struct Encoder<'p> {
     pub symbols: &'p Symbols,
     pub ids: &'p Ids,
@@ -74,7 +74,7 @@ pub(super) struct Encoder<'p> {
 }
 
 impl Encoder<'_> {
-    /// The file of those functions that `find` finds; `write` writes them.
+    /// The file of the functions that `find` finds. `write` writes each of them.
     pub fn file<F>(
         &self,
         summary: &Summary,
@@ -125,7 +125,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// The names of the symbols of a file.
+    /// The names of a file's symbols.
     fn strings(&self, file: &FileSymbols<'_>) -> Result<Vec<&[u8]>> {
         let name = |&(_, symbol): &(u32, SymbolId)| match self.symbols.name(symbol) {
             name if name.is_empty() || name.contains(&0) => Err(EncodeError::Name(name.to_vec())),
@@ -134,7 +134,7 @@ impl Encoder<'_> {
         file.symbols.iter().map(name).collect()
     }
 
-    /// Appends the sections of a file behind its string table: symbol names, infos.
+    /// Appends the sections of a file that follow its string table: symbol names, infos.
     fn source<F>(
         &self,
         file: &FileSymbols<'_>,
@@ -179,7 +179,7 @@ impl Encoder<'_> {
         output
     }
 
-    /// Writes the info section of a function, behind its first byte.
+    /// Writes the info section of a function after its first byte.
     pub fn info(&self, symbol: SymbolId, function: &Function, output: &mut Output) -> Result<()> {
         if function.body.is_deeper_than(DEEPEST) {
             return Err(EncodeError::depth(self.symbols, symbol));

@@ -1,14 +1,14 @@
-//! Numbers for the symbols and files of a profile, as binary and text form share them.
+//! Numbers for the symbols and files of a profile. The binary and the text form share them.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::profile::{Profile, SymbolId, Symbols};
 
-/// The symbols a profile speaks of, in canonical order; their place plus 1 is their id.
+/// The symbols that a profile uses, in canonical order. A symbol's id is its place plus 1.
 pub struct Ids {
     order: Vec<SymbolId>,
-    /// By the place of the symbol; 0 if the profile does not speak of it.
+    /// By symbol index; 0 if the profile does not use the symbol.
     ids: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ impl Ids {
         Self::of(&profile.symbols, &profile.used_symbols())
     }
 
-    /// Numbers symbols that are used, which is told by their place.
+    /// Numbers the symbols that are used: `used` says which, by their index.
     pub fn of(symbols: &Symbols, used: &[bool]) -> Self {
         let is_used = |symbol: &SymbolId| used[symbol.index()];
         let mut order: Vec<SymbolId> = symbols.iter().filter(is_used).collect();

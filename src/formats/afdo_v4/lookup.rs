@@ -1,10 +1,9 @@
-//! Reads only what is asked for: for compilers, which want the functions of one source file, and for
-//! everyone who looks at one function.
+//! Reads only what is asked for: for compilers, which want the functions of one source file, and for anyone
+//! who looks at one function.
 //!
-//! Opening reads the header with its section table, and the file names. Everything else is read when
-//! asked for, straight from the bytes, which may be a file mapped into memory: nothing is decoded in
-//! advance, and of the names of functions, one at a time is in memory. Sections are counted by their
-//! place in the file (D1).
+//! Opening reads the header with its section table, and the file names. Everything else is read when asked
+//! for, straight from the bytes; these may be a file mapped into memory. Nothing is decoded in advance, and
+//! only one name of a function is in memory at a time. Sections are counted by their place in the file (D1).
 //!
 //! ```
 //! # use countersink::formats::afdo_v4::check::Finding;
@@ -64,11 +63,11 @@ pub struct Source<'a> {
 /// A symbol as the file has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// The id by which records refer to it.
+    /// The id that records use for it.
     pub id: u32,
     /// The number of its name among the strings of its source file.
     pub string: u32,
-    /// The section with its counts, if it has some.
+    /// The section with its counts, if it has any.
     pub info: Option<u32>,
 }
 
@@ -85,7 +84,7 @@ impl Source<'_> {
 }
 
 impl<'a> Profile<'a> {
-    /// Opens a file. Only header, section table and file names are read.
+    /// Opens a file. Reads only header, section table and file names.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Finding> {
         let Extents { summary, file_names, entries, .. } = Extents::decode(bytes)?;
         let mut sections = Vec::with_capacity(2 + entries.len());
@@ -153,7 +152,7 @@ impl<'a> Profile<'a> {
         }))
     }
 
-    /// The counts of a function, if it has some.
+    /// The counts of a function, if it has any.
     pub fn function(
         &self,
         source: &Source<'a>,
@@ -206,7 +205,7 @@ impl<'a> Profile<'a> {
         section.ok_or(Finding { offset, defect: Defect::SectionIndex(index) })
     }
 
-    /// A section behind its first byte, which must tell this type.
+    /// A section after its first byte, which must give this type.
     fn input(&self, section: Range<u64>, expected: u8) -> Result<Input<'a>, Finding> {
         let (start, end) = (section.start as usize, section.end as usize);
         let mut input = Input::new(self.bytes, Part::Section(expected), start, end);

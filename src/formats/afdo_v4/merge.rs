@@ -1,15 +1,15 @@
-//! Adds up files, one function after the other: in memory are the files, their symbols and the sum as
-//! bytes, but never a whole profile.
+//! Adds up files, one function after the other. Memory holds the files, their symbols and the sum as bytes,
+//! but never a whole profile.
 //!
 //! ```
 //! # use std::error::Error;
 //! use countersink::formats::afdo_v4::encode::Encoding;
 //! use countersink::formats::afdo_v4::merge::{File, Merge};
 //!
-//! /// The sum of two files, of which the second one counts three times.
+//! /// The sum of two files; the second one counts three times.
 //! fn sum(a: &[u8], b: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
 //!     let merge = Merge::new(vec![File::open(a, 1)?, File::open(b, 3)?], Encoding::Normal);
-//!     // Several threads may share them out.
+//!     // Several threads may share the functions out.
 //!     let parts: Result<Vec<_>, _> = (0..merge.functions()).map(|n| merge.part(n)).collect();
 //!     Ok(merge.finish(parts?)?)
 //! }
@@ -28,18 +28,18 @@ use crate::profile::{Body, Function, SymbolId, Symbols, Tally};
 
 pub use super::summand::File;
 
-/// Files that are added, and what the sum will be like.
+/// Files to be added, and the shape of the sum.
 pub struct Merge<'a> {
     files: Vec<File<'a>>,
     symbols: Symbols,
     ids: Ids,
     encoding: Encoding,
-    /// Function, file, and place among the functions of the file, ascending.
+    /// Function, file, and index among the file's functions, ascending.
     functions: Vec<(SymbolId, usize, usize)>,
     /// Where the entries of each function start.
     starts: Vec<usize>,
     change: Option<fn(&Body) -> Body>,
-    /// Names without a file that several files declare, which stay apart.
+    /// Number of names without a file that several files declare. They stay apart.
     pub ambiguous: usize,
 }
 
@@ -51,12 +51,12 @@ pub struct Part {
 }
 
 impl<'a> Merge<'a> {
-    /// Prepares the sum of files. Names without a file become those of the only function of their name.
+    /// Prepares the sum of files. A name without a file joins the only function of its name.
     pub fn new(files: Vec<File<'a>>, encoding: Encoding) -> Self {
         Self::of(files, encoding, true)
     }
 
-    /// Prepares a sum to which others will be added, so that nothing is decided of names.
+    /// Prepares a sum to which others will be added. So it decides nothing about names.
     pub fn unfinished(files: Vec<File<'a>>) -> Self {
         Self::of(files, Encoding::Compact, false)
     }
@@ -101,7 +101,7 @@ impl<'a> Merge<'a> {
         self.symbols.name_bytes()
     }
 
-    /// How many functions there are.
+    /// Number of functions.
     pub fn functions(&self) -> usize {
         self.starts.len()
     }
@@ -114,7 +114,7 @@ impl<'a> Merge<'a> {
         for &(_, place, info) in summands {
             let file = &self.files[place];
             let info = &file.opened.infos[info];
-            // What is wrong with it has been told.
+            // Its defects have been told before.
             let function = file.opened.function(info, &mut |_| {});
             let Some(mut function) = function else { continue };
             if let Some(change) = self.change {

@@ -1,8 +1,8 @@
 //! AutoFDO GCOV version 4, binary: the proposal of 23 April 2026, dialect `rfc1`.
 //!
-//! Every integer is big-endian and unsigned; in a compact section all but single bytes are varints
-//! (7 bits a byte, least significant first, high bit on all but the last). Where the proposal says
-//! nothing, the decisions are noted with **D** and the number used in the tests.
+//! Every integer is big-endian and unsigned. In a compact section all integers but single bytes are varints
+//! (7 bits a byte, least significant first, high bit on all but the last). Where the proposal says nothing,
+//! our decisions are marked with **D** and the number used in the tests.
 //!
 //! **Header** ([`table`]; the only part that a second dialect would change):
 //!
@@ -16,8 +16,8 @@
 //! | 8, 8 | offset and size of the file names |
 //! | 8, 8 | offset and size, for each entry of the table |
 //!
-//! A section is referred to by its rank by offset among all, the two fixed ones included (D1). Its
-//! size includes the byte it starts with (D5): bit 7 = compact, others the type.
+//! References give a section by its rank by offset among all, the two fixed ones included (D1). Its size
+//! includes the byte it starts with (D5): bit 7 = compact, others the type.
 //!
 //! | type | section | contents |
 //! |---|---|---|
@@ -27,15 +27,15 @@
 //! | 4 | symbol names | 4: number; per symbol 4: string, 4: symbol id, 4: its info section or 0xffffffff |
 //! | 5 | symbol info | 8: head count, 8: timestamp, 4: number of locations, the locations |
 //!
-//! A trie node is a byte (bit 7: a string ends here; others: number of children), 4: the string's
-//! number if one ends here, and per child 2: length of the label, the label, the child. A node with
-//! more than 127 children has the rest under a child with an empty label (D20); a label too long for
-//! its length is a chain of nodes (D21).
+//! A trie node is a byte (bit 7: a string ends here; others: number of children), 4: the string's number if
+//! one ends here, and per child 2: length of the label, the label, the child. A node with more than 127
+//! children has the rest under a child with an empty label (D20). A label too long for its length is a chain
+//! of nodes (D21).
 //!
-//! Names, put together, may have 128 bytes for each byte of the file, and 16 MiB besides: a small file
-//! must not mean an enormous profile (D10). Where names share so much that they would have more, the
-//! root of each table has a child for every 128 of them instead of one for each first byte, so that all
-//! that is written can be read, whatever it costs.
+//! All names together may have 128 bytes for each byte of the file, and 16 MiB besides: a small file must not
+//! mean an enormous profile (D10). Names may share so much that they would exceed this. Then the root of each
+//! table has a child for every 128 names instead of one for each first byte. So every file that is written
+//! can be read, at whatever cost.
 //!
 //! A location is a byte (bit 7: has a discriminator; others: type), 3: line from the function's
 //! start, 2: discriminator if it has one, and:
@@ -80,7 +80,7 @@ pub fn is_compact(bytes: &[u8]) -> bool {
     bytes.get(MAGIC.len()).is_some_and(|flags| flags & HIGH != 0)
 }
 
-/// Instead of an info section, for symbols that have none.
+/// Stands for the info section of symbols that have none.
 const NO_INFO: u32 = u32::MAX;
 /// Bit 7 of a section's or location's first byte.
 const HIGH: u8 = 0x80;

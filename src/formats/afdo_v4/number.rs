@@ -50,7 +50,7 @@ impl Output {
         self.number(value, 8);
     }
 
-    /// A number of `width` bytes, unless it is a varint.
+    /// A number of `width` bytes, or a varint.
     pub fn number(&mut self, mut value: u64, width: usize) {
         if self.encoding == Encoding::Normal {
             self.bytes.extend_from_slice(&value.to_be_bytes()[8 - width..]);
@@ -80,7 +80,7 @@ impl<'a> Input<'a> {
         Self { bytes, at, end: end.min(bytes.len()), encoding: Encoding::Normal, part }
     }
 
-    /// From now on integers are in this encoding.
+    /// Sets the encoding of the integers that follow.
     pub fn set_encoding(&mut self, encoding: Encoding) {
         self.encoding = encoding;
     }
@@ -131,7 +131,7 @@ impl<'a> Input<'a> {
         self.number(8)
     }
 
-    /// A number that fits `width` bytes.
+    /// A number that fits into `width` bytes.
     pub fn number(&mut self, width: usize) -> Result<u64, Finding> {
         let start = self.offset();
         let value = match self.encoding {
@@ -147,7 +147,7 @@ impl<'a> Input<'a> {
         Ok(value)
     }
 
-    /// A number of things that take at least `size` bytes each.
+    /// A number of things. Each takes at least `size` bytes.
     pub fn count(&mut self, width: usize, size: usize) -> Result<usize, Finding> {
         let start = self.offset();
         let number = self.number(width)?;

@@ -1,7 +1,7 @@
-//! Reads all of a file but the counts of its functions, which are then read one by one.
+//! Reads all of a file but the counts of its functions. Those are then read one by one.
 //!
-//! What can be tolerated is told and read all the same; what cannot costs the section it is in, so that
-//! one pass finds all that is wrong.
+//! Tells of tolerable defects and reads on; any other defect costs the section it is in. So one pass finds
+//! all that is wrong.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -20,11 +20,11 @@ use crate::profile::{Cutoff, Function, Summary, SymbolId, Symbols};
 /// A file.
 pub struct Opened<'a> {
     bytes: &'a [u8],
-    /// What it speaks of.
+    /// The symbols in it.
     pub symbols: Symbols,
-    /// Its symbols by the ids that records have for them.
+    /// The symbols by the ids that records use for them.
     ids: HashMap<u32, SymbolId>,
-    /// The summary as it stands there.
+    /// The summary as it stands in the file.
     pub summary: Summary,
     pub(super) summary_offset: u64,
     /// The functions that have counts.
@@ -40,7 +40,7 @@ pub struct Info {
 }
 
 impl<'a> Opened<'a> {
-    /// Opens a file; what is wrong with it is told, whether it can be tolerated or not.
+    /// Opens a file and tells all its defects, tolerable or not.
     pub fn open(bytes: &'a [u8], tell: Tell<'_>) -> Result<Self, Finding> {
         let table = Table::decode(bytes, tell)?;
         let mut opener = Opener {
@@ -68,19 +68,19 @@ impl<'a> Opened<'a> {
         })
     }
 
-    /// Puts other symbols in place of the file's own.
+    /// Replaces the file's own symbols by others.
     pub fn replace_symbols(&mut self, of: impl Fn(SymbolId) -> SymbolId) {
         self.ids.values_mut().for_each(|symbol| *symbol = of(*symbol));
         self.infos.iter_mut().for_each(|info| info.symbol = of(info.symbol));
     }
 
-    /// The symbol with an id, to which the record at `offset` refers.
+    /// The symbol with an id. The record at `offset` uses that id.
     pub fn symbol(&self, offset: u64, id: u32) -> Result<SymbolId, Finding> {
         let unknown = Finding { offset, defect: Defect::SymbolId(id) };
         self.ids.get(&id).copied().ok_or(unknown)
     }
 
-    /// Reads a function; what is wrong with it is told, and `None` given if it cannot be read.
+    /// Reads a function and tells its defects; `None` if it cannot be read.
     pub fn function(&self, info: &Info, tell: Tell<'_>) -> Option<Function> {
         self.records(info, tell, |records, tell| {
             let (head_count, timestamp) = (records.head_count, records.timestamp);
@@ -106,14 +106,14 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// Reads sections, and tells what is wrong with them.
+/// Reads sections, and tells their defects.
 struct Reader<'a, 't> {
     bytes: &'a [u8],
     tell: Tell<'t>,
 }
 
 impl<'a> Reader<'a, '_> {
-    /// Reads a section with `read`; a defect of it is told, and `None` given.
+    /// Reads a section with `read`. Tells a defect and gives `None` instead.
     fn section<T>(
         &mut self,
         section: Section,
@@ -151,26 +151,26 @@ struct Reference {
 
 struct Opener<'a, 't> {
     reader: Reader<'a, 't>,
-    /// By the number they are referred to with.
+    /// By the number that references use.
     sections: Vec<Section>,
     symbols: Symbols,
     ids: HashMap<u32, SymbolId>,
     string_bytes_left: usize,
-    /// Where sections start that belong to a file or a symbol.
+    /// Starts of the sections that belong to a file or a symbol.
     owned: BTreeSet<u64>,
-    /// Bytes of info sections that may be read once more, for further symbols (D19).
+    /// Bytes of info sections that further symbols may still make us read again (D19).
     shared_bytes_left: u64,
 }
 
 impl<'a> Opener<'a, '_> {
-    /// The section with a number, if it has the type due.
+    /// The section with a number, if it has the expected type.
     fn find(&mut self, offset: u64, index: u32, expected: u8) -> Option<Section> {
         let defect = match self.sections.get(index as usize) {
             Some(section) if section.kind == Some(expected) => return Some(*section),
             Some(Section { kind: Some(found), .. }) => {
                 Defect::SectionType { expected, found: *found }
             }
-            // Outside the file, which has been said.
+            // It lies outside the file, and that has been told.
             Some(_) => return None,
             None => Defect::SectionIndex(index),
         };
@@ -178,7 +178,7 @@ impl<'a> Opener<'a, '_> {
         None
     }
 
-    /// The same, for the one file that it belongs to.
+    /// The same for a section that may belong to one file only.
     fn own(&mut self, offset: u64, index: u32, expected: u8) -> Option<Section> {
         let section = self.find(offset, index, expected)?;
         if self.owned.insert(section.start) {
@@ -206,9 +206,8 @@ impl<'a> Opener<'a, '_> {
         files
     }
 
-    /// Decides how sections are counted (D1): by rank among all; else, if only that makes every
-    /// reference one to a section of the type due, by the table behind the two fixed ones, or by
-    /// the table alone.
+    /// Decides how sections are counted (D1): by rank among all. If some reference then leads to a section of
+    /// the wrong type, tries the order of the table behind the two fixed ones, and then the table alone.
     fn number_sections(&mut self, table: &Table, files: &[Source<'_>]) {
         let fixed = [table.summary, table.file_names].into_iter();
         let counts = [
@@ -228,7 +227,7 @@ impl<'a> Opener<'a, '_> {
         self.sections = counts.iter().find(fits).unwrap_or(&counts[0]).clone();
     }
 
-    /// Reads a file's symbols; gives the references of those that have an info section.
+    /// Reads a file's symbols. Gives the references of those that have an info section.
     fn file(&mut self, file: &Source<'_>) -> Vec<Reference> {
         let strings = self.own(file.offset, file.string_table, section::STRING_TABLE);
         let names = self.own(file.offset, file.symbol_names, section::SYMBOL_NAMES);
@@ -276,8 +275,8 @@ impl<'a> Opener<'a, '_> {
         references.unwrap_or_default()
     }
 
-    /// Finds an info section. Several symbols may have one in common, as aliases do, as long as no small
-    /// file means an enormous profile (D19).
+    /// Finds an info section. Several symbols may share one, as aliases do, as long as no small file means an
+    /// enormous profile (D19).
     fn info(&mut self, reference: Reference) -> Option<Info> {
         let Reference { offset, symbol, section: index } = reference;
         let section = self.find(offset, index, section::SYMBOL_INFO)?;

@@ -1,4 +1,4 @@
-//! A part of a file as a profile: some of its functions, and of the symbols those they speak of.
+//! A part of a file as a profile: some of its functions, and only the symbols that they use.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -19,11 +19,11 @@ pub struct Part {
     pub profile: Profile,
     /// The summary of the whole file, as it stands there.
     pub summary: Summary,
-    /// What was tolerated.
+    /// Defects that were tolerated.
     pub findings: Findings,
 }
 
-/// Reads the functions that `wanted` lets through, of the sources that `from` lets through.
+/// Reads the functions that `wanted` accepts, from the sources that `from` accepts.
 pub fn decode(
     bytes: &[u8],
     from: impl Fn(&[u8]) -> bool,
@@ -58,11 +58,11 @@ pub fn decode(
 struct Reader<'a> {
     file: &'a lookup::Profile<'a>,
     profile: Profile,
-    /// By id; of a source all or none.
+    /// By id. It has all symbols of a source or none.
     symbols: HashMap<u32, SymbolId>,
     /// Sections that belong to a source or a function.
     owned: HashSet<u32>,
-    /// Bytes of info sections that may be read once more, for further symbols (D19).
+    /// Bytes of info sections that further symbols may still make us read again (D19).
     shared_bytes_left: u64,
     string_bytes_left: usize,
     findings: Findings,
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Several symbols may have one section in common, as aliases do, but not without limit.
+    /// Several symbols may share a section, as aliases do, but not without limit.
     fn own(&mut self, offset: u64, info: u32) -> Result<(), Finding> {
         if !self.owned.insert(info) {
             let left = self.shared_bytes_left.checked_sub(self.file.size(info));
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         Ok(Function { head_count, timestamp, body })
     }
 
-    /// The symbol with an id. Those of its source become known all at once.
+    /// The symbol with an id. All symbols of its source become known at once.
     fn symbol(&mut self, id: u32) -> Result<SymbolId, Finding> {
         if let Some(&symbol) = self.symbols.get(&id) {
             return Ok(symbol);

@@ -10,18 +10,18 @@ use crate::profile::{DEEPEST, Position};
 
 /// A function's counts, as the bytes of its section.
 ///
-/// The items are the function's records in the order of the file; those of a body that was inlined
-/// follow the record that says so and are one deeper. What cannot be read ends it with an error.
+/// The items are the function's records in the order of the file. The records of an inlined body follow the
+/// record that announces it, and are one level deeper. An error ends the items.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     /// Times the function was entered.
     pub head_count: u64,
     /// Rank by first execution, 0 if unknown.
     pub timestamp: u64,
-    /// What was tolerated so far.
+    /// Defects that were tolerated so far.
     pub findings: Findings,
     pub(super) input: Input<'a>,
-    /// Locations still to come, of the function and of each body that is open.
+    /// Locations still to come, of the function and of each open body.
     left: Vec<usize>,
     /// Where targets are still to come, and how many.
     targets: Option<(Position, usize)>,
@@ -30,26 +30,26 @@ pub struct Records<'a> {
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Where it starts in the file.
+    /// Where the record starts in the file.
     pub offset: u64,
-    /// How many inlined bodies it is in.
+    /// Number of inlined bodies around the record.
     pub depth: usize,
-    /// Its place in the source of the innermost body.
+    /// The record's place in the source of the innermost body.
     pub position: Position,
-    /// What it says.
+    /// What the record says.
     pub what: What,
 }
 
 /// What a record says of its position. Symbols are ids of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// It was executed so often.
+    /// It was executed this many times.
     Count(u64),
     /// A function was called.
     Target {
         /// The function.
         symbol: u32,
-        /// How often.
+        /// Number of calls.
         calls: u64,
     },
     /// A function was inlined; its records follow.
@@ -57,7 +57,7 @@ pub enum What {
 }
 
 impl<'a> Records<'a> {
-    /// Starts behind the first byte of an info section.
+    /// Starts after the first byte of an info section.
     pub(super) fn new(mut input: Input<'a>) -> Result<Self, Finding> {
         let (head_count, timestamp) = (input.u64()?, input.u64()?);
         let left = Vec::from([input.count(4, 2)?]);
@@ -71,7 +71,7 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// The next record; tells what is tolerated on the way instead of taking note of it.
+    /// The next record. Tells of tolerated defects instead of noting them.
     pub(super) fn next_or_tell(&mut self, tell: Tell<'_>) -> Option<Result<Record, Finding>> {
         let record = self.read(tell);
         if record.is_err() {
@@ -97,7 +97,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Reads a location up to what is inlined there; `None` if targets follow, or nothing known.
+    /// Reads a location up to what is inlined there; `None` if targets follow, or if its type is unknown.
     fn location(&mut self, tell: Tell<'_>) -> Result<Option<Record>, Finding> {
         let offset = self.input.offset();
         let mut note = |defect| tell(Finding { offset, defect });

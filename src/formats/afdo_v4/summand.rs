@@ -1,5 +1,4 @@
-//! A file that is added to others: read once from end to end, but for its symbols without keeping
-//! anything.
+//! A file to be added to others. It is read once from end to end, and only its symbols are kept.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,21 +9,21 @@ use super::open::Opened;
 use super::records::{Record, What};
 use crate::profile::{Audit, Position};
 
-/// A file that is to be added.
+/// A file to be added.
 pub struct File<'a> {
     pub(super) opened: Opened<'a>,
     pub(super) weight: u64,
-    /// Whether functions speak of a symbol, by its place.
+    /// Which symbols the functions use, by index.
     pub(super) used: Vec<bool>,
     /// Whether any of its positions has a discriminator.
     pub has_discriminators: bool,
-    /// What was tolerated.
+    /// Defects that were tolerated.
     pub findings: Findings,
 }
 
 impl<'a> File<'a> {
-    /// Opens a file, whose counts weigh `weight` times as much. All of it is read once; the first
-    /// defect that cannot be tolerated is an error.
+    /// Opens a file whose counts are multiplied by `weight`. Reads all of it once. The first defect that
+    /// cannot be tolerated is an error.
     pub fn open(bytes: &'a [u8], weight: u64) -> Result<Self, Finding> {
         let mut findings = Findings::default();
         let opened = Opened::open(bytes, &mut |finding| _ = findings.note(finding))?;
@@ -42,7 +41,7 @@ impl<'a> File<'a> {
         self.opened.symbols.name_bytes()
     }
 
-    /// Reads all functions, and keeps of them which symbols they speak of.
+    /// Reads all functions, and notes which symbols they use.
     fn scan(&mut self) {
         let Self { opened, used, has_discriminators, findings, .. } = self;
         let mut note = |finding| _ = findings.note(finding);
@@ -70,7 +69,7 @@ impl<'a> File<'a> {
                 counts.iter().for_each(|&count| audit.count(count));
                 continue;
             }
-            // What is there twice counts as one; all else has been told.
+            // Repeated records count as one; all other defects have been told.
             let mut note_twice = |finding: Finding| {
                 if finding.defect == Defect::DuplicateLocation {
                     note(finding);
@@ -88,10 +87,10 @@ impl<'a> File<'a> {
     }
 }
 
-/// Whether the records of a function are in canonical order, so that none is there twice.
+/// Whether a function's records are in canonical order. If so, none is repeated.
 struct Order {
     is_canonical: bool,
-    /// The last one of the function, and of each body that is open.
+    /// The last record of the function and of each open body.
     last: Vec<Option<Key>>,
 }
 

@@ -33,10 +33,10 @@ pub struct Table {
     pub compact: bool,
 }
 
-/// The header before sections of these sizes: summary, file names and the others, one behind the other.
+/// The header before sections of these sizes: summary, file names and the others, one after the other.
 pub(super) fn header(sizes: &[usize], encoding: Encoding) -> Vec<u8> {
-    // In compact form the length of the header depends on the offsets, and they on it. Longer
-    // headers have no shorter offsets, so this ends.
+    // In compact form header length and offsets depend on each other. Longer headers have no shorter offsets,
+    // so this ends.
     let mut length = 0;
     loop {
         let header = header_of_length(sizes, length, encoding);
@@ -61,7 +61,7 @@ fn header_of_length(sizes: &[usize], length: usize, encoding: Encoding) -> Vec<u
     output.bytes
 }
 
-/// The header, decoded, and of the sections nothing but their places, which need not be in the file.
+/// The decoded header. It only has the places of sections, and these need not be in the file.
 pub(super) struct Extents {
     pub summary: Extent,
     pub file_names: Extent,
@@ -91,7 +91,7 @@ impl Extents {
 
 /// The place of a section.
 pub(super) struct Extent {
-    /// Where the header says it.
+    /// Where the header gives this place.
     at: u64,
     start: u64,
     size: u64,
@@ -107,13 +107,13 @@ fn extent(input: &mut Input<'_>) -> Result<Extent, Finding> {
     Ok(Extent { at: input.offset(), start: input.u64()?, size: input.u64()? })
 }
 
-/// The encoding that a first byte tells.
+/// The encoding that a first byte stands for.
 pub(super) const fn encoding(first: u8) -> Encoding {
     if first & HIGH != 0 { Encoding::Compact } else { Encoding::Normal }
 }
 
 impl Table {
-    /// Reads the header and the first byte of each section; tells what is wrong with single sections.
+    /// Reads the header and the first byte of each section, and tells the defects of single sections.
     pub fn decode(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<Self, Finding> {
         let extents = Extents::decode(bytes)?;
         if extents.flags & !HIGH != 0 {
@@ -131,7 +131,7 @@ impl Table {
         Ok(table)
     }
 
-    /// All sections in the order of their offsets, which numbers them (D1).
+    /// All sections in the order of their offsets. This order numbers them (D1).
     pub fn by_offset(&self) -> Vec<Section> {
         let mut sections: Vec<Section> = [self.summary, self.file_names]
             .into_iter()

@@ -1,4 +1,4 @@
-//! String tables: tries whose labels are the shared beginnings of names.
+//! String tables: tries with the shared beginnings of names as labels.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,16 +13,16 @@ const MOST_CHILDREN: usize = 127;
 const LONGEST_LABEL: usize = u16::MAX as usize;
 /// Deepest trie that is read (D10).
 const DEEPEST: usize = 65536;
-/// Bytes of strings, put together, that the tables of a file may hold, besides so many for each
-/// byte of the file (D10).
+/// The strings of a file's tables may have this many bytes together, besides a number for each byte of the
+/// file (D10).
 const MOST_BYTES: usize = 16 << 20;
 const MOST_EXPANSION: usize = 128;
 
-/// Tables of names, each of which must be in bytewise order and differ from the others of its table.
-/// Their numbers are their places.
+/// Writes tables of names. The names of each table must be in bytewise order and differ from each other. A
+/// name's number is its index.
 ///
-/// Beginnings are written once for all names that share them, unless readers would then take the file
-/// for a bomb: in that case once for every few names.
+/// A beginning is written once for all names that share it. If readers would then take the file for a bomb,
+/// it is written once for every few names.
 pub(super) fn encode_all(tables: &[Vec<&[u8]>], encoding: Encoding) -> Vec<Vec<u8>> {
     let encode_each = |run| -> (Vec<Vec<u8>>, usize) {
         let mut deepest = 0;
@@ -39,11 +39,11 @@ pub(super) fn encode_all(tables: &[Vec<&[u8]>], encoding: Encoding) -> Vec<Vec<u
     if deepest <= DEEPEST && text <= most_bytes(encoded.iter().map(Vec::len).sum()) {
         return encoded;
     }
-    // The longest name of a run stands there in full.
+    // The longest name of a run then stands there in full.
     encode_each(MOST_EXPANSION).0
 }
 
-/// Writes a table, in which the names of each run of so many have a branch of their own; gives the depth.
+/// Writes a table and gives its depth. Each run of this many names gets a branch of its own.
 fn encode(names: &[&[u8]], run: usize, output: &mut Output) -> usize {
     output.u32(names.len() as u32);
     let (mut next_id, mut deepest) = (0, 0);
@@ -76,7 +76,7 @@ fn encode(names: &[&[u8]], run: usize, output: &mut Output) -> usize {
 struct Node<'n> {
     names: &'n [&'n [u8]],
     depth: usize,
-    /// Nodes from the root to this one.
+    /// Number of nodes from the root to this one.
     level: usize,
     label: Label,
     branches: Branches,
@@ -89,21 +89,21 @@ enum Label {
     Root,
     /// What its names share from its depth on.
     Shared,
-    /// An empty label: its children are those that another node has too many of.
+    /// An empty label: its children are those beyond another node's limit.
     Empty,
 }
 
-/// What makes children of the names of a node.
+/// How the names of a node are split into children.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Branches {
-    /// Their next bytes.
+    /// By their next bytes.
     Bytes,
-    /// Their places: so many names that follow each other.
+    /// By their places: this many consecutive names for each child.
     Runs(usize),
 }
 
 impl<'n> Node<'n> {
-    /// Writes the label, behind which the node then is.
+    /// Writes the label. The node's depth is then that behind the label.
     fn label(&mut self, output: &mut Output) {
         match self.label {
             Label::Root => {}
@@ -142,7 +142,7 @@ fn shared<'n>(names: &[&'n [u8]], depth: usize) -> &'n [u8] {
     &first[..first.iter().zip(last).take_while(|(a, b)| a == b).count()]
 }
 
-/// Writes a label; gives the number of nodes in its midst.
+/// Writes a label; gives the number of nodes within it.
 fn label(text: &[u8], output: &mut Output) -> usize {
     let (first, rest) = text.split_at(text.len().min(LONGEST_LABEL));
     output.u16(first.len() as u16);
@@ -157,12 +157,12 @@ fn label(text: &[u8], output: &mut Output) -> usize {
     nodes
 }
 
-/// The bytes of names, put together, that a file of this length may have (D10).
+/// The most bytes that all names of a file of this length may have together (D10).
 pub const fn most_bytes(length: usize) -> usize {
     length.saturating_mul(MOST_EXPANSION).saturating_add(MOST_BYTES)
 }
 
-/// Reads a table; the strings by number. What they take is taken off `bytes_left`.
+/// Reads a table; gives the strings by number. Takes their bytes off `bytes_left`.
 pub(super) fn decode(
     input: &mut Input<'_>,
     bytes_left: &mut usize,
@@ -190,16 +190,16 @@ pub(super) fn decode(
     strings.ok_or(Finding { offset: start, defect: Defect::Strings { expected, found: number } })
 }
 
-/// The strings of a table, read one after the other; in memory is one at a time.
+/// The strings of a table, read one after the other. Only one is in memory at a time.
 #[derive(Clone, Debug)]
 pub struct Strings<'a> {
-    /// How many there should be.
+    /// How many strings there should be.
     pub number: usize,
     input: Input<'a>,
     text: Vec<u8>,
-    /// For each node on the way the children still to come, and where its text ends.
+    /// For each node on the way: the children still to come, and where its text ends.
     way: Vec<(u8, usize)>,
-    /// The last node.
+    /// Offset of the last node.
     node: u64,
 }
 
@@ -217,7 +217,7 @@ impl<'a> Strings<'a> {
         self.next_or_tell(&mut |_| {})
     }
 
-    /// The same, telling what is tolerated.
+    /// The same, but tells of tolerated defects.
     fn next_or_tell(&mut self, tell: Tell<'_>) -> Result<Option<(u32, &[u8])>, Finding> {
         while let Some((children, end)) = self.way.last_mut() {
             let Some(left) = children.checked_sub(1) else {
@@ -233,7 +233,7 @@ impl<'a> Strings<'a> {
         Ok(None)
     }
 
-    /// Reads a node with its label; gives the number of the string that ends there.
+    /// Reads a node with its label. Gives the number of the string that ends there.
     fn node(&mut self, tell: Tell<'_>) -> Result<Option<u32>, Finding> {
         let is_root = self.way.len() == 1;
         if !is_root {
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn bombs_are_refused() {
-        // A chain of nodes whose strings, written out, grow with its square.
+        // In a chain of nodes the written-out strings grow with the square of its length.
         let name = [b'a'; 3000];
         let names: Vec<&[u8]> = (1..=3000).map(|length| &name[..length]).collect();
         let mut output = Output::new(Encoding::Normal);
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(read(5_000_000).map(|names| names.len()), Ok(3000));
     }
 
-    /// Names in full are far longer than the tables, or deeper, than readers accept.
+    /// Names in full would be far longer, or the trie far deeper, than readers accept.
     #[test]
     fn what_would_be_a_bomb_is_not_written() {
         let name = [b'a'; 9000];

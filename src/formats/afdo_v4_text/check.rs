@@ -15,10 +15,10 @@ pub struct TextError {
     pub defect: Defect,
 }
 
-/// Defects of a text, by their kinds.
+/// Defects of a text, grouped by kind.
 pub type Findings = crate::formats::Findings<TextError>;
 
-/// Who is told of defects that are tolerated.
+/// Hears of defects that are tolerated.
 pub(super) type Tell<'t> = &'t mut dyn FnMut(TextError);
 
 /// A defect of a text.
@@ -32,7 +32,7 @@ pub enum Defect {
     File(u64),
     /// Two different symbols with one id.
     DuplicateId(u32),
-    /// A target whose id no symbol has.
+    /// A target with an id that no symbol has.
     UnknownId(u32),
     /// A name that is empty or has a NUL in it.
     Name,
@@ -44,7 +44,7 @@ pub enum Defect {
     DuplicateLocation,
     /// A second function of the same name and file.
     DuplicateFunction,
-    /// The summary is not that of the counts.
+    /// The summary does not fit the counts.
     Summary,
     /// There is no summary.
     NoSummary,

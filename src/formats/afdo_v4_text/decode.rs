@@ -23,14 +23,14 @@ pub fn decode(text: &[u8]) -> Result<Decoded, TextError> {
     decode_and_tell(text, &mut |_| {})
 }
 
-/// The same, telling every defect as it is found.
+/// The same, but tells every defect as it finds it.
 pub fn decode_and_tell(text: &[u8], tell: &mut dyn FnMut(TextError)) -> Result<Decoded, TextError> {
     let mut findings = Findings::default();
     let mut note = |found: TextError| {
         tell(found.clone());
         findings.note(found);
     };
-    // Twice: targets are known by ids whose names may stand anywhere.
+    // Reads twice: targets have ids whose names may stand anywhere.
     let mut ignore = |_| {};
     let mut names = Parser::new(text, &mut ignore);
     names.top_level()?;
@@ -59,11 +59,11 @@ struct Parser<'t, 'f> {
     names: BTreeMap<u32, Name<'t>>,
     names_are_known: bool,
     summary: Summary,
-    /// Where it starts, if it is there.
+    /// Where the summary starts, if there is one.
     summary_at: Option<usize>,
     profile: Profile,
     text: &'t [u8],
-    /// Those before the last defect.
+    /// Lines before the last defect.
     lines: Lines,
     tell: Tell<'f>,
 }
@@ -181,7 +181,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         let timestamp = self.words.number(u64::MAX)?;
         self.words.expect(b')', "')'")?;
         self.words.expect(b'=', "'='")?;
-        // Without anything, not even an empty section, it is how other writers name a target (D44).
+        // With nothing in it, not even an empty section, it is how other writers name a target (D44).
         let is_stub = (head_count, timestamp) == (0, 0) && self.words.clone().skips_empty_braces();
         let body = self.body()?;
         let function = Function { head_count, timestamp, body };
@@ -197,7 +197,7 @@ impl<'t, 'f> Parser<'t, 'f> {
     fn body(&mut self) -> Result<Body, TextError> {
         let mut outer: Vec<(Body, Position, Name<'t>)> = Vec::new();
         let mut body = Body::default();
-        // Whether the next item is one of `inlined`, or one of the body itself.
+        // Whether the next item belongs to `inlined` or to the body itself.
         let mut inlined = false;
         self.words.expect(b'{', "'{'")?;
         loop {
@@ -229,7 +229,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         }
     }
 
-    /// Reads a section of a body; of `inlined` only the opening brace, which is told by `true`.
+    /// Reads a section of a body. Of an `inlined` section it reads only the opening brace and gives `true`.
     fn section(&mut self, body: &mut Body) -> Result<bool, TextError> {
         let keyword = self.words.keyword()?;
         self.words.expect(b'=', "'='")?;
@@ -335,7 +335,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         Ok((name, Some(file as usize)))
     }
 
-    /// Tells what is tolerated. The text is read twice, and only the second time counts.
+    /// Tells of tolerated defects. The text is read twice, and only the second time counts.
     fn tell(&mut self, found: bool, defect: Defect) {
         if found && self.names_are_known {
             (self.tell)(self.lines.error(self.text, self.words.offset(), defect));
@@ -363,7 +363,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             None => None,
         };
         let symbols = &mut self.profile.symbols;
-        // No name is the name of no file.
+        // An empty path stands for no file.
         let file = path.filter(|path| !path.is_empty()).map(|path| symbols.file(path));
         Ok(symbols.symbol(name, file))
     }

@@ -12,13 +12,13 @@ use crate::profile::{
     Body, DEEPEST, Function, LARGEST_COUNT, Position, Profile, Record, Summary, SymbolId,
 };
 
-/// How the names are written of symbols that are nothing but call targets.
+/// How to write the names of symbols that are only call targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TargetNames {
-    /// In `symbol_names`, which readers skip that do not know it.
+    /// In `symbol_names`; readers that do not know it skip it.
     #[default]
     Listed,
-    /// As functions without anything, which all readers know, and may take for functions.
+    /// As functions with nothing in them. All readers know these, but may take them for real functions.
     Stubs,
 }
 
@@ -59,7 +59,7 @@ struct Text<'p> {
     indent: usize,
 }
 
-/// What stands deeper is not moved to the right any more: most of it would be blanks.
+/// Deeper lines are not indented any further: most of the text would be blanks.
 const DEEPEST_INDENT: usize = 64;
 
 impl Text<'_> {
@@ -92,7 +92,7 @@ impl Text<'_> {
         ));
     }
 
-    /// The symbols that are nothing but call targets.
+    /// The symbols that are only call targets.
     fn mere_targets(&self) -> BTreeSet<SymbolId> {
         let mut named = BTreeSet::new();
         for (&symbol, function) in &self.profile.functions {
@@ -132,7 +132,7 @@ impl Text<'_> {
             self.put(format_args!("({id}:{head_count}:{timestamp}) = "));
             match function {
                 None => self.put("{ }"),
-                // Readers take a function without anything for a mere name (D44).
+                // Readers take a function with nothing in it for a mere name (D44).
                 Some(function) if function == &Function::default() => {
                     self.put("{\n  locations = {\n  }\n}");
                 }
@@ -231,7 +231,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// Braces around items, one a line.
+    /// Braces around items, one on each line.
     fn list<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,

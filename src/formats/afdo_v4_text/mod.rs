@@ -15,14 +15,14 @@
 //! ```
 //!
 //! A symbol is its name, its file (place in `filenames`, -1 unknown), and in parentheses its id, for
-//! functions also head count and timestamp. A position is a line and, behind a dot, a discriminator
-//! that is not 0. Call sites name their targets by id; symbols that are nothing but targets have
-//! their names in `symbol_names`, which the proposal lacks and lets every reader skip (D44). Names
-//! cannot contain a quotation mark, for which there is no escape (D40).
+//! functions also head count and timestamp. A position is a line and, behind a dot, a discriminator that is
+//! not 0. Call sites name their targets by id. Symbols that are only targets have their names in
+//! `symbol_names`, which the proposal lacks and lets every reader skip (D44). Names cannot contain a
+//! quotation mark: there is no escape for it (D40).
 //!
-//! Canonical output: one thing a line, indented by two spaces; files, ids and records in the order of
-//! the binary form. Reading accepts any white space, order and repetition of sections (D45), and one
-//! comma too many (D46).
+//! Canonical output: one thing a line, indented by two spaces; files, ids and records in the order of the
+//! binary form. Reading accepts any white space, order and repetition of sections (D45), and one comma too
+//! many (D46).
 
 pub mod check;
 pub mod decode;

@@ -2,7 +2,7 @@
 
 use super::check::{Defect, TextError};
 
-/// A text, read up to some place. White space before a word is skipped.
+/// A text, read up to some place. Skips white space before a word.
 #[derive(Clone)]
 pub struct Scanner<'t> {
     text: &'t [u8],
@@ -21,7 +21,7 @@ impl<'t> Scanner<'t> {
         self.takes(b'}')
     }
 
-    /// Takes the comma behind an item, which the last one need not have.
+    /// Takes the comma behind an item. The last item need not have one.
     pub fn separator(&mut self) -> Result<(), TextError> {
         match self.peek() {
             Some(b',') => self.at += 1,
@@ -31,7 +31,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Skips braces and all between them; braces inside quotation marks do not count.
+    /// Skips braces and all between them. Braces inside quotation marks do not count.
     pub fn skip(&mut self) -> Result<(), TextError> {
         self.expect(b'{', "'{'")?;
         let mut open = 1;
@@ -56,7 +56,7 @@ impl<'t> Scanner<'t> {
         takes
     }
 
-    /// Takes an opening and a closing brace with nothing between them, if there are such.
+    /// Takes an opening and a closing brace with nothing between them, if they follow.
     pub fn skips_empty_braces(&mut self) -> bool {
         self.peek() == Some(b'{') && self.takes(b'{') && self.closes()
     }
@@ -99,7 +99,7 @@ impl<'t> Scanner<'t> {
         Ok(&rest[..length])
     }
 
-    /// Takes what stands between quotation marks.
+    /// Takes the text between quotation marks.
     pub fn quoted(&mut self) -> Result<&'t [u8], TextError> {
         self.expect(b'"', "'\"'")?;
         let rest = &self.text[self.at..];
@@ -112,7 +112,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Takes `byte`, which must follow; `what` is its name in messages.
+    /// Takes `byte`, which must follow; messages call it `what`.
     pub fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), TextError> {
         if self.peek() != Some(byte) {
             return self.fail(Defect::Expected(what));
@@ -149,7 +149,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// A defect at a place, which must not be before that of the last one.
+    /// A defect at a place. That must not lie before the place of the last one.
     pub fn error(&mut self, text: &[u8], at: usize, defect: Defect) -> TextError {
         let at = at.min(text.len());
         for (place, _) in (self.seen..at).zip(&text[self.seen..at]).filter(|(_, b)| **b == b'\n') {

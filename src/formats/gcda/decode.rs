@@ -11,11 +11,11 @@ use crate::raw::merge::Pair;
 /// The counters of one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Compiler whose format it is.
+    /// Compiler that determines the format.
     pub version: Version,
     /// Time of compilation of the object.
     pub stamp: u32,
-    /// Checksum over its functions; 0 before GCC 12.
+    /// Checksum over the object's functions; 0 before GCC 12.
     pub checksum: u32,
     /// Runs and sum of their largest arc counters, if the file says so.
     pub summary: Option<(u32, u32)>,
@@ -39,9 +39,9 @@ pub struct Function {
 /// Counters of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Counters {
-    /// Plain ones.
+    /// Plain counters.
     Plain(Vec<i64>),
-    /// So many plain ones, all zero, as the file says in one word.
+    /// Plain counters, all zero, as the file says in one word: their number.
     Zeros(u64),
     /// Total and values of each top-N site.
     Sites(Vec<(i64, Vec<Pair>)>),
@@ -58,7 +58,7 @@ impl Data {
         loop {
             let start = words.offset();
             match words.tag()? {
-                // What libgcov leaves behind the end, because it does not cut files, is no defect.
+                // libgcov does not cut files, and leaves old bytes behind the end. That is no defect.
                 0 => return Ok(data),
                 tag => data.record(&mut words, start, tag)?,
             }

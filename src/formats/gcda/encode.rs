@@ -6,15 +6,15 @@ use crate::raw::gcov::{FunctionRecord, Kind, Version};
 use crate::raw::merge::SITE_LIMIT;
 use crate::raw::merge::{Pair, Site};
 
-/// Where the words go.
+/// The destination of the words.
 pub trait Words {
-    /// Why they could not be taken.
+    /// Why it could not take them.
     type Error;
     /// Takes one word.
     fn word(&mut self, word: u32) -> Result<(), Self::Error>;
 }
 
-/// A top-N site, in memory of whatever kind.
+/// A top-N site, in any kind of memory.
 pub trait TopN {
     /// Events, negative if values were lost in merging.
     fn total(&self) -> i64;
@@ -38,7 +38,7 @@ pub struct Encoder<W> {
     version: Version,
 }
 
-/// Values a top-N site has room for in a file of GCC 10.
+/// Number of values of a top-N site in a file of GCC 10.
 #[cfg(feature = "alloc")]
 const FIXED_PAIRS: usize = 4;
 
@@ -66,7 +66,7 @@ impl<W: Words> Encoder<W> {
         self.words.word(sum_max as u32)
     }
 
-    /// Writes FUNCTION. `false` if there is none, so that no counters may follow.
+    /// Writes FUNCTION. Gives `false` if there is no function: then no counters may follow.
     pub fn function(&mut self, function: &FunctionRecord) -> Result<bool, W::Error> {
         if function.flags & FunctionRecord::ABSENT != 0 {
             self.head(FUNCTION, 0)?;
@@ -96,8 +96,8 @@ impl<W: Words> Encoder<W> {
 
     /// Writes the top-N sites of a kind.
     ///
-    /// In a running program values may come after they have been counted. The record has room for
-    /// as many as there were: the last site takes what is left.
+    /// In a running program values may appear after they have been counted. The record has room for the
+    /// number counted: the last site takes what is left.
     pub fn sites<S: TopN>(
         &mut self,
         kind: Kind,
@@ -127,14 +127,14 @@ impl<W: Words> Encoder<W> {
         Ok(())
     }
 
-    /// Writes the end and gives back where it went.
+    /// Writes the end and gives the destination back.
     pub fn finish(mut self) -> Result<W, W::Error> {
         self.words.word(0)?;
         Ok(self.words)
     }
 
-    /// GCC 10 keeps four values, found by its own algorithm. The four most frequent ones are what
-    /// its readers want of it; with up to four values they are exactly its own, the first one last.
+    /// GCC 10 keeps four values, found by its own algorithm. Its readers want the four most frequent ones. Up
+    /// to four values are exactly those that it keeps, the first one last.
     #[cfg(feature = "alloc")]
     fn fixed_site(&mut self, site: &impl TopN) -> Result<(), W::Error> {
         self.value(site.total())?;
@@ -200,7 +200,7 @@ mod tests {
         record[2..].iter().copied().step_by(2).collect()
     }
 
-    /// The first is a record that libgcov of GCC 10.2 wrote.
+    /// The first record is one that libgcov of GCC 10.2 wrote.
     #[test]
     fn a_site_of_gcc_10_has_four_values() {
         let two = of_gcc_10(10, &[(934951387, 5), (1087602010, 5)]);

@@ -11,11 +11,11 @@
 //! | counters of kind k | tag 0x01a10000 + k * 0x20000, length, values |
 //! | end | 0 |
 //!
-//! Each FUNCTION is followed by one counter record per kind that the object uses. From GCC 11 on a
-//! record whose values are all zero has the negative of its length and no values, and a top-N site
-//! is its total, the number of pairs, and the pairs `(value, count)`; such records are never left
-//! empty. In GCC 10 a site is nine values: the total and four pairs, whose counts are four times
-//! what was counted, the first seen last; a pair below a quarter of the total is two zeros.
+//! A FUNCTION is followed by one counter record for each kind that the object uses. From GCC 11 on a record
+//! of plain counters that are all zero has the negative of its length and no values. A top-N site is its
+//! total, the number of pairs, and the pairs `(value, count)`; such records are never shortened. In GCC 10 a
+//! site is nine values: the total and four pairs, the first seen last. Their counts are four times what was
+//! counted; a pair below a quarter of the total is two zeros.
 //!
 //! Sources: `gcov-io.h` and `libgcov-driver.c` of GCC 10 to 16, and the files they write.
 

@@ -16,8 +16,7 @@ const ARCS: u32 = 0x0143_0000;
 const SMALLEST_ARCS: u64 = 12;
 const LINES: u32 = 0x0145_0000;
 
-/// How many bytes of notes there are for each arc and each line, roughly: for these there is room from
-/// the start.
+/// Notes have roughly this many bytes for each arc and each line. There is room for these from the start.
 const BYTES_PER_ARC: usize = 40;
 const BYTES_PER_LINE: usize = 32;
 
@@ -30,13 +29,13 @@ pub struct Notes<'a> {
     pub stamp: u32,
     /// Directory in which the compiler ran.
     pub directory: &'a [u8],
-    /// In the order of the object, with some that the object does not have.
+    /// In the order of the object. Some of them the object does not have.
     pub functions: Vec<Function<'a>>,
-    /// Source files, as they were spelled to the compiler, each once.
+    /// Source files as the compiler was given them, each once.
     pub files: Vec<&'a [u8]>,
-    /// Of all functions.
+    /// The arcs of all functions.
     arcs: Vec<Arc>,
-    /// Of all functions.
+    /// The lines of all functions.
     lines: Vec<Line>,
 }
 
@@ -53,17 +52,17 @@ pub struct Function<'a> {
     pub name: &'a [u8],
     /// Whether the compiler made it up.
     pub artificial: bool,
-    /// Its source file's place in [`Notes::files`].
+    /// Index of its source file in [`Notes::files`].
     pub file: u32,
-    /// Line of its declaration, from which AutoFDO counts.
+    /// Line of its declaration. AutoFDO counts lines from here.
     pub start_line: u32,
     /// Last line.
     pub end_line: u32,
     /// Number of blocks, entry and exit included.
     pub blocks: u32,
-    /// Places of its arcs in the notes'.
+    /// Indexes of its arcs in the notes.
     arcs: Range<u32>,
-    /// Places of its lines in the notes'.
+    /// Indexes of its lines in the notes.
     lines: Range<u32>,
 }
 
@@ -82,7 +81,7 @@ pub struct Arc {
 pub struct Line {
     /// The block.
     pub block: u32,
-    /// Its source file's place in [`Notes::files`].
+    /// Index of its source file in [`Notes::files`].
     pub file: u32,
     /// Line number, from 1.
     pub line: u32,
@@ -99,7 +98,7 @@ impl Arc {
         self.flags & 1 != 0
     }
 
-    /// Whether no jump takes it: a call that may not come back, or an entry from elsewhere.
+    /// Whether no jump takes it: it stands for a call that may not come back, or for an entry from elsewhere.
     pub const fn is_fake(&self) -> bool {
         self.flags & 2 != 0
     }
@@ -116,7 +115,7 @@ impl<'a> Notes<'a> {
         Ok(decoder.notes)
     }
 
-    /// Arcs of a function in the order of the file, which is that of their counters.
+    /// Arcs of a function in the order of the file, which is the order of their counters.
     pub fn arcs(&self, function: &Function<'_>) -> &[Arc] {
         let Range { start, end } = function.arcs;
         self.arcs.get(start as usize..end as usize).unwrap_or_default()
@@ -137,7 +136,7 @@ impl<'a> Notes<'a> {
 /// Notes as far as they have been read.
 struct Decoder<'a> {
     notes: Notes<'a>,
-    /// Places of source files.
+    /// Indexes of source files.
     places: HashMap<&'a [u8], u32>,
 }
 
@@ -168,13 +167,13 @@ impl<'a> Decoder<'a> {
             FUNCTION => self.function(&mut record)?,
             BLOCKS => {
                 let blocks = record.word()?;
-                // Every block but the exit has a record of arcs, if an empty one.
+                // Every block but the exit has a record of arcs, even if it is empty.
                 if u64::from(blocks.saturating_sub(1)) * SMALLEST_ARCS > words.left() as u64 {
                     let defect = WordDefect::Length { tag, found: u64::from(blocks) };
                     return Err(record.error_at(start, defect));
                 }
                 let function = self.last().ok_or(orphan)?;
-                // Blocks that arcs and lines speak of cannot be taken back.
+                // A second BLOCKS could take away blocks that arcs and lines use.
                 if function.blocks != 0 {
                     return Err(orphan);
                 }
@@ -258,7 +257,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// The place of a source file, mostly that of the function at hand.
+    /// The index of a source file; mostly it is that of the function at hand.
     fn file(&mut self, name: &'a [u8]) -> u32 {
         let last = self.notes.functions.last().map(|function| function.file);
         if let Some(last) = last.filter(|&last| self.notes.files[last as usize] == name) {

@@ -1,5 +1,5 @@
-//! `.gcno`: the control-flow graph and lines of every function of one object, as the compiler wrote
-//! them with `-ftest-coverage`.
+//! `.gcno`: the control-flow graph and lines of every function of one object. The compiler writes it with
+//! `-ftest-coverage`.
 //!
 //! A stream of 32-bit words in the producer's byte order. Lengths are in bytes from GCC 12 on, in
 //! words before; strings likewise, see [`super::words`]. There is no terminator.
@@ -12,10 +12,10 @@
 //! | ARCS 0x01430000 | source block, then pairs (destination block, flags) |
 //! | LINES 0x01450000 | block, then items: a line number, or 0 and a string: the file of what follows; ended by 0 and an empty string |
 //!
-//! Block 0 is the entry, block 1 the exit. Arc flags: 1 on the spanning tree, which means without a
-//! counter; 2 fake, which means a call that may not return or an entry from elsewhere; 4
-//! fall-through. The counters of a function belong to its arcs that are not on the tree, in the
-//! order of the records. Other records (conditions, prime paths) are skipped.
+//! Block 0 is the entry, block 1 the exit. Arc flags: 1 = on the spanning tree, so without a counter; 2 =
+//! fake, a call that may not return or an entry from elsewhere; 4 = fall-through. A function's counters
+//! belong to its arcs that are not on the tree, in the order of the records. Other records (conditions, prime
+//! paths) are skipped.
 //!
 //! Sources: `gcov-io.h`, `coverage.cc`, `profile.cc` of GCC 10 to 16, and the files they write.
 

@@ -10,7 +10,7 @@ use crate::formats::afdo_v4::Ids;
 use crate::profile;
 use crate::profile::SymbolId;
 
-/// The text of a profile, of its functions those that `wanted` lets through.
+/// The text of a profile, with only the functions that `wanted` accepts.
 pub fn encode(
     profile: &profile::Profile,
     wanted: impl Fn(SymbolId) -> bool,
@@ -51,7 +51,7 @@ struct Profile<'p> {
     functions: Vec<Function<'p>>,
 }
 
-/// A name, which is made text only where it is written.
+/// A name. It becomes text only when it is written.
 #[derive(Debug)]
 struct Name<'p>(&'p [u8]);
 

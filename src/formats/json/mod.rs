@@ -26,10 +26,11 @@
 //! }
 //! ```
 //!
-//! Counts are executions. `share` is in millionths of the total count. `line` is counted from the
-//! function's declaration. `file` is a place in `files`, `null` if unknown. `count`, `targets` and
-//! `inlined` are missing where there are none. `target_error`, missing if 0, is by how much each count
-//! of the targets may be wrong, because there were more than the runtime keeps apart. Names that are not UTF-8 have U+FFFD in place of what
-//! is not. Functions, targets and what is inlined are in the order of the binary form, by file and name.
+//! Counts are executions. `share` is in millionths of the total count. `line` is counted from the function's
+//! declaration. `file` is an index into `files`, `null` if unknown. `count`, `targets` and `inlined` are
+//! missing where there are none. `target_error` is how far each count of the targets may be wrong, because
+//! there were more than the runtime keeps apart; it is missing if 0. Names that are not UTF-8 have U+FFFD in
+//! place of the invalid bytes. Functions, targets and inlined bodies are in the order of the binary form, by
+//! file and name.
 
 pub mod encode;

@@ -18,7 +18,7 @@ pub enum WordDefect {
         /// The word found.
         found: u32,
     },
-    /// A compiler that is not known.
+    /// An unknown compiler.
     Version(Version),
     /// The file ends early.
     Truncated {
@@ -29,7 +29,7 @@ pub enum WordDefect {
         /// Bytes left.
         found: u64,
     },
-    /// A record's length does not fit what it must hold.
+    /// A record's length does not fit its content.
     Length {
         /// Tag of the record.
         tag: u32,
@@ -76,11 +76,11 @@ impl fmt::Display for WordDefect {
 /// A part of a notes or data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What is before the records.
+    /// The part before the records.
     Header,
     /// Tag and length of a record.
     RecordHead,
-    /// What is in a record with this tag.
+    /// The content of a record with this tag.
     Record(u32),
 }
 

@@ -1,8 +1,8 @@
 //! Reading the 32-bit words and strings of GCC's notes and data files.
 //!
-//! Both kinds of file are streams of words in the byte order of the machine that wrote them, which
-//! the magic tells. Up to GCC 11 lengths count words and strings are padded to words with at least
-//! one NUL; from 12 on both count bytes.
+//! Both kinds of file are streams of words in the byte order of the machine that wrote them; the magic tells
+//! it. Up to GCC 11 lengths count words, and strings are padded to words with at least one NUL. From 12 on
+//! both count bytes.
 
 mod check;
 
@@ -17,15 +17,14 @@ pub struct Words<'a> {
     at: usize,
     end: usize,
     swapped: bool,
-    /// What is being read.
+    /// The part that is being read.
     part: Part,
-    /// Of the file, once its header is read.
+    /// The version of the file, once its header is read.
     pub version: Version,
 }
 
 impl<'a> Words<'a> {
-    /// Starts at the magic, which must spell `magic` in either byte order, and the version behind
-    /// it.
+    /// Starts at the magic, which must spell `magic` in either byte order, and the version behind it.
     pub fn open(bytes: &'a [u8], magic: [u8; 4]) -> Result<Self, WordError> {
         let end = bytes.len();
         let mut words =
@@ -91,8 +90,7 @@ impl<'a> Words<'a> {
         self.word()
     }
 
-    /// The next `length` bytes, a record with this tag, as a file of their own, behind which `self` then
-    /// stands.
+    /// The next `length` bytes, a record with this tag, as a file of their own. `self` goes on behind them.
     pub fn record(&mut self, tag: u32, length: usize) -> Result<Self, WordError> {
         let start = self.at;
         self.part = Part::Record(tag);

@@ -9,8 +9,8 @@ use crate::raw::reader::{Damage, Defect, Failure, Reader};
 
 /// Tells all defects of a file that claims to be a raw dump.
 ///
-/// After a section whose checksum fails the next one is looked at where the length says it starts;
-/// after a length that is impossible nothing more can be said.
+/// If a section's checksum fails, the next section is looked for where the length says it starts. After an
+/// impossible length nothing more can be said.
 pub fn check(bytes: &[u8], tell: &mut dyn FnMut(Damage)) {
     let mut is_sound = true;
     let mut note = |damage| {

@@ -15,8 +15,8 @@ use crate::raw::merge::{Pair, SITE_LIMIT};
 use crate::raw::reader::{Damage, Defect, Part};
 
 impl Dump {
-    /// Reads a live file, whose process may still be running: then these are the counts of now. There
-    /// is no module if the counts have been added to a dump.
+    /// Reads a live file. If its process is still running, these are the counts of now. The result has no
+    /// module if the counts have been added to a dump.
     pub fn parse_live(bytes: &[u8]) -> Result<Self, Damage> {
         let (header, _) = Header::read_from_prefix(bytes)
             .map_err(|_| Damage { offset: 0, defect: Defect::NotADump })?;
@@ -45,7 +45,7 @@ impl Dump {
     }
 }
 
-/// The file, and where its counters were.
+/// The file, and the address that its counters had.
 struct Memory<'f> {
     bytes: &'f [u8],
     address: u64,
@@ -58,7 +58,7 @@ impl Memory<'_> {
         Some(i64::from_ne_bytes(word.try_into().ok()?))
     }
 
-    /// The site whose counters are at an offset.
+    /// The site with its counters at this offset.
     fn site(&self, offset: u64, pairs: &mut Vec<Pair>) -> Option<SiteSpan> {
         let word = |place: u64| self.word(offset.checked_add(8 * place)?);
         let (first, shape, head) = (word(0)?, Shape(word(1)?), word(2)?);
@@ -70,7 +70,7 @@ impl Memory<'_> {
         Some(SiteSpan { total, error, pairs: span })
     }
 
-    /// The values of a site whose list starts at an address.
+    /// The values of a site with its list at this address.
     fn pairs(&self, mut address: u64) -> Vec<Pair> {
         let mut pairs: Vec<Pair> = Vec::new();
         for _ in 0..SITE_LIMIT {
@@ -93,7 +93,7 @@ impl Memory<'_> {
 }
 
 impl Module {
-    /// Takes all counts from where they were in a process.
+    /// Takes all counts from where they were in the process.
     fn refill(&mut self, memory: &Memory<'_>, table: &[u8]) -> Option<()> {
         let mut offsets = table.chunks_exact(8).map(|word| word.try_into().map(u64::from_ne_bytes));
         let (mut counters, mut sites, mut pairs) = (Vec::new(), Vec::new(), Vec::new());

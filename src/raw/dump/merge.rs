@@ -8,8 +8,8 @@ use crate::raw::gcov::Rule;
 use crate::raw::merge::{Site, counter};
 
 impl Dump {
-    /// Folds `newer` in, as a program that wrote it into this file would have: modules of the same
-    /// build are added, others stand beside.
+    /// Folds `newer` in, as if its program had written into this file: modules of the same build are added,
+    /// others stand beside.
     pub fn merge(&mut self, newer: Self) {
         if self.last_live == 0 {
             self.last_live = newer.last_live;
@@ -22,7 +22,7 @@ impl Dump {
         }
     }
 
-    /// Multiplies all counts by `weight`, as if every run had happened that often.
+    /// Multiplies all counts by `weight`, as if every run had happened that many times.
     pub fn scale(&mut self, weight: u32) {
         if weight == 1 {
             return;
@@ -32,7 +32,7 @@ impl Dump {
 }
 
 impl Module {
-    /// Whether counts have the same places. Equal identities say so, unless a linker was told which
+    /// Whether the counts have the same places. Equal identities say so, unless somebody told a linker which
     /// build-id to give.
     fn is_same_build(&self, other: &Self) -> bool {
         self.record.identity == other.record.identity

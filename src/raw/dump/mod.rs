@@ -1,8 +1,8 @@
 //! A whole raw dump in memory, for the tool.
 //!
-//! [`Dump::parse`] accepts only dumps that are sound from the first byte to the last, so everything
-//! behind these types can rely on their numbers fitting together. Merging follows the runtime's
-//! rules; what the counts mean in the source is not known here.
+//! [`Dump::parse`] accepts only dumps that are sound from the first byte to the last, so the numbers in these
+//! types always fit together. Merging follows the runtime's rules. This module does not know what the counts
+//! mean in the source.
 
 mod check;
 mod live;
@@ -22,7 +22,7 @@ pub use parse::Unreadable;
 /// All modules of one file.
 #[derive(Clone, Debug, Default)]
 pub struct Dump {
-    /// In the order of the file, which is the order in which they were first written.
+    /// In the order of the file: the order in which modules were first written.
     pub modules: Vec<Module>,
     /// Id of the live file that was added last, 0 if none was.
     pub last_live: u64,
@@ -33,7 +33,7 @@ pub struct Dump {
 pub struct Module {
     /// Identity and sizes.
     pub record: ModuleRecord,
-    /// What its runs add up to.
+    /// What the module's runs add up to.
     pub sums: Sums,
     /// Where the image was when it last wrote; empty if unknown.
     pub path: Vec<u8>,
@@ -59,7 +59,7 @@ pub struct Object {
     pub checksum: u32,
     /// Counter kinds it uses.
     pub rules: Rules,
-    /// Its functions' places in the module.
+    /// The functions' indexes in the module.
     functions: core::ops::Range<usize>,
 }
 
@@ -68,17 +68,18 @@ struct Function {
     /// As in the file.
     record: FunctionRecord,
     rules: Rules,
-    /// First of its numbers of counters or sites in the module's, one for each kind it has any of.
+    /// Index of the function's first number in the module's `numbers`. There is one number, of counters or
+    /// sites, for each kind that the function has.
     numbers: usize,
-    /// First of its words in the module's counters.
+    /// Index of the function's first word in the module's counters.
     counters: usize,
-    /// First of its sites in the module's.
+    /// Index of the function's first site in the module's sites.
     sites: usize,
 }
 
 impl Function {
-    /// The kinds its object uses, ascending, with their rules and how many counters or sites it has of
-    /// each. `numbers` are the module's.
+    /// The kinds that the function's object uses, ascending, with their rules and the function's number of
+    /// counters or sites of each. `numbers` are the module's.
     fn kinds(&self, numbers: &[u32]) -> impl Iterator<Item = (Kind, Rule, usize)> {
         let mut numbers = numbers.get(self.numbers..).unwrap_or_default().iter();
         let kinds = self.record.flags;
@@ -98,18 +99,18 @@ struct SiteSpan {
 }
 
 impl Module {
-    /// The functions of one of its objects, in order.
+    /// The functions of one of the module's objects, in order.
     pub fn functions(&self, object: &Object) -> impl Iterator<Item = FunctionView<'_>> {
         let functions = self.functions.get(object.functions.clone()).unwrap_or_default();
         functions.iter().map(|function| FunctionView { module: self, function })
     }
 
-    /// Number of its counters, those of top-N sites left out.
+    /// Number of counters, those of top-N sites left out.
     pub fn counter_count(&self) -> usize {
         self.counters.len()
     }
 
-    /// Number of its top-N sites.
+    /// Number of top-N sites.
     pub fn site_count(&self) -> usize {
         self.sites.len()
     }
@@ -157,7 +158,7 @@ impl<'d> FunctionView<'d> {
         self.function.record.flags & FunctionRecord::ABSENT != 0
     }
 
-    /// The kinds its object uses, ascending, with this function's counters of each.
+    /// The kinds that the object uses, ascending, with this function's counters of each.
     pub fn kinds(&self) -> impl Iterator<Item = (Kind, Values<'d>)> + use<'d> {
         let Self { module, function } = *self;
         let (mut counters, mut sites) = (function.counters, function.sites);
@@ -227,14 +228,14 @@ impl ExactSizeIterator for Sites<'_> {}
 pub struct SiteView<'d> {
     /// Events, negative if values were lost in merging.
     pub total: i64,
-    /// By how much each count may differ from the truth, see [`Site::error`]; 0 if all are exact.
+    /// How far each count may differ from the truth, see [`Site::error`]; 0 if all are exact.
     pub error: i64,
     /// The values kept, in the order of their first appearance.
     pub pairs: &'d [Pair],
 }
 
 impl SiteView<'_> {
-    /// The site by itself.
+    /// The site with its own copy of the values.
     pub fn to_site(self) -> Site {
         let pairs = self.pairs.iter().copied().collect();
         Site { total: self.total, error: self.error, pairs }

@@ -1,7 +1,6 @@
 //! From the bytes of a file to a [`Dump`].
 //!
-//! The file is gone through once, section by section; of what has been decoded nothing is kept but the
-//! dump.
+//! Goes through the file once, section by section, and keeps only the dump.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -39,12 +38,12 @@ impl<E: fmt::Display> fmt::Display for Unreadable<E> {
 }
 
 impl Dump {
-    /// Reads a dump, the first defect of which is an error.
+    /// Reads a dump. The first defect is an error.
     pub fn parse(bytes: &[u8]) -> Result<Self, Damage> {
         Self::read(bytes, bytes.len() as u64).map_err(|Unreadable::Damaged(damage)| damage)
     }
 
-    /// Reads a dump of so many bytes, about, the first defect of which is an error.
+    /// Reads a dump of about this length. The first defect is an error.
     pub fn read<R: Source>(source: R, length: u64) -> Result<Self, Unreadable<R::Error>> {
         let mut buffer = boxed_buffer();
         let mut reader = Reader::new(source, &mut buffer);
@@ -81,17 +80,17 @@ fn boxed_buffer() -> Box<[u8; MAX_SECTION]> {
     buffer.try_into().unwrap_or_else(|_| Box::new([0; MAX_SECTION]))
 }
 
-/// What follows a MODULE section: sections of the same kind are one stream.
+/// The sections that follow a MODULE section. Those of one kind form one stream.
 struct Streams<'r, 'b, R> {
     reader: &'r mut Reader<'b, R>,
-    /// Where the MODULE section stands, which is named when the records of the module are wrong.
+    /// Where the MODULE section stands. Defects in the module's records are reported there.
     offset: u64,
     /// Kind of the section that the reader has.
     at: SectionKind,
 }
 
 impl<R: Source> Streams<'_, '_, R> {
-    /// Reads a module, for which so many bytes are left.
+    /// Reads a module, with at most `left` bytes of the file to come.
     fn module(mut self, record: ModuleRecord, left: usize) -> Result<Module, Failure<R::Error>> {
         self.next()?;
         let strings = self.bytes(SectionKind::Strings)?;
@@ -157,7 +156,7 @@ impl<R: Source> Streams<'_, '_, R> {
         Ok(self.words(1)?.first().map_or(0, |&word| i64::from_ne_bytes(word)))
     }
 
-    /// Takes so many words of FUNCTIONS.
+    /// Takes this many words of FUNCTIONS.
     fn take(
         &mut self,
         mut number: usize,
@@ -171,7 +170,7 @@ impl<R: Source> Streams<'_, '_, R> {
         Ok(())
     }
 
-    /// Goes behind FUNCTIONS, of which nothing may be left; gives SUMS.
+    /// Goes behind FUNCTIONS, which must have no words left; gives SUMS.
     fn sums(&mut self) -> Result<SumsRecord, Failure<R::Error>> {
         while self.at != SectionKind::Sums {
             if self.at == SectionKind::Functions && self.reader.has_untaken_words() {
@@ -192,13 +191,13 @@ fn string(strings: &[u8], offset: u32, length: u32) -> Option<Vec<u8>> {
     strings.get(start..start.saturating_add(length as usize)).map(<[u8]>::to_vec)
 }
 
-/// Bytes of a file for which memory is reserved before they are read.
+/// Most memory, in bytes, to reserve for a file before it is read.
 const MOST_RESERVED: usize = 1 << 26;
 
 /// The numbers of counters in a function's head, with the padding.
 type Numbers = heapless::Vec<u32, { Rules::SLOTS }>;
 
-/// Takes the functions of object after object from the streams.
+/// Takes the functions of one object after the other from the streams.
 struct Walk<'r, 'b, 's, R> {
     streams: Streams<'r, 'b, R>,
     record: ModuleRecord,
@@ -220,7 +219,8 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         strings: &'s [u8],
         left: usize,
     ) -> Self {
-        // As many as there are, or as there can be: neither the record nor the length is to be trusted yet.
+        // Reserves for as many as there are, or as can be: neither the record nor the length can be trusted
+        // yet.
         let left = left.min(MOST_RESERVED);
         let functions = left / size_of::<FunctionRecord>();
         let functions = functions.min(record.identity.functions as usize);
@@ -255,7 +255,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         if !rules.is_valid() {
             return self.wrong(Contradiction::Rule);
         }
-        // One behind the other, so that all paths together are no longer than STRINGS.
+        // Paths follow each other, so that all together are no longer than STRINGS.
         let path = string(self.strings, record.path_offset, record.path_length);
         let Some(path) = path.filter(|_| record.path_offset == self.taken) else {
             return self.wrong(Contradiction::Path);
@@ -297,7 +297,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
             let number = self.values(version, rule, number)?;
             self.numbers.push(number);
         }
-        // The padding.
+        // The rest is padding.
         if announced.any(|number| number > 0) {
             return self.wrong(Contradiction::Head);
         }
@@ -371,7 +371,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         Ok(())
     }
 
-    /// Takes SUMS, with which everything must agree.
+    /// Takes SUMS. Everything must agree with it.
     fn finish(mut self, path: Vec<u8>, objects: Vec<Object>) -> Result<Module, Failure<R::Error>> {
         let found = self.streams.sums()?;
         if self.functions.len() != self.record.identity.functions as usize {

@@ -22,14 +22,14 @@ impl Sink for Vec<u8> {
 }
 
 impl Dump {
-    /// The dump as a file: what a runtime would have written, in sections that may end elsewhere.
+    /// The dump as a file, as a runtime would have written it; sections may end elsewhere.
     pub fn to_bytes(&self) -> Vec<u8> {
         let bytes = Vec::with_capacity(self.modules.iter().map(Module::most_bytes).sum());
         let Ok(bytes) = self.write_to(bytes);
         bytes
     }
 
-    /// Writes these bytes section by section; gives the sink back.
+    /// Writes these bytes section by section and gives the sink back.
     pub fn write_to<S: Sink>(&self, sink: S) -> Result<S, S::Error> {
         let mut buffer = Box::new([0; MAX_SECTION]);
         let mut writer = Writer::new(sink, &mut buffer);
@@ -39,7 +39,7 @@ impl Dump {
 }
 
 impl Module {
-    /// About as long as it gets in a file, rather more than less.
+    /// About the length of the file, rather more than less.
     fn most_bytes(&self) -> usize {
         let paths = self.objects.iter().map(|object| object.path.len() + size_of::<ObjectRecord>());
         let heads = self.functions.len() * size_of::<FunctionRecord>() + self.numbers.len() * 8;

@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// The rule GCC's own table gives the kind, for objects whose merge function is not recognised.
+    /// The rule that GCC's own table gives the kind. For objects with an unknown merge function.
     pub const fn usual_rule(self) -> Rule {
         match self.0 {
             3 | 4 => Rule::TopN,
@@ -66,7 +66,7 @@ impl Kind {
         }
     }
 
-    /// Its bit among the kinds that a function has counters of.
+    /// The kind's bit among the kinds that a function has counters of.
     pub const fn bit(self) -> u32 {
         1 << (self.0 & 15)
     }
@@ -86,7 +86,7 @@ impl Kind {
     }
 }
 
-/// Which kinds an object uses, and how each merges: four bits a kind.
+/// The kinds that an object uses, and how each merges: four bits a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rules(pub u64);
 

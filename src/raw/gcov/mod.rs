@@ -6,15 +6,15 @@
 //!
 //! **OBJECTS**: one 32-byte [`record::ObjectRecord`] per object, in the order of registration.
 //!
-//! **FUNCTIONS**: for each object its functions in the object's order, each with its counts behind it,
-//! so that who writes or merges them walks everything once:
+//! **FUNCTIONS**: for each object its functions in the object's order, each followed by its counts. So
+//! writing and merging walk everything once:
 //!
-//! * the head: a 16-byte [`record::FunctionRecord`], which says the kinds that the function has counters
-//!   of, and for each of these kinds (ascending) a `u32`, the number of 64-bit counters that the compiler
-//!   laid out for it, padded with zero to 8 bytes;
-//! * for each of these kinds the counters as signed 64-bit words, or, if it is a top-N kind, for each site:
-//!   total, [`record::SiteHead`], the error if that says so, then the pairs `(value, count)` in the
-//!   order of the site's list, all signed 64-bit words.
+//! * the head: a 16-byte [`record::FunctionRecord`], which names the kinds that the function has counters of;
+//!   then for each of these kinds (ascending) a `u32`, the number of 64-bit counters that the compiler laid
+//!   out; padded with zero to 8 bytes;
+//! * the counts, kind by kind, all signed 64-bit words. A top-N kind has for each site: total,
+//!   [`record::SiteHead`], the error if the head announces it, then the pairs `(value, count)` in the order
+//!   of the site's list. Any other kind has its counters.
 
 pub mod kind;
 pub mod record;

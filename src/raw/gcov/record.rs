@@ -69,7 +69,7 @@ pub type Head = [Word; 2 + Rules::SLOTS / 2];
 #[derive(Clone, Copy, Debug)]
 pub struct HeadWriter {
     record: FunctionRecord,
-    /// A number that waits for the second half of its word; 0 if none does.
+    /// A number that waits for the other half of its word; 0 if there is none.
     first: u32,
     used: usize,
 }
@@ -81,7 +81,8 @@ impl HeadWriter {
         Self { record, first: 0, used: 2 }
     }
 
-    /// Adds a kind, above those added before, with the number of its counters. One without is left out.
+    /// Adds a kind, above those added before, with the number of its counters. Leaves out a kind without
+    /// counters.
     #[inline(always)]
     pub fn add(&mut self, kind: Kind, number: u32, room: &mut Head) {
         if number == 0 {
@@ -94,7 +95,7 @@ impl HeadWriter {
         }
     }
 
-    /// Ends the head; gives its number of words.
+    /// Ends the head and gives its number of words.
     #[inline(always)]
     pub fn finish(mut self, room: &mut Head) -> usize {
         if self.first != 0 {
@@ -115,8 +116,8 @@ impl HeadWriter {
     }
 }
 
-/// Two halves as they stand in memory one behind the other. Made in a register: a load of what was stored
-/// in parts would wait for the stores.
+/// Two halves, one behind the other in memory. Built in a register: loading a word that was stored in halves
+/// would wait for the stores.
 #[inline(always)]
 const fn word(first: u32, second: u32) -> Word {
     let (low, high) =
@@ -124,13 +125,13 @@ const fn word(first: u32, second: u32) -> Word {
     (low as u64 | (high as u64) << 32).to_ne_bytes()
 }
 
-/// The second word of a top-N site: the number of values kept, its bits inverted if the site's error
+/// The second word of a top-N site: the number of values kept. All its bits are inverted if the site's error
 /// follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteHead {
     /// Number of values.
     pub pairs: usize,
-    /// Whether the next word is the error; if not, it is 0.
+    /// Whether the next word is the error. Otherwise the error is 0.
     pub has_error: bool,
 }
 
@@ -141,14 +142,14 @@ impl SiteHead {
         Self { pairs, has_error: error != 0 }
     }
 
-    /// As it is written.
+    /// The word to write.
     #[inline(always)]
     pub const fn to_word(self) -> i64 {
         let pairs = self.pairs as i64;
         if self.has_error { !pairs } else { pairs }
     }
 
-    /// As it was written; `None` if there are more values than a site holds.
+    /// Reads the word; `None` if it announces more values than a site holds.
     #[inline(always)]
     pub const fn from_word(word: i64) -> Option<Self> {
         let has_error = word < 0;
@@ -157,8 +158,8 @@ impl SiteHead {
     }
 }
 
-/// What a module's signature takes: the build-id, objects in the order of the file, and without a
-/// build-id behind each the heads of its functions, word by word.
+/// A module's signature covers the build-id and the objects in the order of the file. Without a build-id it
+/// also covers the heads of each object's functions, behind the object, word by word.
 impl Signature {
     /// Begins the signature of a module.
     pub fn of(identity: &Identity) -> Self {

@@ -1,4 +1,4 @@
-//! A top-N site as it is in a program's memory, and so in a live file.
+//! A top-N site in a program's memory, and so in a live file.
 //!
 //! The compiler lays out three counters:
 //!
@@ -12,11 +12,11 @@
 //!
 //! A node is three words: value, count, address of the next node.
 
-/// In the first counter of a site whose events are the sum of its nodes' counts, and what is added
-/// here.
+/// Marks the first counter of a site whose total is the sum of its nodes' counts. The counter's remainder is
+/// added to that sum.
 pub const SUMMED: i64 = 1 << 62;
 
-/// In the count of a node while its value is being replaced.
+/// Marks the count of a node while its value is being replaced.
 pub const REPLACING: i64 = i64::MIN;
 
 /// The second counter.
@@ -24,16 +24,16 @@ pub const REPLACING: i64 = i64::MIN;
 pub struct Shape(pub i64);
 
 impl Shape {
-    /// Added for one more node.
+    /// Add this for one more node.
     pub const NODE: Self = Self(1);
 
-    /// Added for an index.
+    /// Add this for an index.
     #[inline(always)]
     pub const fn of_index(number: u32) -> Self {
         Self((number as i64) << 8)
     }
 
-    /// Added where the floor rises.
+    /// Add this to raise the floor.
     #[inline(always)]
     pub const fn of_floor(rise: i64) -> Self {
         Self(rise << 20)
@@ -58,8 +58,8 @@ impl Shape {
     }
 }
 
-/// Number of events of a site, and by how much each count may be wrong, from its first two counters and
-/// the sum of its nodes' counts.
+/// A site's number of events and the bound on each count's error. Needs the site's first two counters and the
+/// sum of its nodes' counts.
 #[inline(always)]
 pub const fn total_and_error(first: i64, shape: Shape, counts: i64) -> (i64, i64) {
     let total =

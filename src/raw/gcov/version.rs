@@ -9,9 +9,9 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version(pub u32);
 
-/// Oldest major version whose objects are understood.
+/// Oldest major version with objects that we understand.
 pub const OLDEST: u32 = 10;
-/// Newest major version whose objects are understood.
+/// Newest major version with objects that we understand.
 pub const NEWEST: u32 = 17;
 
 impl Version {
@@ -41,7 +41,7 @@ impl Version {
     }
 
     /// Whether records count bytes, strings are unpadded and headers carry a checksum (GCC 12 on).
-    /// Words that are no version are taken as new.
+    /// A word that is no version counts as new.
     pub const fn counts_bytes(self) -> bool {
         match self.major() {
             Some(major) => major >= 12,
@@ -54,8 +54,8 @@ impl Version {
         matches!(self.major(), Some(major) if major <= 10)
     }
 
-    /// Number of counter kinds the compiler knows, which is the number of merge slots in its
-    /// objects; `None` for majors outside [`OLDEST`] to [`NEWEST`].
+    /// Number of counter kinds that the compiler knows. Its objects have that many merge slots. `None` for
+    /// majors outside [`OLDEST`] to [`NEWEST`].
     pub const fn counter_kinds(self) -> Option<usize> {
         match self.known_major() {
             Some(10..=13) => Some(8),

@@ -8,16 +8,16 @@ use super::{ALPHABET, MARK, crc32};
 /// A dump in a log, or what is left of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Number of the log's line at which it starts, counted from 1.
+    /// Number of the log's line where the dump starts, counted from 1.
     pub line: usize,
     /// Its bytes.
     pub dump: Result<Vec<u8>, Broken>,
 }
 
-/// Why a dump is not whole.
+/// Why a dump is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Number of the line at which that shows.
+    /// Number of the line where that shows.
     pub line: usize,
     /// What shows.
     pub reason: Reason,
@@ -26,9 +26,9 @@ pub struct Broken {
 /// What can happen to a dump in a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// A line that is cut, or whose checksum is not that of its text.
+    /// A line is cut, or its checksum does not match its text.
     Damaged,
-    /// Lines that are not there, with these bytes.
+    /// Lines with these bytes are missing.
     Missing {
         /// Offset of the first byte in the dump.
         from: u32,
@@ -82,7 +82,7 @@ struct Line {
 }
 
 impl Line {
-    /// The line in a line of the log; an error if there is the mark, but nothing whole behind it.
+    /// The dump's line in a line of the log; an error if the mark is there, but no whole line behind it.
     fn find(text: &[u8]) -> Option<Result<Self, ()>> {
         let mut places = text.windows(MARK.len()).enumerate().filter(|(_, word)| word == MARK);
         let first = places.next()?.0;
@@ -124,7 +124,7 @@ fn base64(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The dump being put together, and those before it.
+/// The dump being put together, and the finished ones.
 #[derive(Default)]
 struct Extraction {
     found: Vec<Found>,
@@ -169,7 +169,7 @@ impl Extraction {
         if self.open.is_none() && self.ended_with(line) {
             return;
         }
-        // A dump of one line that comes twice is not two dumps, but nobody could tell.
+        // Two dumps of one line each look like a line that comes twice. They count as one.
         if line.offset == 0 && !line.bytes.is_empty() && !self.repeats(line) {
             self.close(number);
         }
@@ -179,12 +179,12 @@ impl Extraction {
         }
     }
 
-    /// Whether a line that could start a dump is the first of the open one again.
+    /// Whether a line with offset 0 repeats the first line of the open dump.
     fn repeats(&self, line: &Line) -> bool {
         self.open.as_ref().is_some_and(|open| open.bytes == line.bytes)
     }
 
-    /// Whether a line is the last one of the last dump again.
+    /// Whether a line repeats the last line of the last dump.
     fn ended_with(&self, line: &Line) -> bool {
         let last = self.found.last().and_then(|found| found.dump.as_ref().ok());
         line.bytes.is_empty() && last.is_some_and(|dump| dump.len() == line.offset as usize)
@@ -196,7 +196,7 @@ impl Extraction {
         }
     }
 
-    /// Ends the open dump, if there is one, at this line.
+    /// Ends the open dump, if there is one, at this line of the log.
     fn close(&mut self, number: usize) {
         let Some(mut open) = self.open.take() else { return };
         if !open.finished {
@@ -296,7 +296,7 @@ mod tests {
         let spoiled = lines[1].replace(":0", ":1");
         let damaged = [lines[0], &spoiled, lines[2], lines[3], lines[4], lines[5]];
         assert_eq!(reasons(&log(&damaged)), [Err("line 2: damaged line of a dump".into()), Ok(3)]);
-        // Sent again before it goes on.
+        // The first line is sent again before the dump goes on.
         let repaired = [lines[0], &spoiled, lines[1], lines[2], lines[3], lines[4], lines[5]];
         assert_eq!(reasons(&log(&repaired)), [Ok(200), Ok(3)]);
         let short = "line 6: the dump is cut short after 0xc8 bytes";
