@@ -1,5 +1,5 @@
-//! A counter sink: the library that a program instrumented by gcc pours its counters into, and the
-//! conversion of what it wrote into profiles that compilers read.
+//! A counter sink: the library that a program instrumented by gcc pours its counters into, and the conversion
+//! of its dumps into profiles that compilers read.
 //!
 //! Two halves, one package:
 //!
@@ -7,14 +7,14 @@
 //! * [`formats`], [`profile`] and [`convert`] turn its raw dumps into AutoFDO profiles and `.gcda`
 //!   files; [`cli`] is the tool `countersink`, which carries the archive inside.
 //!
-//! Who reads or writes profiles starts at [`formats::afdo_v4`], whose [`decode`](formats::afdo_v4::decode) gives
-//! and [`encode`](formats::afdo_v4::encode) takes a [`profile::Profile`]; [`lookup`](formats::afdo_v4::lookup)
-//! reads a part of a large file.
+//! To read or write profiles, start at [`formats::afdo_v4`]: its [`decode`](formats::afdo_v4::decode) gives
+//! and its [`encode`](formats::afdo_v4::encode) takes a [`profile::Profile`]. Its
+//! [`lookup`](formats::afdo_v4::lookup) reads a part of a large file.
 //!
 //! Both share [`raw`], the dump between them. Without features the library is `no_std` and needs no
 //! heap; the features are explained in `Cargo.toml`.
 #![no_std]
-// Where there is no C library, the compiler must not make calls of it out of loops.
+// The compiler must not turn loops into calls of a C library that may not be there.
 #![cfg_attr(all(countersink_archive, not(feature = "runtime")), no_builtins)]
 #![cfg_attr(not(feature = "cli"), allow(rustdoc::broken_intra_doc_links))]
 

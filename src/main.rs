@@ -1,4 +1,4 @@
-//! The tool `countersink`: arguments to the library, its answer to the shell.
+//! The tool `countersink`: passes arguments to the library, and its answer to the shell.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! The account of a conversion: for people, as JSON, and whether it is good enough.
 //!
-//! What became of a dump's contents is counted by [`crate::convert::Statistics`].
+//! [`crate::convert::Statistics`] counts what became of a dump's contents.
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
@@ -80,7 +80,7 @@ impl Account {
         }
     }
 
-    /// Refuses to put the account in the place of another file of the conversion, under whatever name.
+    /// Refuses to replace another file of the conversion by the account, under whatever name.
     pub fn keep<'p>(&self, mut others: impl Iterator<Item = &'p Path>) -> Result<()> {
         let Some(report) = &self.report else { return Ok(()) };
         match others.any(|other| input::is_same(other, report)) {
@@ -97,7 +97,7 @@ impl Account {
         self.report.is_some()
     }
 
-    /// Writes the account, and judges.
+    /// Writes the account, and says whether it is good enough.
     pub fn give(&self, statistics: &Statistics, name: &Path) -> Result<Outcome> {
         if let Some(path) = &self.report {
             output::write(Some(path), json(statistics)?.as_bytes(), Content::Text)?;

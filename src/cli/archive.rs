@@ -12,7 +12,7 @@ use super::output;
 /// An archive, for the target that this program was compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Archive {
-    /// As the linker wants to know it, behind `-l`.
+    /// Its name for the linker, behind `-l`.
     pub name: &'static str,
     /// The file.
     pub bytes: &'static [u8],
@@ -33,10 +33,10 @@ pub static HOSTED: Archive = archive!("countersink_rt");
 /// For programs without one.
 pub static BARE: Archive = archive!("countersink_rt_bare");
 
-/// For programs whose counters are in a file from the start; linked with [`SCRIPT`].
+/// For programs with counters in a file from the start; linked with [`SCRIPT`].
 pub static LIVE: Archive = archive!("countersink_rt_live");
 
-/// All of them.
+/// All archives.
 pub static ALL: [&Archive; 3] = [&HOSTED, &BARE, &LIVE];
 
 /// The linker script for live counters, and its name.
@@ -47,8 +47,8 @@ pub const SCRIPT_NAME: &str = "countersink_live.ld";
 /// `countersink.h`.
 pub static HEADER: &str = include_str!("../../runtime-c/countersink.h");
 
-/// What the linker is told besides [`Archive::options`] so that counts are written at calls after which
-/// nothing runs, or that gcc does not know; `runtime-c/wrap.c` and `exec.c` stand in for these.
+/// Options of the linker besides [`Archive::options`]. They make counts be written at calls after which
+/// nothing runs, or that gcc does not know. `runtime-c/wrap.c` and `exec.c` stand in for these calls.
 pub const WRAPPED: [&str; 11] = [
     "-Wl,--wrap=_exit",
     "-Wl,--wrap=_Exit",
@@ -63,19 +63,19 @@ pub const WRAPPED: [&str; 11] = [
     "-Wl,--wrap=fexecve",
 ];
 
-/// What the linker is told so that counts are written when a program's own handlers let a signal end it;
-/// `runtime-c/wrap_signal.c` stands in for these.
+/// Options of the linker that make counts be written when a program's own handlers let a signal end it.
+/// `runtime-c/wrap_signal.c` stands in for these calls.
 pub const WRAPPED_SIGNALS: [&str; 3] =
     ["-Wl,--wrap=sigaction", "-Wl,--wrap=signal", "-Wl,--wrap=__sysv_signal"];
 
-/// What the linker's script for live counters asks of compilations.
+/// The flag that compilations need for the linker script for live counters.
 pub const FOR_SCRIPT: &str = "-fdata-sections";
 
-/// What makes the linker take the archive's members, wherever on the line the archive stands: in
-/// front of the objects that need them, too, and before the compiler's own `-lgcov`.
+/// Makes the linker take the archive's members wherever the archive stands on the line: also in front of the
+/// objects that need them, and before the compiler's own `-lgcov`.
 const UNDEFINED: &str = "-Wl,--undefined=__gcov_init";
 
-/// What lets the copies of the archive in a program and in the plugins that it opens find each other.
+/// Lets the copies of the archive in a program and in the plugins that it opens find each other.
 const EXPORTED: &str = "-Wl,--export-dynamic-symbol=countersink_images";
 
 impl Archive {
@@ -84,14 +84,14 @@ impl Archive {
         format!("lib{}.a", self.name)
     }
 
-    /// What the linker is told besides the archive, which lies in `directory` with its script.
+    /// Options of the linker besides the archive. The archive lies in `directory` with its script.
     pub fn options(&self, directory: impl Display) -> Vec<String> {
         let mut options = vec![UNDEFINED.to_owned()];
         if *self != BARE {
             options.push(EXPORTED.to_owned());
         }
         if *self == LIVE {
-            // Through -Wl, pkgconf would lose the quotes of a blank.
+            // With -Wl, pkgconf would lose the quotes around a blank.
             options.push(format!("-T{directory}/{SCRIPT_NAME}"));
         }
         options

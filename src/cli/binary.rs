@@ -1,5 +1,5 @@
-//! The binary that a dump was written by: its machine code tells where indirect calls stand, its
-//! debug information what is inlined where, its symbol table names targets without notes.
+//! The binary that wrote a dump: its machine code tells where indirect calls stand, its debug information
+//! what is inlined where, and its symbol table the names of targets without notes.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -24,23 +24,23 @@ use crate::convert::unlinked::lay_out;
 use crate::formats::gcno::Notes;
 use crate::raw::dump::{Dump, Module, Object};
 
-/// Answers what a conversion asks, from the command line's places and the binaries.
+/// Answers what a conversion asks, from the places on the command line and from the binaries.
 pub struct World<'c> {
     dump: &'c Dump,
     places: &'c Places,
-    /// The user's choices, instead of the recorded paths, and their build-ids.
+    /// The user's choices in place of the recorded paths, and their build-ids.
     chosen: Vec<(&'c Path, Vec<u8>)>,
     verbose: bool,
-    /// Of each module what its binary tells; read when the first is asked for.
+    /// What the binary of each module tells; read when the first one is asked for.
     binaries: OnceCell<Vec<Binary>>,
 }
 
 /// What the machine code and the symbols of a module tell.
 #[derive(Default)]
 struct Binary {
-    /// Names of its global functions by ident.
+    /// Names of the module's global functions, by ident.
     names: HashMap<u32, Vec<u8>>,
-    /// Its program, or its objects.
+    /// The module's program, or its objects.
     code: Vec<Code>,
 }
 
@@ -48,14 +48,14 @@ struct Binary {
 struct Code {
     path: PathBuf,
     program: Vec<u8>,
-    /// What was split off from it: symbols and debug information.
+    /// The file split off from it: symbols and debug information.
     split_off: Option<Vec<u8>>,
 }
 
 const NOT_USED: &str = "not used for indirect calls and inlined functions";
 
 impl<'c> World<'c> {
-    /// `chosen` are the user's choices, instead of the recorded paths; each must fit a module.
+    /// `chosen` are the user's choices in place of the recorded paths. Each must fit a module.
     pub fn new(
         dump: &'c Dump,
         places: &'c Places,
@@ -74,8 +74,8 @@ impl<'c> World<'c> {
         })
     }
 
-    /// Reads the binary of a module: the one chosen, if it is this module's, or the recorded one. If
-    /// it does not tell lines, its objects may.
+    /// Reads the binary of a module: the chosen one, if it is this module's, or the recorded one. If it does
+    /// not tell lines, its objects may.
     fn read(&self, module: &Module) -> Binary {
         let recorded = self.places.moved(&module.path);
         let is_its = |(_, id): &&(&Path, Vec<u8>)| id == module.build_id();
@@ -116,7 +116,7 @@ impl<'c> World<'c> {
 }
 
 impl World<'_> {
-    /// The source files of these functions, as they are called now.
+    /// The source files of these functions, by their present names.
     fn noted_files(&self, functions: &[Counted<'_>]) -> HashSet<Vec<u8>> {
         let mut notes: Vec<_> = functions.iter().map(|function| function.known.notes).collect();
         notes.dedup_by(|a, b| std::ptr::eq(*a, *b));
@@ -191,7 +191,7 @@ impl Binary {
         self.add(path, bytes, split_off, &module.objects)
     }
 
-    /// Takes in what a program tells of objects of a module, with what was split off from it.
+    /// Adds what a program tells about objects of a module, with the file split off from it.
     fn add(
         &mut self,
         path: &Path,
@@ -219,7 +219,7 @@ impl Binary {
     }
 }
 
-/// Names by ident of the global functions of a binary.
+/// Names of the global functions of a binary, by ident.
 fn names_in(file: &object::File<'_>) -> HashMap<u32, Vec<u8>> {
     let functions = file.symbols().filter(|symbol| symbol.is_global() && symbol.is_definition());
     functions

@@ -35,7 +35,7 @@ pub struct Check {
     all: bool,
 }
 
-/// How many defects of a kind are printed without `--all`.
+/// Number of defects of a kind that are printed without `--all`.
 const MOST: u64 = 100;
 
 impl Check {
@@ -46,7 +46,7 @@ impl Check {
             let outcome = match Input::read(file) {
                 Ok(input) if self.check(&input)? => Outcome::Found,
                 Ok(_) => Outcome::Done,
-                // A bad file does not keep the others.
+                // A bad file does not stop the others.
                 Err(error) => {
                     output::say(error);
                     Outcome::Failed
@@ -57,7 +57,7 @@ impl Check {
         Ok(worst)
     }
 
-    /// Prints the defects of a file; whether there were any.
+    /// Prints the defects of a file; says whether there were any.
     fn check(&self, input: &Input) -> Result<bool> {
         let bytes = &input.bytes;
         match input.format {
@@ -83,7 +83,7 @@ impl Check {
         }
     }
 
-    /// Prints the defects that `read` tells, and the one at which it ends.
+    /// Prints the defects that `read` tells, and the defect that ends it.
     fn print<F: Found + Display>(
         &self,
         input: &Input,
@@ -111,7 +111,7 @@ impl Check {
     }
 }
 
-/// Lines for standard output, which are printed as they come, many at a time.
+/// Lines for standard output. They are printed as they come, many at a time.
 struct Lines {
     text: String,
     printed: Result<()>,

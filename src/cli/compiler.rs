@@ -1,4 +1,4 @@
-//! What the compiler that will read a profile wants: `convert --for-gcc`, `flags --optimise`.
+//! The wishes of the compiler that will read a profile: `convert --for-gcc`, `flags --optimise`.
 
 use std::path::Path;
 use std::prelude::v1::*;
@@ -14,8 +14,8 @@ pub fn rules(choice: &str) -> Result<Rules> {
     Rules::for_gcc(major).ok_or_else(|| unknown(option, major))
 }
 
-/// The major version of a compiler that an option names: by its version, as `gcc --version` prints it, or
-/// by its path.
+/// The major version of a compiler in an option. The option names the compiler by the version that `gcc
+/// --version` prints, or by its path.
 pub fn known_major(option: &str, choice: &str) -> Result<u32> {
     let is_version = choice.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let major = match major(choice).filter(|_| is_version) {
@@ -30,8 +30,8 @@ fn unknown(option: &str, major: u32) -> Error {
     Error::new(format!("{option}: {known} {major}"))
 }
 
-/// The major version whose rules a compiler follows: from gcc 16 on it tells which version of the
-/// format it reads, before that the version of the compiler decides.
+/// The major version of a compiler's rules. From gcc 16 on the compiler tells the version of the format that
+/// it reads; before that its own version decides.
 fn major_for(compiler: &Path) -> Result<u32> {
     let ask = |option| Command::new(compiler).arg(option).output().about(compiler);
     let output = ask("--print-autofdo-gcov-version")?;

@@ -1,4 +1,4 @@
-//! What `countersink flags` prints for compilations, of the instrumented program and with its profile.
+//! Flags that `countersink flags` prints for compilations: of the instrumented program, and with its profile.
 
 use clap::Args;
 use std::prelude::v1::*;
@@ -37,7 +37,7 @@ const LOOPS: [&str; 10] = [
     "-floop-unroll-and-jam",
 ];
 
-/// gcc 12 unrolls loops with an AutoFDO profile, without believing how often they repeat.
+/// With an AutoFDO profile gcc 12 unrolls loops, but does not believe how often they repeat.
 const NO_UNROLLING: [&str; 1] = ["-fno-unroll-loops"];
 
 impl CompilerFlags {
@@ -57,7 +57,7 @@ impl CompilerFlags {
     }
 }
 
-/// What belongs to `-fauto-profile`, found by measuring (`cargo bench --bench speedup`).
+/// Flags that belong to `-fauto-profile`, found by measuring (`cargo bench --bench speedup`).
 fn with_profile(major: u32) -> &'static [&'static str] {
     match major {
         ..=12 => &NO_UNROLLING,

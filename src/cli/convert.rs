@@ -87,7 +87,7 @@ pub struct Convert {
     strip: usize,
 }
 
-/// What only a conversion can write, too.
+/// Formats, including those that only a conversion can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ConvertTarget {
     Profile(Target),
@@ -161,7 +161,7 @@ impl Convert {
                 return Ok(Outcome::Done);
             }
         };
-        // Wrong choices are told before anything is read.
+        // Wrong choices are reported before anything is read.
         let format = self.reader.format(to)?.unwrap_or(ProfileFormat::V4(Encoding::Normal));
         if self.prefix.is_some() || self.strip != 0 {
             return Err(Error::new("--prefix and --strip are for --to gcda"));
@@ -178,7 +178,7 @@ impl Convert {
             let (profile, summary) = self.profile_and_summary(&inputs)?;
             self.write(|name| format.file_with_summary(&profile, Some(&summary), name))?;
         } else if inputs.len() > 1 && inputs.iter().all(|input| input.format != Format::Dump) {
-            // The same sum as that of `merge`.
+            // The same sum as in `merge`.
             let all: Vec<_> = self.inputs.iter().map(|path| (1, path)).collect();
             let move_files = |input| self.sources.moved(input);
             let inputs = inputs.into_iter().map(move_files).collect::<Result<_>>()?;
@@ -210,7 +210,7 @@ impl Convert {
         Ok((profile, summary))
     }
 
-    /// Writes what `file` makes, which is told a name for messages.
+    /// Writes the result of `file`, which gets a name for messages.
     fn write(&self, file: impl FnOnce(&Path) -> Result<(Vec<u8>, Content)>) -> Result<()> {
         let path = self.output.as_deref();
         let name = path.unwrap_or(Path::new("standard output"));
@@ -218,8 +218,8 @@ impl Convert {
         output::write(path, &bytes, content)
     }
 
-    /// Refuses to put a profile in the place of a dump that it is made of, under whatever name: the dump
-    /// has more counts, and its program adds to it.
+    /// Refuses to replace a dump by a profile made from it, under whatever name: the dump has more counts,
+    /// and its program adds to it.
     fn keep_dumps(&self, inputs: &[Input]) -> Result<()> {
         let Some(output) = self.output.as_deref().filter(|path| path.as_os_str() != "-") else {
             return Ok(());
@@ -283,7 +283,7 @@ impl Convert {
 }
 
 impl ConvertSources {
-    /// Refuses what is of no use without a dump.
+    /// Refuses options that are of no use without a dump.
     pub fn check(&self, inputs: &[Input]) -> Result<()> {
         let given = [
             ("--notes", self.places.has_notes()),
@@ -296,7 +296,7 @@ impl ConvertSources {
         }
     }
 
-    /// A profile in which files have the names that they have now.
+    /// A profile whose files have their present names.
     fn moved(&self, input: Input) -> Result<Input> {
         if !self.moves_files() {
             return Ok(input);
@@ -307,17 +307,17 @@ impl ConvertSources {
         Ok(Input { bytes, format: Format::V4, ..input })
     }
 
-    /// Whether files are to have other names.
+    /// Whether to give files other names.
     pub fn moves_files(&self) -> bool {
         self.places.moves_files()
     }
 
-    /// The sum of all inputs as a profile. What dumps lose on the way is told.
+    /// The sum of all inputs as a profile. Reports what dumps lose on the way.
     pub fn profile(&self, inputs: Vec<Input>, reader: ProfileReader) -> Result<Profile> {
         Ok(self.convert(inputs, Asked { reader, gcc: None, losses: false })?.0)
     }
 
-    /// The same with the account of the dumps among the inputs, if there are any.
+    /// The same, with the account of the dumps among the inputs, if there are any.
     fn convert(&self, inputs: Vec<Input>, asked: Asked) -> Result<(Profile, Option<Statistics>)> {
         let is_dump = |input: &Input| input.format == Format::Dump;
         let is_sum = inputs.len() > 1;
@@ -394,17 +394,17 @@ impl ConvertSources {
     }
 }
 
-/// What is asked of the conversion of dumps.
+/// What is wanted from the conversion of dumps.
 #[derive(Clone, Copy)]
 struct Asked {
     reader: ProfileReader,
-    /// The major version of the gcc that reads the profile.
+    /// The major version of the gcc that will read the profile.
     gcc: Option<u32>,
     /// Whether the account names each loss.
     losses: bool,
 }
 
-/// Says that discriminators do not fit: each version of gcc numbers the blocks of a line in its own way.
+/// Warns that discriminators do not fit: each version of gcc numbers the blocks of a line in its own way.
 fn warn_of_other_compilers(dump: &Dump, name: &Path, gcc: u32) {
     let objects = dump.modules.iter().flat_map(|module| &module.objects);
     let others = objects.filter_map(|object| object.version.major()).find(|&major| major != gcc);

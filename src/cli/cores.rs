@@ -1,4 +1,4 @@
-//! The processor's cores, among which work is divided.
+//! The processor's cores, which share work.
 
 use std::prelude::v1::*;
 
@@ -16,10 +16,10 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// To be called before any work is divided; holds for the whole process.
+    /// Call this before dividing any work. It holds for the whole process.
     pub fn apply(&self) {
         if let Some(jobs) = self.jobs {
-            // It fails where a program has called the tool before, whose choice then stays.
+            // It fails if a program has called the tool before. The first choice then stays.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global();
         }
     }

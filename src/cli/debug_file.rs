@@ -1,9 +1,9 @@
-//! Debug information that was split off from a binary, as gdb and binutils find it.
+//! Debug information that was split off from a binary, found as gdb and binutils find it.
 //!
 //! | where | name |
 //! |---|---|
 //! | `/usr/lib/debug/.build-id/ab/` | `cdef....debug`, from the build-id `abcdef...` |
-//! | beside the binary, in `.debug` there, and below `/usr/lib/debug` | that of `.gnu_debuglink` |
+//! | beside the binary, in `.debug` there, and below `/usr/lib/debug` | as in `.gnu_debuglink` |
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
@@ -15,7 +15,7 @@ use super::input::read_regular;
 
 const GLOBAL: &str = "/usr/lib/debug";
 
-/// The contents of a binary's debug file, if it has none of that itself, and the file is found and
+/// The contents of a binary's debug file, if the binary has no debug information, and the file is found and
 /// belongs to it.
 pub fn find(path: &Path, binary: &object::File<'_>) -> Option<Vec<u8>> {
     if binary.section_by_name(".debug_line").is_some() {
@@ -30,7 +30,7 @@ pub fn find(path: &Path, binary: &object::File<'_>) -> Option<Vec<u8>> {
     candidates(path, build_id, link.map(|(name, _)| name)).into_iter().find_map(read)
 }
 
-/// By the build-id, or else by the checksum that the link has.
+/// Whether a file has the build-id, or else the checksum in the link.
 fn belongs(bytes: &[u8], build_id: &[u8], checksum: Option<u32>) -> bool {
     let Ok(file) = object::File::parse(bytes) else { return false };
     match file.build_id() {
@@ -46,7 +46,7 @@ fn candidates(path: &Path, build_id: &[u8], link: Option<&[u8]>) -> Vec<PathBuf>
         candidates.push(directory.join(format!("{}.debug", hexadecimal(rest))));
     }
     let name = link.and_then(|name| std::str::from_utf8(name).ok());
-    // A name and no path, whatever a damaged file says.
+    // A name and not a path, whatever a damaged file says.
     if let Some(name) = name.filter(|name| !name.contains('/')) {
         let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let directory = whole.parent().unwrap_or(Path::new("/"));

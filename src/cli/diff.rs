@@ -97,8 +97,7 @@ impl Diff {
         Ok(if is_other { Outcome::Found } else { Outcome::Done })
     }
 
-    /// The profiles, as far as the coarser of them goes: without what it does not tell of names and
-    /// positions.
+    /// The profiles, as far as the coarser one goes: without what it does not tell about names and positions.
     fn profiles(&self) -> Result<[Profile; 2]> {
         input::refuse_twice([&*self.first, &*self.second])?;
         let inputs = [Input::read(&self.first)?, Input::read(&self.second)?];
@@ -183,7 +182,7 @@ impl Diff {
     }
 }
 
-/// The greatest difference of shares first; rows are in canonical order before.
+/// The greatest difference of shares first. The rows come in canonical order.
 fn by_difference(a: &&Row, b: &&Row) -> Ordering {
     let difference = |row: &Row| {
         let [first, second] = row.shares.map(|share| share.unwrap_or(0.0));

@@ -1,4 +1,4 @@
-//! What the tool says when it cannot do something: `file: what`, or `file: 0x1a4: what`.
+//! The tool's messages when it cannot do something: `file: what`, or `file: 0x1a4: what`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Errors of the system come with their file.
+/// Errors of the system get the name of their file.
 pub trait Context<T> {
     /// Says which file it was.
     fn about(self, file: impl AsRef<Path>) -> Result<T>;

@@ -81,7 +81,7 @@ impl Extract {
     }
 }
 
-/// The bytes of a dump that is one.
+/// The bytes of a sound dump.
 fn sound(found: Found) -> std::result::Result<Vec<u8>, String> {
     let dump = found.dump.map_err(|broken| broken.to_string())?;
     match Dump::parse(&dump) {

@@ -111,7 +111,7 @@ impl Flags {
         flags.push(format!("-L{} -l{}", directory.display(), archive.name));
         if let Some(pattern) = &self.file {
             let object = linked_file::object(pattern, &directory)?;
-            // Through the linker, as the compiler warns of objects where it does not link.
+            // Given to the linker, as the compiler warns about objects where it does not link.
             flags.push(format!("-Wl,{} {}", object.display(), linked_file::EXPORTED));
         }
         if self.wrap_exit {

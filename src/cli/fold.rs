@@ -1,8 +1,9 @@
 //! `countersink fold`.
 //!
-//! Keeps to the runtime's rules, since programs may start and end meanwhile: the dump is replaced under
-//! the lock of `FILE.part`, a live file is whose lock it is, and the dump's END section tells which was
-//! added last, so that each is added exactly once wherever this or another process is interrupted.
+//! Keeps to the runtime's rules, since programs may start and end meanwhile. Whoever holds the lock of
+//! `FILE.part` replaces the dump, and whoever holds the lock of a live file owns it. The dump's END section
+//! tells which live file was added last. So each is added exactly once, wherever this or another process is
+//! interrupted.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -23,7 +24,7 @@ use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC;
 use crate::raw::live;
 
-/// As long as the runtime waits.
+/// The longest wait for the lock of a dump.
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -47,9 +48,9 @@ pub struct Fold {
 #[derive(Default)]
 struct Folded {
     added: usize,
-    /// Their processes run.
+    /// Number of those whose processes still run.
     running: usize,
-    /// They are no live files, or damaged.
+    /// Number of those that are no live files, or damaged.
     wrong: usize,
 }
 
@@ -93,7 +94,7 @@ fn is_dump(path: &Path) -> bool {
     file.is_ok() && magic == MAGIC[..6]
 }
 
-/// How many live files a dump has beside it. A folder is read once, as many dumps may lie in it.
+/// Number of live files beside a dump. Reads a folder once, as many dumps may lie in it.
 pub fn number_beside(dump: &Path) -> usize {
     static FOLDERS: Mutex<BTreeMap<PathBuf, Vec<OsString>>> = Mutex::new(BTreeMap::new());
     let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,21 +113,21 @@ fn live_files_in(folder: &Path) -> Vec<OsString> {
         .collect()
 }
 
-/// Which of a dump's live files has this name.
+/// The number of a dump's live file with this name.
 fn number_of(live: &OsStr, dump: &OsStr) -> Option<u64> {
     let suffix = live.as_encoded_bytes().strip_prefix(dump.as_encoded_bytes())?;
     let number = str::from_utf8(suffix.strip_prefix(b".live.")?).ok()?.parse().ok()?;
     (number < live::MOST).then_some(number)
 }
 
-/// The dump that a live file is of, by its name.
+/// The dump of a live file, by its name.
 fn dump_of(live: &Path) -> Option<String> {
     let (dump, _) = live.to_str()?.rsplit_once(".live.")?;
     number_of(live.as_os_str(), dump.as_ref()).filter(|_| live.is_file())?;
     Some(visible(dump))
 }
 
-/// The dump itself, where a symbolic link leads to it, even if it is not there yet.
+/// The dump itself, behind a symbolic link, even if it is not there yet.
 fn target(dump: &Path) -> PathBuf {
     match (fs::canonicalize(dump), fs::read_link(dump)) {
         (Ok(target), _) => target,
@@ -160,7 +161,7 @@ fn fold(target: &Path) -> Result<Folded> {
 }
 
 impl Folded {
-    /// A bad file does not keep the others.
+    /// Reports a bad file. It does not stop the others.
     fn tell(&mut self, error: &Error) {
         self.wrong += 1;
         output::say(error);
@@ -186,7 +187,7 @@ fn open_to_own(path: &Path, create: bool) -> Result<Taken> {
     };
     match file.try_lock() {
         Ok(()) if is_named(&file, path) => Ok(Taken::Ours(file)),
-        // Another process has renamed or removed it just now.
+        // Another process has just renamed or removed it.
         Ok(()) => Ok(Taken::Missing),
         Err(TryLockError::WouldBlock) => Ok(Taken::Others),
         Err(TryLockError::Error(error)) => Err(Error::about(path, error)),
@@ -205,7 +206,7 @@ fn is_named(file: &File, path: &Path) -> bool {
 struct LiveFile {
     path: PathBuf,
     file: File,
-    /// What is in it; its process is gone, so that nothing changes but the id.
+    /// Its content. Its process is gone, so only the id may change.
     counts: Dump,
 }
 
@@ -224,25 +225,25 @@ impl LiveFile {
     fn id(&self) -> Result<u64> {
         let mut id = [0; 8];
         match self.file.read_exact_at(&mut id, live::ID) {
-            // Cut short before there was anything to be counted.
+            // It was cut short before anything was counted.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(0),
             result => result.map(|()| u64::from_ne_bytes(id)).about(&self.path),
         }
     }
 
-    /// Its counts are in the dump.
+    /// Removes the file after its counts have been added to the dump.
     fn remove(&self) -> Result<()> {
         settle(&self.file).and_then(|()| fs::remove_file(&self.path)).about(&self.path)
     }
 }
 
-/// Takes its id from a live file, so that nobody adds it any more.
+/// Takes a live file's id from it, so that nobody adds it any more.
 fn settle(file: &File) -> std::io::Result<()> {
     file.write_all_at(&0u64.to_ne_bytes(), live::ID)
 }
 
-/// Whether a file is empty, or what a process has left that was killed: the start of a dump, or zeros if
-/// the whole system was. What is somebody else's may not be emptied.
+/// Whether a file is empty, or left by a killed process: the start of a dump, or zeros if the whole system
+/// went down. Somebody else's file must not be emptied.
 fn is_left_over(part: &File) -> std::io::Result<bool> {
     let mut start = [0; MAGIC.len()];
     match part.read_exact_at(&mut start, 0) {
@@ -251,7 +252,7 @@ fn is_left_over(part: &File) -> std::io::Result<bool> {
     }
 }
 
-/// The right to replace the dump, and the file that will take its place.
+/// The right to replace the dump, and the file that will replace it.
 struct Part {
     path: PathBuf,
     file: File,
@@ -277,7 +278,7 @@ impl Part {
 
     fn replace(&mut self, target: &Path, bytes: &[u8]) -> std::io::Result<()> {
         if let Ok(old) = fs::metadata(target) {
-            // As far as its owner is the same.
+            // This works if the owner is the same.
             let _ = self.file.set_permissions(old.permissions());
         }
         self.file.set_len(0)?;
@@ -296,10 +297,10 @@ impl Drop for Part {
     }
 }
 
-/// Adds a live file to the dump and removes it; tells whether there was something to be added.
+/// Adds a live file to the dump and removes it. Says whether there was anything to add.
 fn add(mut left: LiveFile, target: &Path) -> Result<bool> {
     let mut part = Part::lock(target)?;
-    // Looked at under the lock: until then others may add it.
+    // Read under the lock: until then others may add it.
     let id = left.id()?;
     if id == 0 {
         left.remove()?;
@@ -324,7 +325,8 @@ fn add(mut left: LiveFile, target: &Path) -> Result<bool> {
     Ok(is_new)
 }
 
-/// The dump is about to forget which live file was added before, should that still be there.
+/// Takes the id from the live file that was added before, if it is still there: the dump is about to forget
+/// that id.
 fn settle_before(target: &Path, id: u64) -> Result<()> {
     let path = with_suffix(target, &format!("live.{}", id % live::MOST));
     let Ok(file) = File::options().read(true).write(true).open(&path) else { return Ok(()) };

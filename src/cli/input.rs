@@ -1,4 +1,4 @@
-//! Files to be read: dumps and profiles, told apart by what is in them.
+//! Input files: dumps and profiles, distinguished by their content.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -18,27 +18,27 @@ use crate::raw::layout::MAGIC as DUMP_MAGIC;
 use crate::raw::live;
 use crate::raw::reader::Source;
 
-/// Larger words behind the magic that AutoFDO shares with `.gcda` files are versions of compilers.
+/// A larger word behind the magic, which AutoFDO shares with `.gcda` files, is the version of a compiler.
 const LARGEST_VERSION: u32 = 0xffff;
 
 /// A file that has been read.
 pub struct Input {
     /// Its name for messages.
     pub name: PathBuf,
-    /// What is in it; no more than the beginning of a dump that was [opened](Self::open).
+    /// Its content; only the beginning of a dump that was [opened](Self::open).
     pub bytes: Vec<u8>,
     /// What kind of file it is.
     pub format: Format,
-    /// The dump, if it was decoded while it was read.
+    /// The dump, if it was decoded during reading.
     pub(super) dump: Option<Dump>,
 }
 
 /// A profile that has been read.
 pub struct Decoded {
     pub profile: Profile,
-    /// The summary as it stands there, if there is one.
+    /// The summary as it stands in the file, if there is one.
     pub summary: Option<Summary>,
-    /// What was tolerated.
+    /// Defects that were tolerated.
     pub warnings: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ impl Format {
         }
     }
 
-    /// What is left of names in such a file.
+    /// The part of names that such a file keeps.
     pub const fn names(self) -> Names {
         match self {
             Self::V1V3(version) => Rules::for_version(version).names,
@@ -83,7 +83,7 @@ impl Format {
         }
     }
 
-    /// The kind of file that starts like this, or would if it had not been cut short.
+    /// The kind of a file with this beginning, which may be cut short.
     fn of(bytes: &[u8]) -> Option<Self> {
         let starts = |bytes: &[u8], magic: &[u8]| {
             let length = bytes.len().min(magic.len());
@@ -110,7 +110,7 @@ impl Format {
     }
 }
 
-/// Reads a file that a dump speaks of. What is no file of bytes, such as a pipe, might never end.
+/// Reads a file that a dump names. Anything but a regular file might never end, a pipe for instance.
 pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(std::io::Error::other("not a regular file"));
@@ -118,7 +118,7 @@ pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
-/// Standard input has an end, behind which there is nothing for another one.
+/// Standard input can be read only once: nothing follows behind its end.
 pub fn refuse_twice<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     match paths.into_iter().filter(|path| path.as_os_str() == "-").count() {
         0 | 1 => Ok(()),
@@ -131,7 +131,7 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
     a == b || a.canonicalize().is_ok_and(|real| b.canonicalize().is_ok_and(|other| other == real))
 }
 
-/// Reads a file, and its name for messages; `-` is standard input.
+/// Reads a file; gives its name for messages, too. `-` is standard input.
 pub fn read(path: &Path) -> Result<(PathBuf, Vec<u8>)> {
     if path.as_os_str() != "-" {
         return Ok((path.to_owned(), std::fs::read(path).map_err(|error| missing(path, error))?));
@@ -141,9 +141,9 @@ pub fn read(path: &Path) -> Result<(PathBuf, Vec<u8>)> {
     Ok((PathBuf::from("standard input"), bytes))
 }
 
-/// A dump that is decoded while it is read.
+/// A dump that is decoded while it is being read.
 struct Stream<'f> {
-    /// What has been read of it to know what it is.
+    /// The bytes that were read to find out what it is.
     beginning: &'f [u8],
     file: &'f File,
 }
@@ -166,14 +166,14 @@ impl Source for Stream<'_> {
 }
 
 impl Input {
-    /// Reads a file; `-` is standard input. Files are not mapped into memory, which needs unsafe code
-    /// and kills the process when another one cuts the file short.
+    /// Reads a file; `-` is standard input. Does not map files into memory: that needs unsafe code, and kills
+    /// this process if another one cuts the file short.
     pub fn read(path: &Path) -> Result<Self> {
         let (name, bytes) = read(path)?;
         Self::of(name, bytes)
     }
 
-    /// Reads a file, of a dump no more than what is in it.
+    /// Reads a file. Decodes a dump at once, without keeping its bytes.
     pub fn open(path: &Path) -> Result<Self> {
         if path.as_os_str() == "-" {
             return Self::read(path);
@@ -208,7 +208,7 @@ impl Input {
         }
     }
 
-    /// Counters of a process that is running, or has not come to its end, as the dump it would write.
+    /// Reads the counters of a process that is running or was killed, as the dump that it would write.
     fn of_live(name: PathBuf, bytes: &[u8]) -> Result<Self> {
         let dump = Dump::parse_live(bytes).about(&name)?;
         if dump.modules.is_empty() {
@@ -233,7 +233,7 @@ impl Input {
         Ok(decoded.profile)
     }
 
-    /// The profile in it, and what there is to be said of it.
+    /// The profile in it, with what there is to say about it.
     pub fn decode(&self) -> Result<Decoded> {
         match self.format {
             Format::V4 => {
@@ -253,7 +253,7 @@ impl Input {
             }
             Format::Dump | Format::Gcda | Format::Gcno => {
                 if self.format == Format::Gcda && self.bytes.len() < 8 {
-                    // What is left may as well be that of a profile.
+                    // The rest may as well be that of a profile.
                     Words::open(&self.bytes, *b"gcda").about(&self.name)?;
                 }
                 let found = self.format.name();
@@ -265,12 +265,12 @@ impl Input {
         }
     }
 
-    /// The dump in it, and no longer the file.
+    /// The dump in it; gives up the file.
     pub fn into_dump(mut self) -> Result<Dump> {
         self.dump.take().map_or_else(|| self.dump(), Ok)
     }
 
-    /// The profile in it, and no longer the file.
+    /// The profile in it; gives up the file.
     pub fn into_profile(self) -> Result<Profile> {
         self.profile()
     }
@@ -281,7 +281,7 @@ impl Input {
     }
 }
 
-/// One warning a kind, with the number of its likes.
+/// One warning for each kind, with the number of further ones.
 pub fn warnings<F: Found + Display>(findings: &Findings<F>) -> Vec<String> {
     let warning = |kind: &Kind<F>| match kind.number {
         1 => kind.first[0].to_string(),
@@ -290,7 +290,7 @@ pub fn warnings<F: Found + Display>(findings: &Findings<F>) -> Vec<String> {
     findings.kinds().iter().map(warning).collect()
 }
 
-/// Says that there are counts which are not in a dump.
+/// Warns of counts beside a dump that are not in it.
 fn warn_of_live_files(dump: &Path) {
     let number = fold::number_beside(dump);
     if number > 0 {
@@ -299,7 +299,7 @@ fn warn_of_live_files(dump: &Path) {
     }
 }
 
-/// Why a file could not be read, and what there is instead of it.
+/// Why a file could not be read, and what is there instead.
 fn missing(path: &Path, error: std::io::Error) -> Error {
     match fold::number_beside(path) {
         0 => Error::about(path, error),
@@ -345,7 +345,7 @@ fn unknown(bytes: &[u8]) -> String {
     }
 }
 
-/// The version of an AutoFDO profile, if it is one that is not known.
+/// The version of an AutoFDO profile, if that version is unknown.
 fn unknown_version(bytes: &[u8]) -> Option<u32> {
     let word = bytes.get(4..8).and_then(|word| word.try_into().ok()).map(u32::from_be_bytes);
     let version = match Version::of(bytes) {

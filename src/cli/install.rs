@@ -70,7 +70,7 @@ const WAYS: [Way; 3] = [
     },
 ];
 
-/// Calls that stand in for others, beside a way to link.
+/// A way to link in which our calls stand in for others.
 struct Wrap {
     package: &'static str,
     target: &'static str,
@@ -123,7 +123,7 @@ impl Install {
 }
 
 impl Way {
-    /// What objects must be compiled with.
+    /// Flags that objects must be compiled with.
     fn compile_options(&self) -> &'static str {
         if self.archive == &archive::LIVE { archive::FOR_SCRIPT } else { "" }
     }
@@ -192,7 +192,7 @@ fn cmake_config() -> String {
     )
 }
 
-/// Who asks for a version gets it from one of the same series that is as new.
+/// A request for a version accepts this one if both are of one series and this one is no older.
 fn cmake_version() -> String {
     let (version, minor) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_VERSION_MINOR"));
     let series = format!("{}.{minor}", env!("CARGO_PKG_VERSION_MAJOR"));

@@ -1,7 +1,7 @@
 //! The object that gives a program the name of its dump at the link: `countersink flags --file`.
 //!
-//! It holds one exported symbol, for which the runtime asks weakly (`runtime-c/image.c`). How the name is
-//! made into a path is the runtime's business.
+//! It defines one exported symbol, and the runtime refers to that symbol weakly (`runtime-c/image.c`). The
+//! runtime makes a path of the name.
 
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,7 +18,7 @@ use super::error::{Error, Result};
 use super::output;
 use crate::runtime::place::{LETTERS, LONGEST};
 
-/// What lets a program's libraries find its file, and not only their own.
+/// Lets a program's libraries find the program's file, and not only their own.
 pub const EXPORTED: &str = "-Wl,--export-dynamic-symbol=countersink_file";
 
 const SYMBOL: &[u8] = b"countersink_file";
@@ -39,7 +39,7 @@ pub fn object(pattern: &OsStr, folder: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Refuses what the runtime would say at each start, or take for no name.
+/// Refuses a pattern that the runtime would complain about at each start, or take for no name.
 fn check(pattern: &[u8]) -> Result<()> {
     let mut bytes = pattern.iter().copied();
     while let Some(byte) = bytes.next() {
@@ -67,14 +67,14 @@ fn bytes(pattern: &[u8]) -> Vec<u8> {
         size: 0,
         kind: SymbolKind::Data,
         scope: SymbolScope::Dynamic,
-        // The flags may stand on a line twice.
+        // The flags may appear twice on a line.
         weak: true,
         section: SymbolSection::Undefined,
         flags: SymbolFlags::None,
     });
     let constants = object.section_id(StandardSection::ReadOnlyData);
     object.add_symbol_data(symbol, constants, &[pattern, b"\0"].concat(), 1);
-    // Without it the linker makes the stack executable.
+    // Without this section the linker makes the stack executable.
     object.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
     object.write().expect("an object of one string")
 }

@@ -26,7 +26,7 @@ pub struct Man {
 impl Man {
     pub fn run(&self) -> Result<Outcome> {
         let mut tool = Cli::command();
-        // Builds the names of the commands, too.
+        // This also builds the names of the commands.
         tool.build();
         let Some(directory) = &self.directory else {
             output::print(&page(&tool, "standard output")?)?;
@@ -43,7 +43,7 @@ impl Man {
     }
 }
 
-/// The usual sections, of which clap would put examples and notes into one named EXTRA, and break the
+/// The usual sections. clap alone would put examples and notes into a section named EXTRA, and break the
 /// lines of commands.
 fn page(command: &Command, name: &str) -> Result<Vec<u8>> {
     let page = Page::new(command.clone());
@@ -67,7 +67,7 @@ fn page(command: &Command, name: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Of clap's own one sees neither what options take nor what may be said again.
+/// clap's own synopsis does not show which options take values or may be repeated.
 fn synopsis(command: &Command) -> Roff {
     let name = command.get_bin_name().unwrap_or(command.get_name());
     let mut line = vec![bold(name)];
@@ -107,7 +107,7 @@ fn repeats(argument: &Arg) -> bool {
     matches!(argument.get_action(), ArgAction::Append)
 }
 
-/// What follows the options in a help text: a title, indented commands, and paragraphs.
+/// The text behind the options in a help text: a title, indented commands, and paragraphs.
 fn examples_and_notes(help: &str) -> Roff {
     let mut roff = Roff::new();
     let (examples, notes) = help.split_once("\n\n").unwrap_or((help, ""));

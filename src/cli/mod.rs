@@ -1,6 +1,6 @@
 //! The tool: one file per subcommand, and what they share.
 //!
-//! Arguments in, calls of the library, messages and an exit status out: 0 done, 1 found something
+//! It takes arguments, calls the library, and gives messages and an exit status: 0 done, 1 found something
 //! (`check`, `extract`, `diff`, `convert --fail-under`), 2 error. Nothing here knows a byte of any format.
 
 use std::prelude::v1::*;
@@ -80,14 +80,14 @@ enum Command {
     Man(man::Man),
 }
 
-/// How a command has ended that came to its end, the worst last.
+/// How a command ended that ran to its end, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// Done.
     Done,
     /// Done, and something was found.
     Found,
-    /// Something could not be done, and was said.
+    /// Something could not be done, and this was reported.
     Failed,
 }
 
@@ -112,13 +112,13 @@ impl Cli {
     }
 }
 
-/// Runs the tool with these arguments, the program's name first, and says on standard error what
-/// went wrong.
+/// Runs the tool with these arguments, the program's name first, and reports on standard error what went
+/// wrong.
 pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version come this way, too; a closed pipe is no reason to fail.
+            // Help and version come here, too. A closed pipe is no reason to fail.
             let _ = error.print();
             return ExitCode::from(error.exit_code() as u8);
         }
@@ -134,7 +134,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
     }
 }
 
-/// Says something about a file that does not stop the command.
+/// Reports something about a file that does not stop the command.
 fn warn(file: impl AsRef<Path>, what: impl Display) {
     let file = names::visible(&file.as_ref().to_string_lossy());
     output::say(format_args!("{file}: {what}"));

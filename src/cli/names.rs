@@ -1,4 +1,4 @@
-//! Names of symbols as they are shown.
+//! Names of symbols as the tool shows them.
 
 use std::fmt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::profile::{SymbolId, Symbols};
 
-/// How names are shown.
+/// How to show names.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
     /// As in the source, not as in the object file.
@@ -35,7 +35,7 @@ impl Names {
     }
 }
 
-/// Says that symbols have stayed apart which may have been the same.
+/// Warns that symbols which may be the same have stayed apart.
 pub fn warn_of_ambiguous(file: &Path, number: usize) {
     if number > 0 {
         let what = "names without a file are declared by several files, and stay apart";
@@ -43,7 +43,7 @@ pub fn warn_of_ambiguous(file: &Path, number: usize) {
     }
 }
 
-/// Text that does to a terminal what it says: control characters are spelled out.
+/// Text that cannot control a terminal: control characters are spelled out.
 pub fn visible(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -61,11 +61,11 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The name that a user gave of a function.
+/// A function's name as given by a user.
 ///
-/// It is the name in the object file, or as in the source with or without parameters and template
-/// arguments, or only the end of that, without namespaces or classes. With `*` it is a pattern for any of
-/// them.
+/// It is the name in the object file; or the name in the source, with or without parameters and template
+/// arguments; or the end of that, without namespaces or classes. A name with `*` is a pattern for any of
+/// these.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     name: String,
@@ -80,11 +80,10 @@ impl Wanted {
         Self { name: name.to_owned(), pattern }
     }
 
-    /// The ways to understand it, the most exact first: it means the functions that the first one finds
-    /// which finds any.
+    /// The ways to understand a name, the most exact first. The first way that finds any function decides.
     pub const WAYS: [Way; 3] = [Way::Whole, Way::Source, Way::End];
 
-    /// Whether it is this function's, understood in this way.
+    /// Whether it is this function's name, understood in this way.
     pub fn is(&self, name: &[u8], way: Way) -> bool {
         if way == Way::Whole {
             return name == self.name.as_bytes();
@@ -103,7 +102,7 @@ impl Wanted {
         })
     }
 
-    /// Those of these functions that it means.
+    /// The functions among these that it means.
     pub fn of(&self, symbols: &Symbols, functions: &[SymbolId]) -> Vec<SymbolId> {
         let found = |&way: &Way| -> Vec<SymbolId> {
             let is = |symbol: &&SymbolId| self.is(symbols.name(**symbol), way);
@@ -116,9 +115,9 @@ impl Wanted {
 /// A way to understand the name of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// As it is in the object file.
+    /// As the name in the object file.
     Whole,
-    /// As in the source.
+    /// As the name in the source.
     Source,
     /// The end of that, or a pattern.
     End,
@@ -129,7 +128,7 @@ pub fn plain(name: &str) -> String {
     without_parameters(name).or_else(|| demangled(name)).unwrap_or_else(|| name.to_owned())
 }
 
-/// A name without the template arguments at its end, if there are some.
+/// A name without the template arguments at its end, if there are any.
 fn without_own_arguments(name: &str) -> Option<String> {
     let mut open = 0;
     for (place, bracket) in name.rmatch_indices(['<', '>']) {
@@ -146,7 +145,7 @@ fn without_own_arguments(name: &str) -> Option<String> {
     None
 }
 
-/// A name without what stands between angle brackets, if there is something.
+/// A name without anything between angle brackets, if there are any.
 fn without_template_arguments(name: &str) -> Option<String> {
     const OPERATORS: [&str; 11] =
         ["<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"];
@@ -158,7 +157,7 @@ fn without_template_arguments(name: &str) -> Option<String> {
         let length = operator.map_or(next.len_utf8(), |operator| operator.len());
         let (taken, behind) = rest.split_at(length);
         match taken {
-            // What a function in it returns, or a member.
+            // What a function in the name returns, or a member.
             "-" if open > 0 && behind.starts_with('>') => {
                 rest = &behind[1..];
                 continue;
@@ -179,7 +178,7 @@ fn without_template_arguments(name: &str) -> Option<String> {
     (open == 0 && plain.len() < name.len()).then(|| plain.to_owned())
 }
 
-/// The name of a C++ function without its parameters and what it returns.
+/// The name of a C++ function without its parameters and return type.
 fn without_parameters(name: &str) -> Option<String> {
     if !name.starts_with("_Z") {
         return None;
@@ -188,7 +187,7 @@ fn without_parameters(name: &str) -> Option<String> {
     demangled_cpp(name, &options)
 }
 
-/// A name of Rust or C++; what compilers append to names of clones stays.
+/// A name of Rust or C++. What compilers append to names of clones stays.
 fn demangled(name: &str) -> Option<String> {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         return Some(format!("{rust:#}"));
@@ -205,7 +204,7 @@ fn demangled_cpp(name: &str, options: &cpp_demangle::DemangleOptions) -> Option<
     Some(source.0)
 }
 
-/// A name that people can read: substitutions can make millions of letters of a few.
+/// A name that people can read. Substitutions can make millions of letters of a few.
 struct Short(String);
 
 impl fmt::Write for Short {

@@ -1,24 +1,24 @@
-//! What a user may have meant who asked for a name that is not there.
+//! Guesses which name a user meant who asked for one that does not exist.
 
 use std::collections::BTreeSet;
 use std::prelude::v1::*;
 
 use super::names::visible;
 
-/// How many names are told.
+/// Number of names to suggest.
 const MOST: usize = 3;
-/// The least that a name must be like the one asked for, from 0 to 1.
+/// The least likeness to the name asked for, from 0 to 1.
 const LEAST: f64 = 0.6;
 /// Longer names take too long to be compared letter by letter.
 const LONGEST: usize = 256;
 
-/// Says which names come nearest to the one asked for, if any does: their last parts, behind a separator,
-/// are compared, without regard to capitals.
+/// Suggests the names nearest to the one asked for, if any are near. Compares their last parts, behind a
+/// separator, regardless of case.
 pub fn hint(asked: &str, separator: &str, names: &BTreeSet<String>) -> Option<String> {
     let asked = last(asked, separator);
     let scored = names.iter().filter_map(|name| {
         let likeness = likeness(&asked, &last(name, separator))?;
-        // Whole numbers have an order; the largest first.
+        // Whole numbers have an order. The largest likeness comes first.
         Some(((-1e6 * likeness) as i64, &**name))
     });
     let nearest: BTreeSet<(i64, &str)> = scored.collect();
@@ -27,7 +27,7 @@ pub fn hint(asked: &str, separator: &str, names: &BTreeSet<String>) -> Option<St
     (!nearest.is_empty()).then(|| format!("near it: {}", nearest.join(", ")))
 }
 
-/// Says which names there are, the first of them.
+/// Says which names there are, at least the first ones.
 pub fn there_is(names: &BTreeSet<String>) -> String {
     const NAMED: usize = 5;
     let named: Vec<String> = names.iter().take(NAMED).map(|name| visible(name)).collect();
@@ -42,7 +42,8 @@ fn last(name: &str, separator: &str) -> String {
     name.rsplit(separator).next().unwrap_or(name).to_lowercase()
 }
 
-/// 2 for the same name, above 1 for one that contains it, else how few letters would have to change.
+/// 2 for the same name, above 1 for a name that contains it; otherwise the share of letters that need not
+/// change.
 fn likeness(asked: &str, name: &str) -> Option<f64> {
     if asked == name {
         return Some(2.0);

@@ -36,7 +36,7 @@ fn path_map(text: &str) -> std::result::Result<(Vec<u8>, Vec<u8>), String> {
     Ok((old.into(), new.into()))
 }
 
-/// No system has longer ones.
+/// The longest path of any system.
 const LONGEST_PATH: usize = 4096;
 
 /// Why an object has no notes.
@@ -46,7 +46,7 @@ pub struct Missing {
     pub file: PathBuf,
     /// What is wrong with it.
     pub what: String,
-    /// They are there, but of another compilation of the source.
+    /// Whether the file is there, but from another compilation of the source.
     pub is_of_another: bool,
 }
 
@@ -57,7 +57,7 @@ impl Missing {
 }
 
 impl Places {
-    /// A path with the first prefix replaced that fits.
+    /// A path with the first fitting prefix replaced.
     pub fn moved(&self, path: &[u8]) -> Vec<u8> {
         let fits = |(old, new): &(Vec<u8>, Vec<u8>)| {
             let rest = path.strip_prefix(old.as_slice())?;
@@ -67,25 +67,25 @@ impl Places {
         self.path_map.iter().find_map(fits).unwrap_or_else(|| path.to_owned())
     }
 
-    /// Whether some places of notes are named.
+    /// Whether any places of notes are named.
     pub const fn has_notes(&self) -> bool {
         !self.notes.is_empty()
     }
 
-    /// Whether some paths have moved.
+    /// Whether any paths have moved.
     pub const fn moves_files(&self) -> bool {
         !self.path_map.is_empty()
     }
 
-    /// Gives the files of a profile the names that they have now; that of a dump has them already.
+    /// Gives the files of a profile their present names. The profile of a dump has these already.
     pub fn move_files(&self, profile: &mut Profile) {
         if self.moves_files() {
             profile.rename_files(|path| self.moved(path));
         }
     }
 
-    /// Reads the first file that may be the notes of the object with this recorded path; gives the
-    /// file's name, too. One that is there but does not fit says more than one that is not there.
+    /// Reads the first file that may hold the notes of the object with this recorded path; gives the file's
+    /// name, too. An error about a file that does not fit says more than one about a missing file.
     fn read(&self, recorded: &[u8]) -> std::result::Result<(PathBuf, Vec<u8>), Missing> {
         if recorded.len() > LONGEST_PATH {
             let file = display(&recorded[..64]).join("...");
@@ -111,7 +111,7 @@ impl Places {
         beside.find_map(|path| read_regular(&path).ok().map(|bytes| (path, bytes)))
     }
 
-    /// Where notes may be: beside the recorded data file; under `--notes` with ever fewer of its
+    /// Places where notes may be: beside the recorded data file, and under `--notes` with ever fewer of its
     /// directories.
     fn candidates(&self, recorded: &[u8]) -> Vec<PathBuf> {
         let recorded = notes_path(&self.moved(recorded));
@@ -137,7 +137,7 @@ fn notes_path(data: &[u8]) -> Vec<u8> {
     [stem, b".gcno"].concat()
 }
 
-/// The path behind a name that `-fprofile-dir` made of it: `#` for `/` and `^` for `..`.
+/// The path in a name that `-fprofile-dir` has made of it: `#` stands for `/` and `^` for `..`.
 fn demangled(path: &[u8]) -> Option<Vec<u8>> {
     let name = path.rsplit(|&byte| byte == b'/').next().filter(|name| name.contains(&b'#'))?;
     let parts = name.split(|&byte| byte == b'#');
@@ -154,25 +154,25 @@ type Decoded<'n> = std::result::Result<Notes<'n>, WordError>;
 
 /// The notes of a dump's objects.
 pub struct Found<'n> {
-    /// Those that are used, each once.
+    /// The notes that are used, each once.
     pub notes: Vec<Notes<'n>>,
-    /// For each module's objects the place of theirs, if they have any.
+    /// For each module's objects the index of their notes, if they have any.
     pub chosen: Vec<Vec<Option<usize>>>,
-    /// Why others have none.
+    /// Why other objects have none.
     pub missing: Vec<Missing>,
 }
 
 /// The files that may be notes of a dump's objects.
 pub struct Files<'d> {
     dump: &'d Dump,
-    /// Each once.
+    /// Each file once.
     files: Vec<(PathBuf, Vec<u8>)>,
-    /// By the recorded paths of objects.
+    /// Indexes of files, by the recorded paths of objects.
     places: HashMap<&'d [u8], std::result::Result<usize, Missing>>,
 }
 
 impl<'d> Files<'d> {
-    /// Reads them.
+    /// Reads the files.
     pub fn read(dump: &'d Dump, places: &Places) -> Self {
         let objects = dump.modules.iter().flat_map(|module| &module.objects);
         let mut known = HashSet::new();
@@ -196,7 +196,7 @@ impl<'d> Files<'d> {
         Self { dump, files, places }
     }
 
-    /// Decodes them, and finds out which are whose.
+    /// Decodes the files, and finds out which object each belongs to.
     pub fn decode(&self) -> Found<'_> {
         let files = self.files.par_iter();
         let decoded: Vec<Decoded<'_>> = files.map(|(_, bytes)| Notes::decode(bytes)).collect();
@@ -206,7 +206,7 @@ impl<'d> Files<'d> {
         let modules = self.dump.modules.iter();
         let chosen = modules.map(|module| module.objects.iter().map(&mut choose).collect());
         let mut chosen: Vec<Vec<Option<usize>>> = chosen.collect();
-        // Those that are nobody's speak of functions that are not in the program.
+        // Notes of no object would bring in functions that are not in the program.
         let used: HashSet<usize> = chosen.iter().flatten().flatten().copied().collect();
         let mut numbers = HashMap::with_capacity(used.len());
         let mut notes = Vec::with_capacity(used.len());
@@ -218,7 +218,7 @@ impl<'d> Files<'d> {
         Found { notes, chosen, missing }
     }
 
-    /// The place of the notes of an object's very compilation.
+    /// The index of the notes from an object's very compilation.
     fn fitting(
         &self,
         object: &Object,
@@ -231,7 +231,7 @@ impl<'d> Files<'d> {
             Ok(notes) => notes.stamp,
             Err(error) => return Err(Missing::new(file, error)),
         };
-        // In both byte orders of the header the stamp is the third word.
+        // The stamp is the third word, in both byte orders of the header.
         let what = format!(
             "0x8: stamp: expected {:#010x}, found {found:#010x}: the notes are of another compilation",
             object.stamp
@@ -240,7 +240,7 @@ impl<'d> Files<'d> {
     }
 }
 
-/// The path for messages and for `--prefix`.
+/// A path for messages and for `--prefix`.
 pub fn display(path: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(path))
 }

@@ -1,4 +1,4 @@
-//! Files to be written: whole or not at all.
+//! Output files, written as a whole or not at all.
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -23,13 +23,13 @@ pub enum Content {
 }
 
 const STDOUT: u32 = 1;
-/// As many as the system follows.
+/// As many links as the system follows.
 const MOST_LINKS: usize = 40;
 
-/// Writes all of a file, part by part, to where it goes.
+/// Writes all of a file, part by part, to its destination.
 pub type Fill<'f> = &'f dyn Fn(&mut dyn Write) -> std::io::Result<()>;
 
-/// Where a dump or a `.gcda` file goes.
+/// The destination of a dump or a `.gcda` file.
 pub struct Out<'w>(pub &'w mut dyn Write);
 
 impl Sink for Out<'_> {
@@ -40,7 +40,7 @@ impl Sink for Out<'_> {
     }
 }
 
-/// Writes to a file, or with `-` or none to standard output.
+/// Writes to a file, or to standard output for `-` or none.
 pub fn write(path: Option<&Path>, bytes: &[u8], content: Content) -> Result<()> {
     write_with(path, content, &|out| out.write_all(bytes))
 }
@@ -58,7 +58,7 @@ pub fn write_with(path: Option<&Path>, content: Content, fill: Fill<'_>) -> Resu
     }
 }
 
-/// Writes to standard output. A reader that has had enough is no error.
+/// Writes to standard output. A reader that closes it early is no error.
 pub fn print(bytes: &[u8]) -> Result<()> {
     print_with(&|out| out.write_all(bytes))
 }
@@ -71,17 +71,17 @@ fn print_with(fill: Fill<'_>) -> Result<()> {
     }
 }
 
-/// Says a line on standard error. Nobody may be listening, which is no reason to fail.
+/// Writes a line to standard error. Perhaps nobody is listening; that is no reason to fail.
 pub fn say(line: impl Display) {
     let lines: Vec<String> = line.to_string().split('\n').map(visible).collect();
     let _ = writeln!(std::io::stderr(), "countersink: {}", lines.join("\n"));
 }
 
-/// The number of the open file of this process that a path such as `/dev/stdout` or `/dev/fd/3` means.
+/// The number of this process's open file that a path such as `/dev/stdout` or `/dev/fd/3` means.
 fn descriptor(path: &Path) -> Option<u32> {
     let open = fs::canonicalize("/proc/self/fd").ok()?;
     let mut path = path.to_owned();
-    // Not to the end: what is open looks like a link to the name that it was opened by.
+    // Does not follow links to the end: an open file looks like a link to the name it was opened by.
     for _ in 0..MOST_LINKS {
         let directory = directory(&path).canonicalize().ok()?;
         if directory == open {
@@ -92,31 +92,31 @@ fn descriptor(path: &Path) -> Option<u32> {
     None
 }
 
-/// Puts a file in place of another in one step; missing directories are made. What a symbolic link
-/// points to is replaced, not the link; devices, pipes and what is open already are written to.
+/// Replaces a file by another in one step, and makes missing directories. Replaces the target of a symbolic
+/// link, not the link. Writes to devices, pipes and files that are open already.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     Ready::new(path, &|out| out.write_all(bytes))?.put()
 }
 
-/// A file whose bytes are on the disk, under another name or still to be written to a device. If it is
-/// dropped nothing has happened.
+/// A file whose bytes are on the disk under another name, or still to be written to a device. Dropping it
+/// undoes everything.
 pub struct Ready {
     path: PathBuf,
     bytes: Bytes,
 }
 
 enum Bytes {
-    /// A file in the directory of the one that is to be replaced.
+    /// A file in the directory of the file to be replaced.
     Beside(TempPath),
-    /// For what cannot be replaced: a device, a file that is open already, or one that a link leads to and
-    /// that is not there.
+    /// Bytes for what cannot be replaced: a device, a file that is open already, or the missing target of a
+    /// link.
     Here(Vec<u8>),
 }
 
 impl Ready {
-    /// Does all that is likely to fail.
+    /// Does everything that is likely to fail.
     pub fn new(path: &Path, fill: Fill<'_>) -> Result<Self> {
-        // Most of many files are plain ones, or new.
+        // Where there are many files, most are plain or new.
         if fs::symlink_metadata(path).map_or(true, |found| found.is_file()) {
             return Self::beside(path.to_owned(), fill);
         }
@@ -136,7 +136,7 @@ impl Ready {
         let directory = directory(&path);
         let mut options = File::options();
         options.write(true).create_new(true).mode(permissions(&path).mode());
-        // Not by its own ways to create and write, whose errors name a file that nobody knows.
+        // tempfile's own ways to create and write give errors with a file name that nobody knows.
         let create =
             || tempfile::Builder::new().make_in(directory, |temporary| options.open(temporary));
         let mut file = match create() {
@@ -151,7 +151,7 @@ impl Ready {
         Ok(Self { path, bytes: Bytes::Beside(file.into_temp_path()) })
     }
 
-    /// Puts it in its place.
+    /// Puts the file in its place.
     pub fn put(self) -> Result<()> {
         match self.bytes {
             Bytes::Beside(file) => file.persist(&self.path).map_err(|error| error.error),
@@ -165,7 +165,7 @@ impl Ready {
     }
 }
 
-/// Where a file is or will be.
+/// The directory of a file, which need not exist yet.
 fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(directory) if !directory.as_os_str().is_empty() => directory,
@@ -173,7 +173,7 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-/// Those of the file that is replaced, else the usual ones.
+/// The permissions of the file to be replaced, or else the usual ones.
 fn permissions(path: &Path) -> fs::Permissions {
     match fs::metadata(path) {
         Ok(metadata) => metadata.permissions(),

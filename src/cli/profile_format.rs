@@ -82,12 +82,12 @@ impl Reader {
         self.for_gcc.is_some()
     }
 
-    /// The major version of the gcc that was chosen.
+    /// The major version of the chosen gcc.
     pub fn major(&self) -> Result<Option<u32>> {
         self.for_gcc.as_deref().map(|gcc| compiler::known_major("--for-gcc", gcc)).transpose()
     }
 
-    /// The format for it, if one was chosen.
+    /// The format for the chosen reader, if there is one.
     pub fn format(&self, to: Option<Target>) -> Result<Option<ProfileFormat>> {
         let rules = self.for_gcc.as_deref().map(compiler::rules).transpose()?;
         if self.text_stubs && to != Some(Target::V4Text) {
@@ -141,7 +141,7 @@ impl ProfileFormat {
         }
     }
 
-    /// What whoever reads it makes of a profile.
+    /// What the format's reader makes of a profile.
     pub fn reader(self) -> convert::Reader {
         let discriminators = self.tells_discriminators();
         let Self::V1V3(Rules { version, .. }) = self else { return convert::Reader::EXACT };
@@ -154,7 +154,7 @@ impl ProfileFormat {
         convert::Reader { discriminators, of_several, zeros, inline, hot_calls }
     }
 
-    /// Whether positions of a line are told apart.
+    /// Whether the format distinguishes positions of a line.
     pub fn tells_discriminators(self) -> bool {
         let ignored = Discriminators::Ignored;
         !matches!(self, Self::V1V3(Rules { discriminators, .. }) if discriminators == ignored)
@@ -165,7 +165,7 @@ impl ProfileFormat {
         self.file_with_summary(profile, None, name)
     }
 
-    /// The same, with a summary in place of that of the counts, where one can be kept.
+    /// The same with another summary than that of the counts, if the format can keep one.
     pub fn file_with_summary(
         self,
         profile: &Profile,

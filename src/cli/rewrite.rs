@@ -56,7 +56,7 @@ pub struct Rewrite {
     choice: Choice,
 }
 
-/// A number with at most so many digits behind its point, times 10 to that.
+/// A number with at most `digits` digits behind its point, times 10 to the power of `digits`.
 fn decimal(text: &str, digits: usize) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -71,7 +71,7 @@ fn factor(text: &str) -> std::result::Result<Factor, String> {
         Some((above, below)) => {
             above.parse().ok().zip(below.parse().ok()).filter(|&(_, below)| below != 0)
         }
-        // With no more digits than it has, so that the largest numbers have room.
+        // Uses no more digits than the text has, so that the largest numbers have room.
         None => {
             (0..=6u32).find_map(|digits| Some((decimal(text, digits as usize)?, 10u64.pow(digits))))
         }
@@ -80,7 +80,7 @@ fn factor(text: &str) -> std::result::Result<Factor, String> {
     Ok(Factor { numerator, denominator })
 }
 
-/// A share in percent, in millionths.
+/// A share in percent, given in millionths.
 fn millionths(text: &str) -> std::result::Result<u32, String> {
     let share = decimal(text, 4).filter(|&share| share <= 1_000_000);
     Ok(share.ok_or("expected a percentage from 0 to 100, with at most 4 digits behind the point")?

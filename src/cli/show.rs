@@ -93,7 +93,7 @@ impl Show {
             {
                 match self.part(&input)? {
                     Some(part) => self.profile(&part)?,
-                    // There are names that come near, perhaps.
+                    // Perhaps some names come near.
                     None => self.profile(&self.sources.profile(vec![input], Reader::EXACT)?)?,
                 }
             }
@@ -141,7 +141,7 @@ impl Show {
         Ok(text)
     }
 
-    /// Of a profile of version 4 what was asked for, if it is there, without decoding the rest.
+    /// The part of a version 4 profile that was asked for, if it is there, without decoding the rest.
     fn part(&self, input: &Input) -> Result<Option<Profile>> {
         let decode = |is_wanted: &dyn Fn(&[u8]) -> bool| {
             let part = afdo_v4::part::decode(&input.bytes, |path| self.is_source(path), is_wanted);
@@ -162,7 +162,7 @@ impl Show {
         Ok(None)
     }
 
-    /// That there is no function that was asked for, and what comes near.
+    /// Says that no function was found, and which names come near.
     fn nothing(&self, profile: &Profile) -> String {
         let symbols = &profile.symbols;
         let path = |symbol| symbols.declared_in(symbol).unwrap_or_default();
@@ -199,7 +199,7 @@ impl Show {
         })
     }
 
-    /// The functions asked for: by name and file in canonical order, or the largest.
+    /// The functions that were asked for: by name and file in canonical order, or the largest ones.
     fn chosen(&self, profile: &Profile) -> Vec<SymbolId> {
         let symbols = &profile.symbols;
         let declared =
@@ -329,7 +329,7 @@ fn summary(summary: &Summary) -> String {
     text
 }
 
-/// Functions as they are shown.
+/// Functions in the form in which they are shown.
 struct Shown<'p> {
     symbols: &'p Symbols,
     names: Names,

@@ -1,14 +1,13 @@
-//! The sum of profiles of any versions, on all cores, and never with more than one profile for each of
-//! them decoded.
+//! The sum of profiles of any versions, on all cores. Each core has at most one decoded profile.
 //!
-//! Files are added in batches: one for each core, or as many as are as large as the sum so far, which would
-//! otherwise be written anew for each of many small files. What is not of version 4 is made so first.
-//! Small files can have long names (those that share their beginnings are written once), so that of a
-//! batch only so many are opened at a time as the names have room in memory.
+//! Files are added in batches: one file for each core, or as many files as are together as large as the sum
+//! so far. Otherwise the sum would be written anew for each of many small files. Files that are not in
+//! version 4 are first converted to it. Small files can have long names (shared beginnings are written once).
+//! So a batch opens only as many files at a time as have room for their names in memory.
 //!
-//! For readers that do not look at discriminators a line has the largest count of its positions. Those of
-//! files that tell discriminators are added before it is looked for, and files that do not tell them,
-//! which have the largest counts already, have a sum of their own until then.
+//! For readers that ignore discriminators a line has the largest count of its positions. Files with
+//! discriminators are added before the largest count is taken. Files without them have the largest counts
+//! already, so they have a sum of their own until then.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,20 +29,20 @@ use crate::formats::afdo_v4::trie::most_bytes;
 
 /// The smallest batch, in bytes.
 const LEAST_BATCH: u64 = 4 << 20;
-/// Bytes of names of the files that are open at a time, if those of the sum so far are not more.
+/// Bytes of names that open files may have at a time, or as many as the sum so far has.
 const LEAST_NAMES: usize = 32 << 20;
 
-/// Bytes of names that a sum may have in any case, besides those that files as large as all of its files
-/// together may have: reading what has been added up takes three times as much.
+/// Bytes of names that any sum may have, besides those that a file as large as all its files together may
+/// have: reading the sum so far takes three times as much.
 const MOST_NAMES: usize = 128 << 20;
 
-/// What has been added up so far is no file of the user's.
+/// The name in messages of the sum so far, which is no file of the user's.
 const SUM: &str = "the sum";
 
-/// A file and how much its counts weigh.
+/// A file, and the factor for its counts.
 pub type Weighted<'p> = (u32, &'p PathBuf);
 
-/// The file of the sum of these, of which the first ones have been read.
+/// The file of the sum of `inputs`. `known` has those read already, from the first on.
 pub fn file(
     known: Vec<Input>,
     inputs: &[Weighted<'_>],
@@ -72,11 +71,11 @@ pub fn file(
     format.file(&profile, output)
 }
 
-/// How many files come next, at least one for each core.
+/// Number of files in the next batch, at least one for each core.
 fn batch_length(inputs: &[Weighted<'_>], sum: u64) -> usize {
     let mut room = sum.max(LEAST_BATCH);
     let fits = |(_, path): &&Weighted<'_>| {
-        // What it is will be told when it is read.
+        // Reading the file will report what is wrong.
         let size = fs::metadata(path).map_or(0, |metadata| metadata.len());
         let fits = size <= room;
         room = room.saturating_sub(size);
@@ -90,9 +89,9 @@ fn batch_length(inputs: &[Weighted<'_>], sum: u64) -> usize {
 struct Summand {
     weight: u32,
     input: Input,
-    /// Bytes of the file as it was, in whatever version.
+    /// Bytes of the original file, in any version.
     size: usize,
-    /// What was tolerated then.
+    /// Defects that were tolerated in the original file.
     warnings: Vec<String>,
 }
 
@@ -125,15 +124,15 @@ fn summand(weight: u32, mut input: Input) -> Result<Summand> {
     Ok(Summand { weight, input, size, warnings })
 }
 
-/// Files that were added, in version 4.
+/// The sum of the files so far, in version 4.
 struct Sum<'p> {
     format: ProfileFormat,
     output: &'p Path,
-    /// Sums of the files with discriminators and of those without, as far as that matters.
+    /// Sums of the files with discriminators and of those without, if that matters.
     parts: [Option<Vec<u8>>; 2],
-    /// Whether the first one is the sum of all, as it will be written.
+    /// Whether the first part is the sum of all, ready to be written.
     is_whole: bool,
-    /// Bytes of names of the larger one.
+    /// Bytes of names of the larger part.
     names: usize,
     /// Bytes of all files.
     read: usize,
@@ -148,12 +147,12 @@ impl<'p> Sum<'p> {
         self.parts.iter().flatten().map(|part| part.len() as u64).sum()
     }
 
-    /// Adds as many of these as there is room for, and says how many; none may come behind the last.
+    /// Adds as many of these as have room, and gives their number. `are_last` says that none follow.
     fn add(&mut self, summands: &[Summand], are_last: bool) -> Result<usize> {
         let (mut opened, mut names) = (Vec::new(), 0);
         for some in summands.chunks(rayon::current_num_threads()) {
             let (some, failed) = up_to_error(some.par_iter().map(open).collect());
-            // Only now, so that messages have the order of the files.
+            // Only now, so that messages come in the order of the files.
             for (summand, file) in &some {
                 summand.input.warn(&summand.warnings);
                 summand.input.warn(&warnings(&file.findings));
@@ -181,7 +180,7 @@ impl<'p> Sum<'p> {
         Ok(number)
     }
 
-    /// One of the sums, with these files.
+    /// One of the parts, with these files added.
     fn part(&mut self, place: usize, files: Vec<File<'_>>) -> Result<Vec<u8>> {
         let known = self.parts[place].take();
         let known = known.as_ref().map(|known| File::open(known, 1)).transpose().about(SUM)?;
@@ -201,7 +200,7 @@ impl<'p> Sum<'p> {
         bytes(merge, Path::new(SUM))
     }
 
-    /// The sum of all, as it will be written if that is in version 4.
+    /// The sum of all, ready to be written if the format is version 4.
     fn finish(mut self) -> Result<Vec<u8>> {
         if self.is_whole {
             return Ok(self.parts[0].take().unwrap_or_default());
@@ -229,7 +228,7 @@ fn open(summand: &Summand) -> Result<(&Summand, File<'_>)> {
     Ok((summand, file.about(&summand.input.name)?))
 }
 
-/// The file of a sum, all functions of which are added up.
+/// The file of a sum, after adding up all functions.
 fn bytes(merge: Merge<'_>, name: &Path) -> Result<Vec<u8>> {
     let parts: Vec<_> =
         (0..merge.functions()).into_par_iter().map(|number| merge.part(number)).collect();

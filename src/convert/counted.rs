@@ -1,7 +1,7 @@
-//! The functions of a module whose counts are known: what the dump and the compiler's notes say of them.
+//! The functions of a module with known counts: what the dump and the compiler's notes say about them.
 //!
-//! A function of a header is in many objects, with counters in each. Those that the compiler laid out alike,
-//! line by line, are one here, whose counters are added.
+//! A function of a header is in many objects, with counters in each. Functions that the compiler laid out
+//! alike, line by line, become one here, and their counters are added.
 
 use alloc::vec::Vec;
 
@@ -13,27 +13,27 @@ use crate::profile::{FileId, SymbolId};
 use crate::raw::dump::{FunctionView, Object};
 use crate::raw::gcov::Kind;
 
-/// The notes of an object, in terms of the profile.
+/// The notes of an object, with the profile's symbols and files.
 pub struct Known<'n> {
     /// The notes.
     pub notes: &'n Notes<'n>,
     /// The symbol of each function of the notes.
     pub symbols: Vec<SymbolId>,
-    /// As the notes number them.
+    /// The files, as the notes number them.
     pub files: Vec<FileId>,
-    /// Places of the functions by ident.
+    /// Indexes of the functions, by ident.
     functions: HashMap<u32, usize>,
 }
 
 impl<'n> Known<'n> {
-    /// Notes whose functions and files are these.
+    /// Notes with these symbols and files for their functions and files.
     pub fn new(notes: &'n Notes<'n>, symbols: Vec<SymbolId>, files: Vec<FileId>) -> Self {
         let places = notes.functions.iter().enumerate();
         let functions = places.map(|(place, function)| (function.ident, place)).collect();
         Self { notes, symbols, files, functions }
     }
 
-    /// The function that a view is of, if it was compiled with these notes.
+    /// The function of a view, if it was compiled with these notes.
     fn function(&self, view: &FunctionView<'_>) -> Option<usize> {
         let place = *self.functions.get(&view.ident())?;
         let notes = &self.notes.functions[place];
@@ -56,48 +56,48 @@ pub struct Line {
 
 /// A function, and what its counters say.
 pub struct Counted<'n> {
-    /// The notes of one of its objects, and of the function there.
+    /// The notes about the function, from one of its objects.
     pub notes: &'n gcno::Function<'n>,
-    /// See above.
+    /// The notes of that object.
     pub known: &'n Known<'n>,
-    /// Those that are added here, each in its object.
+    /// The functions that are added here, each with its object.
     pub views: Vec<(FunctionView<'n>, &'n Object)>,
-    /// The arcs' counters, added.
+    /// The sums of the arcs' counters.
     pub counters: Vec<i64>,
     /// The function.
     pub symbol: SymbolId,
     /// The file it is declared in.
     pub file: FileId,
-    /// Executions, or why there are none.
+    /// Executions, or why they are unknown.
     pub flow: Result<Flow, FlowError>,
     /// The lines of its blocks, sorted.
     pub lines: Vec<Line>,
 }
 
 impl<'n> Counted<'n> {
-    /// Its assembler name. A star marks names that the user chose and the assembler takes as they are.
+    /// The assembler name. A star marks a name that the user chose and the assembler takes as it is.
     pub fn name(&self) -> &'n [u8] {
         self.notes.name.strip_prefix(b"*").unwrap_or(self.notes.name)
     }
 
-    /// Line of its declaration.
+    /// Line of the declaration.
     pub fn start(&self) -> u32 {
         self.notes.start_line
     }
 
-    /// How large it is: a line counts in each block that has it.
+    /// The function's size. A line counts once for each block that has it.
     pub fn size(&self) -> u32 {
         u32::try_from(self.lines.len()).unwrap_or(u32::MAX)
     }
 
-    /// Whether an object has both.
+    /// Whether some object has both functions.
     pub fn shares_object(&self, other: &Self) -> bool {
         self.views
             .iter()
             .any(|&(_, object)| other.views.iter().any(|&(_, other)| core::ptr::eq(object, other)))
     }
 
-    /// The arcs of its graph.
+    /// The arcs of the function's graph.
     pub fn arcs(&self) -> &'n [gcno::Arc] {
         self.known.notes.arcs(self.notes)
     }
@@ -134,7 +134,7 @@ impl<'n> Counted<'n> {
     }
 }
 
-/// The functions of a module that notes know, and the number of those that they do not.
+/// The functions of a module that the notes know, and the number of the other functions.
 pub fn counted<'n>(
     objects: impl Iterator<Item = (&'n Object, &'n Known<'n>, Vec<FunctionView<'n>>)>,
 ) -> (Vec<Counted<'n>>, usize) {

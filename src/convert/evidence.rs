@@ -1,15 +1,15 @@
-//! What machine code says of a function's blocks: for each position in each early inlined copy, how often it
-//! was executed.
+//! What machine code says about a function's blocks: the executions of each position in each early inlined
+//! copy.
 //!
-//! A compiler inlines twice: early, before it lays the counters out, and late. What came early is counted by
-//! the counters of the function that it is inlined in; what came late brings its own. So in the code of a
-//! function each late copy of another one is code of that one's, and shows the same blocks: all of
-//! those are looked at alike, each by its own counters (`executions`).
+//! A compiler inlines twice: early, before it lays the counters out, and late. The counters of the function
+//! around count what came early; what came late brings its own. So within another function's code, each late
+//! copy is code of its own function and shows the same blocks. All such copies are treated alike, each by its
+//! own counters (`executions`).
 //!
 //! | a copy came | if |
 //! |---|---|
-//! | late | its blocks increment counters of its function |
-//! | early | its function has none, or the notes of the function around it have its lines |
+//! | early | its function has no counters, or the notes of the function around it have most of its lines |
+//! | late | otherwise, and whenever its blocks increment counters of its function |
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,22 +23,22 @@ use super::source::Study;
 use super::starts::{Start, Starts};
 use crate::profile::{FileId, Position, SymbolId, Symbols};
 
-/// What is known of one function by machine code.
+/// What machine code tells about one function.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// Copies that were inlined early, each behind the one it is inlined in; the first stands for the
+    /// Copies that were inlined early, each behind the copy it is inlined in. The first one stands for the
     /// function itself.
     pub chains: Vec<Chain>,
     /// Pieces of the source that were found.
     pub votes: Vec<Vote>,
-    /// Where the calls of its sites are made.
+    /// The places of the calls of its sites.
     pub sites: Vec<(u32, Spot)>,
-    /// Where it calls other functions, and those.
+    /// The functions that it calls, and the places of the calls.
     pub calls: Vec<(Callee, Spot)>,
 }
 
 impl Evidence {
-    /// The same, with votes in the order of files and lines, and of copies there.
+    /// The same, with votes sorted by file, line and then copy.
     pub fn sorted(mut self) -> Self {
         self.votes.sort_unstable_by_key(|Vote { spot, .. }| {
             (spot.file, spot.line, spot.chain, spot.discriminator)
@@ -50,16 +50,16 @@ impl Evidence {
 /// A function that another one calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Callee {
-    /// By its place.
+    /// By its index.
     Function(u32),
     /// By the address of its code, see [`Findings::addresses`].
     Address(u64),
 }
 
-/// What listings say of all functions of a module.
+/// What listings say about all functions of a module.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// Of each function, by its place.
+    /// For each function, by its index.
     pub evidence: Vec<Evidence>,
     /// Functions by the addresses of their code.
     pub addresses: HashMap<u64, u32>,
@@ -70,7 +70,7 @@ pub struct Findings {
 pub struct Chain {
     /// The copy it is inlined in; 0 for the function itself.
     pub caller: u32,
-    /// Where it is called, in the caller.
+    /// Where the caller calls it.
     pub call: Position,
     /// The function.
     pub symbol: SymbolId,
@@ -83,7 +83,7 @@ pub struct Chain {
 /// A piece of the source: in a copy, at a line, with a discriminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Spot {
-    /// The copy, by its place in [`Evidence::chains`].
+    /// Index of the copy in [`Evidence::chains`].
     pub chain: u32,
     /// The file.
     pub file: FileId,
@@ -100,14 +100,14 @@ pub struct Vote {
     pub spot: Spot,
     /// Executions, if they are known.
     pub count: Option<i64>,
-    /// Instructions that say so.
+    /// Number of instructions that say so.
     pub instructions: u32,
-    /// Whether it is the sum of several blocks: of copies that the compiler has made of one, as of the condition of
-    /// a loop, one of them before it.
+    /// Whether it is the sum of several blocks. The compiler may have made copies of one block: of a loop's
+    /// condition, for instance, one copy stands before the loop.
     pub is_sum: bool,
 }
 
-/// Adds votes for the sums of those blocks of a copy that have instructions of one piece of the source.
+/// Adds votes for sums: of those blocks of a copy that have instructions of one piece of the source.
 fn add_sums(votes: &mut Vec<Vote>) {
     votes.sort_by_key(|vote| vote.spot);
     let mut sums = Vec::new();
@@ -123,19 +123,19 @@ fn add_sums(votes: &mut Vec<Vote>) {
     votes.append(&mut sums);
 }
 
-/// The functions of a module that have counters, as machine code asks for them.
+/// The functions of a module that have counters, as machine code looks for them.
 pub struct Suspects<'s, 'n> {
     functions: &'s [Counted<'n>],
     files: HashMap<Vec<u8>, FileId>,
     by_place: HashMap<(FileId, u32), Vec<u32>>,
 }
 
-/// The functions and files of a unit, in terms of the profile.
+/// The functions and files of a unit, as the profile knows them.
 pub struct Unit {
     files: Vec<Option<FileId>>,
-    /// For each function those that have its counters.
+    /// For each function: those functions of the module that may have its counters.
     functions: Vec<Vec<u32>>,
-    /// For each function the file that declares it.
+    /// For each function: the file that declares it.
     file_of: Vec<u32>,
 }
 
@@ -146,14 +146,14 @@ struct Seen {
     piece: Piece,
 }
 
-/// What a listing says of one function.
+/// What a listing says about one function.
 pub struct Finding {
-    /// The function, by its place.
+    /// Index of the function.
     function: u32,
-    /// Copies inlined early: the caller, its place among the copies here; and the copy in the listing.
-    /// The first stands for the function itself. Last, what notes call it, if only one can be it.
+    /// Copies inlined early. Each has the index of its caller in this list, its copy in the listing, and its
+    /// symbol in the notes, if only one can be it. The first copy stands for the function itself.
     chains: Vec<(u32, listing::Copy, Option<SymbolId>)>,
-    /// With chains of this finding.
+    /// The chains of these votes are those of this finding.
     votes: Vec<(Seen, Option<i64>)>,
     sites: Vec<(u32, Seen)>,
     calls: Vec<(Callee, Seen)>,
@@ -162,7 +162,7 @@ pub struct Finding {
 }
 
 impl<'s, 'n> Suspects<'s, 'n> {
-    /// These functions.
+    /// Looks for these functions.
     pub fn new(functions: &'s [Counted<'n>], symbols: &Symbols) -> Self {
         let mut by_place = HashMap::<_, Vec<u32>>::new();
         let mut files = HashMap::new();
@@ -206,7 +206,7 @@ impl Study for Suspects<'_, '_> {
     }
 }
 
-/// Whether a function with this assembler name may be called so in the source.
+/// Whether the source may call a function with this assembler name so.
 fn may_be_called(assembler: &[u8], source: &[u8]) -> bool {
     if assembler == source {
         return true;
@@ -220,7 +220,7 @@ fn may_be_called(assembler: &[u8], source: &[u8]) -> bool {
             || assembler.windows(name.len()).any(|part| part == name))
 }
 
-/// A listing that is looked at.
+/// A listing under study.
 struct Look<'l, 's, 'n> {
     suspects: &'l Suspects<'s, 'n>,
     unit: &'l Unit,
@@ -229,21 +229,21 @@ struct Look<'l, 's, 'n> {
 
 /// The copy of a function that brought its own counters.
 struct Late {
-    /// Its place in the listing.
+    /// Its index in the listing.
     copy: u32,
     /// The function.
     function: u32,
-    /// The one that it is inlined in, by its place among these; nobody's for the listing's own.
+    /// Index of the late copy that it is inlined in; `NOBODY` for the listing's own function.
     around: u32,
 }
 
-/// Which blocks are whose.
+/// The blocks of each copy.
 struct Members {
-    /// By copy that came late: its blocks, sorted.
+    /// For each late copy: its blocks, sorted.
     of_late: Vec<Vec<u32>>,
-    /// By block: the copies whose it is.
+    /// For each block: the copies that have it.
     of_block: Vec<Vec<u32>>,
-    /// By block: the ways out of it, and into it.
+    /// For each block: the ways out of it, and into it.
     out: Vec<Vec<u32>>,
     into: Vec<Vec<u32>>,
 }
@@ -261,8 +261,8 @@ impl Look<'_, '_, '_> {
         findings
     }
 
-    /// The copies that brought counters, and for each copy of the listing the one whose code it is, by its
-    /// place among those.
+    /// The copies that brought counters. Also, for each copy of the listing, the index of the one that owns
+    /// its code.
     fn owners(&self) -> (Vec<Late>, Vec<u32>) {
         let listing = self.listing;
         let by_copy = sorted_by_copy(&listing.pieces);
@@ -379,7 +379,7 @@ impl Look<'_, '_, '_> {
         let counts = self.counts(place, all, members);
         let blocks = &members.of_late[place as usize];
         let count = |block: u32| counts[blocks.binary_search(&block).ok()?];
-        // The copies inlined early, and where each copy of the listing is among them.
+        // The copies inlined early, and the index of each of the listing's copies among them.
         let symbol = |copy: &listing::Copy| {
             let candidates = &self.unit.functions[copy.function as usize];
             let mut symbols =
@@ -428,10 +428,10 @@ impl Look<'_, '_, '_> {
         Finding { function: late.function, chains, votes, sites, calls, address }
     }
 
-    /// The executions of a late copy's blocks, in the order of those.
+    /// The executions of a late copy's blocks, in the order of the blocks.
     ///
-    /// What another late copy is inlined there does inside has counters of its own: it is one block here, which
-    /// is left as often as it is entered.
+    /// Other late copies that are inlined there have counters of their own. The inside of such a copy is one
+    /// block here, and control leaves it as often as it enters.
     fn counts(&self, place: u32, all: &[Late], members: &Members) -> Vec<Option<i64>> {
         let listing = self.listing;
         let blocks = &members.of_late[place as usize];
@@ -522,7 +522,7 @@ fn pieces_of(sorted: &[Piece], copy: u32) -> &[Piece] {
     &sorted[first..behind]
 }
 
-/// Adds what the listings of a unit have said to what is known of each function.
+/// Adds what the listings of a unit say to what is known about each function.
 pub fn take(
     tables: &Tables,
     findings: Vec<Vec<Finding>>,
@@ -604,7 +604,7 @@ mod tests {
         assert!(may("_ZZ4mainENKUlT_E_clIiEEDaS_", "operator()<int>"));
     }
 
-    /// The sum of a condition's copies is one more vote; marks and single blocks have none.
+    /// The sum of a condition's copies is one more vote. Marks and single blocks get no sum.
     #[test]
     fn sums_of_copies() {
         let file = Symbols::default().file(b"a.c");

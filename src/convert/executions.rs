@@ -1,12 +1,12 @@
-//! How often the blocks of machine code were executed, by the counters that they increment.
+//! Finds how often the blocks of machine code were executed, from the counters that they increment.
 //!
-//! What flows into a block flows out of it, in machine code as in the graph that the compiler laid the
-//! counters out on. So from the blocks with increments the counts of others follow, as far as it is known
-//! how control goes.
+//! Whatever flows into a block flows out of it, in machine code as in the graph that the compiler laid the
+//! counters out on. So the counts of blocks with increments determine the counts of others, as far as the
+//! ways of control are known.
 //!
-//! All this is linear. In each copy of a function it holds for what the counters counted there; so it holds
-//! for the sums over all copies, which the counters have, too: a block of any copy gets the executions of
-//! its counterparts in all copies together.
+//! All this is linear. It holds in each copy of a function for what the counters counted there. So it holds
+//! for the sums over all copies, too, and these are what the counters have: a block of any copy gets the
+//! executions of its counterparts in all copies together.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -18,25 +18,25 @@ pub struct Part {
     pub blocks: Vec<Node>,
     /// Ways between them: from, to.
     pub edges: Vec<(u32, u32)>,
-    /// By block: a counter that it increments, by its place in what is known of counters.
+    /// For each block: a counter that it increments, by index.
     pub increments: Vec<(u32, u32)>,
-    /// The same, of increments that may be none.
+    /// The same for increments that may not be real ones.
     pub doubtful: Vec<(u32, u32)>,
 }
 
 /// A block of a part.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Node {
-    /// Control may come from elsewhere than over the edges.
+    /// Control may come in on other ways than these edges.
     pub more_into: bool,
-    /// Control may go elsewhere than over the edges.
+    /// Control may go out on other ways than these edges.
     pub more_out: bool,
 }
 
-/// The executions of each block, where they follow.
+/// The executions of each block, where they can be found.
 ///
-/// Increments that may be none are taken for such if nothing speaks against it: what is known without them, or
-/// that nothing is executed less than never.
+/// Doubtful increments count as real ones unless something contradicts them: what is known without them, or a
+/// negative count.
 pub fn executions(part: &Part, counters: &[i64]) -> Vec<Option<i64>> {
     let mut known = solve(part, &part.increments, counters);
     if part.doubtful.is_empty() {
@@ -66,18 +66,18 @@ pub fn executions(part: &Part, counters: &[i64]) -> Vec<Option<i64>> {
     known
 }
 
-/// More increments that may be none are not tried one by one.
+/// Most doubtful increments to try one by one.
 const MOST_DOUBTFUL: usize = 128;
 
 fn solve(part: &Part, increments: &[(u32, u32)], counters: &[i64]) -> Vec<Option<i64>> {
     let mut solver = Solver::new(part, increments, counters);
     solver.start();
-    // A counter in several places tells of the last one only when the others are known.
+    // If several blocks increment a counter, it determines the last of them once the others are known.
     while solver.follow() && solver.share() {}
     solver.nodes
 }
 
-/// What is known of the blocks that increment a counter.
+/// What is known about the blocks that increment a counter.
 #[derive(Clone, Copy, Default)]
 struct Shares {
     count: i64,
@@ -87,12 +87,12 @@ struct Shares {
     blocks: u32,
 }
 
-/// The graph, in which each block is an edge from where control comes in to where it goes out. So what flows
-/// along an edge is what is looked for, and what flows into a vertex flows out of it, except for the one that
-/// stands for everything outside.
+/// The graph to solve. Each block is an edge of it, from the vertex where control comes in to the vertex
+/// where control goes out. The flow along that edge is the number wanted. What flows into a vertex flows out
+/// of it, except at the vertex that stands for everything outside.
 ///
-/// What flows along an edge follows if, of the edges that are not known, it is the only one between two
-/// parts of the graph: a bridge. Along edges that are on a circle anything may flow around it.
+/// The flow along an unknown edge can be found if no other unknown edge connects the two parts of the graph
+/// at its ends: such an edge is a bridge. Along edges on a circle any flow may go around.
 struct Solver<'p> {
     part: &'p Part,
     increments: &'p [(u32, u32)],
@@ -116,7 +116,7 @@ impl<'p> Solver<'p> {
         Self { part, increments, nodes: vec![None; part.blocks.len()], counters }
     }
 
-    /// Sets the blocks whose counters nothing else increments.
+    /// Sets the blocks whose counters no other block increments.
     fn start(&mut self) {
         for of_block in self.increments.chunk_by(|a, b| a.0 == b.0) {
             let all =
@@ -137,7 +137,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Takes the executions of a block in.
+    /// Notes the executions of a block.
     fn learn(&mut self, block: u32, count: i64) {
         let increments = self.increments;
         let first = increments.partition_point(|&(of, _)| of < block);
@@ -150,7 +150,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Sets the last block of each counter that all others are known of; tells whether there was any.
+    /// If a counter has only one unknown block left, sets that block. Says whether there was any.
     fn share(&mut self) -> bool {
         let mut found = false;
         for place in 0..self.counters.len() {
@@ -165,7 +165,7 @@ impl<'p> Solver<'p> {
         found
     }
 
-    /// Sets what follows; tells whether there was anything.
+    /// Sets the blocks that are bridges. Says whether there was any.
     fn follow(&mut self) -> bool {
         let bridges = Bridges::new(self.part, &self.nodes).find();
         let found: Vec<(u32, i64)> = bridges
@@ -180,13 +180,13 @@ impl<'p> Solver<'p> {
     }
 }
 
-/// An edge that is not known, seen from one of its vertices.
+/// An unknown edge, seen from one of its vertices.
 #[derive(Clone, Copy)]
 struct Way {
     to: u32,
-    /// The edge: blocks come first.
+    /// The edge's number: blocks come first.
     edge: u32,
-    /// Whether it leads away.
+    /// Whether it leads away from the vertex.
     is_out: bool,
 }
 
@@ -195,9 +195,10 @@ struct Bridges<'p> {
     part: &'p Part,
     /// The ways from each vertex.
     ways: Vec<Vec<Way>>,
-    /// By vertex: what is known to flow in, less what is known to flow out.
+    /// For each vertex: what is known to flow in, less what is known to flow out.
     surplus: Vec<i64>,
-    /// By vertex: when it was reached, from 1, and the first one that it and those behind it lead back to.
+    /// For each vertex: when it was reached, from 1, and the earliest vertex that it and those behind it lead
+    /// back to.
     reached: Vec<(u32, u32)>,
     found: Vec<(u32, i64)>,
 }
@@ -241,15 +242,15 @@ impl<'p> Bridges<'p> {
         if self.part.blocks[block as usize].more_into { OUTSIDE } else { 2 * block + 1 }
     }
 
-    /// The vertex where control goes out of it.
+    /// The vertex where control goes out of a block.
     fn exit(&self, block: u32) -> u32 {
         if self.part.blocks[block as usize].more_out { OUTSIDE } else { 2 * block + 2 }
     }
 
-    /// The blocks that are bridges, with what flows through them.
+    /// The blocks that are bridges, with the flow through them.
     fn find(mut self) -> Vec<(u32, i64)> {
         let mut time = 0;
-        // From outside first, so that nothing behind a bridge is outside.
+        // Starts outside, so that the outside never lies behind a bridge.
         for root in 0..self.ways.len() as u32 {
             if self.reached[root as usize].0 == 0 {
                 self.search(root, &mut time);
@@ -261,7 +262,7 @@ impl<'p> Bridges<'p> {
     fn search(&mut self, root: u32, time: &mut u32) {
         *time += 1;
         self.reached[root as usize] = (*time, *time);
-        // The vertex, how it was come to, and how many of its ways have been gone.
+        // The vertex, the way that led to it, and the number of its ways already taken.
         let mut open: Vec<(u32, Option<Way>, usize)> = vec![(root, None, 0)];
         while let Some((vertex, came, gone)) = open.last_mut() {
             let (at, came) = (*vertex, *came);
@@ -285,7 +286,7 @@ impl<'p> Bridges<'p> {
             let (Some(&(before, ..)), Some(way)) = (open.last(), came) else { continue };
             let (when, low) = self.reached[at as usize];
             if low == when && (way.edge as usize) < self.part.blocks.len() {
-                // What the part behind the bridge has too little comes over it.
+                // The bridge carries what the part behind it lacks.
                 let surplus = self.surplus[at as usize];
                 let count = if way.is_out { surplus.wrapping_neg() } else { surplus };
                 self.found.push((way.edge, count));
@@ -330,7 +331,7 @@ mod tests {
         assert_eq!(executions(&part, &[10, 3, 10]), [Some(10), Some(3), Some(7), Some(10)]);
     }
 
-    /// The first execution of a function is noted on a way of its own, which no counter knows.
+    /// A way of its own notes the first execution of a function. No counter knows that way.
     #[test]
     fn a_way_around() {
         let part = Part {
@@ -354,7 +355,7 @@ mod tests {
         assert_eq!(executions(&part, &[4, 5, 6]), [Some(4), None, None]);
     }
 
-    /// What seems to be an increment is none where blocks would be executed less than never.
+    /// An apparent increment is none if blocks would get negative counts from it.
     #[test]
     fn doubtful_increments() {
         let part = |doubtful| Part {
@@ -365,12 +366,12 @@ mod tests {
         };
         let all_known = [Some(10), Some(3), Some(10), Some(10)];
         assert_eq!(executions(&part(vec![(1, 1)]), &[10, 3]), all_known);
-        // Counter 2 has been incremented before by other code, which is not here.
+        // Other code, which is not here, has incremented counter 2 before.
         let counts = executions(&part(vec![(1, 1), (3, 0)]), &[10, 3]);
         assert!(counts.iter().flatten().all(|&count| count >= 0), "{counts:?}");
     }
 
-    /// Nothing is known of a circle but what its counters tell; with one of them all of it is.
+    /// Only its counters tell about a circle. With one of them all of it is known.
     #[test]
     fn loops() {
         let part = |increments| Part {

@@ -1,13 +1,13 @@
 //! Solves a function's control-flow graph for the arcs that have no counter.
 //!
-//! The instrumented arcs are those off a spanning tree, so what flows into a block flows out of it
-//! and every other arc is a sum or difference of known ones. The result is unique; the order of
-//! solving does not matter. The entry has no predecessors and the exit no successors to reckon with.
+//! The instrumented arcs are those off a spanning tree. What flows into a block flows out of it, so every
+//! other arc is a sum or difference of known ones. The result is unique, and the order of solving does not
+//! matter. The entry has no predecessors and the exit no successors to reckon with.
 //!
-//! Counts of fake arcs may be negative: a call of `fork` returns once more than it was made. A
-//! negative count anywhere else cannot be. Small ones are left by processes that replaced themselves
-//! in the middle of the function: the graph does not know that a call of `exec` may not return.
-//! Large ones tell of torn counters.
+//! Counts of fake arcs may be negative: a call of `fork` returns once more than it was made. No other count
+//! can be negative. Small negative counts come from processes that replaced themselves in the middle of the
+//! function: the graph does not know that a call of `exec` may not return. Large ones come from torn
+//! counters.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -24,14 +24,15 @@ pub struct Flow {
     pub blocks: Vec<i64>,
     /// Executions of each arc, in the order of the notes.
     pub arcs: Vec<i64>,
-    /// Whether the function was left in the middle: the counts may be off by as much as was allowed.
+    /// Whether processes left the function in the middle. The counts may then be off by as much as was
+    /// allowed.
     pub mended: bool,
 }
 
 /// Why there is no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowError {
-    /// Another number of counters than arcs that have one.
+    /// The number of counters is not the number of arcs that have one.
     Counters {
         /// Arcs off the tree.
         expected: usize,
@@ -40,7 +41,7 @@ pub enum FlowError {
     },
     /// The arcs without counters are no tree.
     Unsolvable,
-    /// A block or an arc that is not fake was executed less than never.
+    /// A block, or an arc that is not fake, has a negative count.
     Negative,
 }
 
@@ -59,7 +60,7 @@ impl core::fmt::Display for FlowError {
 impl core::error::Error for FlowError {}
 
 impl Flow {
-    /// Solves for `blocks` blocks, whose arcs off the tree have these counters.
+    /// Solves for `blocks` blocks. `counters` belong to the arcs off the tree.
     ///
     /// The arcs' blocks must be below `blocks`. Up to `left` processes may have left the function in
     /// the middle.
@@ -82,7 +83,7 @@ impl Flow {
         solver.finish(left)
     }
 
-    /// How often the function was entered from its start, and not from elsewhere as after `setjmp`.
+    /// How often the function was entered at its start, and not elsewhere, as after `setjmp`.
     pub fn entries(&self, arcs: &[Arc]) -> i64 {
         let entered = arcs.iter().zip(&self.arcs);
         entered
@@ -92,13 +93,13 @@ impl Flow {
     }
 }
 
-/// What is known of one side of a block: the arcs into it or out of it.
+/// What is known about one side of a block: the arcs into it or out of it.
 #[derive(Clone, Copy, Default)]
 struct Side {
     arcs: u32,
     sum: i64,
     unknown: u32,
-    /// Exclusive-or of the places of the unknown arcs: the place itself once only one is left.
+    /// Exclusive-or of the indexes of the unknown arcs: the index itself once only one is left.
     places: usize,
 }
 
@@ -127,7 +128,7 @@ struct Solver<'n> {
     arcs: &'n [Arc],
     counts: Vec<Option<i64>>,
     blocks: Vec<Block>,
-    /// Blocks of which something has become known.
+    /// Blocks with something newly known about them.
     changed: Vec<u32>,
 }
 
@@ -178,8 +179,9 @@ impl<'n> Solver<'n> {
 
     fn finish(self, left: i64) -> Result<Flow, FlowError> {
         let arcs: Option<Vec<i64>> = self.counts.into_iter().collect();
-        // A block without a way out, as in thunks, of which the compiler notes only the entry, took
-        // part as if it had no executions, which gcov shows. It was executed as often as entered.
+        // A block without a way out took part with 0 executions, and gcov shows that. Thunks have such
+        // blocks, since the compiler notes only their entry. The block was executed as often as it was
+        // entered.
         let count =
             |block: &Block| if block.out.arcs > 0 { block.count } else { Some(block.into.sum) };
         let blocks: Option<Vec<i64>> = self.blocks.iter().map(count).collect();
@@ -229,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_fork_returns_twice() {
-        // 2 calls fork: into it once, out of it twice.
+        // Block 2 calls fork: into it once, out of it twice.
         let arcs = [
             Arc::new(0, 2, TREE),
             Arc::new(2, 3, 0),
@@ -237,7 +239,7 @@ mod tests {
             Arc::new(3, 1, TREE),
         ];
         let flow = Flow::solve(4, &arcs, &[2], 0);
-        // Without a counter on the entry the graph is no tree with one arc less.
+        // Without a counter on the entry the graph with one arc less is no tree.
         assert_eq!(flow, Err(FlowError::Unsolvable));
         let arcs = [
             Arc::new(0, 2, 0),
@@ -250,8 +252,8 @@ mod tests {
         assert_eq!(flow.blocks, [1, 1, 1, 2]);
     }
 
-    /// Lua's `luaD_rawrunprotected`: setjmp returns to block 3 through a fake arc, and block 4, from
-    /// which the compiler would jump there, has no way out.
+    /// Lua's `luaD_rawrunprotected`: setjmp returns to block 3 through a fake arc. The compiler would jump
+    /// there from block 4, which has no way out.
     #[test]
     fn setjmp_returns_from_elsewhere() {
         let arcs = [

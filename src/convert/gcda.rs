@@ -1,8 +1,7 @@
 //! The `.gcda` files of a dump: byte for byte what libgcov would have written.
 //!
-//! An object that is in several modules, or that was compiled anew, has one file. libgcov's rule
-//! applies, in the order of the dump: counts of the same checksum (GCC 12 on) or stamp (before) are
-//! added, others are replaced.
+//! An object that is in several modules, or was compiled anew, has one file. As in libgcov, in the order of
+//! the dump, counts with the same checksum (GCC 12 on) or stamp (before) are added, and others are replaced.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -17,7 +16,7 @@ use crate::raw::writer::Sink;
 /// The counters of one object.
 #[derive(Clone, Debug, Default)]
 pub struct ObjectCounts<'d> {
-    /// Where they are counted, in the order of the dump.
+    /// Where they were counted, in the order of the dump.
     parts: Vec<Part<'d>>,
 }
 
@@ -43,7 +42,7 @@ enum Counters {
     Sites(Vec<Site>),
 }
 
-/// The objects of a dump by the path recorded in them, and how many were replaced by later ones.
+/// The objects of a dump by their recorded paths, and the number of objects that later ones replaced.
 pub fn objects(dump: &Dump) -> (BTreeMap<&[u8], ObjectCounts<'_>>, usize) {
     let mut files = BTreeMap::<&[u8], ObjectCounts<'_>>::new();
     let mut replaced = 0;
@@ -60,7 +59,7 @@ pub fn objects(dump: &Dump) -> (BTreeMap<&[u8], ObjectCounts<'_>>, usize) {
     (files, replaced)
 }
 
-/// Whether libgcov would add counts of an object to older ones, and the functions agree.
+/// Whether libgcov would add an object's counts to older ones, and the functions agree.
 fn are_compatible(newer: Part<'_>, older: Part<'_>) -> bool {
     let same = match newer.1.version.counts_bytes() {
         true => newer.1.checksum == older.1.checksum,
@@ -98,7 +97,7 @@ impl ObjectCounts<'_> {
     }
 }
 
-/// Writes what was counted in one place only, without a copy.
+/// Writes the counts of a single module without copying them.
 fn encode<W: Words>((module, object): Part<'_>, words: W) -> Result<W, W::Error> {
     let mut encoder = Encoder::new(words, object.version, object.stamp, object.checksum)?;
     encoder.summary(module.sums.runs, module.sums.sum_max)?;
@@ -202,10 +201,10 @@ impl Counters {
     }
 }
 
-/// Bytes of a block, which are written at once.
+/// Bytes that are written at once.
 const BLOCK: usize = 8 * 1024;
 
-/// Words on their way to where a file goes.
+/// Words on their way to a file.
 struct Blocks<S> {
     sink: S,
     block: heapless::Vec<u8, BLOCK>,
@@ -230,8 +229,8 @@ impl<S: Sink> Words for Blocks<S> {
     }
 }
 
-/// Where a file goes, as libgcov's `GCOV_PREFIX` and `GCOV_PREFIX_STRIP` say it: without the first
-/// `strip` directories, of which the leading slash is none, under `prefix`.
+/// The place of a file, as libgcov's `GCOV_PREFIX` and `GCOV_PREFIX_STRIP` define it: under `prefix`, without
+/// the first `strip` directories. The leading slash is not one of these.
 pub fn place(recorded: &[u8], prefix: Option<&[u8]>, strip: usize) -> Vec<u8> {
     let prefix = match prefix {
         Some(prefix) => prefix.strip_suffix(b"/").unwrap_or(prefix),

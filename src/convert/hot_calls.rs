@@ -1,11 +1,11 @@
 //! Bodies at hot calls, for readers that inline what a profile shows as inlined.
 //!
-//! A compiler with counters inlines a hot call because it sees how often it is executed. With a profile it
-//! inlines early only calls that have a body in it, and GCC does that without its limits of size and growth. So
-//! the functions that hot calls call get bodies there, with their share of what the function executed: in
-//! proportion to how often each call is executed.
+//! A compiler with counters inlines a hot call because it sees how often the call is executed. With a profile
+//! it inlines early only calls that have a body in it, and GCC does so without its limits of size and growth.
+//! So hot calls get bodies of the functions they call. Such a body has a share of what the function executed,
+//! in proportion to how often the call is executed.
 //!
-//! These bodies are estimates. They are for compilers, and no exact profile has them.
+//! These bodies are estimates. They are for compilers; an exact profile has none.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -26,36 +26,36 @@ pub enum HotCalls {
     None,
     /// Bodies besides those of the functions that are called.
     Copied,
-    /// Bodies whose counts the functions themselves no longer have: the reader gives back what it
-    /// does not inline.
+    /// Bodies whose counts are taken from the functions themselves. The reader gives back what it does not
+    /// inline.
     Moved,
 }
 
-// The measures were found with the programs of `cargo bench --bench speedup`; their neighbours save as much.
+// These limits were found with the programs of `cargo bench --bench speedup`; nearby values save as much.
 
 /// A call is hot from this share of the profile's largest count on, in thousandths.
 const HOT: u64 = 3;
-/// Larger functions get bodies only at their one call.
+/// A larger function gets a body only if it has a single call.
 const LARGEST: u32 = 250;
-/// Bodies may let a function grow to this many times its size,
+/// Bodies may let a function grow to this many times its size.
 const GROWTH: u32 = 8;
-/// and a smaller function than this to as many times this size.
+/// A smaller function may grow as if it had this size.
 const SMALL: u32 = 120;
-/// How deep bodies are nested.
+/// Deepest nesting of bodies.
 const DEEPEST: usize = 3;
 
 /// A call of a function that was compiled in the same object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Where.
+    /// The place of the call.
     pub place: Place,
-    /// Of which function.
+    /// The function that it calls.
     pub callee: SymbolId,
-    /// How often.
+    /// The number of calls.
     pub count: u64,
 }
 
-/// The calls of a function that are known.
+/// The known calls of a function.
 pub fn calls(
     function: &Counted<'_>,
     evidence: &Evidence,
@@ -88,7 +88,8 @@ pub fn calls(
     calls
 }
 
-/// How often a piece of the source was executed, if it was: without discriminators, any piece of its line.
+/// How often a piece of the source was executed, if ever. Without discriminators, the least of the pieces on
+/// its line.
 fn executions(picture: &Picture, spot: Spot, reader: Reader) -> Option<u64> {
     let is_it = |piece: &&Piece| match reader.discriminators {
         true => piece.spot == spot,
@@ -104,12 +105,12 @@ pub struct Calls {
     /// By caller.
     by_caller: HashMap<SymbolId, Vec<Call>>,
     sizes: HashMap<SymbolId, u32>,
-    /// How many calls of each function there are.
+    /// Number of calls of each function.
     calls_of: HashMap<SymbolId, u32>,
 }
 
 impl Calls {
-    /// Takes in a function: its size and the calls in it.
+    /// Adds a function: its size and the calls in it.
     pub fn add(&mut self, function: SymbolId, size: u32, calls: Vec<Call>) {
         let known = self.sizes.entry(function).or_default();
         *known = size.max(*known);
@@ -177,12 +178,12 @@ struct Inserting<'c> {
     calls: &'c Calls,
     profile: &'c Profile,
     least: u64,
-    /// How often bodies at calls were entered, by function.
+    /// For each function: how often its bodies at calls were entered.
     moved: HashMap<SymbolId, u64>,
 }
 
 impl Inserting<'_> {
-    /// Puts bodies into that of a function, which has this share of its counts.
+    /// Puts bodies into the body of a function. That body has this share of the function's counts.
     fn within(
         &mut self,
         body: &mut Body,

@@ -1,20 +1,20 @@
-//! What the machine code of one function shows: its basic blocks, which counters they increment, and in
-//! which functions and lines their instructions were written.
+//! What the machine code of one function shows: its basic blocks, the counters that they increment, and the
+//! functions and lines in which their instructions were written.
 //!
-//! Whoever can read programs makes listings ([`super::source::Sources::listings`]); what they say of
-//! counts is found out by [`super::evidence`].
+//! Anything that can read programs makes listings ([`super::source::Sources::listings`]). [`super::evidence`]
+//! finds out what they say about counts.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// The files and functions that listings speak of, by their places.
+/// The files and functions that listings refer to by index.
 #[derive(Clone, Debug, Default)]
 pub struct Tables {
     /// Paths of source files, as [`super::source::source_path`] makes them.
     pub files: Vec<Arc<[u8]>>,
     /// Functions as they are declared.
     pub functions: Vec<Declared>,
-    /// Functions outside of others that are declared in these files, too, and need not have left any code.
+    /// Other functions declared in these files, outside of functions. They need not have left any code.
     pub mentioned: Vec<Declared>,
 }
 
@@ -23,10 +23,10 @@ pub struct Tables {
 pub struct Declared {
     /// Assembler name, or the name in the source.
     pub name: Arc<[u8]>,
-    /// Whether it is the assembler's. Debug information leaves that out for functions that no other object can
-    /// call.
+    /// Whether the name is the assembler's. Debug information omits that for functions that no other object
+    /// can call.
     pub is_assembler_name: bool,
-    /// The file, by its place in [`Tables::files`].
+    /// Index of the file in [`Tables::files`].
     pub file: u32,
     /// The line.
     pub line: u32,
@@ -35,10 +35,10 @@ pub struct Declared {
 /// The machine code of one function.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// Where it starts.
+    /// Address of its start.
     pub address: u64,
-    /// The function itself, and behind it the copies of functions that are inlined there, each behind
-    /// the one that it is inlined in.
+    /// The function itself, then the copies of functions that are inlined there, each behind the copy it is
+    /// inlined in.
     pub copies: Vec<Copy>,
     /// Basic blocks.
     pub blocks: Vec<Block>,
@@ -52,14 +52,14 @@ pub struct Listing {
     pub calls: Vec<Call>,
 }
 
-/// A function, or a copy of one that is inlined.
+/// A function, or an inlined copy of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
-    /// The place of the copy that this one is inlined in; its own for the function itself.
+    /// Index of the copy that this one is inlined in; the function itself has its own.
     pub caller: u32,
-    /// What it is a copy of, by its place in [`Tables::functions`].
+    /// Index in [`Tables::functions`] of the function that it is a copy of.
     pub function: u32,
-    /// Line of the call that was inlined, in the caller's file.
+    /// Line of the inlined call, in the caller's file.
     pub line: u32,
     /// Column of that call, 0 if unknown.
     pub column: u32,
@@ -72,11 +72,11 @@ pub struct Copy {
 /// A basic block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// Control may come from elsewhere than over [`Listing::edges`].
+    /// Control may come in on other ways than [`Listing::edges`].
     pub more_into: bool,
-    /// Control may go elsewhere than over [`Listing::edges`].
+    /// Control may go out on other ways than [`Listing::edges`].
     pub more_out: bool,
-    /// Its line continues that of the code before it, and may be anybody's.
+    /// Its line continues that of the code before it, and may belong to anything.
     pub inherits: bool,
 }
 
@@ -85,9 +85,9 @@ pub struct Block {
 pub struct Piece {
     /// The block.
     pub block: u32,
-    /// The copy that the instructions were written in, by its place in [`Listing::copies`].
+    /// Index in [`Listing::copies`] of the copy that the instructions were written in.
     pub copy: u32,
-    /// The file, by its place in [`Tables::files`].
+    /// Index of the file in [`Tables::files`].
     pub file: u32,
     /// The line.
     pub line: u32,
@@ -102,21 +102,21 @@ pub struct Piece {
 pub struct Increment {
     /// The block.
     pub block: u32,
-    /// The copy around the instruction, by its place in [`Listing::copies`].
+    /// Index in [`Listing::copies`] of the copy around the instruction.
     pub copy: u32,
-    /// The function that has the counter, by its place among those that were asked for.
+    /// Index, among the functions that were asked for, of the function that has the counter.
     pub function: u32,
     /// Number of the counter.
     pub counter: u32,
-    /// Whether the counter is in its place in memory before and after. If not, its value may have been added to
-    /// for something else.
+    /// Whether the block also writes the counter to its place in memory. If not, the addition to its value
+    /// may serve some other purpose.
     pub is_in_place: bool,
 }
 
 /// A call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Where it is made.
+    /// The place of the call.
     pub piece: Piece,
     /// What is called.
     pub callee: Callee,
@@ -127,7 +127,7 @@ pub struct Call {
 pub enum Callee {
     /// The function that starts at this address of the program.
     Address(u64),
-    /// Whatever the targets of a site are: the function that has it, by its place among those that were
-    /// asked for, and its number.
+    /// Any target of a site: the index, among the functions that were asked for, of the function that has the
+    /// site, and the site's number.
     Site(u32, u32),
 }

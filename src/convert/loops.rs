@@ -1,4 +1,4 @@
-//! Which blocks of a function are in loops that a compiler may vectorise: innermost ones without calls.
+//! Finds the blocks of a function in loops that a compiler may vectorise: innermost ones without calls.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,17 +8,17 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::formats::gcno::Arc;
 
-/// Loops are looked into this deep.
+/// Deepest level of loops to look into.
 const DEEPEST: usize = 64;
 
-/// For each block whether it is in such a loop, or in one around such loops that has no calls either.
+/// Says for each block whether it is in such a loop, or in a loop around such loops that has no calls either.
 pub fn without_calls(blocks: u32, arcs: &[Arc]) -> Vec<bool> {
     let mut found = vec![false; blocks as usize];
     let mut calls = vec![false; blocks as usize];
     for arc in arcs.iter().filter(|arc| arc.is_fake()) {
         calls[arc.source as usize] = true;
     }
-    // The loop that each block is in, as far as loops are known; blocks in none are not looked at any more.
+    // The loop of each block, as far as loops are known. Blocks without a loop are done.
     let mut loop_of: Vec<Option<usize>> = vec![Some(0); blocks as usize];
     for _ in 0..DEEPEST {
         let loops = inside(&loop_of, arcs);
@@ -30,7 +30,7 @@ pub fn without_calls(blocks: u32, arcs: &[Arc]) -> Vec<bool> {
                 loop_of[block as usize] = has_calls.then_some(number);
             }
         }
-        // Without the blocks that a loop is entered by, what is left of it has the inner loops.
+        // Leaves out the blocks that a loop is entered by. The rest of the loop has the inner loops.
         let is_entry =
             |arc: &&Arc| loop_of[arc.source as usize] != loop_of[arc.destination as usize];
         let entries: Vec<u32> = arcs.iter().filter(is_entry).map(|arc| arc.destination).collect();
@@ -84,11 +84,11 @@ mod tests {
 
     #[test]
     fn loops_beside_each_other() {
-        // Two loops of the same depth, 3 and 4, in one with a call in its head, 2.
+        // Two loops of the same depth, 3 and 4, in a loop with a call in its head, 2.
         let arcs = [(0, 2), (2, 3), (3, 3), (3, 4), (4, 4), (4, 2), (2, 1)];
         assert_eq!(graph(&arcs, &[2]), [false, false, false, true, true]);
         assert_eq!(graph(&arcs, &[2, 4]), [false, false, false, true, false]);
-        // Nothing leads into this one.
+        // Nothing leads into this loop.
         assert_eq!(graph(&[(0, 1), (2, 3), (3, 2)], &[3]), [false; 4]);
     }
 

@@ -1,6 +1,6 @@
 //! From raw dumps to profiles and to `.gcda` files.
 //!
-//! [`gcda`] needs nothing but the dump. A profile needs the compiler's notes besides.
+//! [`gcda`] needs nothing but the dump. A profile also needs the compiler's notes.
 
 #[cfg(feature = "cli")]
 pub mod code;

@@ -1,8 +1,8 @@
-//! Whose ident an indirect call recorded.
+//! Finds the function whose ident an indirect call recorded.
 //!
-//! A call site records the callee's ident, 31 bits of a checksum of its name. The notes of all
-//! objects of the program say which functions have which ident; for global functions without notes
-//! the checksum can be made of the names in the binary's symbol table.
+//! A call site records the callee's ident, 31 bits of a checksum of its name. The notes of all objects of the
+//! program say which functions have which ident. For a global function without notes, its name in the
+//! binary's symbol table gives the checksum.
 
 use hashbrown::HashMap;
 
@@ -15,7 +15,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Adds a function. Two different functions with one ident make it say nothing.
+    /// Adds a function. An ident of two different functions names neither.
     pub fn add(&mut self, ident: u32, symbol: SymbolId) {
         self.symbols
             .entry(ident)
@@ -29,9 +29,9 @@ impl Names {
     }
 }
 
-/// The ident of a global function with this assembler name: CRC-32 with the polynomial 0x04c11db7,
-/// most significant bit first, from 0, over the name and its NUL, of which 31 bits are kept; 1
-/// instead of 0 (`coverage_compute_profile_id` of GCC).
+/// The ident of a global function with this assembler name: 31 bits of the CRC-32 with the polynomial
+/// 0x04c11db7, most significant bit first, from 0, over the name and its NUL; 1 instead of 0
+/// (`coverage_compute_profile_id` of GCC).
 pub fn ident(name: &[u8]) -> u32 {
     let step = |crc: u32, byte: u8| {
         (0..8).fold(crc ^ u32::from(byte) << 24, |crc, _| {

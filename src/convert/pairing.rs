@@ -1,4 +1,4 @@
-//! Which block each piece of a line belongs to: by how often it was executed, and then by order.
+//! Finds the block of each piece of a line: first by executions, then by order.
 //!
 //! Compilers mostly number the blocks of a line in the order in which they lay them out.
 
@@ -11,37 +11,37 @@ use super::evidence::{Spot, Vote};
 pub struct Key {
     /// The piece.
     pub spot: Spot,
-    /// What is known of its executions.
+    /// What is known about its executions.
     pub count: Count,
     /// Whether it has instructions, and not only a mark in the debug information.
     pub has_instructions: bool,
 }
 
-/// What votes say of the executions of a piece of the source.
+/// What votes say about the executions of a piece of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// As many as a block has.
+    /// The count of one block.
     Exactly(i64),
-    /// These, and those of other instructions.
+    /// This count, and that of other instructions.
     AtLeast(i64),
     Unknown,
 }
 
-/// What it costs to give a piece of the source a block that was executed as often as the votes do not say.
+/// Cost of giving a piece of the source a block whose count contradicts the votes.
 const MISMATCH: u32 = 1000;
-/// To give two pieces the same block.
+/// Cost of giving two pieces the same block.
 const SHARED: u32 = 2;
-/// To leave a block without piece.
+/// Cost of leaving a block without a piece.
 const SKIPPED: u32 = 2;
-/// To give one a block that was executed as often as nothing else of its copy.
+/// Cost of giving a piece a block with another count than the rest of its copy.
 const UNLIKE: u32 = 20;
-/// To give a piece the block of another copy.
+/// Cost of giving a piece a block that another copy has.
 const TAKEN: u32 = 3;
-/// To take the block that some instructions tell for that of all.
+/// Cost of taking the count of some of a piece's instructions for that of all.
 const PARTIAL: u32 = 1;
 
-/// The blocks of the pieces of a copy, by their places: so that as many as possible are executed as often as the
-/// votes say, and then so that pieces and blocks are in the same order, each of one.
+/// The index of each piece's block, for the pieces of a copy. As many pieces as possible get blocks with the
+/// counts that the votes say. Then pieces and blocks stay in the same order, with one block for each piece.
 pub fn in_order(
     keys: &[Key],
     counts: &[i64],
@@ -49,17 +49,17 @@ pub fn in_order(
     taken: Option<&Vec<bool>>,
 ) -> Vec<usize> {
     let blocks = counts.len();
-    // Other copies have other blocks.
+    // Other copies have the other blocks.
     let skipped = if taken.is_some() { 0 } else { SKIPPED };
     let of_others = |block: usize| match taken {
         Some(taken) if taken[block] => TAKEN,
         _ => 0,
     };
-    // By piece and block: the least cost, and the block of the piece before.
+    // For each piece and block: the least cost, and the block of the piece before.
     let mut costs: Vec<Vec<(u32, usize)>> = Vec::with_capacity(keys.len());
     for key in keys {
         let before = costs.last();
-        // The least cost among the blocks before, and which one.
+        // The least cost among the blocks before, and the block that has it.
         let mut least: Option<(u32, usize)> = None;
         let mut of_key = Vec::with_capacity(blocks);
         for block in 0..blocks {
@@ -97,7 +97,7 @@ pub fn in_order(
         block = costs[place][block].1;
     }
     for (key, block) in keys.iter().zip(&mut found) {
-        // What is known holds in any order.
+        // A known count holds in any order.
         if let Count::Exactly(count) = key.count
             && counts[*block] != count
         {
@@ -108,7 +108,7 @@ pub fn in_order(
 }
 
 impl Key {
-    /// `votes` are all for one spot.
+    /// Makes a key of votes that are all for one spot.
     pub fn new(votes: &[Vote], is_possible: impl Fn(i64) -> bool) -> Self {
         let mut tally: Vec<(i64, u32)> = Vec::new();
         let mut others = 0;
@@ -134,7 +134,7 @@ impl Key {
         Self { spot: votes[0].spot, count, has_instructions }
     }
 
-    /// What it costs to give it a block that was executed so often.
+    /// Cost of giving the piece a block with this count.
     fn mismatch(&self, count: i64, hint: Option<i64>) -> u32 {
         let unlike = if hint.is_some_and(|hint| hint != count) { UNLIKE } else { 0 };
         match self.count {
@@ -158,20 +158,20 @@ mod tests {
         Key { spot, count, has_instructions: true }
     }
 
-    /// What is known of executions decides first, and the order of the others after that.
+    /// Known executions decide first, then the order of the other pieces.
     #[test]
     fn pieces_get_blocks_that_were_executed_as_often() {
         let known = |counts: &[i64]| {
             let exactly = |(place, &count)| key(place as u16, Count::Exactly(count));
             counts.iter().enumerate().map(exactly).collect::<Vec<Key>>()
         };
-        // A loop: what is before it, its body, its condition, as gcc numbers their blocks.
+        // A loop: the block before it, its body, its condition, as gcc numbers them.
         let blocks = [1, 10, 11];
         assert_eq!(in_order(&known(&[1, 10, 11]), &blocks, None, None), [0, 1, 2]);
         assert_eq!(in_order(&known(&[11, 10]), &blocks, None, None), [2, 1]);
         let some = [key(0, Count::Unknown), key(1, Count::Exactly(10)), key(2, Count::Unknown)];
         assert_eq!(in_order(&some, &blocks, None, None), [0, 1, 2]);
-        // Of another copy that was executed 11 times.
+        // A piece of another copy that was executed 11 times.
         assert_eq!(
             in_order(&[key(0, Count::Unknown)], &blocks, Some(11), Some(&vec![false; 3])),
             [2]
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(in_order(&[], &blocks, None, None), Vec::<usize>::new());
     }
 
-    /// Instructions vote for the count of their block; counts that no block has are none.
+    /// Instructions vote for the count of their block. A count that no block has is no vote.
     #[test]
     fn votes() {
         let spot = key(0, Count::Unknown).spot;
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(of(&[vote(Some(7), 3), vote(Some(1), 1)]), Count::AtLeast(1));
         assert_eq!(of(&[vote(Some(7), 3)]), Count::Unknown);
         assert_eq!(of(&[vote(None, 2), vote(Some(11), 9)]), Count::Exactly(11));
-        // Two copies of a condition, of which one is before the loop.
+        // Two copies of a condition, one of them before the loop.
         let sum = Vote { is_sum: true, ..vote(Some(11), 4) };
         assert_eq!(of(&[vote(Some(1), 2), vote(Some(10), 2), sum]), Count::Exactly(11));
     }

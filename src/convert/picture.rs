@@ -1,11 +1,11 @@
-//! A function's blocks with their counts and positions: what is known of it before anybody reads it.
+//! A function's blocks with their counts and positions: what is known about it before any reader's wishes.
 //!
-//! The notes say which lines a block has, and the counters how often it was executed. The machine code says in
-//! which inlined copies those lines stand, and with which discriminators, and mostly how often each was
-//! executed ([`super::evidence`]). A piece of the source belongs to the block that has its line and was
-//! executed as often.
+//! The notes say which lines a block has, and the counters how often it was executed. The machine code says
+//! in which inlined copies those lines stand, with which discriminators, and mostly how often each was
+//! executed ([`super::evidence`]). A piece of the source belongs to the block that has its line and its
+//! count.
 //!
-//! Where sources leave doubt, pieces and blocks are paired in their order, which compilers mostly keep: they
+//! Where these leave doubt, pieces and blocks are paired in their order. Compilers mostly keep it: they
 //! number the blocks of a line in the order in which they lay them out. That is an estimate.
 
 use alloc::vec;
@@ -23,20 +23,20 @@ use super::statistics::Lost;
 use crate::formats::gcno;
 use crate::profile::{FileId, Position, SymbolId, Symbols};
 
-/// What is known of a function.
+/// What is known about a function.
 pub struct Picture {
-    /// Copies inlined early, see [`Evidence::chains`], and those that lines of blocks alone show.
+    /// Copies inlined early, see [`Evidence::chains`], and those that only the lines of blocks show.
     pub chains: Vec<Chain>,
-    /// Pieces of the source, and the block of each.
+    /// Pieces of the source, each with its block.
     pub pieces: Vec<Piece>,
-    /// Lines of another function that is not known to be inlined here.
+    /// Lines of other functions that are not known to be inlined here.
     pub elsewhere: Vec<(Elsewhere, u64)>,
     /// Lines that no known function has.
     pub lost: Vec<(Line, u64, Lost)>,
 }
 
 impl Picture {
-    /// Gives blocks of 0 in loops without calls a count of 1.
+    /// Gives blocks with count 0 in loops without calls a count of 1.
     pub fn raise_zeros_in_loops(&mut self, function: &Counted<'_>) {
         if !self.pieces.iter().any(|piece| piece.count == 0) {
             return;
@@ -65,7 +65,7 @@ pub struct Piece {
     pub block: u32,
     /// Executions.
     pub count: u64,
-    /// How it is known.
+    /// How the piece is known.
     pub source: Source,
 }
 
@@ -74,21 +74,22 @@ pub struct Piece {
 pub enum Source {
     /// Instructions of it were executed as often as the block.
     Code,
-    /// The debug information names it, but has no instructions of it.
+    /// The debug information names it, but has no instructions for it.
     Mark,
-    /// It is in the code; which block it belongs to is an estimate.
+    /// It is in the code. Its block is an estimate.
     Order,
-    /// The notes alone have it; its discriminator is an estimate.
+    /// Only the notes have it. Its discriminator is an estimate.
     Notes,
-    /// Which copy it stands in is an estimate, too.
+    /// Its copy is an estimate, too.
     Guess,
-    /// That it is inlined here is seen by the lines before it.
+    /// The line next to it in its block shows where it is inlined.
     Near,
-    /// The debug information names it, but it has no counters: the compiler removed it before.
+    /// The debug information names it, but it has no counters: the compiler removed it before laying them
+    /// out.
     Removed,
 }
 
-/// Finds out what is known of a function; the evidence is [sorted](Evidence::sorted).
+/// Finds out what is known about a function. `evidence` must be [sorted](Evidence::sorted).
 pub fn picture(
     function: &Counted<'_>,
     flow: &Flow,
@@ -99,7 +100,7 @@ pub fn picture(
     let (pieces, elsewhere, lost) = (Vec::new(), Vec::new(), Vec::new());
     let mut chains = evidence.chains.clone();
     if chains.is_empty() {
-        // Without code, too, the first one stands for the function itself.
+        // The first copy stands for the function itself, also if there is no code.
         let (symbol, start, file) = (function.symbol, function.start(), function.file);
         chains.push(Chain { caller: 0, call: Position::default(), symbol, start, file });
     }
@@ -144,8 +145,8 @@ pub fn picture(
     painter.picture
 }
 
-/// Whether a function has #line in it. The notes say then that it ends where it starts, and yet it has lines behind
-/// that.
+/// Whether a function has #line in it. If so, the notes say that it ends where it starts, and yet it has
+/// lines behind that.
 fn is_renumbered(function: &Counted<'_>, starts: &Starts) -> bool {
     let (start, file) = (function.start(), function.file);
     let is_behind = |line: &&Line| line.file == file && line.line > start;
@@ -171,13 +172,14 @@ fn entered(chains: &[Chain], votes: &[Vote]) -> Vec<Option<i64>> {
     counts
 }
 
-/// How often each copy was executed, if all that is known of it was as often, or else its call.
+/// How often each copy was executed: the count of all that is known about it, if that is one count, or else
+/// of its call.
 fn hints(
     chains: &[Chain],
     seen: &[(&[Line], Vec<Key>)],
     entered: &[Option<i64>],
 ) -> Vec<Option<i64>> {
-    // Of each copy what is known, and whether it is all the same.
+    // What is known about each copy, and whether it is all the same.
     let mut known: Vec<(Option<i64>, bool)> = vec![(None, true); chains.len()];
     let mut of_calls = vec![None; chains.len()];
     for key in seen.iter().flat_map(|(_, keys)| keys) {
@@ -217,9 +219,9 @@ struct Painter<'f, 'n> {
     flow: &'f Flow,
     starts: &'f Starts,
     symbols: &'f Symbols,
-    /// How often each copy was entered, as far as that is known.
+    /// How often each copy was entered, as far as known.
     entered: Vec<Option<i64>>,
-    /// Whether #line in the function changes what its lines are called: then its last line tells nothing.
+    /// Whether #line renumbers lines of the function. If so, its last line tells nothing.
     is_renumbered: bool,
     /// Whether its code and debug information are known.
     has_code: bool,
@@ -239,7 +241,7 @@ impl<'f> Painter<'f, '_> {
         self.picture.pieces.push(Piece { spot, block: line.block, count, source });
     }
 
-    /// Gives the pieces of a line their blocks, and blocks without pieces estimates.
+    /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates.
     fn line(&mut self, lines: &[Line], keys: &[Key], hints: &[Option<i64>]) {
         let counts: Vec<i64> = lines.iter().map(|line| self.count(line)).collect();
         let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
@@ -247,7 +249,7 @@ impl<'f> Painter<'f, '_> {
         let mut blocks = Vec::with_capacity(keys.len());
         let mut taken = vec![false; lines.len()];
         let mut copies: Vec<&[Key]> = keys.chunk_by(|a, b| a.spot.chain == b.spot.chain).collect();
-        // What is certain of a copy is not left for the others.
+        // Certain copies go first, so that the others do not get their blocks.
         let is_certain = |key: &Key| matches!(key.count, Count::Exactly(_));
         copies.sort_by_key(|keys| !keys.iter().all(is_certain));
         for keys in copies {
@@ -263,7 +265,7 @@ impl<'f> Painter<'f, '_> {
                 self.piece(key.spot, &lines[block], source);
                 blocks.push((key.spot, block));
                 taken[block] = true;
-                // Blocks that are executed as often as this one may be the same to the compiler.
+                // For the compiler, blocks with the same count as this one may be the same.
                 let alike =
                     is_open.iter_mut().zip(&counts).filter(|(_, count)| **count == counts[block]);
                 alike.for_each(|(open, _)| *open = false);
@@ -273,8 +275,8 @@ impl<'f> Painter<'f, '_> {
         self.fill(keys, &blocks, lines, &is_open);
     }
 
-    /// Gives blocks whose pieces have left nothing to copies of the function that have left nothing of the line, and
-    /// were entered as often as the block was executed.
+    /// Gives blocks without pieces to silent copies of the function: they show nothing of the line in the
+    /// code, but were entered as often as the block was executed.
     fn give_to_silent(&mut self, keys: &[Key], lines: &[Line], is_open: &mut [bool]) {
         if !is_open.contains(&true) {
             return;
@@ -299,7 +301,7 @@ impl<'f> Painter<'f, '_> {
         }
     }
 
-    /// Blocks whose pieces have left nothing get the discriminators that are between those of others.
+    /// Gives blocks without pieces the discriminators between those of other blocks.
     fn fill(&mut self, keys: &[Key], blocks: &[(Spot, usize)], lines: &[Line], is_open: &[bool]) {
         let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
         let chain = keys[0].spot.chain;
@@ -323,7 +325,7 @@ impl<'f> Painter<'f, '_> {
         }
     }
 
-    /// A line of which the machine code shows nothing.
+    /// Handles a line that the machine code does not show at all.
     fn unseen<'l>(&mut self, lines: &'l [Line], others: &mut Vec<Other<'l, 'f>>) {
         let Line { file, line, .. } = lines[0];
         match self.owner(file, line) {
@@ -337,8 +339,8 @@ impl<'f> Painter<'f, '_> {
         }
     }
 
-    /// Pieces that the notes do not have: what the compiler removed before it laid the counters out. The debug
-    /// information tells where they stood.
+    /// Adds pieces that the notes do not have: the compiler removed them before it laid the counters out. The
+    /// debug information tells where they stood.
     fn marks(&mut self, votes: &[Vote]) {
         for votes in votes.chunk_by(|a, b| a.spot == b.spot) {
             let spot = votes[0].spot;
@@ -355,8 +357,8 @@ impl<'f> Painter<'f, '_> {
         }
     }
 
-    /// Lines of functions that left no trace in the code: each is inlined where the line before it in its block
-    /// stands, or the one behind it.
+    /// Handles lines of functions that left no trace in the code. Each is inlined where the line before it in
+    /// its block stands, or else the line behind it.
     fn near(&mut self, others: &[Other<'_, 'f>]) {
         if others.is_empty() {
             return;
@@ -406,7 +408,7 @@ impl<'f> Painter<'f, '_> {
         of_blocks.map(|lines| (lines[0].block, lines)).collect()
     }
 
-    /// A line of a function that is inlined at a piece of the source.
+    /// Adds a line of a function that is inlined at a piece of the source.
     fn inlined_at(&mut self, line: &Line, start: &Start, call: Spot) {
         let chains = &mut self.picture.chains;
         let caller_start = chains.get(call.chain as usize).map_or(0, |chain| chain.start);
@@ -432,8 +434,8 @@ impl<'f> Painter<'f, '_> {
         self.piece(Spot { chain, file, line: at, discriminator }, line, Source::Near);
     }
 
-    /// Gives the blocks of a line to the copies of its function: first to those that were entered as often as the
-    /// block was executed.
+    /// Gives the blocks of a line to the copies of its function: first to those that were entered as often as
+    /// the block was executed.
     fn share(&mut self, lines: &[Line], chains: &[u32]) {
         let mut next = vec![0u16; chains.len()];
         let mut by_count: Vec<(i64, Line)> =
@@ -441,7 +443,7 @@ impl<'f> Painter<'f, '_> {
         by_count.sort_by_key(|&(count, _)| count);
         for blocks in by_count.chunk_by(|a, b| a.0 == b.0) {
             let (places, source) = self.sharers(blocks[0].0, chains);
-            // Several copies may be in one block, as calls in one expression are.
+            // Several copies may be in one block, for instance calls in one expression.
             let times = match source {
                 Source::Notes => blocks.len().max(places.len()),
                 _ => blocks.len(),
@@ -458,7 +460,7 @@ impl<'f> Painter<'f, '_> {
         }
     }
 
-    /// The copies that blocks of a line with so many executions may belong to, by their places, and how
+    /// The copies that blocks of a line with this count may belong to, by their indexes in `chains`, and how
     /// that is known. There is at least one.
     fn sharers(&self, count: i64, chains: &[u32]) -> (Vec<usize>, Source) {
         let which = |fits: &dyn Fn(u32) -> bool| -> Vec<usize> {
@@ -513,7 +515,7 @@ impl<'f> Painter<'f, '_> {
                 return Owner::Others(starts);
             }
         }
-        // With debug information a file without functions is one that is included in a function.
+        // With debug information, a file without functions is one that is included within a function.
         let is_included = self.has_code && !self.starts.knows(file);
         match is_own || is_renumbered || is_included {
             true => Owner::Chains(vec![0]),
@@ -521,8 +523,8 @@ impl<'f> Painter<'f, '_> {
         }
     }
 
-    /// Of functions of one line, as instances of a template are, the one that a function calls: whose name has
-    /// most in common with its name.
+    /// Several functions may start on one line, such as instances of a template. Picks the one that `caller`
+    /// calls: its name has the most in common with the caller's.
     fn called<'s>(&self, starts: &'s [Start], caller: SymbolId) -> &'s Start {
         if let [only] = starts {
             return only;
@@ -536,7 +538,7 @@ impl<'f> Painter<'f, '_> {
 /// The length of the longest part that two names share.
 fn common(a: &[u8], b: &[u8]) -> usize {
     let mut longest = 0;
-    // By place in `b`: the length of what ends there, and at the place in `a`.
+    // For each index in `b`: the length of the common part that ends there and at the current index in `a`.
     let mut lengths = vec![0usize; b.len() + 1];
     for &byte in a {
         for place in (0..b.len()).rev() {
@@ -550,7 +552,7 @@ fn common(a: &[u8], b: &[u8]) -> usize {
 enum Owner<'s> {
     /// These copies of it.
     Chains(Vec<u32>),
-    /// One of these, that is not known to be inlined here.
+    /// One of these functions. It is not known to be inlined here.
     Others(&'s [Start]),
     Nobody,
 }

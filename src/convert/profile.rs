@@ -1,13 +1,13 @@
-//! The profile of a dump, with the help of the compiler's notes.
+//! Makes the profile of a dump, with the help of the compiler's notes.
 //!
-//! * What is known of a function's blocks and positions is its picture (`picture`); what a reader is
-//!   given of it is a projection.
-//! * The head count is the sum of the arcs that leave the entry, without those by which control
-//!   comes back into the middle, as after `setjmp` or through computed gotos.
+//! * A function's picture (`picture`) is what is known about its blocks and positions. A projection of it is
+//!   what a reader is given.
+//! * The head count is the sum of the arcs that leave the entry, except those that lead back into the middle,
+//!   as after `setjmp` or through computed gotos.
 //! * The timestamp is the time counter, the smallest of all copies.
-//! * Call targets stand at the line of the call where that is certain, see `targets`.
+//! * Call targets stand at the line of the call where that line is certain, see `targets`.
 //!
-//! Functions that were never executed are in the profile, with zeros: that is known, too.
+//! The profile has functions that were never executed, with zeros: that is known, too.
 
 use alloc::format;
 use alloc::string::String;
@@ -31,14 +31,13 @@ use crate::profile::{Body, FileId, Map, Position, Profile, Record, SymbolId};
 use crate::raw::dump::{Dump, Module};
 use crate::raw::gcov::Kind;
 
-/// Functions whose pictures are in memory at once, besides the profile.
+/// Number of functions with pictures in memory at once, besides the profile.
 const BATCH: usize = 128;
 
 /// Makes the profile of a dump for a reader.
 ///
-/// `notes` has each file of notes once; `chosen` tells for each module's objects which one is
-/// theirs, if any fits: of the same stamp. How many `workers` there are makes no difference to the
-/// result.
+/// `notes` has each file of notes once. `chosen` has for each module's objects the index of their notes, if
+/// any fit: those with the same stamp. The number of `workers` makes no difference to the result.
 pub fn profile(
     dump: &Dump,
     notes: &[Notes<'_>],
@@ -74,7 +73,7 @@ pub(super) struct Conversion {
     calls: Calls,
     /// Executions that are not in the profile, by line, function and reason.
     losses: HashMap<(FileId, u32, SymbolId, Lost), u64>,
-    /// Whether everything that is dropped is named.
+    /// Whether to name everything that is dropped.
     pub(super) verbose: bool,
 }
 
@@ -82,18 +81,18 @@ pub(super) struct Conversion {
 struct Projected {
     /// Places with their counts.
     credited: Vec<(Place, u64)>,
-    /// Executions of lines that have none.
+    /// Executions of lines without a place.
     lost: Vec<(Line, u64, Lost)>,
     /// Calls of functions of the same objects.
     calls: Vec<Call>,
-    /// Executions of all lines that the notes have.
+    /// Executions of all lines in the notes.
     executions: u64,
-    /// Those whose place is an estimate.
+    /// Executions whose place is an estimate.
     estimated: u64,
 }
 
 impl Conversion {
-    /// Takes the names and places of the functions of an object.
+    /// Takes the names and places of an object's functions.
     fn known<'n>(&mut self, notes: &'n Notes<'n>, sources: &impl Sources) -> Known<'n> {
         let symbols = &mut self.profile.symbols;
         let path = |file: &&[u8]| symbols.file(&sources.path(notes.directory, file));
@@ -259,7 +258,7 @@ impl Conversion {
         }
     }
 
-    /// Takes account of the executions of a function's lines.
+    /// Adds the executions of a function's lines to the account.
     fn account(&mut self, function: SymbolId, projected: &Projected) {
         let Projected { lost, executions, estimated, .. } = projected;
         let of_lost = lost.iter().fold(0u64, |sum, (_, count, _)| sum.saturating_add(*count));

@@ -10,30 +10,30 @@ use crate::profile::{Position, Profile, SymbolId};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub function: SymbolId,
-    /// Calls that were inlined, outermost first.
+    /// Inlined calls, outermost first.
     pub within: Vec<(Position, SymbolId)>,
     pub position: Position,
 }
 
-/// Where the counts of functions stand that were inlined before the counters were laid out.
+/// Where to put the counts of functions that were inlined before the counters were laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inline {
-    /// With the functions themselves.
+    /// To the functions themselves.
     Flat,
     /// At the calls, as bodies of their own.
     #[default]
     Nested,
 }
 
-/// Which count a position has if several blocks have it that were not executed equally often.
+/// The count of a position that several blocks have with different counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OfSeveral {
-    /// The smallest of those that are known for certain. Compilers give it to all these blocks, and then make
-    /// the counts of the function agree, by which counts only grow: what is too small heals, what is
-    /// too large stays.
+    /// The smallest, of blocks that show in the code if there are any. A compiler gives this count to all the
+    /// blocks, and then makes the counts of the function agree. That only raises counts: what is too small
+    /// heals, what is too large stays.
     #[default]
     Least,
-    /// The greatest, as it is in profiles of samples.
+    /// The greatest, as in profiles of samples.
     Greatest,
 }
 
@@ -44,7 +44,7 @@ pub enum Zeros {
     #[default]
     Kept,
     /// 1 in loops without calls: GCC 12 ends with an internal error where it vectorises a loop that has a
-    /// block of 0.
+    /// block with 0.
     OnesInLoops,
     /// 1: GCC 16 takes 0 for unknown, and guesses.
     Ones,
@@ -53,20 +53,20 @@ pub enum Zeros {
 /// What a reader makes of a profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reader {
-    /// Whether it tells positions of a line apart by discriminators.
+    /// Whether it uses discriminators to distinguish positions of a line.
     pub discriminators: bool,
-    /// What it is given where blocks of one position differ.
+    /// What it is given where the blocks of a position differ.
     pub of_several: OfSeveral,
     /// What it is given for 0 in functions that were executed.
     pub zeros: Zeros,
-    /// Where it looks for what was inlined.
+    /// Where it looks for inlined functions.
     pub inline: Inline,
     /// How it is told to inline functions that hot calls call.
     pub hot_calls: HotCalls,
 }
 
 impl Reader {
-    /// Who takes everything as it is.
+    /// Takes everything as it is.
     pub const EXACT: Self = Self {
         discriminators: true,
         of_several: OfSeveral::Greatest,
@@ -142,7 +142,7 @@ impl Picture {
     }
 }
 
-/// Lets nothing in executed functions have a count of 0.
+/// Raises every count of 0 in executed functions to 1.
 pub fn zeros_as_ones(profile: &mut Profile) {
     for function in profile.functions.values_mut() {
         if function.head_count == 0 && function.body.total() == 0 {

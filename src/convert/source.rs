@@ -1,5 +1,5 @@
-//! What a conversion asks of the world outside dump and notes: what the machine code of the program shows,
-//! what functions are called that have no notes, where files have moved.
+//! What a conversion asks of the world beyond dump and notes: what the machine code of the program shows, the
+//! names of functions without notes, and where files have moved.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -9,19 +9,18 @@ use super::listing::{Listing, Tables};
 
 /// Answers what dump and notes do not tell.
 pub trait Sources {
-    /// The path of a source file that the compiler, running in `directory`, called by `name`.
+    /// The path of a source file that a compiler running in `directory` called `name`.
     fn path(&self, directory: &[u8], name: &[u8]) -> Vec<u8> {
         source_path(directory, name)
     }
 
-    /// Whether [`Statistics::details`](super::Statistics::details) should name everything that is
-    /// dropped.
+    /// Whether [`Statistics::details`](super::Statistics::details) should name everything that is dropped.
     fn wants_details(&self) -> bool {
         false
     }
 
-    /// Shows the machine code of a module, which has the counters of these functions, to a student, and
-    /// what it finds, unit by unit, to `take`. Tells whether there is any.
+    /// Shows a student the machine code of a module that has the counters of these functions. Passes the
+    /// student's findings to `take`, unit by unit. Says whether there is any code.
     fn listings<S: Study>(
         &self,
         module: usize,
@@ -37,11 +36,11 @@ pub trait Sources {
     fn function(&self, ident: u32) -> Option<Vec<u8>>;
 }
 
-/// Who looks at listings.
+/// Looks at listings.
 pub trait Study: Sync {
-    /// What is known of the files and functions of a unit.
+    /// What is known about the files and functions of a unit.
     type Unit: Sync;
-    /// What is found out by a listing.
+    /// What a listing shows.
     type Finding: Send;
 
     /// Looks at the files and functions of a unit.
@@ -51,17 +50,17 @@ pub trait Study: Sync {
     fn listing(&self, unit: &Self::Unit, listing: &Listing) -> Self::Finding;
 }
 
-/// Why the place of an indirect call is not known.
+/// Why the place of an indirect call is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unplaced {
     /// There is no machine code to look into, or it cannot be followed.
     NoCode,
-    /// The machine code does not show which call it is, or has it no more; or the debug information has no
+    /// The machine code does not show which call it is, or no longer has it, or the debug information has no
     /// line for it.
     NoCall,
     /// Copies of the code have different lines.
     SeveralLines,
-    /// The line lies in no known function.
+    /// No known function has the line.
     NoFunction,
 }
 
@@ -76,13 +75,13 @@ impl fmt::Display for Unplaced {
     }
 }
 
-/// The path of a source file called by `name` in `directory`, without `.` components.
+/// The path of a source file called `name` in `directory`, without `.` components.
 pub fn source_path(directory: &[u8], name: &[u8]) -> Vec<u8> {
     let whole = match name.starts_with(b"/") {
         true => name.to_vec(),
         false => [directory, b"/", name].concat(),
     };
-    // What `..` leads to is only known if no link is in the way; as in compilers, it stays.
+    // `..` stays, as in compilers: a link in the way could make it lead anywhere.
     let parts = whole.split(|&byte| byte == b'/').filter(|part| !matches!(*part, b"" | b"."));
     parts.flat_map(|part| [b"/", part].concat()).collect()
 }

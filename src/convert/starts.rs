@@ -1,29 +1,29 @@
-//! Which function a source line belongs to, by where functions start and end.
+//! Finds the function that a source line belongs to, by where functions start and end.
 //!
-//! Notes tell first and last lines of functions that have counters of their own; debug information tells first
-//! lines of those that exist only inlined, too.
+//! Notes tell the first and last lines of functions with counters of their own. Debug information tells the
+//! first lines also of functions that exist only inlined.
 
 use alloc::vec::Vec;
 
 use crate::profile::{FileId, SymbolId};
 
-/// Where a function stands.
+/// The place of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Start {
     /// Line of its declaration.
     pub line: u32,
     /// The function.
     pub symbol: SymbolId,
-    /// Its last line, if notes tell.
+    /// Its last line, if notes tell it.
     pub end: Option<u32>,
-    /// Whether it is known to stand in no other function, so that what starts before it has ended.
+    /// Whether it is known to stand in no other function. If so, functions that start before it have ended.
     pub is_outer: bool,
 }
 
 /// The functions of all files.
 #[derive(Debug, Default)]
 pub struct Starts {
-    /// By their places among the files.
+    /// By the index of the file.
     files: Vec<Vec<Start>>,
 }
 
@@ -37,10 +37,10 @@ impl Starts {
         self.files[place].push(start);
     }
 
-    /// To be called after the last [`Starts::add`].
+    /// Call this after the last [`Starts::add`].
     pub fn sort(&mut self) {
         for starts in &mut self.files {
-            // Of what is known twice notes tell more.
+            // If a function is known twice, notes tell more.
             starts.sort_unstable_by_key(|start| (start.line, start.symbol, start.end.is_none()));
             starts.dedup_by(|again, first| {
                 let is_same = (again.line, again.symbol) == (first.line, first.symbol);
@@ -50,7 +50,7 @@ impl Starts {
         }
     }
 
-    /// The functions that start at a line or before it, the last line first: all of a line together.
+    /// The functions that start at or before a line, in groups of one line, the last line first.
     pub fn before(&self, file: FileId, line: u32) -> impl Iterator<Item = &[Start]> {
         let starts = self.files.get(file.index()).map_or(&[][..], Vec::as_slice);
         let behind = starts.partition_point(|start| start.line <= line);
@@ -74,7 +74,7 @@ mod tests {
         let (c, h) = (symbols.file(b"a.c"), symbols.file(b"a.h"));
         let [f, g] = [b"f", b"g"].map(|name| symbols.symbol(name, Some(c)));
         let mut starts = Starts::default();
-        // Debug information tells where `f` starts, and the notes tell its end, too.
+        // Debug information tells where `f` starts; the notes also tell its end.
         for (line, symbol, end) in [(20, g, None), (10, f, None), (10, f, Some(15))] {
             starts.add(c, Start { line, symbol, end, is_outer: false });
         }

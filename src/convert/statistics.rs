@@ -13,15 +13,15 @@ use super::source::Unplaced;
 pub struct Statistics {
     /// Objects whose notes were used.
     pub objects: usize,
-    /// Objects without notes that fit.
+    /// Objects without fitting notes.
     pub objects_without_notes: usize,
-    /// Objects of which the notes are of another compilation; the tool's to tell from the former.
+    /// Objects with notes from another compilation. The tool tells these apart from the former.
     pub objects_recompiled: usize,
     /// Functions whose counts were used.
     pub functions: usize,
     /// Functions of used objects that the notes do not know, or know differently.
     pub functions_without_notes: usize,
-    /// Functions that processes left in the middle, whose counts may be off by the number of runs.
+    /// Functions that processes left in the middle. Their counts may be off by the number of runs.
     pub functions_mended: usize,
     /// Functions whose counts are impossible.
     pub functions_impossible: usize,
@@ -31,17 +31,17 @@ pub struct Statistics {
     pub lines: usize,
     /// Line counts credited to a function that was inlined where they were counted.
     pub lines_inlined: usize,
-    /// Line counts credited to the one copy of a function in another one.
+    /// Line counts credited to a copy of a function, at the call where it was inlined.
     pub lines_nested: usize,
     /// Executions of lines: each block's, for each of its lines.
     pub executions: u64,
-    /// Those that are in the profile.
+    /// Executions that are in the profile.
     pub executions_placed: u64,
-    /// Those of them whose place is an estimate.
+    /// Executions in the profile whose place is an estimate.
     pub executions_estimated: u64,
-    /// Indirect-call sites with events whose line is certain.
+    /// Indirect-call sites that have events and a certain line.
     pub sites: usize,
-    /// Indirect-call sites with events dropped because it is not, and why.
+    /// Indirect-call sites that were dropped because their line is not certain, and why.
     pub sites_unplaced: BTreeMap<Unplaced, usize>,
     /// Calls at placed sites that no kept target accounts for.
     pub calls_lost: u64,
@@ -49,9 +49,9 @@ pub struct Statistics {
     pub targets_unnamed: usize,
     /// Events lost at run time because the runtime's node region was full.
     pub events_dropped: u64,
-    /// Executed lines that are not in the profile, the heaviest first, for whoever wants to know.
+    /// Executed lines that are not in the profile, the heaviest first, if details are wanted.
     pub losses: Vec<Loss>,
-    /// Other details, one line each, for whoever wants to know.
+    /// Other details, one line each.
     pub details: Vec<String>,
 }
 
@@ -92,7 +92,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// A number of executions as people read it: 812, 13.9 k, 264.0 M.
+/// A number of executions in a readable form: 812, 13.9 k, 264.0 M.
 struct Amount(u64);
 
 impl fmt::Display for Amount {
@@ -133,7 +133,7 @@ impl fmt::Display for Statistics {
     }
 }
 
-/// A share in percent with one digit behind the point. Only all is 100, and only nothing is 0.
+/// A share in percent with one digit behind the point. 100 means all, and 0 means nothing.
 fn format_share(part: u64, all: u64) -> String {
     let tenths = (u128::from(part) * 1000 + u128::from(all) / 2) / u128::from(all.max(1));
     let tenths = match tenths {
@@ -145,7 +145,7 @@ fn format_share(part: u64, all: u64) -> String {
 }
 
 impl Statistics {
-    /// The share of executions that are in the profile, in percent; all if there are none.
+    /// The share of executions that are in the profile, in percent; 100 if there are none.
     pub fn placed_percent(&self) -> f64 {
         match self.executions {
             0 => 100.0,
@@ -153,7 +153,7 @@ impl Statistics {
         }
     }
 
-    /// Whether everything is in the profile that was in the dump.
+    /// Whether the profile has everything that was in the dump.
     pub fn is_complete(&self) -> bool {
         self.executions_placed >= self.executions
             && self.dropped().iter().all(|&(number, _)| number == 0)

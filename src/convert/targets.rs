@@ -1,10 +1,9 @@
-//! Where the targets of indirect calls stand.
+//! Finds where the targets of indirect calls stand.
 //!
-//! The notes do not say which block holds which site; the machine code does ([`super::evidence`]). Where
-//! there is none, this much is certain: sites are numbered in the order of their blocks, and a call
-//! ends its block. So where a function has as many blocks that end in a call as sites, the k-th block
-//! is the k-th site's; and where that block has one line only, that is the line of the call. Sites
-//! elsewhere are dropped and counted.
+//! The notes do not say which block holds which site; the machine code does ([`super::evidence`]). Without
+//! machine code this much is certain: sites are numbered in the order of their blocks, and a call ends its
+//! block. So if a function has as many sites as blocks that end in a call, the k-th block is the k-th site's.
+//! If that block has only one line, this is the line of the call. Other sites are dropped and counted.
 
 use alloc::format;
 use alloc::string::String;
@@ -103,7 +102,7 @@ impl Conversion {
         block: u32,
         site: &SiteView<'_>,
     ) -> Option<Place> {
-        // More arrivals than executions: this is not the site's block after all.
+        // More events than executions: this is not the site's block after all.
         let fits = site.total.checked_abs()? <= flow.blocks[block as usize];
         let line = only_line(&function.lines, block).filter(|_| fits)?;
         let is_own = line.file == function.file && line.line <= function.notes.end_line;
@@ -126,7 +125,7 @@ impl Conversion {
             let record = self.record(place);
             let sum = record.targets.entry(target).or_default();
             *sum = sum.saturating_add(pair.count as u64);
-            // Calls of several sites may stand here, of which each is executed as often as it calls.
+            // Calls of several sites may stand here, each executed as often as it calls.
             let all = record.targets.values().fold(0u64, |sum, &calls| sum.saturating_add(calls));
             record.count = record.count.max(Some(all));
         }

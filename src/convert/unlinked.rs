@@ -1,9 +1,9 @@
-//! An object file laid out as if it were a program, so that its code and debug information can be read
-//! as a program's: sections get addresses, and what the linker would write into them is written.
+//! Lays an object file out as if it were a program, so that its code and debug information can be read as a
+//! program's: gives sections addresses, and writes into them what the linker would write.
 //!
-//! Only what leads to counters, calls and lines is: addresses in data, code and debug information, of
-//! x86-64 and AArch64. Thread-local variables and the global offset table stay as they are; calls that
-//! ask for the place of a variable, which linkers of programs take away, are taken away.
+//! It writes only what leads to counters, calls and lines: addresses in data, code and debug information, for
+//! x86-64 and AArch64. Thread-local variables and the global offset table stay as they are. Calls that ask
+//! for the place of a variable are removed, as linkers of programs remove them.
 
 use std::prelude::v1::*;
 
@@ -13,12 +13,12 @@ use object::build::elf::{Builder, Relocation, Section, SectionData};
 use object::read::elf::{FileHeader, SectionHeader};
 use object::{Endianness, Object, elf};
 
-/// Where the first section lies: an address that no small number is taken for.
+/// Where the first section lies. No small number looks like this address.
 const START: u64 = 0x10_0000;
-/// Distance between sections, at least: an object has parts of pages, not pages.
+/// Least distance between sections. An object has parts of pages, not pages.
 const PAGE: u64 = 4096;
 
-/// Lays an object file out. `None` if it is none.
+/// Lays an object file out. `None` if it is no object file.
 pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
     let file = object::File::parse(bytes).ok()?;
     if file.kind() != object::ObjectKind::Relocatable || !file.is_64() {
@@ -35,8 +35,8 @@ pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(laid_out)
 }
 
-/// Makes plain data of what tells the linker which sections to keep together, which [`Builder`] does
-/// not know.
+/// Turns groups into plain data: they tell the linker which sections to keep together, and [`Builder`] does
+/// not know them.
 fn without_groups(bytes: &[u8]) -> Option<Vec<u8>> {
     let header = elf::FileHeader64::<Endianness>::parse(bytes).ok()?;
     let endian = header.endian().ok()?;
@@ -61,7 +61,7 @@ fn without_groups(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(patched)
 }
 
-/// Debug information may be compressed, and is relocated when it is not any more.
+/// Debug information may be compressed. It can only be relocated afterwards.
 fn decompress(builder: &mut Builder<'_>, file: &object::File<'_>) {
     for section in &mut builder.sections {
         if !section.sh_flags.contains(elf::SHF_COMPRESSED) {
@@ -79,7 +79,7 @@ fn decompress(builder: &mut Builder<'_>, file: &object::File<'_>) {
 fn place(builder: &mut Builder<'_>) -> Option<()> {
     let mut next = START;
     for section in &mut builder.sections {
-        // The file is padded to it.
+        // The file is padded to this alignment.
         section.sh_addralign = section.sh_addralign.clamp(1, PAGE);
     }
     for section in builder.sections.iter_mut().filter(|section| section.is_alloc()) {
@@ -111,7 +111,7 @@ fn relocate(builder: &mut Builder<'_>) {
         for relocation in relocations {
             take_away(section, &relocation, machine);
             let symbol = relocation.symbol.map(|symbol| builder.symbols.get(symbol));
-            // What is defined elsewhere has no address.
+            // A symbol that is defined elsewhere has no address.
             if let Some(symbol) = symbol.filter(|symbol| symbol.section.is_some()) {
                 apply(section, &relocation, machine, symbol.st_value);
             }
@@ -119,7 +119,7 @@ fn relocate(builder: &mut Builder<'_>) {
     }
 }
 
-/// Instead of an indirect call by which code asks for the place of a thread-local variable, nothing.
+/// Replaces by nothing an indirect call that asks for the place of a thread-local variable.
 fn take_away(
     section: &mut Section<'_>,
     relocation: &Relocation,
@@ -133,7 +133,7 @@ fn take_away(
     write(contents(section, relocation.r_offset)?, nothing)
 }
 
-/// What lies from an offset to the end of a section.
+/// The rest of a section from an offset on.
 fn contents<'s>(section: &'s mut Section<'_>, offset: u64) -> Option<&'s mut [u8]> {
     let SectionData::Data(data) = &mut section.data else { return None };
     data.to_mut().get_mut(usize::try_from(offset).ok()?..)
@@ -176,7 +176,7 @@ fn write(at: &mut [u8], bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Puts bits into an instruction that has zeros there.
+/// Puts bits into an instruction that has zeros in their place.
 fn insert(at: &mut [u8], bits: u32) -> Option<()> {
     let instruction = at.first_chunk_mut()?;
     *instruction = (u32::from_le_bytes(*instruction) | bits).to_le_bytes();

@@ -1,14 +1,14 @@
-//! Who does work that can be divided. Threads need an operating system, which the conversion does not.
+//! Does work that can be divided. Threads need an operating system; the conversion does not.
 
 use alloc::vec::Vec;
 
-/// Those among whom work is divided.
+/// Workers that share work.
 pub trait Workers {
-    /// What `work` makes of each item, in the order of the items.
+    /// The results of `work` for each item, in the order of the items.
     fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R>;
 }
 
-/// One worker: the caller.
+/// A single worker: the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Alone;
 

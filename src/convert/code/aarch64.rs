@@ -11,9 +11,9 @@ use super::state::{Effect, Register};
 /// Nothing is remembered between instructions.
 pub struct Aarch64;
 
-/// Number of the stack pointer; as an operand of other kinds it is the register that is always 0.
+/// Number of the stack pointer. In other kinds of operands it stands for the register that is always 0.
 const STACK: Register = 31;
-/// Vector registers follow.
+/// Numbers of vector registers start here.
 const VECTORS: Register = 32;
 const LENGTH: usize = 4;
 const WORD: i64 = 8;
@@ -21,7 +21,7 @@ const NOP: [u8; 4] = 0xd503_201f_u32.to_le_bytes();
 
 impl Machine<'_> for Aarch64 {
     const STACK: Register = STACK;
-    /// Those of results. Others may outlive a call of a function whose code the compiler knew.
+    /// The registers of results. Others may outlive a call of a function whose code the compiler knew.
     const CHANGED_BY_CALLS: &'static [Register] = &[0, 1, VECTORS, VECTORS + 1];
 
     fn new() -> Self {
@@ -50,7 +50,7 @@ impl Machine<'_> for Aarch64 {
     }
 }
 
-/// What an effect is for counters.
+/// What an effect does to counters.
 const fn touch(effect: Effect) -> Option<Touch> {
     Some(match effect {
         Effect::Constant(to, value) => Touch::Takes(to, value),
@@ -146,7 +146,7 @@ fn immediate(operand: Operand) -> Option<i64> {
     }
 }
 
-/// One or two registers from or to memory.
+/// Loads or stores one or two registers.
 fn access(registers: &[Operand], place: Operand, loads: bool, step: &mut Step) {
     let (base, offset, before, after) = match place {
         Operand::RegPreIndex(base, offset, false) => (base, offset, 0, 0),
@@ -160,7 +160,7 @@ fn access(registers: &[Operand], place: Operand, loads: bool, step: &mut Step) {
         step.push(moved(before));
     }
     let mut offset = i64::from(offset);
-    // The base may be among what is loaded: last, then.
+    // The base may be loaded, too. It then comes last.
     let mut loaded = Vec::new();
     for &register in registers {
         match whole(register) {
@@ -195,7 +195,7 @@ fn elsewhere(registers: &[Operand], loads: bool, step: &mut Step) {
     }
 }
 
-/// A register of 64 bits or more, and its bytes.
+/// A register of at least 64 bits, and its size in bytes.
 fn whole(operand: Operand) -> Option<(Register, i64)> {
     use yaxpeax_arm::armv8::a64::SIMDSizeCode::{D, Q};
     match operand {
@@ -207,7 +207,7 @@ fn whole(operand: Operand) -> Option<(Register, i64)> {
     }
 }
 
-/// The register that an operand is or has a part of.
+/// The register that an operand is, or is a part of.
 fn number(operand: Operand) -> Option<Register> {
     match operand {
         Operand::Register(_, 31) => None,

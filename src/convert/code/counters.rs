@@ -1,5 +1,5 @@
-//! Where the counters of a function's indirect calls are, by what the compiler wrote about the
-//! function into the program's data: `gcov_fn_info`.
+//! Finds a function's counters of arcs and of indirect calls. The compiler wrote their addresses into the
+//! program's data, in its `gcov_fn_info`.
 //!
 //! | offset | size | field |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | 24 | 16 each | per kind in use: number of counters (4), padding, address of the counters (8) |
 //!
 //! Ident and checksums are looked for in all data, so no symbol is needed. A function of a header has
-//! counters in every object that compiled it, of which the code uses some.
+//! counters in every object that compiled it, and the code uses some of these.
 //!
 //! Source: `gcov-io.h` and `coverage.cc` of GCC 10 to 16, and the objects they make.
 
@@ -25,7 +25,7 @@ use crate::raw::dump::{FunctionView, Object, Values};
 use crate::raw::gcov::Kind;
 use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
 
-/// What tells a function from all others of a program.
+/// What distinguishes a function from all others of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionKey {
     /// Number of the function.
@@ -37,7 +37,7 @@ pub struct FunctionKey {
 }
 
 impl FunctionKey {
-    /// That of a function of a dump.
+    /// The key of a function of a dump.
     pub fn of(function: &FunctionView<'_>) -> Self {
         Self {
             ident: function.ident(),
@@ -47,30 +47,30 @@ impl FunctionKey {
     }
 }
 
-/// A function whose counters are looked for.
+/// A function that counters are wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Which one.
+    /// The function.
     pub function: FunctionKey,
-    /// Its arcs' counters.
+    /// The counters of its arcs.
     pub arcs: Array,
-    /// Its indirect calls' counters.
+    /// The counters of its indirect calls.
     pub calls: Array,
-    /// How many of these a call has.
+    /// Number of counters of one indirect call.
     pub stride: usize,
 }
 
 /// The counters of one kind of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Array {
-    /// Place of the kind among those in use.
+    /// Index of the kind among those in use.
     pub slot: usize,
     /// Number of counters.
     pub counters: usize,
 }
 
 impl Wanted {
-    /// That of a function of an object.
+    /// What is wanted for a function of an object.
     pub fn of(object: &Object, function: &FunctionView<'_>) -> Self {
         let stride = if object.version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE };
         let (mut arcs, mut calls) = (Array::default(), Array::default());
@@ -88,17 +88,17 @@ impl Wanted {
         Self { function: FunctionKey::of(function), arcs, calls, stride }
     }
 
-    /// Number of its indirect calls.
+    /// Number of indirect calls.
     pub const fn sites(&self) -> usize {
         self.calls.counters / self.stride
     }
 }
 
-/// Counters of a site, in bytes of the program.
+/// Bytes of a counter in the program.
 const COUNTER: u64 = 8;
 
-/// Whether a program has all of these objects, of these very compilations, by what the compiler wrote
-/// about each into its data, `gcov_info`: version at offset 0, stamp at 16.
+/// Whether a program has all of these objects, from these very compilations. The compiler wrote a `gcov_info`
+/// about each into the data: version at offset 0, stamp at 16.
 pub fn has_objects(image: &Image<'_>, objects: &[Object]) -> bool {
     let mut missing: HashSet<(u32, u32)> =
         objects.iter().map(|object| (object.version.0, object.stamp)).collect();
@@ -116,13 +116,13 @@ pub fn has_objects(image: &Image<'_>, objects: &[Object]) -> bool {
     missing.is_empty()
 }
 
-/// Addresses of the first counters of the functions' arcs, and of their indirect calls: none, one, or
-/// one for each object.
+/// Addresses of the first counter of a function's arcs, and of its indirect calls: none, one, or one for each
+/// object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Addresses {
-    /// Of arcs.
+    /// For arcs.
     pub arcs: Vec<u64>,
-    /// Of indirect calls.
+    /// For indirect calls.
     pub calls: Vec<u64>,
 }
 
@@ -149,7 +149,7 @@ pub fn find(image: &Image<'_>, wanted: &[Wanted]) -> Vec<Addresses> {
     found
 }
 
-/// Whether this is the ident in the information on a function.
+/// Whether the ident at this address begins the key in the information on a function.
 fn is_information(image: &Image<'_>, ident: u64, function: FunctionKey) -> bool {
     let Some((section, offset)) = image.place(ident) else { return false };
     let numbers = section.get(offset..).unwrap_or_default().as_chunks::<4>().0;
@@ -158,22 +158,22 @@ fn is_information(image: &Image<'_>, ident: u64, function: FunctionKey) -> bool 
     numbers.iter().map(|bytes| u32::from_le_bytes(*bytes)).take(3).eq(expected)
 }
 
-/// The counters' address, if there are as many as expected.
+/// The address of the counters, if their number is the expected one.
 fn counters(image: &Image<'_>, ident: u64, array: Array) -> Option<u64> {
     let kind = ident.wrapping_add(16 + 16 * array.slot as u64);
     let number = image.word(kind)? as u32 as usize;
     (array.counters > 0 && number == array.counters).then(|| image.word(kind.wrapping_add(8)))?
 }
 
-/// The arcs' counters of a program by their addresses.
+/// The counters of a program's arcs, by address.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// First address, address behind the last, function; by address.
+    /// First address, address behind the last, and function; by address.
     arrays: Vec<(u64, u64, u32)>,
 }
 
 impl Counters {
-    /// Those of functions at these addresses.
+    /// The counters of functions at these addresses.
     pub fn new(wanted: &[Wanted], addresses: &[Addresses]) -> Self {
         let mut arrays = Vec::new();
         for (place, (wanted, addresses)) in wanted.iter().zip(addresses).enumerate() {
@@ -185,7 +185,7 @@ impl Counters {
         Self { arrays }
     }
 
-    /// The counter at an address: the function that has it, and its number.
+    /// The counter at an address: its function, and its number.
     pub fn at(&self, address: u64) -> Option<(u32, u32)> {
         let (first, last) = (self.arrays.first()?, self.arrays.last()?);
         if address < first.0 || last.1 <= address {
@@ -199,10 +199,10 @@ impl Counters {
     }
 }
 
-/// Names of the counters of indirect calls start so.
+/// Names of the counters of indirect calls begin with this.
 const TABLE: &[u8] = b"__gcov4.";
 
-/// Where a symbol table says that counters of indirect calls are: from, to.
+/// Where a symbol table has counters of indirect calls: from, to.
 pub fn tables(file: &object::File<'_>) -> BTreeMap<u64, u64> {
     let tables = file.symbols().filter(|symbol| {
         symbol.name_bytes().is_ok_and(|name| name.starts_with(TABLE)) && symbol.is_definition()
@@ -210,19 +210,19 @@ pub fn tables(file: &object::File<'_>) -> BTreeMap<u64, u64> {
     tables.map(|table| (table.address(), table.address().saturating_add(table.size()))).collect()
 }
 
-/// The sites of a program by the addresses of their counters.
+/// The sites of a program, by the addresses of their counters.
 #[derive(Debug, Default)]
 pub struct Sites {
-    /// Of other sites, too: copies of functions that are inlined, of which another object's own
-    /// copy has the information.
+    /// Tables of other sites, too: for inlined copies of a function, the information may be in another
+    /// object, with that object's own copy.
     tables: BTreeMap<u64, u64>,
-    /// Place of the function in the list, and number of the site in it.
+    /// Index of the function in the list, and number of the site in it.
     by_address: HashMap<u64, (usize, usize)>,
-    /// From the page before the first to the last.
+    /// From the page before the first site to the last site.
     around: (u64, u64),
 }
 
-/// Code may take an address in steps, from a page of this size to an anchor in it or the next one.
+/// Code may take an address in steps: first a page of this size, then an anchor in that page or the next one.
 const PAGE: u64 = 4096;
 
 impl Sites {
@@ -247,7 +247,7 @@ impl Sites {
         self.around.0 <= address && address <= self.around.1
     }
 
-    /// Number of sites whose counters are known.
+    /// Number of sites with known counters.
     pub fn known(&self) -> usize {
         self.by_address.values().collect::<HashSet<_>>().len()
     }
@@ -259,7 +259,7 @@ impl Sites {
         self.by_address.contains_key(&address) || in_table()
     }
 
-    /// The site whose counters start here.
+    /// The site that has its counters here.
     pub fn get(&self, address: u64) -> Option<(usize, usize)> {
         self.by_address.get(&address).copied()
     }

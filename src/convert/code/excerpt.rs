@@ -1,4 +1,4 @@
-//! The listing of a function: its blocks, and what the debug information says of their instructions.
+//! Makes the listing of a function: its blocks, and what the debug information says about their instructions.
 
 use std::ops::Range;
 use std::prelude::v1::*;
@@ -19,7 +19,7 @@ use crate::convert::listing::{Block, Call, Callee, Copy, Declared, Increment, Li
 pub struct Excerpts<'e, 'c> {
     image: &'e Image<'c>,
     counters: &'e Counters,
-    /// The sites of indirect calls by the addresses of the calls.
+    /// The sites of indirect calls, by the addresses of the calls.
     sites: &'e HashMap<u64, (u32, u32)>,
     rows: &'e [Row],
 }
@@ -27,25 +27,25 @@ pub struct Excerpts<'e, 'c> {
 /// Where the copies of a function start and end.
 #[derive(Clone, Copy)]
 struct Way<'w> {
-    /// Where the function's code is.
+    /// The ranges of the function's code.
     ranges: &'w [Range<u64>],
-    /// From which address on which copy is the innermost that has code.
+    /// From each of these addresses on, this copy is the innermost one with code.
     boundaries: &'w [(u64, u32)],
-    /// Where copies are entered, those without code, too.
+    /// Where copies are entered, also those without code.
     entries: &'w [(EntryPoint, u32)],
 }
 
-/// What a unit calls its files and functions.
+/// The files and functions of a unit, as the tables number them.
 #[derive(Clone, Copy)]
 pub struct OfUnit<'u> {
-    /// Its files, by their places in the tables.
+    /// Indexes of its files in the tables.
     pub files: &'u [Option<u32>],
     /// The functions of the tables.
     pub functions: &'u [Declared],
 }
 
 impl OfUnit<'_> {
-    /// The line of a copy's declaration, where it is entered.
+    /// The line of a copy's declaration. The place where the copy is entered is on that line.
     fn opening(&self, block: usize, copy: u32, copies: &[Copy]) -> Option<Piece> {
         let declared = &self.functions[copies[copy as usize].function as usize];
         let Declared { file, line, .. } = *declared;
@@ -53,8 +53,8 @@ impl OfUnit<'_> {
         (line != 0).then_some(Piece { block, copy, file, line, discriminator: 0, instructions: 0 })
     }
 
-    /// A piece that has no instruction, in the copy that it belongs to: the line table does not tell, but which
-    /// function it stands in, of those around.
+    /// Puts a piece without instructions into its copy. The line table does not tell the copy. So this looks,
+    /// among the copy at hand and its callers, for the last declaration before the line in the same file.
     fn marked(&self, piece: Piece, copies: &[Copy]) -> Option<Piece> {
         let mut best: Option<(u32, u32)> = None;
         let mut copy = piece.copy;
@@ -74,8 +74,8 @@ impl OfUnit<'_> {
     }
 }
 
-/// The functions that the copies of a function are copies of, none for those that are not known; none at
-/// all if the function itself is not.
+/// The functions that a function's copies are copies of, with `None` for unknown ones. `None` for all if the
+/// function itself is unknown.
 pub fn declared(
     function: &Function,
     declarations: &mut Declarations<'_, '_>,
@@ -86,7 +86,7 @@ pub fn declared(
 }
 
 impl<'e, 'c> Excerpts<'e, 'c> {
-    /// For a unit with this line table.
+    /// Makes the listings of a unit with this line table.
     pub fn new(
         image: &'e Image<'c>,
         counters: &'e Counters,
@@ -96,7 +96,7 @@ impl<'e, 'c> Excerpts<'e, 'c> {
         Self { image, counters, sites, rows }
     }
 
-    /// The files of a unit, by their places in the tables.
+    /// The indexes of a unit's files in the tables.
     pub fn files(
         &self,
         unit: &Unit<'_>,
@@ -112,7 +112,7 @@ impl<'e, 'c> Excerpts<'e, 'c> {
         unit.paths.iter().zip(is_used).map(file).collect()
     }
 
-    /// The listing of a function whose copies are of these functions.
+    /// The listing of a function. `of_copies` has the function of each copy.
     pub fn listing<M: Machine<'c>>(
         &self,
         machine: &mut M,
@@ -136,7 +136,7 @@ impl<'e, 'c> Excerpts<'e, 'c> {
         };
         let entry = |(inlined, &copy): (&Inlined, &u32)| Some((inlined.entry_point?, copy));
         let mut entries: Vec<_> = function.copies.iter().zip(&places).filter_map(entry).collect();
-        // The outer one first.
+        // The outer copy first.
         entries.sort_unstable();
         let ranges = &function.ranges;
         let way = Way { ranges, boundaries: &boundaries(function, &places), entries: &entries };
@@ -144,8 +144,8 @@ impl<'e, 'c> Excerpts<'e, 'c> {
         listing
     }
 
-    /// The first row of the code that starts at an address. Where the linker has put other code right before it, that
-    /// ends there.
+    /// The first row of the code that starts at an address. If the linker has put other code right before it,
+    /// the row that ends that code.
     fn first_row(&self, address: u64) -> usize {
         let first = self.rows.partition_point(|row| row.address < address);
         let there = self.rows[first..].iter().take_while(|row| row.address == address);
@@ -153,14 +153,15 @@ impl<'e, 'c> Excerpts<'e, 'c> {
         first + end.map_or(0, |(place, _)| place)
     }
 
-    /// Goes through the instructions and says where they were written.
+    /// Goes through the instructions and says where each was written.
     fn pieces(&self, listing: &mut Listing, graph: &Graph, way: Way<'_>, unit: OfUnit<'_>) {
         let Way { ranges, boundaries, entries } = way;
         let mut increments = graph.increments.iter().peekable();
         let mut calls = graph.calls.iter().peekable();
-        // The first row and the first boundary that no instruction has come to yet.
+        // The first row and the first boundary beyond the instructions so far.
         let (mut row, mut boundary) = (0, 0);
-        // The copy that was entered last at the address of the row, and the number of the row there.
+        // The copy that was entered last at the address of the row, and the number of the row at that
+        // address.
         let (mut inside, mut view) = (0, 0);
         let mut before = u64::MAX;
         let mut of_block = Vec::new();
@@ -169,7 +170,7 @@ impl<'e, 'c> Excerpts<'e, 'c> {
             for instruction in block.instructions.clone() {
                 let address = graph.instructions[instruction as usize];
                 if address < before || ranges.iter().any(|range| range.start == address) {
-                    // Another range, and other functions between it and the last one.
+                    // A new range: other functions lie between it and the last one.
                     row = self.first_row(address);
                     boundary = boundaries.partition_point(|&(from, _)| from <= address);
                 }
@@ -190,7 +191,7 @@ impl<'e, 'c> Excerpts<'e, 'c> {
                         inside = copy;
                         of_block.extend(unit.opening(number, copy, &listing.copies));
                     }
-                    // One that the next row at the same address takes the instruction from.
+                    // The next row at the same address takes the instruction from this one.
                     let next = self.rows.get(row);
                     if next.is_some_and(|next| next.address == passed.address) && !passed.is_end {
                         let piece = piece(number, inside, passed, unit.files, 0);
@@ -200,8 +201,8 @@ impl<'e, 'c> Excerpts<'e, 'c> {
                 }
                 let found = row.checked_sub(1).map(|row| &self.rows[row]);
                 let found = found.filter(|row| !row.is_end);
-                // Before its first row a block continues the last one. What has no line of its own, as what
-                // increments counters, seems to be of that line, too.
+                // Before its first row a block continues the last row. Code without a line of its own, such
+                // as increments of counters, also seems to belong to that row's line.
                 let own = u32::from(!listing.blocks[number].inherits);
                 let piece = found.and_then(|row| piece(number, copy, row, unit.files, own));
                 of_block.extend(piece);
@@ -260,8 +261,8 @@ fn piece(
     (line != 0).then_some(Piece { block, copy, file, line, discriminator, instructions })
 }
 
-/// The copies whose functions are known, and for each of the function's copies its place among them, or
-/// that of the caller of one that is not known.
+/// The copies of known functions. Also, for each copy of the function, its index among those; an unknown copy
+/// gets its caller's.
 fn copies(function: &Function, of_copies: &[Option<u32>]) -> (Vec<Copy>, Vec<u32>) {
     let mut copies = Vec::with_capacity(of_copies.len());
     let mut places = Vec::with_capacity(of_copies.len());
@@ -279,7 +280,7 @@ fn copies(function: &Function, of_copies: &[Option<u32>]) -> (Vec<Copy>, Vec<u32
     (copies, places)
 }
 
-/// From which address on which copy is the innermost, by address.
+/// From each address on, the innermost copy; by address.
 fn boundaries(function: &Function, places: &[u32]) -> Vec<(u64, u32)> {
     let of = |(copy, inlined): (usize, &Inlined)| {
         let range = move |range: &core::ops::Range<u64>| (range.start, range.end, copy);
@@ -287,7 +288,7 @@ fn boundaries(function: &Function, places: &[u32]) -> Vec<(u64, u32)> {
     };
     let mut ranges: Vec<(u64, u64, usize)> =
         function.copies.iter().enumerate().flat_map(of).collect();
-    // The outer one first.
+    // The outer copy first.
     ranges.sort_by_key(|&(start, end, copy)| (start, core::cmp::Reverse(end), copy));
     let mut boundaries = Vec::with_capacity(2 * ranges.len());
     let mut open: Vec<(u64, usize)> = Vec::new();

@@ -1,6 +1,6 @@
 //! The control-flow graph of a function's machine code, with the counters that its blocks increment.
 //!
-//! Which counters the blocks increment is found out by [`super::values`].
+//! [`super::values`] finds out which counters the blocks increment.
 
 use std::ops::Range;
 use std::prelude::v1::*;
@@ -12,28 +12,28 @@ use super::image::Image;
 use super::machine::{Glance, Machine, Next, Place, Touch};
 use super::values::{Touches, increments};
 
-/// More ways out of one jump there are not; what seems to be a longer table is none.
+/// Most ways out of one jump. No more entries of a table are read.
 const LONGEST_TABLE: usize = 4096;
 
 /// The graph.
 #[derive(Debug, Default)]
 pub struct Graph {
-    /// By address.
+    /// Blocks, by address.
     pub blocks: Vec<Block>,
-    /// From, to, by their places among the blocks.
+    /// From, to: indexes of blocks.
     pub edges: Vec<(u32, u32)>,
     /// Addresses of all instructions, in the order of the blocks.
     pub instructions: Vec<u64>,
     /// Increments, by instruction.
     pub increments: Vec<Increment>,
-    /// Direct calls: the instruction, and what it calls.
+    /// Direct calls: the instruction, and the address that it calls.
     pub calls: Vec<(u32, u64)>,
 }
 
 /// A basic block.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// Its instructions, by their places; none for the block that stands for a table of jumps.
+    /// Indexes of the block's instructions; empty for the block that stands for a table of jumps.
     pub instructions: Range<u32>,
     /// Control may also come from elsewhere.
     pub more_into: bool,
@@ -41,21 +41,21 @@ pub struct Block {
     pub more_out: bool,
 }
 
-/// A counter: the function that has it, and its number.
+/// A counter: its function, and its number.
 pub type Counter = (u32, u32);
 
 /// An increment of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Increment {
-    /// The instruction, by its place among those of the graph.
+    /// Index of the instruction in the graph.
     pub instruction: u32,
-    /// What it increments.
+    /// The counter that it increments.
     pub counter: Counter,
-    /// Whether the counter is in memory before the block and behind it.
+    /// Whether the block also writes the counter to its place in memory.
     pub is_in_place: bool,
 }
 
-/// Makes the graph of the code in some ranges. What cannot be decoded ends a range.
+/// Makes the graph of the code in some ranges. An instruction that cannot be decoded ends a range.
 pub fn graph<'c, M: Machine<'c>>(
     machine: &mut M,
     image: &Image<'c>,
@@ -75,22 +75,22 @@ pub fn graph<'c, M: Machine<'c>>(
 struct Reading {
     instructions: Vec<u64>,
     is_filler: Vec<bool>,
-    /// By instruction, what it does.
+    /// What each instruction does, by instruction.
     touches: Vec<(u32, Touch)>,
-    /// By instruction, where it leads; those that lead to the next one are left out.
+    /// Where each instruction leads, by instruction, except to the next one.
     leads: Vec<(u32, Next)>,
-    /// Whether counters are only added to where they are.
+    /// Whether counters are only ever added to in memory.
     is_simple: bool,
     /// Addresses that control is known to go to.
     targets: Vec<u64>,
-    /// First instructions of ranges.
+    /// First instructions of the ranges.
     starts: Vec<u32>,
-    /// Ends of ranges, by their last instructions.
+    /// Last instructions of the ranges.
     ends: Vec<u32>,
     has_tables: bool,
-    /// Addresses that are taken.
+    /// Addresses that instructions take.
     taken: Vec<u64>,
-    /// What tables of jumps lead to.
+    /// Addresses in tables of jumps.
     from_tables: Vec<u64>,
 }
 
@@ -153,7 +153,7 @@ impl Reading {
         self.find(address).is_some()
     }
 
-    /// Ranges are not always in the order of their addresses.
+    /// The instruction at an address. Ranges are not always in the order of their addresses.
     fn find(&self, address: u64) -> Option<u32> {
         self.starts.iter().zip(&self.ends).find_map(|(&start, &end)| {
             let range = &self.instructions[start as usize..=end as usize];
@@ -161,8 +161,7 @@ impl Reading {
         })
     }
 
-    /// Looks for tables of jumps at the addresses that are taken: distances from the table, or
-    /// addresses.
+    /// Looks for tables of jumps at the taken addresses. Tables hold distances from the table, or addresses.
     fn follow_tables(&mut self, image: &Image<'_>) {
         if !self.has_tables {
             return;
@@ -199,7 +198,7 @@ impl Reading {
         self.from_tables.sort_unstable();
     }
 
-    /// What fills the space before a block leads to it, but nobody comes there.
+    /// Drops the edges from code that only fills the space before a block: control never comes there.
     fn drop_fillers(&self, graph: &mut Graph) {
         let mut is_reached = vec![false; graph.blocks.len()];
         graph.edges.iter().for_each(|&(_, to)| is_reached[to as usize] = true);
@@ -234,7 +233,7 @@ impl Reading {
             graph.blocks.last_mut().into_iter().for_each(|block| block.instructions.end += 1);
         }
         let block_at = |address| self.find(address).map(|place| block_of[place as usize]);
-        // All jumps through tables lead to one block, and from there to whatever any table has.
+        // All jumps through tables lead to one block, and that leads to the targets of all tables.
         let table = graph.blocks.len() as u32;
         let is_known = !self.from_tables.is_empty();
         let mut falls_through = vec![true; graph.blocks.len()];
@@ -290,7 +289,7 @@ impl Reading {
         let mut is_reached = vec![false; graph.blocks.len()];
         graph.edges.iter().for_each(|&(_, to)| is_reached[to as usize] = true);
         for (block, is_reached) in graph.blocks.iter_mut().zip(is_reached) {
-            // Where a jump leads is not known, or an exception comes in.
+            // The target of some jump is unknown, or an exception comes in here.
             block.more_into = !is_reached || self.has_tables && !is_known;
         }
         if let Some(entry) = graph.blocks.first_mut() {

@@ -11,13 +11,13 @@ use object::{Architecture, SectionFlags, SectionKind, elf};
 
 /// An image.
 pub struct Image<'d> {
-    /// What its instructions are.
+    /// The architecture of its instructions.
     pub architecture: Architecture,
     /// By address.
     sections: Vec<Section<'d>>,
     /// Words that the dynamic linker writes.
     words: HashMap<u64, u64>,
-    /// What the dynamic linker fills in for code that asks for a thread's variable.
+    /// Addresses that the dynamic linker fills in for code that asks for a thread's variable.
     thread_descriptors: HashSet<u64>,
 }
 
@@ -39,7 +39,7 @@ pub struct Symbol {
 }
 
 impl<'d> Image<'d> {
-    /// Lays a file out.
+    /// Lays a file out as it will be in memory.
     pub fn new(file: &object::File<'d>) -> Result<Self, object::Error> {
         let mut image = Self {
             architecture: file.architecture(),
@@ -72,7 +72,7 @@ impl<'d> Image<'d> {
         Ok(image)
     }
 
-    /// The section that an address is in, and how far.
+    /// The section that an address is in, and the offset there.
     pub fn place(&self, address: u64) -> Option<(&'d [u8], usize)> {
         self.section(address).map(|(section, offset)| (section.data, offset))
     }
@@ -91,7 +91,7 @@ impl<'d> Image<'d> {
         code.map(|section| section.address..end(section)).collect()
     }
 
-    /// Whether an address is one of an instruction.
+    /// Whether an address lies in code.
     pub fn is_code(&self, address: u64) -> bool {
         self.section(address).is_some_and(|(section, _)| section.is_code)
     }
@@ -111,12 +111,12 @@ impl<'d> Image<'d> {
         self.words.get(&address).copied().or_else(in_file)
     }
 
-    /// Whether code that calls what stands here asks for a thread's variable.
+    /// Whether code that calls the address stored here asks for a thread's variable.
     pub fn is_thread_descriptor(&self, address: u64) -> bool {
         self.thread_descriptors.contains(&address)
     }
 
-    /// Places and contents of what is not code.
+    /// Addresses and contents of everything but code.
     pub fn data(&self) -> impl Iterator<Item = (u64, &'d [u8])> {
         let data = self.sections.iter().filter(|section| !section.is_code);
         data.map(|section| (section.address, section.data))

@@ -1,13 +1,13 @@
-//! The machine code of a program: which blocks its functions have, which counters those increment, where
-//! they make indirect calls, and in which functions and lines all of it was written.
+//! Reads the machine code of a program: the blocks of its functions, the counters that they increment, the
+//! indirect calls that they make, and the functions and lines in which all of it was written.
 //!
-//! The way goes from a function's ident and checksums to its counters ([`counters`]), and from there to
-//! the instructions that increment them (`graph`) or that hand them over to the profiler for a call
-//! (`walk`, `state`), read by a decoder per machine; the debug information tells the lines
-//! ([`super::debug`]). What comes out is a [listing](super::listing::Listing) for each function that has code.
+//! A function's ident and checksums lead to its counters ([`counters`]). These lead to the instructions that
+//! increment them (`graph`) or hand them over to the profiler for a call (`walk`, `state`). There is a
+//! decoder for each machine. The debug information tells the lines ([`super::debug`]). The result is a
+//! [listing](super::listing::Listing) for each function that has code.
 //!
-//! Files that are found by build-id or by name belong to the caller; what listings say of counts, to
-//! [`super::evidence`].
+//! The caller finds files by build-id or by name. [`super::evidence`] finds out what listings say about
+//! counts.
 
 mod aarch64;
 pub mod counters;
@@ -43,9 +43,9 @@ use machine::Machine;
 /// Why a program tells nothing.
 #[derive(Debug)]
 pub enum Error {
-    /// Machine code that cannot be read.
+    /// The machine code is of an unknown kind.
     Architecture(Architecture),
-    /// Another program, or an object of another compilation.
+    /// It is another program, or an object of another compilation.
     Other,
     /// The file is damaged.
     File(object::Error),
@@ -72,14 +72,14 @@ pub fn is_of(program: &object::File<'_>, objects: &[Object]) -> Result<(), Error
     if counters::has_objects(&image, objects) { Ok(()) } else { Err(Error::Other) }
 }
 
-/// Units whose listings are in memory at once.
+/// Number of units with listings in memory at once.
 const BATCH: usize = 16;
 
-/// Makes listings of all functions that have code, unit by unit: the student looks at each one, and `take` gets
-/// what is found out by those of a unit.
+/// Makes listings of all functions that have code, unit by unit. The student looks at each listing, and
+/// `take` gets the findings of a unit.
 ///
-/// `debug` is the file with symbols and lines: the program itself, or what was split off from it. What is
-/// damaged is left out; the first error is given.
+/// `debug` is the file with symbols and lines: the program itself, or what was split off from it. Damaged
+/// parts are left out, and the first error is given.
 pub fn listings<S: Study>(
     program: &object::File<'_>,
     debug: &object::File<'_>,
@@ -129,8 +129,8 @@ fn with<'c, M: Machine<'c> + Send, S: Study>(
         let all: Vec<_> = batch.par_iter().map(read).collect();
         let mut kept = Vec::with_capacity(all.len());
         for (&number, ((mut found, why), rows)) in batch.iter().zip(all) {
-            // Of a function that several objects have the linker keeps the first, and all their debug
-            // information says that it is about that.
+            // If several objects have a function, the linker keeps the first one. The debug information of
+            // all of them says that it is about that one.
             found.functions.retain(|function| starts.insert(function.ranges[0].start));
             error = error.or(why).or(rows.as_ref().err().copied());
             kept.push((number, found, rows.unwrap_or_default()));

@@ -1,12 +1,12 @@
-//! What is known at a place in machine code: registers and stack slots that hold addresses.
+//! What is known at a place in machine code: which registers and stack slots hold addresses.
 //!
-//! Only constant addresses and places on the stack are followed, because a site's counters are a
-//! constant address, kept in registers and spilled to the stack, perhaps far from the call. Where
-//! ways through the code meet, what they agree on is known.
+//! Only constant addresses and places on the stack are followed: the address of a site's counters is
+//! constant, kept in registers and spilled to the stack, perhaps far from the call. Where ways through the
+//! code meet, only what they agree on stays known.
 
 use alloc::collections::BTreeMap;
 
-/// A register, numbered by the machine.
+/// A register, with the machine's number for it.
 pub type Register = u8;
 
 /// What a register or a slot of the stack holds.
@@ -14,7 +14,7 @@ pub type Register = u8;
 pub enum Value {
     /// A constant.
     Address(u64),
-    /// A place on the stack, from where it was on entry.
+    /// A place on the stack, relative to the stack pointer on entry.
     Stack(i64),
 }
 
@@ -30,12 +30,12 @@ impl Value {
 /// The site whose counters were handed over for the next call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pending {
-    /// None.
+    /// No site.
     #[default]
     None,
-    /// That at this address.
+    /// The site at this address.
     Site(u64),
-    /// One or another, depending on the way.
+    /// One site or another, depending on the way.
     Several,
 }
 
@@ -49,28 +49,28 @@ impl Pending {
     }
 }
 
-/// What an instruction does that matters here.
+/// What an instruction does to the values followed here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// A register becomes a constant.
+    /// Sets a register to a constant.
     Constant(Register, u64),
-    /// A register becomes another one, plus an offset.
+    /// Sets a register to another one, plus an offset.
     Copy(Register, Register, i64),
-    /// A vector register takes another one's parts in besides its own.
+    /// Packs the parts of another vector register into the first one, besides its own.
     Pack(Register, Register),
-    /// A register is read from memory at another one, plus an offset.
+    /// Loads a register from memory at another one, plus an offset.
     Load(Register, Register, i64),
-    /// A register is read from memory at a constant address.
+    /// Loads a register from memory at a constant address.
     LoadConstant(Register, u64),
-    /// A register is written to memory at another one, plus an offset.
+    /// Stores a register to memory at another one, plus an offset.
     Store(Register, i64, Register),
-    /// A constant is written to memory at a register, plus an offset.
+    /// Stores a constant to memory at a register, plus an offset.
     StoreConstant(Register, i64, u64),
-    /// A register is written to memory that is not on the stack.
+    /// Stores a register to memory that is not on the stack.
     StoreElsewhere(Register),
-    /// A constant is written to memory that is not on the stack.
+    /// Stores a constant to memory that is not on the stack.
     StoreConstantElsewhere(u64),
-    /// A register becomes unknown.
+    /// Makes a register unknown.
     Clear(Register),
 }
 
@@ -80,7 +80,7 @@ pub trait World {
     fn is_site(&self, address: u64) -> bool;
     /// Whether a function starts at this address.
     fn is_function(&self, address: u64) -> bool;
-    /// The address that stands in memory when the program runs, if it is constant.
+    /// The address that is in memory when the program runs, if it is constant.
     fn word(&self, address: u64) -> Option<u64>;
 }
 
@@ -91,18 +91,18 @@ pub struct State {
     slots: BTreeMap<i64, Value>,
     /// The site of the next call.
     pub pending: Pending,
-    /// The function that was handed over for it, if it is constant.
+    /// The function that was handed over for the next call, if it is constant.
     pub callee: Option<u64>,
 }
 
 impl State {
-    /// On entry to a function, with this register as the stack pointer.
+    /// The state on entry to a function, with this register as the stack pointer.
     pub fn entry(stack_pointer: Register) -> Self {
         let registers = [(stack_pointer, Value::Stack(0))].into();
         Self { registers, slots: BTreeMap::new(), pending: Pending::None, callee: None }
     }
 
-    /// Keeps what is also known in `other`; tells whether that changed anything.
+    /// Keeps only what `other` knows as well; says whether that changed anything.
     pub fn join(&mut self, other: &Self) -> bool {
         let before = (self.registers.len(), self.slots.len(), self.pending, self.callee);
         self.registers.retain(|register, value| other.registers.get(register) == Some(value));
@@ -162,7 +162,7 @@ impl State {
         };
     }
 
-    /// Of several parts only a site is of interest.
+    /// Only a site matters among the parts.
     fn pack(&mut self, to: Register, from: Register, world: &impl World) {
         let is_site = |value: &Value| match value {
             Value::Address(address) => world.is_site(*address),

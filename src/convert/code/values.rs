@@ -1,9 +1,9 @@
-//! Where counters are incremented: in memory, or on their way through registers and the stack.
+//! Finds where counters are incremented: in memory, or on their way through registers and the stack.
 //!
 //! Compilers take the address of a function's counters into a register, and keep counters of loops in
-//! registers or on the stack until the loop ends. So it is followed through the blocks what registers and
-//! slots of the stack hold: an address, the value of a counter. Where ways meet, what they agree on is known.
-//! An increment is where 1 is added to the value of a counter, wherever it is at the time.
+//! registers or on the stack until the loop ends. So this follows through the blocks what registers and slots
+//! of the stack hold: an address, or the value of a counter. Where ways meet, only what they agree on stays
+//! known. Adding 1 to the value of a counter increments it, wherever the value is at the time.
 
 use std::prelude::v1::*;
 
@@ -12,7 +12,7 @@ use super::graph::{Graph, Increment};
 use super::machine::{Machine, Place, Touch};
 use super::state::Register;
 
-/// What the instructions of a function do, and whether none but additions to memory touch counters.
+/// What a function's instructions do. If it is simple, only additions to memory touch counters.
 #[derive(Clone, Copy)]
 pub struct Touches<'t> {
     pub all: &'t [(u32, Touch)],
@@ -40,10 +40,10 @@ pub fn increments<'c, M: Machine<'c>>(
     tracking.collect()
 }
 
-/// More slots of the stack are not followed.
+/// Most slots of the stack to follow.
 const MOST_SLOTS: usize = 64;
 
-/// How often a block may be gone through again. What is known can only become less.
+/// Most times to go through a block. What is known only ever becomes less.
 const ROUNDS: u8 = 12;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,9 +52,9 @@ enum Value {
     Unknown,
     /// A constant.
     Constant(u64),
-    /// A place on the stack, from where it was on entry.
+    /// A place on the stack, relative to the stack pointer on entry.
     Stack(i64),
-    /// The value of counters from this address on, so many bytes of them.
+    /// The value of counters: address of the first, and size of all in bytes.
     Counter(u64, u8),
 }
 
@@ -93,7 +93,7 @@ impl State {
         }
     }
 
-    /// Keeps what is also known in `other`; tells whether that changed anything.
+    /// Keeps only what `other` knows as well; says whether that changed anything.
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
         for (known, other) in self.registers.iter_mut().zip(&other.registers) {
@@ -119,7 +119,7 @@ impl State {
         }
     }
 
-    /// What memory holds.
+    /// The value in memory.
     fn memory(&self, place: Place, size: u8, counters: &Counters) -> Value {
         match self.place(place) {
             Value::Constant(address) if counters.at(address).is_some() => {
@@ -130,7 +130,7 @@ impl State {
         }
     }
 
-    /// The counters that an instruction writes to where they are.
+    /// The address of the counters that an instruction writes in memory.
     fn written(&self, touch: Touch, counters: &Counters) -> Option<u64> {
         let (Touch::Adds(place, ..) | Touch::Stores(place, ..)) = touch else { return None };
         match self.place(place) {
@@ -139,7 +139,7 @@ impl State {
         }
     }
 
-    /// Follows an instruction, and tells which counters it increments.
+    /// Updates the state for an instruction; returns the counters that the instruction increments.
     fn apply(&mut self, touch: Touch, counters: &Counters) -> Option<(u64, u8)> {
         match touch {
             Touch::Adds(place, size, amount) => {
@@ -198,7 +198,7 @@ impl State {
                 incremented
             }
             Touch::Joins(to, from) => {
-                // Vectors of counters grow by one of ones.
+                // Vectors of counters are incremented by a vector of ones.
                 let counter = match (self.get(to), self.get(from)) {
                     (Value::Counter(address, size @ 16..), _)
                     | (_, Value::Counter(address, size @ 16..)) => Some((address, size)),
@@ -226,9 +226,9 @@ impl State {
 
 /// What happens to counters.
 enum Event {
-    /// Those in so many bytes from an address on are incremented.
+    /// An increment of the counters in this many bytes from an address on.
     Increments(u64, u8),
-    /// Those at an address are written.
+    /// A write to the counters at an address.
     Writes(u64),
 }
 
@@ -237,11 +237,11 @@ struct Tracking<'t> {
     touches: &'t [(u32, Touch)],
     counters: &'t Counters,
     changed_by_calls: &'static [Register],
-    /// What is known where a block begins, and how often that was gone through.
+    /// What is known at the start of each block, and how many times the block was gone through.
     states: Vec<(Option<State>, u8)>,
     out: Vec<Vec<u32>>,
     open: Vec<u32>,
-    /// Whether what is known stays.
+    /// Whether known states no longer change.
     is_late: bool,
 }
 
@@ -271,8 +271,8 @@ impl<'t> Tracking<'t> {
 
     fn run(&mut self) {
         self.run_open();
-        // What only exceptions lead to, or jumps through a table that was not found: what all calls and
-        // jumps agree on is known there, and what is known behind it stays.
+        // Only exceptions lead to the other blocks, or jumps through a table that was not found. What the
+        // ends of all blocks agree on is known there, and what is known behind them no longer changes.
         let Some(agreed) = self.agreed() else { return };
         for block in 0..self.states.len() as u32 {
             if self.states[block as usize].0.is_none() {
@@ -284,7 +284,7 @@ impl<'t> Tracking<'t> {
         }
     }
 
-    /// What is known behind every block that ends in a call or leads elsewhere.
+    /// What the ends of all blocks agree on.
     fn agreed(&self) -> Option<State> {
         let mut agreed: Option<State> = None;
         for (block, (state, _)) in self.states.iter().enumerate() {
@@ -351,7 +351,7 @@ impl<'t> Tracking<'t> {
 
     fn collect(self) -> Vec<Increment> {
         let mut found = Vec::new();
-        // Of the block at hand.
+        // For the block at hand.
         let (mut events, mut written) = (Vec::new(), Vec::new());
         for (block, (state, rounds)) in self.states.iter().enumerate() {
             let Some(state) = state.as_ref().filter(|_| *rounds < ROUNDS) else { continue };

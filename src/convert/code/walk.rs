@@ -1,13 +1,13 @@
-//! Follows the machine code of functions from where it takes the address of a site's counters to the
-//! call they are for, indirect or, if the compiler found out what is called, direct.
+//! Follows the machine code of functions from the address of a site's counters to the site's call. The call
+//! is indirect or, if the compiler found out what is called, direct.
 //!
-//! Every way through a function is followed with what is known on it. Code that is only
-//! reached through a table of jumps, or by an exception, is entered with what all those jumps, or
-//! else all calls, agree on.
+//! It follows every way through a function with what is known on that way. Code that is only reached through
+//! a table of jumps starts with what all such jumps agree on. Code that is only reached by an exception
+//! starts with what all calls agree on.
 //!
-//! Calls that never return lead on to code where something else may be known. So what is not found
-//! if every call returns is looked for once more, with only those calls returning behind which
-//! nothing else leads.
+//! Behind a call that never returns there is code where something else may be known. So if every call returns
+//! and some site is not found, a second attempt follows: a call then returns only if nothing else leads to
+//! the code behind it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::prelude::v1::*;
@@ -20,14 +20,14 @@ use super::image::{Image, Symbol};
 use super::machine::{Machine, Next, Step};
 use super::state::{Effect, Pending, Register, State, World};
 
-/// The register with the descriptor of a thread's variable, which becomes its place: x0, and by
-/// chance of numbering rax.
+/// The register that holds the descriptor of a thread's variable, and then the variable's place: x0, and rax,
+/// which happens to have the same number.
 const DESCRIPTOR: Register = 0;
 
 /// Addresses of the calls of each site.
 pub type Calls = BTreeMap<(usize, usize), BTreeSet<u64>>;
 
-/// Finds the calls of all sites; all cores look into functions.
+/// Finds the calls of all sites. All cores look into functions.
 pub fn calls<'c, M: Machine<'c> + Send>(
     image: &Image<'c>,
     functions: &BTreeMap<u64, Symbol>,
@@ -67,7 +67,7 @@ pub fn calls<'c, M: Machine<'c> + Send>(
     certain
 }
 
-/// Whether a function is a part of another one, which jumps into it.
+/// Whether a function is a part of another one that jumps into it.
 fn is_split_off(function: &Symbol) -> bool {
     function.name.contains(".cold")
 }
@@ -100,18 +100,18 @@ struct Walk<'w, 'c, M> {
     calls: Calls,
 }
 
-/// What is known of one function so far.
+/// What is known about one function so far.
 #[derive(Default)]
 struct Known {
-    /// Before the instructions that are jumped to.
+    /// States before the instructions that jumps lead to.
     states: HashMap<u64, State>,
     /// Places to go on from.
     open: Vec<u64>,
     /// Places behind calls that may not return.
     behind_calls: Vec<(u64, State)>,
-    /// Instructions that have been followed, and the next one behind each.
+    /// Instructions that have been followed, each with the address behind it.
     seen: HashMap<u64, Option<u64>>,
-    /// What all jumps through tables agree on, and all calls.
+    /// What all jumps through tables agree on, and what all calls agree on.
     at_tables: Option<State>,
     after_calls: Option<State>,
 }
@@ -130,7 +130,7 @@ impl Known {
         }
     }
 
-    /// The next instruction of a function that no way led to.
+    /// The next instruction of a function that no way has led to.
     fn unseen(&self, sweep: &mut u64, function: &Symbol) -> Option<u64> {
         while *sweep < function.end {
             match self.seen.get(sweep) {
@@ -178,7 +178,7 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
 
     fn function(&mut self, function: &Symbol) {
         let mut known = Known::default();
-        // Before it everything has been seen.
+        // Everything before this has been seen.
         let mut sweep = function.address;
         known.reach(function.address, &State::entry(M::STACK));
         loop {
@@ -243,12 +243,12 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
         }
     }
 
-    /// Whether a jump is the call of another function.
+    /// Whether a jump is really a call of another function.
     fn leaves(&self, target: u64, from: &Symbol) -> bool {
         target != from.address && self.functions.get(&target).is_some_and(|to| !is_split_off(to))
     }
 
-    /// Whether an indirect call is the dynamic linker's for the place of a thread's variable.
+    /// Whether an indirect call asks the dynamic linker for the place of a thread's variable.
     fn asks_for_variable(&self, state: &State) -> bool {
         let image = self.surroundings.image;
         state.constant(DESCRIPTOR).is_some_and(|address| image.is_thread_descriptor(address))

@@ -10,9 +10,9 @@ use iced_x86::{
 use super::machine::{Glance, Machine, Next, Place, Step, Touch};
 use super::state::{Effect, Register};
 
-/// The decoder's memory between instructions.
+/// The state of the decoder between instructions.
 pub struct X86_64<'c> {
-    /// What it decodes: setting it up takes longer than an instruction.
+    /// The section that it decodes. Setting the decoder up takes longer than an instruction.
     section: &'c [u8],
     decoder: Decoder<'c>,
     info: InstructionInfoFactory,
@@ -24,7 +24,7 @@ const VECTORS: Register = 32;
 
 impl<'c> Machine<'c> for X86_64<'c> {
     const STACK: Register = STACK;
-    /// Those of results. Others may outlive a call of a function whose code the compiler knew.
+    /// The registers of results. Others may outlive a call of a function whose code the compiler knew.
     const CHANGED_BY_CALLS: &'static [Register] = &[0, 2, VECTORS, VECTORS + 1];
 
     fn new() -> Self {
@@ -71,7 +71,7 @@ impl<'c> X86_64<'c> {
         (!instruction.is_invalid()).then_some(instruction)
     }
 
-    /// The effects of an instruction that moves addresses; `false` if it is another one.
+    /// The effects of an instruction that moves addresses; `false` for any other instruction.
     fn known(&self, instruction: &Instruction, step: &mut Step) -> bool {
         use Mnemonic::*;
         let (to, from) = (operand(instruction, 0), operand(instruction, 1));
@@ -101,7 +101,7 @@ impl<'c> X86_64<'c> {
                 step.push(Effect::Pack(to, from));
             }
             (Movhps | Movhpd | Pinsrq, Operand::Register(to), Operand::Constant(address)) => {
-                // Through a register of no machine, for what is read from memory.
+                // Goes through a register that no machine has, to hold what is read from memory.
                 step.push(Effect::LoadConstant(Register::MAX, address));
                 step.push(Effect::Pack(to, Register::MAX));
             }
@@ -121,7 +121,7 @@ impl<'c> X86_64<'c> {
                 step.push(Effect::Load(FRAME, FRAME, 0));
                 step.push(Effect::Clear(STACK));
             }
-            // What they push is gone when the next instruction runs.
+            // What a call pushes is gone when the next instruction runs.
             (Call, ..) => {}
             (Cmp | Test | Nop | Endbr64, ..) => {}
             _ => return false,
@@ -129,7 +129,7 @@ impl<'c> X86_64<'c> {
         true
     }
 
-    /// Of any other instruction it matters which registers it writes.
+    /// For any other instruction only the registers that it writes matter.
     fn others(&mut self, instruction: &Instruction, step: &mut Step) {
         for used in self.info.info(instruction).used_registers() {
             let writes = matches!(
@@ -146,7 +146,7 @@ impl<'c> X86_64<'c> {
     }
 }
 
-/// What an instruction does with counters.
+/// What an instruction does to counters.
 fn touches(instruction: &Instruction, glance: &mut Glance) {
     use Mnemonic::*;
     let mnemonic = instruction.mnemonic();
@@ -190,7 +190,7 @@ fn touches(instruction: &Instruction, glance: &mut Glance) {
         return;
     }
     let Some(to) = number(instruction.op0_register()) else { return };
-    // The last operand is what comes in, before it there may be a third one.
+    // The last operand is the source. A third one may stand before it.
     let last = instruction.op_count() - 1;
     let size = instruction.memory_size().size() as u8;
     let added = |sign: i64| (instruction.immediate(last) as i64).wrapping_mul(sign);
@@ -225,7 +225,7 @@ fn writes_memory(instruction: &Instruction, glance: &mut Glance) {
     });
 }
 
-/// What an operand is that is read.
+/// An operand that is read.
 enum Source {
     Register(Register),
     Memory(Place),
@@ -249,7 +249,7 @@ fn source(instruction: &Instruction, operand: u32) -> Source {
     }
 }
 
-/// Whether whole words or vectors are moved.
+/// Whether the instruction moves whole words or vectors.
 const fn is_move(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
@@ -269,7 +269,7 @@ const fn is_move(mnemonic: Mnemonic) -> bool {
     )
 }
 
-/// The place of an operand in memory, if it has no index.
+/// The place of a memory operand, if it has no index.
 fn memory_place(instruction: &Instruction) -> Option<Place> {
     let segment = instruction.segment_prefix();
     if segment == Name::FS || segment == Name::GS || instruction.memory_index() != Name::None {
@@ -283,7 +283,7 @@ fn memory_place(instruction: &Instruction) -> Option<Place> {
 }
 
 impl Glance {
-    /// Adds the address that an index is added to.
+    /// Adds an address that the instruction adds an index to.
     fn push_reference(&mut self, instruction: &Instruction) {
         let has_memory = (0..instruction.op_count())
             .any(|operand| instruction.op_kind(operand) == OpKind::Memory);
@@ -318,7 +318,7 @@ fn moves(to: Operand, from: Operand, step: &mut Step) -> bool {
     true
 }
 
-/// An operand of eight bytes or more.
+/// An operand of at least eight bytes.
 #[derive(Clone, Copy)]
 enum Operand {
     Register(Register),
@@ -327,9 +327,9 @@ enum Operand {
     At(Register, i64),
     /// Memory at a constant address.
     Constant(u64),
-    /// Other memory: of a thread, or behind an index.
+    /// Other memory: a thread's own, or with an index.
     Elsewhere,
-    /// None, or a part of something.
+    /// No operand, or a part of a register.
     Other,
 }
 
@@ -346,7 +346,7 @@ fn operand(instruction: &Instruction, place: u32) -> Operand {
         OpKind::Immediate8to64 | OpKind::Immediate32to64 | OpKind::Immediate64 => {
             Operand::Immediate(instruction.immediate(place))
         }
-        // Zero-extended, as addresses of programs at fixed places are.
+        // Zero-extended, as are addresses in programs at fixed places.
         OpKind::Immediate32 => Operand::Immediate(instruction.immediate(place)),
         _ => Operand::Other,
     }
@@ -366,7 +366,7 @@ fn memory(instruction: &Instruction) -> Operand {
     }
 }
 
-/// The number of a register all of which is written: the upper half of one of 32 bits becomes 0.
+/// The number of a register that is written as a whole: writing 32 bits sets the upper half to 0.
 fn whole(name: Name) -> Option<Register> {
     (name.is_gpr64() || name.is_gpr32() || name.is_vector_register()).then(|| number(name))?
 }
@@ -386,7 +386,7 @@ fn next(instruction: &Instruction) -> Next {
         FlowControl::UnconditionalBranch => Next::Jump(target),
         FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => Next::Branch(target),
         FlowControl::IndirectBranch => Next::IndirectJump,
-        // The call of the dynamic linker for a thread's variable has prefixes to pad it.
+        // The call of the dynamic linker for a thread's variable is padded with prefixes.
         FlowControl::Call if instruction.len() > 5 => Next::Following,
         FlowControl::Call => Next::Call(target),
         FlowControl::IndirectCall => Next::IndirectCall,

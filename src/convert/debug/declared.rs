@@ -1,4 +1,4 @@
-//! Where the functions of a program are declared, and what the linker calls them.
+//! Finds where the functions of a program are declared, and what the linker calls them.
 
 use std::prelude::v1::*;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::convert::listing::{Declared, Tables};
 /// Longest chain from a copy to the declaration.
 const LONGEST: usize = 8;
 
-/// The functions that entries stand for, each looked up once.
+/// The functions that entries stand for. Each entry is looked up once.
 pub struct Declarations<'u, 'd> {
     units: &'u Units<'d>,
-    /// What has been found, in the terms of what is given back in the end.
+    /// The files and functions found so far, for the caller to take in the end.
     pub tables: Tables,
     known: HashMap<Entry, Option<u32>>,
-    /// Assembler names of functions by the symbols at their code.
+    /// Assembler names of functions, by their entries. They come from the symbols at the functions' code.
     symbols: HashMap<Entry, Arc<[u8]>>,
     files: HashMap<Arc<[u8]>, u32>,
     functions: HashMap<Declared, u32>,
@@ -30,11 +30,11 @@ pub struct Declarations<'u, 'd> {
     classes: HashMap<u32, HashMap<UnitOffset, Place>>,
 }
 
-/// The number of a file and a line.
+/// A file number and a line.
 type Place = (Option<u64>, Option<u64>);
 
 impl<'u, 'd> Declarations<'u, 'd> {
-    /// Those of a program.
+    /// The declarations of a program.
     pub fn new(units: &'u Units<'d>) -> Self {
         Self {
             units,
@@ -47,7 +47,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
         }
     }
 
-    /// A file by its place in the tables.
+    /// The index of a file in the tables.
     pub fn file(&mut self, path: &Arc<[u8]>) -> u32 {
         let files = &mut self.tables.files;
         *self.files.entry(path.clone()).or_insert_with(|| {
@@ -56,7 +56,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
         })
     }
 
-    /// Takes in that the code of an entry has a symbol: so all that it refers to has this name.
+    /// Notes that the code of an entry has a symbol. All entries that it refers to have this name, too.
     pub fn name(&mut self, entry: Entry, symbol: &[u8]) -> Result<(), gimli::Error> {
         let name: Arc<[u8]> = symbol.into();
         let mut at = entry;
@@ -74,7 +74,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
         Ok(())
     }
 
-    /// The function of an entry by its place in the tables, if its name and place are known.
+    /// The index of an entry's function in the tables, if its name and place are known.
     pub fn function(&mut self, entry: Entry) -> Result<Option<u32>, gimli::Error> {
         if let Some(&known) = self.known.get(&entry) {
             return Ok(known);
@@ -91,7 +91,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
         Ok(place)
     }
 
-    /// Takes in a declaration that nothing refers to, in a file of these tables.
+    /// Adds a declaration that nothing refers to, if its file is in these tables.
     pub fn mention(
         &mut self,
         number: u32,
@@ -106,7 +106,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
         Ok(())
     }
 
-    /// The place of the class of a function that has none of its own.
+    /// The place of a function's class, for a function without a place of its own.
     fn class(&mut self, number: u32, function: UnitOffset) -> Option<Place> {
         let unit = &self.units.all()[number as usize];
         let classes = self.classes.entry(number).or_insert_with(|| classes(unit));
@@ -125,7 +125,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
             let entry = unit.entries.entry(place)?;
             let linkage = entry.attr_value(DW_AT_linkage_name);
             if let Some(value) = linkage.or_else(|| entry.attr_value(DW_AT_name)) {
-                // The name for the linker may stand further on than the one in the source.
+                // The name for the linker may come later in the chain than the name in the source.
                 is_assembler_name |= linkage.is_some();
                 if name.is_none() || linkage.is_some() {
                     let found = units.text(unit, value)?;
@@ -165,9 +165,9 @@ impl<'u, 'd> Declarations<'u, 'd> {
     }
 }
 
-/// Where classes are declared, by their functions that have no place of their own: those that compilers add,
-/// and the code of lambdas with `auto` among their parameters. Compilers take the place of the class for them.
-/// What is damaged ends the unit.
+/// Where classes are declared, by those of their functions that have no place of their own: functions that
+/// compilers add, and the code of lambdas with `auto` parameters. Compilers use the place of the class for
+/// them. Damage ends the unit.
 fn classes(unit: &Unit<'_>) -> HashMap<UnitOffset, Place> {
     let mut found = HashMap::new();
     let Ok(mut entries) = unit.entries.entries_raw(None) else { return found };
@@ -212,8 +212,8 @@ fn classes(unit: &Unit<'_>) -> HashMap<UnitOffset, Place> {
     found
 }
 
-/// The name of a constructor or destructor in C++ that a compiler works with: entries of what all its
-/// variants have in common have a name of their own, of variant 4, instead of 2, the base object's.
+/// The name that a compiler works with for a C++ constructor or destructor. The entry for what all its
+/// variants have in common has a name of variant 4. The compiler uses variant 2, the base object's.
 fn complete(mut name: Vec<u8>) -> Vec<u8> {
     let mut place = if name.starts_with(b"_Z") { 2 } else { name.len() };
     while let Some(rest) = name.get(place..).filter(|rest| !rest.is_empty()) {
@@ -221,7 +221,7 @@ fn complete(mut name: Vec<u8>) -> Vec<u8> {
             name[place + 1] = b'2';
             break;
         }
-        // An identifier stands behind its length; a literal, `Lj4E`, is no length.
+        // An identifier stands behind its length. The number in a literal, `Lj4E`, is no length.
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let length = std::str::from_utf8(&rest[..digits]).ok().and_then(|text| text.parse().ok());
         place = match (length, rest) {

@@ -13,24 +13,24 @@ use gimli::{
 use super::Slice;
 use super::units::{Entry, Unit, Units};
 
-/// More functions are not inlined into one another.
+/// Deepest inlining that is followed.
 const DEEPEST: usize = 256;
 
 /// A function that has code.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Where its code is.
+    /// The ranges of its code.
     pub ranges: Vec<Range<u64>>,
     /// The function itself, then the copies of functions inlined in it, each behind its caller.
     pub copies: Vec<Inlined>,
 }
 
-/// A function, or a copy of one that is inlined.
+/// A function, or an inlined copy of one.
 #[derive(Clone, Debug)]
 pub struct Inlined {
-    /// The place of its caller among the copies; 0 for the function itself.
+    /// Index of the caller among the copies; 0 for the function itself.
     pub caller: u32,
-    /// What it is a copy of.
+    /// The function that it is a copy of.
     pub entry: Entry,
     /// Line of the call.
     pub line: u32,
@@ -38,7 +38,7 @@ pub struct Inlined {
     pub column: u32,
     /// Discriminator of the call.
     pub discriminator: u16,
-    /// Its code, the first and last address; empty if it has none.
+    /// The ranges of its code; empty if it has none.
     pub ranges: Vec<Range<u64>>,
     /// Where it is entered, even if it has no code.
     pub entry_point: Option<EntryPoint>,
@@ -49,33 +49,33 @@ pub struct Inlined {
 pub struct EntryPoint {
     /// The address of the row.
     pub address: u64,
-    /// How many rows stand at that address before it.
+    /// Number of rows at that address before it.
     pub view: u32,
 }
 
 /// A function that a unit declares outside of functions.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration<'d> {
-    /// The file, by its place in the unit's.
+    /// Index of the file in the unit.
     pub file: u32,
     /// The line.
     pub line: u32,
     /// Its name.
     pub name: AttributeValue<Slice<'d>>,
-    /// Whether that is the assembler's.
+    /// Whether the name is the assembler's.
     pub is_assembler_name: bool,
 }
 
-/// What the debug information of a unit says of functions.
+/// What the debug information of a unit says about functions.
 #[derive(Debug, Default)]
 pub struct Found<'d> {
-    /// Those that have code, in the order of the debug information.
+    /// The functions that have code, in the order of the debug information.
     pub functions: Vec<Function>,
-    /// All that it names.
+    /// All functions that it names.
     pub declarations: Vec<Declaration<'d>>,
 }
 
-/// The functions of a unit. What is damaged ends the unit.
+/// The functions of a unit. Damage ends the unit.
 pub fn functions<'d>(units: &Units<'d>, number: u32) -> (Found<'d>, Option<gimli::Error>) {
     let mut scan = Scan {
         units,
@@ -93,9 +93,9 @@ pub fn functions<'d>(units: &Units<'d>, number: u32) -> (Found<'d>, Option<gimli
 struct Open {
     /// Depth of its children.
     depth: isize,
-    /// The function and the copy that they belong to; none if they belong to no code.
+    /// The function and the copy that the children belong to; `None` if they belong to no code.
     inside: Option<(usize, u32)>,
-    /// Whether they stand in a function.
+    /// Whether the children stand in a function.
     is_local: bool,
 }
 
@@ -210,8 +210,8 @@ impl<'d> Scan<'_, 'd> {
         self.attributes.iter().find(|found| found.name() == name).map(Attribute::value)
     }
 
-    /// Where the copy at hand is entered. Without the number of the row the address means nothing: a copy
-    /// that has code there is known by that.
+    /// Where the copy at hand is entered. An address without the number of a row means nothing: the code
+    /// there already shows the copy.
     fn entry_point(&self) -> Result<Option<EntryPoint>, gimli::Error> {
         let (dwarf, entries) = (&self.units.dwarf, &self.unit.entries);
         let Some(pc) = self.attribute(DW_AT_entry_pc) else { return Ok(None) };

@@ -8,27 +8,27 @@ use super::units::Unit;
 /// A row of the line table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Where the code starts that it is about.
+    /// Where the code of the row starts.
     pub address: u64,
-    /// The file, by its place in the unit's.
+    /// Index of the file in the unit.
     pub file: u32,
     /// The line, 0 if there is none.
     pub line: u32,
     /// The discriminator.
     pub discriminator: u16,
-    /// Whether the code ends here, and the row is about none.
+    /// Whether the code ends here. The row then has no code.
     pub is_end: bool,
 }
 
-/// The rows of a unit whose code lies in some ranges, by address.
+/// The rows of a unit with code in some ranges, by address.
 ///
-/// Rows at one address stand in the order of the table: the last one is about the instruction, those before
-/// it about statements that have left none there.
+/// Rows at one address stand in the order of the table. The last one is about the instruction; those before
+/// it are about statements that have left no instruction there.
 pub fn rows(unit: &Unit<'_>, code: &[Range<u64>]) -> Result<Vec<Row>, gimli::Error> {
     let mut found = Vec::new();
     let Some(program) = unit.entries.line_program.clone() else { return Ok(found) };
     let mut rows = program.rows();
-    // What the linker has left out has rows, too, from address 0 on.
+    // Code that the linker has left out has rows, too, from address 0 on.
     let mut is_kept = None;
     let mut is_sorted = true;
     while let Some((_, row)) = rows.next_row()? {
@@ -51,7 +51,7 @@ pub fn rows(unit: &Unit<'_>, code: &[Range<u64>]) -> Result<Vec<Row>, gimli::Err
         });
     }
     if !is_sorted {
-        // Each sequence stays whole: its last statements may stand where the next one starts.
+        // Each sequence stays whole: its last statements may stand where the next sequence starts.
         let mut sequences: Vec<&[Row]> = found.split_inclusive(|row| row.is_end).collect();
         sequences
             .sort_by_key(|rows| rows.first().zip(rows.last()).map(|(a, b)| (a.address, b.address)));

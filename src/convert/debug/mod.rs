@@ -1,6 +1,6 @@
-//! The debug information of a program, DWARF 2 to 5: [`units`] are what one run of the compiler wrote,
-//! [`line_table`] has the lines of instructions, [`functions`] the functions they were written in, and
-//! [`declared`] where those are declared.
+//! The debug information of a program, DWARF 2 to 5. [`units`] has what each run of the compiler wrote,
+//! [`line_table`] the lines of instructions, [`functions`] the functions that they were written in, and
+//! [`declared`] the declarations of those.
 
 pub mod declared;
 pub mod functions;
@@ -16,7 +16,7 @@ use object::{CompressionFormat, Object, ObjectSection};
 /// Bytes of a section.
 pub type Slice<'d> = EndianSlice<'d, RunTimeEndian>;
 
-/// What renames the paths of sources that have moved.
+/// Renames the paths of sources that have moved.
 pub type Moved<'m> = &'m (dyn Fn(&[u8]) -> Vec<u8> + Sync);
 
 /// The sections, decompressed.
@@ -26,13 +26,13 @@ pub struct Sections<'d> {
 }
 
 impl<'d> Sections<'d> {
-    /// Those of a file, which may lack them.
+    /// The sections of a file. It may lack them.
     pub fn load(file: &object::File<'d>) -> Self {
         let endian =
             if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
         let load = |id: SectionId| -> Result<Cow<'d, [u8]>, core::convert::Infallible> {
             let section = file.section_by_name(id.name());
-            // A section that cannot be decompressed is as good as none.
+            // A section that cannot be decompressed counts as missing.
             Ok(section.and_then(|found| uncompressed(&found)).unwrap_or_default())
         };
         let Ok(sections) = DwarfSections::load(load);
@@ -45,11 +45,10 @@ impl<'d> Sections<'d> {
     }
 }
 
-/// How many times as large as its compressed form a section may be; what is larger is there to use up
-/// memory.
+/// A section may be this many times as large as its compressed form. A larger one is there to use up memory.
 const LARGEST_RATIO: u64 = 200;
 
-/// What a section holds, unless it says that it would be absurdly large.
+/// The content of a section, unless it claims to be absurdly large.
 pub fn uncompressed<'d>(section: &impl ObjectSection<'d>) -> Option<Cow<'d, [u8]>> {
     let data = section.compressed_data().ok()?;
     let limit = (data.data.len() as u64).saturating_mul(LARGEST_RATIO);

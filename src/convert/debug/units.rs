@@ -1,5 +1,5 @@
-//! What each run of the compiler wrote about itself: the names of its files, how to read its
-//! discriminators, and how entries refer to those of other units.
+//! What each run of the compiler wrote about itself: the names of its files, how to read its discriminators,
+//! and how entries refer to those of other units.
 
 use std::prelude::v1::*;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ pub struct Unit<'d> {
     pub(super) entries: gimli::Unit<Slice<'d>>,
     /// Paths of the files that its line table numbers.
     pub paths: Vec<Option<Arc<[u8]>>>,
-    /// Whether its discriminators tell copies of the code apart, too.
+    /// Whether its discriminators also distinguish copies of the code.
     tells_copies: bool,
 }
 
-/// An entry: number of the unit, and place in it.
+/// An entry: number of the unit, and offset in it.
 pub type Entry = (u32, UnitOffset);
 
 impl<'d> Units<'d> {
-    /// Finds the units. What is damaged has none; the first error is given, too.
+    /// Finds the units. Damaged units are left out, and the first error is given, too.
     pub fn new(mut dwarf: Dwarf<Slice<'d>>, moved: Moved<'_>) -> (Self, Option<gimli::Error>) {
         dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::Duplicates);
         let mut headers = Vec::new();
@@ -58,7 +58,7 @@ impl<'d> Units<'d> {
         (Self { dwarf, units: sound }, error)
     }
 
-    /// All of them.
+    /// All units.
     pub fn all(&self) -> &[Unit<'d>] {
         &self.units
     }
@@ -78,7 +78,7 @@ impl<'d> Units<'d> {
         }
     }
 
-    /// A string, wherever it is kept.
+    /// A string, wherever it is stored.
     pub(super) fn text(
         &self,
         unit: &Unit<'d>,
@@ -100,8 +100,8 @@ impl<'d> Unit<'d> {
         Ok(Self { entries, paths, tells_copies })
     }
 
-    /// What profiles have of a discriminator: as it was when the compiler reads them, which is before it
-    /// unrolls loops and copies code, and notes in the higher bits how.
+    /// The part of a discriminator that profiles have. The compiler reads profiles before it unrolls loops
+    /// and copies code, and the higher bits note these copies.
     pub fn discriminator(&self, value: u64) -> u16 {
         let base = if self.tells_copies { value & 0xff } else { value };
         u16::try_from(base).unwrap_or(0)
