@@ -1,8 +1,8 @@
-//! Sizes of the formats, for profiles of the shape that real programs give, beside the reductions that
-//! the proposal of version 4 reports in its section 7.
+//! Sizes of the formats, for profiles of the shape that real programs give. Beside them stand the reductions
+//! that the proposal of version 4 reports in its section 7.
 //!
-//! `cargo bench --bench sizes [-- PROGRAM...]`. A program is any file with debug information; without
-//! any, Lua, SQLite and a part of RocksDB are compiled, which takes minutes the first time.
+//! `cargo bench --bench sizes [-- PROGRAM...]`. A program is any file with debug information. Without any,
+//! this compiles Lua, SQLite and a part of RocksDB, which takes minutes the first time.
 
 mod debug_profile;
 #[path = "../tests/harness/mod.rs"]
@@ -65,7 +65,7 @@ fn measure(name: &str, program: &Path) {
     let bytes = std::fs::read(program).unwrap_or_else(|e| panic!("{}: {e}", program.display()));
     let profile = debug_profile::profile(&bytes).unwrap();
     let v3 = afdo_v1_v3::encode::encode(&profile, Rules::for_version(Version::V3)).unwrap();
-    // Nothing is left out of the one that the other has.
+    // Neither format leaves out anything that the other has.
     assert_eq!(v3.dropped, 0);
     let v3 = v3.bytes.len();
     let v4 = encode(&profile, Encoding::Normal).unwrap().len();

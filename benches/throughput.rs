@@ -1,8 +1,8 @@
-//! Speed and memory of reading, writing and adding up large profiles, and what a reader touches that
-//! wants one function of them.
+//! Speed and memory of reading, writing and adding up large profiles, and of a reader that wants one function
+//! of them.
 //!
-//! `cargo bench --bench throughput`. The profile is that of a part of RocksDB, many times over with
-//! other names, more than 50 MB in version 4.
+//! `cargo bench --bench throughput`. The profile is that of a part of RocksDB, repeated many times under
+//! other names: more than 50 MB in version 4.
 
 mod debug_profile;
 #[path = "../tests/harness/mod.rs"]
@@ -23,10 +23,10 @@ use countersink::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text};
 use countersink::profile::Profile;
 use harness::{Workshop, succeed};
 
-/// How often the profile is repeated, and how large it must become.
+/// Number of repetitions of the profile, and the size that it must reach.
 const COPIES: usize = 22;
 const LEAST: usize = 50 << 20;
-/// How many small profiles are added up.
+/// Number of small profiles that are added up.
 const SMALL: usize = 10_000;
 
 fn main() {
@@ -41,7 +41,7 @@ fn main() {
     merges(&shop, &one, &large);
 }
 
-/// The profile with copies of all of it, whose names differ in the place of the namespace.
+/// The profile with copies of everything in it. Their names differ in the place of the namespace.
 fn repeated(one: &Profile) -> Profile {
     let mut all = one.clone();
     for copy in 1..COPIES {

@@ -1,13 +1,13 @@
-//! The account of a conversion: what share of the executions is in the profile, what is not and why, and the exit
-//! status that follows.
+//! The account of a conversion: the share of executions in the profile, what is missing and why, and the
+//! resulting exit status.
 
 mod harness;
 
 use harness::{Workshop, have, succeed};
 use serde_json::Value;
 
-/// `often` and `seldom` are inlined before the counters are laid out: nothing but debug information tells whose
-/// the header's lines are.
+/// `often` and `seldom` are inlined before the counters are laid out. Only debug information tells which
+/// function the header's lines belong to.
 const HEADER: &str = "\
 static inline int often(int n)
 {
@@ -125,7 +125,7 @@ fn too_little_is_told_by_the_exit_status() {
         let _ = std::fs::remove_file(shop.path("ours.gcov"));
         let (status, told) = convert(&shop, options);
         assert_eq!(status, Some(expected), "{options:?}: {told}");
-        // The profile is there, whatever is thought of it.
+        // The profile is there, however the account turns out.
         assert_eq!(shop.path("ours.gcov").exists(), expected < 2, "{options:?}");
     }
     let (status, told) = convert(&shop, &["--fail-under", "100"]);

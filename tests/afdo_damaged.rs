@@ -15,14 +15,14 @@ use countersink::formats::{afdo_v1_v3, afdo_v4, afdo_v4_text};
 use countersink::profile::{Function, Position, Profile};
 use harness::Workshop;
 
-/// Of all that is read here, and what the test itself needs: less than a file of these few kilobytes
-/// may expand to in strings alone, 128 times its size and 16 MiB.
+/// Memory for all that is read here, and for the test itself. It is less than these few kilobytes of a file
+/// may expand to in strings alone: 128 times their size and 16 MiB.
 const MOST_MEMORY: usize = 48 << 20;
 
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
-/// Reads a file in every way; whether strict reading has something to say.
+/// Reads a file in every way; says whether strict reading complains.
 fn read(format: &str, bytes: &[u8]) -> bool {
     match format {
         "v4" | "v4-compact" => {
@@ -36,7 +36,7 @@ fn read(format: &str, bytes: &[u8]) -> bool {
     }
 }
 
-/// The limit is that of the process.
+/// The memory limit is for the whole process.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -54,7 +54,7 @@ fn prefixes_and_flipped_bits() {
         assert!(!read(format, &bytes));
         for length in 0..bytes.len() {
             let told = read(format, &bytes[..length]);
-            // Of a text the last new line may be missing, and nothing at all is one.
+            // A text may lack its last new line, and an empty one is a text, too.
             let is_whole = format == "v4-text" && (length == 0 || bytes[length..] == *b"\n");
             assert!(told || is_whole, "{format} cut at {length}");
         }
@@ -68,7 +68,7 @@ fn prefixes_and_flipped_bits() {
     }
 }
 
-/// However often a thing is wrong, what is kept of it does not grow.
+/// However often a defect occurs, no more of it is kept.
 #[test]
 fn a_million_defects() {
     let _alone = ONE_AT_A_TIME.lock();
@@ -85,7 +85,8 @@ fn a_million_defects() {
     let mut v2 = afdo_v1_v3::encode::encode(&profile, Rules::that_keep_most(Version::V2)).unwrap();
     let text = format!("\"f\":-1(1:0:0) = {{ locations = {{ {} }} }}", "1=1,".repeat(1 << 20));
     drop(profile);
-    // All lines become 0: in version 4 behind the type, in version 2 before 0 targets and the count.
+    // All lines become 0. They stand behind the type in version 4, and before 0 targets and the count in
+    // version 2.
     let records = v4.windows(8).position(|at| at == [2, 0, 0, 0, 0, 0, 0, 1]).unwrap();
     let mut at = records;
     while v4.get(at).is_some_and(|kind| kind & 0x7f == 2) {
@@ -107,7 +108,7 @@ fn a_million_defects() {
     MEMORY.set_limit(usize::MAX).unwrap();
     let number = u64::from(NUMBER);
     assert_eq!(numbers, [number - 16, number - 16, number - 16, number - 1, number - 1]);
-    // All that `check` tells, it tells one by one.
+    // `check` tells all defects one by one.
     let mut told = 0;
     afdo_v1_v3::decode::decode_and_tell(&v2.bytes, &mut |_| told += 1).unwrap();
     assert_eq!(told, number - 1);

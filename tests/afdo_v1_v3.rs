@@ -1,5 +1,5 @@
-//! Versions 1 to 3 against their golden bytes, and what is diagnosed in them. What compilers make of
-//! them is in `autofdo_gcc.rs`.
+//! Versions 1 to 3 against their golden bytes, and the diagnosis of defects. `autofdo_gcc.rs` looks at what
+//! compilers make of them.
 
 mod golden;
 
@@ -43,7 +43,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
-/// A file that keeps what its version can hold.
+/// A file that keeps everything its version can hold.
 fn file(profile: &Profile, version: Version) -> Vec<u8> {
     encode(profile, Rules::that_keep_most(version)).unwrap().bytes
 }
@@ -64,7 +64,7 @@ fn with(mut file: Vec<u8>, place: usize, bytes: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Functions named so, in such files, each of which was entered as often as its number.
+/// Functions with these names and files. Each one's number is its head count.
 fn functions(names: &[(&str, Option<&str>, u64)]) -> Profile {
     let mut profile = Profile::default();
     for &(name, file, head_count) in names {
@@ -99,7 +99,7 @@ fn mini_is_byte_for_byte_the_golden_file() {
     assert_eq!(v2.len(), 1769);
     assert!(sha256(&v2).starts_with("7c46b2607378dc06"));
 
-    // There the files of the targets are not known.
+    // There the files of the targets are unknown.
     let mut unknown = mini();
     let [cb1, cb2] = [b"cb1", b"cb2"].map(|name| unknown.symbols.symbol(name, None));
     let main = unknown.functions.values_mut().next().unwrap();
@@ -139,7 +139,7 @@ fn what_is_written_is_read() {
 
 #[test]
 fn the_other_byte_order_is_read() {
-    // Version 1 is all words but for its names.
+    // Version 1 consists of words, except for its names.
     let native = file(&mini(), Version::V1);
     let mut swapped = native.clone();
     swapped.chunks_mut(4).for_each(<[u8]>::reverse);
@@ -151,7 +151,7 @@ fn the_other_byte_order_is_read() {
     assert_eq!(file(&read.profile, Version::V1), native);
 }
 
-/// Version 3 without timestamps, and without summary, too.
+/// Version 3 without timestamps, and also without summary.
 #[test]
 fn earlier_layouts_of_version_3() {
     let current = file(&mini(), Version::V3);
@@ -171,8 +171,8 @@ fn earlier_layouts_of_version_3() {
     assert!(!decode(&without_summary).unwrap().layout.summary);
 }
 
-/// `create_gcov` has put 0x3430372a before each layout, and Debian's the strings of version 1 into
-/// files of version 2.
+/// `create_gcov` has put 0x3430372a before each layout. Debian's has put the strings of version 1 into files
+/// of version 2.
 #[test]
 fn layouts_under_other_numbers() {
     for version in [Version::V2, Version::V3] {
@@ -218,7 +218,7 @@ fn compilers_that_ignore_discriminators_get_one_position_a_line() {
     }
 }
 
-/// Their sum stays where a line has no count besides.
+/// Their sum stays where a line has no other count.
 #[test]
 fn gcc_11_is_given_no_targets() {
     let mut profile = functions(&[("f", None, 1), ("g", None, 1)]);
@@ -322,7 +322,7 @@ fn files_of_equal_base_name() {
     assert_eq!(paths, [&b"x/util.c"[..], b"z.c"]);
 }
 
-/// A target of which the file is not known is the function of that name.
+/// A target without a known file is the function of that name.
 #[test]
 fn names_without_a_file() {
     let one = functions(&[("f", Some("a.c"), 1), ("f", None, 2)]);
@@ -340,7 +340,7 @@ fn positions_out_of_reach_are_counted() {
     let main = profile.functions.values_mut().next().unwrap();
     let count = |count| Record { count: Some(count), ..Record::default() };
     main.body.positions.insert(Position::line(70_000), count(1));
-    // 200 lines before the declaration, as other writers of version 4 may have it.
+    // 200 lines before the declaration, as other writers of version 4 may put it.
     main.body.positions.insert(Position::line(0xff_ff38), count(77));
     for version in VERSIONS {
         let encoded = encode(&profile, Rules::that_keep_most(version)).unwrap();
@@ -389,8 +389,8 @@ fn names_that_kill_readers_are_not_written() {
     }
 }
 
-/// Cut anywhere a file is refused, or, where only the tail is missing that compilers do not read,
-/// told of.
+/// A file that is cut anywhere is refused. If only the tail is missing that compilers do not read, it is
+/// reported.
 #[test]
 fn every_prefix_and_every_flipped_bit_is_diagnosed_or_harmless() {
     for version in VERSIONS {
@@ -417,7 +417,7 @@ fn every_prefix_and_every_flipped_bit_is_diagnosed_or_harmless() {
     }
 }
 
-/// What makes compilers crash or stop.
+/// Things that make compilers crash or stop.
 #[test]
 fn killers_are_diagnosed() {
     let v2 = file(&mini(), Version::V2);
@@ -473,11 +473,11 @@ fn what_is_odd_is_read_and_told() {
     let mut named = v2.clone();
     named.splice(0x18..0x1d, [2, 0, 0, 0, b'x', 0]);
     assert_eq!(defects(&named), [Defect::FirstName]);
-    // Lengths are skipped by all readers, and so is the third word.
+    // All readers skip lengths, and the third word.
     for place in [8, 0x10, 0x41, 0xd9, 0xe5] {
         assert_eq!(defects(&with(v2.clone(), place.min(0xe5), &[0xef, 0xbe])), []);
     }
-    // Twice the same function, which is added.
+    // The same function twice. The two are added.
     let (start, end) = (0x49, 0xd5);
     let mut twice = with(v2.clone(), 0x45, &[2]);
     twice.splice(end..end, v2[start..end].to_vec());
@@ -503,7 +503,7 @@ fn nesting_has_an_end() {
     assert_eq!(defects(&deepest), []);
     let too_deep = encode(&nested(DEEPEST + 1), Rules::that_keep_most(Version::V2));
     assert_eq!(too_deep.unwrap_err(), EncodeError::Depth(b"f".to_vec()));
-    // One more around it: name, no positions, one call site, its location.
+    // One more body around it: name, no positions, one call site, its location.
     let functions = deepest.windows(4).position(|word| word == [0, 0, 0, 0xac]).unwrap();
     let outer = [1u32, 0, 1, 1 << 16].map(u32::to_ne_bytes).concat();
     deepest.splice(functions + 20..functions + 20, outer);

@@ -87,7 +87,7 @@ fn a_wrong_summary_is_noticed() {
     assert_eq!(findings.iter().map(|f| f.defect).collect::<Vec<_>>(), [Defect::Summary]);
 }
 
-/// Whoever reads a file finds the same in it: the one who adds it up does not decode it as a whole.
+/// All readers find the same in a file, also the one that adds files up without decoding them as a whole.
 #[test]
 fn all_readers_agree_about_summaries_and_what_is_there_twice() {
     let agree = |bytes: &[u8]| {
@@ -119,7 +119,7 @@ fn all_readers_agree_about_summaries_and_what_is_there_twice() {
     for (place, change) in changes.into_iter().enumerate() {
         assert_eq!(agree(&with(change)), [Defect::Summary], "{place}");
     }
-    // Two records of line 1, and a body of `g` twice; the summary is that of the sums.
+    // Two records for line 1, and two bodies of `g`. The summary is that of the sums.
     let twice = "\"f\":-1(1:9:0) = { locations = { 1 = 5, 1 = 6, 2 = 1 }, inlined = {
         3 = \"g\":-1(2) = { locations = { 1 = 7 } }, 3 = \"g\":-1(2) = { locations = { 1 = 8 } } } }";
     let sum = afdo_v4_text::decode::decode(twice.as_bytes()).unwrap().profile;

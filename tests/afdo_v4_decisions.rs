@@ -1,6 +1,6 @@
-//! What the proposal of version 4 leaves open, decided: a test for each decision, by its number (D).
+//! Decisions where the proposal of version 4 leaves a choice: a test for each one, by its number (D).
 //!
-//! | decisions | of | here, and |
+//! | decisions | about | here, and |
 //! |---|---|---|
 //! | 1 to 11 | header, sections, varints | 9 in `formats::afdo_v4::number`, limits of 10 in `trie` |
 //! | 12 to 25 | files, symbols, strings | 17 for version 3 in `afdo_v1_v3.rs`, 20, 21, 22, 25 in `formats::afdo_v4::trie` |
@@ -21,7 +21,7 @@ use countersink::formats::{EncodeError, afdo_v1_v3, afdo_v4_text};
 use countersink::profile::{Body, Function, Position, Profile, Record};
 use golden::{mini, mini_summary};
 
-/// Integers of so many bytes, big-endian.
+/// Big-endian integers of these widths in bytes.
 fn words(words: &[(u64, usize)]) -> Vec<u8> {
     words.iter().flat_map(|&(word, width)| word.to_be_bytes()[8 - width..].to_vec()).collect()
 }
@@ -48,11 +48,11 @@ fn symbol(string: u64, id: u64, info: u64) -> Vec<u8> {
 
 const NONE: u64 = 0xffff_ffff;
 
-/// A file of a.c, which declares `f` (id 1, with records) and `g` (id 2), and the unknown file; its
-/// sections in the order of the file.
+/// A file with a.c, which declares `f` (id 1, with records) and `g` (id 2), and with the unknown file. The
+/// sections are in the order of the file.
 struct Raw {
     sections: Vec<Vec<u8>>,
-    /// Places of the table, by the section that stands there.
+    /// The order of the table: which section stands in each place.
     table: Vec<usize>,
     gap: usize,
 }
@@ -75,7 +75,7 @@ impl Raw {
         Self { sections, table: (0..7).collect(), gap: 0 }
     }
 
-    /// With one count, 5 on line 1.
+    /// A file with one count, 5 on line 1.
     fn usual() -> Self {
         Self::new(1, b"\x02\0\0\x01\0\0\0\x05")
     }
@@ -99,7 +99,7 @@ impl Raw {
     }
 }
 
-/// Defects of a file, but for the summary, which is that of nothing.
+/// Defects of a file, except in the summary, which is an empty one.
 fn defects(bytes: &[u8]) -> Vec<Defect> {
     let mut findings = Vec::new();
     if let Err(finding) = decode_and_tell(bytes, &mut |finding| findings.push(finding)) {
@@ -108,7 +108,7 @@ fn defects(bytes: &[u8]) -> Vec<Defect> {
     findings.iter().map(|found| found.defect).filter(|d| *d != Defect::Summary).collect()
 }
 
-/// The body of `f`, which is read without an error.
+/// The body of `f`. Reading it gives no error.
 fn body(bytes: &[u8]) -> Body {
     decode(bytes).unwrap().profile.functions.into_values().next().unwrap().body
 }
@@ -137,11 +137,11 @@ fn read_back(profile: &Profile) -> Profile {
 fn d01_sections_are_counted_by_offset_else_by_the_table() {
     let mut raw = Raw::usual();
     assert_eq!(body(&raw.bytes()).total(), 5);
-    // The order of the table says nothing.
+    // The order of the table has no meaning.
     raw.table = vec![0, 1, 6, 5, 4, 3, 2];
     assert_eq!(body(&raw.bytes()).total(), 5);
-    // Sections in another order than the table, and references to places in the table: behind the
-    // two fixed ones, or alone.
+    // Sections in another order than the table, and references to places in the table, counted behind the two
+    // fixed ones or alone.
     for less in [0, 2] {
         let mut raw = Raw::usual();
         let files = [
@@ -161,7 +161,7 @@ fn d01_sections_are_counted_by_offset_else_by_the_table() {
 #[test]
 fn d02_summary_and_file_names_are_not_in_the_table() {
     let bytes = encode(&mini(), Encoding::Normal).unwrap();
-    // Of nine sections seven are counted.
+    // Seven of the nine sections are counted.
     assert_eq!(bytes[8..16], [0, 0, 0, 0, 0, 0, 0, 7]);
     let mut raw = Raw::usual();
     raw.table.push(0);
@@ -243,7 +243,7 @@ fn d08_unknown_sections_are_skipped_and_counted() {
     let mut raw = Raw::usual();
     raw.sections.insert(0, section(0x7e, b"\xff\xff"));
     raw.table = vec![1, 2, 0, 3, 4, 5, 6, 7];
-    // References count it, as the sections behind it have moved by one.
+    // References count it: the sections behind it have moved by one.
     let files = [words(&[(2, 4)]), entry("a.c", 3, 4, (1, 3)), entry("", 6, 7, (3, 3))];
     raw.sections[2] = section(3, &files.concat());
     raw.sections[4] = section(4, &[words(&[(2, 4)]), symbol(0, 1, 5), symbol(1, 2, NONE)].concat());
@@ -261,8 +261,8 @@ fn d10_counts_larger_than_the_bytes_left() {
     assert_eq!(defects(&raw.bytes()), [Defect::Depth]);
 }
 
-/// What readers refuse is not written: names that share too much do so less, and functions that are
-/// inlined too deep are an error.
+/// Writers avoid what readers refuse. Names that share too much share less, and functions that are inlined
+/// too deep are an error.
 #[test]
 fn d10_writers_know_the_limits() {
     let (mut profile, beginning) = (Profile::default(), [b'x'; 20_000]);
@@ -285,7 +285,7 @@ fn d10_writers_know_the_limits() {
 
 #[test]
 fn d10_functions_inlined_too_deep_are_not_written() {
-    // Without optimization it takes more than the stack of a test.
+    // Without optimization this takes more stack than a test has.
     let thread = std::thread::Builder::new().stack_size(8 << 20);
     thread.spawn(write_deep_profiles).unwrap().join().unwrap();
 }
@@ -317,7 +317,7 @@ fn write_deep_profiles() {
     }
 }
 
-/// In compact form all is a varint but flags, types and the nodes of tries.
+/// In compact form everything is a varint except flags, types and the nodes of tries.
 #[test]
 fn d11_cutoffs_are_varints_too() {
     let compact = encode_with_summary(&mini(), &mini_summary(), Encoding::Compact).unwrap();
@@ -411,7 +411,7 @@ fn d17_equal_names_of_two_files_are_two_symbols() {
     assert_eq!(v2.functions.values().map(|f| f.head_count).collect::<Vec<_>>(), [3]);
 }
 
-/// So many functions of a.c with one info section, which has 1000 records.
+/// This many functions of a.c, all with one info section of 1000 records.
 fn aliases(number: u8) -> Raw {
     let mut raw = Raw::new(1000, &b"\x02\0\0\x01\0\0\0\x05".repeat(1000));
     let ids = (1, 1 + u64::from(number));
@@ -429,10 +429,10 @@ fn aliases(number: u8) -> Raw {
 
 #[test]
 fn d18_d19_symbols_and_their_info_sections() {
-    // Targets have names, too, and no info section.
+    // Targets have names, too, but no info section.
     let read = read_back(&mini());
     assert_eq!((read.symbols.iter().count(), read.functions.len()), (4, 1));
-    // Aliases have one in common; ours have one each. But a small file cannot mean an enormous profile.
+    // Aliases share an info section; ours have one each. But a small file must not mean an enormous profile.
     let part = |raw: &Raw| part::decode(&raw.bytes(), |_| true, |_| true);
     let two = decode(&aliases(2).bytes()).unwrap().profile;
     assert_eq!(two.functions.values().map(|f| f.body.total()).collect::<Vec<_>>(), [5000; 2]);
@@ -536,7 +536,7 @@ fn d31_counts_are_wide_only_if_they_must_be() {
             assert_eq!(bytes[kind], start, "{number} {encoding:?}");
         }
     }
-    // In compact form type 2 may hold more.
+    // In compact form type 2 may hold larger counts.
     let wide =
         encode(&profile(&[(Position::line(77), count(1 << 32))]), Encoding::Compact).unwrap();
     let place = wide.windows(2).rposition(|bytes| bytes == [3, 77]).unwrap();

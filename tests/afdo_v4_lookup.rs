@@ -1,5 +1,4 @@
-//! Looking up what was asked for gives what decoding everything gives, and of files that are damaged no
-//! panic.
+//! Looking things up gives the same as decoding everything, and damaged files cause no panic.
 
 mod golden;
 
@@ -94,7 +93,7 @@ fn damaged_files() {
         let whole = encode(&two_mains(), encoding).unwrap();
         let everything = |bytes: &[u8]| part::decode(bytes, |_| true, |_| true);
         for length in 0..whole.len() {
-            // What is missing may be what nobody asks for.
+            // The missing part may be one that nobody asks for.
             let _ = everything(&whole[..length]);
         }
         for bit in 0..whole.len() * 8 {

@@ -82,7 +82,7 @@ fn text_and_binary_hold_the_same_profile() {
 
 #[test]
 fn the_example_as_the_proposal_prints_it() {
-    // The ids there are not the canonical ones, and the summary has more lines.
+    // The example's ids are not the canonical ones, and its summary has more lines.
     let text = String::from_utf8(encode(&example()).unwrap()).unwrap();
     let other = text.replace("(2:0:0)", "(3:0:0)").replace("\"printf\":1(3)", "\"printf\":1(2)");
     assert_ne!(other, text);
@@ -118,7 +118,7 @@ fn defects_have_a_line_and_a_column() {
     assert_eq!(error(large).defect, Defect::TooLarge);
     let text = encode(&mini()).unwrap();
     for length in 0..text.len() {
-        // Cut behind a whole block what is left is a text, too.
+        // A cut behind a whole block leaves a text.
         let _ = decode(&text[..length]);
     }
     assert_eq!(error(&"a = {".repeat(5000)).defect, Defect::Expected("'}'"));
@@ -134,7 +134,7 @@ fn a_quotation_mark_cannot_be_written() {
     assert!(encode(&profile).unwrap_err().to_string().contains("quotation mark"));
 }
 
-/// Nor can what readers do not take.
+/// Nor can anything be written that readers do not take.
 #[test]
 fn names_and_lines_that_readers_refuse_are_not_written() {
     for name in [&b""[..], b"a\0b"] {
@@ -150,8 +150,8 @@ fn names_and_lines_that_readers_refuse_are_not_written() {
     assert_eq!(encode(&profile), Err(EncodeError::Line { function, line: 1 << 24 }));
 }
 
-/// Another writer's `{}` is a mere name; a function that was seen to have nothing is written so
-/// that it can be told from that.
+/// Another writer's `{}` is a mere name. A function with nothing in it is written in another way, to be
+/// distinguished from that.
 #[test]
 fn a_function_without_anything() {
     let mut profile = mini();
@@ -198,8 +198,8 @@ fn what_stands_twice_is_added_and_told() {
     assert_eq!(numbers, [3, 1, 1]);
 }
 
-/// One long name that is called in many places, for each of which JSON repeats it, or inlined there, for
-/// each of which text does, too.
+/// One long name that is called or inlined in many places. JSON repeats it for each call, text for each
+/// inlined body.
 #[test]
 fn what_is_mostly_repetition_is_refused() {
     let long = vec![b'n'; 200_000];

@@ -1,4 +1,4 @@
-//! The archives by their symbols and sections: what they export, need and weigh.
+//! The archives by their symbols and sections: what they export, what they need, and their size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use countersink::cli::archive::{ALL, Archive, BARE, HOSTED, LIVE};
 use object::read::archive::ArchiveFile;
 use object::{File, Object, ObjectSection, ObjectSymbol, SectionKind, SymbolScope};
 
-/// What programs and other images see.
+/// Symbols that programs and other images see.
 const EXPORTED: [&str; 28] = [
     "__gcov_average_profiler",
     "__gcov_average_profiler_atomic",
@@ -38,7 +38,7 @@ const EXPORTED: [&str; 28] = [
     "countersink_version",
 ];
 
-/// What programs without an operating system see besides.
+/// Symbols that programs without an operating system see besides.
 const FOR_BARE: [&str; 5] = [
     "countersink_register",
     "countersink_size",
@@ -47,7 +47,7 @@ const FOR_BARE: [&str; 5] = [
     "countersink_write_text",
 ];
 
-/// What belongs to one image.
+/// Symbols that belong to one image.
 const HIDDEN: [&str; 37] = [
     "__gcov_execl",
     "__gcov_execle",
@@ -88,7 +88,7 @@ const HIDDEN: [&str; 37] = [
     "countersink_unwrapped_action",
 ];
 
-/// What the archive may take from the C library and the linker.
+/// Symbols that the archive may take from the C library and the linker.
 const NEEDED: [&str; 29] = [
     "_GLOBAL_OFFSET_TABLE_",
     "__ehdr_start",
@@ -121,12 +121,12 @@ const NEEDED: [&str; 29] = [
     "strlen",
 ];
 
-/// What the linker script for live counters defines.
+/// Symbols that the linker script for live counters defines.
 const OF_THE_SCRIPT: [&str; 2] = ["countersink_live_start", "countersink_live_end"];
 
-/// Code and constants of the object made from Rust, of which crc32fast's tables are 16 KiB and the ways
-/// to do without them 5 KiB, and of those made from C, of which 396 are only for programs that ask for
-/// them (`wrap.c`).
+/// Most code and constants: of the object made from Rust (crc32fast's tables are 16 KiB of it, and the ways
+/// to do without them 5 KiB), and of the objects made from C (396 bytes only for programs that ask for them,
+/// `wrap.c`).
 const LARGEST: u64 = 59 * 1024;
 const LARGEST_C: u64 = 1344;
 const LARGEST_LIVE: u64 = 71 * 1024;
@@ -157,7 +157,7 @@ fn with_scope(archive: &Archive, scope: SymbolScope) -> Vec<String> {
     named.map(|(name, _)| name).collect()
 }
 
-/// What an archive takes from elsewhere.
+/// Symbols that an archive takes from elsewhere.
 fn needed(archive: &Archive) -> BTreeSet<String> {
     let defined = defined(archive);
     let objects = objects(archive);
@@ -172,7 +172,7 @@ fn exports_are_the_agreed_ones() {
     assert_eq!(with_scope(&HOSTED, SymbolScope::Dynamic), EXPORTED);
     assert_eq!(with_scope(&HOSTED, SymbolScope::Linkage), HIDDEN);
     assert_eq!(defined(&HOSTED).len(), EXPORTED.len() + HIDDEN.len());
-    // Live counters are nobody else's business.
+    // Live counters export nothing more.
     assert_eq!(with_scope(&LIVE, SymbolScope::Dynamic), EXPORTED);
     let hidden = with_scope(&LIVE, SymbolScope::Linkage);
     let known = |name: &&String| HIDDEN.contains(&name.as_str());
@@ -181,7 +181,7 @@ fn exports_are_the_agreed_ones() {
         hidden.iter().filter(|name| !known(name)).collect::<Vec<_>>(),
         ["countersink_live_bound"]
     );
-    // Without an operating system there is nobody to hide from, but the same is hidden.
+    // Without an operating system there is nobody to hide from, but the same symbols are hidden.
     let exported: BTreeSet<String> = with_scope(&BARE, SymbolScope::Dynamic).into_iter().collect();
     let for_bare = FOR_BARE.map(str::to_owned).into();
     let shared: BTreeSet<String> = EXPORTED.map(str::to_owned).into();
@@ -197,11 +197,11 @@ fn nothing_else_is_needed() {
         let known = NEEDED.contains(&name.as_str()) || OF_THE_SCRIPT.contains(&name.as_str());
         assert!(known, "needs {name}");
     }
-    // The linker's own.
+    // The linker defines this one.
     assert_eq!(needed(&BARE), BTreeSet::from(["_GLOBAL_OFFSET_TABLE_".to_owned()]));
 }
 
-/// `core`'s panics are functions; if one is left, something can reach it.
+/// `core`'s panics are functions. If one is left, something can reach it.
 #[test]
 fn there_is_no_way_to_panic_or_abort() {
     for object in ALL.into_iter().flat_map(objects) {
@@ -216,7 +216,7 @@ fn there_is_no_way_to_panic_or_abort() {
     }
 }
 
-/// Of std, which comes along for it, there is the detection of instructions and nothing else.
+/// crc32fast brings std along. The archive keeps only its detection of instructions.
 #[test]
 fn the_fast_checksum_is_all_that_std_leaves() {
     for archive in [&HOSTED, &LIVE] {
@@ -268,8 +268,8 @@ fn they_are_small() {
     }
 }
 
-/// The fixed regions, which cost address space only until they are used: 3 MiB for top-N nodes, half a
-/// MiB for the indexes of their sites, the rest for buffers and paths.
+/// The fixed regions. They cost address space only until they are used: 3 MiB for top-N nodes, half a MiB for
+/// the indexes of their sites, the rest for buffers and paths.
 #[test]
 fn the_fixed_regions_are_what_the_documents_say() {
     let sum = |archive, kind| -> u64 {

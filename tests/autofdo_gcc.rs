@@ -1,5 +1,5 @@
-//! Every gcc that is at hand takes the profiles made for it of Lua, SQLite and a C++ program, and
-//! annotates blocks with their counts.
+//! Every gcc at hand takes the profiles of Lua, SQLite and a C++ program that are made for it, and annotates
+//! blocks with their counts.
 
 mod compilers;
 mod harness;
@@ -20,13 +20,13 @@ use programs::{
 /// Counts by function.
 type Counts = BTreeMap<String, BTreeSet<u64>>;
 
-/// Counts that blocks got from the profile, by function, from the dump of a compilation.
+/// Counts that blocks got from the profile, by function. They come from the dump of a compilation.
 fn annotated(compiler: &Compiler, dump: &str) -> Counts {
     let mut counts = Counts::new();
     let (mut function, mut before) = (String::new(), "");
     for line in dump.lines() {
         let count = if compiler.major() >= 16 {
-            // From 16 on counts are scaled, but first they are told.
+            // From 16 on counts are scaled, but the dump tells them before that.
             if let Some((_, name)) = line.split_once("Annotating BB profile of ") {
                 function = name.rsplit_once('/').map_or(name, |(name, _)| name).to_owned();
             }
@@ -34,7 +34,7 @@ fn annotated(compiler: &Compiler, dump: &str) -> Counts {
             annotated.and_then(|(_, rest)| rest.split_once(" with count ")?.1.split_once(','))
         } else {
             if line == "{" {
-                // The line before it is the declaration: `int *name (int x)`.
+                // The line before this one is the declaration: `int *name (int x)`.
                 let name = before.split(" (").next().unwrap().rsplit(' ').next().unwrap();
                 function = name.trim_start_matches('*').to_owned();
             }
@@ -48,8 +48,8 @@ fn annotated(compiler: &Compiler, dump: &str) -> Counts {
     counts
 }
 
-/// Compiles with the profile that is made for this compiler; gives the counts it annotated, and the
-/// largest counts of each function in the profile.
+/// Compiles with the profile made for this compiler. Gives the counts that it annotated, and the largest
+/// counts of each function in the profile.
 fn compile_with_profile(
     compiler: &Compiler,
     shop: &Workshop,
@@ -70,7 +70,7 @@ fn compile_with_profile(
         }
     }
     let decoded = decode(&shop.read("prog.afdo")).unwrap();
-    // Nothing in it that any compiler is known to crash on.
+    // It has nothing that any compiler is known to crash on.
     assert!(decoded.findings.is_empty());
     let profile = decoded.profile;
     let largest = |body: &Body| {
@@ -79,7 +79,7 @@ fn compile_with_profile(
         counts.into_iter().rev().take(LARGEST).collect::<Vec<u64>>()
     };
     let name = |symbol| String::from_utf8(profile.symbols.name(symbol).to_vec()).unwrap();
-    // Others exist only inlined, here as in the program that ran.
+    // Other functions exist only inlined, here as in the program that ran.
     let functions = profile.functions.iter().filter(|(_, function)| function.head_count > 0);
     let mut hottest: Vec<(Vec<u64>, String)> =
         functions.map(|(&symbol, function)| (largest(&function.body), name(symbol))).collect();
@@ -87,11 +87,11 @@ fn compile_with_profile(
     (counts, hottest)
 }
 
-/// The largest counts of a body. Statements that gcc removes before it reads the profile have counts in it that
-/// no block takes, so the very largest need not be found.
+/// Number of a body's largest counts to look for. gcc removes some statements before it reads the profile,
+/// and no block takes their counts, so the very largest one need not be found.
 const LARGEST: usize = 3;
 
-/// The functions that the profile has bodies of at calls.
+/// The functions whose bodies the profile has at calls.
 fn inlined(shop: &Workshop) -> BTreeSet<String> {
     fn add(profile: &Profile, body: &Body, names: &mut BTreeSet<String>) {
         for (&callee, body) in body.positions.values().flat_map(|record| &record.inlined) {
@@ -120,14 +120,14 @@ fn compilers_take_the_profile(
         let gcc = compiler.major();
         let (counts, hottest) = compile_with_profile(&compiler, &shop, &sources, flags);
         let inlined = inlined(&shop);
-        // gcc spreads counts over blocks without lines, and where that contradicts itself changes
-        // some.
+        // gcc spreads counts over blocks without lines, and changes some counts where that leads to
+        // contradictions.
         let is_taken = |(largest, name): &&(Vec<u64>, String)| {
             let annotated = counts.get(name);
             annotated.is_some_and(|counts| largest.iter().any(|count| counts.contains(count)))
         };
-        // Where a profile has bodies at calls, those are inlined; of a function that is inlined at all its
-        // calls nothing is left.
+        // A function with bodies at calls in the profile is inlined there. Once a function is inlined at all,
+        // none of its calls is left.
         let left =
             hottest.iter().filter(|(_, name)| counts.contains_key(name) || !inlined.contains(name));
         let (taken, others): (Vec<_>, Vec<_>) = left.take(20).partition(is_taken);
@@ -154,8 +154,8 @@ fn sqlite() {
     compilers_take_the_profile(compile_sqlite, sqlite_sources, &flags);
 }
 
-/// Calls through pointers, with all that is optimised because of a profile. Not every compilation breaks off
-/// where something is read that is not there.
+/// Calls through pointers, with everything that a profile makes gcc optimise. Not every compilation breaks
+/// off where gcc reads something that is not there.
 #[test]
 fn a_program_with_call_targets() {
     let shop = Workshop::new();
@@ -190,8 +190,8 @@ fn a_cxx_program() {
     for compiler in compilers::all().iter().filter(|compiler| compiler.has_cxx()) {
         let gcc = compiler.major();
         let (counts, hottest) = compile_with_profile(compiler, &shop, &sources, &["-std=gnu++17"]);
-        // In these dumps names are not those of the assembler, and each compiler has a library of its
-        // own, in which templates stand on other lines.
+        // These dumps do not use assembler names, and each compiler has a library of its own, with templates
+        // on other lines.
         let counts: BTreeSet<u64> = counts.into_values().flatten().collect();
         let is_taken =
             |(largest, _): &&(Vec<u64>, String)| largest.iter().any(|count| counts.contains(count));
@@ -200,7 +200,7 @@ fn a_cxx_program() {
     }
 }
 
-/// A profile of 6 MB, with tens of thousands of functions, of which a source needs a few. Not run on its own,
+/// A profile of 6 MB with tens of thousands of functions; a source needs a few of them. Not run by default,
 /// because RocksDB takes a quarter of an hour to compile: `cargo test --release --test autofdo_gcc --
 /// --ignored`.
 #[test]
@@ -226,8 +226,8 @@ fn rocksdb() {
     }
 }
 
-/// The end of the chain: compiles sources of a program that has run with its profile; gives what gcc
-/// says of its optimisations.
+/// The end of the chain: compiles sources of a program with the profile of its run. Gives what gcc says about
+/// its optimisations.
 fn optimized(shop: &Workshop, compile: &[&str]) -> String {
     shop.tool_output(&["convert", "ours.csraw", "--to", "v2", "-o", "prog.afdo"]);
     let flags = ["-O2", "-I.", "-fauto-profile=prog.afdo", "-fopt-info-all=opt.txt", "-c"];
@@ -261,8 +261,8 @@ fn hot_targets_of_virtual_calls_are_promoted() {
     run_classes(&shop, &CLOCK, &[]);
     let optimized = optimized(&shop, &["clock_first.cc"]);
     ["now", "advance"].iter().for_each(|target| promoted(&optimized, target));
-    // The call of `next` has a body in the profile, so it becomes direct and is inlined before all others
-    // are resolved. What that body calls is then resolved twice: there and in the function itself.
+    // The call of `next` has a body in the profile, so it becomes direct and is inlined before the others are
+    // resolved. The calls in that body are then resolved twice: there and in the function itself.
     let of_next = optimized.lines().filter(|line| {
         line.starts_with("clock.h:8:") && line.ends_with("=> advance (will resolve by ipa-profile)")
     });

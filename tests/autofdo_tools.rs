@@ -1,4 +1,4 @@
-//! What `dump_gcov` and `llvm-profdata` print of our files is what is in the profile.
+//! What `dump_gcov` and `llvm-profdata` print of our files is what the profile holds.
 
 mod golden;
 mod harness;
@@ -35,7 +35,7 @@ const EVERYTHING: &str = r#"filenames = { "a.c", "a.h" }
 "cb2":0(2:9:0) = { locations = { 0 = 1 } }
 "#;
 
-/// Neither of them answers to `--version`.
+/// Neither tool answers to `--version`.
 fn is_installed(program: &str) -> bool {
     let is = Command::new(program).arg("--help").output().is_ok();
     if !is {
@@ -44,7 +44,7 @@ fn is_installed(program: &str) -> bool {
     is
 }
 
-/// Files in a version of the format, as many as there are profiles to be had.
+/// Files in a version of the format, one for each profile that we have.
 fn files(shop: &Workshop, version: &str) -> Vec<String> {
     shop.write("everything.txt", EVERYTHING);
     shop.tool_output(&["convert", "everything.txt", "--to", version, "-o", "everything"]);
@@ -59,7 +59,7 @@ fn files(shop: &Workshop, version: &str) -> Vec<String> {
     files
 }
 
-/// The blocks of a text that start with a line that is not indented, sorted.
+/// The blocks of a text that begin with an unindented line, sorted.
 fn blocks(text: &str, starts: &str) -> Vec<String> {
     let mut blocks = Vec::<String>::new();
     for line in text.lines() {
@@ -72,7 +72,7 @@ fn blocks(text: &str, starts: &str) -> Vec<String> {
     blocks
 }
 
-/// A line with what it says of targets in bytewise order.
+/// A line with its targets in bytewise order.
 fn sorted(line: &str) -> String {
     let targets = |word: &&str| word.contains(':') && !word.ends_with(':');
     let indent = line.len() - line.trim_start().len();
@@ -133,7 +133,7 @@ fn dump_gcov() {
         for (&symbol, function) in &profile.functions {
             let (name, total) = (name(&profile, symbol), function.body.total());
             if total == 0 {
-                continue; // It does not print what was not executed.
+                continue; // It does not print lines that were not executed.
             }
             let _ = writeln!(ours, "{name} total:{total} head:{}", function.head_count);
             dumped(&profile, &function.body, 2, &mut ours);

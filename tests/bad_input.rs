@@ -1,4 +1,4 @@
-//! Whatever is wrong with a file: one clear message, the right exit status, no panic, and nothing
+//! Whatever is wrong with a file, there is one clear message, the right exit status and no panic, and nothing
 //! that was there before is touched.
 
 mod complaints;
@@ -38,7 +38,7 @@ fn program_sets_aside(shop: &Workshop, damaged: &[u8], fresh: &[u8]) {
     fs::remove_file(aside).unwrap();
 }
 
-/// All that is wrong with a dump.
+/// All defects of a dump.
 fn defects(bytes: &[u8]) -> Vec<Damage> {
     let mut found = Vec::new();
     check(bytes, &mut |damage| found.push(damage));
@@ -68,7 +68,7 @@ fn a_dump_cut_at_any_byte() {
     tool_fails(&shop, &["convert", "empty.csraw"], &["empty.csraw: 0x0: the file is empty"]);
 }
 
-/// What was cut is named: of the parts that messages about prefixes speak of, here are all.
+/// The message names the part that is cut. These are all the parts in messages about prefixes.
 #[test]
 fn messages_name_the_part_that_was_cut() {
     let shop = ran();
@@ -108,10 +108,10 @@ fn a_dump_with_any_bit_flipped() {
     for bit in 0..whole.len() * 8 {
         let mut flipped = whole.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
-        // The pointer width may be 4 as well; one bit does not make one of the other.
+        // The pointer width may also be 4, but one bit does not make a 4 of 8.
         assert!(Dump::parse(&flipped).is_err(), "bit {bit}");
         assert!(!defects(&flipped).is_empty());
-        // The runtime reads with the same code; every byte is enough for it.
+        // The runtime reads with the same code, so one bit of every byte is enough for it.
         if bit % 8 == bit / 8 % 8 {
             program_sets_aside(&shop, &flipped, &whole);
         }
@@ -138,7 +138,7 @@ fn check_finds_every_damaged_section() {
     assert_eq!(shop.tool(&["check", "ours.csraw"]).status.code(), Some(0));
 }
 
-/// What a checksum fails for is no reason to mistrust what follows.
+/// A failed checksum is no reason to mistrust what follows.
 #[test]
 fn check_goes_on_behind_a_damaged_section() {
     let shop = ran();
@@ -194,7 +194,7 @@ fn notes_that_are_missing_or_of_another_compilation() {
         flipped[bit / 8] ^= 1 << (bit % 8);
         let _ = countersink::formats::gcno::Notes::decode(&flipped);
     }
-    // Elsewhere, and named otherwise.
+    // It lies elsewhere, under another name.
     fs::remove_file(shop.path("hello.gcno")).unwrap();
     shop.write("elsewhere/hello.gcno", &notes);
     shop.tool_output(&["convert", "ours.csraw", "--notes", "elsewhere", "-o", "x.gcov"]);
@@ -202,7 +202,7 @@ fn notes_that_are_missing_or_of_another_compilation() {
     shop.tool_output(&["convert", "ours.csraw", "--path-map", &map, "-o", "y.gcov"]);
 }
 
-/// A second number of blocks would take back blocks that arcs speak of already.
+/// A second number of blocks could take away blocks that arcs use already.
 #[test]
 fn notes_with_two_numbers_of_blocks() {
     let shop = ran();
@@ -219,7 +219,7 @@ fn notes_with_two_numbers_of_blocks() {
     tool_fails(&shop, &["convert", "ours.csraw"], &["nothing could be converted"]);
 }
 
-/// Checksums do not tell who made a file, so records must agree with each other, too.
+/// Checksums do not tell who made a file, so records must also agree with each other.
 #[test]
 fn a_dump_whose_records_disagree() {
     let shop = ran();
@@ -241,12 +241,12 @@ fn a_dump_whose_records_disagree() {
     let differs = |what: &str| format!("0x10: module: number of {what} differs from its SUMS");
     assert_eq!(changed(SectionKind::Sums, 24, 1), differs("counters"));
     assert_eq!(changed(SectionKind::Sums, 32, 1), differs("top-N sites"));
-    // The kinds of the first function: one that it has no number for, one that its object has not.
+    // The kinds of the first function: one that it has no number for, and one that its object does not use.
     let head = "0x10: function: its kinds of counters contradict their numbers or its object";
     for bit in [1 << 1, 1 << 15, 1 << 30] {
         assert_eq!(changed(SectionKind::Functions, 12, bit), head);
     }
-    // It has counters and is not there; a number for no kind, in the padding.
+    // It has counters, but is absent; and a number for no kind, in the padding.
     assert_eq!(changed(SectionKind::Functions, 12, 1 << 31), head);
     assert_eq!(changed(SectionKind::Functions, 28, 1), head);
     let fewer = "0x10: module: number of functions differs from its records";
@@ -276,7 +276,7 @@ fn ran_one_function() -> Workshop {
     shop
 }
 
-/// Functions that are as long as SUMS are not taken for them.
+/// Functions as long as SUMS are not taken for it.
 #[test]
 fn sums_before_the_functions() {
     let shop = ran_one_function();
@@ -296,7 +296,7 @@ fn sums_before_the_functions() {
     program_sets_aside(&shop, &swapped, &whole);
 }
 
-/// Of a linker that was told which build-id to give, two builds may be taken for one.
+/// If a linker was told which build-id to give, two builds may be taken for one.
 #[test]
 fn the_same_build_id_and_other_functions() {
     let shop = ran();
@@ -314,7 +314,7 @@ fn the_same_build_id_and_other_functions() {
     assert_eq!(runs, [1, 2]);
 }
 
-/// Nor are they added if all that differs is how many counters the last function has.
+/// Nor are they added if only the number of the last function's counters differs.
 #[test]
 fn the_same_build_id_and_one_counter_more() {
     let shop = ran_one_function();
@@ -417,7 +417,7 @@ fn several_binaries() {
     assert!(!errors(&output).contains("not used"), "{output:?}");
 }
 
-/// What was split off is found again, if it belongs to the binary.
+/// A file that was split off is found again, if it belongs to the binary.
 #[test]
 fn a_binary_with_a_debug_file_of_its_own() {
     if !have("objcopy") {
@@ -425,7 +425,7 @@ fn a_binary_with_a_debug_file_of_its_own() {
     }
     let shop = Workshop::new();
     shop.write("other.c", "int twice(int x) { return 2 * x; }\n");
-    // Two sites, whose order says nothing, for another call is between them.
+    // Two sites. Their order says nothing, since another call is between them.
     let call = "        sum += table[i % 1](i);\n";
     let twice = format!("    {{\n{call}        puts(\"\");\n{call}    }}\n");
     let drive = DRIVE.replace(call, &twice);
@@ -453,7 +453,7 @@ fn a_binary_with_a_debug_file_of_its_own() {
     fs::create_dir(shop.path(".debug")).unwrap();
     fs::rename(shop.path("ours.debug"), shop.path(".debug/ours.debug")).unwrap();
     assert_eq!(converted().0, whole);
-    // Another program's.
+    // The file of another program.
     fs::copy("/bin/true", shop.path(".debug/ours.debug")).unwrap();
     let (_, told) = converted();
     assert!(told.contains("ours: has no symbol table; not used for indirect calls"), "{told}");
@@ -466,7 +466,7 @@ fn a_binary_with_a_debug_file_of_its_own() {
     assert_eq!(converted().0, whole);
 }
 
-/// An object that was compiled again after the program was linked tells other lines.
+/// An object that was compiled again after the link tells other lines.
 #[test]
 fn objects_and_programs_of_another_compilation() {
     let shop = Workshop::new();
@@ -504,7 +504,7 @@ fn objects_and_programs_of_another_compilation() {
     let after = told();
     assert!(after.contains("ours: is of another compilation; 1 objects used instead"), "{after}");
     assert!(after.contains("drive.o: is of another compilation; not used"), "{after}");
-    // The notes alone are certain about the line of the one call.
+    // The notes alone are certain about the line of the only call.
     assert_eq!(targets(), [(4, 10)]);
 }
 
@@ -549,7 +549,7 @@ fn damaged_code() {
         look(&damage(&program));
     }
 
-    // All sections aligned to more than there is.
+    // All sections get a larger alignment than there is.
     let sections = u64::from_le_bytes(object[0x28..0x30].try_into().unwrap()) as usize;
     for alignment in [1u64 << 63, 0xffff_ffff, 3] {
         let mut damaged = object.clone();
@@ -585,7 +585,7 @@ fn a_rebuilt_program_writes_into_the_old_one_s_file() {
     let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
     let runs: Vec<u64> = dump.modules.iter().map(|module| module.sums.runs).collect();
     assert_eq!(runs, [1, 2]);
-    // The notes are the new build's: of the old one nothing is used, and that is told.
+    // The notes are the new build's. Nothing of the old one is used, and the tool says so.
     let output = shop.tool(&["convert", "ours.csraw", "-o", "x.gcov"]);
     assert!(output.status.success());
     assert!(
@@ -596,7 +596,7 @@ fn a_rebuilt_program_writes_into_the_old_one_s_file() {
     assert!(errors(&output).contains("; 1 objects left out, of which later ones"), "{output:?}");
 }
 
-/// A file need not have as much in it as it is long.
+/// A file may be longer than what it holds.
 #[test]
 fn a_dump_with_a_hole_behind_it() {
     let shop = ran_one_function();

@@ -1,5 +1,5 @@
-//! Whatever is wrong with the place of a file, or around the process that writes it: one clear
-//! message, the right exit status, no panic, and nothing that was there before is touched.
+//! Whatever is wrong with the place of a file, or around the process that writes it, there is one clear
+//! message, the right exit status and no panic, and nothing that was there before is touched.
 
 mod complaints;
 mod harness;
@@ -15,7 +15,7 @@ use complaints::{errors, program_complains, ran, tool_fails};
 use countersink::raw::dump::Dump;
 use harness::{Workshop, have, say_skipped, succeed};
 
-/// Nobody's rights; root's would let everything through.
+/// The rights of `nobody`: root's would let everything through.
 fn without_rights(command: &mut Command) -> &mut Command {
     if fs::metadata("/proc/self").unwrap().uid() == 0 {
         command.uid(65534).gid(65534)
@@ -118,7 +118,7 @@ fn a_path_that_is_something_else() {
     tool_fails(&shop, &["convert", "hello.c"], &["hello.c: 0x0: expected a raw dump"]);
 }
 
-/// Through a symbolic link the file it leads to is replaced, and the link stays.
+/// Through a symbolic link the target is replaced, and the link stays.
 #[test]
 fn a_symbolic_link_stays_one() {
     let shop = ran();
@@ -161,7 +161,7 @@ fn a_full_disk() {
     assert!(!shop.path("x.gcov").exists());
 }
 
-/// A real one, where a small file system may be mounted.
+/// A really full disk, where a small file system may be mounted.
 #[test]
 fn a_full_file_system() {
     let shop = ran();
@@ -209,8 +209,8 @@ fn impossible_counters_cost_one_function() {
     assert!(text.contains("\"whole\":0(") && !text.contains("\"torn\":0("), "{text}");
 }
 
-/// A function that spoils its own counters, which lie before and behind nobody knows what: found by
-/// their value.
+/// A function that spoils its own counters. It finds them by their value, as nobody knows what lies before
+/// and behind them.
 const TORN: &str = "\
 extern long long __gcov0_torn[] __attribute__((weak));
 int whole(int n) { int s = 0; while (n-- > 0) s += n; return s; }
@@ -250,7 +250,7 @@ fn writing_that_fails_sends_the_program_no_signal() {
     drop(reader);
 }
 
-/// A signal that was waiting before goes on waiting; one that is not blocked stays so.
+/// A signal that was pending before stays pending. One that is not blocked stays so.
 #[test]
 fn signals_of_the_program_s_own_stay_its_own() {
     let shop = Workshop::new();
@@ -279,7 +279,7 @@ fn images_that_meet_the_same_error_say_it_once() {
     assert_eq!(run("x.csraw"), "");
 }
 
-/// Whoever starts a program that runs with another's rights does not choose the files it writes.
+/// The starter of a program with other rights does not choose the files that it writes.
 #[test]
 fn a_program_with_more_rights_than_its_starter_ignores_the_variable() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 || !have("setpriv") {
@@ -299,14 +299,14 @@ fn a_program_with_more_rights_than_its_starter_ignores_the_variable() {
 #[test]
 fn long_names() {
     let shop = ran();
-    // Where nothing more fits in a name, a damaged file is set aside under a shorter one.
+    // If nothing more fits into a name, a damaged file is set aside under a shorter one.
     let name = "x".repeat(250);
     shop.write(&name, "damaged");
     let mut command = shop.command(shop.path("ours"));
     let output = command.env("COUNTERSINK_FILE", &name).output().unwrap();
     program_complains(&output, &["the file was set aside as "]);
     assert_eq!(shop.read(&name), shop.read("ours.csraw"));
-    // The program's own name, wherever it is.
+    // The program's own name, wherever the program is.
     let directory = ["d".repeat(200), "e".repeat(200), "f".repeat(200)].join("/");
     fs::create_dir_all(shop.path(&directory)).unwrap();
     let deep = shop.path(&directory).join("deep");
@@ -326,7 +326,7 @@ fn many_links() {
     assert_eq!(shop.read("l0"), shop.read("ours.csraw"));
 }
 
-/// Devices and pipes are written to, links lead to the file that is replaced.
+/// Devices and pipes are written to. Links lead to the file that is replaced.
 #[test]
 fn output_of_the_tool_into_something_else() {
     let shop = ran();
@@ -348,7 +348,7 @@ fn output_of_the_tool_into_something_else() {
     assert_eq!(reader.wait_with_output().unwrap().stdout, expected);
 }
 
-/// Others have written to what is open already, and will.
+/// Other programs have written to files that are already open, and will go on writing.
 #[test]
 fn output_of_the_tool_into_open_files() {
     let shop = ran();
@@ -374,7 +374,7 @@ fn output_of_the_tool_into_open_files() {
     assert!(shop.path("link").is_symlink());
 }
 
-/// A profile in the place of the dump it came from would cost the dump.
+/// A profile in place of its own dump would cost the dump.
 #[test]
 fn output_of_the_tool_into_its_own_input() {
     let shop = ran();
@@ -384,7 +384,7 @@ fn output_of_the_tool_into_its_own_input() {
     assert_eq!(shop.read("ours.csraw"), before);
 }
 
-/// The exit status and the output do not depend on anybody listening.
+/// Exit status and output do not depend on anybody listening.
 #[test]
 fn nobody_reads_the_tool_s_messages() {
     let shop = ran();
@@ -398,7 +398,7 @@ fn nobody_reads_the_tool_s_messages() {
     assert_eq!(status(&["convert", "nowhere.csraw", "-o", "y.gcov"]), Some(2));
 }
 
-/// What a dump speaks of need not be a file.
+/// The name in a dump need not be that of a file.
 #[test]
 fn notes_and_binaries_that_are_no_files() {
     let shop = ran();
@@ -412,7 +412,7 @@ fn notes_and_binaries_that_are_no_files() {
     tool_fails(&shop, &binary, &["ours: not a regular file"]);
 }
 
-/// Of several files none is written if one cannot be.
+/// If one of several files cannot be written, none is.
 #[test]
 fn counter_files_that_cannot_all_be_written() {
     let shop = Workshop::new();
@@ -436,7 +436,7 @@ fn counter_files_that_cannot_all_be_written() {
     assert!(errors(&output).contains("2 .gcda files written"), "{output:?}");
 }
 
-/// What means nothing in the pattern of a file's name stays, and is told.
+/// A meaningless part of a file name's pattern stays, and is reported.
 #[test]
 fn an_unknown_letter_in_the_file_name() {
     let shop = ran();

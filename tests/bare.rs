@@ -1,4 +1,4 @@
-//! Programs without an operating system: what the archive for them writes, and how little it needs.
+//! Programs without an operating system: what their archive writes, and how little it needs.
 
 mod harness;
 mod programs;
@@ -21,7 +21,7 @@ fn program(flags: &[&str], main_flags: &[&str]) -> Workshop {
         let compile = ["-O2", "-fno-pie", "-I.", flag, "-c", "bare.c", "-o", &main];
         shop.gcc(&[&compile[..], &warnings, main_flags].concat());
     }
-    // The program first, so that its data lie at the same place in both.
+    // The program comes first, so that its data lie at the same place in both.
     shop.link_stock(&[&object, "stock.o"], "stock", &FIXED_ADDRESSES);
     let bare = ["-L.", "-lcountersink_rt_bare"];
     let link = ["-fprofile-generate", &object, "ours.o", "-o", "ours"];
@@ -29,7 +29,7 @@ fn program(flags: &[&str], main_flags: &[&str]) -> Workshop {
     shop
 }
 
-/// Without the record of runs and maximum, which is the only difference: a stream has none.
+/// Leaves out the record of runs and maximum. A stream has none, and that is the only difference.
 fn counts_of_libgcov(flags: &[&str]) {
     let shop = program(flags, &[]);
     shop.run("stock", &["500"]);
@@ -45,7 +45,7 @@ fn the_counts_are_libgcov_s() {
     }
 }
 
-/// Objects that are found in a section, not registered by constructors.
+/// Objects in a section that constructors do not register.
 #[test]
 fn objects_of_a_section() {
     let with = program(&["-fprofile-info-section=infos"], &["-DSECTION"]);
@@ -62,7 +62,7 @@ fn objects_of_a_section() {
     assert_eq!(shown, show(&without));
 }
 
-/// What the program measures by painting its stack, the sink's own use not counted.
+/// What the program measures by painting its stack, without the sink's own use.
 #[test]
 fn a_dump_takes_little_stack() {
     for flags in [&[][..], &["-fprofile-update=atomic"]] {
@@ -96,7 +96,7 @@ fn dumps_in_a_log() {
     let output = shop.tool(&["extract", "one.log"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(shop.read("one.csraw"), shop.read("bare.csraw"));
-    // A log from a pipe has no name that a dump could be called after.
+    // A log from a pipe has no name to call a dump after.
     let filter = |log: &str| {
         let log = std::fs::File::open(shop.path(log)).unwrap();
         let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
@@ -120,8 +120,8 @@ fn dumps_in_a_log() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
-/// Interrupts come at any moment: below the stack pointer nothing may lie, and what they call must
-/// not change registers that they do not save.
+/// Interrupts come at any moment. Nothing may lie below the stack pointer, and what they call must not change
+/// registers that they do not save.
 #[test]
 fn interrupts_can_count() {
     if !have("objdump") {
@@ -144,7 +144,7 @@ fn interrupts_can_count() {
     assert!(disassembled.contains("countersink_topn"));
 }
 
-/// A freestanding image under QEMU, its output over the serial line, to a profile of version 4.
+/// A freestanding image under QEMU. Its output over the serial line becomes a profile of version 4.
 #[test]
 fn an_image_without_an_operating_system() {
     if !cfg!(target_arch = "x86_64") || !have("qemu-system-x86_64") {

@@ -1,5 +1,5 @@
-//! What a program does to its descriptors, signals and children has the same result as without the
-//! runtime, and costs no count.
+//! What a program does to its descriptors, signals and children has the same result as without the runtime,
+//! and costs no count.
 
 mod harness;
 
@@ -43,7 +43,7 @@ impl Programs {
         self.0.command("sh").args(["-c", script]).status().unwrap()
     }
 
-    /// Rounds of work in a dump, which is then removed.
+    /// Rounds of work in a dump. Removes the dump.
     #[track_caller]
     fn work(&self, name: &str) -> i64 {
         let path = format!("{name}.csraw");
@@ -55,7 +55,7 @@ impl Programs {
         work.counters(Kind::ARCS).iter().copied().max().unwrap()
     }
 
-    /// What is beside the dumps.
+    /// Files beside the dumps.
     fn litter(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.0.path("")).unwrap();
         let names = entries.map(|entry| PathBuf::from(entry.unwrap().file_name()));
@@ -63,7 +63,7 @@ impl Programs {
     }
 }
 
-/// The program may close any descriptor, and get the number for a file of its own.
+/// The program may close any descriptor, and use its number for a file of its own.
 #[test]
 fn descriptors_are_the_program_s() {
     let programs = Programs::new();
@@ -74,14 +74,14 @@ fn descriptors_are_the_program_s() {
         assert_eq!(programs.work(name), 1000, "{name}");
         succeed(&mut programs.command(name, &["closes all and forks"]));
         assert_eq!(programs.0.read("data.bin"), format!("{text}child\n").as_bytes(), "{name}");
-        // What the child counted before its _exit is in a live file only.
+        // Only a live file has what the child counted before its _exit.
         let _ = programs.0.tool(&["fold", "live.csraw"]);
         assert_eq!(programs.work(name), if name == "live" { 1100 } else { 1000 });
         assert_eq!(programs.litter(), Vec::<PathBuf>::new(), "{name}");
     }
 }
 
-/// Closed standard descriptors stay closed: nothing comes from or into a file of ours.
+/// Closed standard descriptors stay closed: nothing comes from a file of ours, or goes into one.
 #[test]
 fn closed_standard_descriptors() {
     let programs = Programs::new();
@@ -99,7 +99,7 @@ fn closed_standard_descriptors() {
     }
 }
 
-/// A message before main, for which nobody listens.
+/// A message before main that nobody reads.
 #[test]
 fn messages_that_nobody_reads() {
     let programs = Programs::new();
@@ -120,7 +120,7 @@ fn signals_that_mean_nothing_interrupt_nothing() {
     assert_eq!(succeed(command.env("COUNTERSINK_ON_SIGNAL", "WINCH")), b"1\n");
 }
 
-/// The call that was refused is not made again, so that its signal would not come again by itself.
+/// The refused call is not made again, so its signal would not come again by itself.
 #[test]
 fn a_refused_system_call() {
     let programs = Programs::new();
@@ -132,7 +132,7 @@ fn a_refused_system_call() {
     assert_eq!(programs.work("ours"), 1000);
 }
 
-/// Runs while the dump is locked for a moment, and gets a signal then if one is given.
+/// Runs while the dump is locked for a moment, and sends a signal then if one is given.
 fn while_locked(programs: &Programs, name: &str, how: &str, signal: Option<&str>) -> ExitStatus {
     let part = File::create(programs.0.path(format!("{name}.csraw.part"))).unwrap();
     part.lock().unwrap();
@@ -146,7 +146,7 @@ fn while_locked(programs: &Programs, name: &str, how: &str, signal: Option<&str>
     child.wait().unwrap()
 }
 
-/// Only signals that our own writes have brought are kept from the program.
+/// Only signals caused by our own writes are kept from the program.
 #[test]
 fn a_signal_that_others_send_during_a_flush() {
     let programs = Programs::new();
@@ -195,7 +195,7 @@ fn children_that_nobody_told_of() {
     }
 }
 
-/// What killed children leave is added by the next ones, so that it does not pile up.
+/// The next children add what killed children leave, so it does not pile up.
 #[test]
 fn children_that_end_without_a_word() {
     let programs = Programs::new();
@@ -205,7 +205,7 @@ fn children_that_end_without_a_word() {
     assert_eq!((programs.work("live"), programs.litter()), (5000, vec![]));
 }
 
-/// Live counters are beside the file to which they will be added.
+/// Live counters are beside the file that will get them.
 #[test]
 fn another_file() {
     let programs = Programs::new();
@@ -220,7 +220,7 @@ fn another_file() {
     assert!(!programs.0.path("live.csraw").exists());
 }
 
-/// What is forgotten is not in a file either, and what was flushed before is.
+/// A file does not have what was forgotten, and has what was flushed before.
 #[test]
 fn resets() {
     let programs = Programs::new();
@@ -249,14 +249,15 @@ fn resets() {
         assert_eq!(programs.0.tool(&["fold", "live.csraw"]).status.code(), Some(0));
         assert_eq!((calls("live"), programs.work("live")), (called.to_vec(), work), "{how}");
     }
-    // A dump takes the counters out of their file, and the reset that follows puts them into another.
+    // A dump takes the counters out of their file, and the following reset puts them into another.
     let status = programs.command("live", &["dumps and resets", "9"]).status().unwrap();
     assert_eq!(status.signal(), Some(9), "{status}");
     assert_eq!(programs.0.tool(&["fold", "live.csraw"]).status.code(), Some(0));
     assert_eq!((programs.work("live"), programs.litter()), (1010, vec![]));
 }
 
-/// Files that happen to have the names of live files stay as they are, and keep none from going live.
+/// Files that happen to have the names of live files stay as they are, and do not keep others from going
+/// live.
 #[test]
 fn files_of_others() {
     let programs = Programs::new();
@@ -278,7 +279,7 @@ fn files_of_others() {
     assert_eq!(programs.litter().len(), 4);
 }
 
-/// Where there can be no dump, live files do not pile up.
+/// If there can be no dump, live files do not pile up.
 #[test]
 fn nowhere_to_go() {
     let programs = Programs::new();
@@ -292,7 +293,7 @@ fn nowhere_to_go() {
     assert_eq!(programs.litter(), Vec::<PathBuf>::new());
 }
 
-/// A file that a program with strange rights has made can be merged into by the next.
+/// The next program can merge into a file that a program with strange rights has made.
 #[test]
 fn rights_without_which_nobody_could_go_on() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};

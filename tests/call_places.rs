@@ -1,4 +1,4 @@
-//! Where indirect calls stand, against gcc's own knowledge: a dump of the compiler prints the
+//! Where indirect calls stand, compared with gcc's own knowledge: a dump of the compiler prints the
 //! statements in the order of their sites, with file and line.
 
 mod harness;
@@ -24,7 +24,7 @@ const TELL: &str = "-fdump-ipa-profile-lineno-details";
 /// File, without its directory, and line.
 type Line = (String, u32);
 
-/// Object, without what follows the first dot, and function by its assembler name.
+/// Object, cut at its first dot, and function by its assembler name.
 type Function = (String, String);
 
 /// For each function the possible lines of its indirect calls in site order.
@@ -42,7 +42,7 @@ fn told_by_gcc(shop: &Workshop) -> BTreeMap<Function, Vec<BTreeSet<Line>>> {
     told
 }
 
-/// A file's name without its directory and what follows the first dot.
+/// A file's name without its directory, cut at its first dot.
 fn stem(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().split('.').next().unwrap().to_owned()
 }
@@ -68,7 +68,7 @@ fn first_place(statement: &str) -> Option<Line> {
     Some((file.to_owned(), line.parse().ok()?))
 }
 
-/// A statement as it would be printed without places and remarks in brackets.
+/// A statement as it would be printed without places and without remarks in brackets.
 fn without_places(statement: &str) -> String {
     let mut text = String::new();
     for (number, part) in statement.split('[').enumerate() {
@@ -93,7 +93,7 @@ fn without_class(statement: &str) -> String {
     format!("{before};{}", &class[end.unwrap() + 1..])
 }
 
-/// Whether what is called is a value, `_12` or `f_3(D)`, and not the name of a function.
+/// Whether the callee is a value, `_12` or `f_3(D)`, and not the name of a function.
 fn is_indirect_call(statement: &str) -> bool {
     let call = statement.split_once(" = ").map_or(statement, |(_, call)| call);
     let Some((callee, _)) = call.split_once(" (") else { return false };
@@ -132,8 +132,8 @@ impl Study for Sites {
     }
 }
 
-/// For each of these functions the line of each site. A site has none if no call of it was found, and
-/// none if copies of the call have different lines.
+/// The line of each site for each of these functions. A site has no line if no call of it was found, or if
+/// copies of the call have different lines.
 fn locate(program: &[u8], wanted: &[Wanted]) -> Vec<Vec<Option<Line>>> {
     let file = object::File::parse(program).unwrap();
     let mut found: Vec<Vec<BTreeSet<Line>>> =
@@ -161,7 +161,7 @@ fn wanted(module: &Module) -> Vec<Wanted> {
     known.into_values().filter(|wanted| wanted.sites() > 0).collect()
 }
 
-/// Executed sites, and those of them that have a place, which is the one that gcc tells.
+/// Number of executed sites, and of those with a place. The place must be the one that gcc tells.
 fn placed(shop: &Workshop, dump: &str, program: &str) -> (usize, usize) {
     let told = told_by_gcc(shop);
     let (mut executed, mut placed) = (0, 0);
@@ -279,7 +279,7 @@ fn objects_that_are_not_linked() {
     }
 }
 
-/// General-dynamic thread-local storage and its descriptors, in a library.
+/// General-dynamic thread-local storage and TLS descriptors, in a library.
 #[test]
 fn a_library() {
     for dialect in ["-mtls-dialect=gnu", "-mtls-dialect=gnu2"] {
@@ -310,9 +310,8 @@ __attribute__((noinline)) int drive(int n)
 }
 ";
 
-/// Code for another machine, which is only looked at: what its runs would have counted is not known,
-/// so all sites are looked for. A function may lack some, whose calls the compiler found the targets
-/// of later.
+/// Code for another machine is only read, not run. Nothing tells which sites a run would have counted, so all
+/// sites are looked for. A function may lack some: the compiler later found out what these call.
 #[test]
 fn code_of_aarch64() {
     if !have("aarch64-linux-gnu-gcc") {
@@ -364,7 +363,7 @@ fn code_of_aarch64() {
     }
 }
 
-/// A function's sites, in each of the places that its object may have for them, and their lines.
+/// A function's sites, for each place that the object may have for them, and their lines.
 type Expected = Vec<([Wanted; 3], Vec<BTreeSet<Line>>)>;
 
 fn sites_of_notes(
@@ -379,7 +378,7 @@ fn sites_of_notes(
         let gcno::Function { ident, lineno_checksum, cfg_checksum, .. } = function;
         let function = FunctionKey { ident, lineno_checksum, cfg_checksum };
         let sites = calls.len();
-        // Arcs, values, indirect calls, time: all objects have all of them or fewer.
+        // Arcs, values, indirect calls, time: each object has all of these or fewer.
         let wanted = [1, 2, 3].map(|slot| {
             let calls = Array { slot, counters: 3 * sites };
             Wanted { function, arcs: Array::default(), calls, stride: 3 }
@@ -389,7 +388,7 @@ fn sites_of_notes(
     sites.collect()
 }
 
-/// The number of sites, and of those that have a place, which must be the one that gcc tells.
+/// The number of sites, and of those with a place. The place must be the one that gcc tells.
 fn found(program: &[u8], expected: Expected) -> (usize, usize) {
     let wanted: Vec<Wanted> = expected.iter().flat_map(|(wanted, _)| *wanted).collect();
     let places = locate(program, &wanted);
@@ -418,8 +417,8 @@ fn virtual_calls() {
     }
 }
 
-/// Virtual calls that gcc resolved, beside the real ones or altogether, and in functions of a header,
-/// which have counters in every object.
+/// Virtual calls that gcc resolved, some beside the real ones and some altogether. Also in functions of a
+/// header, with counters in every object.
 #[test]
 fn calls_that_gcc_resolved() {
     if !have("g++") {
@@ -432,7 +431,7 @@ fn calls_that_gcc_resolved() {
     }
 }
 
-/// All of RocksDB, a large program with more than a thousand kinds of virtual calls. Not run on its own,
+/// All of RocksDB, a large program with more than a thousand kinds of virtual calls. Not run by default,
 /// because it takes a quarter of an hour to compile: `cargo test --release --test call_places -- --ignored`.
 #[test]
 #[ignore = "compiles for a quarter of an hour"]
@@ -442,8 +441,8 @@ fn rocksdb() {
     nearly_all(&shop, "ours.csraw", "ours");
 }
 
-/// From 16 on gcc's discriminators tell copies of code apart, too, by bits that a compiler which reads
-/// the profile has not set yet. Made here by hand, with two calls of one line.
+/// From 16 on gcc's discriminators also distinguish copies of code, by bits that a compiler which reads the
+/// profile has not set yet. Made by hand here, with two calls on one line.
 #[test]
 fn copies_of_code_are_not_told_apart() {
     let shop = Workshop::new();
@@ -479,8 +478,8 @@ fn copies_of_code_are_not_told_apart() {
     assert_eq!(converted("of_16.s"), plain);
 }
 
-/// Lines that `#line` has put far from their function stand where gcc looks for them: it keeps 16 bits of
-/// the distance (`get_combined_location` in its `auto-profile.cc`).
+/// Lines that `#line` has put far from their function stand where gcc looks for them: it keeps 16 bits of the
+/// distance (`get_combined_location` in its `auto-profile.cc`).
 #[test]
 fn lines_far_from_their_function() {
     let shop = Workshop::new();
@@ -500,7 +499,7 @@ fn lines_far_from_their_function() {
     }
 }
 
-/// A site with more targets than are kept says by how much their numbers may be wrong.
+/// A site with more targets than are kept states the error bound of their counts.
 #[test]
 fn a_full_site_is_marked() {
     let shop = Workshop::new();
@@ -536,8 +535,8 @@ int main(void)
     assert_eq!(text.matches("each may be wrong by ").count(), 1, "{text}");
 }
 
-/// Of a function that two objects have as large, but at other lines, the first one's is in the program,
-/// and the tables of both speak of it.
+/// Two objects have a function of equal size at different lines. The program has the first one's code, and
+/// the tables of both objects describe it.
 #[test]
 fn the_function_that_the_linker_kept() {
     if !have("g++") {

@@ -1,5 +1,5 @@
-//! The tool as its users meet it: what the help texts promise, pipes, exit statuses, and that its
-//! parts agree with each other and with the runtime.
+//! The tool as users meet it: the promises of the help texts, pipes, exit statuses, and whether its parts
+//! agree with each other and with the runtime.
 
 mod harness;
 mod programs;
@@ -168,7 +168,7 @@ fn a_reader_that_has_had_enough_is_no_error() {
     assert!(output.stderr.starts_with(b"countersink: standard output: No space"), "{output:?}");
 }
 
-/// `--for-gcc` asks the compiler which version it reads, or goes by the compiler's own.
+/// `--for-gcc` asks the compiler which version it reads, or decides by the compiler's own version.
 #[test]
 fn for_gcc_chooses_the_version() {
     let shop = ran();
@@ -216,7 +216,7 @@ fn counts_for_another_gcc_than_the_one_that_instrumented() {
     }
 }
 
-/// The same dumps, folded by the runtime and by the tool.
+/// The same dumps, added up by the runtime and by the tool.
 #[test]
 fn merge_does_as_the_runtime() {
     let shop = ran();
@@ -257,7 +257,7 @@ fn sections_have_any_length() {
     }
 }
 
-/// Nor need a dump come at once.
+/// Nor need a dump arrive in one piece.
 #[test]
 fn a_dump_through_a_pipe() {
     let shop = ran();
@@ -274,7 +274,7 @@ fn a_dump_through_a_pipe() {
     assert_eq!(shop.read("through.csraw"), shop.read("merged.csraw"));
 }
 
-/// The same dump in sections that are no longer than this, headers and all.
+/// The same dump in sections of at most this size, headers included.
 fn in_sections_of<const N: usize>(dump: &[u8]) -> Vec<u8> {
     let (mut read, mut written) = ([0; MAX_SECTION], [0; N]);
     let mut reader = Reader::new(dump, &mut read);
@@ -302,15 +302,15 @@ fn merged_profiles_are_those_of_merged_dumps() {
         shop.tool_output(&["merge", "once", "once", "-o", "sum"]);
         shop.tool_output(&["merge", "--weight", "2=once", "-o", "weighted"]);
         assert!(shop.read("sum") == shop.read("weighted"), "{to}");
-        // The others are for compilers, and have estimates in them.
+        // The other versions are for compilers, and have estimates in them.
         if to.starts_with("v4") {
             assert!(shop.read("sum") == shop.read("twice"), "{to}");
         }
     }
 }
 
-/// Each encoding holds all that the others hold, and the same profile is always the same bytes. Versions 1 to
-/// 3 are for compilers, of which each is given of a dump what it needs; no profile is as exact as the dump.
+/// Each encoding holds all that the others hold, and the same profile always gives the same bytes. Versions 1
+/// to 3 are for compilers: each gets from a dump what it needs, and no such profile is as exact as the dump.
 #[test]
 fn encodings_hold_the_same() {
     let shop = ran();
@@ -358,7 +358,7 @@ fn show_a_dump() {
     for key in keys {
         assert!(help.contains(&format!("\"{key}\"")), "{key} is not in the help");
     }
-    // The build-id is the linker's.
+    // The linker makes the build-id.
     let notes = String::from_utf8(succeed(shop.command("readelf").args(["-n", "prog"]))).unwrap();
     assert!(notes.contains(module["build_id"].as_str().unwrap()), "{notes}");
     let sections = text(&shop, &["show", "--sections", "prog.csraw"]);
@@ -425,7 +425,7 @@ fn json_has_the_documented_schema() {
     assert_eq!(&one["functions"][0], work);
 }
 
-/// The shell would divide what `$(countersink flags)` prints.
+/// The shell would split what `$(countersink flags)` prints.
 #[test]
 fn a_cache_folder_with_a_blank() {
     let shop = Workshop::new();
@@ -458,7 +458,7 @@ fn flags_for_compilations() {
         }
     }
 
-    // A path, and what that compiler makes of the flags.
+    // A path, and the flags for the compiler there.
     let printed = flags(&["--optimise", "gcc"]);
     let printed: Vec<&str> = printed.split_whitespace().collect();
     shop.write("empty.c", "");

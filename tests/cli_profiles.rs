@@ -1,4 +1,4 @@
-//! The commands that work on profiles: merge, diff, rewrite, show, and what clap makes of them all.
+//! The commands for profiles: merge, diff, rewrite, show, and clap's part in all of them.
 
 mod harness;
 
@@ -9,7 +9,7 @@ use countersink::profile::{Function, Profile};
 use harness::Workshop;
 use serde_json::Value;
 
-/// Two functions, one of them a static that another file has, too.
+/// Two functions, one of them a static that another file also has.
 const DAY: &str = r#"filenames = { "a.c", "b.c" }
 symbol_names = { 3 = "cb":0 }
 "main":0(1:1:7) = {
@@ -45,7 +45,7 @@ fn text(shop: &Workshop, arguments: &[&str]) -> String {
     String::from_utf8(shop.tool_output(arguments)).unwrap()
 }
 
-/// The functions of a profile as `show` prints them, without spaces at the ends of lines.
+/// The functions of a profile as `show` prints them, without spaces at line ends.
 fn functions(shop: &Workshop, file: &str, names: &[&str]) -> String {
     names.iter().map(|name| text(shop, &["show", file, "--function", name])).collect()
 }
@@ -97,7 +97,8 @@ fn merge_takes_any_mixture_in_any_order() {
     }
 }
 
-/// The versions before 4 have no files, or not all: what only one function is called is that function.
+/// Versions before 4 have no files, or not all. If only one function has a name, the name means that
+/// function.
 #[test]
 fn merge_and_diff_find_the_files_of_names() {
     let shop = shop();
@@ -113,7 +114,7 @@ fn merge_and_diff_find_the_files_of_names() {
     assert_eq!(said, "");
     shop.tool_output(&["merge", "--weight=4=night", "-o", "four"]);
     assert!(sum == shop.read("four"));
-    // Of `util` there are two.
+    // There are two functions named `util`.
     let (sum, said) = merged(&["day", "night", "day.v1", "--weight=3=day.v2"]);
     assert_eq!(
         said,
@@ -138,7 +139,7 @@ fn merge_and_diff_find_the_files_of_names() {
     );
 }
 
-/// What is written for gcc 12 and older has the largest count of each line alone, and names are cut.
+/// Output for gcc 12 and older has only the largest count of each line, and cut names.
 #[test]
 fn merge_and_diff_of_profiles_without_discriminators() {
     let shop = Workshop::new();
@@ -153,14 +154,14 @@ fn merge_and_diff_of_profiles_without_discriminators() {
         let arguments = [&["merge"], &inputs[..], &["--for-gcc=12", "-o", "sum"]].concat();
         shop.tool_output(&arguments);
         assert_eq!(functions(&shop, "sum", &["f"]), "f  head 10, total 190\n  1: 10\n  2: 180\n");
-        // For one that tells them apart they are.
+        // For a gcc that distinguishes them they stay apart.
         shop.tool_output(&[&["merge"], &inputs[..], &["--for-gcc=13", "-o", "sum"]].concat());
         assert_eq!(
             functions(&shop, "sum", &["f"]),
             "f  head 10, total 275\n  1: 10\n  2: 95\n  2.1: 90\n  2.2: 80\n"
         );
     }
-    // `convert` adds as `merge` does, here to a function that is the same in both.
+    // `convert` adds as `merge` does. The function added here is the same in both.
     shop.write("full", String::from_utf8(shop.read("full")).unwrap().replace(".constprop.0", ""));
     for inputs in [["full", "12"], ["12", "full"]] {
         shop.tool_output(&[&["merge"], &inputs[..], &["--for-gcc=12", "-o", "sum"]].concat());
@@ -183,7 +184,7 @@ fn merge_of_many_files() {
     shop.tool_output(&[&["merge"], &many[..], &["-o", "sum"]].concat());
     shop.tool_output(&["merge", "--weight", "1000=day", "-o", "weighted"]);
     assert_eq!(shop.read("sum"), shop.read("weighted"));
-    // The one that is damaged is named.
+    // The message names the damaged file.
     shop.write("many/700", &day[..day.len() - 1]);
     let output = shop.tool(&[&["merge"], &many[..], &["-o", "sum"]].concat());
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -191,8 +192,8 @@ fn merge_of_many_files() {
     assert!(errors.starts_with("countersink: many/700: 0x"), "{errors}");
 }
 
-/// Thousands of names of several kilobytes, which share all but their ends: a table that wrote each
-/// beginning once would be a bomb.
+/// Thousands of names of several kilobytes share all but their ends. A table that wrote each beginning once
+/// would be a bomb.
 #[test]
 fn sums_of_long_names_can_be_read() {
     let shop = Workshop::new();
@@ -217,7 +218,7 @@ fn sums_of_long_names_can_be_read() {
     }
 }
 
-/// Of each kind of defect `check` prints so many, and with `--all` all.
+/// `check` prints a limited number of defects of each kind, and all with `--all`.
 #[test]
 fn check_prints_as_much_as_is_asked_for() {
     let shop = Workshop::new();
@@ -243,8 +244,8 @@ fn check_prints_as_much_as_is_asked_for() {
     );
 }
 
-/// Files of some kilobytes whose names, written out, have megabytes: neither many nor few of them take
-/// more memory than is there.
+/// Files of some kilobytes whose names, written out, have megabytes. Neither many nor few of them take more
+/// memory than there is.
 #[test]
 fn merge_of_bombs() {
     let shop = Workshop::new();
@@ -266,7 +267,7 @@ fn merge_of_bombs() {
     let output = merged(&"0 1 ".repeat(30));
     assert!(output.status.success(), "{output:?}");
     assert_eq!(text(&shop, &["check", "sum"]), "");
-    // What they mean together is out of all proportion, and the file that was there stays.
+    // Together they mean something out of all proportion. The old file stays.
     let sum = shop.read("sum");
     let output = merged(&(0..24).map(|number| format!("{number} ")).collect::<String>());
     let said = String::from_utf8(output.stderr).unwrap();
@@ -275,7 +276,7 @@ fn merge_of_bombs() {
     assert!(shop.read("sum") == sum);
 }
 
-/// What a compiler makes of a profile is made of the sum, as `convert` does it.
+/// A compiler's rules are applied to the sum, as in `convert`.
 #[test]
 fn merge_for_a_compiler_adds_before_it_chooses() {
     let shop = Workshop::new();
@@ -320,7 +321,7 @@ symbol_names = {{ 9 = \"cb.part.0\":0 }}
     assert!(functions(&shop, "sum", &["f"]).contains("\n  3: 20  cb 20\n"));
 }
 
-/// Whatever is read first.
+/// The order of reading makes no difference.
 #[test]
 fn warnings_have_the_order_of_the_inputs() {
     let shop = shop();
@@ -330,7 +331,7 @@ fn warnings_have_the_order_of_the_inputs() {
     let mut inputs = Vec::new();
     for number in 0..20 {
         let name = format!("{number:02}");
-        // Files that take long come before those that do not.
+        // Files that take long come before files that do not.
         let many = "1 = 1, ".repeat(if number % 3 == 0 { 20_000 } else { 0 });
         let text = format!(
             "filenames = {{ }}\n{odd}\"f\":-1(1:0:0) = {{ locations = {{ {many}2 = 1 }} }}"
@@ -352,7 +353,8 @@ fn warnings_have_the_order_of_the_inputs() {
     for _ in 0..5 {
         assert_eq!(merged(&["-j2"]), said);
     }
-    // Of a file that cannot be read nothing is said before what there is to say of those before it.
+    // Messages come in the order of the files: nothing about an unreadable file before what concerns earlier
+    // ones.
     shop.write("10", "nothing");
     let (one, two) = (merged(&["-j1"]), merged(&["-j2"]));
     assert_eq!(one, two);
@@ -360,7 +362,7 @@ fn warnings_have_the_order_of_the_inputs() {
     assert!(said.starts_with(one.rsplit_once("countersink: 10: ").unwrap().0));
 }
 
-/// Whichever file is read first decides about the numbers of symbols, and nothing else.
+/// The first file to be read decides the numbers of symbols, and nothing else.
 #[test]
 fn the_order_of_the_inputs_does_not_matter() {
     let shop = Workshop::new();
@@ -405,8 +407,7 @@ fn the_order_of_the_inputs_does_not_matter() {
     assert_eq!(compared("a"), compared("b"));
 }
 
-/// Whoever asks for a template gets what was made of it, and is told how many functions there are, or
-/// what comes near.
+/// Asking for a template gives its instances, and the number of functions or the names that come near.
 #[test]
 fn functions_are_found_as_users_name_them() {
     let shop = Workshop::new();
@@ -526,7 +527,7 @@ fn parts_of_files_and_what_is_missing() {
             sections.lines().map(|line| line.split_whitespace().collect()).collect();
         let names: Vec<String> = rows.iter().map(|row| row[2..].join(" ")).collect();
         assert_eq!(names[..parts.len()], *parts, "{to}");
-        // One behind the other up to the end of the file.
+        // One after the other up to the end of the file.
         let start = |row: &Vec<&str>| usize::from_str_radix(&row[0][2..], 16).unwrap();
         let end = |row: &Vec<&str>| start(row) + row[1].parse::<usize>().unwrap();
         assert!(rows.windows(2).all(|pair| end(&pair[0]) == start(&pair[1])), "{sections}");
@@ -535,7 +536,7 @@ fn parts_of_files_and_what_is_missing() {
         let found = String::from_utf8(shop.tool(&["check", "cut"]).stdout).unwrap();
         assert!(found.starts_with(&format!("cut: {said}\n")), "{to}: {found}");
     }
-    // JSON is for others.
+    // JSON is for other programs.
     shop.tool_output(&["convert", "day", "--to=json", "-o", "json"]);
     for arguments in
         [&["show", "json"][..], &["check", "json"], &["merge", "day", "json", "-o", "-"]]
@@ -545,7 +546,7 @@ fn parts_of_files_and_what_is_missing() {
         assert_eq!(output.status.code(), Some(2));
         assert!(errors.starts_with("countersink: json: 0x0: JSON is only written"), "{errors}");
     }
-    // Counter files are made of dumps only, by one command.
+    // Only one command makes counter files, and only from dumps.
     for command in ["merge", "rewrite"] {
         assert!(!text(&shop, &[command, "--help"]).contains("gcda"), "{command}");
     }
@@ -583,7 +584,7 @@ fn summaries_are_made_anew_or_kept() {
         assert!(back.contains(kept), "{to}: {back}");
         assert_eq!(shop.tool(&["check", "kept"]).status.code(), Some(1));
     }
-    // One line is enough, even if there is more to be said of the file.
+    // One line is enough, even if there is more to say about the file.
     for to in ["v1", "v2", "v407"] {
         shop.tool_output(&["convert", "day", "--to", to, "-o", "odd"]);
         shop.write("odd", [&shop.read("odd")[..], b"more"].concat());
@@ -593,7 +594,7 @@ fn summaries_are_made_anew_or_kept() {
     shop.write("none.text", DAY);
     let output = shop.tool(&["check", "none.text"]);
     assert_eq!(output.stdout, b"none.text: 1:1: there is no summary\n");
-    // A version that readers take at its word, no summary, and a sum.
+    // A version whose readers believe the summary, a missing summary, and a sum.
     for wrong in [&["odd.text", "--to=v3"][..], &["v2"], &["none.text"], &["day", "night"]] {
         shop.tool_output(&["convert", "day", "--to=v2", "-o", "v2"]);
         let output = shop.tool(&[&["convert", "--keep-summary", "-o", "new"], wrong].concat());
@@ -606,7 +607,7 @@ fn diff_compares_shares() {
     let shop = shop();
     let output = shop.tool(&["diff", "day", "night"]);
     assert_eq!(output.status.code(), Some(1));
-    // Of 100 counts by day main's lines have 10 and 5, of 200 by night 99 and 1.
+    // By day main's lines have 10 and 5 of 100 counts, by night 99 and 1 of 200.
     assert_eq!(
         String::from_utf8(output.stdout).unwrap(),
         "overlap 10.50 % of the counts, 50.00 % of the functions' totals\n\
@@ -622,7 +623,7 @@ fn diff_compares_shares() {
     assert_eq!(shop.tool(&["diff", "day", "night", "--at-least", "10"]).status.code(), Some(0));
     assert_eq!(shop.tool(&["diff", "day", "night", "--at-least", "10.6"]).status.code(), Some(1));
 
-    // Seven counts of one seventh are a little less than all.
+    // Seven counts of one seventh each are a little less than all.
     let lines: Vec<String> = (0..7).map(|line| format!("{line} = 1")).collect();
     let seven = format!("\"f\":-1(1:1:0) = {{ locations = {{ {} }} }}", lines.join(", "));
     shop.write("text", seven);
@@ -661,7 +662,7 @@ fn rewrite_changes_what_it_is_asked_to() {
     );
     let renamed = rewritten(&["--rename", "^(.)ain$", "${1}ill", "--rename", "^mill", "wheel"]);
     assert_eq!(renamed, whole.replace("main", "wheel"));
-    // Whatever fits: more than compilers can hold is what they can hold.
+    // In any form, more than compilers can hold becomes the most that they can hold.
     for most in ["18446744073709551615", "18446744073709551615/1", "18446744073709.551615"] {
         assert!(rewritten(&["--scale", most]).contains("\n  2.1: 0\n"), "{most}");
     }
@@ -693,7 +694,7 @@ fn names_are_demangled_on_request() {
     {
         assert!(shown.contains(name), "{shown}");
     }
-    // They may also be asked for so, in part or by a pattern.
+    // They may also be asked for in this form, in part or by a pattern.
     shop.tool_output(&["convert", "profile", "-o", "binary"]);
     for (asked, found) in [
         ("_ZN3foo3barEi", &["_ZN3foo3barEi"][..]),
@@ -718,7 +719,7 @@ fn names_are_demangled_on_request() {
     assert!(text(&shop, &["show", "profile", "--function", "plain"]).contains("\n  -2: 1\n"));
 }
 
-/// A short name can stand for millions of letters; it is shown as it is then.
+/// A short name can stand for millions of letters. Then it is shown unchanged.
 #[test]
 fn names_that_grow_without_end_stay_as_they_are() {
     let back = |number: usize| match number {
@@ -764,7 +765,7 @@ fn completions_and_man_pages_know_all_commands() {
     }
 }
 
-/// In profiles as in dumps, by whatever command.
+/// In profiles as in dumps, by any command.
 #[test]
 fn files_that_have_moved_have_their_new_names() {
     let shop = Workshop::new();
@@ -819,7 +820,7 @@ fn options_of_no_use_are_refused() {
     }
 }
 
-/// Statics of one name, of which readers of older versions make one function.
+/// Statics of one name. Readers of older versions make one function of them.
 #[test]
 fn functions_that_a_version_does_not_tell_apart_are_counted() {
     let shop = Workshop::new();
@@ -843,7 +844,7 @@ fn functions_that_a_version_does_not_tell_apart_are_counted() {
         number.map_or(0, |number| number.parse().unwrap())
     };
     for (to, number) in [
-        // Of the three `f` one has a file that is called like no other; a part of `h` is in another file.
+        // One of the three `f` has a file with a unique base name. A part of `h` is in another file.
         ("--to=v3", 1),
         ("--for-gcc=12", 3),
         ("--to=v1", 3),

@@ -1,5 +1,5 @@
-//! Debug information that is damaged, missing, or of another kind than usual: a conversion never panics, and
-//! what dump and notes tell alone is always there.
+//! Debug information that is damaged, missing, or of an unusual kind: a conversion never panics, and always
+//! has what dump and notes alone tell.
 
 mod conversion;
 mod harness;
@@ -41,11 +41,11 @@ fn run(shop: &Workshop, compile: &[&str], link: &[&str]) {
     shop.link(&[&object], "ours", link);
     let _ = fs::remove_file(shop.path("ours.csraw"));
     shop.run("ours", &[]);
-    // What the program does not tell its object must not.
+    // Its object must not tell what the program does not.
     fs::remove_file(shop.path(object)).unwrap();
 }
 
-/// What dump and notes tell without any machine code: entries, and the lines that stand in the function itself.
+/// What dump and notes tell without machine code: entries, and the lines in the function itself.
 #[track_caller]
 fn has_the_least(profile: &Profile, what: &str) {
     let mut all = profile.functions.iter();
@@ -71,14 +71,14 @@ fn sections(program: &[u8]) -> Vec<(String, usize, usize)> {
     debug.map(place).filter(|(_, _, length)| *length > 0).collect()
 }
 
-/// Knuth's MMIX.
+/// The random numbers of Knuth's MMIX.
 fn next(random: &mut u64) -> usize {
     *random =
         random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*random >> 33) as usize
 }
 
-/// Bytes changed, sections filled or cut off in the middle, in all kinds of sections.
+/// Changed bytes, and sections filled or cut off in the middle, for all kinds of sections.
 #[test]
 fn flipped_and_cut_sections() {
     for format in ["-gdwarf-5", "-gdwarf-4"] {
@@ -119,7 +119,7 @@ fn flipped_and_cut_sections() {
     }
 }
 
-/// Sections that are shorter than they were, or gone, or those of another program. The tool tells in at most one
+/// Sections that are shorter than before, or gone, or those of another program. The tool says in at most one
 /// line what it does not use.
 #[test]
 fn replaced_sections() {
@@ -144,7 +144,7 @@ fn replaced_sections() {
     }
 }
 
-/// The conversion succeeds; gives what was told.
+/// The conversion succeeds; gives its messages.
 #[track_caller]
 fn converts(shop: &Workshop, what: &str) -> String {
     let output = shop.tool(&["convert", "ours.csraw"]);
@@ -155,8 +155,8 @@ fn converts(shop: &Workshop, what: &str) -> String {
     told
 }
 
-/// Kinds of builds. Those that have their debug information in the program tell the place of each call and what
-/// was inlined; the others what is certain without.
+/// Kinds of builds. Those with debug information in the program tell the place of each call and what was
+/// inlined; the others tell what is certain without it.
 #[test]
 fn kinds_of_debug_information() {
     let whole: [(&[&str], &[&str]); 8] = [
@@ -197,7 +197,7 @@ fn stripped_programs() {
     }
 }
 
-/// Debug information in which programs have in common what they have in common.
+/// Debug information that programs share.
 #[test]
 fn programs_after_dwz() {
     if !have("dwz") {

@@ -1,4 +1,4 @@
-//! However a program ends: what libgcov keeps of its counts, and what we keep.
+//! However a program ends: the counts that libgcov keeps, and those that we keep.
 
 mod harness;
 
@@ -11,7 +11,7 @@ use countersink::raw::dump::Dump;
 use countersink::raw::gcov::Kind;
 use harness::{Workshop, succeed};
 
-/// A program linked with libgcov, and with what a user can link instead.
+/// A program linked with libgcov, and with each alternative that a user can link.
 struct Programs {
     shop: Workshop,
 }
@@ -46,11 +46,11 @@ impl Programs {
         Self { shop }
     }
 
-    /// Lets a program end in a way.
+    /// Makes a program end in this way.
     fn run(&self, program: &str, ending: &str, signals: Option<&str>) -> Output {
         let mut command = self.shop.command(self.shop.path(program));
         command.arg(ending).env("COUNTERSINK_FILE", "dump.csraw");
-        // No core dumps, and no signal ignored because the tests run in the background.
+        // No core dumps, and no signal ignored although the tests run in the background.
         let mut limited = self.shop.command("sh");
         limited
             .args(["-c", "ulimit -c 0; exec env --default-signal=INT \"$0\" \"$@\""])
@@ -103,7 +103,7 @@ fn table() -> Vec<[String; 4]> {
     .collect()
 }
 
-/// How the program of the test is told to end as a row says, and how many rounds there are to keep.
+/// The argument for the end in a row, and the number of rounds to keep.
 fn ending(row: &str) -> (&str, i64) {
     match row {
         "return from `main`" => ("return", 100),
@@ -154,14 +154,14 @@ fn every_cell_of_the_table() {
             }
             "`flags --live`" => {
                 let output = programs.run("live", ending, None);
-                // The next start, which itself does no work.
+                // The next start; it does no work itself.
                 programs.run("live", "nothing", None);
                 output
             }
             other => panic!("{other}"),
         };
         assert_eq!(programs.kept(), expected(&ours, all), "{row}: {output:?}");
-        // The program itself ends as it would.
+        // The program itself ends as it would without us.
         assert_eq!(output, stock, "{row}");
         if with != "-" {
             programs.run("ours", ending, None);
@@ -196,7 +196,7 @@ fn a_signal_that_does_nothing_writes_and_goes_on() {
     let programs = Programs::new();
     let output = programs.run("ours", "harmless", Some("WINCH"));
     assert!(output.status.success(), "{output:?}");
-    // What comes after it is lost at _exit.
+    // Work after the signal is lost at _exit.
     assert_eq!(programs.kept(), 100);
 }
 
@@ -211,8 +211,8 @@ fn names_that_are_no_signals_are_told() {
     assert_eq!(programs.kept(), 100);
 }
 
-/// Handlers of a program that lets the signal end it after all: with `--wrap-signal` all is kept, and the program
-/// does and is told what it is with libgcov.
+/// Handlers of a program that lets the signal end it after all. With `--wrap-signal` all is kept, and the
+/// program does and hears the same as with libgcov.
 #[test]
 fn handlers_that_the_program_sets() {
     let both = ["--wrap-signal", "--wrap-exit"];
@@ -239,7 +239,7 @@ fn handlers_that_the_program_sets() {
         let output = programs.run(program, way, caught);
         assert_eq!(output, stock, "{way}");
         assert_eq!(programs.kept(), rounds, "{way}: {output:?}");
-        // Without the variable, or without the option, there is nothing to be kept.
+        // Without the variable, or without the option, nothing is kept.
         for (program, caught) in [("signals", None), ("ours", caught)] {
             let output = programs.run(program, way, caught);
             assert_eq!(output.status, stock.status, "{way}");
@@ -252,7 +252,7 @@ fn handlers_that_the_program_sets() {
     }
 }
 
-/// A child of vfork has the parent's counts, which are not its own to write.
+/// A child of vfork has the parent's counts, and must not write them.
 #[test]
 fn endings_of_vforked_children() {
     let programs = Programs::new();
@@ -261,7 +261,8 @@ fn endings_of_vforked_children() {
     assert_eq!(programs.kept(), 100);
 }
 
-/// As large as Rust gives its threads one, and the kernel takes 3 KiB of it where there is AVX-512.
+/// As large as the stack that Rust gives its threads for signals. The kernel takes 3 KiB of it where there is
+/// AVX-512.
 #[test]
 fn a_small_stack_for_signals() {
     let shop = Workshop::new();
@@ -324,7 +325,7 @@ fn flushes_on_top_of_anything() {
     assert_eq!(shop.files("part"), Vec::<std::path::PathBuf>::new());
 }
 
-/// `kill` from outside, while the program is at it, as often as it takes to meet every moment.
+/// `kill` from outside while the program flushes, often enough to meet every moment.
 #[test]
 fn terminated_from_outside_at_any_moment() {
     let programs = Programs::new();
@@ -337,7 +338,7 @@ fn terminated_from_outside_at_any_moment() {
         succeed(Command::new("kill").args(["-TERM", &child.id().to_string()]));
         child.wait().unwrap();
         assert!([0, 100].contains(&programs.kept()));
-        // The signal may end the program while `exit` has begun another flush: the next run clears up.
+        // The signal may end the program when `exit` has begun another flush. The next run clears up.
         if !programs.shop.files("part").is_empty() {
             programs.run("ours", "nothing", None);
             assert_eq!(programs.kept(), 0);

@@ -1,5 +1,5 @@
-//! Counts of functions that were inlined before the counters were laid out, against those of the same
-//! program compiled without early inlining, where every function has counters of its own.
+//! Counts of functions that were inlined before the counters were laid out. They are compared with the same
+//! program without early inlining, where every function has counters of its own.
 
 mod harness;
 mod reference;
@@ -11,7 +11,7 @@ use countersink::profile::{Profile, SymbolId};
 use harness::{Workshop, have};
 use reference::{counts, name};
 
-/// Executions of every function's lines, by name; those of bodies inlined in others with them.
+/// Executions of every function's lines, by name. Lines of bodies inlined in other functions are included.
 type Lines = BTreeMap<String, BTreeMap<u32, u64>>;
 
 fn flattened(profile: &Profile) -> Lines {
@@ -23,7 +23,7 @@ fn flattened(profile: &Profile) -> Lines {
     lines
 }
 
-/// The counts of a function's lines in the body of another one, of all blocks.
+/// The counts of a function's lines in the body of another one, for all blocks.
 fn nested(profile: &Profile, tree: &str, function: &str) -> BTreeMap<u32, BTreeSet<u64>> {
     let mut lines = BTreeMap::<u32, BTreeSet<u64>>::new();
     for found in counts(profile) {
@@ -49,7 +49,7 @@ fn converted(shop: &Workshop, arguments: &[&str]) -> Profile {
     decode(&shop.tool_output(&[&["convert", "ours.csraw"], arguments].concat())).unwrap().profile
 }
 
-/// These lines of a function have the exact counts, no line has more, and flat profiles hold the same.
+/// These lines of a function have exact counts, no line has more, and flat profiles hold the same.
 #[track_caller]
 fn is_exact(sources: &[(&str, String)], function: &str, lines: &[u32]) {
     let (shop, exact) = (Workshop::new(), Workshop::new());
@@ -76,9 +76,9 @@ int main(void)
 }
 ";
 
-/// `g` comes into `F` at once, and later once more, with `h`, which has counters of its own. Its loop
-/// has as many blocks in `F` as there are copies. `F` calls it with 4 to 9, `h` with 1 to 10; from the notes
-/// of `F` gcc leaves out what is before the loop.
+/// `g` comes into `F` directly, and later once more within `h`, which has counters of its own. The loop of
+/// `g` has as many blocks in `F` as there are copies. `F` calls `g` with 4 to 9, `h` with 1 to 10. gcc leaves
+/// the part before the loop out of the notes of `F`.
 #[test]
 fn copies_that_came_later() {
     let program = "
@@ -118,7 +118,7 @@ __attribute__((noinline)) int F(int n)
     assert_eq!(nested(&profile, "h", "g"), once.into_iter().chain(expected).collect());
 }
 
-/// Of one copy the first line has no instructions any more: what was counted there is not the other's.
+/// The first line of one copy has no instructions any more. Its counts must not go to the other copy.
 #[test]
 fn a_copy_without_instructions() {
     let program = "
@@ -158,7 +158,7 @@ __attribute__((noipa)) int one(int x) { return x + 1; }
 __attribute__((noipa)) int two(int x) { return x + 2; }
 ";
 
-/// Two copies of a call, of which one became direct.
+/// Two copies of a call. One of them became direct.
 #[test]
 fn a_call_of_which_one_copy_is_known() {
     let program = "
@@ -180,7 +180,7 @@ int F(int n) { return G(n % 3 ? two : one, n); }
     is_exact(&[("t.c", format!("{CALLS}{program}{RUNS}"))], "call", &[2, 3]);
 }
 
-/// The same call in two copies: its line was executed as often as both together.
+/// The same call in two copies. Its line was executed as often as both together.
 #[test]
 fn as_many_executions_as_calls() {
     let program = "
@@ -214,7 +214,7 @@ __attribute__((noinline)) int F(int n)
     }
 }
 
-/// What another object has notes of says nothing about this one's copies.
+/// The notes of one object say nothing about copies in another.
 #[test]
 fn notes_of_another_object() {
     let header = "
@@ -265,7 +265,7 @@ __attribute__((noinline)) int F(int i)
     is_exact(&[("t.cc", format!("{program}{RUNS}"))], "_ZN1BC2Ei", &[2, 3]);
 }
 
-/// Paths that are given to the debug information alone do not make two of one function.
+/// Paths that only the debug information has do not make two functions of one.
 #[test]
 fn prefix_maps() {
     let program = "

@@ -1,5 +1,5 @@
-//! Fixed budgets of instructions for what a program does most, counted by valgrind: unlike times they
-//! do not depend on the machine's load. Who makes it faster lowers the budget.
+//! Fixed budgets of instructions for the most frequent work of a program, counted by valgrind. Unlike times
+//! they do not depend on the machine's load. If you make it faster, lower the budget.
 
 mod harness;
 
@@ -18,8 +18,7 @@ fn instructions(shop: &Workshop, program: &str, arguments: &[&str]) -> u64 {
     line.unwrap_or_else(|| panic!("{errors}")).1.trim().parse().unwrap()
 }
 
-/// What a call through a pointer costs, all of its instrumentation included, with so many targets in
-/// turn.
+/// The cost of a call through a pointer, with all of its instrumentation and this many targets in turn.
 fn of_a_call(shop: &Workshop, program: &str, targets: &str) -> u64 {
     let [few, many] =
         ["20000", "120000"].map(|calls| instructions(shop, program, &[targets, calls, "1"]));
@@ -52,8 +51,8 @@ fn calls() {
     }
 }
 
-/// What two functions of a program cost in a run, most of it in the flush at its end: one has a
-/// division, the other a call through a pointer.
+/// The cost of two functions in a run, most of it in the flush at its end. One function has a division, the
+/// other a call through a pointer.
 #[test]
 fn flushes() {
     if !have("valgrind") {

@@ -1,4 +1,4 @@
-//! `countersink.h` from C and C++: what each function promises.
+//! `countersink.h` from C and C++: the promise of each function.
 
 mod harness;
 
@@ -19,14 +19,14 @@ fn program(flags: &[&str]) -> Workshop {
     shop
 }
 
-/// What a dump says of the function `work`.
+/// What a dump says about the function `work`.
 #[derive(Debug, PartialEq, Eq)]
 struct Work {
     /// Runs of the module.
     runs: u64,
-    /// The largest of its arc counters: how often its loop went round.
+    /// The largest arc counter: how often the loop went round.
     rounds: i64,
-    /// Events of its call site, and by callee.
+    /// Events of the call site, and by callee.
     calls: i64,
     callees: BTreeMap<i64, i64>,
 }
@@ -53,7 +53,7 @@ fn expected(runs: u64, arguments: &[i64]) -> Work {
     Work { runs, rounds, calls: rounds, callees }
 }
 
-/// Their callees are static, so their idents depend on the folder: only the counts are compared.
+/// The callees are static, so their idents depend on the folder. Only the counts are compared.
 #[track_caller]
 fn assert_counts(found: Work, expected: Work) {
     let counts = |work: &Work| {

@@ -1,6 +1,5 @@
-//! Every system call of a flush in turn is where the process is killed, or where the system fails: the
-//! file is the old one or the new one, whole, nothing else is left behind, and the program ends as it
-//! would.
+//! Kills the process, or makes the system fail, at each system call of a flush in turn. The file is then the
+//! old one or the new one, whole. Nothing else is left behind, and the program ends as it would otherwise.
 
 mod harness;
 
@@ -13,11 +12,11 @@ use std::time::{Duration, SystemTime};
 use countersink::raw::dump::Dump;
 use harness::{Workshop, have};
 
-/// How long ago the file was written that a flush finds, and the call that puts the new one in its place.
+/// The age of the file that a flush finds, and the call that puts the new file in its place.
 const AGES: [(u64, &str); 2] = [(0, "renameat2"), (3600, "renameat")];
 
-/// A program that has run once, and the system calls of its flush when it runs again: names, and the
-/// how many-th of their name in the process.
+/// A program that has run once, and the system calls of its flush in a second run. Each call has its name,
+/// and its number among calls of that name in the process.
 fn program((age, rename): (u64, &str)) -> (Workshop, Vec<(String, usize)>) {
     let shop = Workshop::new();
     shop.program("hello.c");
@@ -38,7 +37,7 @@ fn program((age, rename): (u64, &str)) -> (Workshop, Vec<(String, usize)>) {
         let number = seen.entry(name.to_owned()).or_insert(0);
         *number += 1;
         flushing |= line.starts_with("rt_sigprocmask(SIG_BLOCK, ~[ILL");
-        // The program's own output, for which the C library comes last.
+        // The program's own output. The C library writes it last.
         flushing &= !line.starts_with("write(1, ");
         if flushing {
             calls.push((name.to_owned(), *number));
@@ -50,7 +49,7 @@ fn program((age, rename): (u64, &str)) -> (Workshop, Vec<(String, usize)>) {
     (shop, calls)
 }
 
-/// Puts a file there that was written so many seconds ago.
+/// Puts a file there that was written this many seconds ago.
 fn put(shop: &Workshop, dump: &[u8], age: u64) {
     shop.write("ours.csraw", dump);
     let file = File::options().write(true).open(shop.path("ours.csraw")).unwrap();
@@ -103,7 +102,7 @@ fn killed(age: (u64, &str)) {
         }
         let left = litter(&shop);
         assert!(left.len() <= 1, "{name} {number}: {left:?}");
-        // The next one finds its way, and clears up.
+        // The next flush succeeds, and clears up.
         let before = runs(&shop);
         shop.run("ours", &[]);
         assert_eq!(runs(&shop), before + 1, "{name} {number}");
@@ -112,7 +111,7 @@ fn killed(age: (u64, &str)) {
     assert!(old > 10 && new > 0, "{old} {new}");
 }
 
-/// A file that may only be read takes no name that the next process must be able to open.
+/// A read-only file does not get a name that the next process must be able to open.
 #[test]
 fn what_is_left_can_be_opened() {
     let prepare = |shop: &Workshop| set_mode(&shop.path("ours.csraw"), 0o444);
@@ -131,7 +130,7 @@ fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// A copy by another name is not used up with the old file, nor what somebody reads.
+/// Another name of the old file keeps its content, and so does a reader of it.
 #[test]
 fn another_name_keeps_what_it_stands_for() {
     let prepare = |shop: &Workshop| {
@@ -179,7 +178,7 @@ fn failing(age: (u64, &str)) {
             assert_eq!(output.status.code(), Some(0), "{context}");
             assert_eq!(output.stdout, b"60\n", "{context}");
             let told = String::from_utf8_lossy(&output.stderr).lines().count();
-            // A program that cannot learn its own name has another file.
+            // A program that cannot find out its own name has another file.
             let elsewhere = std::fs::remove_file(shop.path("program.csraw")).is_ok();
             let before = runs(&shop);
             assert!(

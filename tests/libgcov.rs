@@ -1,4 +1,4 @@
-//! Small programs, linked with libgcov and with countersink: the same `.gcda` files, byte for byte, as
+//! Small programs, linked with libgcov and with countersink, give the same `.gcda` files byte for byte, as
 //! far as libgcov keeps all values.
 
 mod harness;
@@ -43,7 +43,7 @@ impl Pair {
         command.env("COUNTERSINK_FILE", "dump.csraw").args(arguments).output().unwrap()
     }
 
-    /// What each leaves behind after the same runs.
+    /// The files that each leaves behind after the same runs.
     fn files(&self, runs: &[&[&str]]) -> (Files, Files) {
         for arguments in runs {
             let (stock, ours) = (self.run("stock", arguments), self.run("ours", arguments));
@@ -116,7 +116,7 @@ fn execs() {
     for how in EXECS {
         let pair = Pair::new(&["processes.c"], &[]);
         pair.assert_same(&[&["exec", how]]);
-        // libgcov counts a forked child that execs as a run, too.
+        // libgcov also counts a forked child that execs as a run.
         pair.assert_same(&[&["exec", how], &["fork-exec", how]]);
     }
 }
@@ -142,7 +142,7 @@ fn an_exec_in_a_vforked_child_costs_the_parent_nothing() {
             let work = functions.find(|function| function.ident == ident(b"work")).unwrap();
             (data.summary, work.counters)
         };
-        // In both cases the parent works before and after, the child not at all.
+        // In both cases the parent works before and after, and the child not at all.
         assert_eq!(counts(&["vfork", how]), counts(&["late", how]));
     }
 }

@@ -14,7 +14,7 @@ fn flags(shop: &Workshop, options: &[&str]) -> Vec<String> {
     String::from_utf8(printed).unwrap().split_whitespace().map(str::to_owned).collect()
 }
 
-/// Links with the flags for a file, printed twice, as build systems may have it.
+/// Links with the flags for a file. They are given twice, as build systems may do.
 fn link(shop: &Workshop, file: &str, objects: &[&str], program: &str, options: &[&str]) {
     let flags = flags(shop, &["--file", file]);
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
@@ -37,7 +37,7 @@ fn modules(shop: &Workshop, dump: &str) -> Vec<(String, u64)> {
     modules
 }
 
-/// A child with an emptied environment, in another directory: its counts are in the file, as with libgcov,
+/// A child with an empty environment, in another directory. Its counts are in the file, as with libgcov,
 /// however the program was linked.
 #[test]
 fn a_child_without_an_environment() {
@@ -73,7 +73,7 @@ fn a_child_without_an_environment() {
     }
 }
 
-/// The user's choice comes before the linker's, and an empty one is none.
+/// The user's choice takes precedence over the linker's. An empty choice counts as none.
 #[test]
 fn the_environment_comes_first() {
     let shop = Workshop::new();
@@ -91,7 +91,7 @@ fn the_environment_comes_first() {
     }
 }
 
-/// A program's libraries write to its file, those with another of their own, too; in a program that has none a
+/// A program's libraries write to its file, even those with a file of their own. If the program has none, a
 /// library that it opens writes to the library's.
 #[test]
 fn programs_and_libraries() {
@@ -133,7 +133,7 @@ fn programs_and_libraries() {
     }
 }
 
-/// Nothing of the name is on the command line, so that no character of it is in a shell's or linker's way.
+/// The name is not on the command line, so a shell or linker misreads none of its characters.
 #[test]
 fn odd_characters() {
     let shop = Workshop::new();
@@ -150,7 +150,7 @@ fn odd_characters() {
     assert_eq!(modules(&shop, name), [("ours".to_owned(), 2)]);
 }
 
-/// Where the compiler does not link, it has nothing to say of the flags.
+/// The compiler does not complain about the flags where it does not link.
 #[test]
 fn no_warning_where_nothing_is_linked() {
     let shop = Workshop::new();

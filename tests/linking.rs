@@ -1,4 +1,4 @@
-//! Every way of linking: nothing of libgcov comes in, and the counts are libgcov's.
+//! Every way of linking: nothing of libgcov comes in, and the counts equal libgcov's.
 
 mod harness;
 
@@ -23,7 +23,7 @@ fn of_libgcov(shop: &Workshop, program: &str) -> BTreeSet<String> {
     words.filter(internal).map(str::to_owned).collect()
 }
 
-/// Builds hello.c with these flags and both runtimes; the same counts must come out.
+/// Builds hello.c with these flags and both runtimes. The counts must be the same.
 #[track_caller]
 fn same_with(compile: &[&str], link: &[&str]) {
     let shop = Workshop::new();
@@ -73,7 +73,7 @@ fn icf_and_now() {
     same_with(&[], &["-Wl,-z,now,-z,relro", "-Wl,--as-needed", "-Wl,-O2"]);
 }
 
-/// `countersink flags` in front of the objects, where archives are usually too early.
+/// `countersink flags` in front of the objects, where archives usually come too early.
 #[test]
 fn the_flags_may_stand_anywhere() {
     let shop = Workshop::new();
@@ -116,8 +116,8 @@ fn run_both(shop: &Workshop, arguments: &[&str]) {
     assert_same_files(&converted, &files);
 }
 
-/// Two images, two copies of the archive, one file; calls across the boundary are counted, dump and
-/// fork reach both.
+/// Two images, two copies of the archive, one file. Calls across the boundary are counted; dump and fork
+/// reach both images.
 #[test]
 fn a_program_and_its_library() {
     let shop = Workshop::new();
@@ -151,7 +151,7 @@ fn a_program_and_a_library_it_opens() {
     }
 }
 
-/// A flush in a program that exports nothing of its own reaches the library that it opened.
+/// A flush in a program that exports nothing of its own reaches a library that the program opened.
 #[test]
 fn a_flush_reaches_a_library_that_was_opened() {
     let shop = Workshop::new();
@@ -188,7 +188,7 @@ fn a_library_in_two_programs() {
     assert_eq!(runs, expected.map(|(name, runs)| (name.to_owned(), runs)));
 }
 
-/// A library that carries libgcov, in a program that carries us: the library's calls of profilers
+/// A library that carries libgcov, in a program that carries our runtime. The library's calls of profilers
 /// bind to ours, and its libgcov walks lists of our nodes.
 #[test]
 fn a_library_with_libgcov() {
@@ -271,7 +271,7 @@ fn rust() {
     assert!(printed.contains("45"), "the loop ran 0 + 1 + ... + 9 times: {printed}");
 }
 
-/// libgcov's member with these calls is not taken for the sake of weak references; ours is there anyway.
+/// Weak references do not pull in libgcov's member with these calls. Ours is there anyway.
 #[test]
 fn weak_references() {
     let shop = Workshop::new();
@@ -295,11 +295,11 @@ fn weak_references() {
     }
 }
 
-/// Ends without a word, in a way that its argument tells.
+/// Ends without a word, in a way that its argument names.
 const ENDS: &str = "#include <signal.h>\n#include <unistd.h>\n\
     int main(int argc, char **argv) { return argc < 2 ? 0 : argv[1][0] == 'k' ? raise(SIGKILL) : (_exit(0), 1); }\n";
 
-/// The program `plain`, and `whole`, linked for live counters and wrapped exits, write their counts
+/// The program `plain`, and `whole`, which is linked for live counters and wrapped exits, write their counts
 /// however they end.
 #[track_caller]
 fn write_counts(shop: &Workshop) {

@@ -1,4 +1,4 @@
-//! Live counters: nothing that is done to a process costs a count, and none is added twice.
+//! Live counters: nothing that happens to a process costs a count, and no count is added twice.
 
 mod harness;
 
@@ -21,7 +21,7 @@ fn program(source: &str, flags: &[&str]) -> Workshop {
     shop
 }
 
-/// The same of a program that calls what libgcov does not have; and its object.
+/// The same for a program whose calls libgcov does not have. Gives its object, too.
 fn without_stock(source: &str, flags: &[&str]) -> (Workshop, String) {
     let shop = Workshop::new();
     shop.program(source);
@@ -55,7 +55,7 @@ fn site_in(shop: &Workshop, dump: &str) -> (i64, Vec<(i64, i64)>) {
     (total, values)
 }
 
-/// Rounds of `call`, and of its indirect call events, error and values.
+/// Rounds of `call`; and events, error and values of its indirect call.
 fn call_in(dump: Dump) -> (i64, i64, i64, Vec<(i64, i64)>) {
     let module = &dump.modules[0];
     let mut functions = module.functions(&module.objects[0]);
@@ -90,7 +90,7 @@ fn the_counts_are_libgcov_s() {
     }
 }
 
-/// What no handler can see, and what the ordinary archive needs flags or variables for.
+/// Ends that no handler can see, and ends for which the ordinary archive needs flags or variables.
 #[test]
 fn whatever_ends_the_process() {
     let shop = survivor();
@@ -104,7 +104,7 @@ fn whatever_ends_the_process() {
     }
 }
 
-/// Links it so that `_exit` is known.
+/// Links the program so that we see `_exit`.
 fn wrap_exit(shop: &Workshop, object: &str) {
     let printed = shop.tool_output(&["flags", "--live", "--wrap-exit"]);
     let printed = String::from_utf8(printed).unwrap();
@@ -112,7 +112,7 @@ fn wrap_exit(shop: &Workshop, object: &str) {
     shop.gcc(&[&["-fprofile-generate", object, "-o", "ours", "-pthread"], &link[..]].concat());
 }
 
-/// Ends without destructors that the runtime sees: the counts are in the dump at once, and no file is left.
+/// Ends without destructors that the runtime sees. The counts are in the dump at once, and no file is left.
 #[test]
 fn ends_without_destructors() {
     let (shop, object) = without_stock("survive.c", &["-fprofile-update=atomic"]);
@@ -125,7 +125,7 @@ fn ends_without_destructors() {
         let expected = (place, 100 * place as i64);
         assert_eq!((work_in(&shop), live_files(&shop)), (expected, vec![]), "{ending}");
     }
-    // Where the dump cannot be written the live file is what keeps the counts.
+    // If the dump cannot be written, the live file keeps the counts.
     shop.write("ours.csraw.part", "a download");
     let output = shop.output("ours", &["_exit"]);
     let told = String::from_utf8(output.stderr).unwrap();
@@ -136,7 +136,7 @@ fn ends_without_destructors() {
     assert_eq!((work_in(&shop), live_files(&shop)), ((6, 600), vec![]));
 }
 
-/// Children that leave by `_exit`, as those of servers do.
+/// Children that leave by `_exit`, as servers' children do.
 #[test]
 fn children_that_leave_by_exit() {
     let shop = Workshop::new();
@@ -163,8 +163,8 @@ fn children_that_leave_by_exit() {
     assert_eq!((work_in(&shop), live_files(&shop)), ((4, 310), vec![]));
 }
 
-/// Names of live files are not tried one by one, and a load of a library costs no calls for those that are not
-/// there.
+/// Names of live files are not tried one by one: loading a library costs no calls for those that do not
+/// exist.
 #[test]
 fn few_system_calls_for_a_library_that_is_opened() {
     if !have("strace") {
@@ -204,7 +204,7 @@ fn few_system_calls_for_a_library_that_is_opened() {
     assert!(live < 2 * plain, "{live}, without live counters {plain}");
 }
 
-/// Values and targets of calls lie there, too: after SIGKILL the same comes out as without it.
+/// Live files also hold values and targets of calls: SIGKILL does not change the result.
 #[test]
 fn values_survive() {
     let shop = program("interrupted_work.c", &[]);
@@ -222,7 +222,7 @@ fn spawn(shop: &Workshop, ending: &str) -> Child {
     command.env_remove("COUNTERSINK_FILE").spawn().unwrap()
 }
 
-/// Many that are killed, and many that start at the same time and find what those left.
+/// Many processes that are killed, and many that start at the same time and find what those left.
 #[test]
 fn many_at_once() {
     let shop = survivor();
@@ -235,8 +235,8 @@ fn many_at_once() {
     assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
 }
 
-/// Killed while its threads count at a site with more targets than are kept apart: no thread's event is
-/// lost but the one that it was about to count, and all readers find the same.
+/// Killed while its threads count at a site with more targets than are kept. Each thread loses at most the
+/// event that it was about to count, and all readers find the same.
 #[test]
 fn full_sites_survive() {
     let shop = program("threads.c", &["-fprofile-update=atomic"]);
@@ -257,7 +257,7 @@ fn full_sites_survive() {
         let kept: i64 = values.iter().map(|(_, count)| count).sum();
         let wrong = values.iter().map(|(_, count)| (count - rounds / 100).abs()).max();
         assert!(kept <= total && (total == 0 || error > 0), "{kept} of {total}, error {error}");
-        // In each round of each thread 10 calls of each target.
+        // In each round each thread makes 10 calls of each target.
         assert!(wrong.unwrap_or(0) <= error + 4 * 10, "{wrong:?}, error {error}");
         shop.run("ours", &["0"]);
         let added = call_in(Dump::parse(&shop.read("ours.csraw")).unwrap());
@@ -266,7 +266,7 @@ fn full_sites_survive() {
     }
 }
 
-/// The tool reads live files, of processes that are gone or still running.
+/// The tool reads live files of processes that are gone or still running.
 #[test]
 fn the_tool_reads_live_files() {
     let shop = program("interrupted_work.c", &[]);
@@ -275,13 +275,13 @@ fn the_tool_reads_live_files() {
     let text = |input: &str, binary: &str| {
         let convert = ["convert", input, "--binary", binary, "--to", "v4-text"];
         let text = String::from_utf8(shop.tool_output(&convert)).unwrap();
-        // Not `main`, which one of them has not left.
+        // Not `main`: one of the processes has not left it.
         text.split("\n\n").find(|function| function.starts_with("\"call\"")).unwrap().to_owned()
     };
     let expected = text("without.csraw", "without");
     assert_eq!(text("ours.csraw.live.0", "ours"), expected);
     assert!(expected.contains("\"call\":0("), "{expected}");
-    // As the next start makes of it; until then there is a word of warning.
+    // As the next start makes of it. Until then there is a warning.
     shop.write("ours.csraw", shop.read("without.csraw"));
     let output = shop.tool(&["show", "ours.csraw"]);
     let told = String::from_utf8(output.stderr).unwrap();
@@ -300,7 +300,7 @@ fn the_tool_reads_live_files() {
     }
 }
 
-/// A reset forgets no more than without live counters: not when functions ran first before the flush.
+/// A reset forgets no more than without live counters: it keeps when functions first ran before the flush.
 #[test]
 fn a_reset_goes_back_to_the_last_flush() {
     let (shop, _) = without_stock("interface.c", &[]);
@@ -310,7 +310,7 @@ fn a_reset_goes_back_to_the_last_flush() {
     assert_same_files(&live, &written);
 }
 
-/// Without the script, or the sections, it is said once, and done as always.
+/// Without the script, or the sections, the runtime says so once and works as usual.
 #[test]
 fn what_cannot_be_live_is_said() {
     let shop = Workshop::new();
@@ -334,7 +334,7 @@ fn what_cannot_be_live_is_said() {
     assert!(shop.path("mixed.csraw").exists());
 }
 
-/// Room for the dump, but not for a live file: a page that cannot be written later would be fatal.
+/// Room for the dump, but not for a live file. A page that cannot be written later would be fatal.
 #[test]
 fn a_disk_without_room_for_it() {
     let shop = survivor();
@@ -346,8 +346,8 @@ fn a_disk_without_room_for_it() {
     assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
 }
 
-/// A disk that gets full when the program has started: values for which there is no room are counted as dropped, and
-/// nothing else happens to the program, nor to its other counts.
+/// A disk that fills up after the program has started. Values without room count as dropped. Nothing else
+/// happens to the program or its other counts.
 #[test]
 fn a_disk_that_is_full_later() {
     let (shop, _) = without_stock("full_later.c", &[]);
@@ -380,7 +380,7 @@ fn a_disk_that_is_full_later() {
     assert!(module.sums.runs == 2 && module.sums.dropped > 1000, "{:?}", module.sums);
 }
 
-/// The system calls of a trace, each with how many of its name it and those before are.
+/// The system calls of a trace, each with its number among calls of that name.
 fn calls(trace: &str) -> Vec<(&str, usize, &str)> {
     let mut seen = std::collections::HashMap::new();
     let named = trace.lines().filter_map(|line| Some((line.split_once('(')?.0, line)));
@@ -404,7 +404,7 @@ fn dump_and_left_over(shop: &Workshop) -> impl Fn() {
     }
 }
 
-/// Killed at every one of its system calls, of which some add what another has left behind.
+/// Killed at every one of its system calls. Some of these add what another process has left behind.
 #[test]
 fn killed_at_every_system_call() {
     if !have("strace") {
@@ -442,7 +442,7 @@ fn killed_at_every_system_call() {
     assert!(tried > 60, "{tried}");
 }
 
-/// The tool adds what is left, of any build, but for what running processes have.
+/// The tool adds what is left of any build, except what running processes have.
 #[test]
 fn folded_by_the_tool() {
     let shop = survivor();
@@ -475,7 +475,7 @@ fn folded_by_the_tool() {
     let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
     let runs: Vec<u64> = dump.modules.iter().map(|module| module.sums.runs).collect();
     assert_eq!((runs, live_files(&shop)), (vec![3, 1], vec![]));
-    // Neither is a live file a dump, nor is one added by hand that the next start would add again.
+    // A live file is no dump, and is not added by hand while the next start would add it again.
     end(&shop, "SIGKILL");
     let output = shop.tool(&["fold", "ours.csraw.live.0"]);
     let told = String::from_utf8(output.stderr).unwrap();
@@ -484,7 +484,7 @@ fn folded_by_the_tool() {
     let merge = ["merge", "ours.csraw.live.0", "-o", "ours.csraw"];
     assert_eq!(shop.tool(&merge).status.code(), Some(2));
     fold("ours.csraw: 1 live file added\n");
-    // What is no dump is left as it is.
+    // A file that is no dump is left as it is.
     end(&shop, "SIGKILL");
     shop.write("ours.csraw", "no dump");
     let output = shop.tool(&["fold", "ours.csraw"]);
@@ -493,7 +493,7 @@ fn folded_by_the_tool() {
     assert_eq!(shop.tool(&["fold", "nothing.csraw"]).status.code(), Some(2));
 }
 
-/// Several times at once, while programs start that add the same.
+/// Several tools at once, while programs start that add the same files.
 #[test]
 fn folded_by_many_at_once() {
     let shop = survivor();
@@ -544,8 +544,8 @@ fn the_tool_killed_at_every_system_call() {
     assert!(tried > 20, "{tried}");
 }
 
-/// Two processes find the same file; while one waits for the dump, the other adds it, and a third
-/// adds another, so that the dump's last one is not this one any more.
+/// Two processes find the same file. While one waits for the dump, the other adds the file, and a third
+/// process adds another one. So the file is no longer the last one that the dump names.
 #[test]
 fn added_by_another_while_waiting() {
     let shop = survivor();
@@ -562,7 +562,7 @@ fn added_by_another_while_waiting() {
         left.unlock().unwrap();
         std::thread::sleep(Duration::from_millis(1));
     }
-    // Time to read the id, too.
+    // Time to read the id as well.
     std::thread::sleep(Duration::from_millis(50));
     left.write_all_at(&[0; 8], 8).unwrap();
     lock.unlock().unwrap();
@@ -571,7 +571,7 @@ fn added_by_another_while_waiting() {
     assert_eq!(live_files(&shop), Vec::<PathBuf>::new());
 }
 
-/// A program of which some parts are live, and its library, which is not.
+/// A program with some live parts, and its library, which is not live.
 #[test]
 fn a_library_that_is_not_live() {
     let shop = Workshop::new();
@@ -597,7 +597,7 @@ enum Runtime {
     Libgcov,
 }
 
-/// A program and a library that call each other by pointer, and how both are linked in three ways.
+/// A program and a library that call each other by pointer. Both can be linked in three ways.
 struct Across {
     shop: Workshop,
     library: String,
@@ -617,7 +617,7 @@ impl Across {
         Self { shop, library, live }
     }
 
-    /// Links `ours`, where the library stands before the runtime or behind it.
+    /// Links `ours` with the library before the runtime or behind it.
     fn link(&self, [program, library]: [Runtime; 2], library_first: bool) {
         self.link_library(&self.library, "library.so", library);
         let start = ["-fprofile-generate", "program.o", "-o", "ours"];
@@ -643,7 +643,7 @@ impl Across {
         }
     }
 
-    /// What `ours` has counted, after what is left was added.
+    /// What `ours` has counted, after adding what was left.
     fn counted(&self) -> Vec<(i64, Vec<(i64, i64)>)> {
         self.shop.tool_output(&["fold", "ours.csraw"]);
         let sites = all_sites(&self.shop, "ours.csraw");
@@ -652,8 +652,9 @@ impl Across {
     }
 }
 
-/// Targets of calls between a program and its library: one's profiler counts them all, but each site's
-/// must lie in the file where the site is. If the program is not live, those of the library survive.
+/// Targets of calls between a program and its library. One image's profiler counts them all, but the targets
+/// of each site must lie in the file that has the site. If the program is not live, the library's targets
+/// survive.
 #[test]
 fn calls_between_images_survive() {
     let across = Across::new();
@@ -670,7 +671,7 @@ fn calls_between_images_survive() {
     }
 }
 
-/// A child's live counters begin at zero, but not with values of sites that are not live among them.
+/// A child's live counters begin at zero. They do not contain values of sites that are not live.
 #[test]
 fn calls_between_images_in_a_child() {
     let across = Across::new();
@@ -684,7 +685,8 @@ fn calls_between_images_in_a_child() {
             succeed(across.shop.command("timeout").args(["60", "./ours", "fork"]));
             let counted = across.counted();
             match runtimes[1] {
-                // The library has a file of its own, and its profiler, if it counts, keeps 32 values.
+                // The library has a file of its own. Its profiler keeps 32 values, if it is the one that
+                // counts.
                 Libgcov => assert_eq!(counted[..2], expected[3..5], "{library_first}"),
                 _ => assert_eq!(counted, expected, "{runtimes:?} {library_first}"),
             }
@@ -692,7 +694,7 @@ fn calls_between_images_in_a_child() {
     }
 }
 
-/// A library that is gone may have another in its place.
+/// Another library may take the place of one that is gone.
 #[test]
 fn a_child_with_other_plugins() {
     let across = Across::new();
@@ -708,7 +710,8 @@ fn a_child_with_other_plugins() {
         let link = ["-fprofile-generate", "-rdynamic", &object, "-o", "ours"];
         across.shop.gcc(&[&link[..], &across.flags(runtime)].concat());
         across.shop.run("ours", arguments);
-        // Of the libraries, which are written in another order: the program's own live counters the child shares.
+        // Only the libraries, which are written in another order: the child shares the program's own live
+        // counters.
         let mut sites = across.counted()[..6].to_vec();
         sites.sort();
         sites
@@ -729,7 +732,7 @@ fn all_sites(shop: &Workshop, dump: &str) -> Vec<(i64, Vec<(i64, i64)>)> {
     sites.map(|site| (site.total, pairs(&site))).collect()
 }
 
-/// Nor is it emptied by `fold`.
+/// Nor does `fold` empty it.
 #[test]
 fn a_part_that_is_somebody_else_s() {
     let shop = survivor();

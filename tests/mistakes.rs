@@ -1,4 +1,4 @@
-//! Mistakes that users make: the tool says in one line what it was given, and what to give instead.
+//! Mistakes that users make: the tool says in one line what it got, and what it needs instead.
 
 mod complaints;
 mod harness;
@@ -122,7 +122,7 @@ fn a_dump_without_objects() {
     tool_fails(&shop, &["convert", "none.csraw"], &advice);
 }
 
-/// All files are checked, and the worst of them decides.
+/// All files are checked, and the worst one decides.
 #[test]
 fn one_bad_file_among_many() {
     let shop = ran();
@@ -196,7 +196,7 @@ fn versions_of_autofdo_that_are_not_known() {
     }
     shop.write("odd", b"adcg\x04\0\0\0\0\0\0\0");
     tool_fails(&shop, &["check", "odd"], &["version 4 with the magic of the versions before it"]);
-    // Words of compilers are no versions of AutoFDO.
+    // Version words of compilers are no versions of AutoFDO.
     shop.write("odd", b"adcg*39A\0\0\0\0");
     tool_fails(&shop, &["convert", "odd"], &["found counters of an object (.gcda)"]);
 }
@@ -236,7 +236,7 @@ fn output_into_a_file_as_if_it_were_a_folder() {
     }
 }
 
-/// As `merge` and `rewrite` do it; of a dump it would cost the dump.
+/// As in `merge` and `rewrite`. Converting a dump this way would cost the dump.
 #[test]
 fn profiles_are_converted_in_their_place() {
     let shop = ran();
@@ -248,7 +248,7 @@ fn profiles_are_converted_in_their_place() {
     tool_fails(&shop, &["convert", "one", "ours.csraw", "-o", "./ours.csraw"], &refused);
 }
 
-/// What names hold does nothing to a terminal.
+/// The content of names does nothing to a terminal.
 #[test]
 fn control_characters_in_names() {
     let shop = Workshop::new();
@@ -279,7 +279,7 @@ fn control_characters_in_names() {
         "f\\x1b[2J\\u{9b} (\\x1b[3mfile.c)  head 1, total 6\n  1: 1  t\\x07 1\n  \
          2: inlined g\\x08 (\\x1b[3mfile.c)\n    1: 5\n"
     );
-    // For programs they are as they are.
+    // Programs get them unchanged.
     let back = shop.tool_output(&["convert", "binary", "--to=v4-text"]);
     assert!(String::from_utf8(back).unwrap().contains("\"f\x1b[2J\u{9b}\""));
     let json = shop.tool_output(&["show", "binary", "--json"]);

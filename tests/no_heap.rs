@@ -1,4 +1,4 @@
-//! The runtime never calls malloc, whoever enters it and from where.
+//! The runtime never calls malloc, whoever enters it from wherever.
 
 mod harness;
 
@@ -11,7 +11,7 @@ fn never_calls_malloc(flags: &[&str], link: &[&str]) {
     let object = shop.compile("counted_malloc.c", &flags);
     shop.link(&[&object], "ours", link);
     shop.run("ours", &[]);
-    // Merging reads the older file, which is one more way.
+    // Merging also reads the older file.
     shop.run("ours", &[]);
     assert_eq!(shop.files("csraw").len(), 2, "{:?}", shop.files("csraw"));
 }

@@ -1,8 +1,8 @@
-//! Other compilers than the system's: the same `.gcda` files as their own libgcov, byte for byte.
+//! Compilers other than the system's: the same `.gcda` files as with their own libgcov, byte for byte.
 //!
-//! `COUNTERSINK_GCCS=DIR:DIR` names folders with systems that have them, unpacked as by `debootstrap`,
-//! such as Debian's sid for GCC 13 to 16 and its bullseye for GCC 10. Everything happens inside them,
-//! which takes root's rights to `chroot`.
+//! `COUNTERSINK_GCCS=DIR:DIR` names folders with systems that have them, unpacked as by `debootstrap`: for
+//! instance Debian's sid for GCC 13 to 16 and its bullseye for GCC 10. Everything happens inside these
+//! folders, and `chroot` needs root's rights.
 
 mod harness;
 
@@ -27,7 +27,7 @@ impl System {
         Self { root: root.to_owned(), folder }
     }
 
-    /// Runs a line of shell in the folder, as seen from inside.
+    /// Runs a line of shell in the folder, inside the system.
     fn shell(&self, line: &str) -> Vec<u8> {
         let inside = Path::new("/tmp").join(self.folder.path().file_name().unwrap());
         // Without /proc a program does not know its name.
@@ -51,7 +51,7 @@ impl System {
     }
 }
 
-/// Programs, with the arguments of their runs. GCC 10 has other rules for what the last ones do.
+/// Programs, with the arguments of their runs. GCC 10 has other rules for the last ones.
 const PROGRAMS: [(&str, &[&str], u32); 5] = [
     ("hello.c", &["", ""], 10),
     ("endings.c", &["", "e"], 10),
@@ -63,7 +63,7 @@ const PROGRAMS: [(&str, &[&str], u32); 5] = [
 fn same_as_libgcov(system: &System, gcc: &str, source: &str, runs: &[&str]) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
     fs::copy(from, system.folder.path().join(source)).unwrap();
-    // The program's data at the same place beside either runtime: addresses are among what is counted.
+    // The program's data are at the same place with either runtime: some counters count addresses.
     let place =
         "-no-pie -Wl,--section-start=.rodata=0x10000000 -Wl,-Tdata=0x20000000 -Wl,-Tbss=0x30000000";
     let link = format!("{gcc} -fprofile-generate {place} program.o");
@@ -116,8 +116,8 @@ fn say_tried(compilers: &[String]) {
     eprintln!("the same as libgcov: {}", compilers.join(", "));
 }
 
-/// Two objects of two compilers in one program: libgcov takes only those of its own version, so each is
-/// compared with a program that one compiler made alone.
+/// Objects of two compilers in one program. libgcov takes only those of its own version, so each object is
+/// compared with a program made by one compiler alone.
 #[test]
 fn objects_of_two_compilers() {
     if !have("gcc-11") {
@@ -127,7 +127,7 @@ fn objects_of_two_compilers() {
     for name in ["library.c", "uses_library.c"] {
         shop.program(name);
     }
-    // The time of compilation is in the files otherwise.
+    // Otherwise the time of compilation is in the files.
     let flags = "-O2 -fprofile-generate -ftest-coverage -frandom-seed=0 -c";
     let compile = |gcc: &str, source: &str| {
         let mut command = shop.command(gcc);

@@ -1,5 +1,5 @@
-//! What is published: which files, and that the archives are the same wherever and however the tool
-//! is built.
+//! What is published: which files, and whether the archives are the same wherever and however the tool is
+//! built.
 
 mod harness;
 
@@ -9,7 +9,7 @@ use std::process::Command;
 use countersink::cli::archive;
 use harness::{Workshop, succeed};
 
-/// What a package holds besides the files that cargo adds.
+/// The content of a package besides the files that cargo adds.
 const PUBLISHED: [&str; 8] = [
     "CHANGELOG.md",
     "LICENSE-APACHE",
@@ -21,7 +21,7 @@ const PUBLISHED: [&str; 8] = [
     "src/",
 ];
 
-/// What cargo adds, or rewrites.
+/// Files that cargo adds or rewrites.
 const OF_CARGO: [&str; 4] = ["Cargo.lock", "Cargo.toml", "Cargo.toml.orig", ".cargo_vcs_info.json"];
 
 fn cargo() -> Command {
@@ -43,8 +43,7 @@ fn a_package_holds_what_it_should() {
     }
 }
 
-/// From the published files in another folder, and with flags in the environment that concern
-/// other programs.
+/// From the published files in another folder, and with flags for other programs in the environment.
 #[test]
 fn the_package_builds_and_makes_the_same_archive() {
     let shop = Workshop::new();

@@ -1,8 +1,8 @@
-//! What stands at which position: small programs whose executions are counted by hand, or by gcov.
+//! What stands at which position, for small programs whose executions are counted by hand or by gcov.
 //!
-//! A line may have many blocks. Readers that look at discriminators get each block at its own one, the others
-//! the smallest count of the line: what gcc takes for hot must be hot. What was inlined before the
-//! counters stands at its calls.
+//! A line may have many blocks. Readers that use discriminators get each block at its own one. The others get
+//! the smallest count of the line: what gcc takes for hot must be hot. Code inlined before the counters
+//! stands at its calls.
 
 mod harness;
 mod reference;
@@ -26,7 +26,7 @@ fn run_with(shop: &Workshop, source: &str, flags: &[&str], arguments: &[&str]) {
     shop.run("ours", arguments);
 }
 
-/// The exact profile of what ran.
+/// The exact profile of the run.
 fn exact(shop: &Workshop) -> Profile {
     afdo_v4::decode::decode(&shop.tool_output(&["convert", "ours.csraw"])).unwrap().profile
 }
@@ -44,7 +44,7 @@ fn body<'p>(profile: &'p Profile, function: &str) -> &'p Body {
     &found.unwrap_or_else(|| panic!("no {function}")).1.body
 }
 
-/// The counts of a body's own positions: by line from the declaration, and discriminator.
+/// The counts of a body's own positions, by line from the declaration and by discriminator.
 fn positions(body: &Body) -> BTreeMap<(u32, u32), u64> {
     let own = |(at, record): (&countersink::profile::Position, &countersink::profile::Record)| {
         Some(((at.line, u32::from(at.discriminator)), record.count?))
@@ -61,8 +61,8 @@ fn bodies<'p>(profile: &'p Profile, body: &'p Body, callee: &str) -> Vec<(u32, &
     its.map(|(line, _, body)| (line, body)).collect()
 }
 
-/// A loop on one line whose parts are executed 1, 101, 100, 25 and 75 times; and one whose parts are executed
-/// 9, 9, 9 and 8 times, after one jump to its condition.
+/// A loop on one line with parts executed 1, 101, 100, 25 and 75 times; and one with parts executed 9, 9, 9
+/// and 8 times, after one jump to its condition.
 const LOOPS: &str = "\
 volatile int sink;
 __attribute__((noipa)) int one(int i) { sink = i; return i; }
@@ -77,7 +77,7 @@ __attribute__((noipa)) int loops(int n)
 int main(void) { return loops(100) == 0; }
 ";
 
-/// Without optimisation each block has code, so the smallest count of all of a line's is that of the line.
+/// Without optimisation each block has code, so the count of a line is the smallest of its blocks.
 #[test]
 fn the_smallest_count_of_a_line() {
     let shop = Workshop::new();
@@ -86,18 +86,18 @@ fn the_smallest_count_of_a_line() {
     for major in ["10", "11", "12"] {
         let profile = for_gcc(&shop, major);
         let found = positions(body(&profile, "loops"));
-        // The notes do not have the brace that ends the function, but the line table does.
+        // The notes lack the brace that ends the function. The line table has it.
         let expected =
             [(0, 1), (2, 1), (3, 1), (4, 1), (5, 1)].map(|(line, count)| ((line, 0), count));
         assert_eq!(found, expected.into(), "gcc {major}");
     }
-    // The compiler turns the loops, and all of what is left of the second one is executed 8 or 9 times.
+    // The compiler turns the loops, and everything left of the second one is executed 8 or 9 times.
     run(&shop, "loops.c", &["-O2"]);
     let found = positions(body(&for_gcc(&shop, "12"), "loops"));
     assert_eq!((found[&(2, 0)], found[&(3, 0)]), (1, 8));
 }
 
-/// The calls of a function in assembler code: what is called, with line and discriminator.
+/// The calls of a function in assembler code: callee, line and discriminator.
 fn calls(assembler: &str, function: &str) -> BTreeMap<String, BTreeSet<(u32, u32)>> {
     let mut calls = BTreeMap::<String, BTreeSet<(u32, u32)>>::new();
     let start = format!("\n{function}:\n");
@@ -124,12 +124,12 @@ fn blocks_of_a_line_stand_at_their_discriminators() {
     let shop = Workshop::new();
     shop.write("loops.c", LOOPS);
     for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
-        // This writes notes, too, which those of the object have to replace.
+        // This writes notes, too. Those of the object must replace them.
         shop.gcc(&[&PROFILE[..], &[level, "-S", "loops.c"]].concat());
         run(&shop, "loops.c", &[level]);
         let assembler = String::from_utf8(shop.read("loops.s")).unwrap();
         let calls = calls(&assembler, "loops");
-        // Line, called function, executions. Calls of `one` may have been copied into both branches.
+        // Line, callee, executions. Calls of `one` may have been copied into both branches.
         let expected = [(7, "two", 25), (7, "three", 75), (8, "one", 9), (8, "two", 9)];
         let readers = [exact(&shop), for_gcc(&shop, "13"), for_gcc(&shop, "15")];
         for (number, profile) in readers.iter().enumerate() {
@@ -147,7 +147,7 @@ fn blocks_of_a_line_stand_at_their_discriminators() {
     }
 }
 
-/// What is inlined early has the executions of each call, however deep.
+/// Code inlined early has the executions of each call, at any depth.
 #[test]
 fn bodies_stand_at_their_calls() {
     let shop = Workshop::new();
@@ -187,8 +187,8 @@ int main(void) { return twice(10, 0) + twice(7, 9) == 3; }
             let own = positions(body).into_iter().filter(|((of, _), _)| *of == line);
             own.map(|(_, count)| count).collect::<Vec<_>>()
         };
-        // Line, and executions of the call and of what `deep` stores: 17 calls with 5 and 3 odd numbers, one
-        // with 9; then 10 and 7.
+        // Line, executions of the call, and executions of the store in `deep`: 17 calls with 5 and 3 odd
+        // numbers, one with 9; then 10 and 7.
         let all = bodies(&profile, twice, "small");
         let lines: Vec<u32> = all.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [4, 6], "{level}");
@@ -199,7 +199,7 @@ int main(void) { return twice(10, 0) + twice(7, 9) == 3; }
         }
         let [(7, deep)] = bodies(&profile, twice, "deep")[..] else { panic!("{level}") };
         assert_eq!((of_line(deep, 2), of_line(deep, 3)), (vec![2], vec![1]), "{level}");
-        // None of it stands with the functions themselves.
+        // Nothing stands with the functions themselves.
         let named = |wanted: &str| {
             profile.functions.iter().find(|(symbol, _)| name(&profile, **symbol) == wanted)
         };
@@ -238,13 +238,14 @@ int main(int argc, char **argv)
 }
 ";
 
-/// gcc 16 and 17 take 0 for unknown: what is executed has no 0 in a profile for them. Exact profiles keep it.
+/// gcc 16 and 17 take 0 for unknown, so their profiles have no 0 in executed functions. Exact profiles keep
+/// it.
 #[test]
 fn zeros_are_told_to_whom_they_tell_something() {
     let shop = Workshop::new();
     shop.write("search.c", SEARCH);
     run(&shop, "search.c", &[]);
-    // Of the line that is never executed, in the function or in a body of it, wherever that stands.
+    // The line that is never executed, in the function or in a body of it anywhere.
     let of_line = |profile: &Profile| {
         let all = counts(profile).into_iter();
         let own = all.filter(|found| name(profile, found.symbol) == "dollars");
@@ -266,7 +267,7 @@ fn zeros_are_told_to_whom_they_tell_something() {
     }
 }
 
-/// gcc 12 ends with an internal error in `vect` where a profile has 0 in a loop that it is to vectorise.
+/// gcc 12 ends with an internal error in `vect` if a profile has 0 in a loop that it vectorises.
 #[test]
 fn a_loop_whose_condition_was_never_true() {
     let gcc = ["gcc-12", "gcc"].into_iter().find(|gcc| {
@@ -286,7 +287,7 @@ fn a_loop_whose_condition_was_never_true() {
     }
 }
 
-/// Code that a generator has put between its own, with `#line`. gcc takes 16 bits of the distance from the
+/// Code that a generator has put between its own with `#line`. gcc takes 16 bits of the distance from the
 /// function for the line, whatever the file.
 #[test]
 fn lines_of_another_file_inside_a_function() {
@@ -312,8 +313,8 @@ fn lines_of_another_file_inside_a_function() {
         for ((_, line), _) in of_actions {
             let offset = line.wrapping_sub(start) & 0xffff;
             let mut of_line = found.iter().filter(|((found, _), _)| *found == offset);
-            // The `for` has several blocks, of which gcov tells the sum; and lines of both files may be as far
-            // from the function.
+            // The `for` has several blocks, and gcov gives their sum. Lines of both files may have the same
+            // distance from the function.
             let alike =
                 gcov.iter().filter(|((_, other), _)| other.wrapping_sub(start) & 0xffff == offset);
             let is_it = |found: u64| *line == 41 || alike.clone().any(|(_, &count)| found == count);
@@ -328,7 +329,7 @@ fn function_starts(shop: &Workshop, program: &str, function: &str) -> u32 {
     start
 }
 
-/// What a real generator makes.
+/// Code from a real generator.
 #[test]
 fn a_parser_of_bison() {
     if !have("bison") || !have("gcov") {
@@ -347,7 +348,7 @@ fn a_parser_of_bison() {
     let gcov = lines_of_gcov(&shop, &["sum.o".into()]);
     let parser = counts(&profile).into_iter().filter(|at| name(&profile, at.tree) == "yyparse");
     let found: BTreeSet<(u32, u64)> = parser.map(|at| (at.position.line, at.count)).collect();
-    // The actions, which are all inside the parser.
+    // The actions are all inside the parser.
     let text = String::from_utf8(shop.read("sum.y")).unwrap();
     let is_action = |line: u32| text.lines().nth(line as usize - 1).unwrap().contains("$$ =");
     let actions = gcov.iter().filter(|((file, line), _)| file == "sum.y" && is_action(*line));
@@ -359,7 +360,7 @@ fn a_parser_of_bison() {
     }
 }
 
-/// A function of which debug information knows that it was inlined, though it has left no instruction.
+/// Functions that have left no instruction. Debug information knows that they were inlined.
 #[test]
 fn inlined_functions_without_code() {
     if !have("readelf") {
@@ -407,8 +408,8 @@ int main(void) { return f(10) + f(3) == 7; }
     }
 }
 
-/// The share of the executions gcov tells that is found, in thousandths: of each line as many as all
-/// positions have that are so far from where their function is declared, but not more than gcov says.
+/// The share of gcov's executions that is found, in thousandths. For each line it counts all positions at
+/// that distance from the declaration of their function, but no more than gcov does.
 fn found_of_gcov(shop: &Workshop, profile: &Profile, objects: &[String]) -> u64 {
     let gcov = lines_of_gcov(shop, objects);
     let mut starts = starts(shop, "ours");
@@ -438,7 +439,7 @@ fn executions_of_a_cxx_program() {
     let shop = Workshop::new();
     shop.write("ordinary.cc", include_str!("../benches/speedup/drivers/ordinary.cc"));
     shop.write("text.h", include_str!("../benches/speedup/drivers/text.h"));
-    // The level that has been reached. What is missing are functions that debug information does not name.
+    // The level reached so far. The missing functions are those that debug information does not name.
     for (level, least) in [("-O1", 970), ("-O2", 970), ("-O3", 965)] {
         run_with(&shop, "ordinary.cc", &[level], &["4"]);
         let profile = exact(&shop);

@@ -37,7 +37,7 @@ fn assert_all_counted(program_name: &str, arguments: &[&str], runs: u64) {
     let shop = program();
     let expected: i64 = shop.run(program_name, arguments).trim().parse().unwrap();
     let dump = format!("{program_name}.csraw");
-    // Those that a program leaves behind may take longer than itself.
+    // Processes that a program leaves behind may take longer than the program.
     let start = Instant::now();
     while work_in(&shop, &dump) != (runs, expected) && start.elapsed() < Duration::from_secs(5) {
         std::thread::sleep(Duration::from_millis(10));
@@ -75,7 +75,7 @@ fn execs_that_gcc_does_not_see() {
     }
 }
 
-/// Many that end at the same time, into one file.
+/// Many processes end at the same time, into one file.
 #[test]
 fn many_at_once() {
     let shop = program();

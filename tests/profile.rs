@@ -1,12 +1,12 @@
-//! The profiles of Lua and SQLite against what gcc's own tools say of the same runs.
+//! The profiles of Lua and SQLite, compared with what gcc's own tools say about the same runs.
 //!
-//! The reference is made here from what `gcov-dump` prints of gcc's notes and of the `.gcda` files
-//! that libgcov wrote, by the plainest possible means, and is itself checked against `gcov`'s JSON.
+//! The reference is made here by the plainest possible means, from what `gcov-dump` prints of gcc's notes and
+//! of libgcov's `.gcda` files. It is itself checked against `gcov`'s JSON.
 //!
-//! The rule is: a position of a function, or of a body inlined in it, was executed as often as one of the
-//! function's blocks that have its line. A block counts once, however many lines it has. So no count is a sum,
-//! and none is made up. And what gcov knows of lines must be there: of all executions that it tells, each
-//! line's at most once, nearly all are found.
+//! The rule: a position of a function, or of a body inlined in it, was executed as often as some block of the
+//! function that has its line. A block counts once, however many lines it has. So no count is a sum, and none
+//! is made up. And the profile must have what gcov knows about lines: nearly all of gcov's executions are
+//! found, each line's at most once.
 
 mod harness;
 mod programs;
@@ -22,7 +22,7 @@ use harness::{Workshop, have, succeed};
 use programs::{Built, FIXED_ADDRESSES, compile_lua, lua, sqlite};
 use reference::{Function, Lines, Starts, base, counts, functions, lines_of_gcov, name, starts};
 
-/// What the profile should say of a function itself: entries and time.
+/// What the profile should say about a function itself: entries and time.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Expected {
     entries: u64,
@@ -44,7 +44,7 @@ fn expected(all: &[Function]) -> Functions {
     expected
 }
 
-/// What `gcov --json-format` says of the same files agrees with the reference.
+/// The reference agrees with what `gcov --json-format` says about the same files.
 fn check_against_gcov(shop: &Workshop, built: &Built, all: &[Function]) {
     let mut gcov = shop.command("gcov");
     let printed = succeed(gcov.args(["--json-format", "--stdout"]).args(&built.objects));
@@ -71,7 +71,7 @@ fn check_against_gcov(shop: &Workshop, built: &Built, all: &[Function]) {
                 checked.0 += 1;
             }
             for line in file["lines"].as_array().unwrap() {
-                // A line that only one block has was executed as often as the block.
+                // If only one block has a line, the line was executed as often as the block.
                 let number = line["line_number"].as_u64().unwrap() as u32;
                 if let Some([count]) = blocks.get(&(source, number)).map(Vec::as_slice) {
                     assert_eq!(line["count"], *count, "{source}:{number}");
@@ -83,7 +83,7 @@ fn check_against_gcov(shop: &Workshop, built: &Built, all: &[Function]) {
     assert!(checked.0 > 500 && checked.1 > 1000, "{checked:?}");
 }
 
-/// Everything that the profile says of the functions of the notes is so.
+/// Everything that the profile says about functions of the notes is true.
 fn check_profile(profile: &Profile, all: &[Function], starts: &Starts) {
     let expected = expected(all);
     let mut found = Functions::new();
@@ -107,7 +107,7 @@ fn key(profile: &Profile, symbol: SymbolId) -> (String, String) {
     (base(&path), name(profile, symbol))
 }
 
-/// Where a function starts: in the notes, or else in the debug information.
+/// Where a function starts: according to the notes, or else to the debug information.
 fn starts_of(
     profile: &Profile,
     symbol: SymbolId,
@@ -121,8 +121,8 @@ fn starts_of(
     }
 }
 
-/// Each count is that of a block of the function, which has a line so far from where the function in whose
-/// body it stands is declared.
+/// Each count is that of a block of the function. The block has a line at this distance from the declaration
+/// of the function whose body holds the count.
 fn check_counts(profile: &Profile, all: &[Function], starts: &Starts) {
     let mut functions = BTreeMap::<(&str, &str), Vec<&Function>>::new();
     for function in all {
@@ -141,7 +141,7 @@ fn check_counts(profile: &Profile, all: &[Function], starts: &Starts) {
         let blocks: BTreeSet<u64> =
             lines.map(|(block, ..)| function.block_counts[*block] as u64).collect();
         let symbol = name(profile, found.symbol);
-        // What gcc removed before it laid the counters out has no block, but debug information names it.
+        // Code that gcc removed before it laid the counters out has no block, but debug information names it.
         if blocks.is_empty() {
             removed += 1;
             continue;
@@ -153,8 +153,8 @@ fn check_counts(profile: &Profile, all: &[Function], starts: &Starts) {
     assert!(removed < own / 4, "{own} {removed}");
 }
 
-/// Of the executions of all lines that gcov tells this share is found, in thousandths: of each line as many
-/// as all its positions have together, but not more than gcov says.
+/// The share of gcov's executions of all lines that is found, in thousandths. For each line it counts all its
+/// positions together, but no more than gcov does.
 fn found_by_gcov(
     shop: &Workshop,
     objects: &[String],
@@ -181,7 +181,7 @@ fn found_by_gcov(
     found * 1000 / all
 }
 
-/// The summary by sorting all counts one by one.
+/// The summary, made by sorting all counts.
 fn check_summary(profile: &Profile) {
     let mut counts: Vec<u64> = counts(profile).into_iter().map(|found| found.count).collect();
     counts.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
@@ -254,7 +254,7 @@ fn sqlite_profile() {
     profile_is_what_gcov_says(sqlite);
 }
 
-/// Counts that a process took with it cost a function no more than they weigh.
+/// Counts that a process took with it cost a function no more than their own weight.
 #[test]
 fn a_function_that_processes_leave_in_the_middle() {
     let shop = Workshop::new();
@@ -276,7 +276,7 @@ fn a_function_that_processes_leave_in_the_middle() {
 /// Executions of the lines of every function, by file and name.
 type ByFunction = BTreeMap<(String, String), BTreeMap<u32, u64>>;
 
-/// The counts of a profile, those of bodies inlined in others with their functions.
+/// The counts of a profile. Those of inlined bodies count for their own functions.
 fn flattened(profile: &Profile) -> ByFunction {
     let mut lines = ByFunction::new();
     for found in counts(profile) {
@@ -296,7 +296,7 @@ fn lua_flattened(shop: &Workshop, flags: &[&str], convert: &[&str]) -> Option<By
     Some(flattened(&decode(&file).unwrap().profile))
 }
 
-/// The same program without early inlining has notes and counters of every function.
+/// The same program without early inlining has notes and counters for every function.
 #[test]
 fn functions_that_exist_only_inlined() {
     let (plain, without) = (Workshop::new(), Workshop::new());
@@ -325,7 +325,7 @@ fn functions_that_exist_only_inlined() {
     assert!(executed > 100 && found * 100 >= executed * 85 && same * 100 >= executed * 65);
 }
 
-/// What stands at calls is what stands with the functions themselves on request.
+/// Bodies at calls hold the same as what flat profiles have in the functions themselves.
 #[test]
 fn flat_profiles_hold_the_same() {
     let shop = Workshop::new();

@@ -12,7 +12,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
 const VERSIONS: [Version; 4] = [Version::V1, Version::V2, Version::V3, Version::V407];
-/// Few names and files, so that they meet; some that share beginnings, have suffixes or are odd.
+/// Few names and files, so that they meet. Some share beginnings, have suffixes, or are odd.
 const NAMES: [&str; 9] =
     ["f", "foo", "foo.isra.0", "foo.lto_priv.3", "_ZN1a1bEv", "_ZN1a1cEv", ".x.y", "\u{e9}", "a b"];
 const FILES: [&str; 4] = ["a.c", "x/a.c", "b.c", "/usr/include/b.h"];
@@ -64,7 +64,7 @@ fn body(profile: &mut Profile, tree: &Tree) -> Body {
             let inner = self::body(profile, inner);
             record.inline(callee, inner);
         }
-        // A position of which nothing is said is not there.
+        // A position with nothing to say does not exist.
         if record != Record::default() {
             body.positions.insert(*position, record);
         }
@@ -90,7 +90,7 @@ fn versions() -> impl Strategy<Value = Option<Rules>> {
     (10..19u32).prop_map(Rules::for_gcc)
 }
 
-/// The profile as it is read again from a file for a compiler, or as it is.
+/// The profile read back from a file for a compiler, or unchanged.
 fn read_back(profile: &Profile, rules: Option<Rules>) -> Profile {
     let Some(rules) = rules else { return profile.clone() };
     let bytes = afdo_v1_v3::encode::encode(profile, rules).unwrap().bytes;
@@ -159,7 +159,7 @@ proptest! {
         prop_assert_eq!(text(&thrice), text(&merged(&[&a, &a, &a])));
     }
 
-    /// Each in another version: some have no files, no discriminators, or names that are cut.
+    /// Each in another version: some have no files, no discriminators, or cut names.
     #[test]
     fn mixtures_are_added_in_any_order(
         profiles in [profiles(), profiles(), profiles()],
@@ -185,7 +185,7 @@ proptest! {
         prop_assert_eq!(text(&again), settled);
     }
 
-    /// Function by function as a whole, and in steps as at once.
+    /// Adding function by function equals adding whole profiles, and adding in steps equals adding at once.
     #[test]
     fn files_are_added_as_profiles_are(
         profiles in [profiles(), profiles(), profiles()],
@@ -207,7 +207,7 @@ proptest! {
         }
     }
 
-    /// With discriminators and without: what gcc 12 would take of each is added.
+    /// With and without discriminators: the sum has what gcc 12 would take of each.
     #[test]
     fn lines_are_added_as_a_whole(a in profiles(), b in profiles()) {
         let for_gcc_12 = |profile: &Profile| read_back(profile, Rules::for_gcc(12));

@@ -1,6 +1,6 @@
-//! Lua and SQLite, linked with libgcov and with countersink, run on the same input: the same counts.
+//! Lua and SQLite, linked with libgcov and with countersink, run on the same input and give the same counts.
 //!
-//! Objects are compiled once and linked twice, so that stamps and paths are equal, and run at fixed
+//! Objects are compiled once and linked twice, so that stamps and paths are equal. They run at fixed
 //! addresses (`tests/programs/fixed_memory.c`), because some counters count addresses.
 
 mod harness;
@@ -24,7 +24,7 @@ fn program(build: impl Fn(&Workshop) -> Option<Built>) -> Option<(Workshop, Buil
     Some((shop, built))
 }
 
-/// Runs one of the two as a program of the same name, so that its stack starts alike.
+/// Runs one of the two under the same program name, so that the stacks start alike.
 fn run(shop: &Workshop, which: &str, arguments: &[&str]) -> String {
     let _ = fs::remove_file(shop.path("prog"));
     fs::hard_link(shop.path(which), shop.path("prog")).unwrap();
@@ -42,14 +42,15 @@ fn run(shop: &Workshop, which: &str, arguments: &[&str]) -> String {
 fn check_one_run(shop: &Workshop, built: &Built) {
     let stock_output = run(shop, "stock", &built.arguments());
     let stock = shop.take_gcda();
-    // Objects that are nothing but tables have no counters.
+    // Objects that consist of tables have no counters.
     assert!(!stock.is_empty() && stock.len() + 2 >= built.objects.len(), "{}", stock.len());
     assert_eq!(run(shop, "ours", &built.arguments()), stock_output);
     assert_same_files(&shop.converted_gcda("dump.csraw"), &stock);
     fs::remove_file(shop.path("dump.csraw")).unwrap();
 }
 
-/// Several runs into one file. Not only the decoded counters: the order of values is kept, too.
+/// Several runs into one file. This compares more than the decoded counters: the order of values is kept,
+/// too.
 fn check_merged_runs(shop: &Workshop, built: &Built) {
     for which in ["stock", "ours"] {
         for size in ["1", "2", "3"] {
@@ -63,8 +64,7 @@ fn check_merged_runs(shop: &Workshop, built: &Built) {
     fs::remove_file(shop.path("dump.csraw")).unwrap();
 }
 
-/// What gcc's own tools print of the converted files is what they print of libgcov's, values of sites
-/// left out.
+/// gcc's own tools print the same for the converted files as for libgcov's, except for values of sites.
 fn check_gcov(shop: &Workshop, built: &Built) {
     if !have("gcov") || !have("gcov-dump") {
         return;
@@ -98,7 +98,7 @@ fn counts_are_libgcov_s(build: impl Fn(&Workshop) -> Option<Built>) {
     check_gcov(&shop, &built);
 }
 
-/// What is converted, and what is said about it, does not depend on how many cores do it.
+/// The number of cores changes neither the conversion nor its messages.
 #[test]
 fn one_core_or_several() {
     let Some((shop, built)) = program(lua) else { return };

@@ -1,5 +1,5 @@
-//! Many short processes of all kinds on one file: it is valid at every look, and in the end holds
-//! exactly what those counted that were not killed, and what those with live counters counted.
+//! Many short processes of all kinds on one file. The file is valid whenever one looks. In the end it holds
+//! exactly the counts of all processes that were not killed, and of those with live counters.
 //!
 //! `COUNTERSINK_STRESS=N` starts N processes, 1000 otherwise.
 
@@ -14,7 +14,7 @@ use countersink::raw::dump::{Dump, Module};
 use countersink::raw::gcov::Kind;
 use harness::Workshop;
 
-/// As many processes at the same time.
+/// Number of processes that run at the same time.
 const AT_ONCE: usize = 12;
 
 /// Numbers that look random and are the same in every run.
@@ -31,7 +31,7 @@ impl Numbers {
 #[derive(Default)]
 struct Expected {
     work: i64,
-    /// At most, in steps of 100.
+    /// At most this many, in steps of 100.
     doomed: i64,
 }
 
@@ -48,7 +48,7 @@ fn module<'d>(dump: &'d Dump, program: &str) -> &'d Module {
 
 struct Running {
     child: Child,
-    /// After how long it is killed.
+    /// The time after which it is killed.
     doom: Option<Duration>,
 }
 
@@ -110,7 +110,7 @@ fn program() -> Workshop {
     shop
 }
 
-/// Looks at the file again and again until it is told to stop; gives how often it saw one.
+/// Looks at the file again and again until told to stop. Gives the number of times that it saw one.
 fn watch(shop: &Workshop, stop: &AtomicBool) -> usize {
     let mut looks = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -144,7 +144,7 @@ fn many_short_processes() {
         stop.store(true, Ordering::Relaxed);
         watcher.join().unwrap()
     });
-    // Children of those that were killed may still be at it; then what is left is added.
+    // Children of killed processes may still run. Afterwards what is left is added.
     std::thread::sleep(Duration::from_millis(300));
     for name in ["live", "ours"] {
         let mut command = Command::new(shop.path(name));

@@ -1,5 +1,5 @@
-//! Threads that count at the same time: with atomic updates everything is exact, without them nothing
-//! worse happens than that increments are lost.
+//! Threads that count at the same time. With atomic updates everything is exact. Without them the only harm
+//! is lost increments.
 
 mod harness;
 
@@ -12,7 +12,7 @@ use harness::Workshop;
 
 const ROUNDS: i64 = 4 * 100 * 1000;
 
-/// What a dump says of `call`: rounds, and of each of its sites the total, the error and the values.
+/// What a dump says about `call`: rounds; and for each of its sites the total, the error and the values.
 type Call = (i64, Vec<(i64, i64, Vec<(i64, i64)>)>);
 
 fn call_after(flags: &[&str], targets: &str) -> Call {
@@ -53,7 +53,7 @@ fn atomic_updates_are_exact() {
     }
 }
 
-/// More values than a site holds, each of `call`'s targets as often: what is not in the values is in the
+/// More values than a site holds, all of `call`'s targets equally often. What the values lack is in the
 /// total, and with atomic updates no count is wrong by more than the error.
 #[test]
 fn full_sites_stay_sound() {

@@ -1,6 +1,6 @@
-//! A profile of the shape that a real program gives: every function, line, discriminator and inlined
-//! body of its debug information, as `create_gcov` finds them. The counts are made up, the same every
-//! time: a third of them 0, others of all magnitudes.
+//! A profile of the shape that a real program gives: every function, line, discriminator and inlined body of
+//! its debug information, as `create_gcov` finds them. The counts are made up, the same every time: a third
+//! of them 0, the others of all magnitudes.
 #![allow(dead_code, reason = "every benchmark uses some of it")]
 
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ struct Scope {
     /// The function, and the line that declares it.
     symbol: SymbolId,
     declared: u64,
-    /// Where it was inlined into the scope around it.
+    /// The line of the call inlined into the scope around it.
     call_line: u64,
     inner: Vec<Scope>,
 }
@@ -108,7 +108,7 @@ impl Maker {
         Ok(functions)
     }
 
-    /// Name and line of a function, from where it is declared.
+    /// Name and line of a function's declaration.
     fn declared<'d>(
         &mut self,
         dwarf: &Dwarf<Slice<'d>>,
@@ -142,7 +142,7 @@ impl Maker {
         Ok(Some((self.profile.symbols.symbol(name.slice(), file), line)))
     }
 
-    /// Makes one of thirty places a call.
+    /// Makes one place in thirty a call.
     fn call(&mut self) {
         let mut functions = core::mem::take(&mut self.profile.functions);
         for function in functions.values_mut() {
@@ -182,7 +182,7 @@ fn close(open: &mut Vec<(isize, Scope)>, functions: &mut Vec<Scope>) {
     }
 }
 
-/// Puts a count where the innermost scope at the address has it.
+/// Puts a count at the place that the innermost scope at the address gives it.
 fn put(
     scope: &Scope,
     body: &mut Body,
@@ -208,7 +208,7 @@ fn put(
     }
 }
 
-/// Line and discriminator by address, the last row of each.
+/// Line and discriminator by address: the last row of each address.
 fn rows(unit: &Unit<Slice<'_>>) -> Result<BTreeMap<u64, (u64, u64)>> {
     let mut lines = BTreeMap::new();
     let Some(program) = unit.line_program.clone() else { return Ok(lines) };

@@ -1,5 +1,5 @@
-//! A part of RocksDB, compiled from the sources in the crate librocksdb-sys: its database, its tables
-//! and its cache, about a third of the code. Kept beside other results of the build.
+//! A part of RocksDB, compiled from the sources in the crate librocksdb-sys: its database, its tables and its
+//! cache, about a third of the code. Kept beside other results of the build.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,7 +38,7 @@ const SOURCES: [&str; 29] = [
     "util/xxhash",
 ];
 
-/// A shared library with debug information, which nothing is ever linked with.
+/// A shared library with debug information. Nothing is ever linked with it.
 pub fn library() -> Option<PathBuf> {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rocksdb");
     let library = directory.join("librocksdb-part.so");
@@ -50,7 +50,7 @@ pub fn library() -> Option<PathBuf> {
     std::fs::create_dir_all(&directory).unwrap();
     let object = |source: &&str| {
         let object = directory.join(source.replace('/', "_") + ".o");
-        // One at a time and gently: this is not what is measured.
+        // One at a time and gently: this is not the thing measured.
         let mut compiler = Command::new("nice");
         compiler.args(["g++", "-std=gnu++17", "-O2", "-g", "-fPIC", "-w", "-include", "cstdint"]);
         compiler.args([

@@ -1,7 +1,7 @@
-//! How much of a site with many targets is kept, and how right it is.
+//! How much of a site with many targets is kept, and how exact the counts are.
 //!
-//! Of 200 targets the 192 coldest are called 40 times each, then all of them a million times, as
-//! often as Zipf's law says, in an order drawn by lot. What is looked at are the 8 hottest.
+//! The 192 coldest of 200 targets are called 40 times each. Then all are called a million times, distributed
+//! by Zipf's law, in random order. The figures are about the 8 hottest.
 
 use std::fmt::Write;
 
@@ -37,7 +37,7 @@ pub fn measure(table: &mut Table) {
     }
 }
 
-/// Calls of the target of a rank in one run.
+/// Calls of the target with this rank in one run.
 fn calls(rank: usize) -> i64 {
     let harmonic: f64 = (1..=TARGETS).map(|rank| 1.0 / rank as f64).sum();
     let early = if rank < HOT { 0 } else { EARLY };
@@ -88,7 +88,7 @@ int main(void) {{
     text
 }
 
-/// How many of the hottest are kept in words, and the largest error of their counts.
+/// The number of the hottest that are kept, in words, and the largest error of their counts.
 fn judge(pairs: &[Pair], runs: i64) -> (String, Option<i64>) {
     let mut errors = Vec::new();
     for rank in 0..HOT {
@@ -121,7 +121,7 @@ fn of_libgcov(shop: &Workshop) -> Vec<Pair> {
     sites.flatten().max_by_key(|(total, _)| total.abs()).unwrap().1
 }
 
-/// In words, and whether all are kept within the bound that the dump states.
+/// The result in words, and whether all are kept within the bound that the dump states.
 fn of_countersink(shop: &Workshop, runs: i64) -> (String, bool) {
     let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
     std::fs::remove_file(shop.path("ours.csraw")).unwrap();

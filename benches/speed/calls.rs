@@ -1,7 +1,8 @@
-//! What a profiled indirect call costs, in nanoseconds of processor time, the call itself included.
+//! The cost of a profiled indirect call, in nanoseconds of processor time, the call itself included.
 //!
-//! For the atomic variant the plainly instrumented object is made to call the atomic profiler: with
-//! `-fprofile-update=atomic` most of the time would go into the arcs, which the compiler counts.
+//! For the atomic variant the plainly instrumented object is made to call the atomic profiler. With
+//! `-fprofile-update=atomic` most of the time would go into the arcs, and these the compiler's own code
+//! counts.
 
 use std::fs;
 use std::path::Path;

@@ -1,15 +1,15 @@
-//! What conversion costs, beside gcov and gcov-tool on the same notes and counts.
+//! The cost of conversion, beside gcov and gcov-tool on the same notes and counts.
 //!
-//! gcov reads notes and data files and knows nothing of the program; so the figures to be compared are
-//! those without its binary. On one core processor time is taken, which other load of the machine does
-//! not change much, on all cores the time until the end.
+//! gcov reads notes and data files and knows nothing about the program, so the comparable figures are those
+//! without its binary. On one core the figure is processor time, which other load of the machine hardly
+//! changes. On all cores it is the time until the end.
 //!
-//! Memory is what a command takes at its peak beyond what it takes for a program of one object: some MB of
-//! the tool's own code, as much of it as such a command runs through.
+//! Memory is a command's peak beyond its peak for a program of one object. That is some MB of the tool's own
+//! code, as much as the command runs through.
 //!
-//! The data files that gcov reads are those that `convert --to gcda` has written, which are libgcov's
-//! byte for byte. The notes and the dump of the programs that are named `generated` are copies of one
-//! object that gcc has compiled (`generated.rs`): to compile them would take an hour.
+//! `convert --to gcda` has written the data files that gcov reads; they equal libgcov's byte for byte. The
+//! notes and the dump of programs named `generated` are copies of one object that gcc has compiled
+//! (`generated.rs`): compiling them all would take an hour.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,9 +26,9 @@ use crate::{Options, generated};
 
 const TOOL: &str = env!("CARGO_BIN_EXE_countersink");
 
-/// Functions of the program beside which a larger one is seen to cost no more for each.
+/// Functions of a smaller program, to see that each function of a larger one costs no more.
 const SMALL: usize = 10_000;
-/// Functions of a program beside which the memory of a larger one is seen.
+/// Functions of a program whose memory is subtracted from that of a larger one.
 const TINY: usize = 1;
 
 /// Notes and a dump in a folder without the program.
@@ -36,10 +36,10 @@ struct Subject<'o> {
     name: String,
     observer: &'o Observer,
     scratch: &'o Scratch,
-    /// Has the notes, and data files for gcov in two places, as of two runs.
+    /// The folder with the notes, and with data files for gcov in two places, as from two runs.
     directory: PathBuf,
     dump: PathBuf,
-    /// Where the program and its notes were compiled, if they can be found there, too.
+    /// The folder in which the program and its notes were compiled, if the program is to be found, too.
     compiled: Option<PathBuf>,
     repetitions: usize,
 }
@@ -148,7 +148,7 @@ impl Subject<'_> {
             subject.merge(Cores::All)
         });
 
-        // A file system may write what replaces a file to the disk at once.
+        // A file system may at once write a file to the disk that replaces another.
         let replacing = |cores| self.run(cores, &self.to_gcda());
         let [replaced, _] = self.compare(Cores::All, replacing, |_| Cost::default());
         table.plain(
@@ -207,7 +207,7 @@ impl Subject<'_> {
         command
     }
 
-    /// Writes data files where there are none.
+    /// Writes data files where there are none yet.
     fn to_new_gcda(&self, cores: Cores) -> Cost {
         let mut command = self.to_gcda();
         command.extend(["--prefix".to_owned(), name_of(self.scratch.folder())]);
@@ -233,12 +233,12 @@ impl Subject<'_> {
         self.run(cores, &command)
     }
 
-    /// The tool with a subcommand and the dump.
+    /// The tool's command line for a subcommand and the dump.
     fn tool(&self, subcommand: &str) -> Vec<String> {
         words(&[TOOL, subcommand, self.dump.to_str().unwrap()])
     }
 
-    /// Says that the program and its notes are in the folder, where there are only the notes.
+    /// Options that move the place of the program and its notes to the folder, which has only the notes.
     fn moved(&self) -> Vec<String> {
         let Some(compiled) = &self.compiled else { return Vec::new() };
         let compiled = compiled.to_str().unwrap().trim_end_matches('/');
@@ -252,7 +252,7 @@ impl Subject<'_> {
         names.filter(|name| name.ends_with(&format!(".{extension}"))).collect()
     }
 
-    /// Of notes and dump.
+    /// Size of the notes and of the dump.
     fn megabytes(&self) -> [f64; 2] {
         let bytes = |path: &Path| fs::metadata(path).unwrap().len() as f64 / 1e6;
         let notes = self.names("gcno");

@@ -1,9 +1,9 @@
-/* cost ONE_CORE COMMAND ARGUMENTS... runs a command, on one core if ONE_CORE is 1, and prints the
- * time that it took, the processor time of all its threads, both in microseconds, and the peak of its
- * memory in kilobytes.
+/* cost ONE_CORE COMMAND ARGUMENTS... runs a command, on one core if ONE_CORE is 1. It prints the time
+ * taken and the processor time of all threads, both in microseconds, and the peak of memory in
+ * kilobytes.
  *
- * A small program of its own, because what the system tells of a process's peak begins with that of
- * the one that started it. */
+ * A small program of its own, because the system's figure for a process's peak begins with the peak of
+ * its starter. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>

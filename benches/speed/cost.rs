@@ -1,4 +1,4 @@
-//! What a command costs: time and memory.
+//! The cost of a command: time and memory.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,12 +10,12 @@ pub struct Observer {
     program: PathBuf,
 }
 
-/// What a command took.
+/// The cost of one command.
 #[derive(Default)]
 pub struct Cost {
-    /// Until it ended, in milliseconds.
+    /// Time until its end, in milliseconds.
     pub elapsed: f64,
-    /// Of all its threads, in milliseconds.
+    /// Processor time of all its threads, in milliseconds.
     pub processor: f64,
     /// Peak of memory in MB.
     pub peak: f64,
@@ -37,7 +37,7 @@ impl Observer {
         Self { program }
     }
 
-    /// Runs a command, which must succeed, in a folder.
+    /// Runs a command in a folder. It must succeed.
     pub fn run(&self, cores: Cores, directory: &Path, command: &[String]) -> Cost {
         let mut run = Command::new(&self.program);
         run.current_dir(directory).arg(if cores == Cores::One { "1" } else { "0" }).args(command);

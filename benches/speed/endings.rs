@@ -1,5 +1,5 @@
-//! What a large program pays when it starts and when it ends: processor time, which other load of the
-//! machine does not change much, except where processes wait for the disk and for each other.
+//! The cost of starting and ending a large program. It is processor time, which other load of the machine
+//! hardly changes, except where processes wait for the disk and for each other.
 
 use std::cell::RefCell;
 use std::fs;
@@ -19,19 +19,19 @@ const PROGRAMS: [&str; 3] = ["ours", "theirs", "live"];
 
 /// The program, linked with both runtimes.
 pub struct Large<'s> {
-    /// How many objects it has.
+    /// Number of its objects.
     number: usize,
     pub directory: PathBuf,
     scratch: &'s Scratch,
-    /// Where both have their counts.
+    /// The folder with the counts of both.
     counts: RefCell<PathBuf>,
 }
 
-/// What becomes of the counts of the last run before another one.
+/// What to do with the counts of the last run before the next one.
 #[derive(Clone, Copy)]
 enum Before {
     Kept,
-    /// They are left behind in their folder.
+    /// Leave them behind in their folder.
     New,
     Deleted,
 }
@@ -78,8 +78,8 @@ pub fn measure(
     }
 }
 
-/// The first runs again, as one might measure them: where what the last one wrote has just been deleted.
-/// The last of all, see [`Scratch`].
+/// The first runs again, as one might measure them: right after deleting what the last one wrote. They come
+/// last of all, see [`Scratch`].
 pub fn measure_after_deletion(
     number: usize,
     repetitions: usize,
@@ -132,7 +132,7 @@ impl<'s> Large<'s> {
         command
     }
 
-    /// The dump of ours.
+    /// Our dump.
     pub fn dump(&self) -> PathBuf {
         self.counts.borrow().join("ours.csraw")
     }
@@ -176,7 +176,7 @@ impl<'s> Large<'s> {
         [ends, wholes.map(median)]
     }
 
-    /// Our first run, and a plain write of the bytes that it writes.
+    /// Our first run, and a plain write of the same bytes.
     fn writes(&self, repetitions: usize) -> [f64; 2] {
         self.observe(0);
         let bytes = fs::read(self.dump()).unwrap();
@@ -189,7 +189,7 @@ impl<'s> Large<'s> {
         })
     }
 
-    /// From the moment at which the processes may end until the last has.
+    /// The time from the moment when the processes may end to the end of the last one.
     fn ends_together(&self, repetitions: usize, processes: usize) -> [f64; 2] {
         medians(repetitions, |place| {
             let (wait, go_on) = std::io::pipe().unwrap();
@@ -210,7 +210,7 @@ impl<'s> Large<'s> {
         })
     }
 
-    /// All the time that runs take which follow one upon the other, and so do not take turns with the other runtime.
+    /// Elapsed time of runs that follow one upon the other, and so do not take turns with the other runtime.
     fn elapsed(&self, repetitions: usize) -> [f64; 2] {
         [0, 1].map(|place| {
             let runs = (0..5 * repetitions).map(|_| {

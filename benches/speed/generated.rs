@@ -19,18 +19,18 @@ use zerocopy::IntoBytes;
 use crate::harness::Workshop;
 use crate::program::{FUNCTIONS, object_source};
 
-/// Number of the object that is copied; those of the copies have as many digits.
+/// Number of the object that is copied. The numbers of the copies have as many digits.
 const FIRST: usize = 100_000;
 
 /// The object that is copied.
 struct Template {
     notes: Vec<u8>,
     dump: Dump,
-    /// Its functions' names, and where the notes have their idents.
+    /// Names of its functions, and where the notes have their idents.
     idents: Vec<(String, usize)>,
 }
 
-/// Writes notes and `dump.csraw` of a program of so many functions to a folder.
+/// Writes notes and `dump.csraw` of a program with this many functions to a folder.
 pub fn write(directory: &Path, functions: usize) {
     let template = Template::compile();
     let objects = FIRST..FIRST + functions.div_ceil(FUNCTIONS + 1);
@@ -43,7 +43,7 @@ pub fn write(directory: &Path, functions: usize) {
     fs::write(directory.join("dump.csraw"), template.dump(&copies)).unwrap();
 }
 
-/// A copy of the object: its data's path, and the new idents by the old ones.
+/// A copy of the object: the path of its data file, and the new idents by the old ones.
 struct Copy {
     path: Vec<u8>,
     idents: HashMap<u32, u32>,
@@ -211,14 +211,14 @@ fn object_record(object: &Object, functions: usize, copy: &Copy, path_offset: u3
     }
 }
 
-/// Where the record of the function with an ident has it, behind tag and length.
+/// Where a function's record has this ident, behind tag and length.
 fn ident_place(notes: &[u8], ident: u32) -> usize {
     const FUNCTION: [u8; 4] = 0x0100_0000_u32.to_ne_bytes();
     let is_it = |record: &[u8]| record[..4] == FUNCTION && record[8..] == ident.to_ne_bytes();
     8 + notes.windows(12).position(is_it).unwrap()
 }
 
-/// Some bytes with the number of the object replaced.
+/// These bytes with the number of the object replaced.
 fn renamed(bytes: &[u8], number: usize) -> Vec<u8> {
     let (old, new) = (format!("o{FIRST}"), format!("o{number}"));
     assert_eq!(old.len(), new.len());

@@ -1,9 +1,8 @@
-//! What an instrumented program pays with libgcov and with countersink, side by side.
+//! The price of instrumentation with libgcov and with countersink, side by side.
 //!
-//! `cargo bench --bench speed [-- OPTIONS]` prints one table: figure, ours, theirs, their ratio,
-//! the ratio to reach, and whether it was reached. Both runtimes take turns, so that what else the
-//! machine does falls on both alike; figures are medians. Programs that take long to compile are
-//! kept in Cargo's target directory.
+//! `cargo bench --bench speed [-- OPTIONS]` prints one table: figure, ours, theirs, their ratio, the ratio to
+//! reach, and whether it was reached. Both runtimes take turns, so that other work of the machine affects
+//! both alike. Figures are medians. Programs that take long to compile are kept in Cargo's target directory.
 
 #[path = "../../tests/harness/mod.rs"]
 mod harness;

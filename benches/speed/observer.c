@@ -1,6 +1,6 @@
-/* What the runtime costs a process, seen from inside: prints, as the last that runs, the processor
- * time that the process had used when its own code began, that it took to end, and all of it, and the
- * peak of memory.
+/* The cost of the runtime for a process, seen from inside. Runs last, and prints the processor time that
+ * the process had used when its own code began, the time that its end took, the total, and the peak of
+ * memory.
  *
  * In a library, because its destructors run after all of the program's. */
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-//! The large program: many objects, of which each has functions with loops, branches, divisions and
-//! a call through a pointer.
+//! The large program: many objects. Each has functions with loops, branches, divisions and a call through a
+//! pointer.
 
 use std::fmt::Write;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::harness::{PROFILE, succeed};
 /// Functions of an object.
 pub const FUNCTIONS: usize = 25;
 
-/// The folder with the program's objects, compiled now unless they are there already.
+/// The folder with the program's objects. Compiles them unless they are there already.
 pub fn objects(number: usize, functions: usize) -> PathBuf {
     let name = format!("sections-{number}-{functions}");
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -56,7 +56,7 @@ pub fn objects(number: usize, functions: usize) -> PathBuf {
     directory
 }
 
-/// Calls every object. With the argument `wait` it ends when its standard input does.
+/// Calls every object. With the argument `wait` it ends when its standard input ends.
 fn main_source(objects: usize) -> String {
     let mut text = String::from(
         "#include <string.h>
@@ -75,7 +75,7 @@ __attribute__((destructor(101))) static void end(void) { the_program_ends(); }
     text
 }
 
-/// An object of so many functions, and one that calls them.
+/// An object with this many functions, and one that calls them.
 pub fn object_source(object: usize, functions: usize) -> String {
     let mut text = String::new();
     for function in 0..functions {

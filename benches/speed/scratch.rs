@@ -1,8 +1,8 @@
-//! Folders that are new, and stay until everything has been measured.
+//! New folders, which stay until everything has been measured.
 //!
-//! Where many files have just been deleted a file system may look long for a place for new ones, and who
-//! writes some then pays for it: ext4 without a journal for five minutes and more, also after the end of
-//! another benchmark. So files are only emptied, which gives back the memory that they took.
+//! After many files have been deleted, a file system may look for a long time for room for new ones, and the
+//! next writer pays for it: on ext4 without a journal for five minutes and more, even after another
+//! benchmark. So files are only emptied, which gives back the memory that they took.
 
 use std::cell::Cell;
 use std::fs::{self, File};

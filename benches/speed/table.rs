@@ -1,6 +1,6 @@
-//! The table of figures, and how they are measured.
+//! The table of figures, and how to measure them.
 
-/// Prints rows as they come, and whether all targets were met.
+/// Prints rows as they come, and finally whether all targets were met.
 pub struct Table {
     missed: usize,
 }
@@ -11,7 +11,7 @@ pub struct Row<'r> {
     pub figure: &'r str,
     pub ours: f64,
     pub theirs: f64,
-    /// The largest ratio of ours to theirs that is good enough.
+    /// The largest acceptable ratio of ours to theirs.
     pub target: f64,
 }
 
@@ -29,7 +29,7 @@ impl Table {
         println!("| {figure} | {ours} | {theirs} | {ratio:.2} | {target} | {met} |");
     }
 
-    /// A figure that is more than one number, or not to be compared by its ratio.
+    /// A figure that is more than one number, or cannot be compared by its ratio.
     pub fn words(&mut self, figure: &str, ours: &str, theirs: &str, target: &str, met: bool) {
         let met = self.met(met);
         println!("| {figure} | {ours} | {theirs} | | {target} | {met} |");

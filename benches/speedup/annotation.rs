@@ -1,14 +1,14 @@
-//! How far the counts that `-fauto-profile` gives the blocks of a function are from the exact ones.
+//! How far `-fauto-profile` is from the exact counts of a function's blocks.
 //!
-//! gcc compiles a source twice, with `-fprofile-use` and with `-fauto-profile`, from the counts of the same
-//! run, and dumps its blocks right after it gave them their counts. The error is the sum of the differences
-//! over the sum of the exact counts.
+//! gcc compiles a source twice, with `-fprofile-use` and with `-fauto-profile`, from the counts of one run.
+//! It dumps the blocks right after giving them their counts. The error is the sum of the differences over the
+//! sum of the exact counts.
 //!
 //! Blocks are paired by walking both graphs side by side from their entries, along edges of the same kind.
-//! Their numbers would not do: a pass that looks at loops adds empty blocks to one of them. So blocks without
-//! statements are passed over, and not compared. The profile has no bodies at hot calls that gcc has not
-//! inlined in the instrumented program (`--inline nested`), because it would inline those, and there would
-//! be nothing to pair. What share of the exact counts has been compared stands beside the error.
+//! Their numbers would not do: a pass that looks at loops adds empty blocks to one of the graphs. So blocks
+//! without statements are skipped, and not compared. The profile has no bodies at hot calls that gcc has not
+//! inlined in the instrumented program (`--inline nested`): gcc would inline those, and they would pair with
+//! nothing. The share of the exact counts that was compared stands beside the error.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,7 +20,7 @@ use crate::builds::{Subject, Variant, object, succeed};
 use crate::compilers::Compiler;
 use crate::programs::{Entry, GROUPS};
 
-/// Sources whose blocks are compared, by the names of their programs.
+/// Sources whose blocks are compared, by program name.
 const SOURCES: [(&str, &[&str]); 5] = [
     ("lua", &["ltable", "lvm"]),
     ("zlib", &["deflate", "trees", "crc32", "inffast"]),
@@ -37,7 +37,7 @@ struct Finding {
     compared: f64,
 }
 
-/// Measures and prints; what has failed comes back.
+/// Measures and prints; returns what has failed.
 pub fn measure(compilers: &[Compiler], names: &[String]) -> Vec<String> {
     let (mut results, mut failures) = (vec![], vec![]);
     for compiler in compilers {
@@ -91,7 +91,7 @@ fn dump(
     let folder = subject.folder(variant);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut flags = subject.flags(variant, None)?;
-    // While it dumps details, gcc 12 complains of counts of values that it otherwise takes.
+    // While gcc 12 dumps details, it complains about counts of values that it otherwise accepts.
     flags.push("-fprofile-correction".into());
     let (object, name) = (object(source), format!("{pass}.dump"));
     let dump = format!("-fdump-ipa-{pass}-blocks-details={name}");
@@ -102,10 +102,10 @@ fn dump(
     Ok(Functions::parse(&String::from_utf8_lossy(&text)))
 }
 
-/// A function's blocks by their numbers.
+/// A function's blocks by number.
 type Graph = HashMap<u32, Block>;
 
-/// The functions of a dump by their signatures.
+/// The functions of a dump by signature.
 struct Functions(HashMap<String, Graph>);
 
 #[derive(Default)]
@@ -116,7 +116,7 @@ struct Block {
     successors: Vec<Edge>,
 }
 
-/// An edge, with those of its flags that tell its kind.
+/// An edge with those of its flags that tell its kind.
 #[derive(Clone)]
 struct Edge {
     kind: String,
@@ -151,7 +151,8 @@ impl Functions {
                     graph.clear();
                 }
                 let quality = found.get(3).map_or("", |quality| quality.as_str());
-                // A guess within the function; that it was never executed, if anything, is known.
+                // A guess within the function counts as 0: if anything is known, then that the function was
+                // never executed.
                 let is_guess = quality.starts_with("estimated locally") || quality.is_empty();
                 let count = if is_guess { 0 } else { found[2].parse().unwrap() };
                 graph.insert(new, Block { count, ..Block::default() });
@@ -222,7 +223,7 @@ fn compare(exact: &Functions, annotated: &Functions, is_scaled: bool) -> (f64, f
     (100.0 * different / compared, 100.0 * compared / all)
 }
 
-/// Blocks of two graphs that are reached by the same edges and leave by edges of the same kinds.
+/// Blocks of two graphs that are reached by the same edges and left by edges of the same kinds.
 fn pairs<'g>(left: &'g Graph, right: &'g Graph) -> Vec<(&'g Block, &'g Block)> {
     let (mut partner, mut reached, mut pairs) = (HashMap::new(), HashMap::new(), vec![]);
     let mut waiting = vec![(past_empty(left, ENTRY), past_empty(right, ENTRY))];
@@ -252,9 +253,9 @@ fn pairs<'g>(left: &'g Graph, right: &'g Graph) -> Vec<(&'g Block, &'g Block)> {
     pairs
 }
 
-/// The next block with statements, or with a choice where to go on.
+/// The next block that has statements, or a choice where to go on.
 fn past_empty(graph: &Graph, mut number: u32) -> u32 {
-    // As many blocks as there are may be empty; an empty endless loop has no end.
+    // All blocks may be empty, and an empty endless loop has no end.
     for _ in 0..graph.len() {
         match graph.get(&number) {
             Some(Block { is_full: false, successors, .. }) if successors.len() == 1 => {

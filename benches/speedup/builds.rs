@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::compilers::{Compiler, Language};
 use crate::programs::{Program, words};
 
-/// The folder that all of this benchmark is compiled in. A chroot sees it, unlike `/tmp`.
+/// The folder in which this benchmark compiles everything. Unlike `/tmp`, a chroot sees it.
 pub fn scratch() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("speedup")
 }
@@ -30,7 +30,7 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// Its folder.
+    /// Name of its folder.
     fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -135,13 +135,13 @@ impl<'s> Subject<'s> {
         variants.par_iter().try_for_each(|&variant| self.link(&self.folder(variant), &[]))
     }
 
-    /// The flags of a variant, whose profile is put where gcc looks for it.
+    /// The flags of a variant. Puts its profile where gcc looks for it.
     pub fn flags(&self, variant: Variant, optimise: Option<&str>) -> Result<Vec<String>, String> {
         match variant {
             Variant::Plain => Ok(vec![]),
             Variant::Use => {
                 self.copy_counts(&self.folder(variant));
-                // Of a source that never ran there are no counts.
+                // A source that never ran has no counts.
                 Ok(words("-fprofile-use -Wno-missing-profile"))
             }
             Variant::Auto | Variant::Flat | Variant::Nested => {
@@ -168,7 +168,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// Compiles all sources into each of some folders, with the flags of each, on all cores.
+    /// Compiles all sources into each of these folders, with the flags of each, on all cores.
     fn compile_into(&self, ways: &[(PathBuf, Vec<String>)]) -> Result<(), String> {
         for (folder, _) in ways {
             fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -206,7 +206,7 @@ impl<'s> Subject<'s> {
         succeed(&mut command).map(drop)
     }
 
-    /// Runs the tool, in a place where a chroot sees what `flags` unpacks.
+    /// Runs the tool in a place where a chroot sees what `flags` unpacks.
     fn tool(&self, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersink"));
         command.args(arguments).current_dir(&self.folder);
@@ -215,13 +215,13 @@ impl<'s> Subject<'s> {
     }
 }
 
-/// The object of a source. Names of files are not unique, so that of the folder comes along.
+/// The object of a source. File names are not unique, so the folder's name is a part of it.
 pub fn object(source: &Path) -> String {
     let folder = source.parent().unwrap().file_name().unwrap().to_str().unwrap();
     format!("{folder}_{}.o", source.file_stem().unwrap().to_str().unwrap())
 }
 
-/// Runs a command, which must succeed. Gives what it prints; what it complains of is the error.
+/// Runs a command, which must succeed. Gives its output; its complaints are the error.
 pub fn succeed(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if !output.status.success() {

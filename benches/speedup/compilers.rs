@@ -1,7 +1,7 @@
-//! The versions of gcc that programs are compiled with.
+//! The versions of gcc that compile the programs.
 //!
-//! Those in the root of another system run by `chroot`, which needs root's rights. They see what they
-//! compile only if these folders are mounted there under the same paths: this one, and Cargo's registry.
+//! Compilers in the root of another system run by `chroot`, which needs root's rights. They see the sources
+//! only if two folders are mounted there under the same paths: this one, and Cargo's registry.
 //!
 //! ```sh
 //! for folder in $PWD $HOME/.cargo; do mkdir -p ROOT$folder; mount --bind $folder ROOT$folder; done
@@ -25,7 +25,7 @@ pub enum Language {
     Cxx,
 }
 
-/// Those that were asked for, or all that are found. What is missing is said.
+/// The compilers that were asked for, or all that are found. Reports the missing ones.
 pub fn all(wanted: &[u32]) -> Vec<Compiler> {
     let is_wanted = |major| wanted.is_empty() || wanted.contains(&major);
     let has = |root: &Path, major| root.join(format!("usr/bin/gcc-{major}")).exists();

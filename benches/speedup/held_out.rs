@@ -1,6 +1,6 @@
-//! Programs that nobody has tuned the conversion to: whether it does as well on others.
+//! Programs that nobody has tuned the conversion to: does it do as well on others?
 //!
-//! Do not look at a single one of them to improve the conversion; then it would be held out no more.
+//! Do not study any of them to improve the conversion: they would no longer be held out.
 
 use crate::compilers::Language;
 use crate::programs::{Entry, Group, Package, Program, driver, words};
@@ -16,10 +16,10 @@ pub const GROUP: Group = (
     ],
 );
 
-/// Without its compiler of machine code: patterns are interpreted.
+/// Without its just-in-time compiler: patterns are interpreted.
 fn pcre2() -> Program {
     let package = Package::of("pcre2-sys");
-    // These are included by others.
+    // Other files include these.
     let unwanted = ["pcre2_jit_match", "pcre2_jit_misc", "pcre2_ucptables"];
     let options = "-DPCRE2_CODE_UNIT_WIDTH=8 -DHAVE_STDLIB_H=1 -DHAVE_MEMMOVE=1 -DHAVE_CONFIG_H=1 \
         -DPCRE2_STATIC=1 -DSTDC_HEADERS=1 -DSUPPORT_PCRE2_8=1 -DSUPPORT_UNICODE=1";
@@ -38,7 +38,7 @@ fn pcre2() -> Program {
 
 fn lzma() -> Program {
     let package = Package::of("lzma-sys");
-    // Programs that make tables, and smaller variants of what is there.
+    // Programs that make tables, and smaller variants of other files.
     let unwanted = [
         "crc32_small",
         "crc64_small",
@@ -97,7 +97,7 @@ fn lz4() -> Program {
 
 fn cadical() -> Program {
     let (package, folder) = (Package::of("cadical-sys"), "cadical/src");
-    // Programs of their own.
+    // Separate programs.
     let unwanted = ["cadical", "mobical"];
     let sources = [
         package.all_but(folder, "cpp", &unwanted),

@@ -1,16 +1,17 @@
-//! How much faster programs become with a profile of countersink, beside `-fprofile-use`.
+//! How much faster programs become with a profile from countersink, beside `-fprofile-use`.
 //!
-//! `cargo bench --bench speedup [-- OPTIONS]` compiles real programs with several versions of gcc: with
-//! `-O2` alone, with `-fprofile-use` and the `.gcda` files that `convert --to gcda` writes (libgcov's, byte
-//! for byte), and with `-fauto-profile`, what `convert --for-gcc` writes and the flags that `flags
-//! --optimise` prints. All profiles come from one run; what is measured has another input. Cachegrind
-//! counts instructions, mispredicted branches and misses of the instruction cache, which no neighbour on
-//! the machine disturbs. Processor time is measured besides. The tables are Markdown for the README.
+//! `cargo bench --bench speedup [-- OPTIONS]` compiles real programs with several versions of gcc: with `-O2`
+//! alone; with `-fprofile-use` and the `.gcda` files that `convert --to gcda` writes (libgcov's, byte for
+//! byte); and with `-fauto-profile`, the output of `convert --for-gcc` and the flags that `flags --optimise`
+//! prints. All profiles come from one run; the measured run has another input. Cachegrind counts
+//! instructions, mispredicted branches and misses of the instruction cache, which no neighbour on the machine
+//! disturbs. Processor time is measured, too. The tables are Markdown for the README.
 //!
 //! `--annotation` measures instead how far the counts of blocks are from the exact ones, by gcc's dumps.
 //! `--held-out` takes programs that nobody has tuned the conversion to.
 //!
-//! A gcc is `gcc-N` on the path or in another system's folder, named by `COUNTERSINK_GCCS`: see `compilers`. Needs valgrind, and 1 GB in Cargo's target folder.
+//! A gcc is `gcc-N` on the path, or in another system's folder that `COUNTERSINK_GCCS` names: see
+//! `compilers`. Needs valgrind, and 1 GB in Cargo's target folder.
 
 #[path = "../../tests/harness/mod.rs"]
 mod harness;
@@ -81,7 +82,7 @@ fn main() -> ExitCode {
     if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Measures and prints; what has failed comes back.
+/// Measures and prints; returns what has failed.
 fn speedup(options: &Options, compilers: &[Compiler]) -> Vec<String> {
     let groups = match options.held_out {
         true => vec![held_out::GROUP],

@@ -1,4 +1,4 @@
-//! What the compiled programs cost: cachegrind's counts, and processor time.
+//! The cost of the compiled programs: cachegrind's counts, and processor time.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use crate::builds::{Subject, Variant, succeed};
 
-/// What one run costs.
+/// The cost of one run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Figures {
     pub instructions: u64,
@@ -21,7 +21,7 @@ pub struct Figures {
     pub time: Option<Duration>,
 }
 
-/// Runs each variant, which must print what the first one prints.
+/// Runs each variant. It must print the same as the first one.
 pub fn compare(subject: &Subject, variants: &[Variant]) -> Result<(), String> {
     let printed: Result<Vec<String>, String> = variants
         .iter()
@@ -67,7 +67,7 @@ fn simulated(subject: &Subject, variant: Variant) -> Result<Figures, String> {
     })
 }
 
-/// Median processor times of variants that run in turn, so that what else the machine does falls on all.
+/// Median processor times of variants that run in turn, so that other work of the machine affects all alike.
 pub fn times(
     subject: &Subject,
     variants: &[Variant],
@@ -87,8 +87,8 @@ pub fn times(
     Ok(())
 }
 
-/// Processor time of one run. The kernel counts it in nanoseconds, but for a process that has not been
-/// waited for; `getrusage` would need unsafe code, and ticks of a hundredth of a second are too long.
+/// Processor time of one run. The kernel counts it in nanoseconds, but only for a process that has not been
+/// waited for. `getrusage` would need unsafe code, and ticks of a hundredth of a second are too long.
 fn time(subject: &Subject, variant: Variant) -> Result<Duration, String> {
     let mut command = Command::new(subject.executable(variant));
     command.args(&subject.program.measured).current_dir(subject.folder(variant));

@@ -1,8 +1,8 @@
-//! The programs: where their sources are, how they are compiled, and what they are run with.
+//! The programs: where their sources are, how to compile them, and the arguments to run them with.
 //!
-//! The sources are those inside crates, which `tests/corpus` and `benches/corpus` pin; the programs that
-//! use them are in `drivers` and in `tests/programs`. Training and measuring have different sizes and,
-//! where the driver makes up its input, different seeds.
+//! The sources are inside crates, which `tests/corpus` and `benches/corpus` pin. The programs that use them
+//! are in `drivers` and in `tests/programs`. Training and measuring have different sizes and, if the driver
+//! makes up its input, different seeds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub struct Program {
     pub sources: Vec<PathBuf>,
     /// Flags of every compilation, besides `-O2`.
     pub flags: Vec<String>,
-    /// What the linker is told.
+    /// Flags for the linker.
     pub libraries: &'static [&'static str],
     /// Arguments of the run that makes the profile.
     pub training: Vec<String>,
@@ -25,7 +25,7 @@ pub struct Program {
     pub measured: Vec<String>,
 }
 
-/// A program by its name, with its sources looked for only when it is needed.
+/// A program by its name. Its sources are looked for only when it is needed.
 #[derive(Clone, Copy)]
 pub struct Entry {
     /// Name of its folder, and for the command line.
@@ -35,7 +35,7 @@ pub struct Entry {
     pub program: fn() -> Program,
 }
 
-/// Programs of which a mean is taken, and what they are called together.
+/// Programs that share a mean, and their common name.
 pub type Group = (&'static str, &'static [Entry]);
 
 /// All programs but those held out.
@@ -91,7 +91,7 @@ impl Package {
         names.split(' ').map(|name| self.path(folder).join(name).with_extension("c")).collect()
     }
 
-    /// All sources of a folder with this extension whose names are not among these; sorted.
+    /// All sources of a folder with this extension, except those with these names; sorted.
     pub fn all_but(&self, folder: &str, extension: &str, unwanted: &[&str]) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path(folder)).unwrap();
         let is_wanted = |path: &PathBuf| {
@@ -133,7 +133,7 @@ fn lua() -> Program {
     let mut sources = package.all_but(folder, "c", &[]);
     sources.push(of_tests("lua_script.c"));
     let script = of_tests("benchmark.lua").display().to_string();
-    // Else the hashes of strings depend on the time, and so does the number of instructions.
+    // Otherwise the hashes of strings depend on the time, and so does the number of instructions.
     let flags = words("-std=gnu99 -DLUA_USE_POSIX -Dluai_makeseed(L)=0");
     Program {
         language: Language::C,
@@ -283,7 +283,7 @@ fn leveldb() -> Program {
     }
 }
 
-/// Makes the header that snappy's cmake would make, for a Linux; gives its folder.
+/// Makes the header that snappy's cmake would make for Linux; gives its folder.
 fn snappy_header(template: &Path) -> PathBuf {
     let mut text = fs::read_to_string(template).unwrap();
     for (name, value) in [("MAJOR", "1"), ("MINOR", "1"), ("PATCHLEVEL", "7")] {

@@ -5,11 +5,11 @@ use crate::measure::Figures;
 
 /// The figures of a program with a compiler.
 pub struct Row {
-    /// Place of the program's group.
+    /// Index of the program's group.
     pub group: usize,
     pub program: &'static str,
     pub gcc: u32,
-    /// Of each variant, the plain one first.
+    /// The figures of each variant, the plain one first.
     pub figures: Vec<Figures>,
 }
 
@@ -36,7 +36,7 @@ impl Row {
 struct Kind {
     title: &'static str,
     value: fn(&Figures) -> Option<f64>,
-    /// What the figure of the plain variant is divided by, and how many digits it has then.
+    /// The divisor for the plain variant's figure, and the number of digits of the result.
     unit: (f64, usize),
 }
 
@@ -76,7 +76,7 @@ pub fn print(rows: &[Row], groups: &[&str], variants: &[Variant]) {
     print_instructions(rows, &compilers, groups, variants);
 }
 
-/// Every figure of one compiler: what `-O2` takes, and what the others save.
+/// Every figure of one compiler: the cost with `-O2`, and what the others save.
 fn print_all_figures(gcc: u32, rows: &[&Row], groups: &[&str], variants: &[Variant]) {
     let kinds: Vec<Kind> =
         KINDS.into_iter().filter(|kind| rows.iter().all(|r| r.saved(*kind, 0).is_some())).collect();
@@ -119,7 +119,7 @@ fn print_all_figures(gcc: u32, rows: &[&Row], groups: &[&str], variants: &[Varia
     }
 }
 
-/// Instructions saved, of all compilers beside each other.
+/// Instructions saved, with all compilers side by side.
 fn print_instructions(rows: &[Row], compilers: &[u32], groups: &[&str], variants: &[Variant]) {
     let columns = || {
         let variants = 1..variants.len();
@@ -165,7 +165,7 @@ fn print_row(cells: &[String]) {
     println!("| {} |", cells.join(" | "));
 }
 
-/// The head of a row that is about a whole group.
+/// The head of a row about a whole group.
 fn bold(group: &str, what: &str) -> String {
     format!("**{group}, {what}**")
 }
@@ -174,7 +174,7 @@ fn percent(saved: Option<f64>) -> String {
     saved.map_or("-".to_owned(), |saved| format!("{saved:+.1} %"))
 }
 
-/// The mean, if there are all values.
+/// The mean, if all values are there.
 fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     Some(values.iter().sum::<f64>() / values.len() as f64)

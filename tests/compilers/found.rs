@@ -1,9 +1,8 @@
-//! Which versions of gcc this machine has: those on the path, and those in folders that
-//! `COUNTERSINK_GCCS` names, separated by colons. A folder is the root of a Debian system with `gcc-N`
-//! and `g++-N`, as debootstrap makes it.
+//! Finds the versions of gcc on this machine: those on the path, and those in folders that `COUNTERSINK_GCCS`
+//! names, separated by colons. A folder is the root of a Debian system with `gcc-N` and `g++-N`, as
+//! debootstrap makes it.
 //!
-//! Tests and benchmarks share this file. How each of them runs a compiler of such a folder is its own
-//! business.
+//! Tests and benchmarks share this file. Each has its own way to run a compiler of such a folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,8 +26,8 @@ pub enum Place {
     Root(PathBuf),
 }
 
-/// Each wanted version that is found, once; says which are not found. `has` tells whether a folder has
-/// what the caller needs of a version.
+/// Each wanted version that is found, once. Reports missing versions. `has` says whether a folder has what
+/// the caller needs of a version.
 pub fn all(wanted: impl Fn(u32) -> bool, has: impl Fn(&Path, u32) -> bool) -> Vec<Found> {
     let roots = std::env::var_os("COUNTERSINK_GCCS").unwrap_or_default();
     let roots: Vec<PathBuf> = std::env::split_paths(&roots).collect();

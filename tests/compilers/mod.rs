@@ -1,5 +1,5 @@
-//! Compiles a file with each version of gcc that is found, as far as the assembler. Nothing in the root
-//! of another system is run as root or changed.
+//! Compiles a file to assembler code with each version of gcc that is found. Runs nothing in another system's
+//! root as root, and changes nothing there.
 
 #[path = "found.rs"]
 mod found;
@@ -13,13 +13,13 @@ use crate::harness::{Workshop, say_skipped, succeed};
 /// A version of gcc.
 pub struct Compiler(Found);
 
-/// All that are found. Those that are not are told of.
+/// All compilers that are found. Reports the missing ones.
 pub fn all() -> Vec<Compiler> {
     let has = |root: &Path, major| compiler_proper(root, major, "cc1").is_some();
     found::all(|_| true, has).into_iter().map(Compiler).collect()
 }
 
-/// The program that compiles, behind the driver, whose paths would lead out of the folder.
+/// The program behind the driver that compiles. The driver's own paths would lead out of the folder.
 fn compiler_proper(root: &Path, major: u32, name: &str) -> Option<PathBuf> {
     let places = ["usr/libexec/gcc", "usr/lib/gcc"];
     let proper = |place| root.join(place).join(format!("x86_64-linux-gnu/{major}/{name}"));
@@ -31,7 +31,7 @@ impl Compiler {
         self.0.major
     }
 
-    /// Whether C++ is compiled, too; else this is said.
+    /// Whether the compiler has C++. Reports it if not.
     pub fn has_cxx(&self) -> bool {
         let has = match &self.0.place {
             Place::Path(suffix) => {
@@ -45,7 +45,7 @@ impl Compiler {
         has
     }
 
-    /// Compiles a source of the folder, to nothing.
+    /// Compiles a source of the folder, without output.
     pub fn compile(&self, shop: &Workshop, source: &str, flags: &[&str]) {
         let is_cxx = source.ends_with(".cc");
         let driver = if is_cxx { "g++" } else { "gcc" };

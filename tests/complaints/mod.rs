@@ -1,11 +1,11 @@
-//! A small program that has run, and what it and the tool say when something is wrong.
+//! A small program that has run, and the messages of program and tool when something is wrong.
 #![allow(dead_code, reason = "every test uses some of it")]
 
 use std::process::Output;
 
 use crate::harness::Workshop;
 
-/// A program that has run once, its dump in ours.csraw.
+/// A program that has run once. Its dump is ours.csraw.
 pub fn ran() -> Workshop {
     let shop = Workshop::new();
     shop.program("hello.c");

@@ -1,5 +1,5 @@
-//! Conversions inside the test's own process: of programs that no file holds, and for readers that
-//! no option names.
+//! Conversions within the test's own process: of programs that are in no file, and for readers that no option
+//! names.
 #![allow(dead_code, reason = "every test uses some of it")]
 
 use countersink::convert::code::counters::Wanted;
@@ -15,7 +15,7 @@ use countersink::raw::dump::Dump;
 
 use crate::harness::Workshop;
 
-/// The machine code of the one module of a dump, which may be damaged.
+/// The machine code of a dump's only module. It may be damaged.
 struct Code<'c> {
     program: &'c [u8],
 }

@@ -1,9 +1,9 @@
-//! The profiles whose bytes are known.
+//! Profiles with known bytes.
 #![allow(dead_code, reason = "every test uses some of it")]
 
 use countersink::profile::{Body, Cutoff, Function, Position, Profile, Record, Summary};
 
-/// `main` of a.c with a call site, two targets without counts of their own, and `sq` of a.h inlined.
+/// `main` of a.c with a call site, two targets without counts of their own, and an inlined `sq` of a.h.
 pub fn mini() -> Profile {
     let mut profile = Profile::default();
     let symbols = &mut profile.symbols;
@@ -23,7 +23,7 @@ pub fn mini() -> Profile {
     profile
 }
 
-/// The short summary with which the golden bytes of `mini` were made.
+/// The short summary in the golden bytes of `mini`.
 pub fn mini_summary() -> Summary {
     Summary {
         total_count: 5_000_001_042,

@@ -12,7 +12,7 @@ use countersink::formats::gcda::decode::{Counters, Data};
 use countersink::raw::merge::Pair;
 use tempfile::TempDir;
 
-/// Flags of every instrumented compilation, unless a test is about others.
+/// Flags of every instrumented compilation, unless a test is about other flags.
 pub const PROFILE: [&str; 4] = ["-O2", "-g", "-fprofile-generate", "-ftest-coverage"];
 
 /// A temporary folder with the archive in it.
@@ -30,7 +30,7 @@ impl Workshop {
         Self { directory }
     }
 
-    /// Makes `library.so`, of the object given back, and writes the source of a program that uses it.
+    /// Makes `library.so` from the object that it returns, and writes the source of a program that uses it.
     pub fn library(&self) -> String {
         for name in ["library.c", "uses_library.c"] {
             self.program(name);
@@ -66,7 +66,8 @@ impl Workshop {
         target
     }
 
-    /// A command that runs in the folder, with its dump there, and without what users may have set.
+    /// A command that runs in the folder, with its dump there, and without the variables that users may have
+    /// set.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.directory.path());
@@ -100,7 +101,7 @@ impl Workshop {
         self.gcc(&[&["-fprofile-generate"], objects, &["-o", program], &ours, flags].concat());
     }
 
-    /// Runs a program of the folder, which must end well and without a word on standard error.
+    /// Runs a program of the folder. It must end well and print nothing on standard error.
     pub fn run(&self, program: &str, arguments: &[&str]) -> String {
         let output = self.output(program, arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -125,7 +126,7 @@ impl Workshop {
         output.stdout
     }
 
-    /// All files of the folder and below with this extension, sorted, relative to the folder.
+    /// All files with this extension in the folder and below, sorted, relative to the folder.
     pub fn files(&self, extension: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
         collect(self.directory.path(), extension, &mut found);
@@ -171,8 +172,8 @@ pub fn succeed(command: &mut Command) -> Vec<u8> {
     output.stdout
 }
 
-/// Both lists of files, equal byte for byte but for sites with more values than libgcov keeps; else
-/// says where they differ.
+/// Both lists of files must be equal byte for byte, except for sites with more values than libgcov keeps.
+/// Otherwise says where they differ.
 #[track_caller]
 pub fn assert_same_files(ours: &[(PathBuf, Vec<u8>)], stock: &[(PathBuf, Vec<u8>)]) {
     let names = |files: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
@@ -192,8 +193,8 @@ pub fn assert_same_files(ours: &[(PathBuf, Vec<u8>)], stock: &[(PathBuf, Vec<u8>
     }
 }
 
-/// Replaces the sites that libgcov could not keep whole by libgcov's, after comparing the number of
-/// their events.
+/// Replaces the sites that libgcov could not keep whole by libgcov's, after comparing their numbers of
+/// events.
 fn take_full_sites(ours: &mut Data, stock: &Data) {
     let ours = ours.functions.iter_mut().flatten().flat_map(|function| &mut function.counters);
     let stock = stock.functions.iter().flatten().flat_map(|function| &function.counters);
@@ -211,8 +212,8 @@ fn take_full_sites(ours: &mut Data, stock: &Data) {
     }
 }
 
-/// The folder with the sources of a crate named in `tests/corpus/Cargo.toml`. `None`, said aloud, if
-/// they are neither on the machine nor to be had.
+/// The folder with the sources of a crate named in `tests/corpus/Cargo.toml`. `None`, and a message, if they
+/// are not on the machine and cannot be fetched.
 pub fn corpus(package: &str) -> Option<PathBuf> {
     corpus_of(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/Cargo.toml"), package)
 }
@@ -235,7 +236,7 @@ pub fn corpus_of(manifest: &str, package: &str) -> Option<PathBuf> {
     Some(Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap().to_owned())
 }
 
-/// Whether a program can be started; if not the test is skipped.
+/// Whether a program can be started. If not, the test is skipped.
 pub fn have(program: &str) -> bool {
     let have = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
     if !have {
@@ -244,7 +245,7 @@ pub fn have(program: &str) -> bool {
     have
 }
 
-/// The major version of gcc if it reads version 2 of AutoFDO's format; else the test is skipped.
+/// The major version of gcc if it reads version 2 of AutoFDO's format. Otherwise the test is skipped.
 pub fn gcc_for_version_2() -> Option<String> {
     let version = String::from_utf8(succeed(Command::new("gcc").arg("-dumpversion"))).unwrap();
     let major = version.trim().split('.').next().unwrap().to_owned();
@@ -255,17 +256,17 @@ pub fn gcc_for_version_2() -> Option<String> {
     Some(major)
 }
 
-/// Skips a test, or a part of one, for want of something that could be installed. Fails where that
-/// has been done.
+/// Skips a test, or a part of one, for lack of something that could be installed. Fails where it should be
+/// installed.
 #[track_caller]
 pub fn skip(why: &str) {
     assert!(std::env::var_os("COUNTERSINK_SKIP_NOTHING").is_none(), "would be skipped: {why}");
     say_skipped(why);
 }
 
-/// Says aloud that something is skipped.
+/// Says visibly that something is skipped.
 pub fn say_skipped(why: &str) {
-    // Past the test runner, which shows only what failing tests print.
+    // Past the test runner, which shows only the output of failing tests.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 

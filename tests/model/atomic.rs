@@ -1,13 +1,12 @@
-//! Atomic types that are loom's inside. Loom's own cannot be made in constants, nor after the threads
-//! that share them have started: so these are all made of one [`Cell`], and [`start`] makes what is
-//! loom's in them.
+//! Atomic types with loom's inside. loom's own cannot be made in constants, nor after the threads that share
+//! them have started. So all these are made of one [`Cell`], and [`start`] makes loom's part of it.
 
 use std::sync::OnceLock;
 
 use loom::sync::atomic::AtomicUsize as Checked;
 pub use loom::sync::atomic::Ordering;
 
-/// What every atomic type here is made of.
+/// The inside of every atomic type here.
 pub struct Cell {
     initial: usize,
     checked: OnceLock<Checked>,
@@ -23,7 +22,7 @@ impl Cell {
 ///
 /// # Safety
 ///
-/// It must be made of atomic types from here alone.
+/// The value must consist only of atomic types from here.
 pub unsafe fn start<T>(value: &T) {
     let number = size_of::<T>() / size_of::<Cell>();
     // SAFETY: promised by the caller.
@@ -64,7 +63,7 @@ macro_rules! atomics {
             }
         }
 
-        // SAFETY: what is pointed to is shared between loom's threads, which take turns.
+        // SAFETY: the target is shared between loom's threads, which take turns.
         unsafe impl$(<$t>)? Send for $name$(<$t>)? {}
         // SAFETY: as above.
         unsafe impl$(<$t>)? Sync for $name$(<$t>)? {}
@@ -124,7 +123,7 @@ impl AtomicBool {
 }
 
 impl<T> AtomicPtr<T> {
-    /// NULL, as pointers are in the beginning.
+    /// NULL, the first value of every pointer.
     pub const fn new(_null: *mut T) -> Self {
         Self(Cell { initial: 0, checked: OnceLock::new() }, std::marker::PhantomData)
     }

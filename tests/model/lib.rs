@@ -1,6 +1,6 @@
-//! The source of the counters, `src/runtime/counters`, between atomic types of the model checker below
-//! and the little it needs of the dump's formats above. Sites hold two values, so that threads come to
-//! a full one soon.
+//! The source of the counters, `src/runtime/counters`, with the model checker's atomic types below it and the
+//! little that it needs of the dump's formats above. Sites hold two values, so that threads soon come to a
+//! full one.
 
 #[path = "atomic.rs"]
 pub mod checked;

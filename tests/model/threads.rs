@@ -1,6 +1,5 @@
-//! Two or three threads at the counters, in every order that a processor may bring their accesses into,
-//! with up to two preemptions: nothing is lost, nothing counted twice, and no node stands in two
-//! places.
+//! Two or three threads at the counters, in every order that a processor may bring their accesses into, with
+//! up to two preemptions. Nothing is lost, nothing is counted twice, and no node stands in two places.
 
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -28,7 +27,7 @@ struct Memory<const N: usize> {
     sites: [Counters; 2],
 }
 
-/// What a reader finds of a site.
+/// What a reader finds in a site.
 #[derive(Debug)]
 struct Found {
     total: i64,
@@ -52,7 +51,7 @@ impl<const N: usize> Memory<N> {
         }
     }
 
-    /// Counts one event each in threads of their own.
+    /// Counts one event for each value, each in a thread of its own.
     fn begin<const T: usize>(self: &Arc<Self>, values: [i64; T]) -> [thread::JoinHandle<()>; T] {
         values.map(|value| {
             let memory = self.clone();
@@ -73,7 +72,7 @@ impl Found {
         self.pairs.iter().find(|(found, _)| *found == value).map_or(0, |(_, count)| *count)
     }
 
-    /// Everything is right to within the error, given all events.
+    /// Every count is right to within the error, given all events.
     fn assert_bounded(&self, events: &[i64]) {
         assert_eq!(self.total, events.len() as i64, "{self:?}");
         assert!(self.pairs.len() <= SITE_LIMIT, "{self:?}");
@@ -120,7 +119,7 @@ fn new_values() {
     });
 }
 
-/// Two sites take nodes from one region, which has enough for one of them.
+/// Two sites take nodes from one region. It has enough for one of them.
 #[test]
 fn nodes_of_one_region() {
     check(|| {
@@ -161,7 +160,7 @@ fn replacements() {
     });
 }
 
-/// A reader finds nothing but what was counted, and events that are on their way.
+/// A reader finds only what was counted, and events that are on their way.
 #[test]
 fn reading() {
     check(|| {
@@ -175,7 +174,7 @@ fn reading() {
     });
 }
 
-/// What comes after a reset is counted, whatever was on its way when it came.
+/// Events after a reset are counted, whatever was on its way during the reset.
 #[test]
 fn reset() {
     check_with(1, || {
@@ -221,7 +220,7 @@ fn a_site_of_another_image() {
     });
 }
 
-/// Counters that are just added to.
+/// Counters that threads just add to.
 #[test]
 fn sums() {
     check(|| {

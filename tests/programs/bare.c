@@ -1,4 +1,4 @@
-/* Gives its counts to a callback, and measures the stack that takes. Not instrumented itself; the
+/* Gives its counts to a callback, and measures the stack that this takes. Not instrumented itself; the
  * program is program_main. Compile with -DSTOCK for libgcov. */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What programs do to their descriptors, signals and children, none of which the runtime may change.
- * The first argument says what; on standard output stands what came of it. */
+/* What programs do to their descriptors, signals and children. The runtime may change none of it.
+ * The first argument says what to do; the result goes to standard output. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ __attribute__((noinline)) void call(int rounds)
         both[i & 1](i);
 }
 
-/* All descriptors are the program's, which gives the numbers to files of its own. */
+/* The program owns all descriptors, and uses their numbers for files of its own. */
 static void closes_all(int forks)
 {
     closefrom(3);
@@ -74,7 +74,7 @@ static void standard_descriptors(void)
     fclose(result);
 }
 
-/* A call that waits, and a signal that means nothing. */
+/* A call that waits, and a signal without meaning. */
 static void waits(int number)
 {
     int ends[2];
@@ -194,7 +194,7 @@ static void *flushes(void *argument)
     return argument;
 }
 
-/* Children of vfork have their parent's memory, and are not to touch the runtime's. */
+/* Children of vfork use their parent's memory, and must not touch the runtime's. */
 static void vforks(void)
 {
     pthread_t thread;

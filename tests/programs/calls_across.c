@@ -1,5 +1,5 @@
-/* Calls by pointer between a program and its library, which is this file, too: few targets, many, and
- * more than a site can hold. */
+/* Calls by pointer between a program and its library, which is this file, too: with few targets, with many,
+ * and with more than a site can hold. */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -27,7 +27,7 @@ __attribute__((always_inline)) static inline int calls(function *const *table, i
 
 #ifdef LIBRARY
 #ifdef PADDED
-/* More counters, so that what is behind them lies elsewhere. */
+/* More counters, so that everything behind them lies elsewhere. */
 #define CHOICE(n) x += x % (n % 90 + 2) > 1 ? 1 : 2;
 #define MORE(of) SIXTEEN(of, 3) SIXTEEN(of, 4) SIXTEEN(of, 5) SIXTEEN(of, 6) SIXTEEN(of, 7)
 int more(int x) { MORE(CHOICE) return x; }

@@ -1,5 +1,5 @@
-// A class that only passes calls on, in a header: its functions are compiled into every object, and
-// where gcc thinks it knows the class, it calls them directly or inlines them beside the real call.
+// A class that only passes calls on. It is in a header, so its functions are compiled into every object.
+// Where gcc thinks it knows the class, it calls them directly or inlines them beside the real call.
 #include <memory>
 
 struct Clock {

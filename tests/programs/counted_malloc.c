@@ -1,5 +1,5 @@
-/* A malloc that is instrumented itself, and counts who calls it. Inside it a
- * profiler runs at every call, so a profiler that calls malloc is caught. */
+/* A malloc that is instrumented itself and counts its callers. A profiler runs at
+ * every call inside it, so a profiler that calls malloc is caught. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <string.h>
@@ -65,7 +65,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
     return 0;
 }
 
-/* After it only destructors with higher rank run, which are the runtime's. */
+/* After this only destructors with higher rank run: the runtime's. */
 __attribute__((destructor(101))) static void seal(void) { sealed = 1; }
 
 static void child(void)

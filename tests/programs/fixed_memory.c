@@ -1,12 +1,12 @@
 /* The same addresses in every run and for every runtime. Compile with -fno-builtin.
  *
  * gcc counts, among other things, the bits of the addresses that memcpy writes
- * to. So that two runs of one program, linked with two runtimes, count the same
+ * to. Two runs of one program, linked with two runtimes, must count the same. So
  * the heap is an arena at a fixed place, and the program runs on a stack inside
- * it. Its own data must be placed by the linker: -no-pie -Wl,-Tdata,-Tbss.
+ * it. The linker must place its own data: -no-pie -Wl,-Tdata,-Tbss.
  *
- * Not instrumented itself. It also watches the runtime: after the program's own
- * destructors, when only the runtime's are left, nobody may call malloc. */
+ * Not instrumented itself. It also watches the runtime: nobody may call malloc
+ * after the program's own destructors, when only the runtime's are left. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* As a generator of parsers writes it: actions of a grammar, with the lines that they have there. */
+/* As a generator of parsers writes it: actions of a grammar, with their lines in the grammar. */
 static int values[64];
 
 __attribute__((noipa)) int reduce(int rule, int top)

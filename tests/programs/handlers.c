@@ -1,4 +1,4 @@
-/* A library that is there before the program, with handlers of its own. Not instrumented. */
+/* A library that is loaded before the program, with handlers of its own. Not instrumented. */
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* What countersink.h promises, one case per argument. Prints what a test looks at. */
+/* The promises of countersink.h, one case per argument. Prints what a test looks at. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -122,7 +122,7 @@ static void raw_fork(void)
     work(40);
 }
 
-/* The hooks around a fork that is rewritten have nothing left to do. */
+/* The hooks have nothing left to do around a fork that gcc rewrites. */
 static void hooks_around_fork(void)
 {
     work(10);
@@ -154,7 +154,7 @@ static void raw_exec(void)
 
 static volatile int answer, inside;
 
-/* Not instrumented: an instrumented function empties the pair through which a call and its callee meet,
+/* Not instrumented: an instrumented function empties the pair that connects a call with its callee,
  * in libgcov, too. */
 QUIET static void handler(int signal)
 {
@@ -163,7 +163,7 @@ QUIET static void handler(int signal)
     answer = countersink_flush();
 }
 
-/* A handler that comes at any moment of the program, its flushes included. */
+/* A handler that comes at any moment of the program, even in its flushes. */
 static void signals(void)
 {
     struct sigaction action = {.sa_handler = handler};

@@ -15,7 +15,7 @@ int (*both[])(int) = {one, two};
 
 static volatile sig_atomic_t ticks, failures;
 
-/* Not instrumented: an instrumented function empties the pair through which a call and its callee meet,
+/* Not instrumented: an instrumented function empties the pair that connects a call with its callee,
  * in libgcov, too. */
 __attribute__((no_profile_instrument_function)) static void tick(int number)
 {
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     signal(SIGPROF, tick);
     struct itimerval interval = {{0, 500}, {0, 500}};
     setitimer(ITIMER_PROF, &interval, NULL);
-    /* Until there was something to be interrupted in. */
+    /* Until there was something to interrupt. */
     for (int i = 0; i < 200; i++, calls++) {
         allocate(rounds);
         call(rounds);

@@ -1,4 +1,4 @@
-/* Many indirect calls and values, then an end that nothing can be done about. */
+/* Many indirect calls and values, then an end that nothing can prevent. */
 #include <signal.h>
 #include <string.h>
 

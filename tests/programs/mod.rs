@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::harness::{PROFILE, Workshop, corpus, corpus_of, succeed};
 
-/// Where the linker puts a program's data, so that it lies alike beside any runtime.
+/// The places where the linker puts a program's data. They are the same with any runtime.
 pub const FIXED_ADDRESSES: [&str; 4] = [
     "-no-pie",
     "-Wl,--section-start=.rodata=0x10000000",
@@ -28,8 +28,8 @@ impl Built {
     }
 }
 
-/// Flags under which a program does the same in every run, with its `main` under another name.
-/// String constants are not merged with the runtime's, because Lua hashes their addresses.
+/// Flags that make a program do the same in every run, with its `main` under another name. String constants
+/// are not merged with the runtime's, because Lua hashes their addresses.
 const REPEATABLE: [&str; 4] =
     ["-fno-pie", "-fno-merge-constants", "-Dmain=program_main", "-Dluai_makeseed(L)=0"];
 
@@ -112,7 +112,7 @@ pub fn sqlite_sources(shop: &Workshop) -> Option<Vec<String>> {
 pub struct Rocksdb {
     /// The folder that its sources lie in.
     pub sources: PathBuf,
-    /// What a compiler needs to be told.
+    /// Flags that a compiler needs.
     pub flags: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ pub fn run_rocksdb(shop: &Workshop, further: &[&str]) -> Option<Rocksdb> {
     let sources = package.join("rocksdb");
     let list = fs::read_to_string(package.join("rocksdb_lib_sources.txt")).unwrap();
     let mut units: Vec<PathBuf> = list.split_whitespace().map(|name| sources.join(name)).collect();
-    // That one is made when RocksDB is built; the crate has it elsewhere.
+    // RocksDB's build makes that file. The crate has it elsewhere.
     units.retain(|path| !path.ends_with("util/build_version.cc"));
     units.extend([package.join("build_version.cc"), shop.path("rocksdb.cc")]);
     let include = [&sources, &sources.join("include")].map(|path| format!("-I{}", path.display()));

@@ -1,4 +1,4 @@
-/* Handles signals itself, in the way that its argument says, then gets one. What the system tells of handlers
+/* Handles signals itself, in the way that its argument says, then gets one. What the system says about handlers
    goes to standard output. */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
         raise(SIGTERM);
     }
     if (!strcmp(way, "back")) {
-        /* What was before comes back, ignored signals in between. */
+        /* The former action comes back, with ignored signals in between. */
         action.sa_handler = goes_on;
         sigaction(SIGTERM, &action, &before);
         raise(SIGTERM);

@@ -1,5 +1,5 @@
-/* A library that is opened, and a child that nobody is told of, which closes it and opens another in its
- * place; with an argument it is killed then. */
+/* Opens a library. A child that nobody announced closes it and opens another in its place; with an argument
+ * the child is then killed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>

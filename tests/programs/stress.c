@@ -1,4 +1,4 @@
-/* One short process of many: works in the way that its argument says, so often as the next says. */
+/* One short process of many: works in the way that its argument says, as many times as the next one says. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -10,14 +10,14 @@
 
 volatile int sink;
 
-/* What must be in the file in the end. */
+/* Work that must be in the file in the end. */
 __attribute__((noinline)) void work(int rounds)
 {
     for (int i = 0; i < rounds; i++)
         sink += i;
 }
 
-/* What processes do that are killed from outside, nobody knows when. */
+/* Work of processes that are killed from outside, nobody knows when. */
 __attribute__((noinline)) void doomed(int rounds)
 {
     for (int i = 0; i < rounds; i++)
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
         work(rounds);
         raise(SIGKILL);
     } else if (!strcmp(how, "wait")) {
-        /* Half of the time at its end. */
+        /* It spends half of its time at its end. */
         for (int i = 0; i < rounds; i++)
             doomed(100);
     }

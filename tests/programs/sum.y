@@ -1,4 +1,4 @@
-/* Sums and products of numbers, of which a text in memory has many. */
+/* Sums and products of numbers. A text in memory has many of them. */
 %{
 #include <ctype.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 volatile int sink;
 static const char *ending;
 
-/* Its loop counts what there is to keep. */
+/* The loop counts what there is to keep. */
 __attribute__((noinline)) void work(int rounds)
 {
     for (int i = 0; i < rounds; i++)
@@ -59,7 +59,7 @@ __attribute__((noinline, noclone)) static int overflow(int depth)
     return deeper + frame[deeper & 4095];
 }
 
-/* As servers have it that print what they know. */
+/* As in servers that print what they know. */
 static void handle(int number)
 {
     work(50);
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         return overflow(1);
     }
     if (!strcmp(ending, "vfork")) {
-        /* The child ends by a call that is wrapped, and by a signal. */
+        /* The child ends by a wrapped call, and by a signal. */
         for (int i = 0; i < 2; i++) {
             pid_t child = vfork();
             if (child == 0) {

@@ -1,5 +1,5 @@
-/* Threads that count the same: the argument says how many targets their calls have, another that the
- * program kills itself in the end. */
+/* Threads that count at the same sites. The argument says how many targets their calls have. With another
+ * argument the program kills itself in the end. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

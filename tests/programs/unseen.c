@@ -1,5 +1,5 @@
-/* Processes made in ways that gcc does not see: compile with -std=c11. Prints how many rounds of
- * work there were. */
+/* Processes made in ways that gcc does not see: compile with -std=c11. Prints the number of rounds of
+ * work. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

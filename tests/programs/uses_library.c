@@ -1,4 +1,4 @@
-/* A program whose functions are called back by a library, linked or opened. */
+/* A program with functions that a library calls back. The library is linked or opened. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

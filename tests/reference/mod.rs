@@ -1,5 +1,5 @@
-//! What gcc's and binutils' own tools say of a program that ran with libgcov: `gcov-dump` of blocks and
-//! counters, `gcov` of lines, `readelf` of the places where functions are declared.
+//! What gcc's and binutils' own tools say about a program that ran with libgcov: `gcov-dump` about blocks and
+//! counters, `gcov` about lines, `readelf` about the places where functions are declared.
 #![allow(dead_code, reason = "every test uses some of it")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,8 +28,8 @@ pub struct Function {
 }
 
 impl Function {
-    /// Counts of all arcs: the counters first, then what every block with one unknown arc tells,
-    /// until nothing new comes. A block was executed as often as it was entered.
+    /// Counts of all arcs: first the counters, then what each block with a single unknown arc tells, until
+    /// nothing new comes. A block was executed as often as it was entered.
     fn solve(&mut self) {
         let mut counters = self.counters.iter().copied();
         let counted = |(_, _, flags): &(usize, usize, u32)| flags & 1 == 0;
@@ -54,7 +54,7 @@ impl Function {
         self.arc_counts = arcs;
     }
 
-    /// Places of the arcs into and out of each block.
+    /// Indexes of the arcs into and out of each block.
     fn sides(&self) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
         let (mut into, mut out) = (vec![vec![]; self.blocks], vec![vec![]; self.blocks]);
         for (place, &(from, to, _)) in self.arcs.iter().enumerate() {
@@ -73,7 +73,7 @@ impl Function {
     }
 }
 
-/// If one side of a block is known, and all but one of the other, the one is the difference.
+/// If one side of a block is known, and all but one arc of the other, that arc is the difference.
 fn balance(known: &[usize], other: &[usize], counts: &mut [Option<i64>]) {
     let Some(sum) = known.iter().map(|&arc| counts[arc]).sum::<Option<i64>>() else { return };
     let unknown: Vec<usize> = other.iter().copied().filter(|&arc| counts[arc].is_none()).collect();
@@ -134,7 +134,7 @@ pub fn functions(shop: &Workshop, object: &str) -> Vec<Function> {
     functions.into_iter().map(|(_, function)| function).collect()
 }
 
-/// From ``… `main' a.c:7:5-9:1`` a function.
+/// Makes a function of ``… `main' a.c:7:5-9:1``.
 fn head(line: &str) -> Function {
     let (_, name) = line.split_once('`').unwrap();
     let (name, place) = name.split_once("' ").unwrap();
@@ -150,7 +150,7 @@ fn head(line: &str) -> Function {
     }
 }
 
-/// From `block 2: 3:0004(fall) 1:0003(tree,fake)` arcs.
+/// Makes arcs of `block 2: 3:0004(fall) 1:0003(tree,fake)`.
 fn read_arcs(function: &mut Function, words: &[&str]) {
     let from = words[1].trim_end_matches(':').parse().unwrap();
     for arc in &words[2..] {
@@ -160,7 +160,7 @@ fn read_arcs(function: &mut Function, words: &[&str]) {
     }
 }
 
-/// From ``block 2:`a.c':7, 9, `b.h':3`` lines.
+/// Makes lines of ``block 2:`a.c':7, 9, `b.h':3``.
 fn read_lines(function: &mut Function, line: &str) {
     let (block, rest) = line.strip_prefix("block ").unwrap().split_once(':').unwrap();
     let block = block.parse().unwrap();
@@ -177,10 +177,10 @@ fn read_lines(function: &mut Function, line: &str) {
     }
 }
 
-/// Executions of lines, by the name of the source, without its directory, and the number.
+/// Executions of lines, by the base name of the source and the line number.
 pub type Lines = BTreeMap<(String, u32), u64>;
 
-/// The files that `gcov` knows of these objects, as it prints them in JSON.
+/// The files of these objects that `gcov` prints in JSON.
 fn files_of_gcov(shop: &Workshop, objects: &[String]) -> Vec<serde_json::Value> {
     let printed = succeed(shop.command("gcov").args(["--json-format", "--stdout"]).args(objects));
     let text = String::from_utf8(printed).unwrap();
@@ -188,7 +188,7 @@ fn files_of_gcov(shop: &Workshop, objects: &[String]) -> Vec<serde_json::Value> 
     text.lines().flat_map(|text| object(text)["files"].as_array().unwrap().clone()).collect()
 }
 
-/// What `gcov` says of the lines of these objects, those of all functions together.
+/// What `gcov` says about the lines of these objects, all functions together.
 pub fn lines_of_gcov(shop: &Workshop, objects: &[String]) -> Lines {
     let mut lines = Lines::new();
     for file in files_of_gcov(shop, objects) {
@@ -202,7 +202,7 @@ pub fn lines_of_gcov(shop: &Workshop, objects: &[String]) -> Lines {
     lines
 }
 
-/// Where `gcov` says that functions with counters start.
+/// Where functions with counters start, according to `gcov`.
 pub fn starts_of_gcov(shop: &Workshop, objects: &[String]) -> Vec<(String, u32)> {
     let mut starts = Vec::new();
     for file in files_of_gcov(shop, objects) {
@@ -219,15 +219,15 @@ pub fn base(path: &str) -> String {
     path.rsplit('/').next().unwrap().to_owned()
 }
 
-/// Where functions are declared, by their names: the assembler's where the debug information tells it,
-/// and those in the source. Of one name there may be several.
+/// Where functions are declared, by their names: the assembler's if the debug information tells it, and the
+/// name in the source. One name may have several places.
 pub type Starts = BTreeMap<String, BTreeSet<u32>>;
 
 /// Reads the debug information of a program.
 pub fn starts(shop: &Workshop, program: &str) -> Starts {
     let printed = succeed(shop.command("readelf").args(["--debug-dump=info", program]));
     let text = String::from_utf8_lossy(&printed);
-    // By offset: names, the line, and the entry that tells what this one does not.
+    // By offset: names, the line, and the entry that tells the rest.
     let mut entries = BTreeMap::<String, (Vec<String>, Option<u32>, Option<String>)>::new();
     let mut current = None;
     for line in text.lines() {
@@ -267,7 +267,7 @@ pub fn starts(shop: &Workshop, program: &str) -> Starts {
             entry = next;
         }
         for name in names {
-            // What variants of a constructor have in common is called variant 4; profiles call it 2.
+            // The common part of a constructor's variants is called variant 4. Profiles call it 2.
             let variant = name.replace("C4E", "C2E").replace("D4E", "D2E");
             starts.entry(variant).or_default().extend(line);
         }
@@ -284,9 +284,9 @@ fn number(text: &str) -> u32 {
 /// A count in a profile.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The function whose body it is in, however deep.
+    /// The function whose body holds it, however deep.
     pub tree: SymbolId,
-    /// The function whose body inlined there it stands in; else the same.
+    /// The inlined function whose body holds it; otherwise the same.
     pub symbol: SymbolId,
     pub position: Position,
     pub count: u64,

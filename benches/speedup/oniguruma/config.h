@@ -1,4 +1,4 @@
-/* What oniguruma's configure script would have found on a 64-bit Linux. */
+/* What oniguruma's configure script would find on a 64-bit Linux. */
 #define HAVE_STDINT_H 1
 #define HAVE_INTTYPES_H 1
 #define HAVE_ALLOCA_H 1
