@@ -77,7 +77,8 @@ __attribute__((noipa)) int loops(int n)
 int main(void) { return loops(100) == 0; }
 ";
 
-/// Without optimisation each block has code, so the count of a line is the smallest of its blocks.
+/// The count of a line is the smallest of its blocks. If these differ by more than a factor of four, the line
+/// is left out. Without optimisation each block has code.
 #[test]
 fn the_smallest_count_of_a_line() {
     let shop = Workshop::new();
@@ -87,14 +88,13 @@ fn the_smallest_count_of_a_line() {
         let profile = for_gcc(&shop, major);
         let found = positions(body(&profile, "loops"));
         // The notes lack the brace that ends the function. The line table has it.
-        let expected =
-            [(0, 1), (2, 1), (3, 1), (4, 1), (5, 1)].map(|(line, count)| ((line, 0), count));
+        let expected = [(0, 1), (4, 1), (5, 1)].map(|(line, count)| ((line, 0), count));
         assert_eq!(found, expected.into(), "gcc {major}");
     }
     // The compiler turns the loops, and everything left of the second one is executed 8 or 9 times.
     run(&shop, "loops.c", &["-O2"]);
     let found = positions(body(&for_gcc(&shop, "12"), "loops"));
-    assert_eq!((found[&(2, 0)], found[&(3, 0)]), (1, 8));
+    assert_eq!((found.get(&(2, 0)), found.get(&(3, 0))), (None, Some(&8)));
 }
 
 /// The calls of a function in assembler code: callee, line and discriminator.

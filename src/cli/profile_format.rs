@@ -150,7 +150,11 @@ impl ProfileFormat {
             Version::V3 => (Zeros::Ones, HotCalls::Moved),
             Version::V407 => return convert::Reader { discriminators, ..convert::Reader::EXACT },
         };
-        let (inline, of_several) = (convert::Inline::Nested, OfSeveral::Least);
+        let inline = convert::Inline::Nested;
+        let of_several = match discriminators {
+            true => OfSeveral::Least,
+            false => OfSeveral::LeastOfSimilar,
+        };
         convert::Reader { discriminators, of_several, zeros, inline, hot_calls }
     }
 

@@ -100,6 +100,8 @@ pub struct Vote {
     pub spot: Spot,
     /// Executions, if they are known.
     pub count: Option<i64>,
+    /// Executions of the block before, if a mark may stand at that block's end.
+    pub before: Option<i64>,
     /// Number of instructions that say so.
     pub instructions: u32,
     /// Whether it is the sum of several blocks. The compiler may have made copies of one block: of a loop's
@@ -146,6 +148,13 @@ struct Seen {
     piece: Piece,
 }
 
+/// A vote in terms of a finding.
+struct Ballot {
+    seen: Seen,
+    count: Option<i64>,
+    before: Option<i64>,
+}
+
 /// What a listing says about one function.
 pub struct Finding {
     /// Index of the function.
@@ -154,7 +163,7 @@ pub struct Finding {
     /// symbol in the notes, if only one can be it. The first copy stands for the function itself.
     chains: Vec<(u32, listing::Copy, Option<SymbolId>)>,
     /// The chains of these votes are those of this finding.
-    votes: Vec<(Seen, Option<i64>)>,
+    votes: Vec<Ballot>,
     sites: Vec<(u32, Seen)>,
     calls: Vec<(Callee, Seen)>,
     /// Where its code is, if it is not inlined.
@@ -401,7 +410,10 @@ impl Look<'_, '_, '_> {
             let chain = *chain_of.get(&piece.copy)?;
             Some(Seen { chain, piece: *piece })
         };
-        let vote = |piece: &Piece| Some((seen(piece)?, count(piece.block)));
+        let vote = |piece: &Piece| {
+            let (count, before) = (count(piece.block), piece.before.and_then(count));
+            Some(Ballot { seen: seen(piece)?, count, before })
+        };
         let votes = listing.pieces.iter().filter_map(vote).collect();
         let (mut sites, mut calls) = (Vec::new(), Vec::new());
         for call in &listing.calls {
@@ -420,8 +432,15 @@ impl Look<'_, '_, '_> {
             let caller = &listing.copies[copy.caller as usize];
             let file = self.unit.file_of[caller.function as usize];
             let listing::Copy { line, discriminator, .. } = *copy;
-            let piece =
-                Piece { block: 0, copy: copy.caller, file, line, discriminator, instructions: 0 };
+            let piece = Piece {
+                block: 0,
+                copy: copy.caller,
+                file,
+                line,
+                discriminator,
+                instructions: 0,
+                before: None,
+            };
             calls.push((Callee::Function(inner.function), Seen { chain, piece }));
         }
         let address = (late.copy == 0).then_some(listing.address);
@@ -578,9 +597,9 @@ pub fn take(
             let Piece { line, discriminator, .. } = piece;
             Spot { chain: places[chain as usize], file, line, discriminator }
         };
-        let vote = |(seen, count): (Seen, Option<i64>)| {
+        let vote = |Ballot { seen, count, before }: Ballot| {
             let instructions = seen.piece.instructions;
-            Vote { spot: placed(seen), count, instructions, is_sum: false }
+            Vote { spot: placed(seen), count, before, instructions, is_sum: false }
         };
         let mut votes: Vec<Vote> = finding.votes.into_iter().map(vote).collect();
         add_sums(&mut votes);
@@ -612,6 +631,7 @@ mod tests {
         let vote = |line, count, instructions| Vote {
             spot: spot(line),
             count: Some(count),
+            before: None,
             instructions,
             is_sum: false,
         };

@@ -95,6 +95,8 @@ pub struct Piece {
     pub discriminator: u16,
     /// Number of instructions; 0 for a statement that has left none here.
     pub instructions: u32,
+    /// The block that it may stand at the end of instead: the one that leads on to this one.
+    pub before: Option<u32>,
 }
 
 /// A counter that is incremented whenever a block is executed.

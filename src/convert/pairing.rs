@@ -13,6 +13,10 @@ pub struct Key {
     pub spot: Spot,
     /// What is known about its executions.
     pub count: Count,
+    /// Counts that may be right instead of `count`. Where a compiler merged the ends of two branches, the
+    /// merged code votes for the sum of both. A mark at the start of a block may stand at the end of the one
+    /// before.
+    pub others: Vec<i64>,
     /// Whether it has instructions, and not only a mark in the debug information.
     pub has_instructions: bool,
 }
@@ -29,6 +33,8 @@ pub enum Count {
 
 /// Cost of giving a piece of the source a block whose count contradicts the votes.
 const MISMATCH: u32 = 1000;
+/// Cost of giving a piece a block that only its other votes name.
+const OTHER: u32 = 3;
 /// Cost of giving two pieces the same block.
 const SHARED: u32 = 2;
 /// Cost of leaving a block without a piece.
@@ -100,6 +106,7 @@ pub fn in_order(
         // A known count holds in any order.
         if let Count::Exactly(count) = key.count
             && counts[*block] != count
+            && !key.others.contains(&counts[*block])
         {
             *block = counts.iter().position(|&other| other == count).unwrap_or(*block);
         }
@@ -110,41 +117,58 @@ pub fn in_order(
 impl Key {
     /// Makes a key of votes that are all for one spot.
     pub fn new(votes: &[Vote], is_possible: impl Fn(i64) -> bool) -> Self {
-        let mut tally: Vec<(i64, u32)> = Vec::new();
-        let mut others = 0;
-        for vote in votes {
-            let count = vote.count.filter(|&count| is_possible(count));
-            let weight = 4 * vote.instructions + 1 + u32::from(vote.is_sum);
-            match (count, tally.iter_mut().find(|(known, _)| Some(*known) == count)) {
-                (None, _) if vote.is_sum => {}
-                (None, _) => others += weight,
-                (Some(_), Some((_, sum))) => *sum += weight,
-                (Some(count), None) => tally.push((count, weight)),
-            }
-        }
+        let (tally, unknown) = tally(votes, &is_possible);
         let all: u32 = tally.iter().map(|&(_, weight)| weight).sum();
         let weighty = tally.iter().filter(|&&(_, weight)| 5 * weight >= 2 * all);
         let most = weighty.max().or(tally.iter().max_by_key(|&&(count, weight)| (weight, count)));
         let count = match most {
-            Some(&(count, weight)) if weight > others => Count::Exactly(count),
+            Some(&(count, weight)) if weight > unknown => Count::Exactly(count),
             Some(&(count, _)) => Count::AtLeast(count),
             None => Count::Unknown,
         };
+        let many = tally.iter().filter(|&&(_, weight)| 5 * weight >= all).map(|&(count, _)| count);
+        let before =
+            votes.iter().filter_map(|vote| vote.before.filter(|&count| is_possible(count)));
         let has_instructions = votes.iter().any(|vote| vote.instructions > 0);
-        Self { spot: votes[0].spot, count, has_instructions }
+        let others = match has_instructions {
+            true => many.collect(),
+            false => before.collect(),
+        };
+        Self { spot: votes[0].spot, count, others, has_instructions }
     }
 
     /// Cost of giving the piece a block with this count.
     fn mismatch(&self, count: i64, hint: Option<i64>) -> u32 {
         let unlike = if hint.is_some_and(|hint| hint != count) { UNLIKE } else { 0 };
         match self.count {
-            Count::Exactly(known) if known != count => MISMATCH,
-            Count::Exactly(_) => 0,
+            Count::Exactly(known) if known == count => 0,
+            Count::Exactly(_) if self.others.contains(&count) => match self.has_instructions {
+                true => OTHER,
+                false => 0,
+            },
+            Count::Exactly(_) => MISMATCH,
             Count::AtLeast(known) if count < known => MISMATCH / 10,
             Count::AtLeast(known) if known == count => PARTIAL + unlike,
             _ => unlike,
         }
     }
+}
+
+/// The weight of each count that votes name, and the weight of those that name none.
+fn tally(votes: &[Vote], is_possible: impl Fn(i64) -> bool) -> (Vec<(i64, u32)>, u32) {
+    let mut tally: Vec<(i64, u32)> = Vec::new();
+    let mut unknown = 0;
+    for vote in votes {
+        let count = vote.count.filter(|&count| is_possible(count));
+        let weight = 4 * vote.instructions + 1 + u32::from(vote.is_sum);
+        match (count, tally.iter_mut().find(|(known, _)| Some(*known) == count)) {
+            (None, _) if vote.is_sum => {}
+            (None, _) => unknown += weight,
+            (Some(_), Some((_, sum))) => *sum += weight,
+            (Some(count), None) => tally.push((count, weight)),
+        }
+    }
+    (tally, unknown)
 }
 
 #[cfg(test)]
@@ -155,7 +179,7 @@ mod tests {
     fn key(discriminator: u16, count: Count) -> Key {
         let file = Symbols::default().file(b"a.c");
         let spot = Spot { chain: 0, file, line: 1, discriminator };
-        Key { spot, count, has_instructions: true }
+        Key { spot, count, others: Vec::new(), has_instructions: true }
     }
 
     /// Known executions decide first, then the order of the other pieces.
@@ -179,11 +203,40 @@ mod tests {
         assert_eq!(in_order(&[], &blocks, None, None), Vec::<usize>::new());
     }
 
+    /// `if (..) a; else b;` on one line, with a macro around it. The compiler merged the ends of both branches:
+    /// the piece of the second one has more votes for the sum, 30, than for its own block.
+    #[test]
+    fn merged_ends_of_branches() {
+        let blocks = [30, 12, 18, 30];
+        let merged = |others: &[i64]| Key { others: others.into(), ..key(2, Count::Exactly(30)) };
+        let keys = |others| {
+            let exactly = |place, count| key(place, Count::Exactly(count));
+            [exactly(0, 30), exactly(1, 12), merged(others), exactly(3, 30)]
+        };
+        assert_eq!(in_order(&keys(&[18]), &blocks, None, None), [0, 1, 2, 3]);
+        assert_eq!(in_order(&keys(&[]), &blocks, None, None), [0, 1, 3, 3]);
+    }
+
+    /// The end of a loop's body leads on to its start, so marks of both are at one address.
+    #[test]
+    fn marks_where_a_block_leads_on() {
+        let spot = key(0, Count::Unknown).spot;
+        let mark = |discriminator| {
+            let spot = Spot { discriminator, ..spot };
+            Vote { spot, count: Some(11), before: Some(10), instructions: 0, is_sum: false }
+        };
+        let keys =
+            [0, 1].map(|number| Key::new(&[mark(number)], |count| [10, 11].contains(&count)));
+        assert_eq!(in_order(&keys, &[11, 10], None, None), [0, 1]);
+        assert_eq!(in_order(&keys[..1], &[11], None, None), [0]);
+    }
+
     /// Instructions vote for the count of their block. A count that no block has is no vote.
     #[test]
     fn votes() {
         let spot = key(0, Count::Unknown).spot;
-        let vote = |count, instructions| Vote { spot, count, instructions, is_sum: false };
+        let vote =
+            |count, instructions| Vote { spot, count, instructions, before: None, is_sum: false };
         let of = |votes: &[Vote]| Key::new(votes, |count| [1, 10, 11].contains(&count)).count;
         assert_eq!(of(&[vote(Some(10), 3), vote(Some(1), 1)]), Count::Exactly(10));
         assert_eq!(of(&[vote(Some(7), 3), vote(Some(1), 1)]), Count::AtLeast(1));

@@ -33,9 +33,16 @@ pub enum OfSeveral {
     /// heals, what is too large stays.
     #[default]
     Least,
+    /// The smallest, or none if the greatest is more than [`DOUBTFUL`] times as large. A reader without
+    /// discriminators asks for blocks of a line that have nothing in common. Without a count their
+    /// neighbours tell more about them than each other's count would.
+    LeastOfSimilar,
     /// The greatest, as in profiles of samples.
     Greatest,
 }
+
+/// Measured with gcc 12 on ten programs: 2 and 8 save fewer instructions, and so does any count at all.
+const DOUBTFUL: u64 = 4;
 
 /// What a reader is given for 0 in functions that were executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,13 +110,15 @@ impl Picture {
         let mut places: Vec<(Place, u64)> = Vec::new();
         for one in found.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (chain, position, _) = one[0];
-            let counts = one.iter().map(|&(.., count)| count);
+            // Sorted by counts.
+            let (least, greatest) = (one[0].2, one[one.len() - 1].2);
+            let is_doubtful = least.checked_mul(DOUBTFUL).is_some_and(|most| most < greatest);
             let count = match reader.of_several {
-                OfSeveral::Least => counts.min(),
-                OfSeveral::Greatest => counts.max(),
+                OfSeveral::LeastOfSimilar if is_doubtful => continue,
+                OfSeveral::Least | OfSeveral::LeastOfSimilar => least,
+                OfSeveral::Greatest => greatest,
             };
-            let place = self.place(function, chain, position, reader.inline);
-            places.push((place, count.unwrap_or(0)));
+            places.push((self.place(function, chain, position, reader.inline), count));
         }
         places.sort_by(|(a, _), (b, _)| a.cmp(b));
         places

@@ -50,7 +50,15 @@ impl OfUnit<'_> {
         let declared = &self.functions[copies[copy as usize].function as usize];
         let Declared { file, line, .. } = *declared;
         let block = block as u32;
-        (line != 0).then_some(Piece { block, copy, file, line, discriminator: 0, instructions: 0 })
+        (line != 0).then_some(Piece {
+            block,
+            copy,
+            file,
+            line,
+            discriminator: 0,
+            instructions: 0,
+            before: None,
+        })
     }
 
     /// Puts a piece without instructions into its copy. The line table does not tell the copy. So this looks,
@@ -165,8 +173,22 @@ impl<'e, 'c> Excerpts<'e, 'c> {
         let (mut inside, mut view) = (0, 0);
         let mut before = u64::MAX;
         let mut of_block = Vec::new();
+        let mut ways_out = vec![0u32; graph.blocks.len()];
+        let mut leads_on = vec![false; graph.blocks.len()];
+        for &(from, to) in &graph.edges {
+            ways_out[from as usize] += 1;
+            leads_on[from as usize] |= from + 1 == to;
+        }
         for (number, block) in graph.blocks.iter().enumerate() {
             of_block.clear();
+            let led = number.checked_sub(1).filter(|&last| {
+                let of = &graph.blocks[last];
+                leads_on[last]
+                    && ways_out[last] == 1
+                    && !of.more_out
+                    && of.instructions.end == block.instructions.start
+            });
+            let first = block.instructions.start;
             for instruction in block.instructions.clone() {
                 let address = graph.instructions[instruction as usize];
                 if address < before || ranges.iter().any(|range| range.start == address) {
@@ -194,7 +216,9 @@ impl<'e, 'c> Excerpts<'e, 'c> {
                     // The next row at the same address takes the instruction from this one.
                     let next = self.rows.get(row);
                     if next.is_some_and(|next| next.address == passed.address) && !passed.is_end {
+                        let before = led.filter(|_| instruction == first).map(|led| led as u32);
                         let piece = piece(number, inside, passed, unit.files, 0);
+                        let piece = piece.map(|piece| Piece { before, ..piece });
                         of_block
                             .extend(piece.and_then(|piece| unit.marked(piece, &listing.copies)));
                     }
@@ -258,7 +282,15 @@ fn piece(
     let file = files.get(row.file as usize).copied().flatten()?;
     let Row { line, discriminator, .. } = *row;
     let block = block as u32;
-    (line != 0).then_some(Piece { block, copy, file, line, discriminator, instructions })
+    (line != 0).then_some(Piece {
+        block,
+        copy,
+        file,
+        line,
+        discriminator,
+        instructions,
+        before: None,
+    })
 }
 
 /// The copies of known functions. Also, for each copy of the function, its index among those; an unknown copy
