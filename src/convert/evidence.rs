@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::adjacency::Adjacency;
 use super::counted::Counted;
 use super::executions::{Node, Part, executions};
 use super::listing::{self, Listing, Piece, Tables};
@@ -66,7 +67,7 @@ pub struct Findings {
 }
 
 /// A copy of a function, inlined early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Chain {
     /// The copy it is inlined in; 0 for the function itself.
     pub caller: u32,
@@ -253,8 +254,8 @@ struct Members {
     /// For each block: the copies that have it.
     of_block: Vec<Vec<u32>>,
     /// For each block: the ways out of it, and into it.
-    out: Vec<Vec<u32>>,
-    into: Vec<Vec<u32>>,
+    out: Adjacency<u32>,
+    into: Adjacency<u32>,
 }
 
 const NOBODY: u32 = u32::MAX;
@@ -372,12 +373,9 @@ impl Look<'_, '_, '_> {
             }
         }
         members.iter_mut().for_each(|blocks| blocks.sort_unstable());
-        let (mut out, mut into) =
-            (vec![Vec::new(); of_block.len()], vec![Vec::new(); of_block.len()]);
-        for &(from, to) in &listing.edges {
-            out[from as usize].push(to);
-            into[to as usize].push(from);
-        }
+        let edges = listing.edges.iter().copied();
+        let out = Adjacency::new(of_block.len(), edges.clone());
+        let into = Adjacency::new(of_block.len(), edges.map(|(from, to)| (to, from)));
         Members { of_late: members, of_block, out, into }
     }
 
@@ -466,7 +464,7 @@ impl Look<'_, '_, '_> {
             !owners.is_empty() && owners.iter().all(|&owner| is_inlined_in(owner, place, all))
         };
         let mut open = Vec::new();
-        for &first in blocks.iter().flat_map(|&block| &members.out[block as usize]) {
+        for &first in blocks.iter().flat_map(|&block| members.out.of(block)) {
             if nodes.contains_key(&first) || !is_inside(first) {
                 continue;
             }
@@ -478,8 +476,7 @@ impl Look<'_, '_, '_> {
                 let Node { more_into, more_out } = node(block);
                 part.blocks[number as usize].more_into |= more_into;
                 part.blocks[number as usize].more_out |= more_out;
-                let neighbours =
-                    members.out[block as usize].iter().chain(&members.into[block as usize]);
+                let neighbours = members.out.of(block).iter().chain(members.into.of(block));
                 for &next in neighbours {
                     if !nodes.contains_key(&next) && is_inside(next) {
                         nodes.insert(next, number);
@@ -489,7 +486,7 @@ impl Look<'_, '_, '_> {
             }
         }
         for (&block, &from) in &nodes {
-            for to in &members.out[block as usize] {
+            for to in members.out.of(block) {
                 match nodes.get(to) {
                     Some(&to) if from != to || (from as usize) < blocks.len() => {
                         part.edges.push((from, to))
@@ -498,7 +495,7 @@ impl Look<'_, '_, '_> {
                     None => part.blocks[from as usize].more_out = true,
                 }
             }
-            if members.into[block as usize].iter().any(|from| !nodes.contains_key(from)) {
+            if members.into.of(block).iter().any(|from| !nodes.contains_key(from)) {
                 part.blocks[from as usize].more_into = true;
             }
         }
@@ -563,6 +560,8 @@ pub fn take(
         }
         let of = &mut gathered.evidence[finding.function as usize];
         let mut places = Vec::with_capacity(finding.chains.len());
+        let inlined = of.chains.iter().copied().zip(0u32..).skip(1);
+        let mut known_chains: HashMap<Chain, u32> = inlined.collect();
         for (number, (caller, copy, noted)) in finding.chains.iter().enumerate() {
             let declared = &tables.functions[copy.function as usize];
             let (symbol, file) = *known[copy.function as usize].get_or_insert_with(|| {
@@ -585,11 +584,10 @@ pub fn take(
             let line = copy.line.wrapping_sub(start) & 0xffff;
             let call = Position { line, discriminator: copy.discriminator };
             let chain = Chain { caller, call, symbol, start: declared.line, file };
-            let place = of.chains[1..].iter().position(|other| *other == chain).map(|p| p + 1);
-            places.push(place.unwrap_or(of.chains.len()) as u32);
-            if place.is_none() {
+            places.push(*known_chains.entry(chain).or_insert_with(|| {
                 of.chains.push(chain);
-            }
+                of.chains.len() as u32 - 1
+            }));
         }
         let mut placed = |Seen { chain, piece }: Seen| {
             let file = *files[piece.file as usize]

@@ -11,6 +11,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::adjacency::Adjacency;
+
 /// A part of a graph.
 #[derive(Debug, Default)]
 pub struct Part {
@@ -38,16 +40,19 @@ pub struct Node {
 /// Doubtful increments count as real ones unless something contradicts them: what is known without them, or a
 /// negative count.
 pub fn executions(part: &Part, counters: &[i64]) -> Vec<Option<i64>> {
-    let mut known = solve(part, &part.increments, counters);
     if part.doubtful.is_empty() {
-        return known;
+        return solve(part, &part.increments, counters);
     }
     let is_possible = |counts: &[Option<i64>]| counts.iter().flatten().all(|&count| count >= 0);
     let mut all: Vec<_> = part.increments.iter().chain(&part.doubtful).copied().collect();
     all.sort_unstable();
     let with_all = solve(part, &all, counters);
-    if is_possible(&with_all) || part.doubtful.len() > MOST_DOUBTFUL {
-        return if is_possible(&with_all) { with_all } else { known };
+    if is_possible(&with_all) {
+        return with_all;
+    }
+    let mut known = solve(part, &part.increments, counters);
+    if part.doubtful.len() > MOST_DOUBTFUL {
+        return known;
     }
     let mut increments = part.increments.clone();
     for &(block, counter) in &part.doubtful {
@@ -194,7 +199,7 @@ struct Way {
 struct Bridges<'p> {
     part: &'p Part,
     /// The ways from each vertex.
-    ways: Vec<Vec<Way>>,
+    ways: Adjacency<Way>,
     /// For each vertex: what is known to flow in, less what is known to flow out.
     surplus: Vec<i64>,
     /// For each vertex: when it was reached, from 1, and the earliest vertex that it and those behind it lead
@@ -206,52 +211,34 @@ struct Bridges<'p> {
 impl<'p> Bridges<'p> {
     fn new(part: &'p Part, nodes: &[Option<i64>]) -> Self {
         let vertices = 2 * part.blocks.len() + 1;
-        let mut bridges = Self {
-            part,
-            ways: vec![Vec::new(); vertices],
-            surplus: vec![0; vertices],
-            reached: vec![(0, 0); vertices],
-            found: Vec::new(),
+        let entry = |block: u32| {
+            if part.blocks[block as usize].more_into { OUTSIDE } else { 2 * block + 1 }
         };
-        for (block, count) in nodes.iter().enumerate() {
-            let block = block as u32;
-            let (from, to) = (bridges.entry(block), bridges.exit(block));
-            match *count {
-                Some(count) => {
-                    let surplus = &mut bridges.surplus;
-                    surplus[from as usize] = surplus[from as usize].wrapping_sub(count);
-                    surplus[to as usize] = surplus[to as usize].wrapping_add(count);
-                }
-                None => bridges.add(from, to, block),
-            }
+        let exit =
+            |block: u32| if part.blocks[block as usize].more_out { OUTSIDE } else { 2 * block + 2 };
+        let mut surplus = vec![0i64; vertices];
+        for (block, count) in (0..).zip(nodes) {
+            let Some(count) = *count else { continue };
+            let (from, to) = (entry(block) as usize, exit(block) as usize);
+            surplus[from] = surplus[from].wrapping_sub(count);
+            surplus[to] = surplus[to].wrapping_add(count);
         }
-        for (edge, &(from, to)) in part.edges.iter().enumerate() {
-            let (from, to) = (bridges.exit(from), bridges.entry(to));
-            bridges.add(from, to, (part.blocks.len() + edge) as u32);
-        }
-        bridges
-    }
-
-    fn add(&mut self, from: u32, to: u32, edge: u32) {
-        self.ways[from as usize].push(Way { to, edge, is_out: true });
-        self.ways[to as usize].push(Way { to: from, edge, is_out: false });
-    }
-
-    /// The vertex where control comes into a block.
-    fn entry(&self, block: u32) -> u32 {
-        if self.part.blocks[block as usize].more_into { OUTSIDE } else { 2 * block + 1 }
-    }
-
-    /// The vertex where control goes out of a block.
-    fn exit(&self, block: u32) -> u32 {
-        if self.part.blocks[block as usize].more_out { OUTSIDE } else { 2 * block + 2 }
+        let unknown = (0..).zip(nodes).filter(|(_, count)| count.is_none());
+        let blocks = unknown.map(|(block, _)| (entry(block), exit(block), block));
+        let edges = part.edges.iter().zip(part.blocks.len() as u32..);
+        let edges = edges.map(|(&(from, to), number)| (exit(from), entry(to), number));
+        let ways = blocks.chain(edges).flat_map(|(from, to, edge)| {
+            [(from, Way { to, edge, is_out: true }), (to, Way { to: from, edge, is_out: false })]
+        });
+        let ways = Adjacency::new(vertices, ways);
+        Self { part, ways, surplus, reached: vec![(0, 0); vertices], found: Vec::new() }
     }
 
     /// The blocks that are bridges, with the flow through them.
     fn find(mut self) -> Vec<(u32, i64)> {
         let mut time = 0;
         // Starts outside, so that the outside never lies behind a bridge.
-        for root in 0..self.ways.len() as u32 {
+        for root in 0..self.ways.vertices() {
             if self.reached[root as usize].0 == 0 {
                 self.search(root, &mut time);
             }
@@ -266,7 +253,7 @@ impl<'p> Bridges<'p> {
         let mut open: Vec<(u32, Option<Way>, usize)> = vec![(root, None, 0)];
         while let Some((vertex, came, gone)) = open.last_mut() {
             let (at, came) = (*vertex, *came);
-            if let Some(&way) = self.ways[at as usize].get(*gone) {
+            if let Some(&way) = self.ways.of(at).get(*gone) {
                 *gone += 1;
                 if came.is_some_and(|came| came.edge == way.edge) {
                     continue;

@@ -2,6 +2,7 @@
 //!
 //! [`gcda`] needs nothing but the dump. A profile also needs the compiler's notes.
 
+mod adjacency;
 #[cfg(feature = "cli")]
 pub mod code;
 pub mod counted;

@@ -11,7 +11,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::counted::{Counted, Line};
 use super::evidence::{Chain, Evidence, Spot, Vote};
@@ -113,6 +113,7 @@ pub fn picture(
         starts,
         symbols,
         entered: Vec::new(),
+        counts: HashSet::new(),
         is_renumbered,
         has_code,
         picture,
@@ -182,19 +183,20 @@ fn hints(
     // What is known about each copy, and whether it is all the same.
     let mut known: Vec<(Option<i64>, bool)> = vec![(None, true); chains.len()];
     let mut of_calls = vec![None; chains.len()];
+    let called_at = |chain: &Chain| {
+        let line = chains[chain.caller as usize].start.wrapping_add(chain.call.line);
+        (chain.caller, line & 0xffff, chain.call.discriminator)
+    };
+    let mut by_call: Vec<_> = chains.iter().map(called_at).zip(0usize..).skip(1).collect();
+    by_call.sort_unstable();
     for key in seen.iter().flat_map(|(_, keys)| keys) {
         let Count::Exactly(count) = key.count else { continue };
         let (first, is_same) = &mut known[key.spot.chain as usize];
         *is_same &= *first.get_or_insert(count) == count;
-        for (place, chain) in chains.iter().enumerate().skip(1) {
-            let caller = &chains[chain.caller as usize];
-            let line = caller.start.wrapping_add(chain.call.line) & 0xffff;
-            if (chain.caller, line, chain.call.discriminator)
-                == (key.spot.chain, key.spot.line & 0xffff, key.spot.discriminator)
-            {
-                of_calls[place] = Some(count);
-            }
-        }
+        let call = (key.spot.chain, key.spot.line & 0xffff, key.spot.discriminator);
+        let first = by_call.partition_point(|&(at, _)| at < call);
+        let its = by_call[first..].iter().take_while(|&&(at, _)| at == call);
+        its.for_each(|&(_, place)| of_calls[place] = Some(count));
     }
     let mut hints: Vec<Option<i64>> = Vec::with_capacity(chains.len());
     for (place, (count, is_same)) in known.into_iter().enumerate() {
@@ -221,11 +223,22 @@ struct Painter<'f, 'n> {
     symbols: &'f Symbols,
     /// How often each copy was entered, as far as known.
     entered: Vec<Option<i64>>,
+    /// The counts that pieces of each copy have.
+    counts: HashSet<(u32, u64)>,
     /// Whether #line renumbers lines of the function. If so, its last line tells nothing.
     is_renumbered: bool,
     /// Whether its code and debug information are known.
     has_code: bool,
     picture: Picture,
+}
+
+/// Copies and pieces that [`Painter::near`] adds to.
+#[derive(Default)]
+struct Near {
+    /// The index of each copy.
+    places: HashMap<Chain, u32>,
+    /// The number of pieces of each line of a copy.
+    pieces: HashMap<(u32, FileId, u32), u16>,
 }
 
 /// Lines of another function that is not known to be inlined here, and where it may start.
@@ -238,11 +251,15 @@ impl<'f> Painter<'f, '_> {
 
     fn piece(&mut self, spot: Spot, line: &Line, source: Source) {
         let count = self.count(line).max(0) as u64;
+        self.counts.insert((spot.chain, count));
         self.picture.pieces.push(Piece { spot, block: line.block, count, source });
     }
 
     /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates.
     fn line(&mut self, lines: &[Line], keys: &[Key], hints: &[Option<i64>]) {
+        if let ([line], [key]) = (lines, keys) {
+            return self.piece(key.spot, line, key.source(true));
+        }
         let counts: Vec<i64> = lines.iter().map(|line| self.count(line)).collect();
         let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
         let mut is_open = vec![true; lines.len()];
@@ -256,13 +273,7 @@ impl<'f> Painter<'f, '_> {
             let hint = hints[keys[0].spot.chain as usize];
             let found = in_order(keys, &counts, hint, several.then_some(&taken));
             for (key, block) in keys.iter().zip(found) {
-                let source = match key.count {
-                    Count::Exactly(_) if key.has_instructions => Source::Code,
-                    Count::Exactly(_) => Source::Mark,
-                    _ if lines.len() == 1 => Source::Code,
-                    _ => Source::Order,
-                };
-                self.piece(key.spot, &lines[block], source);
+                self.piece(key.spot, &lines[block], key.source(lines.len() == 1));
                 blocks.push((key.spot, block));
                 taken[block] = true;
                 // For the compiler, blocks with the same count as this one may be the same.
@@ -364,9 +375,15 @@ impl<'f> Painter<'f, '_> {
             return;
         }
         let mut known = HashMap::new();
+        let mut near = Near::default();
         for piece in &self.picture.pieces {
-            let at = (piece.block, piece.spot.file, piece.spot.line);
-            known.entry(at).or_insert(piece.spot);
+            let Spot { chain, file, line, .. } = piece.spot;
+            known.entry((piece.block, file, line)).or_insert(piece.spot);
+            let number = near.pieces.entry((chain, file, line)).or_insert(0u16);
+            *number = number.saturating_add(1);
+        }
+        for (chain, place) in self.picture.chains.iter().zip(0..) {
+            near.places.entry(*chain).or_insert(place);
         }
         let by_block = self.by_block();
         for &(lines, starts) in others {
@@ -388,7 +405,7 @@ impl<'f> Painter<'f, '_> {
                         let caller = self.picture.chains.get(call.chain as usize);
                         let caller = caller.map_or(self.function.symbol, |chain| chain.symbol);
                         let start = *self.called(starts, caller);
-                        self.inlined_at(line, &start, call);
+                        self.inlined_at(line, &start, call, &mut near);
                     }
                     None => most = most.max(Some(self.count(line).max(0) as u64)),
                 }
@@ -409,7 +426,7 @@ impl<'f> Painter<'f, '_> {
     }
 
     /// Adds a line of a function that is inlined at a piece of the source.
-    fn inlined_at(&mut self, line: &Line, start: &Start, call: Spot) {
+    fn inlined_at(&mut self, line: &Line, start: &Start, call: Spot, near: &mut Near) {
         let chains = &mut self.picture.chains;
         let caller_start = chains.get(call.chain as usize).map_or(0, |chain| chain.start);
         let chain = Chain {
@@ -422,16 +439,15 @@ impl<'f> Painter<'f, '_> {
             start: start.line,
             file: line.file,
         };
-        let place = chains.iter().position(|other| *other == chain).unwrap_or_else(|| {
+        let place = *near.places.entry(chain).or_insert_with(|| {
             chains.push(chain);
-            chains.len() - 1
+            chains.len() as u32 - 1
         });
-        let (file, at, chain) = (line.file, line.line, place as u32);
-        let is_there = |piece: &&Piece| {
-            (piece.spot.chain, piece.spot.file, piece.spot.line) == (chain, file, at)
-        };
-        let discriminator = self.picture.pieces.iter().filter(is_there).count() as u16;
-        self.piece(Spot { chain, file, line: at, discriminator }, line, Source::Near);
+        let (file, at) = (line.file, line.line);
+        let number = near.pieces.entry((place, file, at)).or_insert(0u16);
+        let spot = Spot { chain: place, file, line: at, discriminator: *number };
+        *number = number.saturating_add(1);
+        self.piece(spot, line, Source::Near);
     }
 
     /// Gives the blocks of a line to the copies of its function: first to those that were entered as often as
@@ -475,10 +491,7 @@ impl<'f> Painter<'f, '_> {
             return (exactly, Source::Notes);
         }
         let has_such = |chain: u32| {
-            let pieces = &self.picture.pieces;
-            pieces
-                .iter()
-                .any(|piece| piece.spot.chain == chain && i64::try_from(piece.count) == Ok(count))
+            u64::try_from(count).is_ok_and(|count| self.counts.contains(&(chain, count)))
         };
         let may_be = |chain: u32| count == 0 || entered(chain) != Some(0);
         let attempts: [&dyn Fn(u32) -> bool; 3] =
@@ -547,6 +560,18 @@ fn common(a: &[u8], b: &[u8]) -> usize {
         }
     }
     longest
+}
+
+impl Key {
+    /// How the block of its piece is known, which may be the only block of its line.
+    fn source(&self, is_only: bool) -> Source {
+        match self.count {
+            Count::Exactly(_) if self.has_instructions => Source::Code,
+            Count::Exactly(_) => Source::Mark,
+            _ if is_only => Source::Code,
+            _ => Source::Order,
+        }
+    }
 }
 
 enum Owner<'s> {

@@ -122,7 +122,12 @@ pub trait Machine<'c> {
     /// Decodes the instruction at `address`. Its bytes are in `section` from `offset` on.
     fn decode(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step>;
 
-    /// The same, but only what matters for counters, which is faster. Callers go by address, function by
+    /// The same, perhaps without [`Effect::Clear`], which is faster.
+    fn decode_moves(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step> {
+        self.decode(address, section, offset)
+    }
+
+    /// Decodes only what matters for counters, which is faster. Callers go by address, function by
     /// function.
     fn glance(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Glance>;
 }

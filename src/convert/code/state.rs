@@ -4,7 +4,7 @@
 //! constant, kept in registers and spilled to the stack, perhaps far from the call. Where ways through the
 //! code meet, only what they agree on stays known.
 
-use alloc::collections::BTreeMap;
+use litemap::LiteMap;
 
 /// A register, with the machine's number for it.
 pub type Register = u8;
@@ -87,8 +87,8 @@ pub trait World {
 /// What is known at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    registers: BTreeMap<Register, Value>,
-    slots: BTreeMap<i64, Value>,
+    registers: LiteMap<Register, Value>,
+    slots: LiteMap<i64, Value>,
     /// The site of the next call.
     pub pending: Pending,
     /// The function that was handed over for the next call, if it is constant.
@@ -98,8 +98,8 @@ pub struct State {
 impl State {
     /// The state on entry to a function, with this register as the stack pointer.
     pub fn entry(stack_pointer: Register) -> Self {
-        let registers = [(stack_pointer, Value::Stack(0))].into();
-        Self { registers, slots: BTreeMap::new(), pending: Pending::None, callee: None }
+        let registers = [(stack_pointer, Value::Stack(0))].into_iter().collect();
+        Self { registers, slots: LiteMap::new(), pending: Pending::None, callee: None }
     }
 
     /// Keeps only what `other` knows as well; says whether that changed anything.

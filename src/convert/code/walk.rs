@@ -159,7 +159,11 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
     fn has_sites(&mut self, function: &Symbol) -> bool {
         let mut address = function.address;
         while address < function.end {
-            let Some(step) = self.decode(address) else { return false };
+            let Some((section, offset)) = self.surroundings.image.place(address) else {
+                return false;
+            };
+            let step = self.machine.decode_moves(address, section, offset);
+            let Some(step) = step else { return false };
             let is_site = |effect: &Effect| match *effect {
                 Effect::Constant(_, value)
                 | Effect::StoreConstant(_, _, value)

@@ -47,6 +47,13 @@ impl<'c> Machine<'c> for X86_64<'c> {
         }
         Some(step)
     }
+
+    fn decode_moves(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step> {
+        let instruction = self.instruction(address, section, offset)?;
+        let mut step = Step::new(instruction.len(), next(&instruction));
+        self.known(&instruction, &mut step);
+        Some(step)
+    }
 }
 
 fn decoder(section: &[u8]) -> Decoder<'_> {
