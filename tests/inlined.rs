@@ -265,6 +265,30 @@ __attribute__((noinline)) int F(int i)
     is_exact(&[("t.cc", format!("{program}{RUNS}"))], "_ZN1BC2Ei", &[2, 3]);
 }
 
+/// The notes have the whole path of a file, the debug information only its end.
+#[test]
+fn a_prefix_mapped_to_nothing() {
+    let program = "
+__attribute__((noinline)) int F(int n)
+{
+    fp volatile p = n % 3 ? one : two;
+    return p(n);
+}
+";
+    let profile = |flag: &dyn Fn(&str) -> Vec<String>| {
+        let shop = Workshop::new();
+        let flags = flag(shop.path("").display().to_string().trim_end_matches('/'));
+        let flags: Vec<&str> = flags.iter().map(|flag| &**flag).collect();
+        run(&shop, &[("t.c", format!("{CALLS}{program}{RUNS}"))], &flags);
+        let text = shop.tool_output(&["convert", "ours.csraw", "--to", "v4-text"]);
+        let text = String::from_utf8(text).unwrap();
+        text.replace(&shop.path("").display().to_string(), "")
+    };
+    let plain = profile(&|_| Vec::new());
+    assert!(plain.contains("callsites"), "{plain}");
+    assert_eq!(profile(&|folder| vec![format!("-ffile-prefix-map={folder}=.")]), plain);
+}
+
 /// Paths that only the debug information has do not make two functions of one.
 #[test]
 fn prefix_maps() {

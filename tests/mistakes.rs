@@ -6,7 +6,7 @@ mod harness;
 use std::fs;
 
 use complaints::{errors, ran, tool_fails};
-use harness::Workshop;
+use harness::{Workshop, succeed};
 
 #[test]
 fn a_file_of_another_kind() {
@@ -85,6 +85,15 @@ fn counts_of_old_builds_are_dropped() {
     let both = ["merge", "ours.csraw", "--build", "ours", "--build", "old", "-o", "both.csraw"];
     shop.tool_output(&both);
     assert_eq!(shop.read("both.csraw"), shop.read("ours.csraw"));
+
+    // What other programs counted stays.
+    shop.link(&["hello.o"], "another", &[]);
+    shop.run("another", &[]);
+    let merge = |output| ["merge", "another.csraw", "ours.csraw", "--build", "ours", "-o", output];
+    shop.tool_output(&merge("kept.csraw"));
+    let beside = ["merge", "another.csraw", "new.csraw", "-o", "beside.csraw"];
+    shop.tool_output(&beside);
+    assert_eq!(shop.read("kept.csraw"), shop.read("beside.csraw"));
 
     let merge = |build| ["merge", "new.csraw", "--build", build, "-o", "x"];
     tool_fails(&shop, &merge("old"), &["old: build-id: expected", "found"]);
@@ -284,4 +293,29 @@ fn control_characters_in_names() {
     assert!(String::from_utf8(back).unwrap().contains("\"f\x1b[2J\u{9b}\""));
     let json = shop.tool_output(&["show", "binary", "--json"]);
     assert!(String::from_utf8(json).unwrap().contains(r"f\u001b[2J"));
+}
+
+/// A function that is only inlined has no counts of its own, and a program without debug information shows
+/// no inlined functions at all.
+#[test]
+fn functions_that_are_only_inlined() {
+    let shop = Workshop::new();
+    let source = "__attribute__((always_inline)) static inline int inner(int n)\n\
+                  {\n    return n > 1 ? n * n : 3;\n}\n\
+                  __attribute__((noipa)) int outer(int n)\n{\n    return inner(n);\n}\n\
+                  int main(void) { return outer(1) == 0; }\n";
+    shop.write("t.c", source);
+    let object = shop.compile("t.c", &[]);
+    shop.link(&[&object], "ours", &[]);
+    shop.run("ours", &[]);
+    shop.tool_output(&["convert", "ours.csraw", "-o", "x"]);
+    let told = "no function inner in the profile; it is only inlined, in outer";
+    tool_fails(&shop, &["show", "x", "--function", "inner"], &[told]);
+
+    fs::remove_file(shop.path("ours.csraw")).unwrap();
+    fs::remove_file(shop.path("t.o")).unwrap();
+    succeed(shop.command("strip").args(["--strip-debug", "ours"]));
+    shop.run("ours", &[]);
+    let output = shop.tool(&["convert", "ours.csraw", "-o", "x"]);
+    assert!(output.status.success() && errors(&output).contains("compile with -g"), "{output:?}");
 }

@@ -149,8 +149,9 @@ impl Sources for World<'_> {
             Wanted::of(object, view)
         };
         let wanted: Vec<Wanted> = functions.iter().map(wanted).collect();
-        let moved = |path: &[u8]| self.places.moved(path);
         let noted = self.noted_files(functions);
+        let ends = Ends::new(&noted);
+        let moved = |path: &[u8]| ends.whole(self.places.moved(path));
         let (mut any, mut names_files, mut knows_files) = (false, false, false);
         let mut take = |tables: &Tables, findings| {
             names_files |= !tables.files.is_empty();
@@ -167,6 +168,14 @@ impl Sources for World<'_> {
                 output::say(format_args!("{}: {error}; {NOT_USED}", path.display()));
             }
         }
+        if any && !names_files && !functions.is_empty() {
+            let path = binary.code.first().map_or(Path::new(""), |code| &code.path).display();
+            let what =
+                "no debug information, so inlined functions and indirect calls are not placed";
+            output::say(format_args!(
+                "{path}: {what}; compile with -g, or name the program that has it with --binary"
+            ));
+        }
         if names_files && !knows_files && !noted.is_empty() {
             let path = binary.code.first().map_or(Path::new(""), |code| &code.path).display();
             let what = "debug information knows none of the notes' source files";
@@ -179,6 +188,40 @@ impl Sources for World<'_> {
     fn function(&self, ident: u32) -> Option<Vec<u8>> {
         self.binaries().iter().find_map(|binary| binary.names.get(&ident)).cloned()
     }
+}
+
+/// The source files of notes by their names. `-ffile-prefix-map` may leave the debug information only the
+/// end of a path.
+struct Ends<'n> {
+    noted: &'n HashSet<Vec<u8>>,
+    by_name: HashMap<&'n [u8], Vec<&'n Vec<u8>>>,
+}
+
+impl<'n> Ends<'n> {
+    fn new(noted: &'n HashSet<Vec<u8>>) -> Self {
+        let mut by_name = HashMap::<_, Vec<_>>::new();
+        for path in noted {
+            by_name.entry(file_name(path)).or_default().push(path);
+        }
+        Self { noted, by_name }
+    }
+
+    /// The only noted file whose path ends with this one, which starts with a slash; else the path itself.
+    fn whole(&self, path: Vec<u8>) -> Vec<u8> {
+        if self.noted.contains(&path) {
+            return path;
+        }
+        let of_name = self.by_name.get(file_name(&path)).into_iter().flatten();
+        let mut whole = of_name.filter(|noted| noted.ends_with(&path));
+        match (whole.next(), whole.next()) {
+            (Some(only), None) => (*only).clone(),
+            _ => path,
+        }
+    }
+}
+
+fn file_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
 impl Binary {

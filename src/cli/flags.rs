@@ -32,8 +32,8 @@ if threads must not lose counts. -g lets `convert` place indirect calls and line
 the later compilation with the profile does not need it.
 
 gcc inlines small functions before it counts, most of all in C++. `convert` finds them in the debug information, \
-and estimates where that leaves doubt. With -fno-early-inlining nothing is an estimate; the instrumented program then \
-executes 1.4 to 2.6 times as many instructions. It is of no use for .gcda files: -fprofile-use reads them only if it \
+and estimates where that leaves doubt. With -fno-early-inlining each function counts for itself, and fewer counts are \
+estimates; the instrumented program then executes 1.4 to 2.6 times as many instructions. It is of no use for .gcda files: -fprofile-use reads them only if it \
 compiles with the same flag.
 
 --optimise prints what helps -fauto-profile. For gcc 16 and 17 these are the ten options for loops that \

@@ -20,13 +20,15 @@ use super::{Outcome, archive, output};
 Example:
   countersink install --prefix /opt/countersink
   export PKG_CONFIG_PATH=/opt/countersink/lib/pkgconfig
-  gcc -fprofile-generate prog.c $(pkg-config --cflags --libs countersink)
+  gcc $(countersink flags --compile) -c prog.c
+  gcc -fprofile-generate prog.o $(pkg-config --cflags --libs countersink)
   # What `flags --live --wrap-exit` gives
   live='countersink-live countersink-wrap-exit'
-  gcc -fprofile-generate prog.c $(pkg-config --cflags --libs $live)
+  gcc -fprofile-generate prog.o $(pkg-config --cflags --libs $live)
 
-In CMake: find_package(countersink) and target_link_libraries(prog PRIVATE countersink::runtime), \
-with -DCMAKE_PREFIX_PATH=/opt/countersink.
+In CMake: find_package(countersink), target_link_libraries(prog PRIVATE countersink::runtime) and \
+target_compile_options(prog PRIVATE -g -fprofile-generate -ftest-coverage), with \
+-DCMAKE_PREFIX_PATH=/opt/countersink.
 
 For what `countersink flags` gives with its options there are the packages countersink-live, \
 countersink-bare and, beside one of the first two, countersink-wrap-exit and countersink-wrap-signal; in \

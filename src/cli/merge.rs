@@ -34,8 +34,8 @@ Example:
   countersink merge prog.csraw --build prog -o prog.csraw
 
 A program that has been linked again adds its counts beside those of the old build. --build, for each \
-program and shared object that is to stay, tells by its build-id which are its; do so while no process \
-of it runs, whose counts might come in between.")]
+program and shared object, leaves out what its other builds counted, which have another build-id. Modules with \
+another file name stay. Do so while no process of it runs, because it could add counts in between.")]
 pub struct Merge {
     /// Raw dumps or profiles; - is standard input
     #[arg(value_name = "FILE")]
@@ -46,7 +46,7 @@ pub struct Merge {
     /// Write here; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Of dumps only what this build of a program, or of a shared object, has counted
+    /// Leave out what other builds of this program or shared object counted
     #[arg(long, value_name = "PROGRAM")]
     build: Vec<PathBuf>,
     #[command(flatten)]
@@ -115,7 +115,7 @@ fn dumps(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> 
     Ok(sum)
 }
 
-/// Leaves out the modules of all builds but these, if any are named.
+/// Leaves out the modules of other builds of these programs.
 fn keep_builds(dump: &mut Dump, programs: &[PathBuf]) -> Result<()> {
     let id = |path: &PathBuf| match build_id_in(path, &dump.modules)? {
         none if none.is_empty() => {
@@ -124,10 +124,11 @@ fn keep_builds(dump: &mut Dump, programs: &[PathBuf]) -> Result<()> {
         id => Ok(id),
     };
     let ids = programs.iter().map(id).collect::<Result<Vec<_>>>()?;
-    if ids.is_empty() {
-        return Ok(());
-    }
-    let is_wanted = |module: &Module| ids.iter().any(|id| id == module.build_id());
+    let is_wanted = |module: &Module| {
+        let path = display(&module.path);
+        let is_named = programs.iter().any(|program| program.file_name() == path.file_name());
+        !is_named || ids.iter().any(|id| id == module.build_id())
+    };
     for other in dump.modules.iter().filter(|module| !is_wanted(module)) {
         let what = format!("the counts of another build are left out, runs: {}", other.sums.runs);
         super::warn(display(&other.path), what);

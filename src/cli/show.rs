@@ -180,6 +180,9 @@ impl Show {
                 let functions = functions().filter(|&symbol| self.is_source(path(symbol)));
                 let names = functions.map(|symbol| plain(&text(symbols.name(symbol)))).collect();
                 let instead = near::hint(name, "::", &names);
+                let callers = inlined_in(profile, &Wanted::new(name));
+                let inlined = callers.map(|callers| format!("it is only inlined, in {callers}"));
+                let instead = inlined.or(instead);
                 let instead = instead.as_deref().unwrap_or("--top 10 shows the hottest");
                 match &self.source {
                     Some(source) => format!("{source} has no function {name}; {instead}"),
@@ -409,4 +412,28 @@ fn gcno(notes: &Notes<'_>) -> String {
         let _ = writeln!(shown, "{name}  {source}:{start}-{end}, {blocks} blocks, {arcs} arcs");
     }
     shown
+}
+
+/// The functions that have bodies of the wanted function inlined, if it has no counts of its own.
+fn inlined_in(profile: &Profile, wanted: &Wanted) -> Option<String> {
+    let symbols = &profile.symbols;
+    let is_it = |symbol: &SymbolId| {
+        Wanted::WAYS.into_iter().any(|way| wanted.is(symbols.name(*symbol), way))
+    };
+    let has_it = |body: &Body| {
+        let mut has = false;
+        body.for_each_record(&mut |record| has |= record.inlined.keys().any(is_it));
+        has
+    };
+    let callers = profile.functions.iter().filter(|(_, function)| has_it(&function.body));
+    let names: BTreeSet<String> =
+        callers.map(|(symbol, _)| plain(&text(symbols.name(*symbol)))).collect();
+    let mut names = names.into_iter();
+    let shown: Vec<String> = names.by_ref().take(3).collect();
+    if shown.is_empty() {
+        return None;
+    }
+    let more = names.count();
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(shown.join(", ") + &rest)
 }
