@@ -537,13 +537,16 @@ impl<'f> Painter<'f, '_> {
     }
 
     /// Several functions may start on one line, such as instances of a template. Picks the one that `caller`
-    /// calls: its name has the most in common with the caller's.
+    /// calls: its name has the most in common with the caller's, and the fewest identifiers that this one lacks.
     fn called<'s>(&self, starts: &'s [Start], caller: SymbolId) -> &'s Start {
         if let [only] = starts {
             return only;
         }
         let name = |symbol| self.symbols.name(symbol);
-        let likeness = |start: &&Start| common(name(start.symbol), name(caller));
+        let likeness = |start: &&Start| {
+            let (callee, caller) = (name(start.symbol), name(caller));
+            (common(callee, caller), core::cmp::Reverse(strangers(callee, caller)))
+        };
         starts.iter().max_by_key(likeness).unwrap_or(&starts[0])
     }
 }
@@ -560,6 +563,22 @@ fn common(a: &[u8], b: &[u8]) -> usize {
         }
     }
     longest
+}
+
+/// The number of a mangled name's identifiers that another one has not. Each has its length before it: `1A`.
+fn strangers(name: &[u8], other: &[u8]) -> usize {
+    let mut strangers = 0;
+    let mut rest = name;
+    while let Some(start) = rest.iter().position(u8::is_ascii_digit) {
+        rest = &rest[start..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let length = str::from_utf8(&rest[..digits]).ok().and_then(|text| text.parse().ok());
+        let end = digits.saturating_add(length.unwrap_or(0)).min(rest.len());
+        let identifier = &rest[..end];
+        strangers += usize::from(!other.windows(identifier.len()).any(|part| part == identifier));
+        rest = &rest[end..];
+    }
+    strangers
 }
 
 impl Key {
@@ -580,4 +599,22 @@ enum Owner<'s> {
     /// One of these functions. It is not known to be inlined here.
     Others(&'s [Start]),
     Nobody,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An iterator over A in a function of A, and not the one over B.
+    #[test]
+    fn the_instance_of_a_template() {
+        let caller = b"_Z3sumI1AEiRKSt6vectorIT_SaIS2_EE";
+        let iterator = |of: &str| {
+            alloc::format!("_ZN9__gnu_cxx17__normal_iteratorIPK1{of}St6vectorIS1_SaIS1_EEEppEv")
+        };
+        let [of_a, of_b] = ["A", "B"].map(iterator);
+        assert_eq!(common(of_a.as_bytes(), caller), common(of_b.as_bytes(), caller));
+        assert!(strangers(of_a.as_bytes(), caller) < strangers(of_b.as_bytes(), caller));
+        assert_eq!(strangers(b"99999999999999999999A", b""), 1);
+    }
 }
