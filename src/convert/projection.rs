@@ -33,7 +33,7 @@ pub enum OfSeveral {
     /// heals, what is too large stays.
     #[default]
     Least,
-    /// The smallest, or none if the greatest is more than [`DOUBTFUL`] times as large. A reader without
+    /// The smallest, or none if the greatest is more than four times as large. A reader without
     /// discriminators asks for blocks of a line that have nothing in common. Without a count their
     /// neighbours tell more about them than each other's count would.
     LeastOfSimilar,
