@@ -32,6 +32,9 @@ pub mod cli;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
 pub mod convert;
+#[cfg(feature = "alloc")]
+#[forbid(unsafe_code)]
+pub mod counters;
 #[forbid(unsafe_code)]
 pub mod formats;
 #[cfg(feature = "alloc")]
