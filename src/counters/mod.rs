@@ -5,7 +5,11 @@
 //! A target is known by its name. Counts at source positions are another model, [`crate::profile`]. Byte layouts,
 //! and what readers of each version want, belong to [`crate::formats`].
 
+mod name;
+
 use alloc::vec::Vec;
+
+pub use name::name_ref;
 
 /// A profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
