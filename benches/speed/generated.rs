@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use countersink::convert::names::ident;
 use countersink::formats::gcno::Notes;
 use countersink::raw::dump::{Dump, FunctionView, Module, Object, SiteView, Values};
-use countersink::raw::gcov::record::{Head, HeadWriter, LISTED_SITE, SiteHead};
-use countersink::raw::gcov::{FunctionRecord, ObjectRecord};
+use countersink::raw::gcov::FunctionRecord;
+use countersink::raw::head::{Head, HeadWriter};
 use countersink::raw::layout::{
     MAX_SECTION, ModuleRecord, SectionKind, Signature, SumsRecord, Word,
 };
+use countersink::raw::object::ObjectRecord;
+use countersink::raw::site::{LISTED_SITE, SiteHead};
 use countersink::raw::writer::Writer;
 use zerocopy::IntoBytes;
 

@@ -17,7 +17,7 @@ use crate::runtime::signals::{Ours, Signals};
 use crate::runtime::sys::{Action, Errno, SignalInfo};
 use crate::runtime::{process, sys};
 
-static IMAGE: Image = Image::new();
+static IMAGE: Image<Registry> = Image::new(Registry::new());
 static LINK: Link = Link::new(&IMAGE, &PLACE);
 /// Only for a chain of another release.
 static PLACE: Place = Place::new();
@@ -165,7 +165,7 @@ extern "C" fn on_signal(number: c_int, info: *const SignalInfo, context: *const 
     // SAFETY: this is the handler.
     unsafe { SIGNALS.go_on(number, info, context, OURS) };
     if goes_on == Ok(false) {
-        process::exec_failed(&CHAIN, &LINK, &IMAGE);
+        process::exec_failed(&CHAIN, &LINK);
     }
 }
 
@@ -285,12 +285,12 @@ extern "C" fn countersink_after_fork_child() {
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_before_exec() -> c_int {
-    status(process::before_exec(&CHAIN, &LINK, &IMAGE))
+    status(process::before_exec(&CHAIN, &LINK))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_exec_failed() {
-    process::exec_failed(&CHAIN, &LINK, &IMAGE);
+    process::exec_failed(&CHAIN, &LINK);
 }
 
 // The calls that the compiler rewrites. The variadic ones are in `runtime-c/exec.c`.

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 
 use crate::formats::gcda::encode::{Encoder, TopN, Words};
 use crate::raw::dump::{Dump, FunctionView, Module, Object, SiteView, Values};
-use crate::raw::gcov::{FunctionRecord, Kind, Rule, Version};
+use crate::raw::gcov::{FunctionRecord, Version};
+use crate::raw::kind::{Kind, Rule};
 use crate::raw::layout::Sums;
 use crate::raw::merge::{Pair, Site, counter};
 use crate::raw::writer::Sink;

@@ -1,6 +1,6 @@
 //! Where every byte of a raw dump stands.
 //!
-//! Not here: what the payload of a gcov module's sections looks like ([`super::gcov`]).
+//! Not here: what the payload of a module's sections looks like ([`super::gcov`] and [`super::llvm`]).
 //!
 //! **File header**, 16 bytes at offset 0:
 //!
@@ -26,7 +26,7 @@
 //!
 //! | offset | size | field |
 //! |---|---|---|
-//! | 0 | 4 | ABI of the instrumentation: 1 = gcov |
+//! | 0 | 4 | ABI of the instrumentation: 1 = gcov, 2 = LLVM |
 //! | 4 | 4 | length of the build-id, 0 if the image has none |
 //! | 8 | 32 | build-id, zero padded; the first 32 bytes of a longer one |
 //! | 40 | 8 | signature: FNV-1a over the build-id, all records of OBJECTS and all object paths; without a build-id, which tells as much, also over the heads of all functions |
@@ -72,6 +72,8 @@ pub const MAX_SECTION: usize = BLOCK + 2048;
 pub const MAX_PAYLOAD: usize = MAX_SECTION - size_of::<SectionHeader>();
 /// `ModuleRecord::abi` of objects instrumented by GCC.
 pub const ABI_GCOV: u32 = 1;
+/// `ModuleRecord::abi` of objects instrumented by LLVM.
+pub const ABI_LLVM: u32 = 2;
 /// Bytes of a build-id that a module record keeps.
 pub const BUILD_ID_CAPACITY: usize = 32;
 
@@ -190,7 +192,7 @@ impl From<&[u8]> for BuildId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Identity {
-    /// [`ABI_GCOV`].
+    /// [`ABI_GCOV`] or [`ABI_LLVM`].
     pub abi: u32,
     /// Length of the build-id in bytes.
     pub build_id_length: u32,

@@ -6,7 +6,7 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use crate::raw::gcov::Rule;
+use crate::raw::kind::Rule;
 
 /// Most values a site holds; libgcov's sites hold 32. The error bound of all counts depends on this: among a
 /// million events no count is wrong by more than a million / 64.
@@ -16,7 +16,8 @@ pub const SITE_LIMIT: usize = 64;
 pub fn counter(rule: Rule, newer: i64, older: i64) -> i64 {
     match rule {
         Rule::Add | Rule::TopN => newer.wrapping_add(older),
-        Rule::Ior => newer | older,
+        Rule::Saturate => (newer as u64).saturating_add(older as u64) as i64,
+        Rule::Ior | Rule::Bytes => newer | older,
         Rule::Time if newer == 0 => older,
         Rule::Time if older == 0 => newer,
         Rule::Time => newer.min(older),
@@ -155,6 +156,10 @@ mod tests {
     fn counters_follow_their_rule() {
         assert_eq!(counter(Rule::Add, 2, 3), 5);
         assert_eq!(counter(Rule::Ior, 0b101, 0b011), 0b111);
+        assert_eq!(counter(Rule::Bytes, 0x0100, 0x0101), 0x0101);
+        let sums = [(1, 2), (-2, 1), (-1, 1), (i64::MAX, 2)];
+        let sums = sums.map(|(newer, older)| counter(Rule::Saturate, newer, older));
+        assert_eq!(sums, [3, -1, -1, i64::MIN + 1]);
         // The example of GCC's own behaviour: {1,4,3,2} with a run giving {1,2,3,0}.
         let merged = [(1, 1), (2, 4), (3, 3), (0, 2)].map(|(n, o)| counter(Rule::Time, n, o));
         assert_eq!(merged, [1, 2, 3, 2]);

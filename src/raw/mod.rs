@@ -3,7 +3,7 @@
 //! This module owns the bytes. [`layout`] says where everything stands. [`writer`] and [`reader`] stream
 //! sections through a fixed buffer without a heap. [`merge`] holds the rules for merging two runs, [`text`]
 //! carries a dump over a line for text, [`live`] keeps counters in a file while they are counted, and
-//! [`gcov`] describes the modules made by GCC's instrumentation. The runtime and the tool share all of it.
+//! [`gcov`] and [`llvm`] describe the modules that the two families of compilers make. The runtime and the tool share all of it.
 //! The names of files, their locks and their replacement belong to `runtime`; the meaning of counters in a
 //! program's source belongs to `convert`.
 //!
@@ -30,9 +30,14 @@ pub mod checksum;
 #[cfg(feature = "alloc")]
 pub mod dump;
 pub mod gcov;
+pub mod head;
+pub mod kind;
 pub mod layout;
 pub mod live;
+pub mod llvm;
 pub mod merge;
+pub mod object;
 pub mod reader;
+pub mod site;
 pub mod text;
 pub mod writer;

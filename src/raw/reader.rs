@@ -138,6 +138,8 @@ pub enum Contradiction {
     Strings,
     /// A path outside STRINGS.
     Path,
+    /// Names of functions whose checksum does not match.
+    Names,
     /// Another number of objects than announced.
     Objects,
     /// A merge rule that does not exist.
@@ -167,10 +169,11 @@ impl Contradiction {
             Self::ModuleSize => "MODULE section: expected 64 bytes",
             Self::EndSize => "END section: expected 16 bytes",
             Self::Modules => "END section: number of modules differs from those found",
-            Self::Abi => "module: expected ABI 1 (gcov)",
+            Self::Abi => "module: expected ABI 1 (gcov) or 2 (LLVM)",
             Self::BuildId => "module: build-id longer than 32 bytes",
             Self::Strings => "module: length of STRINGS differs from its record",
             Self::Path => "module: a path lies outside STRINGS",
+            Self::Names => "object: the checksum of its names differs from its record",
             Self::Objects => "module: number of objects differs from its record",
             Self::Rule => "object: unknown merge rule",
             Self::Functions => "module: number of functions differs from its records",

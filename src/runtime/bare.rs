@@ -10,14 +10,16 @@ use core::sync::atomic::Ordering;
 use spin::Mutex;
 use zerocopy::FromZeros;
 
-use super::abi::gcov::{Array, Registry, Shift};
+use super::abi::gcov::{Array, Registry};
+use super::abi::{Array as _, Shift};
 use super::counters::nodes::Nodes;
 use super::counters::topn::LiveSite;
 use super::module::Objects;
-use crate::raw::gcov::record::{Head, SiteHead};
-use crate::raw::gcov::{Kind, Rule};
+use crate::raw::head::Head;
+use crate::raw::kind::{Kind, Rule};
 use crate::raw::layout::{ModuleRecord, SectionKind, SumsRecord};
 use crate::raw::merge::Pair;
+use crate::raw::site::SiteHead;
 use crate::raw::text::Lines;
 use crate::raw::writer::{Sink, Writer};
 
@@ -133,7 +135,7 @@ impl BareImage {
         self.nodes.reset_indexes();
     }
 
-    fn image(&self) -> Objects<'_> {
+    fn image(&self) -> Objects<'_, Registry> {
         Objects { registry: &self.objects, path: b"", shift: Shift::default() }
     }
 }

@@ -12,16 +12,17 @@ use core::ops::Range;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
+use super::abi::Instrumented;
 use super::counters::nodes::Nodes;
 use super::homes::Homes;
-use super::image::Image;
+use super::image::{Image, Member};
 use super::lock::Lock;
 use super::place::Place;
 use super::sys::{self, Errno, QuietWrites, error_of};
 
 /// Version of [`Link`], [`Operation`], [`Homes`] with the nodes they lead to, and [`Place`]. Images with
 /// another version do not join.
-const REVISION: u32 = 4;
+const REVISION: u32 = 5;
 
 /// The images, newest first, and the lock for all of them.
 #[repr(C)]
@@ -49,8 +50,10 @@ const FORKING: u64 = 1 << 8;
 #[repr(C)]
 pub struct Link {
     next: AtomicPtr<Link>,
-    image: &'static Image,
-    operate: extern "C" fn(&'static Image, u32, c_int) -> c_int,
+    member: &'static Member,
+    /// The image itself, for `operate` alone.
+    image: *const (),
+    operate: extern "C" fn(*const (), u32, c_int) -> c_int,
     /// Where the image writes its counts in a chain of another release.
     place: &'static Place,
 }
@@ -76,6 +79,8 @@ pub enum Operation<'p> {
     SetPattern(&'p [u8]),
     /// [`Image::leave`].
     Leave,
+    /// [`Image::end`].
+    End,
 }
 
 impl Operation<'_> {
@@ -91,14 +96,29 @@ impl Operation<'_> {
             Self::BecomeChild(true) => 7,
             Self::SetPattern(_) => 8,
             Self::Leave => 9,
+            Self::End => 10,
         }
     }
 }
 
+// SAFETY: the image is shared by all threads, and stays as long as the link.
+unsafe impl Sync for Link {}
+
 impl Link {
     /// The link of an image.
-    pub const fn new(image: &'static Image, place: &'static Place) -> Self {
-        Self { next: AtomicPtr::new(null_mut()), image, operate, place }
+    pub const fn new<I: Instrumented>(image: &'static Image<I>, place: &'static Place) -> Self {
+        Self {
+            next: AtomicPtr::new(null_mut()),
+            member: &image.member,
+            image: core::ptr::from_ref(image).cast(),
+            operate: operate::<I>,
+            place,
+        }
+    }
+
+    /// What other images may know of the image.
+    pub fn member(&self) -> &'static Member {
+        self.member
     }
 
     fn ask(&self, operation: Operation<'_>, known_error: i32) -> Result<(), Errno> {
@@ -182,21 +202,20 @@ impl Chain {
         // Also in a child that came from an unannounced fork: it closes this library, and another may take
         // its place.
         if self.is_known() {
-            link.image.nodes().into_iter().for_each(|nodes| self.homes.remove(nodes));
+            link.member.nodes().into_iter().for_each(|nodes| self.homes.remove(nodes));
         }
-        if !link.image.is_own_process() {
+        if !link.member.is_own_process() {
             return;
         }
         let _quiet = QuietWrites::new(self.signals());
         if !self.is_known() {
-            let _ = link.image.end();
+            let _ = link.ask(Operation::End, 0);
             return;
         }
         // No lock means `exit` in the handler of a fault on top of a flush. That flush stays undone, but
         // other images can still be written.
         let guard = self.lock.acquire();
-        link.image.set_known_error(self.error.load(Ordering::Relaxed));
-        let result = link.image.end();
+        let result = link.ask(Operation::End, self.error.load(Ordering::Relaxed));
         self.error.store(number_of(result), Ordering::Relaxed);
         if guard.is_ok() {
             self.unlink(link);
@@ -209,7 +228,7 @@ impl Chain {
     /// [`Errno::CHILD`] in a child of `vfork` or of a fork that nobody announced: the counts, and all this
     /// memory, belong to its parent.
     pub fn for_all(&self, own: &'static Link, operation: Operation<'_>) -> Result<(), Errno> {
-        if !own.image.is_own_process() && !matches!(operation, Operation::BecomeChild(_)) {
+        if !own.member.is_own_process() && !matches!(operation, Operation::BecomeChild(_)) {
             return Err(Errno::CHILD);
         }
         let _quiet = QuietWrites::new(self.signals());
@@ -299,8 +318,14 @@ fn number_of(result: Result<(), Errno>) -> c_int {
 }
 
 /// Does what an [`Operation`] asks, by its [`Operation::number`]; 0 or a negative error number.
-extern "C" fn operate(image: &'static Image, operation: u32, known_error: c_int) -> c_int {
-    image.set_known_error(known_error);
+extern "C" fn operate<I: Instrumented>(
+    image: *const (),
+    operation: u32,
+    known_error: c_int,
+) -> c_int {
+    // SAFETY: `Link::new` has put both together, from a reference that stays.
+    let image = unsafe { &*image.cast::<Image<I>>() };
+    image.member.set_known_error(known_error);
     let result = match operation {
         0 => image.dump(),
         1 => image.reset(),
@@ -311,6 +336,7 @@ extern "C" fn operate(image: &'static Image, operation: u32, known_error: c_int)
         6 | 7 => image.become_child(operation == 7),
         8 => image.follow(),
         9 => image.leave(),
+        10 => image.end(),
         _ => Err(Errno::INVAL),
     };
     number_of(result).wrapping_neg()

@@ -3,19 +3,18 @@
 //! One walk does it all: counts are many small pieces of memory far from each other, and with thousands of
 //! objects they do not fit into the processor's caches.
 
-use core::sync::atomic::Ordering;
-
-use super::abi::gcov::{Array, Function, Functions};
+use super::abi::{Array, Function, Functions, Instrumented};
 use super::baseline::{Writing, Written};
 use super::counters::topn::LiveSite;
 use super::merge::Problem;
 use super::module::Objects;
 use super::sys::Errno;
-use crate::raw::gcov::record::{Head, SiteHead};
-use crate::raw::gcov::{Kind, Rule};
+use crate::raw::head::Head;
+use crate::raw::kind::{Kind, Rule};
 use crate::raw::layout::{SectionKind, Word};
 use crate::raw::merge::{Pair, SITE_LIMIT, Site, counter};
 use crate::raw::reader::{Contradiction, Reader, Source};
+use crate::raw::site::SiteHead;
 use crate::raw::writer::{Sink, Writer};
 
 /// Words of a site with as many values as it can have.
@@ -47,7 +46,7 @@ struct Walk<'w, 'b, 'r, 's, R, S> {
     site: Site,
 }
 
-impl Objects<'_> {
+impl<I: Instrumented> Objects<'_, I> {
     /// Writes the functions with the counts since `copies`, added to those of `older`. The next sections of
     /// `older` must be the functions of the same module.
     pub fn write_functions<S: Sink<Error = Errno>, R: Source<Error = Errno>>(
@@ -58,8 +57,7 @@ impl Objects<'_> {
     ) -> Result<Found, Problem> {
         let (found, site) = (Found::default(), Site::new(0, 0));
         let mut walk = Walk { found, copies, older, writer, site };
-        let objects = self.registry.objects().map(|object| object.functions(self.shift));
-        let mut objects = objects.inspect(Functions::fetch);
+        let mut objects = self.registry.objects(self.shift).inspect(Functions::fetch);
         let mut following = objects.next();
         while let Some(mut functions) = following {
             following = objects.next();
@@ -67,8 +65,10 @@ impl Objects<'_> {
                 functions.fetch_later(following.as_ref());
                 walk.head(&function)?;
                 for array in function.arrays() {
-                    match array.rule {
-                        Rule::TopN => array.sites().try_for_each(|site| walk.site(site))?,
+                    match array.rule() {
+                        Rule::TopN => {
+                            array.sites().try_for_each(|site| walk.site(&array, site))?;
+                        }
                         _ => walk.counters(&array)?,
                     }
                 }
@@ -81,7 +81,7 @@ impl Objects<'_> {
 impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S> {
     /// Writes a function's head. It must equal the head in the older dump.
     #[inline(always)]
-    fn head(&mut self, function: &Function) -> Result<(), Problem> {
+    fn head(&mut self, function: &impl Function) -> Result<(), Problem> {
         let Self { older, writer, .. } = self;
         let room = writer.room(SectionKind::Functions, size_of::<Head>() / size_of::<Word>())?;
         let Some(head) = room.first_chunk_mut() else { return Ok(()) };
@@ -102,47 +102,41 @@ impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S
     }
 
     #[inline(always)]
-    fn counters(&mut self, array: &Array) -> Result<(), Problem> {
+    fn counters(&mut self, array: &impl Array) -> Result<(), Problem> {
         let Self { found, copies, older, writer, .. } = self;
-        let mut counters = array.counters;
-        while !counters.is_empty() {
+        let (mut done, all) = (0usize, array.words());
+        while done < all {
             let room = writer.room(SectionKind::Functions, 1)?;
-            let most = counters.len().min(room.len());
+            let most = all.wrapping_sub(done).min(room.len());
             let before = match older {
                 Some(older) => Some(older.words(SectionKind::Functions, most)?),
                 None => None,
             };
             let number = before.map_or(most, <[Word]>::len);
-            let (now, later) = counters.split_at_checked(number).unwrap_or_default();
-            let Some(words) = room.get_mut(..now.len()) else { break };
-            let mut largest = 0;
-            for (word, live) in words.iter_mut().zip(now) {
-                let value = live.load(Ordering::Relaxed);
-                largest = value.max(largest);
-                *word = value.to_ne_bytes();
-            }
+            let Some(words) = room.get_mut(..number) else { break };
+            let largest = array.load(done, words);
             let growth = match copies {
-                Some(copies) => take_off(array.rule, copies, found.counters, words),
+                Some(copies) => take_off(array.rule(), copies, found.counters, words),
                 None => largest,
             };
             if let Some(before) = before {
-                merge_older(array.rule, words, before);
+                merge_older(array.rule(), words, before);
             }
-            if array.kind == Kind::ARCS {
+            if array.kind() == Kind::ARCS {
                 found.largest = largest.max(found.largest);
                 found.growth = growth.max(found.growth);
             }
             writer.fill(number);
-            counters = later;
+            done = done.wrapping_add(number);
             found.counters = found.counters.wrapping_add(number);
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn site(&mut self, live: LiveSite<'_>) -> Result<(), Problem> {
+    fn site(&mut self, array: &impl Array, live: LiveSite<'_>) -> Result<(), Problem> {
         let Self { found, copies, older, writer, site, .. } = self;
-        collect(live, site);
+        collect(array, live, site);
         if let Some((written, writing)) = copies {
             writing.set_site(found.sites, site);
             written.take_off(found.sites, site);
@@ -157,7 +151,7 @@ impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S
 }
 
 #[cfg(feature = "live")]
-impl Objects<'_> {
+impl<I: Instrumented> Objects<'_, I> {
     /// Sets all counters back to what the last flush found.
     // A function, so that its sites do not lie below a flush.
     #[inline(never)]
@@ -167,12 +161,8 @@ impl Objects<'_> {
             for (live, site) in array.sites().zip(&mut sites) {
                 live.set_back(&flushed.site(site));
             }
-            if array.rule != Rule::TopN {
-                for (counter, value) in array.counters.iter().zip(flushed.counters(place)) {
-                    counter.store(*value, Ordering::Relaxed);
-                }
-                place = place.wrapping_add(array.counters.len());
-            }
+            array.store(flushed.counters(place).get(..array.words()).unwrap_or_default());
+            place = place.wrapping_add(array.words());
         }
     }
 }
@@ -188,7 +178,7 @@ fn take_off(
     let remembered = writing.counters(place).iter_mut().zip(written.counters(place));
     for (word, (writing, written)) in words.iter_mut().zip(remembered) {
         *writing = i64::from_ne_bytes(*word);
-        if rule == Rule::Add {
+        if matches!(rule, Rule::Add | Rule::Saturate) {
             *word = writing.wrapping_sub(*written).to_ne_bytes();
         }
     }
@@ -210,10 +200,11 @@ fn merge_older(rule: Rule, words: &mut [Word], older: &[Word]) {
 
 /// Reads the events of a site as they are now.
 #[inline(always)]
-fn collect(live: LiveSite<'_>, site: &mut Site) {
+fn collect(array: &impl Array, live: LiveSite<'_>, site: &mut Site) {
     site.pairs.clear();
     let (mut counts, mut marks): (i64, u64) = (0, 0);
-    for pair in live.pairs() {
+    for Pair { value, count } in live.pairs() {
+        let pair = Pair { value: array.value(value), count };
         counts = counts.wrapping_add(pair.count);
         // A race may make two nodes of one value. An earlier one is looked for only if its mark was seen.
         let mark = mark(pair.value);

@@ -4,6 +4,7 @@
 //! counts are added to the module of the same build, and the other modules are copied. Without a module of
 //! the same build the live module follows them.
 
+use super::abi::Instrumented;
 use super::counts::{Copies, Found};
 use super::module::LiveModule;
 use zerocopy::IntoBytes;
@@ -27,8 +28,8 @@ impl From<Errno> for Problem {
 /// of the live file that was added last before.
 ///
 /// [`Errno::ALREADY`] if `older` has these counts.
-pub fn merge<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
-    live: &LiveModule<'_>,
+pub fn merge<I: Instrumented, R: Source<Error = Errno>, S: Sink<Error = Errno>>(
+    live: &LiveModule<'_, I>,
     sums: &mut dyn FnMut(&Found) -> Sums,
     mut copies: Copies<'_>,
     older: Option<&mut Reader<'_, R>>,
@@ -68,8 +69,8 @@ pub fn merge<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
 }
 
 /// Adds to the module whose MODULE section is current; gives the section behind it.
-fn merge_module<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
-    live: &LiveModule<'_>,
+fn merge_module<I: Instrumented, R: Source<Error = Errno>, S: Sink<Error = Errno>>(
+    live: &LiveModule<'_, I>,
     sums: &mut dyn FnMut(&Found) -> Sums,
     copies: Copies<'_>,
     reader: &mut Reader<'_, R>,

@@ -11,12 +11,11 @@
 //! which is about to go on and will write them.
 
 use super::chain::{Chain, Link, Operation};
-use super::image::Image;
 use super::sys::Errno;
 
 /// Before an exec.
-pub fn before_exec(chain: &Chain, own: &'static Link, image: &Image) -> Result<(), Errno> {
-    if !image.is_own_process() {
+pub fn before_exec(chain: &Chain, own: &'static Link) -> Result<(), Errno> {
+    if !own.member().is_own_process() {
         return Ok(());
     }
     flush_before_the_end(chain, own).map(drop)
@@ -45,8 +44,8 @@ fn write_before_the_end(
 }
 
 /// After an exec that failed.
-pub fn exec_failed(chain: &Chain, own: &'static Link, image: &Image) {
-    if image.is_own_process() {
+pub fn exec_failed(chain: &Chain, own: &'static Link) {
+    if own.member().is_own_process() {
         let _ = chain.for_all(own, Operation::Resume);
     }
 }

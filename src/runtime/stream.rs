@@ -7,11 +7,13 @@ use core::convert::Infallible;
 use core::ffi::CStr;
 use core::sync::atomic::Ordering;
 
-use super::abi::gcov::{Array, Object, Shift};
+use super::abi::gcov::{Array, Object};
+use super::abi::{Array as _, Shift};
 use super::counters::topn::LiveSite;
 use crate::formats::gcda::FILE_NAME_MAGIC;
 use crate::formats::gcda::encode::{Encoder, TopN, Words};
-use crate::raw::gcov::{Rule, Version};
+use crate::raw::gcov::Version;
+use crate::raw::kind::Rule;
 use crate::raw::merge::Pair;
 
 /// Takes the stream.
@@ -68,7 +70,7 @@ fn records<W: Words>(object: &Object, words: W) -> Result<(), W::Error> {
     let mut encoder = Encoder::new(words, version, stamp, checksum)?;
     for function in object.functions(Shift::default()) {
         if encoder.function(&function.record())? {
-            function.arrays().try_for_each(|array| counters(&array, &mut encoder))?;
+            function.counted().try_for_each(|array| counters(&array, &mut encoder))?;
         }
     }
     encoder.finish().map(drop)

@@ -22,8 +22,9 @@ use object::{Object as _, ObjectSymbol};
 
 use super::image::Image;
 use crate::raw::dump::{FunctionView, Object, Values};
-use crate::raw::gcov::Kind;
-use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
+use crate::raw::gcov::record::FIXED_SITE;
+use crate::raw::kind::Kind;
+use crate::raw::site::LISTED_SITE;
 
 /// What distinguishes a function from all others of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

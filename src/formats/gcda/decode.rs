@@ -4,8 +4,9 @@ use alloc::vec::Vec;
 
 use super::{FUNCTION, OBJECT_SUMMARY};
 use crate::formats::words::{WordDefect, WordError, Words};
+use crate::raw::gcov::Version;
 use crate::raw::gcov::record::FIXED_SITE;
-use crate::raw::gcov::{Kind, Rule, Version};
+use crate::raw::kind::{Kind, Rule};
 use crate::raw::merge::Pair;
 
 /// The counters of one object.

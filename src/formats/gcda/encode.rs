@@ -1,7 +1,8 @@
 //! Writes `.gcda` records without a heap: for files, and for `__gcov_info_to_gcda` on the target.
 
 use super::{FUNCTION, MAGIC, OBJECT_SUMMARY};
-use crate::raw::gcov::{FunctionRecord, Kind, Version};
+use crate::raw::gcov::{FunctionRecord, Version};
+use crate::raw::kind::Kind;
 #[cfg(feature = "alloc")]
 use crate::raw::merge::SITE_LIMIT;
 use crate::raw::merge::{Pair, Site};

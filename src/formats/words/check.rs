@@ -3,7 +3,8 @@
 use core::fmt;
 
 use crate::formats::Finding;
-use crate::raw::gcov::{Kind, Version};
+use crate::raw::gcov::Version;
+use crate::raw::kind::Kind;
 
 /// What is wrong with a notes or data file, and where.
 pub type WordError = Finding<WordDefect>;

@@ -6,13 +6,14 @@ use core::ops::Range;
 use zerocopy::FromBytes;
 
 use super::{Dump, Module, SiteSpan};
-use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
-use crate::raw::gcov::site::{Shape, count, total_and_error};
-use crate::raw::gcov::{Kind, Rule};
+use crate::raw::gcov::record::FIXED_SITE;
+use crate::raw::kind::{Kind, Rule};
 use crate::raw::layout::Sums;
 use crate::raw::live::{Header, MAGIC, START};
 use crate::raw::merge::{Pair, SITE_LIMIT};
 use crate::raw::reader::{Damage, Defect, Part};
+use crate::raw::site::LISTED_SITE;
+use crate::raw::site::{Shape, count, total_and_error};
 
 impl Dump {
     /// Reads a live file. If its process is still running, these are the counts of now. The result has no

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{Dump, Module, SiteSpan};
-use crate::raw::gcov::Rule;
+use crate::raw::kind::Rule;
 use crate::raw::merge::{Site, counter};
 
 impl Dump {
@@ -37,6 +37,7 @@ impl Module {
     fn is_same_build(&self, other: &Self) -> bool {
         self.record.identity == other.record.identity
             && (&self.functions, &self.numbers) == (&other.functions, &other.numbers)
+            && self.llvm == other.llvm
     }
 
     fn merged_with(mut self, older: &Self) -> Self {
@@ -75,9 +76,12 @@ impl Module {
             *sum = sum.saturating_mul(weight as u64);
         }
         self.for_each_run(|rule, _, counters| {
-            if rule == Rule::Add {
-                counters.iter_mut().for_each(|value| *value = value.saturating_mul(weight));
-            }
+            let times = |value: i64| match rule {
+                Rule::Add => value.saturating_mul(weight),
+                Rule::Saturate => (value as u64).saturating_mul(weight as u64) as i64,
+                _ => value,
+            };
+            counters.iter_mut().for_each(|value| *value = times(*value));
         });
         for site in &mut self.sites {
             site.total = site.total.saturating_mul(weight);
@@ -95,7 +99,7 @@ impl Module {
                     continue;
                 }
                 let start = end;
-                end += number;
+                end += rule.words(number);
                 visit(rule, start..end, self.counters.get_mut(start..end).unwrap_or_default());
             }
         }

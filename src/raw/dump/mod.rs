@@ -12,8 +12,10 @@ mod write;
 
 use alloc::vec::Vec;
 
-use super::gcov::{FunctionRecord, Kind, Rule, Rules, Version};
-use super::layout::{ModuleRecord, Sums};
+use super::gcov::{FunctionRecord, Version};
+use super::kind::{Kind, Rule, Rules};
+use super::layout::{ABI_LLVM, ModuleRecord, Sums};
+use super::llvm;
 use super::merge::{Pair, Site};
 
 pub use check::{check, sections};
@@ -40,16 +42,18 @@ pub struct Module {
     /// Its instrumented translation units.
     pub objects: Vec<Object>,
     functions: Vec<Function>,
+    /// What LLVM's functions have besides, one for each; empty for gcov's.
+    llvm: Vec<llvm::FunctionRecord>,
     numbers: Vec<u32>,
     counters: Vec<i64>,
     sites: Vec<SiteSpan>,
     pairs: Vec<Pair>,
 }
 
-/// One instrumented translation unit.
+/// One instrumented translation unit, or the functions of one layout of an image instrumented by LLVM.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// Path of its `.gcda` file as the compiler recorded it.
+    /// Path of its `.gcda` file as the compiler recorded it; for LLVM see [`llvm`].
     pub path: Vec<u8>,
     /// Compiler that made it.
     pub version: Version,
@@ -65,7 +69,7 @@ pub struct Object {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Function {
-    /// As in the file.
+    /// As in the file; of an LLVM function only the kinds.
     record: FunctionRecord,
     rules: Rules,
     /// Index of the function's first number in the module's `numbers`. There is one number, of counters or
@@ -102,7 +106,13 @@ impl Module {
     /// The functions of one of the module's objects, in order.
     pub fn functions(&self, object: &Object) -> impl Iterator<Item = FunctionView<'_>> {
         let functions = self.functions.get(object.functions.clone()).unwrap_or_default();
-        functions.iter().map(|function| FunctionView { module: self, function })
+        let records = self.llvm.get(object.functions.clone()).unwrap_or_default();
+        let records = records.iter().map(Some).chain(core::iter::repeat(None));
+        functions.iter().zip(records).map(|(function, llvm)| FunctionView {
+            module: self,
+            function,
+            llvm,
+        })
     }
 
     /// Number of counters, those of top-N sites left out.
@@ -113,6 +123,11 @@ impl Module {
     /// Number of top-N sites.
     pub fn site_count(&self) -> usize {
         self.sites.len()
+    }
+
+    /// Whether clang or rustc instrumented it, not gcc.
+    pub fn is_llvm(&self) -> bool {
+        self.record.identity.abi == ABI_LLVM
     }
 
     /// Build-id of the image, empty if it has none.
@@ -126,6 +141,7 @@ impl Module {
 pub struct FunctionView<'d> {
     module: &'d Module,
     function: &'d Function,
+    llvm: Option<&'d llvm::FunctionRecord>,
 }
 
 /// The counters of one kind of one function.
@@ -138,6 +154,11 @@ pub enum Values<'d> {
 }
 
 impl<'d> FunctionView<'d> {
+    /// What is known of a function that LLVM instrumented.
+    pub fn llvm(&self) -> Option<&'d llvm::FunctionRecord> {
+        self.llvm
+    }
+
     /// Number of the function, unique in its object.
     pub fn ident(&self) -> u32 {
         self.function.record.ident
@@ -158,9 +179,10 @@ impl<'d> FunctionView<'d> {
         self.function.record.flags & FunctionRecord::ABSENT != 0
     }
 
-    /// The kinds that the object uses, ascending, with this function's counters of each.
+    /// The kinds that the object uses, ascending, with this function's counters of each. Counters of bytes are
+    /// eight to a word.
     pub fn kinds(&self) -> impl Iterator<Item = (Kind, Values<'d>)> + use<'d> {
-        let Self { module, function } = *self;
+        let Self { module, function, .. } = *self;
         let (mut counters, mut sites) = (function.counters, function.sites);
         function.kinds(&module.numbers).map(move |(kind, rule, count)| {
             let values = match rule {
@@ -170,13 +192,22 @@ impl<'d> FunctionView<'d> {
                     Values::Sites(Sites { spans: spans.iter(), pairs: &module.pairs })
                 }
                 _ => {
-                    let values = module.counters.get(counters..counters + count);
-                    counters += count;
+                    let words = rule.words(count);
+                    let values = module.counters.get(counters..counters + words);
+                    counters += words;
                     Values::Counters(values.unwrap_or_default())
                 }
             };
             (kind, values)
         })
+    }
+
+    /// Counters of a kind of single bytes; empty if the function has none.
+    pub fn bytes(&self, wanted: Kind) -> Vec<u8> {
+        let kinds = self.function.kinds(&self.module.numbers);
+        let number = kinds.filter(|&(kind, ..)| kind == wanted).map(|(.., number)| number).sum();
+        let words = self.counters(wanted).iter().flat_map(|word| word.to_ne_bytes());
+        words.take(number).collect()
     }
 
     /// Plain counters of a kind; empty if the function has none.

@@ -10,14 +10,19 @@ use core::fmt;
 use zerocopy::FromBytes;
 
 use super::{Dump, Function, Module, Object, SiteSpan};
-use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE, SiteHead};
-use crate::raw::gcov::{FunctionRecord, ObjectRecord, Rule, Rules, Version};
+use crate::raw::checksum::crc32;
+use crate::raw::gcov::record::FIXED_SITE;
+use crate::raw::gcov::{FunctionRecord, Version};
+use crate::raw::kind::{Rule, Rules};
 use crate::raw::layout::{
-    ABI_GCOV, BUILD_ID_CAPACITY, MAX_SECTION, ModuleRecord, SectionKind, Signature, SumsRecord,
-    Word,
+    ABI_GCOV, ABI_LLVM, BUILD_ID_CAPACITY, MAX_SECTION, ModuleRecord, SectionKind, Signature,
+    SumsRecord, Word,
 };
+use crate::raw::llvm;
 use crate::raw::merge::Pair;
+use crate::raw::object::ObjectRecord;
 use crate::raw::reader::{Contradiction, Damage, Defect, Failure, Reader, Source};
+use crate::raw::site::{LISTED_SITE, SiteHead};
 
 /// Why a dump could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +100,7 @@ impl<R: Source> Streams<'_, '_, R> {
         self.next()?;
         let strings = self.bytes(SectionKind::Strings)?;
         let objects = self.bytes(SectionKind::Objects)?;
-        if record.identity.abi != ABI_GCOV {
+        if ![ABI_GCOV, ABI_LLVM].contains(&record.identity.abi) {
             return self.wrong(Contradiction::Abi);
         }
         if record.identity.build_id_length as usize > BUILD_ID_CAPACITY {
@@ -205,6 +210,7 @@ struct Walk<'r, 'b, 's, R> {
     /// Bytes taken of STRINGS.
     taken: u32,
     functions: Vec<Function>,
+    llvm: Vec<llvm::FunctionRecord>,
     numbers: Vec<u32>,
     counters: Vec<i64>,
     sites: Vec<SiteSpan>,
@@ -231,6 +237,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
             strings,
             taken: record.path_length,
             functions: Vec::with_capacity(functions),
+            llvm: Vec::new(),
             numbers: Vec::new(),
             counters: Vec::with_capacity(words),
             sites: Vec::new(),
@@ -261,7 +268,14 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
             return self.wrong(Contradiction::Path);
         };
         self.taken = self.taken.wrapping_add(record.path_length);
-        self.signature.object(&record, &path);
+        if self.is_llvm() {
+            if crc32(&path) != record.checksum {
+                return self.wrong(Contradiction::Names);
+            }
+            self.signature.object(&record, &[]);
+        } else {
+            self.signature.object(&record, &path);
+        }
         let version = Version(record.version);
         let kinds = rules.bits();
         let first = self.functions.len();
@@ -304,16 +318,37 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         Ok(function)
     }
 
+    fn is_llvm(&self) -> bool {
+        self.record.identity.abi == ABI_LLVM
+    }
+
+    /// The fixed part of a function's head.
+    fn fixed(&mut self, is_signed: bool) -> Result<FunctionRecord, Failure<R::Error>> {
+        let mut word = || {
+            let word = self.streams.word()?;
+            if is_signed {
+                self.signature.word(word as u64);
+            }
+            Ok(word)
+        };
+        if self.record.identity.abi != ABI_LLVM {
+            return Ok(zerocopy::transmute!([word()?, word()?]));
+        }
+        let record: llvm::FunctionRecord =
+            zerocopy::transmute!([word()?, word()?, word()?, word()?]);
+        self.llvm.push(record);
+        let flags = record.flags;
+        Ok(FunctionRecord { ident: 0, lineno_checksum: 0, cfg_checksum: 0, flags })
+    }
+
     /// The head of a function: its fixed part, and the numbers of counters of its kinds.
     fn head(&mut self, known: u32) -> Result<(FunctionRecord, Numbers), Failure<R::Error>> {
-        let words = [self.streams.word()?, self.streams.word()?];
-        let record: FunctionRecord = zerocopy::transmute!(words);
+        let is_signed = self.record.identity.build_id().is_empty();
+        let record = self.fixed(is_signed)?;
         if record.flags & !known != 0 && record.flags != FunctionRecord::ABSENT {
             return self.wrong(Contradiction::Head);
         }
-        let is_signed = self.record.identity.build_id().is_empty();
         let mut sign = |word: i64| _ = is_signed.then(|| self.signature.word(word as u64));
-        words.into_iter().for_each(&mut sign);
         let kinds = record.flags & !FunctionRecord::ABSENT;
         let mut numbers = Numbers::new();
         for _ in 0..kinds.count_ones().div_ceil(2) {
@@ -334,7 +369,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
     ) -> Result<u32, Failure<R::Error>> {
         let Self { streams, counters, .. } = self;
         if rule != Rule::TopN {
-            streams.take(number as usize, |words| {
+            streams.take(rule.words(number as usize), |words| {
                 counters.extend(words.iter().map(|&word| i64::from_ne_bytes(word)));
             })?;
             return Ok(number);
@@ -386,10 +421,10 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         if self.signature.value() != self.record.identity.signature {
             return self.wrong(Contradiction::Signature);
         }
-        let Self { record, functions, numbers, mut counters, sites, pairs, .. } = self;
+        let Self { record, functions, llvm, numbers, mut counters, sites, pairs, .. } = self;
         counters.shrink_to_fit();
         let sums = found.sums;
-        Ok(Module { record, sums, path, objects, functions, numbers, counters, sites, pairs })
+        Ok(Module { record, sums, path, objects, functions, llvm, numbers, counters, sites, pairs })
     }
 
     fn wrong<T>(&mut self, what: Contradiction) -> Result<T, Failure<R::Error>> {

@@ -6,10 +6,15 @@ use core::convert::Infallible;
 
 use zerocopy::IntoBytes;
 
-use super::{Dump, Function, FunctionView, Module, Values};
-use crate::raw::gcov::record::{FIXED_SITE, Head, HeadWriter, LISTED_SITE, SiteHead};
-use crate::raw::gcov::{FunctionRecord, ObjectRecord, Rule, Version};
+use super::{Dump, FunctionView, Module, Values};
+use crate::raw::gcov::record::FIXED_SITE;
+use crate::raw::gcov::{FunctionRecord, Version};
+use crate::raw::head::{Head, NumbersWriter};
+use crate::raw::kind::Rule;
 use crate::raw::layout::{MAX_SECTION, SectionKind, SumsRecord};
+use crate::raw::llvm;
+use crate::raw::object::ObjectRecord;
+use crate::raw::site::{LISTED_SITE, SiteHead};
 use crate::raw::writer::{Sink, Writer};
 
 impl Sink for Vec<u8> {
@@ -42,7 +47,8 @@ impl Module {
     /// About the length of the file, rather more than less.
     fn most_bytes(&self) -> usize {
         let paths = self.objects.iter().map(|object| object.path.len() + size_of::<ObjectRecord>());
-        let heads = self.functions.len() * size_of::<FunctionRecord>() + self.numbers.len() * 8;
+        let heads =
+            self.functions.len() * size_of::<llvm::FunctionRecord>() + self.numbers.len() * 8;
         let sites = self.sites.len() * 24 + size_of_val(&self.pairs[..]);
         let payload = paths.sum::<usize>() + heads + size_of_val(&self.counters[..]) + sites;
         payload + payload / 1024 + MAX_SECTION
@@ -88,10 +94,9 @@ impl Module {
     fn write_functions<S: Sink>(&self, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
         let mut head = Head::default();
         for object in &self.objects {
-            for function in self.functions.get(object.functions.clone()).unwrap_or_default() {
-                let used = function.put_head(object.version, &self.numbers, &mut head);
+            for view in self.functions(object) {
+                let used = view.put_head(object.version, &mut head);
                 writer.put(SectionKind::Functions, head[..used].as_bytes())?;
-                let view = FunctionView { module: self, function };
                 view.kinds().try_for_each(|(_, values)| write_values(values, writer))?;
             }
         }
@@ -99,15 +104,19 @@ impl Module {
     }
 }
 
-impl Function {
-    fn put_head(&self, version: Version, numbers: &[u32], room: &mut Head) -> usize {
+impl FunctionView<'_> {
+    fn put_head(&self, version: Version, room: &mut Head) -> usize {
         let site = if version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE };
-        let mut writer = HeadWriter::new(self.record);
-        for (kind, rule, count) in self.kinds(numbers) {
+        let record = self.llvm.map_or(FunctionRecord::WORDS, |_| llvm::FunctionRecord::WORDS);
+        let mut numbers = NumbersWriter::behind(record);
+        for (kind, rule, count) in self.function.kinds(&self.module.numbers) {
             let number = if rule == Rule::TopN { count * site } else { count };
-            writer.add(kind, number as u32, room);
+            numbers.add(kind, number as u32, room);
         }
-        writer.finish(room)
+        match self.llvm {
+            Some(record) => record.finish(numbers, room),
+            None => self.function.record.finish(numbers, room),
+        }
     }
 }
 

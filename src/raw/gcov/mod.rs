@@ -18,9 +18,9 @@
 
 pub mod kind;
 pub mod record;
-pub mod site;
 pub mod version;
 
-pub use kind::{Kind, Rule, Rules};
-pub use record::{FunctionRecord, ObjectRecord};
+pub use crate::raw::kind::{Kind, Rule, Rules};
+pub use crate::raw::object::ObjectRecord;
+pub use record::FunctionRecord;
 pub use version::Version;

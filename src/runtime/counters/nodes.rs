@@ -9,8 +9,8 @@
 
 use core::ptr::null_mut;
 
-use crate::raw::gcov::site;
 use crate::raw::merge::{Pair, SITE_LIMIT};
+use crate::raw::site;
 use crate::runtime::atomic::{
     AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
 };

@@ -3,6 +3,7 @@
 use super::progress::Progress;
 use crate::raw::reader::{Damage, Reader};
 use crate::raw::writer::{Buffer, Writer};
+use crate::runtime::abi::Instrumented;
 use crate::runtime::baseline::Baseline;
 use crate::runtime::counts::Found;
 use crate::runtime::merge::{Problem, merge};
@@ -11,8 +12,8 @@ use crate::runtime::replace::{FileSink, FileSource, Names, Rewrite};
 use crate::runtime::sys::{Errno, File};
 
 /// One flush: adds the live counts to the old file's.
-pub struct Flush<'f> {
-    pub live: &'f LiveModule<'f>,
+pub struct Flush<'f, I> {
+    pub live: &'f LiveModule<'f, I>,
     /// What was written before, and events dropped until now.
     pub progress: &'f Progress,
     pub dropped: u64,
@@ -27,7 +28,7 @@ pub struct Flush<'f> {
     pub before: u64,
 }
 
-impl Rewrite for Flush<'_> {
+impl<I: Instrumented> Rewrite for Flush<'_, I> {
     fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
         let Self { live, progress, dropped, maximum, baseline, read, write, damage, id, before } =
             self;

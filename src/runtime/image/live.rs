@@ -7,6 +7,7 @@ use super::state::State;
 use crate::raw::layout::ModuleRecord;
 use crate::raw::live::MOST;
 use crate::raw::reader::{Damage, Defect};
+use crate::runtime::abi::Instrumented;
 use crate::runtime::baseline::Baseline;
 use crate::runtime::live::{LeftOver, Numbers, Region};
 use crate::runtime::merge::Problem;
@@ -24,7 +25,7 @@ enum Sweep {
     First,
 }
 
-impl Image {
+impl<I: Instrumented> Image<I> {
     /// Puts the counters into a file when all objects are registered, and adds what other processes have left
     /// behind. If that is impossible, says so; counts are then written at the end.
     pub fn go_live(&self, region: Option<Region>) {
@@ -46,11 +47,11 @@ impl Image {
 }
 
 impl State {
-    fn go_live(&mut self, image: &Image, sweep: Sweep) -> Result<(), Errno> {
+    fn go_live(&mut self, image: &Image<impl Instrumented>, sweep: Sweep) -> Result<(), Errno> {
         let record = self.origin.survey(image).record;
         let target = self.target.ok_or(Errno::INVAL)?;
         target.expand(record.identity.signature, &mut self.names.target)?;
-        let (Some(region), Some(nodes)) = (self.region, image.nodes()) else {
+        let (Some(region), Some(nodes)) = (self.region, image.member.nodes()) else {
             return Err(Errno::NOSYS);
         };
         if !self.names.prepare()? {
@@ -82,7 +83,7 @@ impl State {
     /// was until now.
     fn add_left_over(
         &mut self,
-        image: &Image,
+        image: &Image<impl Instrumented>,
         region: Region,
         record: ModuleRecord,
         number: u64,
@@ -98,7 +99,7 @@ impl State {
         let flush = Flush {
             live: &LiveModule { objects, record },
             progress: &Progress::new(),
-            dropped: image.nodes().map_or(0, |nodes| left.dropped(nodes)),
+            dropped: image.member.nodes().map_or(0, |nodes| left.dropped(nodes)),
             maximum: 0,
             baseline: &mut Baseline::new(),
             read,
@@ -116,26 +117,26 @@ impl State {
     }
 
     /// Forgets what was counted since the last flush. A reader of the file must not find it there.
-    pub(super) fn set_back(&mut self, image: &Image) {
+    pub(super) fn set_back(&mut self, image: &Image<impl Instrumented>) {
         let objects = self.origin.objects(image);
         let Some((flushed, _)) = self.baseline.copies() else { return self.reset(image) };
-        if let Some(nodes) = image.nodes() {
+        if let Some(nodes) = image.member.nodes() {
             nodes.reset_indexes();
         }
         objects.set_back(&flushed);
     }
 
     /// Puts the counters into a file again after a dump has taken them out of one.
-    pub(super) fn live_again(&mut self, image: &Image) {
+    pub(super) fn live_again(&mut self, image: &Image<impl Instrumented>) {
         if self.live.is_mapped() && !self.live.is_active() {
             let _ = self.go_live(image, Sweep::First);
         }
     }
 
     /// In a child, while its counters are still its parent's.
-    pub(super) fn leave_live(&mut self, image: &Image) -> Result<(), Errno> {
+    pub(super) fn leave_live(&mut self, image: &Image<impl Instrumented>) -> Result<(), Errno> {
         let Some(region) = self.region.filter(|_| self.live.is_mapped()) else { return Ok(()) };
-        self.live.leave_to_parent(region, image.nodes())?;
+        self.live.leave_to_parent(region, image.member.nodes())?;
         // A child that cannot have a file of its own writes at its end.
         let _ = self.go_live(image, Sweep::First);
         Ok(())
@@ -143,12 +144,12 @@ impl State {
 }
 
 /// A flush of what a process has left behind.
-struct Adoption<'f> {
+struct Adoption<'f, I> {
     left: &'f LeftOver,
-    flush: Flush<'f>,
+    flush: Flush<'f, I>,
 }
 
-impl Rewrite for Adoption<'_> {
+impl<I: Instrumented> Rewrite for Adoption<'_, I> {
     fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
         // Somebody may have settled it before this process got the lock of the dump.
         if self.left.is_settled() {

@@ -18,52 +18,39 @@ use spin::{Mutex, MutexGuard};
 
 use self::progress::Stage;
 use self::state::{Occasion, State};
-use super::abi::gcov::Registry;
+use super::abi::Instrumented;
 use super::counters::nodes::Nodes;
 use super::identity::Start;
 use super::place::Target;
 use super::sys::{self, Errno};
 
-/// One image. All zero at first, so that its fixed regions take no space in files.
-pub struct Image {
+/// One image, or what one family of compilers has laid out in it. All zero at first, so that its fixed regions
+/// take no space in files.
+pub struct Image<I> {
     /// Its objects.
-    pub objects: Registry,
+    pub objects: I,
+    /// What other images may know of it.
+    pub member: Member,
+    state: Mutex<State>,
+}
+
+/// What the images of a process know of each other.
+pub struct Member {
     /// Nodes of its top-N sites, NULL before [`Image::begin`].
     nodes: AtomicPtr<Nodes>,
     /// The process the counts belong to.
     process: AtomicU32,
     /// Number of an error that another image has just met and told; 0 if none has.
     known_error: AtomicI32,
-    state: Mutex<State>,
 }
 
-impl Image {
-    /// An image without objects.
-    pub const fn new() -> Self {
+impl Member {
+    const fn new() -> Self {
         Self {
-            objects: Registry::new(),
             nodes: AtomicPtr::new(null_mut()),
             process: AtomicU32::new(0),
             known_error: AtomicI32::new(0),
-            state: Mutex::new(State::new()),
         }
-    }
-
-    /// Every image calls this before its first object is registered. Asks `user` for a pattern if this is the
-    /// first image of the process.
-    pub fn begin<'u>(
-        &self,
-        nodes: &'static Nodes,
-        start: Option<Start>,
-        target: Target,
-        user: impl FnOnce() -> Option<&'u [u8]>,
-    ) {
-        self.nodes.store(core::ptr::from_ref(nodes).cast_mut(), Ordering::Release);
-        self.process.store(sys::process(), Ordering::Relaxed);
-        let Some(mut state) = self.state.try_lock() else { return };
-        state.origin.start = start;
-        state.target = Some(target);
-        target.place.begin(user, &mut state.names.other);
     }
 
     /// Whether the counts belong to the calling process. They do not if it is a child that shares the memory
@@ -91,6 +78,31 @@ impl Image {
 
     fn is_known(&self, error: Errno) -> bool {
         self.known_error.load(Ordering::Relaxed) == error.raw_os_error()
+    }
+}
+
+impl<I: Instrumented> Image<I> {
+    /// An image with these objects.
+    pub const fn new(objects: I) -> Self {
+        Self { objects, member: Member::new(), state: Mutex::new(State::new()) }
+    }
+
+    /// Every image calls this before its first object is registered. Asks `user` for a pattern if this is the
+    /// first image of the process.
+    pub fn begin<'u>(
+        &self,
+        nodes: &'static Nodes,
+        start: Option<Start>,
+        target: Target,
+        user: impl FnOnce() -> Option<&'u [u8]>,
+    ) {
+        let member = &self.member;
+        member.nodes.store(core::ptr::from_ref(nodes).cast_mut(), Ordering::Release);
+        member.process.store(sys::process(), Ordering::Relaxed);
+        let Some(mut state) = self.state.try_lock() else { return };
+        state.origin.start = start;
+        state.target = Some(target);
+        target.place.begin(user, &mut state.names.other);
     }
 
     /// Writes all counts and closes the image until a reset, like libgcov's dump.
@@ -155,11 +167,11 @@ impl Image {
     /// Each image's hook may ask this, so it may come twice. Only the first is `certain`. The others look at
     /// the process id, and a child in a new namespace may have the same id as its parent.
     pub fn become_child(&self, certain: bool) -> Result<(), Errno> {
-        if self.is_own_process() && !certain {
+        if self.member.is_own_process() && !certain {
             return Ok(());
         }
         let mut state = self.state_in_child()?;
-        self.process.store(sys::process(), Ordering::Relaxed);
+        self.member.process.store(sys::process(), Ordering::Relaxed);
         #[cfg(feature = "live")]
         state.leave_live(self)?;
         state.reset(self);
@@ -211,11 +223,5 @@ impl Image {
         // state. That thread does not exist here, and the chain's lock keeps others from this line.
         unsafe { self.state.force_unlock() };
         self.state()
-    }
-}
-
-impl Default for Image {
-    fn default() -> Self {
-        Self::new()
     }
 }

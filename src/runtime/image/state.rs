@@ -7,7 +7,7 @@ use crate::raw::gcov::Rule;
 use crate::raw::layout::MAX_SECTION;
 use crate::raw::reader::{Damage, Defect, Reader};
 use crate::raw::writer::{Buffer, Writer};
-use crate::runtime::abi::gcov::Shift;
+use crate::runtime::abi::{Instrumented, Shift};
 use crate::runtime::baseline::Baseline;
 use crate::runtime::counters::nodes::Nodes;
 use crate::runtime::identity::{self, Start};
@@ -19,9 +19,9 @@ use crate::runtime::place::{Path, Target};
 use crate::runtime::replace::{FileSink, FileSource, Names, replace};
 use crate::runtime::sys::Errno;
 
-const ALL: &[Rule] = &[Rule::Add, Rule::TopN, Rule::Ior, Rule::Time];
+const ALL: &[Rule] = &[Rule::Add, Rule::TopN, Rule::Ior, Rule::Time, Rule::Saturate, Rule::Bytes];
 /// Writing a value twice does no harm under these rules, so no baseline takes it off.
-const IDEMPOTENT: &[Rule] = &[Rule::Ior, Rule::Time];
+const IDEMPOTENT: &[Rule] = &[Rule::Ior, Rule::Time, Rule::Bytes];
 
 /// Everything that only one flush at a time may touch.
 pub struct State {
@@ -73,7 +73,11 @@ impl State {
     }
 
     /// Writes the counts. If that fails, says so in one line on standard error.
-    pub fn write_out(&mut self, image: &Image, occasion: Occasion) -> Result<(), Errno> {
+    pub fn write_out(
+        &mut self,
+        image: &Image<impl Instrumented>,
+        occasion: Occasion,
+    ) -> Result<(), Errno> {
         self.find_path(image);
         let result = self.write_counts(image, occasion);
         result.map_err(|problem| self.complain(image, occasion, problem))
@@ -83,7 +87,12 @@ impl State {
     // A line takes 1 KiB, which must not lie below a flush: stacks of signal handlers may be short.
     #[cold]
     #[inline(never)]
-    fn complain(&mut self, image: &Image, occasion: Occasion, problem: Problem) -> Errno {
+    fn complain(
+        &mut self,
+        image: &Image<impl Instrumented>,
+        occasion: Occasion,
+        problem: Problem,
+    ) -> Errno {
         // Damage is set aside before it gets here.
         let Problem::System(error) = problem else { return Errno::ILSEQ };
         let consequence: &[u8] = match occasion {
@@ -95,22 +104,25 @@ impl State {
         let number = error.raw_os_error();
         let is_news = occasion == Occasion::Close || self.told != number;
         self.told = number;
-        if is_news && !image.is_known(error) {
+        if is_news && !image.member.is_known(error) {
             let mut line = Line::about(self.names.target.bytes());
             line.text(b"not written: ").error(error).text(consequence).print();
         }
         error
     }
 
-    pub fn find_path(&mut self, image: &Image) {
+    pub fn find_path(&mut self, image: &Image<impl Instrumented>) {
         if self.origin.path.bytes().is_empty() {
-            // An address in the program text: data may lie in memory that has no name.
-            let address = image.objects.tokens().map_or(0, |tokens| tokens.add as usize);
-            identity::image_path(address, &mut self.read, &mut self.origin.path);
+            // Data may lie in memory that has no name.
+            identity::image_path(image.objects.text(), &mut self.read, &mut self.origin.path);
         }
     }
 
-    pub fn write_counts(&mut self, image: &Image, occasion: Occasion) -> Result<(), Problem> {
+    pub fn write_counts(
+        &mut self,
+        image: &Image<impl Instrumented>,
+        occasion: Occasion,
+    ) -> Result<(), Problem> {
         let Self { origin, progress, target, names, baseline, read, write, .. } = self;
         let (id, before) = (self.live.id(), 0);
         let live = &origin.survey(image);
@@ -119,9 +131,9 @@ impl State {
         if occasion == Occasion::Flush {
             baseline.prepare(image.objects.len(), &|| live.objects.totals())?;
         }
-        let (maximum, dropped) = (0, image.dropped());
+        let (maximum, dropped) = (0, image.member.dropped());
         let damage = Damage { offset: 0, defect: Defect::Empty };
-        let impatient = image.is_known(Errno::BUSY);
+        let impatient = image.member.is_known(Errno::BUSY);
         let mut flush =
             Flush { live, progress, dropped, maximum, baseline, read, write, damage, id, before };
         replace(names, impatient, &mut flush)?;
@@ -131,19 +143,19 @@ impl State {
         Ok(())
     }
 
-    pub fn reset(&mut self, image: &Image) {
+    pub fn reset(&mut self, image: &Image<impl Instrumented>) {
         if self.progress.stage != Stage::Ended {
             self.origin.objects(image).zero(ALL);
-            image.nodes().into_iter().for_each(Nodes::reset_indexes);
+            image.member.nodes().into_iter().for_each(Nodes::reset_indexes);
             self.baseline.forget();
-            self.progress.reset(image.dropped());
+            self.progress.reset(image.member.dropped());
             #[cfg(feature = "live")]
             self.live_again(image);
         }
     }
 
     /// A flush to nowhere.
-    pub fn discard(&mut self, image: &Image) {
+    pub fn discard(&mut self, image: &Image<impl Instrumented>) {
         #[cfg(feature = "live")]
         if self.live.is_active() {
             return self.set_back(image);
@@ -152,11 +164,11 @@ impl State {
             return self.reset(image);
         }
         self.origin.objects(image).zero(IDEMPOTENT);
-        self.progress.dropped = image.dropped();
+        self.progress.dropped = image.member.dropped();
     }
 
     /// Marks all counts as written, as they are now.
-    pub fn remember(&mut self, image: &Image) -> Result<(), Errno> {
+    pub fn remember(&mut self, image: &Image<impl Instrumented>) -> Result<(), Errno> {
         let Self { origin, baseline, write, .. } = self;
         let live = origin.survey(image);
         baseline.prepare(image.objects.len(), &|| live.objects.totals())?;
@@ -169,12 +181,12 @@ impl State {
 }
 
 impl Origin {
-    pub fn survey<'i>(&'i self, image: &'i Image) -> LiveModule<'i> {
+    pub fn survey<'i, I: Instrumented>(&'i self, image: &'i Image<I>) -> LiveModule<'i, I> {
         let build_id = self.start.and_then(|start| start.build_id()).unwrap_or_default();
         LiveModule::survey(self.objects(image), &build_id)
     }
 
-    pub fn objects<'i>(&'i self, image: &'i Image) -> Objects<'i> {
+    pub fn objects<'i, I>(&'i self, image: &'i Image<I>) -> Objects<'i, I> {
         let (path, shift) = (self.path.bytes(), Shift::default());
         Objects { registry: &image.objects, path, shift }
     }

@@ -6,12 +6,11 @@ use core::sync::atomic::AtomicI64;
 
 use zerocopy::{FromZeros, IntoBytes};
 
-use crate::raw::gcov::Rule;
-use crate::raw::gcov::record::Head;
+use crate::raw::head::Head;
 use crate::raw::layout::{Identity, SectionKind, Sums, SumsRecord};
 use crate::raw::live::{Header, ID, MAGIC, MOST, START};
 use crate::raw::writer::{Buffer, Sink, Writer};
-use crate::runtime::abi::gcov::Shift;
+use crate::runtime::abi::{Array, Instrumented, Shift};
 use crate::runtime::counters::nodes::{Node, Nodes};
 use crate::runtime::message::decimal;
 use crate::runtime::module::{LiveModule, Objects};
@@ -175,7 +174,7 @@ impl Live {
     pub fn begin(
         &mut self,
         region: Region,
-        live: &LiveModule<'_>,
+        live: &LiveModule<'_, impl Instrumented>,
         nodes: &Nodes,
         target: &Path,
         taken: &Numbers,
@@ -254,7 +253,7 @@ impl Live {
         &mut self,
         file: &File,
         region: Region,
-        live: &LiveModule<'_>,
+        live: &LiveModule<'_, impl Instrumented>,
         nodes: &Nodes,
         buffer: &mut Buffer,
     ) -> Result<(), Errno> {
@@ -289,17 +288,14 @@ impl Live {
         file: &File,
         start: u64,
         region: Region,
-        live: &LiveModule<'_>,
+        live: &LiveModule<'_, impl Instrumented>,
         buffer: &mut Buffer,
     ) -> Result<u64, Errno> {
         let mut writer = Writer::new(Appended { file, end: start }, buffer);
         live.write_head(&mut writer)?;
         let kind = SectionKind::Functions;
         live.objects.write_functions_with(&mut Head::default(), &mut writer, |array, writer| {
-            let words = match array.rule {
-                Rule::TopN => array.site_count().wrapping_mul(2),
-                _ => array.counters.len(),
-            };
+            let words = array.site_count().wrapping_mul(2).wrapping_add(array.words());
             (0..words).try_for_each(|_| writer.put_word(kind, 0))
         })?;
         let (counters, sites) = live.objects.totals();
@@ -315,14 +311,14 @@ impl Live {
     fn write_places(
         sink: &mut Appended<'_>,
         region: Region,
-        live: &LiveModule<'_>,
+        live: &LiveModule<'_, impl Instrumented>,
         buffer: &mut Buffer,
     ) -> Result<(), Errno> {
         let mut arrays = live.objects.arrays();
         loop {
             let mut used = 0usize;
             for (word, array) in buffer.as_chunks_mut().0.iter_mut().zip(&mut arrays) {
-                *word = region.offset(array.counters.as_ptr() as usize).to_ne_bytes();
+                *word = region.offset(array.place().start).to_ne_bytes();
                 used = used.wrapping_add(word.len());
             }
             match buffer.get(..used) {
@@ -410,11 +406,9 @@ impl LeftOver {
     }
 
     /// Makes the file's lists of values lead to its own nodes. `objects` are those with its counters.
-    pub fn relocate(&self, objects: &Objects<'_>) {
+    pub fn relocate(&self, objects: &Objects<'_, impl Instrumented>) {
         for array in objects.arrays() {
-            for site in array.sites() {
-                site.relocate(|address| self.node(address));
-            }
+            array.relocate(&|address| self.node(address));
         }
     }
 
@@ -482,10 +476,10 @@ fn id(number: u64) -> u64 {
     (unique << 8 | number).max(MOST)
 }
 
-fn all_inside(region: &Region, objects: &Objects<'_>) -> bool {
+fn all_inside(region: &Region, objects: &Objects<'_, impl Instrumented>) -> bool {
     objects.arrays().all(|array| {
-        let bytes = size_of_val(array.counters);
-        bytes == 0 || region.holds(array.counters.as_ptr() as usize, bytes)
+        let place = array.place();
+        place.is_empty() || region.holds(place.start, place.len())
     })
 }
 

@@ -1,10 +1,12 @@
 //! The counters of one kind of one function, and where they are.
 #![allow(unsafe_code)]
 
-use core::sync::atomic::AtomicI64;
+use core::sync::atomic::{AtomicI64, Ordering};
 
-use crate::raw::gcov::record::LISTED_SITE;
-use crate::raw::gcov::{Kind, Rule};
+use crate::raw::kind::{Kind, Rule};
+use crate::raw::layout::Word;
+use crate::raw::site::LISTED_SITE;
+use crate::runtime::abi::{self, Shift, load_words};
 use crate::runtime::counters::nodes::Node;
 use crate::runtime::counters::topn::{Counters, LiveSite};
 
@@ -24,25 +26,6 @@ pub struct Array {
     pub counters: &'static [AtomicI64],
 }
 
-/// How far the counters are from where the compiler laid them out.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Shift {
-    /// In bytes; without live counters there is no such distance.
-    #[cfg(feature = "live")]
-    pub bytes: isize,
-}
-
-impl Shift {
-    /// The place of counters that the compiler laid out here.
-    #[inline(always)]
-    pub(super) const fn place(self, counters: *const AtomicI64) -> *const AtomicI64 {
-        #[cfg(feature = "live")]
-        return counters.wrapping_byte_offset(self.bytes);
-        #[cfg(not(feature = "live"))]
-        counters
-    }
-}
-
 impl Array {
     /// The same counters in their other place.
     #[cfg(feature = "live")]
@@ -60,9 +43,31 @@ impl Array {
     pub(super) fn with(self, _: Shift) -> Self {
         self
     }
+}
+
+impl abi::Array for Array {
+    #[inline(always)]
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    #[inline(always)]
+    fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    #[inline(always)]
+    fn words(&self) -> usize {
+        if self.rule == Rule::TopN { 0 } else { self.counters.len() }
+    }
+
+    #[inline(always)]
+    fn load(&self, start: usize, room: &mut [Word]) -> i64 {
+        load_words(self.counters.get(start..).unwrap_or_default(), room)
+    }
 
     /// A top-N site of the array; `None` behind the last, or if the kind is another.
-    pub fn site(&self, index: usize) -> Option<LiveSite<'static>> {
+    fn site(&self, index: usize) -> Option<LiveSite<'static>> {
         let length = usize::from(self.site_counters);
         let site = self.counters.get(index.checked_mul(length)?..)?.get(..length)?;
         if self.rule != Rule::TopN {
@@ -72,8 +77,7 @@ impl Array {
         site.first_chunk().map(|site| unsafe { LiveSite::new(site) })
     }
 
-    /// Number of top-N sites.
-    pub fn site_count(&self) -> usize {
+    fn site_count(&self) -> usize {
         let length = usize::from(self.site_counters);
         match (self.rule, self.counters.len()) {
             (Rule::TopN, number) if number > length => number.checked_div(length).unwrap_or(0),
@@ -82,11 +86,34 @@ impl Array {
         }
     }
 
-    /// The counters as top-N sites; none if the kind is another.
     #[inline(always)]
-    pub fn sites(&self) -> Sites {
+    fn sites(&self) -> impl Iterator<Item = LiveSite<'static>> + Clone {
         let counters = if self.rule == Rule::TopN { self.counters } else { &[] };
         Sites { counters, length: self.site_counters }
+    }
+
+    fn reset(&self) {
+        self.sites().for_each(|live| live.reset());
+        let counters = self.counters.iter().filter(|_| self.rule != Rule::TopN);
+        counters.for_each(|live| live.store(0, Ordering::Relaxed));
+    }
+
+    #[cfg(feature = "live")]
+    fn store(&self, words: &[i64]) {
+        for (counter, value) in self.counters.iter().zip(words) {
+            counter.store(*value, Ordering::Relaxed);
+        }
+    }
+
+    #[cfg(feature = "live")]
+    fn place(&self) -> core::ops::Range<usize> {
+        let range = self.counters.as_ptr_range();
+        range.start.addr()..range.end.addr()
+    }
+
+    #[cfg(feature = "live")]
+    fn relocate(&self, translate: &dyn Fn(usize) -> Option<&'static Node>) {
+        self.sites().for_each(|site| site.relocate(translate));
     }
 }
 

@@ -15,9 +15,11 @@ use core::ptr::NonNull;
 use core::sync::atomic::AtomicI64;
 
 use super::object::POINTER;
-use super::{Array, Info, Shift};
-use crate::raw::gcov::record::{Head, HeadWriter};
-use crate::raw::gcov::{FunctionRecord, Kind, Rule, Rules};
+use super::{Array, Info};
+use crate::raw::gcov::FunctionRecord;
+use crate::raw::head::{Head, NumbersWriter};
+use crate::raw::kind::{Kind, Rule, Rules};
+use crate::runtime::abi::{self, Shift};
 
 /// One function of an object.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +77,7 @@ impl Function {
 
     /// The function's counters, kind by kind.
     #[inline(always)]
-    pub fn arrays(&self) -> Arrays {
+    pub fn counted(&self) -> Arrays {
         let Self { kinds, site_counters, shift, .. } = *self;
         Arrays { entries: self.entries().iter(), kinds, site_counters, shift }
     }
@@ -107,14 +109,22 @@ impl Function {
             },
         }
     }
+}
 
-    /// Puts the words that stand before the function's counts in a dump into a room; gives their number.
+impl abi::Function for Function {
+    type Array = Array;
+
     #[inline(always)]
-    pub fn put_head(&self, room: &mut Head) -> usize {
-        let mut writer = HeadWriter::new(self.record());
+    fn put_head(&self, room: &mut Head) -> usize {
+        let mut numbers = NumbersWriter::behind(FunctionRecord::WORDS);
         let mut kinds = self.kinds;
-        self.entries().iter().for_each(|entry| writer.add(kinds.next_kind(), entry.number, room));
-        writer.finish(room)
+        self.entries().iter().for_each(|entry| numbers.add(kinds.next_kind(), entry.number, room));
+        self.record().finish(numbers, room)
+    }
+
+    #[inline(always)]
+    fn arrays(&self) -> impl Iterator<Item = Array> {
+        self.counted()
     }
 }
 
@@ -136,29 +146,6 @@ impl Functions {
         absent: Function,
     ) -> Self {
         Self { addresses: addresses.iter(), object, absent }
-    }
-
-    /// Fetches the addresses of the first functions. Further on the processor itself sees where the walk
-    /// goes.
-    pub fn fetch(&self) {
-        let lines = self.addresses.as_slice().chunks(LINE / POINTER);
-        lines.take(4).for_each(|line| fetch(line.as_ptr()));
-    }
-
-    /// Fetches the records and counters of functions a little ahead of the one at hand: they lie scattered,
-    /// and may be far away when a program ends. Behind the last function come those of the `following`
-    /// object.
-    #[inline(always)]
-    pub fn fetch_later(&self, following: Option<&Self>) {
-        if let Some((_, function)) = self.later(RECORDS_AHEAD, following) {
-            fetch(function);
-            fetch(function.wrapping_byte_add(LINE));
-        }
-        if let Some((functions, function)) = self.later(COUNTERS_AHEAD, following) {
-            let function = functions.function(function);
-            let entries = function.entries().iter();
-            entries.for_each(|entry| fetch(function.shift.place(entry.values)));
-        }
     }
 
     /// The function `distance` places later, and the functions of the object that it belongs to.
@@ -185,6 +172,31 @@ impl Functions {
             key == self.object
         });
         Function { address, ..self.absent }
+    }
+}
+
+impl abi::Functions for Functions {
+    /// Fetches the addresses of the first functions. Further on the processor itself sees where the walk
+    /// goes.
+    fn fetch(&self) {
+        let lines = self.addresses.as_slice().chunks(LINE / POINTER);
+        lines.take(4).for_each(|line| fetch(line.as_ptr()));
+    }
+
+    /// Fetches the records and counters of functions a little ahead of the one at hand: they lie scattered,
+    /// and may be far away when a program ends. Behind the last function come those of the `following`
+    /// object.
+    #[inline(always)]
+    fn fetch_later(&self, following: Option<&Self>) {
+        if let Some((_, function)) = self.later(RECORDS_AHEAD, following) {
+            fetch(function);
+            fetch(function.wrapping_byte_add(LINE));
+        }
+        if let Some((functions, function)) = self.later(COUNTERS_AHEAD, following) {
+            let function = functions.function(function);
+            let entries = function.entries().iter();
+            entries.for_each(|entry| fetch(function.shift.place(entry.values)));
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 mod array;
 mod function;
+mod module;
 mod object;
 mod registry;
 
-pub use array::{Array, Shift, Sites};
+pub use array::{Array, Sites};
 pub use function::{Arrays, Function, Functions};
 pub use object::{Info, Merge, Object, Refusal, Tokens, string};
 pub use registry::{AllArrays, Registered, Registry};

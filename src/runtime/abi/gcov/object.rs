@@ -22,10 +22,13 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI64, AtomicPtr};
 
 use super::function::Kinds;
-use super::{Function, Functions, Shift};
-use crate::raw::gcov::record::{FIXED_SITE, LISTED_SITE};
+use super::{Function, Functions};
+use crate::raw::gcov::Version;
+use crate::raw::gcov::record::FIXED_SITE;
 use crate::raw::gcov::version::OLDEST;
-use crate::raw::gcov::{Kind, Rule, Rules, Version};
+use crate::raw::kind::{Kind, Rule, Rules};
+use crate::raw::site::LISTED_SITE;
+use crate::runtime::abi::Shift;
 
 pub(super) const POINTER: usize = size_of::<usize>();
 const NEXT: usize = POINTER;

@@ -7,7 +7,8 @@
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use super::{Array, Arrays, Functions, Info, Object, Shift, Tokens};
+use super::{Array, Arrays, Functions, Info, Object, Tokens};
+use crate::runtime::abi::Shift;
 
 /// All registered objects.
 pub struct Registry {
@@ -84,7 +85,7 @@ impl Registry {
     }
 
     /// Every object, in the order of a dump.
-    pub fn objects(&self) -> Registered {
+    pub fn registered(&self) -> Registered {
         let next = NonNull::new(self.first.load(Ordering::Acquire));
         Registered { next, tokens: self.tokens() }
     }
@@ -152,7 +153,7 @@ impl Iterator for AllArrays {
                 return Some(array);
             }
             match self.functions.as_mut().and_then(Iterator::next) {
-                Some(function) => self.arrays = Some(function.arrays()),
+                Some(function) => self.arrays = Some(function.counted()),
                 None => self.functions = Some(self.objects.next()?.functions(self.shift)),
             }
         }

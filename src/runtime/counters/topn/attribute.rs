@@ -4,8 +4,8 @@
 use core::ptr::null_mut;
 
 use super::{LiveSite, NodeUpdate, Owner, follow};
-use crate::raw::gcov::site::{REPLACING, SUMMED, Shape};
 use crate::raw::merge::SITE_LIMIT;
+use crate::raw::site::{REPLACING, SUMMED, Shape};
 use crate::runtime::atomic::{AtomicPtr, Ordering};
 use crate::runtime::counters::nodes::{Index, Node, Nodes};
 use crate::runtime::counters::{Atomic, Plain};

@@ -4,10 +4,10 @@
 use core::ptr::null_mut;
 
 use super::{LiveSite, follow};
-use crate::raw::gcov::site::{SUMMED, Shape, total_and_error};
 #[cfg(feature = "live")]
 use crate::raw::merge::Site;
 use crate::raw::merge::{Pair, SITE_LIMIT};
+use crate::raw::site::{SUMMED, Shape, total_and_error};
 use crate::runtime::atomic::{AtomicI64, AtomicPtr, Ordering};
 use crate::runtime::counters::nodes::Node;
 

@@ -1,6 +1,6 @@
 //! The values of a top-N site, and how often each was seen.
 //!
-//! A site is three counters laid out by the compiler ([`crate::raw::gcov::site`] says what is in them). The
+//! A site is three counters laid out by the compiler ([`crate::raw::site`] says what is in them). The
 //! third leads to a list of nodes. The layout is libgcov's (GCC 11 to 16), so that sites may be shared with
 //! libraries that carry libgcov. A site with no more values than [`crate::raw::merge::SITE_LIMIT`] counts
 //! them all, in the order of their appearance.
@@ -39,7 +39,7 @@ pub use content::{List, Pairs};
 
 use super::nodes::{INDEXES, NODES, Node, Nodes};
 use super::{Atomic, Plain, Update};
-use crate::raw::gcov::site::{REPLACING, SUMMED, Shape};
+use crate::raw::site::{REPLACING, SUMMED, Shape};
 use crate::runtime::atomic::{AtomicI64, AtomicPtr, Ordering};
 
 /// How an event is counted at a node.

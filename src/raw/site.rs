@@ -1,6 +1,6 @@
-//! A top-N site in a program's memory, and so in a live file.
+//! A top-N site: in a program's memory, and so in a live file, and in a dump.
 //!
-//! The compiler lays out three counters:
+//! In memory it is three counters, which gcc lays out:
 //!
 //! | counter | bits | content |
 //! |---|---|---|
@@ -11,6 +11,8 @@
 //! | 2 | all | address of the first node |
 //!
 //! A node is three words: value, count, address of the next node.
+
+use super::merge::SITE_LIMIT;
 
 /// Marks the first counter of a site whose total is the sum of its nodes' counts. The counter's remainder is
 /// added to that sum.
@@ -75,6 +77,42 @@ pub const fn count(word: i64) -> i64 {
     word & !REPLACING
 }
 
+/// Counters of a top-N site in memory since GCC 11: total, number of nodes, list.
+pub const LISTED_SITE: usize = 3;
+
+/// The second word of a top-N site: the number of values kept. All its bits are inverted if the site's error
+/// follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiteHead {
+    /// Number of values.
+    pub pairs: usize,
+    /// Whether the next word is the error. Otherwise the error is 0.
+    pub has_error: bool,
+}
+
+impl SiteHead {
+    /// The head of a site.
+    #[inline(always)]
+    pub const fn new(pairs: usize, error: i64) -> Self {
+        Self { pairs, has_error: error != 0 }
+    }
+
+    /// The word to write.
+    #[inline(always)]
+    pub const fn to_word(self) -> i64 {
+        let pairs = self.pairs as i64;
+        if self.has_error { !pairs } else { pairs }
+    }
+
+    /// Reads the word; `None` if it announces more values than a site holds.
+    #[inline(always)]
+    pub const fn from_word(word: i64) -> Option<Self> {
+        let has_error = word < 0;
+        let pairs = if has_error { !word } else { word } as usize;
+        if pairs <= SITE_LIMIT { Some(Self { pairs, has_error }) } else { None }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +131,15 @@ mod tests {
         assert_eq!(total_and_error(103, Shape(64), 100), (103, 3));
         assert_eq!(total_and_error(-5, Shape(1), 5), (-5, 0));
         assert_eq!(count(REPLACING + 7), 7);
+    }
+
+    #[test]
+    fn heads_of_sites() {
+        for (pairs, error, word) in [(0, 0, 0), (3, 0, 3), (0, 7, -1), (64, 1, -65)] {
+            let head = SiteHead::new(pairs, error);
+            assert_eq!(head.to_word(), word);
+            assert_eq!(SiteHead::from_word(word), Some(head));
+        }
+        assert_eq!([65, i64::MAX, -66, i64::MIN].map(SiteHead::from_word), [None; 4]);
     }
 }

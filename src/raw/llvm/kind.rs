@@ -1,0 +1,45 @@
+//! LLVM's counter kinds.
+
+use crate::raw::kind::{Kind, Rule, Rules};
+
+/// Executions.
+pub const EXECUTIONS: Kind = Kind(0);
+/// Bytes that say whether a block was executed: 1 if it was.
+pub const COVERED: Kind = Kind(1);
+/// Bits of the combinations of conditions that came true.
+pub const BITMAP: Kind = Kind(2);
+/// Targets of indirect calls.
+pub const INDIRECT_CALL: Kind = Kind(4);
+/// Sizes of memory operations.
+pub const MEMORY_SIZE: Kind = Kind(5);
+/// Virtual tables.
+pub const VIRTUAL_TABLE: Kind = Kind(6);
+/// Order of first execution.
+pub const TIME: Kind = Kind(7);
+
+/// Kinds of sites, in LLVM's order.
+pub const SITES: [Kind; 3] = [INDIRECT_CALL, MEMORY_SIZE, VIRTUAL_TABLE];
+
+/// All kinds with their rules.
+pub const RULES: Rules = Rules(0)
+    .with(EXECUTIONS, Rule::Saturate)
+    .with(COVERED, Rule::Bytes)
+    .with(BITMAP, Rule::Bytes)
+    .with(INDIRECT_CALL, Rule::TopN)
+    .with(MEMORY_SIZE, Rule::TopN)
+    .with(VIRTUAL_TABLE, Rule::TopN)
+    .with(TIME, Rule::Time);
+
+/// Name of a kind for people.
+pub const fn name(kind: Kind) -> &'static str {
+    match kind {
+        EXECUTIONS => "counters",
+        COVERED => "covered",
+        BITMAP => "bitmap",
+        INDIRECT_CALL => "indirect_call",
+        MEMORY_SIZE => "memop_size",
+        VIRTUAL_TABLE => "vtable",
+        TIME => "timestamp",
+        _ => "unknown",
+    }
+}

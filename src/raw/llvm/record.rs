@@ -1,0 +1,101 @@
+//! Function records, and the targets of calls.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use crate::raw::head::{Head, NumbersWriter, word};
+
+/// The fixed part of a function's head; the numbers of counters follow.
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 8 | name reference |
+/// | 8 | 8 | hash |
+/// | 16 | 8 | offset of the function from the start of its image, 0 if nothing needs it |
+/// | 24 | 4 | 0 |
+/// | 28 | 4 | bits 0 to 15: the kinds that it has counters of |
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,
+)]
+#[repr(C)]
+pub struct FunctionRecord {
+    /// First eight bytes of the MD5 of its name.
+    pub name_ref: u64,
+    /// Hash of its control flow.
+    pub hash: u64,
+    /// Where it is in its image, to be found as a target of calls.
+    pub offset: u64,
+    /// 0.
+    pub reserved: u32,
+    /// A [`crate::raw::kind::Kind::bit`] for each kind it has counters of.
+    pub flags: u32,
+}
+
+impl FunctionRecord {
+    /// Words of the record.
+    pub const WORDS: usize = size_of::<Self>() / 8;
+
+    /// Ends a head with this record; gives its number of words.
+    #[inline(always)]
+    pub fn finish(self, numbers: NumbersWriter, room: &mut Head) -> usize {
+        let (kinds, used) = numbers.finish(room);
+        room[0] = self.name_ref.to_ne_bytes();
+        room[1] = self.hash.to_ne_bytes();
+        room[2] = self.offset.to_ne_bytes();
+        room[3] = word(self.reserved, self.flags | kinds);
+        used
+    }
+}
+
+/// A target of an indirect call, as a value of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// In the image of the site, at this offset from its start.
+    Here(u64),
+    /// In another image: the name reference of the function without its highest bit.
+    There(u64),
+    /// Not a function of this process that has a record.
+    Unknown,
+}
+
+const THERE: u64 = 1 << 63;
+
+impl Target {
+    /// The bits of a name reference that [`Target::There`] keeps.
+    pub const KEPT: u64 = THERE - 1;
+
+    /// The value that stands for it.
+    #[inline(always)]
+    pub const fn to_value(self) -> i64 {
+        (match self {
+            Self::Here(offset) => offset & Self::KEPT,
+            Self::There(name_ref) => name_ref | THERE,
+            Self::Unknown => 0,
+        }) as i64
+    }
+
+    /// What a value stands for.
+    pub const fn from_value(value: i64) -> Self {
+        match value as u64 {
+            0 => Self::Unknown,
+            value if value & THERE != 0 => Self::There(value & Self::KEPT),
+            offset => Self::Here(offset),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_have_the_size_of_the_table() {
+        assert_eq!(size_of::<FunctionRecord>(), 32);
+    }
+
+    #[test]
+    fn targets_come_back() {
+        for target in [Target::Here(0x1140), Target::There(5), Target::Unknown] {
+            assert_eq!(Target::from_value(target.to_value()), target);
+        }
+    }
+}
