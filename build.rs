@@ -39,7 +39,16 @@ mod archive {
         Variant {
             name: "countersink_rt",
             features: "runtime,crc32fast/std",
-            shims: &["exec.c", "image.c", "indirect_call.c", "signal.c", "wrap.c", "wrap_signal.c"],
+            shims: &[
+                "exec.c",
+                "image.c",
+                "indirect_call.c",
+                "llvm.c",
+                "llvm_runtime.c",
+                "signal.c",
+                "wrap.c",
+                "wrap_signal.c",
+            ],
             rustc: &[],
             cc: &["-fPIC"],
         },
@@ -51,6 +60,8 @@ mod archive {
                 "image.c",
                 "indirect_call.c",
                 "live.c",
+                "llvm.c",
+                "llvm_runtime.c",
                 "signal.c",
                 "wrap.c",
                 "wrap_signal.c",
@@ -321,7 +332,9 @@ mod strip {
 
     /// Whether a symbol is of this package, by its name or that of the crate within it.
     fn is_ours(symbol: &[u8]) -> bool {
-        symbol.starts_with(b"__gcov_") || symbol.windows(11).any(|part| part == b"countersink")
+        symbol.starts_with(b"__gcov_")
+            || symbol.starts_with(b"__llvm_profile_")
+            || symbol.windows(11).any(|part| part == b"countersink")
     }
 
     /// Whether a section is neither of the program nor a table of the linker's.

@@ -2,9 +2,11 @@
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_char, c_int};
-use core::ptr::NonNull;
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::gcov::TOKENS;
+use crate::runtime::abi::Instrumented;
 use crate::runtime::abi::gcov::{Info, Registry};
 use crate::runtime::chain::{Chain, Link, Operation};
 use crate::runtime::counters::nodes::Nodes;
@@ -19,8 +21,10 @@ use crate::runtime::{process, sys};
 
 static IMAGE: Image<Registry> = Image::new(Registry::new());
 static LINK: Link = Link::new(&IMAGE, &PLACE);
+/// The link of the family that has begun first in this image, NULL before.
+static FIRST: AtomicPtr<Link> = AtomicPtr::new(null_mut());
 /// Only for a chain of another release.
-static PLACE: Place = Place::new();
+pub static PLACE: Place = Place::new();
 /// Beside the counters if those are live.
 #[cfg_attr(feature = "live", unsafe(link_section = ".bss.__gcov_nodes"))]
 static NODES: Nodes = Nodes::new();
@@ -29,7 +33,7 @@ const OURS: Ours = Ours { set: countersink_system_action, last: on_signal, once:
 
 /// Where the images of a process meet, see [`crate::runtime::chain`].
 #[unsafe(export_name = "countersink_images")]
-static CHAIN: Chain = Chain::new();
+pub static CHAIN: Chain = Chain::new();
 
 core::arch::global_asm!(
     ".hidden __gcov_fork",
@@ -75,7 +79,7 @@ pub fn nodes() -> &'static Nodes {
 }
 
 /// Where this image is.
-fn image() -> core::ops::Range<usize> {
+pub fn image() -> core::ops::Range<usize> {
     countersink_image_start().addr()..countersink_image_end().addr()
 }
 
@@ -101,28 +105,59 @@ pub fn objects() -> &'static Registry {
 /// `info` must be a good one, and not be registered yet.
 pub unsafe fn register(info: NonNull<Info>) {
     if IMAGE.objects.is_empty() {
-        CHAIN.meet();
-        let start = NonNull::new(countersink_image_start());
-        // SAFETY: the linker puts the header at the start of the image's first page.
-        let start = start.map(|start| unsafe { Start::new(start) });
-        let linked = NonNull::new(countersink_linked_file());
-        // SAFETY: a string of the program or of a library that this image needs.
-        let linked = linked.map(|linked| unsafe { CStr::from_ptr(linked.as_ptr()) });
-        let linked = linked.map_or(&[][..], CStr::to_bytes);
-        IMAGE.begin(&NODES, start, Target { place: CHAIN.place(&LINK), linked }, users_file);
-        if CHAIN.is_empty() {
-            catch_signals();
-        }
-        CHAIN.join(&LINK);
-        if start.is_some() {
+        enter(&IMAGE, &LINK, &NODES, linked_file(), users_file);
+        if !countersink_image_start().is_null() {
             CHAIN.add_home(image(), &NODES, cfg!(feature = "live"));
         }
+    }
+    // SAFETY: promised by the caller.
+    unsafe { IMAGE.objects.push(info, &TOKENS) };
+}
+
+/// Begins what a family of compilers has laid out in this image.
+pub fn enter<I: Instrumented>(
+    entering: &'static Image<I>,
+    link: &'static Link,
+    nodes: &'static Nodes,
+    linked: &'static [u8],
+    user: fn() -> Option<&'static [u8]>,
+) {
+    CHAIN.meet();
+    let start = NonNull::new(countersink_image_start());
+    // SAFETY: the linker puts the header at the start of the image's first page.
+    let start = start.map(|start| unsafe { Start::new(start) });
+    entering.begin(nodes, start, Target { place: CHAIN.place(link), linked }, user);
+    if CHAIN.is_empty() {
+        catch_signals();
+    }
+    CHAIN.join(link);
+    let own = core::ptr::from_ref(link).cast_mut();
+    if FIRST.compare_exchange(null_mut(), own, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
         let (before, parent) = (countersink_before_fork, countersink_after_fork_parent);
         pthread_atfork(before, parent, countersink_after_fork_child);
         at_quick_exit(quick_exit);
     }
-    // SAFETY: promised by the caller.
-    unsafe { IMAGE.objects.push(info, &TOKENS) };
+}
+
+/// This image's place in the chain.
+pub fn own() -> &'static Link {
+    // SAFETY: NULL or set by `enter` from a reference that stays.
+    unsafe { FIRST.load(Ordering::Relaxed).as_ref() }.unwrap_or(&LINK)
+}
+
+/// Ends what a family of compilers has laid out in this image.
+pub fn leave(link: &'static Link) {
+    CHAIN.leave(link);
+    // Also where other images remain: no signal must find the code of a library that is gone.
+    SIGNALS.release(CHAIN.signals(), OURS);
+}
+
+/// The pattern that the program was linked with, empty if there is none.
+pub fn linked_file() -> &'static [u8] {
+    let linked = NonNull::new(countersink_linked_file());
+    // SAFETY: a string of the program or of a library that this image needs.
+    let linked = linked.map(|linked| unsafe { CStr::from_ptr(linked.as_ptr()) });
+    linked.map_or(&[], CStr::to_bytes)
 }
 
 /// The file that the user wants.
@@ -161,11 +196,11 @@ fn catch_signals() {
 }
 
 extern "C" fn on_signal(number: c_int, info: *const SignalInfo, context: *const u8) {
-    let goes_on = process::flush_before_the_end(&CHAIN, &LINK);
+    let goes_on = process::flush_before_the_end(&CHAIN, own());
     // SAFETY: this is the handler.
     unsafe { SIGNALS.go_on(number, info, context, OURS) };
     if goes_on == Ok(false) {
-        process::exec_failed(&CHAIN, &LINK);
+        process::exec_failed(&CHAIN, own());
     }
 }
 
@@ -191,13 +226,13 @@ unsafe extern "C" fn countersink_action(
 
 /// Runs at `quick_exit`, which runs no destructors.
 extern "C" fn quick_exit() {
-    process::before_exit(&CHAIN, &LINK);
+    process::before_exit(&CHAIN, own());
 }
 
 /// Before a call that ends the process at once, see `runtime-c/wrap.c`.
 #[unsafe(no_mangle)]
 extern "C" fn countersink_before_exit() {
-    process::before_exit(&CHAIN, &LINK);
+    process::before_exit(&CHAIN, own());
 }
 
 /// Says that an object does not take part.
@@ -215,24 +250,21 @@ extern "C" fn __gcov_exit() {}
 static END: Hook = end;
 
 extern "C" fn end() {
-    if IMAGE.objects.is_empty() {
-        return;
+    if !IMAGE.objects.is_empty() {
+        leave(&LINK);
     }
-    CHAIN.leave(&LINK);
-    // Also where other images remain: no signal must find the code of a library that is gone.
-    SIGNALS.release(CHAIN.signals(), OURS);
 }
 
 // libgcov's interface for programs.
 
 #[unsafe(no_mangle)]
 extern "C" fn __gcov_dump() {
-    let _ = CHAIN.for_all(&LINK, Operation::Dump);
+    let _ = CHAIN.for_all(own(), Operation::Dump);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __gcov_reset() {
-    let _ = CHAIN.for_all(&LINK, Operation::Reset);
+    let _ = CHAIN.for_all(own(), Operation::Reset);
 }
 
 /// libgcov had it up to GCC 10: dump, then reset.
@@ -250,12 +282,12 @@ fn status(result: Result<(), Errno>) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_flush() -> c_int {
-    status(CHAIN.for_all(&LINK, Operation::Flush))
+    status(CHAIN.for_all(own(), Operation::Flush))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_reset() -> c_int {
-    status(CHAIN.for_all(&LINK, Operation::Discard))
+    status(CHAIN.for_all(own(), Operation::Discard))
 }
 
 #[unsafe(no_mangle)]
@@ -265,7 +297,7 @@ unsafe extern "C" fn countersink_set_file(pattern: *const c_char) -> c_int {
         // SAFETY: the program passes a string.
         false => unsafe { CStr::from_ptr(pattern) },
     };
-    status(CHAIN.for_all(&LINK, Operation::SetPattern(pattern.to_bytes())))
+    status(CHAIN.for_all(own(), Operation::SetPattern(pattern.to_bytes())))
 }
 
 #[unsafe(no_mangle)]
@@ -280,17 +312,17 @@ extern "C" fn countersink_after_fork_parent() {
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_after_fork_child() {
-    CHAIN.after_fork_child(&LINK);
+    CHAIN.after_fork_child(own());
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_before_exec() -> c_int {
-    status(process::before_exec(&CHAIN, &LINK))
+    status(process::before_exec(&CHAIN, own()))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_exec_failed() {
-    process::exec_failed(&CHAIN, &LINK);
+    process::exec_failed(&CHAIN, own());
 }
 
 // The calls that the compiler rewrites. The variadic ones are in `runtime-c/exec.c`.

@@ -8,6 +8,8 @@
 //! calls for programs are visible.
 
 mod gcov;
+#[cfg(feature = "runtime")]
+mod llvm;
 #[cfg_attr(feature = "runtime", path = "hosted.rs")]
 #[cfg_attr(not(feature = "runtime"), path = "bare.rs")]
 mod system;

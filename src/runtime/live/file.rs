@@ -385,7 +385,8 @@ impl LeftOver {
         }
         let memory = sys::map_private(&file, START, region.length).ok()?;
         let bytes = (memory.as_ptr() as isize).wrapping_sub(region.address.as_ptr() as isize);
-        Some(Self { file, header, memory, shift: Shift { bytes } })
+        let slide = (header.address as isize).wrapping_sub(region.address.as_ptr() as isize);
+        Some(Self { file, header, memory, shift: Shift { bytes, slide } })
     }
 
     /// Its id.

@@ -1,0 +1,97 @@
+//! The functions of an object.
+#![allow(unsafe_code)]
+
+use super::record::{Record, stride};
+use super::{Array, Object, Sections};
+use crate::raw::head::{Head, NumbersWriter};
+use crate::raw::kind::{Kind, Rule};
+use crate::raw::llvm::kind::{BITMAP, COVERED, EXECUTIONS, RULES, SITES, TIME};
+use crate::raw::llvm::{FunctionRecord, Layout};
+use crate::raw::site::LISTED_SITE;
+use crate::runtime::abi::{self, Shift};
+
+/// One function.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    pub(super) record: Record,
+    pub(super) sections: &'static Sections,
+    pub(super) shift: Shift,
+}
+
+impl Function {
+    /// Number of counters of a kind, of sites for kinds of sites.
+    #[inline(always)]
+    fn number(&self, kind: Kind) -> usize {
+        let counters = || self.record.number().wrapping_sub(self.sections.time_counters());
+        match kind {
+            EXECUTIONS if !self.sections.has_single_bytes() => counters(),
+            COVERED if self.sections.has_single_bytes() => counters(),
+            BITMAP => self.record.bitmap_bytes(),
+            TIME => usize::from(self.sections.is_temporal()),
+            _ => match SITES.iter().position(|&site| site == kind) {
+                Some(site) if self.record.slots() != 0 => self.record.sites(site),
+                _ => 0,
+            },
+        }
+    }
+}
+
+impl abi::Function for Function {
+    type Array = Array;
+
+    #[inline(always)]
+    fn put_head(&self, room: &mut Head) -> usize {
+        let mut numbers = NumbersWriter::behind(FunctionRecord::WORDS);
+        for (kind, rule) in RULES.iter() {
+            let each = if rule == Rule::TopN { LISTED_SITE } else { 1 };
+            numbers.add(kind, self.number(kind).wrapping_mul(each) as u32, room);
+        }
+        let offset = match self.record.function() {
+            0 => 0,
+            address => address.wrapping_sub(self.sections.image.start) as u64,
+        };
+        let (name_ref, hash) = (self.record.name_ref(), self.record.hash());
+        FunctionRecord { name_ref, hash, offset, reserved: 0, flags: 0 }.finish(numbers, room)
+    }
+
+    #[inline(always)]
+    fn arrays(&self) -> impl Iterator<Item = Array> {
+        let function = *self;
+        RULES.iter().filter_map(move |(kind, _)| match function.number(kind) {
+            0 => None,
+            number => Some(Array::new(&function, kind, number)),
+        })
+    }
+}
+
+/// The functions of an object.
+#[derive(Clone, Debug)]
+pub struct Functions {
+    next: usize,
+    left: usize,
+    layout: Layout,
+    sections: &'static Sections,
+    shift: Shift,
+}
+
+impl Functions {
+    pub(super) fn new(object: &Object, sections: &'static Sections, shift: Shift) -> Self {
+        Self { next: object.start, left: object.number, layout: object.layout, sections, shift }
+    }
+}
+
+/// Records and counters lie behind each other, so the processor fetches them by itself.
+impl abi::Functions for Functions {}
+
+impl Iterator for Functions {
+    type Item = Function;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Function> {
+        self.left = self.left.checked_sub(1)?;
+        // SAFETY: the object has as many records, which fit its layout.
+        let record = unsafe { Record::new(self.next, self.layout) };
+        self.next = self.next.wrapping_add(stride(self.layout));
+        Some(Function { record, sections: self.sections, shift: self.shift })
+    }
+}

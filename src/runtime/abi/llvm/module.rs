@@ -1,0 +1,162 @@
+//! What the objects of an image write into a dump, and what stands for values there.
+#![allow(unsafe_code)]
+
+use super::{Bounds, Functions, Object, Registry, Sections};
+use crate::raw::checksum::crc32;
+use crate::raw::head::Head;
+use crate::raw::layout::{ABI_LLVM, ModuleRecord, SectionKind, Signature};
+use crate::raw::llvm::Target;
+use crate::raw::llvm::kind::RULES;
+use crate::raw::object::ObjectRecord;
+use crate::raw::writer::{Sink, Writer};
+use crate::runtime::abi::{ArrayOf, Function as _, Instrumented, Shift};
+
+impl Registry {
+    /// The records of the objects, with the names of the first. The names begin at this offset of STRINGS.
+    fn records(&'static self, offset: u32) -> impl Iterator<Item = ObjectRecord> {
+        let Sections { names, table_names, .. } = self.sections().unwrap_or(&NOWHERE);
+        let mut names = bytes(names);
+        let tables = bytes(table_names);
+        let behind = offset.wrapping_add(names.len() as u32);
+        let mut start = offset;
+        let objects = self.recognised().map(move |(object, sections)| {
+            let names = core::mem::take(&mut names);
+            let record = record(object.layout.number(), sections, object.number, (start, names));
+            start = behind;
+            record
+        });
+        let with_tables = self.sections().filter(|_| !tables.is_empty());
+        objects.chain(with_tables.map(move |sections| record(0, sections, 0, (behind, tables))))
+    }
+}
+
+/// The image of a registry that has not begun.
+static NOWHERE: Sections = Sections::NONE;
+
+fn record(
+    version: u32,
+    sections: &Sections,
+    functions: usize,
+    (path_offset, names): (u32, &[u8]),
+) -> ObjectRecord {
+    ObjectRecord {
+        version,
+        stamp: sections.variant(),
+        checksum: crc32(names),
+        functions: functions as u32,
+        rules: RULES.0,
+        path_offset,
+        path_length: names.len() as u32,
+    }
+}
+
+/// The bytes of a section that nobody writes.
+fn bytes(section: &Bounds) -> &'static [u8] {
+    let start = core::ptr::with_exposed_provenance(section.start);
+    match section.len() {
+        0 => &[],
+        // SAFETY: the linker says where the section is, and it stays as long as the image.
+        length => unsafe { core::slice::from_raw_parts(start, length) },
+    }
+}
+
+impl Instrumented for &'static Registry {
+    const ABI: u32 = ABI_LLVM;
+    type Functions = Functions;
+
+    fn len(&self) -> usize {
+        usize::from(self.sections().is_some())
+    }
+
+    fn text(&self) -> usize {
+        self.sections().map_or(0, |sections| sections.text)
+    }
+
+    fn survey(&self, record: &mut ModuleRecord, signature: &mut Signature, head: &mut Head) {
+        let ModuleRecord { identity, strings_length, .. } = record;
+        for entry in self.records(0) {
+            signature.object(&ObjectRecord { path_offset: 0, ..entry }, &[]);
+            identity.objects = identity.objects.wrapping_add(1);
+            identity.functions = identity.functions.wrapping_add(entry.functions);
+            *strings_length = strings_length.wrapping_add(entry.path_length);
+        }
+        if identity.build_id().is_empty() {
+            for function in self
+                .recognised()
+                .flat_map(|(object, sections)| object.functions(sections, Shift::default()))
+            {
+                let used = function.put_head(head);
+                head.iter().take(used).for_each(|&word| signature.word(u64::from_ne_bytes(word)));
+            }
+        }
+    }
+
+    fn write_strings<S: Sink, const N: usize>(
+        &self,
+        writer: &mut Writer<'_, S, N>,
+    ) -> Result<(), S::Error> {
+        let Some(sections) = self.sections() else { return Ok(()) };
+        if self.recognised().next().is_some() {
+            writer.put(SectionKind::Strings, bytes(&sections.names))?;
+        }
+        writer.put(SectionKind::Strings, bytes(&sections.table_names))
+    }
+
+    fn write_objects<S: Sink, const N: usize>(
+        &self,
+        offset: u32,
+        writer: &mut Writer<'_, S, N>,
+    ) -> Result<(), S::Error> {
+        for record in self.records(offset) {
+            writer.put_record(SectionKind::Objects, &record)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn objects(&self, shift: Shift) -> impl Iterator<Item = Functions> {
+        self.recognised()
+            .map(move |(object, sections): (Object, _)| object.functions(sections, shift))
+    }
+
+    fn arrays(&self, shift: Shift) -> impl Iterator<Item = ArrayOf<Self>> {
+        Instrumented::objects(self, shift).flatten().flat_map(|function| {
+            let arrays = heapless::Vec::<_, 16>::from_iter(function.arrays());
+            arrays.into_iter()
+        })
+    }
+}
+
+/// A virtual table's record.
+#[repr(C)]
+struct Table {
+    name_ref: u64,
+    start: usize,
+    size: u32,
+}
+
+impl Sections {
+    /// The value that stands for a target in a dump.
+    #[inline(always)]
+    pub(super) fn target(&self, address: usize, shift: Shift) -> i64 {
+        let start = self.image.start.wrapping_add_signed(shift.slide());
+        let end = self.image.end.wrapping_add_signed(shift.slide());
+        match (start..end).contains(&address) {
+            true => Target::Here(address.wrapping_sub(start) as u64).to_value(),
+            false => Target::Unknown.to_value(),
+        }
+    }
+
+    /// The value that stands for a virtual table in a dump: its name, 0 if it is not of this image.
+    pub(super) fn table(&self, address: usize, shift: Shift) -> i64 {
+        let address = address.wrapping_add_signed(shift.slide().wrapping_neg());
+        let first = core::ptr::with_exposed_provenance::<Table>(self.tables.start);
+        let tables = match self.tables.len() / size_of::<Table>() {
+            0 => &[][..],
+            // SAFETY: the section holds as many such records, and stays as long as the image.
+            number => unsafe { core::slice::from_raw_parts(first, number) },
+        };
+        let holds = |table: &&Table| address.wrapping_sub(table.start) < table.size as usize;
+        tables.iter().find(holds).map_or(0, |table| table.name_ref as i64)
+    }
+}

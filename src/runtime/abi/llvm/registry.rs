@@ -1,0 +1,186 @@
+//! The objects of one image.
+//!
+//! They are recognised when somebody first asks for them: most programs with many functions end before, and none
+//! should start later for it.
+#![allow(unsafe_code)]
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+
+use super::record::slots;
+use super::site::{Heads, Slot};
+use super::{Object, Sections};
+use crate::raw::llvm::Layout;
+
+/// Most objects of an image. Linkers put what one compiler made behind each other, library by library.
+const MOST: usize = 64;
+
+/// What is known of an image.
+pub struct Registry {
+    stage: AtomicU8,
+    sections: UnsafeCell<Sections>,
+    objects: [Entry; MOST],
+    number: AtomicUsize,
+    /// Bytes of records with a layout that nobody knows.
+    unknown: AtomicUsize,
+    /// Where records have the pointer to the slots, if all have it at one place; 0 if that is not known.
+    slots: AtomicU8,
+    /// Heads of sites.
+    pub heads: Heads,
+}
+
+/// An [`Object`].
+struct Entry {
+    start: AtomicUsize,
+    number: AtomicUsize,
+    layout: AtomicU8,
+}
+
+/// Steps of [`Registry::stage`].
+const EMPTY: u8 = 0;
+const BEGINNING: u8 = 1;
+const BEGUN: u8 = 2;
+const RECOGNISING: u8 = 3;
+const RECOGNISED: u8 = 4;
+
+// SAFETY: `sections` is written once, before `stage` is BEGUN, by whoever has made that BEGINNING.
+unsafe impl Sync for Registry {}
+
+impl Registry {
+    /// No image yet.
+    pub const fn new() -> Self {
+        Self {
+            stage: AtomicU8::new(EMPTY),
+            sections: UnsafeCell::new(Sections::NONE),
+            objects: [const {
+                Entry {
+                    start: AtomicUsize::new(0),
+                    number: AtomicUsize::new(0),
+                    layout: AtomicU8::new(0),
+                }
+            }; MOST],
+            number: AtomicUsize::new(0),
+            unknown: AtomicUsize::new(0),
+            slots: AtomicU8::new(0),
+            heads: Heads::new(),
+        }
+    }
+
+    /// Takes an image's sections. Only the first call does anything; says whether this is the one.
+    ///
+    /// # Safety
+    ///
+    /// They must be what the linker says, and stay as long as the value.
+    pub unsafe fn begin(&self, sections: Sections) -> bool {
+        let (yes, no) = (Ordering::Acquire, Ordering::Relaxed);
+        if self.stage.compare_exchange(EMPTY, BEGINNING, yes, no).is_err() {
+            return false;
+        }
+        // SAFETY: nobody reads it before BEGUN, and nobody else writes it.
+        unsafe { self.sections.get().write(sections) };
+        self.stage.store(BEGUN, Ordering::Release);
+        true
+    }
+
+    /// The sections; `None` before [`Registry::begin`].
+    #[inline(always)]
+    pub fn sections(&'static self) -> Option<&'static Sections> {
+        if self.stage.load(Ordering::Acquire) < BEGUN {
+            return None;
+        }
+        // SAFETY: written, and never again.
+        Some(unsafe { &*self.sections.get() })
+    }
+
+    /// The objects. None while another thread, or the code below a signal handler, recognises them.
+    pub fn recognised(&'static self) -> impl Iterator<Item = (Object, &'static Sections)> {
+        let sections = self.sections();
+        if let Some(sections) = sections {
+            self.recognise(sections);
+        }
+        let number = match self.stage.load(Ordering::Acquire) {
+            RECOGNISED => self.number.load(Ordering::Relaxed),
+            _ => 0,
+        };
+        self.objects.iter().take(number).filter_map(move |entry| {
+            let start = entry.start.load(Ordering::Relaxed);
+            let number = entry.number.load(Ordering::Relaxed);
+            let layout = Layout::from_number(entry.layout.load(Ordering::Relaxed).into())?;
+            Some((Object { start, number, layout }, sections?))
+        })
+    }
+
+    /// Bytes of records with a layout that nobody knows.
+    pub fn unknown(&self) -> usize {
+        self.unknown.load(Ordering::Relaxed)
+    }
+
+    #[inline(never)]
+    fn recognise(&self, sections: &Sections) {
+        let (yes, no) = (Ordering::Acquire, Ordering::Relaxed);
+        if self.stage.compare_exchange(BEGUN, RECOGNISING, yes, no).is_err() {
+            return;
+        }
+        let mut entries = self.objects.iter();
+        let (mut at, mut number, mut unknown) = (sections.data.start, 0usize, 0usize);
+        let mut same = None;
+        while at < sections.data.end {
+            let entry = Object::at(at, sections).and_then(|object| Some((entries.next()?, object)));
+            let Some((entry, object)) = entry else {
+                // Records begin at multiples of 8.
+                at = at.wrapping_add(8);
+                unknown = unknown.wrapping_add(8);
+                continue;
+            };
+            entry.start.store(object.start, Ordering::Relaxed);
+            entry.number.store(object.number, Ordering::Relaxed);
+            entry.layout.store(object.layout as u8, Ordering::Relaxed);
+            let place = slots(object.layout);
+            same = Some(if same.is_none_or(|same| same == place) { place } else { 0 });
+            number = number.wrapping_add(1);
+            at = object.end();
+        }
+        let padding = unknown <= 8 && number > 0;
+        self.unknown.store(if padding { 0 } else { unknown }, Ordering::Relaxed);
+        self.number.store(number, Ordering::Relaxed);
+        self.slots
+            .store(same.filter(|_| padding || unknown == 0).unwrap_or(0) as u8, Ordering::Relaxed);
+        self.stage.store(RECOGNISED, Ordering::Release);
+    }
+
+    /// The slot of a site of the function with its record at this address.
+    ///
+    /// # Safety
+    ///
+    /// `record` must be a record of this image and `site` the number of one of its sites.
+    #[inline(always)]
+    pub unsafe fn slot(&'static self, record: usize, site: u32) -> Option<&'static Slot> {
+        let place = match self.slots.load(Ordering::Relaxed) {
+            0 => self.find_slots(record)?,
+            place => usize::from(place),
+        };
+        let pointer = core::ptr::with_exposed_provenance::<*const Slot>(record.wrapping_add(place));
+        // SAFETY: the record has its pointer to slots there.
+        let slots = unsafe { pointer.read() };
+        if slots.is_null() {
+            return None;
+        }
+        // SAFETY: promised by the caller.
+        Some(unsafe { &*slots.wrapping_add(site as usize) })
+    }
+
+    /// Where the record at this address has the pointer to its slots.
+    #[cold]
+    #[inline(never)]
+    fn find_slots(&'static self, record: usize) -> Option<usize> {
+        let holds = |object: &Object| (object.start..object.end()).contains(&record);
+        let object = self.recognised().map(|(object, _)| object).find(holds)?;
+        Some(slots(object.layout))
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
