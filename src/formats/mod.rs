@@ -9,6 +9,7 @@
 //! | [`gcda`] | GCC's counters of one object | yes | yes |
 //! | [`gcno`] | GCC's notes about one object | | yes |
 //! | [`profraw`] | LLVM's raw profiles | | yes |
+//! | [`proftext`] | LLVM's profiles as text | yes | yes |
 //! | `json` | profiles for other programs, with the feature `cli` | yes | |
 //!
 //! [`words`] has what `gcda` and `gcno` share.
@@ -29,6 +30,8 @@ pub mod gcno;
 pub mod json;
 #[cfg(feature = "alloc")]
 pub mod profraw;
+#[cfg(feature = "alloc")]
+pub mod proftext;
 #[cfg(feature = "alloc")]
 pub mod words;
 
