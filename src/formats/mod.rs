@@ -8,7 +8,7 @@
 //! | [`afdo_v4_text`] | AutoFDO version 4, text | yes | yes |
 //! | [`gcda`] | GCC's counters of one object | yes | yes |
 //! | [`gcno`] | GCC's notes about one object | | yes |
-//! | [`profraw`] | LLVM's raw profiles | | yes |
+//! | [`profraw`] | LLVM's raw profiles | yes | yes |
 //! | [`proftext`] | LLVM's profiles as text | yes | yes |
 //! | `json` | profiles for other programs, with the feature `cli` | yes | |
 //!

@@ -34,8 +34,10 @@
 //!
 //! Sources: files that clang 13 to 22 and rustc wrote, and what `llvm-profdata` reads and refuses.
 
+mod bytes;
 pub mod check;
 pub mod decode;
+pub mod encode;
 mod header;
 pub mod image;
 mod layout;
