@@ -8,6 +8,8 @@
 //! | [`afdo_v4_text`] | AutoFDO version 4, text | yes | yes |
 //! | [`gcda`] | GCC's counters of one object | yes | yes |
 //! | [`gcno`] | GCC's notes about one object | | yes |
+//! | [`profraw`] | LLVM's raw profiles | yes | yes |
+//! | [`proftext`] | LLVM's profiles as text | yes | yes |
 //! | `json` | profiles for other programs, with the feature `cli` | yes | |
 //!
 //! [`words`] has what `gcda` and `gcno` share.
@@ -26,6 +28,10 @@ pub mod gcda;
 pub mod gcno;
 #[cfg(feature = "cli")]
 pub mod json;
+#[cfg(feature = "alloc")]
+pub mod profraw;
+#[cfg(feature = "alloc")]
+pub mod proftext;
 #[cfg(feature = "alloc")]
 pub mod words;
 
