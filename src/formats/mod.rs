@@ -8,6 +8,7 @@
 //! | [`afdo_v4_text`] | AutoFDO version 4, text | yes | yes |
 //! | [`gcda`] | GCC's counters of one object | yes | yes |
 //! | [`gcno`] | GCC's notes about one object | | yes |
+//! | [`profdata`] | LLVM's indexed profiles | yes | yes |
 //! | `json` | profiles for other programs, with the feature `cli` | yes | |
 //!
 //! [`words`] has what `gcda` and `gcno` share.
@@ -26,6 +27,8 @@ pub mod gcda;
 pub mod gcno;
 #[cfg(feature = "cli")]
 pub mod json;
+#[cfg(feature = "alloc")]
+pub mod profdata;
 #[cfg(feature = "alloc")]
 pub mod words;
 
