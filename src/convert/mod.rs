@@ -1,6 +1,7 @@
 //! From raw dumps to profiles and to `.gcda` files.
 //!
-//! [`gcda`] needs nothing but the dump. A profile also needs the compiler's notes.
+//! [`gcda`] and [`llvm`] need nothing but the dump. A profile of counts by source position also needs the
+//! compiler's notes.
 
 mod adjacency;
 #[cfg(feature = "cli")]
@@ -14,6 +15,7 @@ pub mod flow;
 pub mod gcda;
 mod hot_calls;
 pub mod listing;
+pub mod llvm;
 mod loops;
 pub mod names;
 mod pairing;

@@ -5,11 +5,17 @@
 //! A target is known by its name. Counts at source positions are another model, [`crate::profile`]. Byte layouts,
 //! and what readers of each version want, belong to [`crate::formats`].
 
+pub mod merge;
 mod name;
+pub mod summary;
 
 use alloc::vec::Vec;
 
 pub use name::name_ref;
+
+/// The bit of a function's hash that is set if the function was counted after inlining, see
+/// [`Variant::CONTEXT_SENSITIVE`].
+pub const CONTEXT_SENSITIVE_HASH: u64 = 1 << 60;
 
 /// A profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,8 +29,17 @@ pub struct Profile {
     pub binary_ids: Vec<Vec<u8>>,
     /// Orders in which functions were first called, one trace for each run.
     pub traces: Vec<Trace>,
+    /// Number of runs that the traces were chosen from, if it is larger than that of the traces.
+    pub traced_runs: u64,
     /// Names of virtual tables.
     pub vtables: Vec<Vec<u8>>,
+}
+
+impl Profile {
+    /// Number of runs that the traces were chosen from.
+    pub fn runs(&self) -> u64 {
+        self.traced_runs.max(self.traces.len() as u64)
+    }
 }
 
 /// One function under one hash.

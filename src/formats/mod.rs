@@ -8,6 +8,7 @@
 //! | [`afdo_v4_text`] | AutoFDO version 4, text | yes | yes |
 //! | [`gcda`] | GCC's counters of one object | yes | yes |
 //! | [`gcno`] | GCC's notes about one object | | yes |
+//! | [`profdata`] | LLVM's indexed profiles | yes | yes |
 //! | [`profraw`] | LLVM's raw profiles | yes | yes |
 //! | [`proftext`] | LLVM's profiles as text | yes | yes |
 //! | `json` | profiles for other programs, with the feature `cli` | yes | |
@@ -28,6 +29,8 @@ pub mod gcda;
 pub mod gcno;
 #[cfg(feature = "cli")]
 pub mod json;
+#[cfg(feature = "alloc")]
+pub mod profdata;
 #[cfg(feature = "alloc")]
 pub mod profraw;
 #[cfg(feature = "alloc")]

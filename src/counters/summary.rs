@@ -1,0 +1,124 @@
+//! How the counts of a profile are distributed. Compilers take their thresholds of hot and cold from it.
+
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use super::{CONTEXT_SENSITIVE_HASH, Function, Profile};
+
+/// The shares of the sum for which a summary says how many counters make it up, in millionths.
+pub const CUTOFFS: [u64; 16] = [
+    10_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000,
+    950_000, 990_000, 999_000, 999_900, 999_990, 999_999,
+];
+
+/// A first counter from here on is no count: it says that the whole function is warm or hot.
+const LEAST_PSEUDO_COUNT: u64 = u64::MAX - 1;
+
+/// How counts are distributed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Number of functions.
+    pub functions: u64,
+    /// Number of their counters.
+    pub counters: u64,
+    /// The largest of the first counters.
+    pub largest_entry: u64,
+    /// The largest counter.
+    pub largest: u64,
+    /// The largest counter that is not a first one.
+    pub largest_inner: u64,
+    /// Sum of the counters, modulo 2^64.
+    pub sum: u64,
+    /// By share, ascending.
+    pub cutoffs: Vec<Cutoff>,
+}
+
+/// How many counters make up a share of the sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cutoff {
+    /// The share, in millionths.
+    pub share: u64,
+    /// The smallest of the largest counters that make it up.
+    pub least: u64,
+    /// Number of counters of this size and above.
+    pub counters: u64,
+}
+
+impl Summary {
+    /// The summary of a profile, without functions that were counted after inlining.
+    pub fn of(profile: &Profile) -> Self {
+        Self::of_functions(profile.functions.iter().filter(|function| !is_late(function)))
+    }
+
+    /// The summary of the functions that were counted after inlining.
+    pub fn of_context_sensitive(profile: &Profile) -> Self {
+        Self::of_functions(profile.functions.iter().filter(|function| is_late(function)))
+    }
+
+    fn of_functions<'a>(functions: impl Iterator<Item = &'a Function>) -> Self {
+        let mut tally = Tally::default();
+        functions.for_each(|function| tally.add(function.counters.iter().copied()));
+        tally.finish()
+    }
+}
+
+fn is_late(function: &Function) -> bool {
+    function.hash & CONTEXT_SENSITIVE_HASH != 0
+}
+
+/// Counts of functions, for their summary.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    summary: Summary,
+    /// How often each count occurs.
+    numbers: HashMap<u64, u64>,
+}
+
+impl Tally {
+    /// Adds the counters of a function.
+    pub fn add(&mut self, mut counters: impl ExactSizeIterator<Item = u64>) {
+        let number = counters.len() as u64;
+        let Some(first) = counters.next() else {
+            self.summary.functions += 1;
+            return;
+        };
+        if first >= LEAST_PSEUDO_COUNT {
+            return;
+        }
+        self.summary.functions += 1;
+        self.summary.counters += number;
+        self.summary.largest_entry = self.summary.largest_entry.max(first);
+        self.count(first);
+        for count in counters {
+            self.summary.largest_inner = self.summary.largest_inner.max(count);
+            self.count(count);
+        }
+    }
+
+    fn count(&mut self, count: u64) {
+        self.summary.sum = self.summary.sum.wrapping_add(count);
+        self.summary.largest = self.summary.largest.max(count);
+        *self.numbers.entry(count).or_default() += 1;
+    }
+
+    /// The summary.
+    pub fn finish(self) -> Summary {
+        let mut numbers: Vec<(u64, u64)> = self.numbers.into_iter().collect();
+        numbers.sort_unstable_by(|one, other| other.cmp(one));
+        let mut numbers = numbers.into_iter();
+        let (mut sum, mut least, mut counters) = (0u64, 0, 0);
+        let sum_of_all = u128::from(self.summary.sum);
+        let cutoffs = CUTOFFS.map(|share| {
+            let wanted = sum_of_all * u128::from(share) / 1_000_000;
+            while u128::from(sum) < wanted
+                && let Some((count, number)) = numbers.next()
+            {
+                sum = sum.wrapping_add(count.wrapping_mul(number));
+                (least, counters) = (count, counters + number);
+            }
+            Cutoff { share, least, counters }
+        });
+        Summary { cutoffs: cutoffs.into(), ..self.summary }
+    }
+}

@@ -1,0 +1,116 @@
+//! The hash table: which bucket each name is in, and in which order the items of a bucket stand.
+//!
+//! Readers take any order. Ours is that of `llvm-profdata`: names go in sorted, each before those that are in
+//! its bucket. The table starts with 64 buckets and doubles when three quarters are full. In the end it takes
+//! its final size. Each change moves the items bucket by bucket.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Buckets at the start.
+const FIRST_SIZE: usize = 64;
+/// Ends a chain.
+const END: u32 = u32::MAX;
+
+/// The items of each bucket, given by their places in the order of names.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// First item of each bucket.
+    first: Vec<u32>,
+    /// For each item the next one of its bucket.
+    next: Vec<u32>,
+}
+
+impl Table {
+    /// The table of the names with these hashes. The names are sorted.
+    pub fn of(hashes: &[u64]) -> Self {
+        let mut table =
+            Self { first: vec![END; FIRST_SIZE], next: Vec::with_capacity(hashes.len()) };
+        for number in 1..=hashes.len() {
+            if 4 * number >= 3 * table.first.len() {
+                table.resize(2 * table.first.len(), hashes);
+            }
+            table.next.push(END);
+            table.prepend(number as u32 - 1, hashes);
+        }
+        let size = final_size(hashes.len());
+        if size != table.first.len() {
+            table.resize(size, hashes);
+        }
+        table
+    }
+
+    /// The buckets, each with its items.
+    pub fn buckets(&self) -> impl ExactSizeIterator<Item = impl Iterator<Item = usize> + Clone> {
+        self.first.iter().map(move |&first| {
+            let is_item = |&item: &u32| item != END;
+            let next = move |&item: &u32| Some(self.next[item as usize]).filter(is_item);
+            core::iter::successors(Some(first).filter(is_item), next).map(|item| item as usize)
+        })
+    }
+
+    fn resize(&mut self, size: usize, hashes: &[u64]) {
+        let old = core::mem::replace(&mut self.first, vec![END; size]);
+        for mut item in old {
+            while item != END {
+                let next = self.next[item as usize];
+                self.prepend(item, hashes);
+                item = next;
+            }
+        }
+    }
+
+    fn prepend(&mut self, item: u32, hashes: &[u64]) {
+        let bucket = bucket(hashes[item as usize], self.first.len());
+        self.next[item as usize] = self.first[bucket];
+        self.first[bucket] = item;
+    }
+}
+
+/// The bucket of a name, of so many.
+pub(super) const fn bucket(hash: u64, buckets: usize) -> usize {
+    hash as usize & (buckets - 1)
+}
+
+/// The number of buckets for so many names.
+fn final_size(names: usize) -> usize {
+    if names <= 2 { 1 } else { (names * 4 / 3 + 1).next_power_of_two() }
+}
+
+/// In which order `llvm-profdata` writes the records of one name: that of the hash table in its memory, which
+/// differs between releases.
+pub(super) fn order_of_records(hashes: &[u64], is_mixed: bool) -> Vec<usize> {
+    const FIRST: usize = 4;
+    const LEAST_GROWN: usize = 64;
+    let mut slots = vec![None; FIRST];
+    for number in 0..hashes.len() {
+        if 4 * (number + 1) >= 3 * slots.len() {
+            let size = LEAST_GROWN.max(2 * slots.len());
+            let old = core::mem::replace(&mut slots, vec![None; size]);
+            for place in old.into_iter().flatten() {
+                put(&mut slots, place, hashes, is_mixed);
+            }
+        }
+        put(&mut slots, number, hashes, is_mixed);
+    }
+    slots.into_iter().flatten().collect()
+}
+
+fn put(slots: &mut [Option<usize>], place: usize, hashes: &[u64], is_mixed: bool) {
+    let mask = slots.len() - 1;
+    let (mut slot, mut step) = (number_of(hashes[place], is_mixed) as usize & mask, 1);
+    while slots[slot].is_some() {
+        slot = (slot + step) & mask;
+        step += 1;
+    }
+    slots[slot] = Some(place);
+}
+
+/// What the hash table in `llvm-profdata`'s memory makes of a hash; mixed from LLVM 19 on.
+const fn number_of(hash: u64, is_mixed: bool) -> u32 {
+    if !is_mixed {
+        return hash.wrapping_mul(37) as u32;
+    }
+    let product = hash.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (product ^ product >> 31) as u32
+}
