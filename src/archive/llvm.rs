@@ -6,7 +6,7 @@
 
 use core::ffi::{CStr, c_char, c_int};
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 use super::system::{self, PLACE};
 use crate::runtime::abi::llvm::{Bounds, Registry, Sections, size_class};
@@ -21,7 +21,7 @@ use crate::runtime::sys;
 static REGISTRY: Registry = Registry::new();
 static IMAGE: Image<&'static Registry> = Image::new(&REGISTRY);
 /// The place in the chain.
-pub static LINK: Link = Link::new(&IMAGE, &PLACE);
+pub static LINK: Link = Link::new(&IMAGE, &PLACE).with_names(name_at);
 static NODES: Nodes = Nodes::new();
 /// The time of the next function that is called for the first time.
 static TIME: AtomicU32 = AtomicU32::new(1);
@@ -61,7 +61,26 @@ fn sections() -> Sections {
         table_names: bounds(7),
         version: countersink_llvm_version(),
         text: countersink_llvm_begin as extern "C" fn() as usize,
+        name_elsewhere,
     }
+}
+
+extern "C" fn name_at(address: usize) -> u64 {
+    REGISTRY.name_at(address)
+}
+
+/// The name of a function of another image. Remembers some: looking one up walks all records of an image.
+fn name_elsewhere(address: usize) -> u64 {
+    const PLACES: usize = 64;
+    static KNOWN: [[AtomicU64; 2]; PLACES] = [const { [const { AtomicU64::new(0) }; 2] }; PLACES];
+    let place = (address >> 4) % PLACES;
+    let Some([of, name]) = KNOWN.get(place) else { return 0 };
+    // Only the one flush of the process comes here.
+    if of.load(Ordering::Relaxed) != address as u64 {
+        name.store(system::CHAIN.name_at(address), Ordering::Relaxed);
+        of.store(address as u64, Ordering::Relaxed);
+    }
+    name.load(Ordering::Relaxed)
 }
 
 /// Begins the image if it has not begun. The start of the program does so, or the first hook before.

@@ -56,7 +56,13 @@ pub struct Link {
     operate: extern "C" fn(*const (), u32, c_int) -> c_int,
     /// Where the image writes its counts in a chain of another release.
     place: &'static Place,
+    /// Gives the name of the image's function at an address, as a number; 0 if there is none. NULL if the
+    /// image does not know names.
+    find: Option<Find>,
 }
+
+/// See [`Link::with_names`].
+pub type Find = extern "C" fn(usize) -> u64;
 
 /// What can be asked of every image.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +119,13 @@ impl Link {
             image: core::ptr::from_ref(image).cast(),
             operate: operate::<I>,
             place,
+            find: None,
         }
+    }
+
+    /// The same of an image that can name its functions.
+    pub const fn with_names(self, find: Find) -> Self {
+        Self { find: Some(find), ..self }
     }
 
     /// What other images may know of the image.
@@ -248,6 +260,22 @@ impl Chain {
             next = link.next.load(Ordering::Acquire);
         }
         result
+    }
+
+    /// The name of the function at an address, as a number; 0 if no image knows it. For the holder of the lock.
+    pub fn name_at(&self, address: usize) -> u64 {
+        let mut next = self.first.load(Ordering::Acquire);
+        while self.is_known()
+            && let Some(link) = NonNull::new(next)
+        {
+            // SAFETY: as in `for_all`.
+            let link = unsafe { link.as_ref() };
+            match link.find.map_or(0, |find| find(address)) {
+                0 => next = link.next.load(Ordering::Acquire),
+                name => return name,
+            }
+        }
+        0
     }
 
     /// Before a fork: no flush may be half done in the child's copy of the memory, and no handler may

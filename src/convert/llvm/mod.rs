@@ -110,6 +110,9 @@ impl Converted {
                     trace.insert((*time, trace.len()), record.name_ref);
                 }
                 let mut function = function(&view, number, targets);
+                if module.sums.runs > 1 {
+                    function.values.iter_mut().flatten().for_each(sort_as_merged);
+                }
                 function.name = name.to_vec();
                 self.profile.functions.push(function);
             }
@@ -121,6 +124,11 @@ impl Converted {
             }
         }
     }
+}
+
+/// Values in the order of LLVM's merged profiles, where the order of their appearance is lost.
+fn sort_as_merged(site: &mut Site) {
+    site.values.sort_by_key(|value| value.value);
 }
 
 fn variant(module: &Module) -> Variant {

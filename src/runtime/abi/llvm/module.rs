@@ -12,6 +12,16 @@ use crate::raw::writer::{Sink, Writer};
 use crate::runtime::abi::{ArrayOf, Function as _, Instrumented, Shift};
 
 impl Registry {
+    /// The name of the function at an address, as a number; 0 if the image has none there.
+    pub fn name_at(&'static self, address: usize) -> u64 {
+        let holds = |sections: &&Sections| sections.image.contains(&address);
+        let Some(sections) = self.sections().filter(holds) else { return 0 };
+        let objects = self.recognised().map(|(object, _)| object);
+        let mut functions = objects.flat_map(|object| object.functions(sections, Shift::default()));
+        let function = functions.find(|function| function.record.function() == address);
+        function.map_or(0, |function| function.record.name_ref())
+    }
+
     /// The records of the objects, with the names of the first. The names begin at this offset of STRINGS.
     fn records(&'static self, offset: u32) -> impl Iterator<Item = ObjectRecord> {
         let Sections { names, table_names, .. } = self.sections().unwrap_or(&NOWHERE);
@@ -141,9 +151,21 @@ impl Sections {
     pub(super) fn target(&self, address: usize, shift: Shift) -> i64 {
         let start = self.image.start.wrapping_add_signed(shift.slide());
         let end = self.image.end.wrapping_add_signed(shift.slide());
-        match (start..end).contains(&address) {
-            true => Target::Here(address.wrapping_sub(start) as u64).to_value(),
-            false => Target::Unknown.to_value(),
+        if (start..end).contains(&address) {
+            return Target::Here(address.wrapping_sub(start) as u64).to_value();
+        }
+        // Addresses of a process that is gone say nothing here.
+        match shift.slide() {
+            0 => self.elsewhere(address).to_value(),
+            _ => Target::Unknown.to_value(),
+        }
+    }
+
+    #[inline(never)]
+    fn elsewhere(&self, address: usize) -> Target {
+        match (self.name_elsewhere)(address) {
+            0 => Target::Unknown,
+            name_ref => Target::There(name_ref),
         }
     }
 

@@ -32,6 +32,8 @@ pub struct Sections {
     pub version: u64,
     /// An address in the image's text.
     pub text: usize,
+    /// Gives the name of a function of another image, as a number; 0 if it has none.
+    pub name_elsewhere: fn(usize) -> u64,
 }
 
 impl Sections {
@@ -48,6 +50,7 @@ impl Sections {
         table_names: 0..0,
         version: 0,
         text: 0,
+        name_elsewhere: |_| 0,
     };
 
     /// The upper half of the version word: how the objects were instrumented.
