@@ -112,14 +112,15 @@ mod archive {
                 fs::write(&empty, b"").expect("OUT_DIR is writable");
                 continue;
             }
-            let object = runtime_object(variant, &out);
-            with_shims(variant, &object);
+            let objects = runtime_objects(variant, &out);
+            with_shims(variant, &objects);
         }
         out
     }
 
-    /// The runtime as one object file.
-    fn runtime_object(variant: &Variant, out: &Path) -> PathBuf {
+    /// The runtime as object files: what every program needs, and what only programs that LLVM instruments
+    /// need besides.
+    fn runtime_objects(variant: &Variant, out: &Path) -> Vec<PathBuf> {
         let library = compile_runtime(variant, out);
         let bytes = fs::read(&library).expect("the static library was just made");
         let archive = ArchiveFile::parse(&*bytes).expect("rustc makes good archives");
@@ -131,10 +132,15 @@ mod archive {
         let [ref ours] = members[..] else {
             panic!("expected one object of ours in {}, found {}", library.display(), members.len());
         };
-        let object = out.join(format!("{}.o", variant.name));
-        let stripped = super::strip::strip(ours.data(&*bytes).expect("rustc makes good archives"));
-        fs::write(&object, stripped).expect("OUT_DIR is writable");
-        object
+        let object = ours.data(&*bytes).expect("rustc makes good archives");
+        let parts = super::strip::parts(object);
+        let parts = parts.into_iter().filter(|(_, part)| !part.is_empty());
+        let write = |(suffix, part): (&str, Vec<u8>)| {
+            let object = out.join(format!("{}{suffix}.o", variant.name));
+            fs::write(&object, part).expect("OUT_DIR is writable");
+            object
+        };
+        parts.map(write).collect()
     }
 
     fn compile_runtime(variant: &Variant, out: &Path) -> PathBuf {
@@ -217,8 +223,8 @@ mod archive {
         }
     }
 
-    /// Puts the object and the C files into the archive.
-    fn with_shims(variant: &Variant, object: &Path) {
+    /// Puts the objects and the C files into the archive.
+    fn with_shims(variant: &Variant, objects: &[PathBuf]) {
         let mut cc = cc::Build::new();
         // Fixed, not the outer profile's nor the user's: one archive for all builds of the tool,
         // and nothing in it that programs would have to link besides, such as a stack protector.
@@ -249,7 +255,7 @@ mod archive {
         {
             cc.flag_if_supported(flag);
         }
-        cc.object(object).cargo_metadata(false).compile(variant.name);
+        cc.objects(objects).cargo_metadata(false).compile(variant.name);
     }
 
     fn var(name: &str) -> String {
@@ -264,13 +270,19 @@ mod strip {
     //! Of std that is the function that tells which instructions the processor has, with the word it
     //! remembers that in. The optimizer leaves 240 KiB more: std exports a part of what panics need, and
     //! has a constructor.
+    //!
+    //! What only LLVM's hooks reach becomes a member of its own, so that programs of gcc alone do not carry it.
 
-    use std::mem;
+    use std::collections::BTreeSet;
 
     use object::Endianness;
-    use object::build::elf::{Builder, Section, SectionData, SectionId, Symbol, SymbolId};
+    use object::build::Id;
+    use object::build::elf::{
+        Builder, Section, SectionData, SectionId, Sections, Symbol, SymbolId,
+    };
     use object::elf::{
-        FileHeader64, SHF_MERGE, SHT_GROUP, SHT_PROGBITS, SHT_STRTAB, STT_SECTION, SectionHeader64,
+        FileHeader64, SHF_MERGE, SHN_UNDEF, SHT_GROUP, SHT_PROGBITS, SHT_STRTAB, STB_GLOBAL,
+        STT_NOTYPE, STT_SECTION, STV_HIDDEN, SectionHeader64,
     };
     use object::pod::slice_from_bytes_mut;
     use object::read::elf::{FileHeader, SectionHeader};
@@ -278,12 +290,43 @@ mod strip {
     const GOOD: &str = "rustc makes good objects";
 
     /// The object without what programs would carry around for nothing: what nothing of ours reaches,
-    /// unwind tables, and remnants of debug information.
-    pub fn strip(object: &[u8]) -> Vec<u8> {
+    /// unwind tables, and remnants of debug information. In two parts, each with what its file's name ends in;
+    /// the second has what only LLVM's symbols reach.
+    pub fn parts(object: &[u8]) -> [(&'static str, Vec<u8>); 2] {
         let mut object = object.to_vec();
         ungroup(&mut object);
-        let mut builder = Builder::read(&*object).expect(GOOD);
-        keep_reached(&mut builder);
+        let whole = || Builder::read(&*object).expect(GOOD);
+        let builder = whole();
+        let llvm = reached(&builder, |symbol| is_llvm(symbol.name.as_slice()));
+        let core = reached(&builder, |symbol| {
+            let is_global = symbol.st_bind() == STB_GLOBAL;
+            let name = symbol.name.as_slice();
+            let is_for_llvm = symbol.section.is_some_and(|section| llvm.contains(&section.index()));
+            is_ours(name) && !is_llvm(name) && (is_global || !is_for_llvm)
+        });
+        // Each part may have for itself what linkers may put together.
+        let is_shared = |section: &&Section<'_>| {
+            let id = section.id().index();
+            llvm.contains(&id) && core.contains(&id) && !is_merged(section)
+        };
+        let shared: Vec<SectionId> =
+            builder.sections.iter().filter(is_shared).map(|section| section.id()).collect();
+        let is_merged = |id: &usize| {
+            builder.sections.iter().any(|section| section.id().index() == *id && is_merged(section))
+        };
+        let only_llvm = |id: &&usize| !core.contains(id) || is_merged(id);
+        let only_llvm: BTreeSet<usize> = llvm.iter().filter(only_llvm).copied().collect();
+        let first = part(whole(), &core, &shared);
+        if llvm.is_empty() {
+            return [("", first), ("_llvm", Vec::new())];
+        }
+        [("", first), ("_llvm", part(whole(), &only_llvm, &shared))]
+    }
+
+    /// The part with these sections. Sections that parts share are in one of them, under a name of their own.
+    fn part(mut builder: Builder<'_>, kept: &BTreeSet<usize>, shared: &[SectionId]) -> Vec<u8> {
+        let others = name_shared(&mut builder, kept, shared);
+        keep(&mut builder, kept, &others);
         pack_merged(&mut builder);
         // LLVM keeps names of symbols and sections in one table, the builder in two.
         let names = builder.sections.add();
@@ -293,6 +336,47 @@ mod strip {
         let mut stripped = Vec::new();
         builder.write(&mut stripped).expect("what was read can be written");
         stripped
+    }
+
+    /// Gives shared sections hidden symbols, and makes relocations use these where the section is in the other
+    /// part. Gives the symbols that stand for sections of the other part.
+    fn name_shared(
+        builder: &mut Builder<'_>,
+        kept: &BTreeSet<usize>,
+        shared: &[SectionId],
+    ) -> BTreeSet<usize> {
+        let mut others = BTreeSet::new();
+        for (number, &section) in shared.iter().enumerate() {
+            let is_here = kept.contains(&section.index());
+            let places: Vec<(SymbolId, u64)> = builder
+                .symbols
+                .iter()
+                .filter(|symbol| symbol.section == Some(section))
+                .map(|symbol| (symbol.id(), symbol.st_value))
+                .collect();
+            let symbol = builder.symbols.add();
+            symbol.name = format!("countersink_part_{number}").into_bytes().into();
+            symbol.set_st_info(STB_GLOBAL, STT_NOTYPE);
+            symbol.st_other = symbol.st_other.with_visibility(STV_HIDDEN);
+            let stands_for_it = symbol.id();
+            if is_here {
+                symbol.section = Some(section);
+                continue;
+            }
+            symbol.st_shndx = SHN_UNDEF;
+            others.insert(stands_for_it.index());
+            for section in &mut builder.sections {
+                let SectionData::Relocation(relocations) = &mut section.data else { continue };
+                for relocation in relocations {
+                    let place = places.iter().find(|(id, _)| relocation.symbol == Some(*id));
+                    if let Some((_, offset)) = place {
+                        relocation.symbol = Some(stands_for_it);
+                        relocation.r_addend += *offset as i64;
+                    }
+                }
+            }
+        }
+        others
     }
 
     /// Makes plain sections of groups, which the builder does not read. The only one is for panics.
@@ -308,26 +392,49 @@ mod strip {
         }
     }
 
-    /// Drops all parts of the program but those that relocations lead to from ours.
-    fn keep_reached(builder: &mut Builder<'_>) {
-        let ours = builder.symbols.iter().filter(|symbol| is_ours(symbol.name.as_slice()));
-        let mut reached: Vec<SymbolId> = ours.map(|symbol| symbol.id()).collect();
-        for symbol in &mut builder.symbols {
-            let section = symbol.section.map(|section| builder.sections.get(section));
-            symbol.delete = section.is_none_or(is_merged);
-        }
-        for section in &mut builder.sections {
-            section.delete = section.is_alloc() || is_remnant(section.name.as_slice());
-        }
-        while let Some(symbol) = reached.pop() {
-            let symbol = builder.symbols.get_mut(symbol);
-            symbol.delete = false;
-            let Some(section) = symbol.section else { continue };
-            if mem::take(&mut builder.sections.get_mut(section).delete) {
-                reached.extend(mentioned(builder, section));
+    /// The sections of the program that relocations lead to from some symbols.
+    fn reached(builder: &Builder<'_>, is_first: impl Fn(&Symbol<'_>) -> bool) -> BTreeSet<usize> {
+        let first = builder.symbols.iter().filter(|symbol| is_first(symbol));
+        let mut symbols: Vec<SymbolId> = first.map(|symbol| symbol.id()).collect();
+        let mut sections = BTreeSet::new();
+        while let Some(symbol) = symbols.pop() {
+            let Some(section) = builder.symbols.get(symbol).section else { continue };
+            if sections.insert(section.index()) {
+                symbols.extend(mentioned(builder, section));
             }
         }
+        sections
+    }
+
+    /// Drops all sections of the program but these, and symbols that nothing left mentions.
+    fn keep(builder: &mut Builder<'_>, kept: &BTreeSet<usize>, others: &BTreeSet<usize>) {
+        for section in &mut builder.sections {
+            let is_of_program = section.is_alloc() || is_remnant(section.name.as_slice());
+            section.delete = is_of_program && !kept.contains(&section.id().index());
+        }
+        let of_program =
+            builder.sections.iter().filter(|section| kept.contains(&section.id().index()));
+        let of_program: Vec<SectionId> = of_program.map(|section| section.id()).collect();
+        let needed = of_program.iter().flat_map(|&section| mentioned(builder, section));
+        let needed: BTreeSet<usize> = needed.map(|symbol| symbol.index()).collect();
+        let sections: &Sections<'_> = &builder.sections;
+        for symbol in &mut builder.symbols {
+            let id = symbol.id().index();
+            symbol.delete = match symbol.section {
+                // Of a merged section only what is needed stays; see `pack_merged`.
+                Some(section) if is_merged(sections.get(section)) => !needed.contains(&id),
+                Some(section) => !kept.contains(&section.index()),
+                None => !needed.contains(&id) && !others.contains(&id),
+            };
+        }
         drop_orphans(builder);
+    }
+
+    /// Whether a symbol is one of LLVM's hooks, or of the module that has them.
+    fn is_llvm(symbol: &[u8]) -> bool {
+        symbol.starts_with(b"__llvm_profile_")
+            || symbol.starts_with(b"countersink_llvm_")
+            || symbol.windows(12).any(|part| part == b"archive4llvm")
     }
 
     /// Whether a symbol is of this package, by its name or that of the crate within it.

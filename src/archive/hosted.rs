@@ -2,11 +2,9 @@
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_char, c_int};
-use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::ptr::NonNull;
 
 use super::gcov::TOKENS;
-use crate::runtime::abi::Instrumented;
 use crate::runtime::abi::gcov::{Info, Registry};
 use crate::runtime::chain::{Chain, Link, Operation};
 use crate::runtime::counters::nodes::Nodes;
@@ -21,8 +19,6 @@ use crate::runtime::{process, sys};
 
 static IMAGE: Image<Registry> = Image::new(Registry::new());
 static LINK: Link = Link::new(&IMAGE, &PLACE);
-/// The link of the family that has begun first in this image, NULL before.
-static FIRST: AtomicPtr<Link> = AtomicPtr::new(null_mut());
 /// Only for a chain of another release.
 pub static PLACE: Place = Place::new();
 /// Beside the counters if those are live.
@@ -104,52 +100,37 @@ pub fn objects() -> &'static Registry {
 ///
 /// `info` must be a good one, and not be registered yet.
 pub unsafe fn register(info: NonNull<Info>) {
-    if IMAGE.objects.is_empty() {
-        enter(&IMAGE, &LINK, &NODES, linked_file(), users_file);
-        if !countersink_image_start().is_null() {
-            CHAIN.add_home(image(), &NODES, cfg!(feature = "live"));
-        }
-    }
+    begin(linked_file(), users_file);
     // SAFETY: promised by the caller.
     unsafe { IMAGE.objects.push(info, &TOKENS) };
 }
 
-/// Begins what a family of compilers has laid out in this image.
-pub fn enter<I: Instrumented>(
-    entering: &'static Image<I>,
-    link: &'static Link,
-    nodes: &'static Nodes,
-    linked: &'static [u8],
-    user: fn() -> Option<&'static [u8]>,
-) {
+/// Begins the image if it has not begun. It writes its counts into the file that the `user` wants, or else into the
+/// `linked` one.
+pub fn begin(linked: &'static [u8], user: fn() -> Option<&'static [u8]>) {
+    if IMAGE.member.nodes().is_some() {
+        return;
+    }
     CHAIN.meet();
-    let start = NonNull::new(countersink_image_start());
-    // SAFETY: the linker puts the header at the start of the image's first page.
-    let start = start.map(|start| unsafe { Start::new(start) });
-    entering.begin(nodes, start, Target { place: CHAIN.place(link), linked }, user);
+    let start = start();
+    IMAGE.begin(&NODES, start, Target { place: CHAIN.place(&LINK), linked }, user);
     if CHAIN.is_empty() {
         catch_signals();
     }
-    CHAIN.join(link);
-    let own = core::ptr::from_ref(link).cast_mut();
-    if FIRST.compare_exchange(null_mut(), own, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-        let (before, parent) = (countersink_before_fork, countersink_after_fork_parent);
-        pthread_atfork(before, parent, countersink_after_fork_child);
-        at_quick_exit(quick_exit);
+    CHAIN.join(&LINK);
+    if start.is_some() {
+        CHAIN.add_home(image(), &NODES, cfg!(feature = "live"));
     }
+    let (before, parent) = (countersink_before_fork, countersink_after_fork_parent);
+    pthread_atfork(before, parent, countersink_after_fork_child);
+    at_quick_exit(quick_exit);
 }
 
-/// This image's place in the chain.
-pub fn own() -> &'static Link {
-    // SAFETY: NULL or set by `enter` from a reference that stays.
-    unsafe { FIRST.load(Ordering::Relaxed).as_ref() }.unwrap_or(&LINK)
-}
-
-/// Ends what a family of compilers has laid out in this image.
-pub fn leave(link: &'static Link) {
-    CHAIN.leave(link);
-    // Also where other images remain: no signal must find the code of a library that is gone.
-    SIGNALS.release(CHAIN.signals(), OURS);
+/// Where the image starts.
+pub fn start() -> Option<Start> {
+    let start = NonNull::new(countersink_image_start());
+    // SAFETY: the linker puts the header at the start of the image's first page.
+    start.map(|start| unsafe { Start::new(start) })
 }
 
 /// The pattern that the program was linked with, empty if there is none.
@@ -196,11 +177,11 @@ fn catch_signals() {
 }
 
 extern "C" fn on_signal(number: c_int, info: *const SignalInfo, context: *const u8) {
-    let goes_on = process::flush_before_the_end(&CHAIN, own());
+    let goes_on = process::flush_before_the_end(&CHAIN, &LINK);
     // SAFETY: this is the handler.
     unsafe { SIGNALS.go_on(number, info, context, OURS) };
     if goes_on == Ok(false) {
-        process::exec_failed(&CHAIN, own());
+        process::exec_failed(&CHAIN, &LINK);
     }
 }
 
@@ -226,13 +207,13 @@ unsafe extern "C" fn countersink_action(
 
 /// Runs at `quick_exit`, which runs no destructors.
 extern "C" fn quick_exit() {
-    process::before_exit(&CHAIN, own());
+    process::before_exit(&CHAIN, &LINK);
 }
 
 /// Before a call that ends the process at once, see `runtime-c/wrap.c`.
 #[unsafe(no_mangle)]
 extern "C" fn countersink_before_exit() {
-    process::before_exit(&CHAIN, own());
+    process::before_exit(&CHAIN, &LINK);
 }
 
 /// Says that an object does not take part.
@@ -250,8 +231,10 @@ extern "C" fn __gcov_exit() {}
 static END: Hook = end;
 
 extern "C" fn end() {
-    if !IMAGE.objects.is_empty() {
-        leave(&LINK);
+    if IMAGE.member.nodes().is_some() {
+        CHAIN.leave(&LINK);
+        // Also where other images remain: no signal must find the code of a library that is gone.
+        SIGNALS.release(CHAIN.signals(), OURS);
     }
 }
 
@@ -259,12 +242,12 @@ extern "C" fn end() {
 
 #[unsafe(no_mangle)]
 extern "C" fn __gcov_dump() {
-    let _ = CHAIN.for_all(own(), Operation::Dump);
+    let _ = CHAIN.for_all(&LINK, Operation::Dump);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __gcov_reset() {
-    let _ = CHAIN.for_all(own(), Operation::Reset);
+    let _ = CHAIN.for_all(&LINK, Operation::Reset);
 }
 
 /// libgcov had it up to GCC 10: dump, then reset.
@@ -282,12 +265,12 @@ fn status(result: Result<(), Errno>) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_flush() -> c_int {
-    status(CHAIN.for_all(own(), Operation::Flush))
+    status(CHAIN.for_all(&LINK, Operation::Flush))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_reset() -> c_int {
-    status(CHAIN.for_all(own(), Operation::Discard))
+    status(CHAIN.for_all(&LINK, Operation::Discard))
 }
 
 #[unsafe(no_mangle)]
@@ -297,7 +280,7 @@ unsafe extern "C" fn countersink_set_file(pattern: *const c_char) -> c_int {
         // SAFETY: the program passes a string.
         false => unsafe { CStr::from_ptr(pattern) },
     };
-    status(CHAIN.for_all(own(), Operation::SetPattern(pattern.to_bytes())))
+    status(CHAIN.for_all(&LINK, Operation::SetPattern(pattern.to_bytes())))
 }
 
 #[unsafe(no_mangle)]
@@ -312,17 +295,17 @@ extern "C" fn countersink_after_fork_parent() {
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_after_fork_child() {
-    CHAIN.after_fork_child(own());
+    CHAIN.after_fork_child(&LINK);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_before_exec() -> c_int {
-    status(process::before_exec(&CHAIN, own()))
+    status(process::before_exec(&CHAIN, &LINK))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_exec_failed() {
-    process::exec_failed(&CHAIN, own());
+    process::exec_failed(&CHAIN, &LINK);
 }
 
 // The calls that the compiler rewrites. The variadic ones are in `runtime-c/exec.c`.

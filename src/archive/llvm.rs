@@ -8,7 +8,7 @@ use core::ffi::{CStr, c_char, c_int};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-use super::system::{self, PLACE};
+use super::system::{self, CHAIN, PLACE};
 use crate::runtime::abi::llvm::{Bounds, Registry, Sections, size_class};
 use crate::runtime::chain::Link;
 use crate::runtime::counters::Plain;
@@ -16,10 +16,10 @@ use crate::runtime::counters::nodes::Nodes;
 use crate::runtime::counters::topn::Owner;
 use crate::runtime::image::Image;
 use crate::runtime::message::Line;
+use crate::runtime::place::Target;
 use crate::runtime::sys;
 
-static REGISTRY: Registry = Registry::new();
-static IMAGE: Image<&'static Registry> = Image::new(&REGISTRY);
+static IMAGE: Image<Registry> = Image::new(Registry::new());
 /// The place in the chain.
 pub static LINK: Link = Link::new(&IMAGE, &PLACE).with_names(name_at);
 static NODES: Nodes = Nodes::new();
@@ -61,12 +61,12 @@ fn sections() -> Sections {
         table_names: bounds(7),
         version: countersink_llvm_version(),
         text: countersink_llvm_begin as extern "C" fn() as usize,
-        name_elsewhere,
+        name_elsewhere: Some(name_elsewhere),
     }
 }
 
 extern "C" fn name_at(address: usize) -> u64 {
-    REGISTRY.name_at(address)
+    IMAGE.objects.name_at(address)
 }
 
 /// The name of a function of another image. Remembers some: looking one up walks all records of an image.
@@ -77,7 +77,7 @@ fn name_elsewhere(address: usize) -> u64 {
     let Some([of, name]) = KNOWN.get(place) else { return 0 };
     // Only the one flush of the process comes here.
     if of.load(Ordering::Relaxed) != address as u64 {
-        name.store(system::CHAIN.name_at(address), Ordering::Relaxed);
+        name.store(CHAIN.name_at(address), Ordering::Relaxed);
         of.store(address as u64, Ordering::Relaxed);
     }
     name.load(Ordering::Relaxed)
@@ -96,8 +96,12 @@ extern "C" fn countersink_llvm_begin() {
         return;
     }
     // SAFETY: these are the linker's words, and the image stays as long as this static.
-    if unsafe { REGISTRY.begin(sections) } {
-        system::enter(&IMAGE, &LINK, &NODES, linked_file(), users_file);
+    if unsafe { IMAGE.objects.begin(sections) } {
+        let linked = linked_file();
+        system::begin(linked, users_file);
+        let target = Target { place: CHAIN.place(&LINK), linked };
+        IMAGE.begin(&NODES, system::start(), target, || None);
+        CHAIN.join(&LINK);
     }
 }
 
@@ -120,13 +124,14 @@ fn users_file() -> Option<&'static [u8]> {
     files.find(|file| !file.is_empty()).map(CStr::to_bytes)
 }
 
+/// Ends the image's functions, right before the image itself.
 #[used]
-#[unsafe(link_section = ".fini_array.00000")]
+#[unsafe(link_section = ".fini_array.00001")]
 static END: extern "C" fn() = end;
 
 extern "C" fn end() {
-    if REGISTRY.sections().is_some() {
-        system::leave(&LINK);
+    if IMAGE.objects.sections().is_some() {
+        CHAIN.leave(&LINK);
     }
 }
 
@@ -142,9 +147,9 @@ unsafe fn count(value: u64, record: *const u8, site: u32) {
         return;
     }
     // SAFETY: promised by the caller.
-    let Some(slot) = (unsafe { REGISTRY.slot(record, site) }) else { return };
-    let Some(sections) = REGISTRY.sections() else { return };
-    if let Some(site) = REGISTRY.heads.site(slot, sections, &NODES) {
+    let Some(slot) = (unsafe { IMAGE.objects.slot(record, site) }) else { return };
+    let Some(sections) = IMAGE.objects.sections() else { return };
+    if let Some(site) = IMAGE.objects.heads.site(slot, sections, &NODES) {
         site.count::<Plain, _, _>(value as i64, &NODES, |_| Owner::Here);
     }
 }

@@ -194,7 +194,7 @@ impl<I: Instrumented> Image<I> {
 
     fn close(&self, stage: Stage) -> Result<(), Errno> {
         let mut state = self.state()?;
-        if state.progress.stage != Stage::Counting {
+        if state.progress.stage != Stage::Counting || self.objects.is_empty() {
             return Ok(());
         }
         if state.live.is_active() {

@@ -36,6 +36,17 @@ impl Function {
     }
 }
 
+impl Function {
+    /// The counters, kind by kind.
+    #[inline(always)]
+    pub fn kinds(self) -> impl Iterator<Item = Array> {
+        RULES.iter().filter_map(move |(kind, _)| match self.number(kind) {
+            0 => None,
+            number => Some(Array::new(&self, kind, number)),
+        })
+    }
+}
+
 impl abi::Function for Function {
     type Array = Array;
 
@@ -56,11 +67,7 @@ impl abi::Function for Function {
 
     #[inline(always)]
     fn arrays(&self) -> impl Iterator<Item = Array> {
-        let function = *self;
-        RULES.iter().filter_map(move |(kind, _)| match function.number(kind) {
-            0 => None,
-            number => Some(Array::new(&function, kind, number)),
-        })
+        self.kinds()
     }
 }
 

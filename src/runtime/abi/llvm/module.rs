@@ -13,7 +13,7 @@ use crate::runtime::abi::{ArrayOf, Function as _, Instrumented, Shift};
 
 impl Registry {
     /// The name of the function at an address, as a number; 0 if the image has none there.
-    pub fn name_at(&'static self, address: usize) -> u64 {
+    pub fn name_at(&self, address: usize) -> u64 {
         let holds = |sections: &&Sections| sections.image.contains(&address);
         let Some(sections) = self.sections().filter(holds) else { return 0 };
         let objects = self.recognised().map(|(object, _)| object);
@@ -23,7 +23,7 @@ impl Registry {
     }
 
     /// The records of the objects, with the names of the first. The names begin at this offset of STRINGS.
-    fn records(&'static self, offset: u32) -> impl Iterator<Item = ObjectRecord> {
+    fn records(&self, offset: u32) -> impl Iterator<Item = ObjectRecord> {
         let Sections { names, table_names, .. } = self.sections().unwrap_or(&NOWHERE);
         let mut names = bytes(names);
         let tables = bytes(table_names);
@@ -70,7 +70,7 @@ fn bytes(section: &Bounds) -> &'static [u8] {
     }
 }
 
-impl Instrumented for &'static Registry {
+impl Instrumented for Registry {
     const ABI: u32 = ABI_LLVM;
     type Functions = Functions;
 
@@ -130,10 +130,8 @@ impl Instrumented for &'static Registry {
     }
 
     fn arrays(&self, shift: Shift) -> impl Iterator<Item = ArrayOf<Self>> {
-        Instrumented::objects(self, shift).flatten().flat_map(|function| {
-            let arrays = heapless::Vec::<_, 16>::from_iter(function.arrays());
-            arrays.into_iter()
-        })
+        let functions = Instrumented::objects(self, shift).flatten();
+        functions.flat_map(|function| function.kinds())
     }
 }
 
@@ -163,7 +161,7 @@ impl Sections {
 
     #[inline(never)]
     fn elsewhere(&self, address: usize) -> Target {
-        match (self.name_elsewhere)(address) {
+        match self.name_elsewhere.map_or(0, |find| find(address)) {
             0 => Target::Unknown,
             name_ref => Target::There(name_ref),
         }

@@ -56,9 +56,15 @@ impl Object {
 /// Number of records from `start` on that fit a layout.
 fn fitting(start: usize, layout: Layout, sections: &Sections) -> usize {
     // The last record of a section may lack its padding.
-    let last = sections.data.end.wrapping_sub(stride(layout).wrapping_sub(4));
-    let addresses = (start..=last).step_by(stride(layout));
-    addresses.take_while(|&address| fits(address, layout, sections)).count()
+    let end = sections.data.end.wrapping_add(4);
+    let (mut at, mut number) = (start, 0usize);
+    loop {
+        let next = at.wrapping_add(stride(layout));
+        if next > end || !fits(at, layout, sections) {
+            return number;
+        }
+        (at, number) = (next, number.wrapping_add(1));
+    }
 }
 
 #[allow(unsafe_code)]

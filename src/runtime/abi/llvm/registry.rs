@@ -71,7 +71,7 @@ impl Registry {
     /// # Safety
     ///
     /// They must be what the linker says, and stay as long as the value.
-    pub unsafe fn begin(&self, sections: Sections) -> bool {
+    pub unsafe fn begin(&'static self, sections: Sections) -> bool {
         let (yes, no) = (Ordering::Acquire, Ordering::Relaxed);
         if self.stage.compare_exchange(EMPTY, BEGINNING, yes, no).is_err() {
             return false;
@@ -84,16 +84,16 @@ impl Registry {
 
     /// The sections; `None` before [`Registry::begin`].
     #[inline(always)]
-    pub fn sections(&'static self) -> Option<&'static Sections> {
+    pub fn sections(&self) -> Option<&'static Sections> {
         if self.stage.load(Ordering::Acquire) < BEGUN {
             return None;
         }
-        // SAFETY: written, and never again.
+        // SAFETY: written, and never again; only a static can begin.
         Some(unsafe { &*self.sections.get() })
     }
 
     /// The objects. None while another thread, or the code below a signal handler, recognises them.
-    pub fn recognised(&'static self) -> impl Iterator<Item = (Object, &'static Sections)> {
+    pub fn recognised(&self) -> impl Iterator<Item = (Object, &'static Sections)> {
         let sections = self.sections();
         if let Some(sections) = sections {
             self.recognise(sections);
@@ -154,7 +154,7 @@ impl Registry {
     ///
     /// `record` must be a record of this image and `site` the number of one of its sites.
     #[inline(always)]
-    pub unsafe fn slot(&'static self, record: usize, site: u32) -> Option<&'static Slot> {
+    pub unsafe fn slot(&self, record: usize, site: u32) -> Option<&'static Slot> {
         let place = match self.slots.load(Ordering::Relaxed) {
             0 => self.find_slots(record)?,
             place => usize::from(place),
@@ -172,7 +172,7 @@ impl Registry {
     /// Where the record at this address has the pointer to its slots.
     #[cold]
     #[inline(never)]
-    fn find_slots(&'static self, record: usize) -> Option<usize> {
+    fn find_slots(&self, record: usize) -> Option<usize> {
         let holds = |object: &Object| (object.start..object.end()).contains(&record);
         let object = self.recognised().map(|(object, _)| object).find(holds)?;
         Some(slots(object.layout))

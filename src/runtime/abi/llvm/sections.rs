@@ -33,7 +33,7 @@ pub struct Sections {
     /// An address in the image's text.
     pub text: usize,
     /// Gives the name of a function of another image, as a number; 0 if it has none.
-    pub name_elsewhere: fn(usize) -> u64,
+    pub name_elsewhere: Option<fn(usize) -> u64>,
 }
 
 impl Sections {
@@ -50,7 +50,7 @@ impl Sections {
         table_names: 0..0,
         version: 0,
         text: 0,
-        name_elsewhere: |_| 0,
+        name_elsewhere: None,
     };
 
     /// The upper half of the version word: how the objects were instrumented.
