@@ -44,6 +44,7 @@ mod archive {
                 "image.c",
                 "indirect_call.c",
                 "llvm.c",
+                "llvm_names.c",
                 "llvm_runtime.c",
                 "signal.c",
                 "wrap.c",
@@ -61,6 +62,7 @@ mod archive {
                 "indirect_call.c",
                 "live.c",
                 "llvm.c",
+                "llvm_names.c",
                 "llvm_runtime.c",
                 "signal.c",
                 "wrap.c",
@@ -281,8 +283,8 @@ mod strip {
         Builder, Section, SectionData, SectionId, Sections, Symbol, SymbolId,
     };
     use object::elf::{
-        FileHeader64, SHF_MERGE, SHN_UNDEF, SHT_GROUP, SHT_PROGBITS, SHT_STRTAB, STB_GLOBAL,
-        STT_NOTYPE, STT_SECTION, STV_HIDDEN, SectionHeader64,
+        FileHeader64, SHF_MERGE, SHF_WRITE, SHN_UNDEF, SHT_GROUP, SHT_PROGBITS, SHT_STRTAB,
+        STB_GLOBAL, STT_NOTYPE, STT_SECTION, STV_HIDDEN, SectionHeader64,
     };
     use object::pod::slice_from_bytes_mut;
     use object::read::elf::{FileHeader, SectionHeader};
@@ -290,19 +292,24 @@ mod strip {
     const GOOD: &str = "rustc makes good objects";
 
     /// The object without what programs would carry around for nothing: what nothing of ours reaches,
-    /// unwind tables, and remnants of debug information. In two parts, each with what its file's name ends in;
-    /// the second has what only LLVM's symbols reach.
-    pub fn parts(object: &[u8]) -> [(&'static str, Vec<u8>); 2] {
+    /// unwind tables, and remnants of debug information. In parts, each with what its file's name ends in: for
+    /// all programs, for those that LLVM instruments, and for those that write profiles to memory themselves.
+    pub fn parts(object: &[u8]) -> [(&'static str, Vec<u8>); 3] {
         let mut object = object.to_vec();
         ungroup(&mut object);
         let whole = || Builder::read(&*object).expect(GOOD);
         let builder = whole();
-        let llvm = reached(&builder, |symbol| is_llvm(symbol.name.as_slice()));
+        let is_for = |symbol: &Symbol<'_>, is: fn(&[u8]) -> bool| is(symbol.name.as_slice());
+        let llvm = reached(&builder, |symbol| is_for(symbol, is_llvm));
+        let buffer = reached(&builder, |symbol| is_for(symbol, is_buffer));
         let core = reached(&builder, |symbol| {
             let is_global = symbol.st_bind() == STB_GLOBAL;
             let name = symbol.name.as_slice();
-            let is_for_llvm = symbol.section.is_some_and(|section| llvm.contains(&section.index()));
-            is_ours(name) && !is_llvm(name) && (is_global || !is_for_llvm)
+            let is_of_others = symbol.section.is_some_and(|section| {
+                llvm.contains(&section.index()) || buffer.contains(&section.index())
+            });
+            let is_others = is_llvm(name) || is_buffer(name);
+            is_ours(name) && !is_others && (is_global || !is_of_others)
         });
         // Each part may have for itself what linkers may put together.
         let is_shared = |section: &&Section<'_>| {
@@ -318,9 +325,20 @@ mod strip {
         let only_llvm: BTreeSet<usize> = llvm.iter().filter(only_llvm).copied().collect();
         let first = part(whole(), &core, &shared);
         if llvm.is_empty() {
-            return [("", first), ("_llvm", Vec::new())];
+            return [("", first), ("_llvm", Vec::new()), ("_llvm_buffer", Vec::new())];
         }
-        [("", first), ("_llvm", part(whole(), &only_llvm, &shared))]
+        // A copy of all that it reaches, which nobody writes: it stands without the others.
+        let is_written = |section: &Section<'_>| {
+            // Only the loader writes the latter, with addresses.
+            let is_constant = section.name.as_slice().starts_with(b".data.rel.ro");
+            let is_reached = buffer.contains(&section.id().index());
+            is_reached && section.sh_flags.contains(SHF_WRITE) && !is_constant
+        };
+        let written = builder.sections.iter().find(|section| is_written(section));
+        let written = written.map(|section| String::from_utf8_lossy(section.name.as_slice()));
+        assert_eq!(written, None, "profiles in memory need statics");
+        let second = part(whole(), &only_llvm, &shared);
+        [("", first), ("_llvm", second), ("_llvm_buffer", part(whole(), &buffer, &[]))]
     }
 
     /// The part with these sections. Sections that parts share are in one of them, under a name of their own.
@@ -430,9 +448,16 @@ mod strip {
         drop_orphans(builder);
     }
 
+    /// Whether a symbol is of LLVM's interface to profiles in memory.
+    fn is_buffer(symbol: &[u8]) -> bool {
+        let begins = ["begin_", "end_", "get_", "counter_", "write_buffer", "check_", "merge_"];
+        let name = symbol.strip_prefix(b"__llvm_profile_").unwrap_or_default();
+        begins.iter().any(|begin| name.starts_with(begin.as_bytes()))
+    }
+
     /// Whether a symbol is one of LLVM's hooks, or of the module that has them.
     fn is_llvm(symbol: &[u8]) -> bool {
-        symbol.starts_with(b"__llvm_profile_")
+        (symbol.starts_with(b"__llvm_profile_") && !is_buffer(symbol))
             || symbol.starts_with(b"countersink_llvm_")
             || symbol.windows(12).any(|part| part == b"archive4llvm")
     }

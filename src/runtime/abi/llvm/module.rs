@@ -143,6 +143,9 @@ struct Table {
     size: u32,
 }
 
+/// Bytes of a virtual table's record.
+pub(super) const TABLE: usize = size_of::<Table>();
+
 impl Sections {
     /// The value that stands for a target in a dump.
     #[inline(always)]
