@@ -13,7 +13,7 @@ use spin::{Mutex, MutexGuard};
 use super::llvm_sections::sections;
 use super::system::{self, CHAIN, PLACE};
 use crate::runtime::abi::llvm::pattern::{Meaning, Pattern, translate};
-use crate::runtime::abi::llvm::{Registry, Sections, size_class};
+use crate::runtime::abi::llvm::{Heads, Registry, Sections, size_class};
 use crate::runtime::chain::Link;
 use crate::runtime::counters::Plain;
 use crate::runtime::counters::nodes::Nodes;
@@ -26,7 +26,11 @@ use crate::runtime::sys;
 static IMAGE: Image<Registry> = Image::new(Registry::new());
 /// The place in the chain.
 pub static LINK: Link = Link::new(&IMAGE, &PLACE).with_names(name_at);
+/// Beside the counters if those are live, as are the heads.
+#[cfg_attr(feature = "live", unsafe(link_section = ".bss.__llvm_nodes"))]
 static NODES: Nodes = Nodes::new();
+#[cfg_attr(feature = "live", unsafe(link_section = ".bss.__llvm_nodes"))]
+static HEADS: Heads = Heads::new();
 /// The time of the next function that is called for the first time.
 static TIME: AtomicU32 = AtomicU32::new(1);
 
@@ -86,6 +90,30 @@ pub extern "C" fn countersink_llvm_begin() {
         IMAGE.begin(&NODES, system::start(), target, || None);
         CHAIN.join(&LINK);
     }
+}
+
+/// Puts counters into a file before any other constructor runs.
+#[cfg(feature = "live")]
+#[used]
+#[unsafe(link_section = ".init_array.00101")]
+static LIVE: extern "C" fn() = go_live;
+
+#[cfg(feature = "live")]
+extern "C" fn go_live() {
+    use crate::runtime::live::Region;
+    unsafe extern "C" {
+        /// In `runtime-c/live.c`.
+        safe fn countersink_llvm_live_bound(end: core::ffi::c_int) -> *mut u8;
+    }
+    let Some(sections) = IMAGE.objects.sections() else { return };
+    let [start, end] = [0, 1].map(|end| countersink_llvm_live_bound(end));
+    // SAFETY: the linker script says so.
+    let region = unsafe { Region::new(start, end) };
+    // The script leaves counters no other value than 0.
+    if region.is_some() && sections.has_single_bytes() {
+        let _ = IMAGE.reset();
+    }
+    IMAGE.go_live(region);
 }
 
 /// The name that the image was linked with, or else compiled with.
@@ -171,7 +199,7 @@ unsafe fn count(value: u64, record: *const u8, site: u32) {
     // SAFETY: promised by the caller.
     let Some(slot) = (unsafe { IMAGE.objects.slot(record, site) }) else { return };
     let Some(sections) = IMAGE.objects.sections() else { return };
-    if let Some(site) = IMAGE.objects.heads.site(slot, sections, &NODES) {
+    if let Some(site) = HEADS.site(slot, sections, &NODES) {
         site.count::<Plain, _, _>(value as i64, &NODES, system::owner);
     }
 }
