@@ -49,7 +49,7 @@ mod record;
 pub mod targets;
 mod values;
 
-pub use function::{Counters, Function, Functions};
+pub use function::{Counters, Function, Functions, LARGEST_COUNT};
 pub use header::{Header, Word};
 pub use layout::Layout;
 pub use values::{Pairs, SiteValues, Values};
