@@ -9,6 +9,8 @@
 //! | [`gcda`] | GCC's counters of one object | yes | yes |
 //! | [`gcno`] | GCC's notes about one object | | yes |
 //! | [`profdata`] | LLVM's indexed profiles | yes | yes |
+//! | [`profraw`] | LLVM's raw profiles | yes | yes |
+//! | [`proftext`] | LLVM's profiles as text | yes | yes |
 //! | `json` | profiles for other programs, with the feature `cli` | yes | |
 //!
 //! [`words`] has what `gcda` and `gcno` share.
@@ -29,6 +31,9 @@ pub mod gcno;
 pub mod json;
 #[cfg(feature = "alloc")]
 pub mod profdata;
+pub mod profraw;
+#[cfg(feature = "alloc")]
+pub mod proftext;
 #[cfg(feature = "alloc")]
 pub mod words;
 

@@ -22,11 +22,8 @@ pub(super) fn add(own: &mut Vec<Value>, other: &mut Vec<Value>, weight: u64) -> 
         }
         match own.get_mut(place).filter(|own| own.value == value.value) {
             Some(own) => is_too_large |= add_value(&mut own.count, value.count, weight),
-            None => {
-                let mut new = Value { count: 0, ..value };
-                is_too_large |= add_value(&mut new.count, value.count, weight);
-                own.insert(place, new);
-            }
+            // Once, whatever the weight: so does `llvm-profdata`.
+            None => own.insert(place, value),
         }
         place += 1;
     }

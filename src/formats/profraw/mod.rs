@@ -1,0 +1,176 @@
+//! LLVM's raw profiles (`.profraw`), version 5 to 11: what the runtime of clang and rustc writes when a program
+//! ends.
+//!
+//! A file is the memory of one image (a program or a shared object) as it stood, behind a header of 64-bit words.
+//! The magic tells byte order and size of a pointer. A file may hold several such profiles one after another,
+//! with zero bytes between them; each starts at a multiple of 8.
+//!
+//! | part | contents |
+//! |---|---|
+//! | header | 8 each: magic, version (low half) and [`Variant`](crate::counters::Variant) (high half), the words of [`Word`] that the version has |
+//! | binary ids | per id 8: length, the bytes, zeros up to a multiple of 8; since version 6 |
+//! | records | one of a [`Layout`] for each function |
+//! | counters | zeros, 8 bytes for each counter (1 in a profile of single bytes), zeros |
+//! | bitmaps | since version 9; and zeros |
+//! | uniform counters | since version 11, none on processors; and zeros |
+//! | names | see [`names`]; zeros up to a multiple of 8 |
+//! | virtual tables | since version 10; per table 8: number of its name, pointer: start, 4: size, up to a multiple of 8 |
+//! | their names | since version 10; as the names |
+//! | values | per record with sites 4: size, 4: number of kinds; per kind 4: kind, 4: number of sites, 1 for each site: number of values, zeros up to a multiple of 8, per value 8: value, 8: count |
+//!
+//! The number of a name is [`name_ref`](crate::counters::name_ref). The counters of record `k` start in the
+//! counters at its pointer minus `CountersDelta` up to version 7, and at pointer + `k` times the stride -
+//! `CountersDelta` since. In a profile of single bytes 0 means "covered". With times the first 8 bytes of a
+//! function's counters are the time of its first call.
+//!
+//! | version | LLVM |
+//! |---|---|
+//! | 5 | 10 to 12 |
+//! | 7 | 13 |
+//! | 8 | 14 to 17 |
+//! | 9 | 18 |
+//! | 10 | 19 to 22 |
+//! | 11 | 23 |
+//!
+//! Sources: files that clang 13 to 22 and rustc wrote, and what `llvm-profdata` reads and refuses.
+
+mod bytes;
+pub mod check;
+pub mod decode;
+pub mod encode;
+mod header;
+pub mod image;
+mod layout;
+pub mod names;
+mod record;
+pub mod summand;
+pub mod targets;
+mod values;
+
+pub use header::{Header, Word};
+pub use layout::Layout;
+pub use values::{Pairs, SiteValues, Values};
+
+/// The magic of profiles with 8-byte and with 4-byte pointers; its bytes stand in the writer's byte order.
+pub const MAGICS: [u64; 2] = [0xff6c_7072_6f66_7281, 0xff6c_7072_6f66_5281];
+
+/// Whether a file begins as a raw profile does.
+pub fn is_profraw(bytes: &[u8]) -> bool {
+    Machine::of(bytes).is_some()
+}
+
+/// Versions of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// LLVM 10 to 12.
+    V5 = 5,
+    /// Between LLVM 12 and 13.
+    V6,
+    /// LLVM 13.
+    V7,
+    /// LLVM 14 to 17.
+    V8,
+    /// LLVM 18.
+    V9,
+    /// LLVM 19 to 22.
+    V10,
+    /// LLVM 23.
+    V11,
+}
+
+impl Version {
+    /// All versions, in their order.
+    pub const ALL: [Self; 7] =
+        [Self::V5, Self::V6, Self::V7, Self::V8, Self::V9, Self::V10, Self::V11];
+
+    /// The version of this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|version| version.number() == number)
+    }
+
+    /// The number that stands in files.
+    pub const fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The only version that the tools of this LLVM read.
+    pub const fn for_llvm(major: u32) -> Option<Self> {
+        Some(match major {
+            10..=12 => Self::V5,
+            13 => Self::V7,
+            14..=17 => Self::V8,
+            18 => Self::V9,
+            19..=22 => Self::V10,
+            23 => Self::V11,
+            _ => return None,
+        })
+    }
+
+    /// Number of kinds of values.
+    pub const fn kinds(self) -> usize {
+        if self as u32 >= Self::V10 as u32 { 3 } else { 2 }
+    }
+}
+
+/// The machine that wrote a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Byte order.
+    pub big_endian: bool,
+    /// Bytes of a pointer: 8 or 4.
+    pub pointer: usize,
+}
+
+impl Machine {
+    /// 64 bits, little-endian.
+    pub const X86_64: Self = Self { big_endian: false, pointer: 8 };
+
+    /// The machine whose magic stands at the start.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let magic = *bytes.first_chunk()?;
+        [(8, MAGICS[0]), (4, MAGICS[1])].into_iter().find_map(|(pointer, wanted)| {
+            let big_endian = u64::from_be_bytes(magic) == wanted;
+            (big_endian || u64::from_le_bytes(magic) == wanted)
+                .then_some(Self { big_endian, pointer })
+        })
+    }
+
+    /// The magic of its profiles.
+    pub const fn magic(self) -> u64 {
+        MAGICS[if self.pointer == 8 { 0 } else { 1 }]
+    }
+
+    /// The 64-bit number at this place. 0 if there is none.
+    pub(crate) fn u64_at(self, bytes: &[u8], at: usize) -> u64 {
+        let bytes = bytes.get(at..).and_then(|bytes| bytes.first_chunk()).copied();
+        let bytes = bytes.unwrap_or_default();
+        if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
+    }
+
+    /// The 32-bit number at this place. 0 if there is none.
+    pub(crate) fn u32_at(self, bytes: &[u8], at: usize) -> u32 {
+        let bytes = bytes.get(at..).and_then(|bytes| bytes.first_chunk()).copied();
+        let bytes = bytes.unwrap_or_default();
+        if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+    }
+
+    /// The 16-bit number at this place. 0 if there is none.
+    pub(crate) fn u16_at(self, bytes: &[u8], at: usize) -> u16 {
+        let bytes = bytes.get(at..).and_then(|bytes| bytes.first_chunk()).copied();
+        let bytes = bytes.unwrap_or_default();
+        if self.big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
+    }
+
+    /// The pointer at this place. 0 if there is none.
+    pub(crate) fn pointer_at(self, bytes: &[u8], at: usize) -> u64 {
+        match self.pointer {
+            8 => self.u64_at(bytes, at),
+            _ => self.u32_at(bytes, at).into(),
+        }
+    }
+
+    /// An address within what a pointer can hold.
+    pub(crate) const fn address(self, address: u64) -> u64 {
+        if self.pointer == 8 { address } else { address as u32 as u64 }
+    }
+}

@@ -1,0 +1,82 @@
+//! What can be wrong with a text.
+
+use core::{fmt, mem};
+
+use crate::formats::Found;
+
+/// What is wrong with a text, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextError {
+    /// Line, from 1.
+    pub line: u64,
+    /// Column in bytes, from 1.
+    pub column: u64,
+    /// The defect.
+    pub defect: Defect,
+}
+
+/// Defects of a text, grouped by kind.
+pub type Findings = crate::formats::Findings<TextError>;
+
+/// Hears of defects that are tolerated.
+pub(super) type Tell<'t> = &'t mut dyn FnMut(TextError);
+
+/// A defect of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Defect {
+    /// Something else was due.
+    Expected(&'static str),
+    /// The text ends where something was due.
+    End(&'static str),
+    /// An unknown line of the header.
+    Header,
+    /// A function without counters.
+    NoCounters,
+    /// A number of kinds of values that is 0 or too large.
+    Kinds(u64),
+    /// An unknown kind of values.
+    ValueKind(u64),
+    /// More traces were seen than there are.
+    TracesSeen {
+        /// Traces there are.
+        expected: u64,
+        /// Traces seen, as the text says.
+        found: u64,
+    },
+}
+
+impl Defect {
+    /// Whether the rest of the text can be trusted all the same.
+    pub const fn is_tolerable(&self) -> bool {
+        matches!(self, Self::TracesSeen { .. })
+    }
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: ", self.line, self.column)?;
+        match &self.defect {
+            Defect::Expected(what) => write!(f, "expected {what}"),
+            Defect::End(what) => write!(f, "expected {what}, found the end of the text"),
+            Defect::Header => f.write_str("unknown line of the header"),
+            Defect::NoCounters => f.write_str("a function without counters"),
+            Defect::Kinds(found) => write!(f, "expected 1 to 3 kinds of values, found {found}"),
+            Defect::ValueKind(kind) => write!(f, "unknown kind {kind} of values"),
+            Defect::TracesSeen { expected, found } => {
+                write!(f, "{found} traces were seen, but there are {expected}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for TextError {}
+
+impl Found for TextError {
+    fn place(&self) -> (u64, u64) {
+        (self.line, self.column)
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        mem::discriminant(&self.defect) == mem::discriminant(&other.defect)
+    }
+}

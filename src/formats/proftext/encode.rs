@@ -1,0 +1,203 @@
+//! Writes a text.
+
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::fmt;
+
+use hashbrown::HashMap;
+
+use super::{EXTERNAL, HEADERS, MOST_VALUES};
+use crate::counters::{Function, Profile, Site, ValueKind, Variant, name_ref};
+
+/// Why a profile cannot be written: no reader would take it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EncodeError {
+    /// A name that is empty, has an end of a line in it, or begins with `#` or `:`.
+    Name(Vec<u8>),
+    /// A name with a comma in it, in a trace.
+    NameInTrace(Vec<u8>),
+    /// A function without counters.
+    NoCounters(Vec<u8>),
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => {
+                write!(f, "the name \"{}\" cannot be written", name.escape_ascii())
+            }
+            Self::NameInTrace(name) => {
+                write!(f, "the name \"{}\" cannot be in a trace", name.escape_ascii())
+            }
+            Self::NoCounters(name) => write!(f, "{} has no counters", name.escape_ascii()),
+        }
+    }
+}
+
+impl core::error::Error for EncodeError {}
+
+/// The text of a profile.
+pub fn encode(profile: &Profile) -> Result<Vec<u8>, EncodeError> {
+    let mut names = HashMap::new();
+    for name in profile.functions.iter().map(|function| &function.name).chain(&profile.vtables) {
+        if !is_writable(name) {
+            return Err(EncodeError::Name(name.clone()));
+        }
+        names.insert(name_ref(name), &name[..]);
+    }
+    let mut text = Text { names, bytes: Vec::new() };
+    text.header(profile.variant);
+    if profile.variant.has(Variant::TEMPORAL) {
+        text.traces(profile)?;
+    }
+    let mut functions: Vec<&Function> = profile.functions.iter().collect();
+    functions.sort_by(|a, b| (&a.name, a.hash).cmp(&(&b.name, b.hash)));
+    for function in functions {
+        text.function(function)?;
+    }
+    Ok(text.bytes)
+}
+
+fn is_writable(name: &[u8]) -> bool {
+    let begins_well = name.first().is_some_and(|byte| !b"#:".contains(byte));
+    begins_well && !name.iter().any(|byte| b"\r\n".contains(byte))
+}
+
+struct Text<'p> {
+    /// Names of functions and virtual tables, by their numbers.
+    names: HashMap<u64, &'p [u8]>,
+    bytes: Vec<u8>,
+}
+
+impl Text<'_> {
+    fn header(&mut self, variant: Variant) {
+        for (comment, name, bits) in HEADERS {
+            if bits == Variant::IR && variant.has(Variant::CONTEXT_SENSITIVE) {
+                self.lines(&[b"# CS", comment.as_bytes(), b"\n:cs", name.as_bytes()]);
+            } else if variant.has(bits) {
+                self.lines(&[b"# ", comment.as_bytes(), b"\n:", name.as_bytes()]);
+            }
+        }
+    }
+
+    fn traces(&mut self, profile: &Profile) -> Result<(), EncodeError> {
+        let number = profile.traces.len() as u64;
+        self.lines(&[b":temporal_prof_traces\n# Num Temporal Profile Traces:"]);
+        self.number(number, b"\n");
+        self.lines(&[b"# Temporal Profile Trace Stream Size:"]);
+        self.number(number, b"\n");
+        for trace in &profile.traces {
+            self.lines(&[b"# Weight:"]);
+            self.number(trace.weight, b"\n");
+            for function in &trace.functions {
+                let name = self.names.get(function).copied().unwrap_or_default();
+                if name.contains(&b',') {
+                    return Err(EncodeError::NameInTrace(name.to_vec()));
+                }
+                self.bytes.extend_from_slice(name);
+                self.bytes.push(b',');
+            }
+            self.bytes.push(b'\n');
+        }
+        self.bytes.push(b'\n');
+        Ok(())
+    }
+
+    fn function(&mut self, function: &Function) -> Result<(), EncodeError> {
+        if function.counters.is_empty() {
+            return Err(EncodeError::NoCounters(function.name.clone()));
+        }
+        self.lines(&[&function.name, b"\n# Func Hash:"]);
+        self.number(function.hash, b"\n# Num Counters:\n");
+        self.number(function.counters.len() as u64, b"\n# Counter Values:\n");
+        for &counter in &function.counters {
+            self.number(counter, b"\n");
+        }
+        self.bitmap(&function.bitmap);
+        let kinds = function.values.iter().filter(|sites| !sites.is_empty()).count();
+        if kinds > 0 {
+            self.lines(&[b"# Num Value Kinds:"]);
+            self.number(kinds as u64, b"\n");
+        }
+        for kind in ValueKind::ALL {
+            self.sites(kind, &function.values[kind as usize]);
+        }
+        self.bytes.push(b'\n');
+        Ok(())
+    }
+
+    fn bitmap(&mut self, bitmap: &[u8]) {
+        if bitmap.is_empty() {
+            return;
+        }
+        self.lines(&[b"# Num Bitmap Bytes:"]);
+        self.bytes.push(b'$');
+        self.number(bitmap.len() as u64, b"\n# Bitmap Byte Values:\n");
+        for &byte in bitmap {
+            let digit = |half: u8| b"0123456789abcdef"[usize::from(half & 15)];
+            self.bytes.extend_from_slice(b"0x");
+            if byte > 15 {
+                self.bytes.push(digit(byte >> 4));
+            }
+            self.bytes.extend([digit(byte), b'\n']);
+        }
+        self.bytes.push(b'\n');
+    }
+
+    fn sites(&mut self, kind: ValueKind, sites: &[Site]) {
+        if sites.is_empty() {
+            return;
+        }
+        let name: &[u8] = match kind {
+            ValueKind::IndirectCall => b"IPVK_IndirectCallTarget",
+            ValueKind::MemorySize => b"IPVK_MemOPSize",
+            ValueKind::VirtualTable => b"IPVK_VTableTarget",
+        };
+        self.lines(&[b"# ValueKind = ", name, b":"]);
+        self.number(kind as u64, b"\n# NumValueSites:\n");
+        self.number(sites.len() as u64, b"\n");
+        for site in sites {
+            self.site(kind, site);
+        }
+    }
+
+    fn site(&mut self, kind: ValueKind, site: &Site) {
+        let mut values = site.values.clone();
+        values.sort_by_key(|value| Reverse(value.count));
+        values.truncate(MOST_VALUES);
+        self.number(values.len() as u64, b"\n");
+        for value in values {
+            match kind {
+                ValueKind::MemorySize => self.number(value.value, b""),
+                _ => {
+                    let name = self.names.get(&value.value).copied().unwrap_or(EXTERNAL);
+                    self.bytes.extend_from_slice(name);
+                }
+            }
+            self.bytes.push(b':');
+            self.number(value.count, b"\n");
+        }
+    }
+
+    /// Writes these parts and ends the line.
+    fn lines(&mut self, parts: &[&[u8]]) {
+        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        self.bytes.push(b'\n');
+    }
+
+    /// Writes a number, and what follows it.
+    fn number(&mut self, mut number: u64, behind: &[u8]) {
+        let mut digits = [0; 20];
+        let mut start = digits.len();
+        loop {
+            start -= 1;
+            digits[start] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        self.bytes.extend_from_slice(&digits[start..]);
+        self.bytes.extend_from_slice(behind);
+    }
+}
