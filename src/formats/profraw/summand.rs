@@ -27,8 +27,9 @@
 
 use alloc::vec::Vec;
 
+use super::Function;
 use super::check::{Finding, Tell};
-use super::image::{Function, Image};
+use super::image::Image;
 use super::names::Names;
 use super::targets::Targets;
 use crate::counters::merge::{self, View};
