@@ -31,6 +31,7 @@ pub mod gcno;
 pub mod json;
 #[cfg(feature = "alloc")]
 pub mod profdata;
+#[cfg(feature = "alloc")]
 pub mod profraw;
 #[cfg(feature = "alloc")]
 pub mod proftext;
