@@ -21,7 +21,8 @@ use llvm::Llvm;
 
 /// What `llvm-profdata merge` makes of files of the folder.
 fn merged(llvm: Llvm, shop: &Workshop, inputs: &[&str]) -> Vec<u8> {
-    let output = llvm.profdata(shop, &[&["merge", "-num-threads=1", "-o", "merged"], inputs].concat());
+    let output =
+        llvm.profdata(shop, &[&["merge", "-num-threads=1", "-o", "merged"], inputs].concat());
     assert!(output.status.success(), "{output:?}");
     shop.read("merged")
 }
@@ -40,7 +41,11 @@ fn same(what: &str, profile: &Profile, llvm: Llvm, theirs: &[u8]) {
     let ours = encode(profile, version).unwrap();
     let place = ours.bytes.iter().zip(theirs).position(|(ours, theirs)| ours != theirs);
     let lengths = (ours.bytes.len(), theirs.len());
-    assert!(ours.bytes == theirs, "{what}, LLVM {}: differs at {place:?} of {lengths:?}", llvm.major);
+    assert!(
+        ours.bytes == theirs,
+        "{what}, LLVM {}: differs at {place:?} of {lengths:?}",
+        llvm.major
+    );
 }
 
 /// A profile as it comes from the runtime. Without an option, `llvm-profdata` drops names of virtual tables.
@@ -130,7 +135,7 @@ fn sums() {
     for llvm in llvm::all() {
         for mode in llvm::MODES.iter().filter(|mode| mode.since <= llvm.major) {
             llvm.compile(&shop, "values.cc", "program", mode.flags);
-            let mut run = |name: &str, arguments: &[&str]| {
+            let run = |name: &str, arguments: &[&str]| {
                 let mut program = shop.command(shop.path("program"));
                 succeed(program.args(arguments).env("LLVM_PROFILE_FILE", name));
                 let file = shop.read(name);
@@ -158,11 +163,12 @@ fn sums() {
 fn large(seed: u64) -> String {
     let mut state = seed;
     let mut dice = |end: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % end
     };
     let mut text = String::from(":ir\n");
-    for number in 0..400u64 {
+    for number in 0..200u64 {
         for hash in 0..number % 7 {
             let hash = hash * 0x1234_5678_9abc + number;
             write!(text, "f{number}\n{hash}\n2\n{}\n{}\n", dice(1000), dice(10)).unwrap();
@@ -212,7 +218,12 @@ fn readers_take_what_is_made_for_them() {
                 let version = version_for_llvm(reader.major, &profile);
                 let ours = encode(&profile, version).unwrap().bytes;
                 let text = reader.text(&shop, &ours);
-                assert!(text.is_ok(), "{what} of LLVM {} for {}: {text:?}", llvm.major, reader.major);
+                assert!(
+                    text.is_ok(),
+                    "{what} of LLVM {} for {}: {text:?}",
+                    llvm.major,
+                    reader.major
+                );
             }
         }
         for (what, flags) in [
@@ -314,7 +325,8 @@ fn functions_that_cannot_be_added() {
     let mut sum = Sum::default();
     assert_eq!(sum.add(&first, 1), Ok(vec![]));
     let refused = sum.add(&second, 1).unwrap();
-    let why: Vec<_> = refused.iter().map(|refused| (refused.name.as_slice(), refused.why)).collect();
+    let why: Vec<_> =
+        refused.iter().map(|refused| (refused.name.as_slice(), refused.why)).collect();
     let counters = Mismatch::Counters { expected: 2, found: 3 };
     assert_eq!(why, [(&b"f"[..], counters)]);
     let refused = sum.add(&second, 1).unwrap();
