@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
-use super::{CONTEXT_SENSITIVE_HASH, Function, Profile};
+use super::{CONTEXT_SENSITIVE_HASH, Function, Profile, ValueKind};
 
 /// The shares of the sum for which a summary says how many counters make it up, in millionths.
 pub const CUTOFFS: [u64; 16] = [
@@ -60,6 +60,43 @@ impl Summary {
         let mut tally = Tally::default();
         functions.for_each(|function| tally.add(function.counters.iter().copied()));
         tally.finish()
+    }
+}
+
+/// The sites of one kind, and how many values they have: what `llvm-profdata show` tells of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sites {
+    /// Number of sites.
+    pub sites: u64,
+    /// Number of those that have values.
+    pub with_values: u64,
+    /// Number of values.
+    pub values: u64,
+    /// Number of sites by their number of values, from one on.
+    pub histogram: Vec<u64>,
+}
+
+impl Sites {
+    /// The sites of a kind in a profile, without functions that were counted after inlining.
+    pub fn of(profile: &Profile, kind: ValueKind) -> Self {
+        let mut all = Self::default();
+        for function in profile.functions.iter().filter(|function| !is_late(function)) {
+            for site in &function.values[kind as usize] {
+                all.add(site.values.len());
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, values: usize) {
+        self.sites += 1;
+        if values == 0 {
+            return;
+        }
+        self.with_values += 1;
+        self.values += values as u64;
+        self.histogram.resize(self.histogram.len().max(values), 0);
+        self.histogram[values - 1] += 1;
     }
 }
 

@@ -75,6 +75,7 @@ pub mod encode;
 pub mod header;
 pub mod lookup;
 mod open;
+mod order;
 pub mod record;
 mod release;
 pub mod summary;

@@ -46,6 +46,7 @@ pub mod image;
 mod layout;
 pub mod names;
 mod record;
+pub mod summand;
 pub mod targets;
 mod values;
 
