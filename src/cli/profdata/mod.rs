@@ -3,6 +3,7 @@
 //! It takes LLVM's options for profiles of instrumented programs, prints what `llvm-profdata` of LLVM 22 prints,
 //! and has its exit status: 0 done, 1 not. It reads raw profiles of any version, which LLVM's does not.
 
+mod listing;
 mod merge;
 mod options;
 mod overlap;
