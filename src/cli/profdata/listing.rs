@@ -57,11 +57,14 @@ impl<'s> Listing<'s> {
             return;
         }
         self.tally.add(counters.iter().copied());
-        let pseudo = pseudo(counters);
-        let largest = match pseudo {
-            Some(_) => 0,
-            None => counters.iter().copied().max().unwrap_or_default(),
-        };
+        if let Some(pseudo) = pseudo(counters) {
+            if show.is_shown(function) {
+                self.head(function, &name);
+                let _ = writeln!(self.text, "    <{pseudo}>");
+            }
+            return;
+        }
+        let largest = counters.iter().copied().max().unwrap_or_default();
         if largest < show.value_cutoff.into() {
             self.below += 1;
             if show.list_below_cutoff {
@@ -73,26 +76,24 @@ impl<'s> Listing<'s> {
         if show.list_below_cutoff {
             return;
         }
-        if pseudo.is_none() {
-            self.largest.push((largest, &function.name));
-        }
+        self.largest.push((largest, &function.name));
         if show.is_shown(function) {
-            self.details(function, &name, pseudo);
+            self.head(function, &name);
+            self.details(function);
         }
     }
 
-    fn details(&mut self, function: &Function, name: &str, pseudo: Option<&str>) {
-        let (show, text) = (self.show, &mut self.text);
+    fn head(&mut self, function: &Function, name: &str) {
         if self.shown == 0 {
-            text.push_str("Counters:\n");
+            self.text.push_str("Counters:\n");
         }
         self.shown += 1;
-        let (hash, counters) = (function.hash, &function.counters);
-        let _ = write!(text, "  {name}:\n    Hash: {hash:#018x}\n    Counters: {}", counters.len());
-        if let Some(pseudo) = pseudo {
-            let _ = writeln!(text, "    <{pseudo}>");
-            return;
-        }
+        let (hash, number) = (function.hash, function.counters.len());
+        let _ = write!(self.text, "  {name}:\n    Hash: {hash:#018x}\n    Counters: {number}");
+    }
+
+    fn details(&mut self, function: &Function) {
+        let (show, text, counters) = (self.show, &mut self.text, &function.counters);
         text.push('\n');
         let first = usize::from(!self.is_ir);
         if !self.is_ir {

@@ -33,7 +33,7 @@ pub const NAME: &str = "llvm-profdata";
 /// A stand-in for llvm-profdata with its options, output and exit status (0 or 1), for profiles of instrumented
 /// programs. It reads raw profiles of LLVM 10 to 23, mixed, where each release of LLVM reads its own only.
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true, after_long_help = AFTER)]
+#[command(after_long_help = AFTER)]
 pub struct Profdata {
     /// merge, show or overlap, and LLVM's options; --help after one of them lists these
     #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]

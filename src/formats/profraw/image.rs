@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use super::check::{Defect, Finding, Section, Tell};
+use super::check::{Defect, Finding, Section};
 use super::function::Functions;
 use super::header::Word;
 use super::names::Names;
@@ -221,7 +221,11 @@ impl<'a> Image<'a> {
 
     /// The functions, in the order of the file; `names` are those of this image. Leaves out functions without a
     /// name, and tells this and other tolerated defects.
-    pub fn functions<'i, 't>(&'i self, names: &'i Names, tell: Tell<'t>) -> Functions<'i, 't> {
+    pub fn functions<'i, 't>(
+        &'i self,
+        names: &'i Names,
+        tell: &'t mut dyn FnMut(Finding),
+    ) -> Functions<'i, 't> {
         Functions::new(self, names, tell)
     }
 }

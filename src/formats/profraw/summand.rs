@@ -27,8 +27,8 @@
 
 use alloc::vec::Vec;
 
+use super::Function;
 use super::check::{Finding, Tell};
-use super::function::Function;
 use super::image::Image;
 use super::names::Names;
 use super::targets::Targets;
