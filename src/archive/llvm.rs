@@ -13,7 +13,6 @@ use crate::runtime::abi::llvm::{Bounds, Registry, Sections, size_class};
 use crate::runtime::chain::Link;
 use crate::runtime::counters::Plain;
 use crate::runtime::counters::nodes::Nodes;
-use crate::runtime::counters::topn::Owner;
 use crate::runtime::image::Image;
 use crate::runtime::message::Line;
 use crate::runtime::place::Target;
@@ -150,7 +149,7 @@ unsafe fn count(value: u64, record: *const u8, site: u32) {
     let Some(slot) = (unsafe { IMAGE.objects.slot(record, site) }) else { return };
     let Some(sections) = IMAGE.objects.sections() else { return };
     if let Some(site) = IMAGE.objects.heads.site(slot, sections, &NODES) {
-        site.count::<Plain, _, _>(value as i64, &NODES, |_| Owner::Here);
+        site.count::<Plain, _, _>(value as i64, &NODES, system::owner);
     }
 }
 
