@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::account::Account;
 use super::binary::World;
+use super::by_function::{self, Wish};
 use super::cores::Cores;
 use super::error::{Context, Error, Result};
 use super::input::{Decoded, Format, Input};
@@ -22,11 +23,12 @@ use crate::convert::workers::Workers;
 use crate::convert::{self, HotCalls, Inline, Reader as ProfileReader, Statistics};
 use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
 use crate::profile::{Profile, Summary};
-use crate::raw::dump::Dump;
+use crate::raw::dump::{Dump, Module};
 
 /// Convert raw dumps, or profiles, into what compilers and other tools read
 ///
-/// Dumps are added up, and so are profiles. Source lines come from the notes (.gcno) that gcc wrote
+/// Dumps are added up, and so are profiles. LLVM's profiles (.profraw, .profdata, .proftext) become each
+/// other, whatever their versions. Source lines come from the notes (.gcno) that gcc wrote
 /// with -ftest-coverage, found beside the recorded place of the objects' .gcda files.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -39,6 +41,8 @@ Example:
   gcc -O2 -fauto-profile=prog.afdo prog.c -o prog-opt
   # For gcov and -fprofile-use
   countersink convert prog.csraw --to gcda
+  # Programs of clang and rustc: for -fprofile-use of clang 16
+  countersink convert *.profraw --to profdata --for-llvm 16 -o prog.profdata
 
 Without --to and --for-gcc version 4 is written, the proposal of April 2026 (dialect rfc1), which no \
 compiler reads yet. --for-gcc chooses: version 1 for gcc 10 and 11, version 2 for gcc 12 to 15, \
@@ -73,6 +77,8 @@ pub struct Convert {
     #[command(flatten)]
     reader: Reader,
     #[command(flatten)]
+    wish: Wish,
+    #[command(flatten)]
     sources: ConvertSources,
     #[command(flatten)]
     account: Account,
@@ -93,13 +99,17 @@ enum ConvertTarget {
     Profile(Target),
     /// Counter files of gcc, one per object.
     Gcda,
+    /// A profile of LLVM.
+    ByFunction(by_function::Target),
 }
 
 impl ValueEnum for ConvertTarget {
     fn value_variants<'a>() -> &'a [Self] {
         static VARIANTS: LazyLock<Vec<ConvertTarget>> = LazyLock::new(|| {
             let profiles = Target::value_variants().iter().copied().map(ConvertTarget::Profile);
-            profiles.chain([ConvertTarget::Gcda]).collect()
+            let by_function = by_function::Target::value_variants().iter().copied();
+            let by_function = by_function.map(ConvertTarget::ByFunction);
+            profiles.chain([ConvertTarget::Gcda]).chain(by_function).collect()
         });
         &VARIANTS
     }
@@ -107,6 +117,7 @@ impl ValueEnum for ConvertTarget {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
             Self::Profile(target) => target.to_possible_value(),
+            Self::ByFunction(target) => target.to_possible_value(),
             Self::Gcda => {
                 let help = "Counter files of gcc, one per object; only of dumps";
                 Some(PossibleValue::new("gcda").help(help))
@@ -145,6 +156,11 @@ impl Convert {
         let read = |path: &PathBuf| Input::open(path);
         let inputs = || self.inputs.iter().map(read).collect::<Result<Vec<Input>>>();
         let to = match self.to {
+            Some(ConvertTarget::ByFunction(target)) => return self.by_function(target),
+            _ if let Some(option) = self.wish.given() => {
+                let what = "is for --to profdata, profraw and proftext";
+                return Err(Error::new(format!("{option} {what}")));
+            }
             None => None,
             Some(ConvertTarget::Profile(target)) => Some(target),
             Some(ConvertTarget::Gcda) if self.reader.is_gcc() => {
@@ -196,6 +212,28 @@ impl Convert {
                 return self.account.give(&statistics, &name);
             }
         }
+        Ok(Outcome::Done)
+    }
+
+    /// Writes a profile of LLVM.
+    fn by_function(&self, target: by_function::Target) -> Result<Outcome> {
+        let given = [
+            ("--for-gcc", self.reader.is_gcc()),
+            ("--keep-summary", self.keep_summary),
+            ("--prefix", self.prefix.is_some()),
+            ("--strip", self.strip != 0),
+        ];
+        let given = given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option);
+        let others = || self.account.given().or_else(|| self.sources.given());
+        if let Some(option) = given.or_else(others) {
+            let what =
+                "is not for LLVM's profiles: they have counters by function, not by position";
+            return Err(Error::new(format!("{option} {what}")));
+        }
+        let chosen = self.wish.chosen(target)?;
+        let inputs: Vec<_> = self.inputs.iter().map(|path| (1, path.clone())).collect();
+        let (profile, origins) = by_function::sum::of(&inputs, None)?;
+        self.write(|name| chosen.file(profile, origins, name))?;
         Ok(Outcome::Done)
     }
 
@@ -285,15 +323,17 @@ impl Convert {
 impl ConvertSources {
     /// Refuses options that are of no use without a dump.
     pub fn check(&self, inputs: &[Input]) -> Result<()> {
+        self.given().map_or(Ok(()), |option| needs_dump(option, inputs))
+    }
+
+    /// The option that is of no use without a dump, if there is one.
+    fn given(&self) -> Option<&'static str> {
         let given = [
             ("--notes", self.places.has_notes()),
             ("--binary", !self.binary.is_empty()),
             ("--inline", self.inline.is_some()),
         ];
-        match given.into_iter().find(|&(_, is_given)| is_given) {
-            Some((option, _)) => needs_dump(option, inputs),
-            None => Ok(()),
-        }
+        given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option)
     }
 
     /// A profile whose files have their present names.
@@ -347,6 +387,9 @@ impl ConvertSources {
         asked: Asked,
     ) -> Result<(Profile, Statistics)> {
         let Asked { reader, gcc, losses } = asked;
+        if !dump.modules.is_empty() && dump.modules.iter().all(Module::is_llvm) {
+            return Err(Error::about(name, input::without_positions("programs of clang or rustc")));
+        }
         if let Some(gcc) = gcc.filter(|_| reader.discriminators) {
             warn_of_other_compilers(dump, name, gcc);
         }

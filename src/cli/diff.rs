@@ -8,6 +8,7 @@ use std::prelude::v1::*;
 use clap::Args;
 use serde::Serialize;
 
+use super::by_function::{diff::comparable, read::counted};
 use super::convert::ConvertSources;
 use super::error::{Error, Result};
 use super::input::Input;
@@ -24,6 +25,8 @@ use crate::profile::{Profile, SymbolId};
 /// are listed in the order of how much their shares differ. Profiles of different versions are compared
 /// as far as the coarser one goes: a name without a file with the only function of that name, names cut
 /// at the first dot if one of them is of version 1 or 2, lines as a whole if one has no discriminators.
+/// Profiles of LLVM are compared with each other, counter by counter; a function whose control flow has another
+/// hash has nothing in common with the other one.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -38,7 +41,7 @@ The schema of --json: {\"format\": \"countersink-diff\", \"version\": 1, \"overl
 \"functions\": [{\"name\", \"file\", \"shares\", \"overlap\"}]}; shares and overlaps are from 0 to 1, of \
 shares there are two, null for the profile that has no such function.")]
 pub struct Diff {
-    /// A raw dump or a profile of any version
+    /// A raw dump, or a profile of AutoFDO or LLVM of any version
     #[arg(value_name = "FILE")]
     first: PathBuf,
     /// Another one
@@ -102,6 +105,9 @@ impl Diff {
         input::refuse_twice([&*self.first, &*self.second])?;
         let inputs = [Input::read(&self.first)?, Input::read(&self.second)?];
         self.sources.check(&inputs)?;
+        if inputs.iter().all(|input| input.format.is_by_function()) {
+            return self.by_function(&inputs);
+        }
         let names = inputs.each_ref().map(|input| input.format.names());
         let names = Ord::max(names[0], names[1]);
         let [first, second] = inputs;
@@ -120,6 +126,19 @@ impl Diff {
             }
         }
         Ok(profiles)
+    }
+
+    /// Profiles of LLVM.
+    fn by_function(&self, inputs: &[Input; 2]) -> Result<[Profile; 2]> {
+        if self.sources.moves_files() {
+            return Err(Error::new("--path-map: these profiles have no positions"));
+        }
+        let read = |input: &Input| -> Result<Profile> {
+            let counted = counted(input)?;
+            input.warn(&counted.warnings);
+            Ok(comparable(&counted.profile))
+        };
+        Ok([read(&inputs[0])?, read(&inputs[1])?])
     }
 
     fn text(&self, comparison: &Comparison) -> String {

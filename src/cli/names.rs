@@ -18,11 +18,13 @@ pub struct Names {
 impl Names {
     /// The name of a symbol.
     pub fn name(self, symbols: &Symbols, symbol: SymbolId) -> String {
-        let name = text(symbols.name(symbol));
-        match self.demangle {
-            true => demangled(&name).unwrap_or(name),
-            false => name,
-        }
+        self.of(&text(symbols.name(symbol)))
+    }
+
+    /// A name from the object file.
+    pub fn of(self, name: &str) -> String {
+        let demangled = self.demangle.then(|| demangled(name)).flatten();
+        demangled.unwrap_or_else(|| name.to_owned())
     }
 
     /// The name of a symbol, and the file that declares it, for people.

@@ -11,6 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::binary::hexadecimal;
+use super::by_function::{self, read::counted};
 use super::convert::ConvertSources;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input, warnings};
@@ -29,7 +30,8 @@ use crate::raw::dump::Dump;
 /// Show what is in a file
 ///
 /// A raw dump shows its modules; with --function, --source, --top or --summary it is converted first,
-/// with the notes beside its objects. A profile shows its summary and its ten hottest functions.
+/// with the notes beside its objects. A profile shows its summary and its ten hottest functions. Of LLVM's
+/// profiles each function has its counters, targets of calls and sizes of memory operations, with --function.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -42,9 +44,12 @@ A function's lines are: line[.discriminator]: count  target calls, ...; inlined 
 indented. Where more functions were called than the runtime keeps apart, it says by how much each \
 number of calls may be wrong. With --json the schema is that of `convert --to json`, for dumps without a choice of \
 functions: {\"format\": \"countersink-dump\", \"version\": 1, \"modules\": [{\"path\", \"build_id\", \
-\"signature\", \"runs\", \"sum_max\", \"dropped\", \"objects\", \"functions\", \"counters\", \"sites\"}]}.")]
+\"signature\", \"runs\", \"sum_max\", \"dropped\", \"objects\", \"functions\", \"counters\", \"sites\"}]}; for LLVM's \
+profiles: {\"format\": \"countersink-functions\", \"version\": 1, \"instrumentation\", \"binary_ids\", \"functions\": \
+[{\"name\", \"hash\", \"counters\", \"conditions\", \"calls\": [[{\"name\", \"count\"}]], \"sizes\": [[{\"size\", \
+\"count\"}]], \"vtables\"}]}.")]
 pub struct Show {
-    /// A raw dump, an AutoFDO profile of any version, .gcda or .gcno
+    /// A raw dump, a profile of AutoFDO or LLVM of any version, .gcda or .gcno
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The summary of the counts
@@ -79,6 +84,7 @@ impl Show {
         let functions = self.function.is_some() || self.source.is_some() || self.top.is_some();
         let text = match input.format {
             _ if self.sections => sections(&input)?,
+            format if format.is_by_function() => self.by_function(&input)?,
             Format::Dump if !functions && !self.summary => self.dump(&input.dump()?)?,
             Format::Gcda | Format::Gcno if functions || self.summary || self.json => {
                 let what = format!("{}, is shown as a whole and as text only", input.format.name());
@@ -101,6 +107,27 @@ impl Show {
         };
         output::print(text.as_bytes())?;
         Ok(Outcome::Done)
+    }
+
+    fn by_function(&self, input: &Input) -> Result<String> {
+        if self.source.is_some() {
+            let what = "--source: the positions of its functions stand in the program's coverage mapping, which is \
+                        not read yet";
+            return Err(Error::about(&input.name, what));
+        }
+        let counted = counted(input)?;
+        input.warn(&counted.warnings);
+        let shown = by_function::show::Shown {
+            function: self.function.as_deref(),
+            top: self.top,
+            summary: self.summary,
+            names: Names { demangle: self.demangle },
+        };
+        let text = match self.json {
+            true => by_function::show::json(shown, &counted.profile),
+            false => shown.text(&counted),
+        };
+        text.about(&input.name)
     }
 
     fn dump(&self, dump: &Dump) -> Result<String> {

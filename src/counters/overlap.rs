@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{CONTEXT_SENSITIVE_HASH, Function, Profile, Site, Value, ValueKind};
+use super::{CONTEXT_SENSITIVE_HASH, Function, Profile, Site, Value, ValueKind, Variant};
 
 /// How much a profile agrees with a base.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Overlap {
     pub counters: Shares,
     /// Values, by [`ValueKind`].
     pub values: [Shares; ValueKind::ALL.len()],
-    /// The matched functions, in the order of the second profile.
+    /// The matched functions that ran in the second profile, in its order.
     pub functions: Vec<FunctionOverlap>,
 }
 
@@ -59,7 +59,7 @@ pub struct FunctionOverlap {
     pub values: [Shares; ValueKind::ALL.len()],
 }
 
-/// Compares a profile with a base. Leaves out functions that were counted after inlining.
+/// Compares a profile with a base. Functions that never ran in the second profile match. Leaves out functions that were counted after inlining.
 pub fn overlap(base: &Profile, second: &Profile) -> Overlap {
     compare(base, second, false)
 }
@@ -70,9 +70,8 @@ pub fn overlap_context_sensitive(base: &Profile, second: &Profile) -> Overlap {
 }
 
 fn compare(base: &Profile, second: &Profile, late: bool) -> Overlap {
-    let is_wanted = |function: &&Function| (function.hash & CONTEXT_SENSITIVE_HASH != 0) == late;
-    let base = || base.functions.iter().filter(is_wanted);
-    let second = || second.functions.iter().filter(is_wanted);
+    let base = || wanted(base, late);
+    let second = || wanted(second, late);
     let names: HashSet<&[u8]> = base().map(|function| function.name.as_slice()).collect();
     let by_hash: HashMap<_, _> =
         base().map(|function| ((function.name.as_slice(), function.hash), function)).collect();
@@ -85,6 +84,8 @@ fn compare(base: &Profile, second: &Profile, late: bool) -> Overlap {
         let name = function.name.as_slice();
         let own = by_hash.get(&(name, function.hash)).filter(|own| has_same_shape(own, function));
         match own {
+            // What never ran has no shape to disagree about.
+            _ if names.contains(name) && sum(function, None) == 0 => result.matched += 1,
             Some(own) => result.add(own, function),
             None if names.contains(name) => {
                 result.mismatched += 1;
@@ -98,6 +99,14 @@ fn compare(base: &Profile, second: &Profile, late: bool) -> Overlap {
         }
     }
     result
+}
+
+/// The functions that were counted after inlining, or the others. Front ends count before it, whatever the bits
+/// of their hashes are.
+fn wanted(profile: &Profile, late: bool) -> impl Iterator<Item = &Function> {
+    let is_ir = profile.variant.has(Variant::IR);
+    let is_late = |function: &Function| function.hash & CONTEXT_SENSITIVE_HASH != 0;
+    profile.functions.iter().filter(move |function| !is_ir || is_late(function) == late)
 }
 
 impl Overlap {

@@ -141,12 +141,17 @@ impl Tally {
 
     /// The summary.
     pub fn finish(self) -> Summary {
+        self.finish_for(&CUTOFFS)
+    }
+
+    /// The summary with other shares, ascending, in millionths.
+    pub fn finish_for(self, shares: &[u64]) -> Summary {
         let mut numbers: Vec<(u64, u64)> = self.numbers.into_iter().collect();
         numbers.sort_unstable_by(|one, other| other.cmp(one));
         let mut numbers = numbers.into_iter();
         let (mut sum, mut least, mut counters) = (0u64, 0, 0);
         let sum_of_all = u128::from(self.summary.sum);
-        let cutoffs = CUTOFFS.map(|share| {
+        let cutoff = |&share: &u64| {
             let wanted = sum_of_all * u128::from(share) / 1_000_000;
             while u128::from(sum) < wanted
                 && let Some((count, number)) = numbers.next()
@@ -155,7 +160,7 @@ impl Tally {
                 (least, counters) = (count, counters + number);
             }
             Cutoff { share, least, counters }
-        });
-        Summary { cutoffs: cutoffs.into(), ..self.summary }
+        };
+        Summary { cutoffs: shares.iter().map(cutoff).collect(), ..self.summary }
     }
 }
