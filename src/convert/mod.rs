@@ -14,6 +14,7 @@ pub mod flow;
 pub mod gcda;
 mod hot_calls;
 pub mod listing;
+mod long_lines;
 mod loops;
 pub mod names;
 mod pairing;
