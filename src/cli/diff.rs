@@ -13,6 +13,7 @@ use super::error::{Error, Result};
 use super::input::Input;
 use super::{Outcome, input, names, output, percent};
 use crate::convert::Reader;
+use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::rules::{Names, by_line};
 use crate::profile::overlap::{Comparison, Row};
 use crate::profile::{Profile, SymbolId};
@@ -129,10 +130,11 @@ impl Diff {
         };
         let (only_first, only_second) = (number(0, 1), number(1, 0));
         let in_both = comparison.rows.len() - only_first - only_second;
+        let in_both = Number(in_both as u64, "function");
         let (counts, functions) = (comparison.counts * 100.0, comparison.functions * 100.0);
         let mut text = format!(
             "overlap {counts:.2} % of the counts, {functions:.2} % of the functions' totals\n\
-             {in_both} functions in both, {only_first} only in the first, {only_second} only in the \
+             {in_both} in both, {only_first} only in the first, {only_second} only in the \
              second\n"
         );
         let mut rows = self.chosen(comparison);

@@ -11,6 +11,7 @@ use super::notes::display;
 use super::output::{self, Content, Out};
 use super::profile_format::{Choice, ProfileFormat};
 use super::{Outcome, fold, input, sum};
+use crate::convert::number::Number;
 use crate::raw::dump::{Dump, Module};
 use clap::Args;
 
@@ -130,7 +131,8 @@ fn keep_builds(dump: &mut Dump, programs: &[PathBuf]) -> Result<()> {
         !is_named || ids.iter().any(|id| id == module.build_id())
     };
     for other in dump.modules.iter().filter(|module| !is_wanted(module)) {
-        let what = format!("the counts of another build are left out, runs: {}", other.sums.runs);
+        let runs = Number(other.sums.runs, "run");
+        let what = format!("the counts of another build are left out: {runs}");
         super::warn(display(&other.path), what);
     }
     dump.modules.retain(is_wanted);
