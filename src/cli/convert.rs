@@ -44,7 +44,7 @@ Example:
 Without --to and --for-gcc version 4 is written, the proposal of April 2026 (dialect rfc1), which no \
 compiler reads yet. --for-gcc chooses: version 1 for gcc 10 and 11, version 2 for gcc 12 to 15, \
 version 3 for gcc 16 and 17, and within a version what each of them makes of names and discriminators. \
-gcc 11 is given no targets of calls, at which it ends with an internal error; nor is --to v1.
+For gcc 11 and with --to v1 the profile has no call targets, because gcc 11 ends with an internal error at them.
 
 --to gcda writes each object's file where \
 libgcov would have, in place of what is there; %p and %q{} in a recorded path stay as they are, \

@@ -51,7 +51,7 @@ pub struct Diff {
     /// Only the functions of this name, as `show` takes it
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// Found nothing if the overlap is at least so many percent
+    /// Exit with status 0 if the overlap is at least this many percent
     #[arg(long, value_name = "PERCENT", value_parser = percent::percent)]
     at_least: Option<f64>,
     /// Names as in the source

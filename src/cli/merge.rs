@@ -17,26 +17,27 @@ use clap::Args;
 
 /// Add dumps to a dump, or profiles to a profile
 ///
-/// Dumps of one build are added as its runs would have added them; those of different builds stand
-/// side by side. Of profiles counts, head counts and call targets are added, and the earliest
-/// timestamp stays. Profiles may have any versions; the output has that of the first one, unless --to or
-/// --for-gcc say otherwise. A name without a file, as in versions 1 and 2, is that of the only function of
-/// this name, if there is one. Names and discriminators stay as they are: what a compiler takes for one
-/// function it adds up when it reads the sum, and --for-gcc does it in writing. Live files (FILE.live.N)
-/// are read as the dumps of their processes, and stay: `fold` and the next start of their program add
-/// them to FILE.
+/// Dumps of one build are added just as its runs add their counts. Dumps of different builds stand side
+/// by side. In profiles, counts, head counts and call targets are added, and the earliest timestamp stays.
+/// Profiles may have any version. The output has the version of the first one, unless --to or --for-gcc say
+/// otherwise. A name without a file, as in versions 1 and 2, means the only function of this name, if there
+/// is only one. Names and discriminators stay as they are. If a compiler takes several names for one
+/// function, it adds their counts when it reads the output; with --for-gcc, the output has them added. Live
+/// files (FILE.live.N) are read as the dumps of their processes, and stay: `fold` and the next start of their
+/// program add them to FILE.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   countersink merge run1.csraw run2.csraw -o all.csraw
   # Night counts three times
   countersink merge day.csraw --weight 3=night.csraw -o all.csraw
-  # Without what older builds have counted
+  # Without the counts of older builds
   countersink merge prog.csraw --build prog -o prog.csraw
 
-A program that has been linked again adds its counts beside those of the old build. --build, for each \
-program and shared object, leaves out what its other builds counted, which have another build-id. Modules with \
-another file name stay. Do so while no process of it runs, because it could add counts in between.")]
+A program that was linked again adds its counts beside those of the old build. --build leaves out the counts \
+of other builds of a program or shared object: modules with its file name and another build-id. Modules with \
+another file name stay. Use it only while no process of the program runs, because a process could add counts \
+in between.")]
 pub struct Merge {
     /// Raw dumps or profiles; - is standard input
     #[arg(value_name = "FILE")]
@@ -47,7 +48,7 @@ pub struct Merge {
     /// Write here; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Leave out what other builds of this program or shared object counted
+    /// Leave out the counts of other builds of this program or shared object
     #[arg(long, value_name = "PROGRAM")]
     build: Vec<PathBuf>,
     #[command(flatten)]
