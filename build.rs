@@ -3,14 +3,14 @@
 //! An archive is this package compiled again: `src/lib.rs` with only its own feature and with
 //! `cfg(countersink_archive)`, so that no feature, flag or dependency of the tool reaches code that
 //! is linked into other people's programs. A second cargo does it, in a target directory of its own
-//! and without anything that this build was told in its environment. Of the Rust static library one
-//! member is ours; the 300 others are compiler_builtins, which every C link has an equal of. The C
-//! files of `runtime-c` join it.
+//! and without the variables that tell how this build is made. One member of the Rust static library
+//! is ours. The 300 others are compiler_builtins, and every C compiler links the same functions. The C
+//! files of `runtime-c` join our member.
 //!
-//! In the archives for programs with an operating system crc32fast has std, with which it asks what
-//! instructions the processor has. Nothing else of std is left in them, see [`strip`].
+//! In the archives for programs with an operating system, crc32fast uses std to find out which
+//! instructions the processor has. [`strip`] removes the rest of std.
 //!
-//! `COUNTERSINK_ARCHIVES=DIR` takes archives that were made elsewhere, for distributors.
+//! With `COUNTERSINK_ARCHIVES=DIR` the build takes finished archives from there, for distributors.
 
 #[cfg(feature = "cli")]
 mod archive {
@@ -25,7 +25,7 @@ mod archive {
     pub struct Variant {
         /// Its name: `lib` before and `.a` behind make the file's.
         name: &'static str,
-        /// What it is made of, features of the package and of its dependencies.
+        /// Features of the package and of its dependencies.
         features: &'static str,
         /// Its part of `runtime-c`.
         shims: &'static [&'static str],
@@ -71,8 +71,8 @@ mod archive {
             rustc: &[],
             cc: &["-fPIC"],
         },
-        // Interrupts may use the stack below its pointer; there is one image, and nobody who would
-        // find its thread-local variables for it.
+        // Interrupts may use the stack below the stack pointer. There is only one image, and no loader
+        // that finds its thread-local variables.
         Variant {
             name: "countersink_rt_bare",
             features: "bare",
@@ -92,7 +92,7 @@ mod archive {
             println!("cargo::rustc-env=COUNTERSINK_ARCHIVE_PATH={}", directory().display());
             return;
         }
-        // `cc` would put the user's flags last, and a process cannot safely forget a variable.
+        // `cc` would put the user's flags last, and a process cannot safely remove a variable.
         let mut clean = Command::new(env::current_exe().expect("a build script is a file"));
         flags().for_each(|name| _ = clean.env_remove(name));
         let status = clean.status().unwrap_or_else(|error| panic!("{clean:?}: {error}"));
@@ -147,8 +147,8 @@ mod archive {
 
     fn compile_runtime(variant: &Variant, out: &Path) -> PathBuf {
         let (directory, target) = (out.join("runtime"), var("TARGET"));
-        // What this build needed is on the machine already; only if the lock file asks for other
-        // versions than this build used is the network wanted.
+        // The machine already has what this build needed. The network is needed only if the lock file
+        // names other versions.
         let offline = cargo_rustc(variant, &directory, &target, &["--offline"]);
         if !offline.status.success() {
             let online = cargo_rustc(variant, &directory, &target, &[]);
@@ -180,7 +180,7 @@ mod archive {
         for (name, _) in env::vars_os().filter(|(name, _)| is_about_this_build(name)) {
             cargo.env_remove(name);
         }
-        // Empty rather than removed: so that flags in configuration files do not come in either.
+        // Empty rather than removed, so that flags in configuration files do not come in either.
         cargo.env("CARGO_ENCODED_RUSTFLAGS", "");
         cargo.output().unwrap_or_else(|error| panic!("{cargo:?}: {error}"))
     }
@@ -213,7 +213,7 @@ mod archive {
         name.to_string_lossy().contains("CFLAGS")
     }
 
-    /// What the compiler read is what makes this script run again: not the tool's files.
+    /// Only files that the compiler read make this script run again, not the tool's.
     fn rerun_if_sources_change(dependencies: &Path) {
         let text = fs::read_to_string(dependencies).expect("cargo writes what it read");
         let files = text
@@ -228,8 +228,8 @@ mod archive {
     /// Puts the objects and the C files into the archive.
     fn with_shims(variant: &Variant, objects: &[PathBuf]) {
         let mut cc = cc::Build::new();
-        // Fixed, not the outer profile's nor the user's: one archive for all builds of the tool,
-        // and nothing in it that programs would have to link besides, such as a stack protector.
+        // Fixed, whatever the outer profile and the user say. All builds of the tool get the same
+        // archive, and nothing in it makes programs link more, as a stack protector would.
         cc.inherit_rustflags(false)
             .opt_level_str("s")
             .debug(false)
@@ -267,13 +267,13 @@ mod archive {
 
 #[cfg(feature = "cli")]
 mod strip {
-    //! What of the object made from Rust goes into an archive: what our symbols reach.
+    //! Keeps the parts of the Rust object that our symbols reach.
     //!
-    //! Of std that is the function that tells which instructions the processor has, with the word it
-    //! remembers that in. The optimizer leaves 240 KiB more: std exports a part of what panics need, and
-    //! has a constructor.
+    //! In std they reach only the function that tells which instructions the processor has, and the word
+    //! where it remembers them. The optimizer leaves 240 KiB more, because std exports a part of the panic
+    //! code and has a constructor.
     //!
-    //! What only LLVM's hooks reach becomes a member of its own, so that programs of gcc alone do not carry it.
+    //! The parts that only LLVM's hooks reach become members of their own, so gcc's programs do not carry them.
 
     use std::collections::BTreeSet;
 
@@ -397,7 +397,7 @@ mod strip {
         others
     }
 
-    /// Makes plain sections of groups, which the builder does not read. The only one is for panics.
+    /// Turns groups into plain sections, because the builder does not read groups. The only one is for panics.
     fn ungroup(object: &mut [u8]) {
         let Ok(header) = FileHeader64::<Endianness>::parse(&*object) else { return };
         let endian = header.endian().expect(GOOD);
@@ -469,12 +469,12 @@ mod strip {
             || symbol.windows(11).any(|part| part == b"countersink")
     }
 
-    /// Whether a section is neither of the program nor a table of the linker's.
+    /// Whether a section belongs neither to the program nor to the linker's tables.
     fn is_remnant(section: &[u8]) -> bool {
         section.starts_with(b".debug_") || section == b".comment" || section == b".group"
     }
 
-    /// Whether linkers may put equal parts of a section together, which is why it is one for all crates.
+    /// Whether linkers may merge equal parts of a section. All crates share one such section.
     fn is_merged(section: &Section<'_>) -> bool {
         section.sh_flags.contains(SHF_MERGE)
     }
@@ -502,7 +502,7 @@ mod strip {
         builder.delete_orphan_symbols();
     }
 
-    /// Leaves of merged sections the parts that were reached.
+    /// Keeps only the parts of merged sections that were reached.
     fn pack_merged(builder: &mut Builder<'_>) {
         for section in builder.sections.iter_mut().filter(|section| is_merged(section)) {
             let SectionData::Data(bytes) = &section.data else { continue };
