@@ -1,10 +1,12 @@
 //! `countersink flags`.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::prelude::v1::*;
 
 use clap::Args;
 
+use super::archive::Archive;
 use super::compiler_flags::CompilerFlags;
 use super::error::{Error, Result};
 use super::{Outcome, archive, linked_file, output};
@@ -58,6 +60,13 @@ Weak references to __gcov_dump, __gcov_reset and the calls of countersink.h are 
 with these flags, where libgcov leaves those of its own calls NULL. To tell whether there is a runtime, \
 ask for a weak countersink_version.
 
+clang takes the same flags, with -fprofile-generate, -fprofile-instr-generate or -fcs-profile-generate. If gcc \
+links objects of clang's front end, add -Wl,-u,__llvm_profile_runtime, which clang's driver adds by itself. \
+rustc takes the flags of --rustc:
+  RUSTFLAGS=\"-Cprofile-generate $(countersink flags --rustc)\" cargo run --release
+  RUSTFLAGS=\"-Cinstrument-coverage $(countersink flags --rustc)\" cargo test
+Without cargo's --target, build scripts and procedural macros are instrumented, too, and write dumps of their own.
+
 The archives are for the machine that this tool was compiled for.")]
 pub struct Flags {
     /// For a program without an operating system, which asks for its counts itself (countersink.h)
@@ -80,6 +89,9 @@ pub struct Flags {
     /// Write the dump to this file unless COUNTERSINK_FILE names another
     #[arg(long, value_name = "PATTERN", conflicts_with = "bare")]
     file: Option<OsString>,
+    /// Print the flags for rustc, as RUSTFLAGS takes them, instead of those for gcc and clang
+    #[arg(long, conflicts_with = "bare")]
+    rustc: bool,
 }
 
 impl Flags {
@@ -108,11 +120,14 @@ impl Flags {
             return Err(Error::about(directory, what));
         }
         let mut flags = archive.options(directory.display());
-        flags.push(format!("-L{} -l{}", directory.display(), archive.name));
+        if !self.rustc {
+            flags.push(format!("-L{} -l{}", directory.display(), archive.name));
+        }
         if let Some(pattern) = &self.file {
             let object = linked_file::object(pattern, &directory)?;
             // Given to the linker, as the compiler warns about objects where it does not link.
-            flags.push(format!("-Wl,{} {}", object.display(), linked_file::EXPORTED));
+            flags.push(format!("-Wl,{}", object.display()));
+            flags.push(linked_file::EXPORTED.to_owned());
         }
         if self.wrap_exit {
             flags.extend(archive::WRAPPED.map(str::to_owned));
@@ -120,7 +135,23 @@ impl Flags {
         if self.wrap_signal {
             flags.extend(archive::WRAPPED_SIGNALS.map(str::to_owned));
         }
+        if self.rustc {
+            flags = self.for_rustc(&flags, archive, &directory);
+        }
         print(&flags.join(" "))
+    }
+
+    /// The same for rustc. It puts native libraries before its own profile runtime, and arguments of the linker
+    /// behind it.
+    fn for_rustc(&self, flags: &[String], archive: &Archive, directory: &Path) -> Vec<String> {
+        let mut for_rustc =
+            vec![format!("-Lnative={}", directory.display()), format!("-lstatic={}", archive.name)];
+        if self.live {
+            // GNU ld, as the script wants it.
+            for_rustc.push("-Clinker-features=-lld".to_owned());
+        }
+        for_rustc.extend(flags.iter().map(|flag| format!("-Clink-arg={flag}")));
+        for_rustc
     }
 }
 
