@@ -174,9 +174,9 @@ fn merge_writes_the_bytes_of_each_llvm() {
         let files = files(&shop, llvm);
         fs::create_dir_all(shop.path("all/below")).unwrap();
         fs::copy(shop.path("0.profraw"), shop.path("all/first")).unwrap();
-        fs::copy(shop.path("2.profraw"), shop.path("all/below/second")).unwrap();
+        fs::copy(shop.path("1.profraw"), shop.path("all/below/second")).unwrap();
         shop.write("list", "# all of them\n 3,0.profraw \n\n0.profdata\n");
-        shop.write("response", "'0.profraw' -weighted-input \\\n2,0.profraw");
+        shop.write("response", "'0.profraw' -weighted-input\n\"2,0.profraw\"");
         shop.write("empty", "");
         for file in &files {
             same_file(&shop, llvm, file);
@@ -184,8 +184,8 @@ fn merge_writes_the_bytes_of_each_llvm() {
             same_file(&shop, llvm, &format!("--sparse -num-threads=1 {file} {file}"));
         }
         for words in [
-            "0.profraw 2.profraw",
-            "2.profraw 0.profraw -binary",
+            "0.profraw 1.profdata",
+            "1.profraw 0.profraw -binary",
             "-weighted-input=3,0.profraw",
             "--weighted-input 3,0.profraw 0.profraw",
             "-f list",
@@ -195,9 +195,17 @@ fn merge_writes_the_bytes_of_each_llvm() {
             "all",
             "empty 0.profraw",
             "empty",
-            "-failure-mode=warn empty list 0.profraw",
+            "-failure-mode=all empty list 0.profraw",
         ] {
             same_file(&shop, llvm, words);
+        }
+        if llvm.major >= 19 {
+            same_file(&shop, llvm, "-failure-mode=warn list 0.profraw");
+        }
+        // Counters of the front end beside those of the optimiser; LLVM 13 refuses that.
+        if llvm.major > 13 {
+            same_file(&shop, llvm, "0.profraw 2.profraw");
+            same_file(&shop, llvm, "2.profraw 0.profraw");
         }
     }
 }
@@ -268,7 +276,7 @@ fn bad_input_ends_as_in_llvm() {
         &["merge", "--num-threads=x", "0.profraw", "-o", "out"],
         &["merge", "--failure-mode=x", "0.profraw", "-o", "out"],
         &["merge", "--function=(", "0.profraw", "-o", "out"],
-        &["merge", "0.profraw", "-o", "no/such/../directory"],
+        &["merge", "0.profraw", "-o", "/dev/null/file"],
         &["merge", "--gcc", "0.profraw", "-o", "out"],
         &["merge", "--sample", "0.profraw", "-o", "out"],
         &["show"],
