@@ -341,6 +341,29 @@ fn merge_mixes_versions() {
     }
 }
 
+/// Dumps are read as the raw profiles that LLVM's own runtime writes.
+#[test]
+fn dumps_of_clang_are_profiles_of_llvm() {
+    let Some(llvm) = reference() else { return };
+    let shop = Workshop::new();
+    shop.program("values.cc");
+    shop.write("stock", llvm.profile(&shop, "values.cc", &["-fprofile-generate"]));
+    let flags = String::from_utf8(shop.tool_output(&["flags"])).unwrap();
+    let flags: Vec<&str> =
+        ["-fprofile-generate"].into_iter().chain(flags.split_whitespace()).collect();
+    llvm.compile(&shop, "values.cc", "ours", &flags);
+    harness::succeed(shop.command(shop.path("ours")).env("COUNTERSINK_FILE", "ours.csraw"));
+    let text = |file: &str| {
+        let mut merge = stand_in(&shop, 22);
+        String::from_utf8(harness::succeed(merge.args(["merge", "--text", file]))).unwrap()
+    };
+    assert_eq!(text("ours.csraw"), text("stock"));
+    let output = |words: &[&str]| String::from_utf8(shop.tool_output(words)).unwrap();
+    assert!(output(&["show", "ours.csraw", "--function", "main"]).starts_with("main  entry "));
+    assert!(output(&["diff", "ours.csraw", "stock"]).starts_with("overlap 100.00 %"));
+    assert_eq!(shop.tool(&["convert", "ours.csraw", "-o", "ours.gcov"]).status.code(), Some(2));
+}
+
 #[test]
 fn the_name_of_the_tool_says_what_it_is() {
     let shop = Workshop::new();
