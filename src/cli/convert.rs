@@ -19,6 +19,7 @@ use super::notes::{Files, Found, Missing, Places, display};
 use super::output::{self, Content, Out, Ready};
 use super::profile_format::{ProfileFormat, Reader, Target};
 use super::{Outcome, input, sum, warn};
+use crate::convert::number::Number;
 use crate::convert::workers::Workers;
 use crate::convert::{self, HotCalls, Inline, Reader as ProfileReader, Statistics};
 use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
@@ -47,7 +48,7 @@ Example:
 Without --to and --for-gcc version 4 is written, the proposal of April 2026 (dialect rfc1), which no \
 compiler reads yet. --for-gcc chooses: version 1 for gcc 10 and 11, version 2 for gcc 12 to 15, \
 version 3 for gcc 16 and 17, and within a version what each of them makes of names and discriminators. \
-gcc 11 is given no targets of calls, at which it ends with an internal error; nor is --to v1.
+For gcc 11 and with --to v1 the profile has no call targets, because gcc 11 ends with an internal error at them.
 
 --to gcda writes each object's file where \
 libgcov would have, in place of what is there; %p and %q{} in a recorded path stay as they are, \
@@ -290,14 +291,17 @@ impl Convert {
             Ok((place, ready))
         });
         self.put_in_place(ready.into_iter().collect::<Result<_>>()?)?;
-        let mut line = format!("{} .gcda files written", objects.len());
+        let files = Number(objects.len() as u64, ".gcda file");
+        let mut line = format!("{files} written");
         if replaced > 0 {
-            line += &format!("; {replaced} objects left out, of which later ones have the files");
+            let replaced = Number(replaced as u64, "object");
+            line += &format!("; {replaced} left out: later objects have the same files");
         }
         let dropped = dump.modules.iter().map(|module| module.sums.dropped);
         let dropped = dropped.fold(0, u64::saturating_add);
         if dropped > 0 {
-            line += &format!("; {dropped} events without room in the runtime");
+            let dropped = Number(dropped, "event");
+            line += &format!("; {dropped} without room in the runtime");
         }
         output::say(line);
         Ok(())
@@ -411,7 +415,8 @@ impl ConvertSources {
         self.report(&statistics, name, &missing)?;
         let dropped = profile.drop_lines_beyond(FARTHEST_LINE);
         if dropped > 0 {
-            warn(name, format!("{dropped} positions dropped, too far from their function"));
+            let dropped = Number(dropped as u64, "position");
+            warn(name, format!("{dropped} dropped, too far from their function"));
         }
         Ok((profile, statistics))
     }

@@ -14,6 +14,7 @@ use super::error::{Error, Result};
 use super::input::Input;
 use super::{Outcome, input, names, output, percent};
 use crate::convert::Reader;
+use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::rules::{Names, by_line};
 use crate::profile::overlap::{Comparison, Row};
 use crate::profile::{Profile, SymbolId};
@@ -53,7 +54,7 @@ pub struct Diff {
     /// Only the functions of this name, as `show` takes it
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// Found nothing if the overlap is at least so many percent
+    /// Exit with status 0 if the overlap is at least this many percent
     #[arg(long, value_name = "PERCENT", value_parser = percent::percent)]
     at_least: Option<f64>,
     /// Names as in the source
@@ -148,10 +149,11 @@ impl Diff {
         };
         let (only_first, only_second) = (number(0, 1), number(1, 0));
         let in_both = comparison.rows.len() - only_first - only_second;
+        let in_both = Number(in_both as u64, "function");
         let (counts, functions) = (comparison.counts * 100.0, comparison.functions * 100.0);
         let mut text = format!(
             "overlap {counts:.2} % of the counts, {functions:.2} % of the functions' totals\n\
-             {in_both} functions in both, {only_first} only in the first, {only_second} only in the \
+             {in_both} in both, {only_first} only in the first, {only_second} only in the \
              second\n"
         );
         let mut rows = self.chosen(comparison);

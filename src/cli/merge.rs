@@ -13,21 +13,22 @@ use super::notes::display;
 use super::output::{self, Content, Out};
 use super::profile_format::{ProfileFormat, Reader, Target};
 use super::{Outcome, fold, input, sum};
+use crate::convert::number::Number;
 use crate::raw::dump::{Dump, Module};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 /// Add dumps to a dump, or profiles to a profile
 ///
-/// Dumps of one build are added as its runs would have added them; those of different builds stand
-/// side by side. Of profiles counts, head counts and call targets are added, and the earliest
-/// timestamp stays. Profiles may have any versions; the output has that of the first one, unless --to or
-/// --for-gcc say otherwise. LLVM's profiles (.profraw, .profdata, .proftext) are added as llvm-profdata does,
-/// whatever their versions, to an indexed profile, or to text if the first one is text. A name without a file, as in versions 1 and 2, is that of the only function of
-/// this name, if there is one. Names and discriminators stay as they are: what a compiler takes for one
-/// function it adds up when it reads the sum, and --for-gcc does it in writing. Live files (FILE.live.N)
-/// are read as the dumps of their processes, and stay: `fold` and the next start of their program add
-/// them to FILE.
+/// Dumps of one build are added just as its runs add their counts. Dumps of different builds stand side
+/// by side. In profiles, counts, head counts and call targets are added, and the earliest timestamp stays.
+/// Profiles may have any version. The output has the version of the first one, unless --to or --for-gcc say
+/// otherwise. LLVM's profiles (.profraw, .profdata, .proftext) of any versions are added as llvm-profdata adds
+/// them, to an indexed profile, or to text if the first one is text. A name without a file, as in versions 1 and 2, means the only function of this name, if there
+/// is only one. Names and discriminators stay as they are. If a compiler takes several names for one
+/// function, it adds their counts when it reads the output; with --for-gcc, the output has them added. Live
+/// files (FILE.live.N) are read as the dumps of their processes, and stay: `fold` and the next start of their
+/// program add them to FILE.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -36,12 +37,13 @@ Example:
   countersink merge day.csraw --weight 3=night.csraw -o all.csraw
   # Programs of clang and rustc, for the compiler that is installed
   countersink merge *.profraw -o prog.profdata
-  # Without what older builds have counted
+  # Without the counts of older builds
   countersink merge prog.csraw --build prog -o prog.csraw
 
-A program that has been linked again adds its counts beside those of the old build. --build, for each \
-program and shared object, leaves out what its other builds counted, which have another build-id. Modules with \
-another file name stay. Do so while no process of it runs, because it could add counts in between.")]
+A program that was linked again adds its counts beside those of the old build. --build leaves out the counts \
+of other builds of a program or shared object: modules with its file name and another build-id. Modules with \
+another file name stay. Use it only while no process of the program runs, because a process could add counts \
+in between.")]
 pub struct Merge {
     /// Raw dumps or profiles; - is standard input
     #[arg(value_name = "FILE")]
@@ -52,7 +54,7 @@ pub struct Merge {
     /// Write here; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Leave out what other builds of this program or shared object counted
+    /// Leave out the counts of other builds of this program or shared object
     #[arg(long, value_name = "PROGRAM")]
     build: Vec<PathBuf>,
     /// What to write
@@ -208,7 +210,8 @@ fn keep_builds(dump: &mut Dump, programs: &[PathBuf]) -> Result<()> {
         !is_named || ids.iter().any(|id| id == module.build_id())
     };
     for other in dump.modules.iter().filter(|module| !is_wanted(module)) {
-        let what = format!("the counts of another build are left out, runs: {}", other.sums.runs);
+        let runs = Number(other.sums.runs, "run");
+        let what = format!("the counts of another build are left out: {runs}");
         super::warn(display(&other.path), what);
     }
     dump.modules.retain(is_wanted);

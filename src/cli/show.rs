@@ -18,6 +18,7 @@ use super::input::{Format, Input, warnings};
 use super::names::{Names, Wanted, plain, text, visible};
 use super::{Outcome, near, output, warn};
 use crate::convert::Reader;
+use crate::convert::number::Number;
 use crate::formats::afdo_v4::check::Part;
 use crate::formats::afdo_v4::table::Table;
 use crate::formats::gcda::decode::Data;
@@ -143,8 +144,7 @@ impl Show {
         if self.function.is_some() || self.source.is_some() {
             match symbols.len() {
                 0 => return Err(Error::about(&self.file, self.nothing(profile))),
-                1 => warn(&self.file, "1 function found"),
-                number => warn(&self.file, format!("{number} functions found")),
+                number => warn(&self.file, format!("{} found", Number(number as u64, "function"))),
             }
         }
         if self.json {
@@ -290,17 +290,17 @@ impl Module {
     fn text(&self) -> String {
         format!(
             "{}\n  build-id {}, signature {}\n  runs {}, sum of largest arc counters {}\n  \
-             {} objects, {} functions, {} counters, {} top-N sites, {} events dropped\n",
+             {}, {}, {}, {}, {} dropped\n",
             visible(&self.path),
             self.build_id,
             self.signature,
             self.runs,
             self.sum_max,
-            self.objects,
-            self.functions,
-            self.counters,
-            self.sites,
-            self.dropped,
+            Number(self.objects.into(), "object"),
+            Number(self.functions.into(), "function"),
+            Number(self.counters, "counter"),
+            Number(self.sites, "top-N site"),
+            Number(self.dropped, "event"),
         )
     }
 }
@@ -344,17 +344,17 @@ fn sections(input: &Input) -> Result<String> {
 
 fn summary(summary: &Summary) -> String {
     let mut text = format!(
-        "total count {}, largest {}, largest head count {}\n{} functions, {} counts\n",
+        "total count {}, largest {}, largest head count {}\n{}, {}\n",
         summary.total_count,
         summary.max_count,
         summary.max_function_count,
-        summary.functions,
-        summary.counts,
+        Number(summary.functions, "function"),
+        Number(summary.counts, "count"),
     );
     for cutoff in &summary.cutoffs {
         let share = f64::from(cutoff.share) / 10_000.0;
-        let (counts, least) = (cutoff.counts, cutoff.min_count);
-        let _ = writeln!(text, "{share:9.4} % in {counts} counts of at least {least}");
+        let (counts, least) = (Number(cutoff.counts, "count"), cutoff.min_count);
+        let _ = writeln!(text, "{share:9.4} % in {counts} of at least {least}");
     }
     text
 }
@@ -415,12 +415,13 @@ impl Shown<'_> {
 fn gcda(data: &Data) -> String {
     let (runs, sum_max) = data.summary.unwrap_or_default();
     format!(
-        "counters of {}, stamp {:#010x}, checksum {:#010x}\n{runs} runs, sum of largest arc counters \
-         {sum_max}\n{} functions\n",
+        "counters of {}, stamp {:#010x}, checksum {:#010x}\n{}, sum of largest arc counters \
+         {sum_max}\n{}\n",
         data.version,
         data.stamp,
         data.checksum,
-        data.functions.iter().flatten().count(),
+        Number(runs.into(), "run"),
+        Number(data.functions.iter().flatten().count() as u64, "function"),
     )
 }
 
@@ -435,8 +436,9 @@ fn gcno(notes: &Notes<'_>) -> String {
         let [name, source] =
             [function.name, notes.source(function)].map(|bytes| visible(&text(bytes)));
         let (start, end) = (function.start_line, function.end_line);
-        let (blocks, arcs) = (function.blocks, notes.arcs(function).len());
-        let _ = writeln!(shown, "{name}  {source}:{start}-{end}, {blocks} blocks, {arcs} arcs");
+        let blocks = Number(function.blocks.into(), "block");
+        let arcs = Number(notes.arcs(function).len() as u64, "arc");
+        let _ = writeln!(shown, "{name}  {source}:{start}-{end}, {blocks}, {arcs}");
     }
     shown
 }

@@ -18,6 +18,8 @@ mod values;
 use alloc::vec::Vec;
 use core::fmt;
 
+use hashbrown::HashSet;
+
 use super::{Profile, Variant};
 use slots::Slots;
 use traces::Traces;
@@ -31,9 +33,25 @@ pub use traces::TraceLimits;
 pub struct Sum {
     variant: Option<Variant>,
     slots: Slots,
-    binary_ids: Vec<Vec<u8>>,
-    vtables: Vec<Vec<u8>>,
+    binary_ids: Distinct,
+    vtables: Distinct,
     traces: Traces,
+}
+
+/// Names or build-ids, each once.
+#[derive(Clone, Debug, Default)]
+struct Distinct {
+    in_order: Vec<Vec<u8>>,
+    known: HashSet<Vec<u8>>,
+}
+
+impl Distinct {
+    fn add(&mut self, one: &[u8]) {
+        if !self.known.contains(one) {
+            self.known.insert(one.into());
+            self.in_order.push(one.into());
+        }
+    }
 }
 
 /// A function of a summand that was not added, or not whole.
@@ -154,10 +172,10 @@ impl Sum {
         Profile {
             variant: self.variant.unwrap_or_default(),
             functions: self.slots.finish(),
-            binary_ids: self.binary_ids,
+            binary_ids: self.binary_ids.in_order,
             traces: self.traces.kept,
             traced_runs: self.traces.runs,
-            vtables: self.vtables,
+            vtables: self.vtables.in_order,
         }
     }
 
@@ -172,16 +190,8 @@ impl Sum {
     }
 
     fn add_others<S: Summand>(&mut self, summand: &S, weight: u64) {
-        for id in summand.binary_ids() {
-            if !self.binary_ids.iter().any(|own| own == id) {
-                self.binary_ids.push(id.into());
-            }
-        }
-        for name in summand.vtables() {
-            if !self.vtables.iter().any(|own| own == name) {
-                self.vtables.push(name.into());
-            }
-        }
+        summand.binary_ids().for_each(|id| self.binary_ids.add(id));
+        summand.vtables().for_each(|name| self.vtables.add(name));
         let traces = summand.traces().map(|mut trace| {
             trace.weight = trace.weight.saturating_mul(weight);
             trace

@@ -50,7 +50,7 @@ pub mod summand;
 pub mod targets;
 mod values;
 
-pub use function::{Counters, Function, Functions};
+pub use function::{Counters, Function, Functions, LARGEST_COUNT};
 pub use header::{Header, Word};
 pub use layout::Layout;
 pub use values::{Pairs, SiteValues, Values};

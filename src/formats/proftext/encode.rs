@@ -6,13 +6,15 @@ use core::fmt;
 
 use hashbrown::HashMap;
 
+use super::lines::decimal;
 use super::{EXTERNAL, HEADERS, MOST_VALUES};
 use crate::counters::{Function, Profile, Site, ValueKind, Variant, name_ref};
 
 /// Why a profile cannot be written: no reader would take it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EncodeError {
-    /// A name that is empty, has an end of a line in it, or begins with `#` or `:`.
+    /// A name that is empty, has an end of a line in it, begins with `#` or `:`, or is a number, with or without
+    /// `$` before it: readers would take it for something else.
     Name(Vec<u8>),
     /// A name with a comma in it, in a trace.
     NameInTrace(Vec<u8>),
@@ -66,7 +68,8 @@ pub fn functions<'p>(
 
 fn is_writable(name: &[u8]) -> bool {
     let begins_well = name.first().is_some_and(|byte| !b"#:".contains(byte));
-    begins_well && !name.iter().any(|byte| b"\r\n".contains(byte))
+    let is_number = decimal(name.strip_prefix(b"$").unwrap_or(name)).is_some();
+    begins_well && !is_number && !name.iter().any(|byte| b"\r\n".contains(byte))
 }
 
 struct Text<'p> {
