@@ -214,7 +214,7 @@ fn diff_compares_counter_by_counter() {
     assert_eq!(output.status.code(), Some(1));
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(
-        shown.contains("1 functions in both, 2 only in the first, 1 only in the second"),
+        shown.contains("1 function in both, 2 only in the first, 1 only in the second"),
         "{shown}"
     );
     // main has 1, 2 and 3 of 9 counts at night, 10, 90 and 0 of 140 by day.
