@@ -59,7 +59,11 @@ fn the_examples_of_the_help_texts_work() {
     shell(&shop, &example(&text(&shop, &["--help"]), "A session:"));
     let prepare = "cp prog.csraw run1.csraw; cp prog.csraw run2.csraw; cp prog.csraw day.csraw\n\
                    cp prog.csraw night.csraw\n\
-                   for time in prog day night; do countersink convert prog.csraw -o $time.gcov; done\n";
+                   for time in prog day night; do countersink convert prog.csraw -o $time.gcov; done\n\
+                   printf ':ir\\nmain\\n1\\n1\\n5\\n\\n' > prog.proftext\n\
+                   countersink convert prog.proftext --to profraw -o prog.profraw\n\
+                   for time in prog day night\n\
+                   do countersink convert prog.proftext --to profdata -o $time.profdata; done\n";
     // Another compilation's notes would not fit the dump of the session, so `install` comes last.
     for command in [
         "flags",
@@ -70,6 +74,7 @@ fn the_examples_of_the_help_texts_work() {
         "check",
         "diff",
         "rewrite",
+        "profdata",
         "completions",
         "man",
         "install",

@@ -106,7 +106,7 @@ impl Diff {
         input::refuse_twice([&*self.first, &*self.second])?;
         let inputs = [Input::read(&self.first)?, Input::read(&self.second)?];
         self.sources.check(&inputs)?;
-        if inputs.iter().all(|input| input.format.is_by_function()) {
+        if inputs[0].is_by_function()? && inputs[1].is_by_function()? {
             return self.by_function(&inputs);
         }
         let names = inputs.each_ref().map(|input| input.format.names());

@@ -17,7 +17,7 @@ use crate::formats::{
     Findings, Found, Kind, afdo_v1_v3, afdo_v4, afdo_v4_text, profdata, profraw, proftext,
 };
 use crate::profile::{Profile, Summary};
-use crate::raw::dump::Dump;
+use crate::raw::dump::{Dump, Module};
 use crate::raw::layout::MAGIC as DUMP_MAGIC;
 use crate::raw::live;
 use crate::raw::reader::Source;
@@ -236,6 +236,16 @@ impl Input {
             return Err(Error::about(name, "its counts have been added to the dump"));
         }
         Ok(Self { name, bytes: dump.to_bytes(), format: Format::Dump, dump: None })
+    }
+
+    /// Whether all that it has are counters by function, in a profile of LLVM or a dump of programs that clang or
+    /// rustc instrumented.
+    pub fn is_by_function(&self) -> Result<bool> {
+        if self.format != Format::Dump {
+            return Ok(self.format.is_by_function());
+        }
+        let modules = self.dump()?.modules;
+        Ok(!modules.is_empty() && modules.iter().all(Module::is_llvm))
     }
 
     /// The dump in it; profiles are an error.

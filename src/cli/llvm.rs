@@ -100,7 +100,13 @@ impl Llvm {
 
     /// The LLVM of a tool.
     fn asked(tool: &Path) -> Result<Self> {
-        let ask = |option| Command::new(tool).arg(option).output().about(tool);
+        // The tool may be this one, which would ask itself again.
+        let command = || {
+            let mut command = Command::new(tool);
+            command.env_remove(VARIABLE);
+            command
+        };
+        let ask = |option| command().arg(option).output().about(tool);
         let mut text = ask("--version")?.stdout;
         if text.starts_with(b"rustc ") {
             text = ask("-vV")?.stdout;

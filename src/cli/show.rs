@@ -85,8 +85,8 @@ impl Show {
         let functions = self.function.is_some() || self.source.is_some() || self.top.is_some();
         let text = match input.format {
             _ if self.sections => sections(&input)?,
-            format if format.is_by_function() => self.by_function(&input)?,
             Format::Dump if !functions && !self.summary => self.dump(&input.dump()?)?,
+            _ if input.is_by_function()? => self.by_function(&input)?,
             Format::Gcda | Format::Gcno if functions || self.summary || self.json => {
                 let what = format!("{}, is shown as a whole and as text only", input.format.name());
                 return Err(Error::about(&input.name, what));

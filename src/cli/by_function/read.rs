@@ -9,6 +9,7 @@ use crate::cli::error::{Context, Error, Result};
 use crate::cli::input::{Format, Input, warnings};
 use crate::cli::llvm::Origins;
 use crate::convert;
+use crate::convert::number::Number;
 use crate::counters::Profile;
 use crate::formats::{profdata, profraw, proftext};
 use crate::raw::dump::Dump;
@@ -81,10 +82,12 @@ fn of_dump(dump: &Dump, name: &Path) -> Result<Counted> {
     }
     let mut warnings = Vec::new();
     if converted.other_modules > 0 {
-        warnings.push(format!("{} modules of gcc are left out", converted.other_modules));
+        let modules = Number(converted.other_modules as u64, "module");
+        warnings.push(format!("gcc instrumented {modules}; left out"));
     }
     if converted.nameless > 0 {
-        warnings.push(format!("{} functions without names are left out", converted.nameless));
+        let functions = Number(converted.nameless, "function");
+        warnings.push(format!("{functions} without a name; left out"));
     }
     let version = profraw::Version::from_number(converted.newest);
     let version = version.map_or(Version::Text, Version::Raw);

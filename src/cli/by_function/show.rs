@@ -12,6 +12,7 @@ use super::read::{Counted, Version};
 use crate::cli::binary::hexadecimal;
 use crate::cli::names::{Names, Wanted, plain, text, visible};
 use crate::cli::near;
+use crate::convert::number::Number;
 use crate::counters::summary::Summary;
 use crate::counters::{Function, Profile, Site, ValueKind, Variant, name_ref};
 
@@ -142,22 +143,24 @@ fn summary(counted: &Counted) -> String {
     let profile = &counted.profile;
     let summary = Summary::of(profile);
     let mut text = format!(
-        "{}, {}\ntotal count {}, largest {}, largest entry count {}\n{} functions, {} counters\n",
+        "{}, {}\ntotal count {}, largest {}, largest entry count {}\n{}, {}\n",
         format(counted.version),
         instrumented(profile.variant).join(", "),
         summary.sum,
         summary.largest,
         summary.largest_entry,
-        summary.functions,
-        summary.counters,
+        Number(summary.functions, "function"),
+        Number(summary.counters, "counter"),
     );
     let late = profile.functions.len() as u64 - summary.functions;
     if profile.variant.has(Variant::CONTEXT_SENSITIVE) && late > 0 {
-        let _ = writeln!(text, "{late} more functions, counted after inlining");
+        let late = Number(late, "more function");
+        let _ = writeln!(text, "{late}, counted after inlining");
     }
     for cutoff in &summary.cutoffs {
-        let (share, counters) = (cutoff.share as f64 / 10_000.0, cutoff.counters);
-        let _ = writeln!(text, "{share:9.4} % in {counters} counters of at least {}", cutoff.least);
+        let (share, counters) =
+            (cutoff.share as f64 / 10_000.0, Number(cutoff.counters, "counter"));
+        let _ = writeln!(text, "{share:9.4} % in {counters} of at least {}", cutoff.least);
     }
     text
 }

@@ -10,6 +10,7 @@ use crate::cli::llvm::Origins;
 use crate::cli::names::text;
 use crate::cli::progress::Progress;
 use crate::cli::warn;
+use crate::convert::number::Number;
 use crate::counters::Profile;
 use crate::counters::merge::Sum;
 
@@ -41,12 +42,8 @@ fn add(sum: &mut Sum, profile: &Profile, weight: u64, path: &Path) -> Result<()>
     }
     let more = refused.len().saturating_sub(NAMED);
     if more > 0 {
-        warn(
-            path,
-            format!(
-                "{more} more functions do not fit; were the programs built from other sources?"
-            ),
-        );
+        let more = Number(more as u64, "more function");
+        warn(path, format!("left out: {more}; were the programs built from other sources?"));
     }
     Ok(())
 }

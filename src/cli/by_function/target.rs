@@ -11,6 +11,7 @@ use crate::cli::error::{Context, Error, Result};
 use crate::cli::llvm::{Llvm, Origins};
 use crate::cli::output::Content;
 use crate::cli::warn;
+use crate::convert::number::Number;
 use crate::counters::{Function, Profile};
 use crate::formats::profdata::encode::Dropped;
 use crate::formats::profdata::version_for_llvm;
@@ -125,13 +126,14 @@ fn leave_out_zeros(profile: &mut Profile) {
 /// Says what the version has no place for.
 fn warn_of_dropped(dropped: &Dropped, name: &Path) {
     let lost = [
-        (dropped.bitmaps, "functions lose their bitmaps of conditions"),
-        (dropped.traces, "orders of first calls are left out"),
-        (dropped.vtable_sites, "functions lose their virtual tables"),
-        (dropped.values, "values of sites are left out"),
+        (dropped.bitmaps, "bitmap", "of conditions"),
+        (dropped.traces, "order", "of first calls"),
+        (dropped.vtable_sites, "function", "with virtual tables"),
+        (dropped.values, "value", "at places with too many"),
     ];
-    for (number, what) in lost.into_iter().filter(|&(number, _)| number > 0) {
-        let why = "which the LLVM that is to read it does not know";
-        warn(name, format!("{number} {what}, {why}; see --for-llvm"));
+    for (number, what, which) in lost.into_iter().filter(|&(number, ..)| number > 0) {
+        let what = Number(number as u64, what);
+        let why = "the LLVM that is to read the profile has no place for them, see --for-llvm";
+        warn(name, format!("left out: {what} {which}; {why}"));
     }
 }

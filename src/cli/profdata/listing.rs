@@ -269,9 +269,10 @@ impl<'s> Listing<'s> {
 
 /// What the counters of a function say instead of counts.
 fn pseudo(counters: &[u64]) -> Option<&'static str> {
-    match counters.first()? {
-        &u64::MAX => Some("PseudoHot"),
-        &count if count == u64::MAX - 1 => Some("PseudoWarm"),
+    const WARM: u64 = u64::MAX - 1;
+    match *counters.first()? {
+        u64::MAX => Some("PseudoHot"),
+        WARM => Some("PseudoWarm"),
         _ => None,
     }
 }

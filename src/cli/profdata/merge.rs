@@ -30,7 +30,7 @@ pub const MEMORY: &str = "profiles of memory (memprof) are not read";
 #[derive(Debug, Args)]
 pub struct Merge {
     /// Raw, indexed or text profiles, or directories of them; - is standard input
-    #[arg(value_name = "filename...")]
+    #[arg(value_name = "filename")]
     files: Vec<PathBuf>,
     /// A file whose counts are multiplied
     #[arg(long, value_name = "weight,filename")]

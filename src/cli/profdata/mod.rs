@@ -46,12 +46,13 @@ Example:
   countersink profdata show --topn=10 prog.profdata
   countersink profdata overlap day.profdata night.profdata
 
-`merge` writes what the LLVM reads that COUNTERSINK_LLVM names: by its version, or by the path of clang, rustc or \
-llvm-profdata. Without it, called as llvm-profdata-N it writes for LLVM N, otherwise for the first of $RUSTC, \
-rustc and clang on the path whose LLVM reads all inputs, or else for the oldest LLVM that does.
+The variable COUNTERSINK_LLVM says for which LLVM `merge` writes: its version, or the path of its clang, rustc or \
+llvm-profdata. Without it, the tool under the name llvm-profdata-N writes for LLVM N. Otherwise `merge` writes for the \
+first of $RUSTC, rustc and clang on the path that reads all inputs, or else for the oldest LLVM that does.
 
 The tool does the same when it is called llvm-profdata or llvm-profdata-N. `countersink install` puts it under this \
-name into libexec/countersink. cargo llvm-cov takes it from the variable LLVM_PROFDATA, cargo pgo from the path.";
+name into libexec/countersink. cargo llvm-cov takes it from the variable LLVM_PROFDATA, cargo pgo from the place of rustup's \
+llvm-tools or from the path.";
 
 const USAGE: &str = "\
 USAGE: llvm-profdata [subcommand] [options]
@@ -103,11 +104,8 @@ fn answer(arguments: Vec<OsString>, major: Option<u32>) -> Result<Outcome> {
         return Err(Error::new("no subcommand given: merge, show or overlap; see --help"));
     }
     let command = arguments.remove(0);
-    let asks = |names: [&str; 4]| {
-        let mut all = std::iter::once(&command).chain(&arguments);
-        all.any(|argument| names.iter().any(|name| argument == name))
-    };
-    if asks(["--version", "-version", "--version", "-version"]) {
+    let mut all = std::iter::once(&command).chain(&arguments);
+    if all.any(|argument| argument == "--version" || argument == "-version") {
         return version(major);
     }
     match command.to_str().unwrap_or_default() {
