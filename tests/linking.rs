@@ -380,3 +380,22 @@ fn a_prefix_that_pkg_config_would_misread() {
     assert!(told.contains("/a$b: pkg-config or the linker would misread"), "{told}");
     assert!(!shop.path("a$b").exists());
 }
+
+/// A linker script may put the build-id where its place in memory is not that in the file.
+#[test]
+fn a_build_id_behind_the_data() {
+    let shop = Workshop::new();
+    shop.program("hello.c");
+    let object = shop.compile("hello.c", &[]);
+    shop.write(
+        "behind.ld",
+        "SECTIONS { .note.gnu.build-id : { *(.note.gnu.build-id) } } INSERT AFTER .bss;\n",
+    );
+    for kind in ["-pie", "-no-pie"] {
+        shop.link(&[&object], "ours", &[kind, "-Wl,--build-id=0x1234abcd", "-Wl,-T,behind.ld"]);
+        let _ = fs::remove_file(shop.path("ours.csraw"));
+        shop.run("ours", &[]);
+        let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+        assert_eq!(dump.modules[0].build_id(), [0x12, 0x34, 0xab, 0xcd], "{kind}");
+    }
+}

@@ -36,18 +36,16 @@ impl Start {
     pub fn build_id(self) -> Option<BuildId> {
         // SAFETY: the page that starts with the ELF header is mapped and is not written.
         let page = unsafe { core::slice::from_raw_parts(self.0.as_ptr(), PAGE) };
-        let length = first_segment_length(page)?;
-        // SAFETY: the first loadable segment is mapped with at least its length in the file.
-        let segment = unsafe { core::slice::from_raw_parts(self.0.as_ptr(), length) };
-        find_build_id(segment)
+        let segments = segments(page)?;
+        let mut notes = segments.iter().filter(|segment| segment.p_type.get(Endian) == PT_NOTE);
+        notes.find_map(|note| {
+            let (start, length) = loaded(segments, note)?;
+            // SAFETY: a loaded segment has its start.
+            let start = unsafe { self.0.as_ptr().add(start) };
+            // SAFETY: a loaded segment has these bytes, and nobody writes notes.
+            build_id_in(unsafe { core::slice::from_raw_parts(start, length) })
+        })
     }
-}
-
-fn first_segment_length(page: &[u8]) -> Option<usize> {
-    let first = segments(page)?
-        .iter()
-        .find(|segment| segment.p_type.get(Endian) == PT_LOAD && segment.p_offset.get(Endian) == 0);
-    usize::try_from(first?.p_filesz.get(Endian)).ok()
 }
 
 fn segments(image: &[u8]) -> Option<&[ProgramHeader64<Endian>]> {
@@ -57,14 +55,22 @@ fn segments(image: &[u8]) -> Option<&[ProgramHeader64<Endian>]> {
     Some(segments)
 }
 
-/// Looks only at notes in the first segment.
-fn find_build_id(first_segment: &[u8]) -> Option<BuildId> {
-    let notes = segments(first_segment)?.iter().filter(|s| s.p_type.get(Endian) == PT_NOTE);
-    notes.into_iter().find_map(|segment| {
-        let start = usize::try_from(segment.p_offset.get(Endian)).ok()?;
-        let length = usize::try_from(segment.p_filesz.get(Endian)).ok()?;
-        build_id_in(first_segment.get(start..start.checked_add(length)?)?)
-    })
+/// Where notes lie in memory, from the ELF header, and their length. Linker scripts may put them behind other
+/// segments, where their place in memory is not that in the file.
+fn loaded(
+    segments: &[ProgramHeader64<Endian>],
+    note: &ProgramHeader64<Endian>,
+) -> Option<(usize, usize)> {
+    let (start, length) = (note.p_vaddr.get(Endian), note.p_filesz.get(Endian));
+    let end = start.checked_add(length)?;
+    let mut loads = segments.iter().filter(|segment| segment.p_type.get(Endian) == PT_LOAD);
+    let header = loads.clone().find(|load| load.p_offset.get(Endian) == 0)?.p_vaddr.get(Endian);
+    loads.find(|load| {
+        let first = load.p_vaddr.get(Endian);
+        first <= start
+            && first.checked_add(load.p_filesz.get(Endian)).is_some_and(|behind| end <= behind)
+    })?;
+    Some((start.checked_sub(header)?.try_into().ok()?, length.try_into().ok()?))
 }
 
 /// Walks notes: a header, the name and the description, each padded to 4 bytes.
@@ -153,9 +159,13 @@ mod tests {
 
     #[test]
     fn build_id_as_readelf_prints_it() {
+        unsafe extern "C" {
+            static __ehdr_start: u8;
+        }
         let path = std::env::current_exe().unwrap();
-        let bytes = std::fs::read(&path).unwrap();
-        let found = find_build_id(&bytes).unwrap();
+        // SAFETY: the linker puts it at the ELF header of the test program, which stays.
+        let start = unsafe { Start::new(NonNull::from(&__ehdr_start)) };
+        let found = start.build_id().unwrap();
         let printed = std::process::Command::new("readelf").arg("-n").arg(path).output().unwrap();
         let printed = std::string::String::from_utf8(printed.stdout).unwrap();
         let id: std::string::String =
