@@ -3,7 +3,7 @@
 mod harness;
 mod llvm;
 
-use countersink::counters::{Profile, ValueKind, name_ref};
+use countersink::counters::{Profile, Trace, ValueKind, name_ref};
 use countersink::formats::proftext::check::{Defect, TextError};
 use countersink::formats::proftext::decode::decode;
 use countersink::formats::proftext::encode::{EncodeError, encode};
@@ -85,7 +85,7 @@ fn odd_texts() {
         format!(":temporal_prof_traces\n2\n2\n1\nf,g\n3\ng,f,\n{F}g\n1\n1\n1\n"),
         format!(":temporal_prof_traces\n1\n1\n1\nf,unknown\n{F}"),
         format!(":temporal_prof_traces\n0\n0\n:ir\n{F}"),
-        format!(":temporal_prof_traces\n1\n"),
+        ":temporal_prof_traces\n1\n".into(),
         format!("a:b\n1\n1\n1\n{F}1\n0\n1\n1\na:b:5\n"),
     ];
     for text in texts {
@@ -105,6 +105,17 @@ fn virtual_tables_keep_their_names() {
         [name_ref(b"_ZTV1A"), 0]
     );
     assert!(again(&text).unwrap().contains("\n** External Symbol **:9\n_ZTV1A:7\n"));
+}
+
+/// Their line would be empty, and readers skip empty lines.
+#[test]
+fn traces_without_functions_are_left_out() {
+    let traces = |first: &str| format!(":temporal_prof_traces\n2\n2\n1\n{first}\n1\nf,\n{F}");
+    let mut profile = decode(traces(",,").as_bytes()).unwrap().profile;
+    assert_eq!(profile.traces.len(), 1);
+    profile.traces.insert(0, Trace::default());
+    let text = String::from_utf8(encode(&profile).unwrap()).unwrap();
+    assert_eq!(again(&text), Ok(text));
 }
 
 #[test]

@@ -5,9 +5,10 @@
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use core::fmt;
 
 use hashbrown::{HashMap, HashSet};
+
+pub use super::encode_error::EncodeError;
 
 use super::bytes::Bytes;
 use super::header::Word;
@@ -22,63 +23,6 @@ const COUNTERS_ADDRESS: u64 = 0x1000_0000;
 const TARGETS_ADDRESS: u64 = 0x4000_0000;
 /// Most values of a site.
 const MOST_VALUES: usize = u8::MAX as usize;
-
-/// Why a profile cannot be written: the format has no place for something.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EncodeError {
-    /// A name that is empty or has a byte 1 in it.
-    Name(Vec<u8>),
-    /// A function without counters.
-    NoCounters(Vec<u8>),
-    /// A function has bitmaps, which come with version 9.
-    Bitmap(Vec<u8>),
-    /// A function has virtual tables, which come with version 10.
-    VirtualTables(Vec<u8>),
-    /// A function has more sites of a kind than this.
-    Sites {
-        /// The function.
-        function: Vec<u8>,
-        /// The most.
-        most: usize,
-    },
-    /// There is more than one trace, or one that counts more than once.
-    Traces,
-    /// A function in a trace that is not in the profile.
-    Trace(u64),
-    /// More than a machine of this kind has memory for.
-    Large,
-}
-
-impl fmt::Display for EncodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(name) => {
-                write!(f, "the name \"{}\" cannot be written", name.escape_ascii())
-            }
-            Self::NoCounters(name) => write!(f, "{} has no counters", name.escape_ascii()),
-            Self::Bitmap(name) => write!(
-                f,
-                "{} has bitmaps of conditions, for which version 9 is needed",
-                name.escape_ascii()
-            ),
-            Self::VirtualTables(name) => write!(
-                f,
-                "{} has virtual tables among its values, for which version 10 is needed",
-                name.escape_ascii()
-            ),
-            Self::Sites { function, most } => {
-                write!(f, "{} has more than {most} sites of values", function.escape_ascii())
-            }
-            Self::Traces => f.write_str("a raw profile has one trace, which counts once"),
-            Self::Trace(name) => {
-                write!(f, "function {name:#018x} is in a trace, but not in the profile")
-            }
-            Self::Large => f.write_str("too large for the memory of such a machine"),
-        }
-    }
-}
-
-impl core::error::Error for EncodeError {}
 
 /// Writes a profile for a 64-bit little-endian machine.
 pub fn encode(profile: &Profile, version: Version) -> Result<Vec<u8>, EncodeError> {

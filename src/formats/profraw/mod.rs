@@ -40,6 +40,7 @@ mod bytes;
 pub mod check;
 pub mod decode;
 pub mod encode;
+mod encode_error;
 mod function;
 mod header;
 pub mod image;

@@ -107,8 +107,10 @@ impl<'t> Parser<'t> {
             let weight = self.lines.number("the weight of a trace")?;
             let names = self.lines.expect("the functions of a trace")?;
             let names = names.split(|&byte| byte == b',').filter(|name| !name.is_empty());
-            let functions = names.map(name_ref).collect();
-            self.profile.traces.push(Trace { weight, functions });
+            let functions: Vec<u64> = names.map(name_ref).collect();
+            if !functions.is_empty() {
+                self.profile.traces.push(Trace { weight, functions });
+            }
         }
         Ok(())
     }

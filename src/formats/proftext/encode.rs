@@ -111,12 +111,14 @@ impl<'p> Text<'p> {
     }
 
     fn traces(&mut self, profile: &Profile) -> Result<(), EncodeError> {
-        let number = profile.traces.len() as u64;
+        // An empty line would be skipped.
+        let traces = || profile.traces.iter().filter(|trace| !trace.functions.is_empty());
+        let number = traces().count() as u64;
         self.lines(&[b":temporal_prof_traces\n# Num Temporal Profile Traces:"]);
         self.number(number, b"\n");
         self.lines(&[b"# Temporal Profile Trace Stream Size:"]);
         self.number(number, b"\n");
-        for trace in &profile.traces {
+        for trace in traces() {
             self.lines(&[b"# Weight:"]);
             self.number(trace.weight, b"\n");
             for function in &trace.functions {

@@ -34,7 +34,8 @@
 //! Lines that are empty or begin with `#` say nothing. Hashes and bitmap bytes may be hexadecimal.
 //!
 //! Canonical output: functions by name and hash, values by count, the larger first. A target that is no function
-//! of the profile is an external symbol. Virtual tables have their names as with `--keep-vtable-symbols`, if the
+//! of the profile is an external symbol; such a function leaves a gap in a trace. Traces without functions are
+//! left out. Virtual tables have their names as with `--keep-vtable-symbols`, if the
 //! profile has them. The number of traces ever seen is that of the traces. Nothing in a text tells profiles of
 //! function entries only from other profiles of single bytes.
 //!

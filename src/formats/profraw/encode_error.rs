@@ -1,0 +1,61 @@
+//! Why a profile cannot be written.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Why a profile cannot be written: the format has no place for something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EncodeError {
+    /// A name that is empty or has a byte 1 in it.
+    Name(Vec<u8>),
+    /// A function without counters.
+    NoCounters(Vec<u8>),
+    /// A function has bitmaps, which come with version 9.
+    Bitmap(Vec<u8>),
+    /// A function has virtual tables, which come with version 10.
+    VirtualTables(Vec<u8>),
+    /// A function has more sites of a kind than this.
+    Sites {
+        /// The function.
+        function: Vec<u8>,
+        /// The most.
+        most: usize,
+    },
+    /// There is more than one trace, or one that counts more than once.
+    Traces,
+    /// A function in a trace that is not in the profile.
+    Trace(u64),
+    /// More than a machine of this kind has memory for.
+    Large,
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => {
+                write!(f, "the name \"{}\" cannot be written", name.escape_ascii())
+            }
+            Self::NoCounters(name) => write!(f, "{} has no counters", name.escape_ascii()),
+            Self::Bitmap(name) => write!(
+                f,
+                "{} has bitmaps of conditions, for which version 9 is needed",
+                name.escape_ascii()
+            ),
+            Self::VirtualTables(name) => write!(
+                f,
+                "{} has virtual tables among its values, for which version 10 is needed",
+                name.escape_ascii()
+            ),
+            Self::Sites { function, most } => {
+                write!(f, "{} has more than {most} sites of values", function.escape_ascii())
+            }
+            Self::Traces => f.write_str("a raw profile has one trace, which counts once"),
+            Self::Trace(name) => {
+                write!(f, "function {name:#018x} is in a trace, but not in the profile")
+            }
+            Self::Large => f.write_str("too large for the memory of such a machine"),
+        }
+    }
+}
+
+impl core::error::Error for EncodeError {}
