@@ -148,7 +148,7 @@ impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Magic => f.write_str("expected the magic of a raw LLVM profile"),
-            Self::Version(found) => write!(f, "expected version 5 to 11, found {found}"),
+            Self::Version(found) => write!(f, "expected version 5 or 7 to 11, found {found}"),
             Self::Truncated { section, expected, found } => {
                 write!(f, "{section} cut short: expected {expected} more bytes, found {found}")
             }

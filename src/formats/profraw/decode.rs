@@ -6,7 +6,8 @@
 use alloc::vec::Vec;
 
 use super::check::{Defect, Finding, Findings, Tell};
-use super::image::{Function, Image, Images};
+use super::function::Function;
+use super::image::{Image, Images};
 use super::names::Names;
 use super::targets::Targets;
 use super::{Machine, Version, Word};
@@ -39,16 +40,12 @@ pub fn decode_and_tell(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<De
         findings.note(finding);
     };
     let mut reader = Reader::default();
-    let mut first: Option<Image<'_>> = None;
+    let first = Image::read(bytes, 0)?;
     for image in Images::new(bytes) {
         let image = image?;
-        let first = first.get_or_insert_with(|| image.clone());
-        reader.variant(first, &image, &mut note)?;
+        reader.variant(&first, &image, &mut note)?;
         reader.image(&image, &mut note)?;
     }
-    let Some(first) = first else {
-        return Err(Finding { offset: 0, defect: Defect::Magic });
-    };
     let profile = reader.finish();
     let (version, machine) = (first.header.version, first.header.machine);
     Ok(Decoded { profile, version, machine, findings })

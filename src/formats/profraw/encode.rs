@@ -323,7 +323,7 @@ impl Image {
     }
 
     fn binary_ids(&self, profile: &Profile, file: &mut Bytes) {
-        if self.version < Version::V6 {
+        if self.version < Version::V7 {
             return;
         }
         for id in profile.binary_ids.iter().filter(|id| !id.is_empty()) {

@@ -61,7 +61,7 @@ const V5: &[Word] = &[
     NamesDelta,
     LastKind,
 ];
-const V6_TO_V8: &[Word] = &[
+const V7_TO_V8: &[Word] = &[
     BinaryIds,
     Records,
     PadBeforeCounters,
@@ -127,7 +127,7 @@ impl Version {
     pub const fn words(self) -> &'static [Word] {
         match self {
             Self::V5 => V5,
-            Self::V6 | Self::V7 | Self::V8 => V6_TO_V8,
+            Self::V7 | Self::V8 => V7_TO_V8,
             Self::V9 => V9,
             Self::V10 => V10,
             Self::V11 => V11,
@@ -162,11 +162,15 @@ impl Header {
     pub fn read(file: &[u8], at: usize) -> Result<Self, Finding> {
         let bytes = file.get(at..).unwrap_or_default();
         let fail = |place: usize, defect| Finding { offset: (at + place) as u64, defect };
-        let machine = Machine::of(bytes).ok_or(fail(0, Defect::Magic))?;
         let truncated = |expected: usize| {
             let (expected, found) = (expected as u64, bytes.len() as u64);
             fail(0, Defect::Truncated { section: Section::Header, expected, found })
         };
+        // The magic may be what is wrong with a short file, but not with an empty one.
+        if bytes.is_empty() {
+            return Err(truncated(16));
+        }
+        let machine = Machine::of(bytes).ok_or(fail(0, Defect::Magic))?;
         if bytes.len() < 16 {
             return Err(truncated(16));
         }

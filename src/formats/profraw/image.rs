@@ -5,15 +5,13 @@
 
 use core::ops::Range;
 
-use super::check::{Defect, Finding, Section, Tell};
+use super::check::{Defect, Finding, Section};
+use super::function::Functions;
 use super::header::Word;
 use super::names::Names;
 use super::record::Record;
-use super::{Header, Layout, Values};
+use super::{Header, Layout};
 use crate::counters::Variant;
-
-/// Counters beyond this are not believed.
-pub const LARGEST_COUNT: u64 = 1 << 56;
 
 /// One profile of a file.
 #[derive(Clone, Debug)]
@@ -22,16 +20,16 @@ pub struct Image<'a> {
     pub header: Header,
     /// The layout of its records.
     pub layout: Layout,
-    file: &'a [u8],
+    pub(super) file: &'a [u8],
     start: usize,
     binary_ids: Range<usize>,
     records: Range<usize>,
-    counters: Range<usize>,
-    bitmaps: Range<usize>,
+    pub(super) counters: Range<usize>,
+    pub(super) bitmaps: Range<usize>,
     names: Range<usize>,
-    pub(super) vtables: Range<usize>,
+    vtables: Range<usize>,
     vtable_names: Range<usize>,
-    values: Range<usize>,
+    pub(super) values: Range<usize>,
 }
 
 /// The profiles of a file, one after another.
@@ -124,7 +122,7 @@ impl<'a> Image<'a> {
     /// Where the values of the last function end.
     fn end_of_values(&self) -> Result<usize, Finding> {
         let mut at = self.values.start;
-        for (_, record) in self.records() {
+        for record in self.records() {
             if record.has_sites() {
                 at = self.block(at)?.end;
             }
@@ -133,7 +131,7 @@ impl<'a> Image<'a> {
     }
 
     /// The block of values that starts at `at`.
-    fn block(&self, at: usize) -> Result<Range<usize>, Finding> {
+    pub(super) fn block(&self, at: usize) -> Result<Range<usize>, Finding> {
         let fail = |defect| Err(Finding { offset: at as u64, defect });
         let left = self.file.len() - at;
         let size = self.header.machine.u32_at(self.file, at) as usize;
@@ -202,15 +200,18 @@ impl<'a> Image<'a> {
         self.file[self.names.clone()] == other.file[other.names.clone()]
     }
 
-    /// The records with their offsets in the file.
-    pub(super) fn records(&self) -> impl ExactSizeIterator<Item = (usize, Record)> {
-        let (layout, machine) = (self.layout, self.header.machine);
+    /// A record and its offset in the file.
+    pub(super) fn record(&self, place: usize) -> Option<(usize, Record)> {
+        let start = self.layout.stride.checked_mul(place)?;
+        let bytes = self.file[self.records.clone()].get(start..start + self.layout.stride)?;
         let kinds = self.header.version.kinds();
-        let records = self.file[self.records.clone()].chunks_exact(layout.stride);
-        let start = self.records.start;
-        records.enumerate().map(move |(place, bytes)| {
-            (start + place * layout.stride, Record::read(bytes, &layout, machine, kinds))
-        })
+        let record = Record::read(bytes, &self.layout, self.header.machine, kinds);
+        Some((self.records.start + start, record))
+    }
+
+    /// The records.
+    pub(super) fn records(&self) -> impl Iterator<Item = Record> {
+        (0..).map_while(|place| self.record(place)).map(|(_, record)| record)
     }
 
     /// The bytes of the virtual tables' records.
@@ -218,131 +219,14 @@ impl<'a> Image<'a> {
         self.file[self.vtables.clone()].chunks_exact(Layout::vtable_stride(self.header.machine))
     }
 
-    /// The functions, in the order of the file, told apart from `names`, which are those of this image.
-    /// Functions without a name are left out. Tells tolerated defects. Ends behind the first one that is not.
+    /// The functions, in the order of the file; `names` are those of this image. Leaves out functions without a
+    /// name, and tells this and other tolerated defects.
     pub fn functions<'i>(
         &'i self,
         names: &'i Names,
-        tell: Tell<'i>,
-    ) -> impl Iterator<Item = Result<Function<'i>, Finding>> {
-        let mut values_at = self.values.start;
-        let functions = self.records().enumerate().filter_map(move |(place, (offset, record))| {
-            let function = self.function(place, offset, &record, &mut values_at, names, tell);
-            function.transpose()
-        });
-        let mut failed = false;
-        functions.take_while(move |function| !core::mem::replace(&mut failed, function.is_err()))
-    }
-
-    fn function<'i>(
-        &'i self,
-        place: usize,
-        offset: usize,
-        record: &Record,
-        values_at: &mut usize,
-        names: &'i Names,
-        tell: &mut dyn FnMut(Finding),
-    ) -> Result<Option<Function<'i>>, Finding> {
-        let at = |defect| Finding { offset: offset as u64, defect };
-        let counters = self.counters_of(place, record).map_err(at)?;
-        let bitmap = self.bitmap_of(place, record).map_err(at)?;
-        let values = self.values_of(record, values_at, tell)?;
-        let Some(name) = names.get(record.name) else {
-            tell(at(Defect::UnknownName(record.name)));
-            return Ok(None);
-        };
-        let large = counters.clone().find(|&count| count > LARGEST_COUNT);
-        if let Some(count) = large {
-            tell(at(Defect::LargeCount(count)));
-        }
-        let first_call = counters.first_call;
-        let (name_ref, hash) = (record.name, record.hash);
-        Ok(Some(Function { name, name_ref, hash, counters, first_call, bitmap, values }))
-    }
-
-    fn counters_of(&self, place: usize, record: &Record) -> Result<Counters<'_>, Defect> {
-        let single = self.header.variant.has(Variant::SINGLE_BYTE);
-        let number = u64::from(record.counters_number);
-        let size = if single { number } else { 8 * number };
-        let delta = self.header.get(Word::CountersDelta);
-        let is_relative = self.header.version >= super::Version::V8;
-        let moved = if is_relative { place as u64 * self.layout.stride as u64 } else { 0 };
-        let start = record.counters.wrapping_sub(delta.wrapping_sub(moved));
-        let bytes = self.within(Section::Counters, &self.counters, start, size)?;
-        if number == 0 {
-            return Err(Defect::NoCounters);
-        }
-        let mut counters = Counters { bytes, single, machine: self.header.machine, first_call: 0 };
-        if self.header.variant.has(Variant::TEMPORAL) {
-            let Some((time, rest)) = bytes.split_first_chunk::<8>() else {
-                return Err(Defect::NoCounters);
-            };
-            counters.bytes = rest;
-            counters.first_call = match self.header.machine.u64_at(time, 0) {
-                u64::MAX => 0,
-                time => time,
-            };
-        }
-        match counters.bytes.is_empty() {
-            true => Err(Defect::NoCounters),
-            false => Ok(counters),
-        }
-    }
-
-    fn bitmap_of(&self, place: usize, record: &Record) -> Result<&[u8], Defect> {
-        if record.bitmap_bytes == 0 {
-            return Ok(&[]);
-        }
-        let moved = place as u64 * self.layout.stride as u64;
-        let delta = self.header.get(Word::BitmapDelta).wrapping_sub(moved);
-        let start = record.bitmap.wrapping_sub(delta);
-        self.within(Section::Bitmaps, &self.bitmaps, start, record.bitmap_bytes.into())
-    }
-
-    /// Bytes of a section. The start is as wide as a pointer.
-    fn within(
-        &self,
-        section: Section,
-        range: &Range<usize>,
-        start: u64,
-        length: u64,
-    ) -> Result<&[u8], Defect> {
-        let bytes = &self.file[range.clone()];
-        let start = self.header.machine.address(start);
-        let end = start.checked_add(length).filter(|&end| end <= bytes.len() as u64);
-        match end {
-            Some(end) => Ok(&bytes[start as usize..end as usize]),
-            None => {
-                let signed = match self.header.machine.pointer {
-                    8 => start as i64,
-                    _ => i64::from(start as i32),
-                };
-                let size = bytes.len() as u64;
-                Err(Defect::Outside { section, size, start: signed, length })
-            }
-        }
-    }
-
-    fn values_of(
-        &self,
-        record: &Record,
-        values_at: &mut usize,
-        tell: &mut dyn FnMut(Finding),
-    ) -> Result<Values<'_>, Finding> {
-        let machine = self.header.machine;
-        if !record.has_sites() {
-            return Ok(Values::none(machine));
-        }
-        let block = self.block(*values_at)?;
-        let at = |defect| Finding { offset: block.start as u64, defect };
-        *values_at = block.end;
-        let kinds = self.header.version.kinds();
-        let values = Values::read(&self.file[block.clone()], machine, kinds).map_err(at)?;
-        if values.sites_by_kind() != record.sites.map(usize::from) {
-            let (expected, found) = (record.all_sites(), values.all_sites());
-            tell(at(Defect::Sites { expected, found }));
-        }
-        Ok(values)
+        tell: &'i mut dyn FnMut(Finding),
+    ) -> Functions<'i> {
+        Functions::new(self, names, tell)
     }
 }
 
@@ -377,53 +261,3 @@ impl Cut<'_> {
         self.take(section, padding as u64, 1).map(drop)
     }
 }
-
-/// A function, as it stands in the file.
-#[derive(Clone, Debug)]
-pub struct Function<'i> {
-    /// Its name.
-    pub name: &'i [u8],
-    /// Number of the name.
-    pub name_ref: u64,
-    /// Hash of its control flow.
-    pub hash: u64,
-    /// Its counters; 1 and 0 in a profile of single bytes.
-    pub counters: Counters<'i>,
-    /// When it was first called, from 1; 0 if it was not, or if that is not known.
-    pub first_call: u64,
-    /// Bits of conditions.
-    pub bitmap: &'i [u8],
-    /// Values of its sites.
-    pub values: Values<'i>,
-}
-
-/// Counters of a function, an iterator.
-#[derive(Clone, Debug)]
-pub struct Counters<'i> {
-    bytes: &'i [u8],
-    single: bool,
-    machine: super::Machine,
-    first_call: u64,
-}
-
-impl Iterator for Counters<'_> {
-    type Item = u64;
-
-    fn next(&mut self) -> Option<u64> {
-        if self.single {
-            let (&byte, rest) = self.bytes.split_first()?;
-            self.bytes = rest;
-            return Some(u64::from(byte == 0));
-        }
-        let (bytes, rest) = self.bytes.split_first_chunk::<8>()?;
-        self.bytes = rest;
-        Some(self.machine.u64_at(bytes, 0))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let number = self.bytes.len() / if self.single { 1 } else { 8 };
-        (number, Some(number))
-    }
-}
-
-impl ExactSizeIterator for Counters<'_> {}

@@ -82,8 +82,8 @@ mod tests {
             let machine = Machine { big_endian: false, pointer };
             Version::ALL.map(|version| Layout::of(version, machine).stride)
         };
-        assert_eq!(strides(8), [48, 48, 48, 48, 64, 64, 72]);
-        assert_eq!(strides(4), [40, 40, 40, 40, 48, 48, 56]);
+        assert_eq!(strides(8), [48, 48, 48, 64, 64, 72]);
+        assert_eq!(strides(4), [40, 40, 40, 48, 48, 56]);
     }
 
     #[test]

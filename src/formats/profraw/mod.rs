@@ -1,4 +1,4 @@
-//! LLVM's raw profiles (`.profraw`), version 5 to 11: what the runtime of clang and rustc writes when a program
+//! LLVM's raw profiles (`.profraw`), version 5 and 7 to 11: what the runtime of clang and rustc writes when a program
 //! ends.
 //!
 //! A file is the memory of one image (a program or a shared object) as it stood, behind a header of 64-bit words.
@@ -8,7 +8,7 @@
 //! | part | contents |
 //! |---|---|
 //! | header | 8 each: magic, version (low half) and [`Variant`](crate::counters::Variant) (high half), the words of [`Word`] that the version has |
-//! | binary ids | per id 8: length, the bytes, zeros up to a multiple of 8; since version 6 |
+//! | binary ids | per id 8: length, the bytes, zeros up to a multiple of 8; since version 7 |
 //! | records | one of a [`Layout`] for each function |
 //! | counters | zeros, 8 bytes for each counter (1 in a profile of single bytes), zeros |
 //! | bitmaps | since version 9; and zeros |
@@ -32,12 +32,15 @@
 //! | 10 | 19 to 22 |
 //! | 11 | 23 |
 //!
+//! No release of LLVM wrote version 6.
+//!
 //! Sources: files that clang 13 to 22 and rustc wrote, and what `llvm-profdata` reads and refuses.
 
 mod bytes;
 pub mod check;
 pub mod decode;
 pub mod encode;
+mod function;
 mod header;
 pub mod image;
 mod layout;
@@ -46,6 +49,7 @@ mod record;
 pub mod targets;
 mod values;
 
+pub use function::{Counters, Function, Functions};
 pub use header::{Header, Word};
 pub use layout::Layout;
 pub use values::{Pairs, SiteValues, Values};
@@ -63,10 +67,8 @@ pub fn is_profraw(bytes: &[u8]) -> bool {
 pub enum Version {
     /// LLVM 10 to 12.
     V5 = 5,
-    /// Between LLVM 12 and 13.
-    V6,
     /// LLVM 13.
-    V7,
+    V7 = 7,
     /// LLVM 14 to 17.
     V8,
     /// LLVM 18.
@@ -79,8 +81,7 @@ pub enum Version {
 
 impl Version {
     /// All versions, in their order.
-    pub const ALL: [Self; 7] =
-        [Self::V5, Self::V6, Self::V7, Self::V8, Self::V9, Self::V10, Self::V11];
+    pub const ALL: [Self; 6] = [Self::V5, Self::V7, Self::V8, Self::V9, Self::V10, Self::V11];
 
     /// The version of this number.
     pub fn from_number(number: u32) -> Option<Self> {

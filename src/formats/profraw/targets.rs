@@ -17,9 +17,8 @@ pub struct Targets {
 impl Targets {
     /// Collects them.
     pub fn of(image: &Image<'_>) -> Self {
-        let records = image.records().filter(|(_, record)| record.function != 0);
-        let mut functions: Vec<_> =
-            records.map(|(_, record)| (record.function, record.name)).collect();
+        let records = image.records().filter(|record| record.function != 0);
+        let mut functions: Vec<_> = records.map(|record| (record.function, record.name)).collect();
         functions.sort_unstable();
         let machine = image.header.machine;
         let mut vtables: Vec<_> = image
