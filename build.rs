@@ -3,14 +3,14 @@
 //! An archive is this package compiled again: `src/lib.rs` with only its own feature and with
 //! `cfg(countersink_archive)`, so that no feature, flag or dependency of the tool reaches code that
 //! is linked into other people's programs. A second cargo does it, in a target directory of its own
-//! and without anything that this build was told in its environment. Of the Rust static library one
-//! member is ours; the 300 others are compiler_builtins, which every C link has an equal of. The C
-//! files of `runtime-c` join it.
+//! and without the variables that tell how this build is made. One member of the Rust static library
+//! is ours. The 300 others are compiler_builtins, and every C compiler links the same functions. The C
+//! files of `runtime-c` join our member.
 //!
-//! In the archives for programs with an operating system crc32fast has std, with which it asks what
-//! instructions the processor has. Nothing else of std is left in them, see [`strip`].
+//! In the archives for programs with an operating system, crc32fast uses std to find out which
+//! instructions the processor has. [`strip`] removes the rest of std.
 //!
-//! `COUNTERSINK_ARCHIVES=DIR` takes archives that were made elsewhere, for distributors.
+//! With `COUNTERSINK_ARCHIVES=DIR` the build takes finished archives from there, for distributors.
 
 #[cfg(feature = "cli")]
 mod archive {
@@ -25,7 +25,7 @@ mod archive {
     pub struct Variant {
         /// Its name: `lib` before and `.a` behind make the file's.
         name: &'static str,
-        /// What it is made of, features of the package and of its dependencies.
+        /// Features of the package and of its dependencies.
         features: &'static str,
         /// Its part of `runtime-c`.
         shims: &'static [&'static str],
@@ -44,6 +44,7 @@ mod archive {
                 "image.c",
                 "indirect_call.c",
                 "llvm.c",
+                "llvm_names.c",
                 "llvm_runtime.c",
                 "signal.c",
                 "wrap.c",
@@ -61,6 +62,7 @@ mod archive {
                 "indirect_call.c",
                 "live.c",
                 "llvm.c",
+                "llvm_names.c",
                 "llvm_runtime.c",
                 "signal.c",
                 "wrap.c",
@@ -69,8 +71,8 @@ mod archive {
             rustc: &[],
             cc: &["-fPIC"],
         },
-        // Interrupts may use the stack below its pointer; there is one image, and nobody who would
-        // find its thread-local variables for it.
+        // Interrupts may use the stack below the stack pointer. There is only one image, and no loader
+        // that finds its thread-local variables.
         Variant {
             name: "countersink_rt_bare",
             features: "bare",
@@ -90,7 +92,7 @@ mod archive {
             println!("cargo::rustc-env=COUNTERSINK_ARCHIVE_PATH={}", directory().display());
             return;
         }
-        // `cc` would put the user's flags last, and a process cannot safely forget a variable.
+        // `cc` would put the user's flags last, and a process cannot safely remove a variable.
         let mut clean = Command::new(env::current_exe().expect("a build script is a file"));
         flags().for_each(|name| _ = clean.env_remove(name));
         let status = clean.status().unwrap_or_else(|error| panic!("{clean:?}: {error}"));
@@ -145,8 +147,8 @@ mod archive {
 
     fn compile_runtime(variant: &Variant, out: &Path) -> PathBuf {
         let (directory, target) = (out.join("runtime"), var("TARGET"));
-        // What this build needed is on the machine already; only if the lock file asks for other
-        // versions than this build used is the network wanted.
+        // The machine already has what this build needed. The network is needed only if the lock file
+        // names other versions.
         let offline = cargo_rustc(variant, &directory, &target, &["--offline"]);
         if !offline.status.success() {
             let online = cargo_rustc(variant, &directory, &target, &[]);
@@ -178,7 +180,7 @@ mod archive {
         for (name, _) in env::vars_os().filter(|(name, _)| is_about_this_build(name)) {
             cargo.env_remove(name);
         }
-        // Empty rather than removed: so that flags in configuration files do not come in either.
+        // Empty rather than removed, so that flags in configuration files do not come in either.
         cargo.env("CARGO_ENCODED_RUSTFLAGS", "");
         cargo.output().unwrap_or_else(|error| panic!("{cargo:?}: {error}"))
     }
@@ -211,7 +213,7 @@ mod archive {
         name.to_string_lossy().contains("CFLAGS")
     }
 
-    /// What the compiler read is what makes this script run again: not the tool's files.
+    /// Only files that the compiler read make this script run again, not the tool's.
     fn rerun_if_sources_change(dependencies: &Path) {
         let text = fs::read_to_string(dependencies).expect("cargo writes what it read");
         let files = text
@@ -226,8 +228,8 @@ mod archive {
     /// Puts the objects and the C files into the archive.
     fn with_shims(variant: &Variant, objects: &[PathBuf]) {
         let mut cc = cc::Build::new();
-        // Fixed, not the outer profile's nor the user's: one archive for all builds of the tool,
-        // and nothing in it that programs would have to link besides, such as a stack protector.
+        // Fixed, whatever the outer profile and the user say. All builds of the tool get the same
+        // archive, and nothing in it makes programs link more, as a stack protector would.
         cc.inherit_rustflags(false)
             .opt_level_str("s")
             .debug(false)
@@ -265,13 +267,13 @@ mod archive {
 
 #[cfg(feature = "cli")]
 mod strip {
-    //! What of the object made from Rust goes into an archive: what our symbols reach.
+    //! Keeps the parts of the Rust object that our symbols reach.
     //!
-    //! Of std that is the function that tells which instructions the processor has, with the word it
-    //! remembers that in. The optimizer leaves 240 KiB more: std exports a part of what panics need, and
-    //! has a constructor.
+    //! In std they reach only the function that tells which instructions the processor has, and the word
+    //! where it remembers them. The optimizer leaves 240 KiB more, because std exports a part of the panic
+    //! code and has a constructor.
     //!
-    //! What only LLVM's hooks reach becomes a member of its own, so that programs of gcc alone do not carry it.
+    //! The parts that only LLVM's hooks reach become members of their own, so gcc's programs do not carry them.
 
     use std::collections::BTreeSet;
 
@@ -281,8 +283,8 @@ mod strip {
         Builder, Section, SectionData, SectionId, Sections, Symbol, SymbolId,
     };
     use object::elf::{
-        FileHeader64, SHF_MERGE, SHN_UNDEF, SHT_GROUP, SHT_PROGBITS, SHT_STRTAB, STB_GLOBAL,
-        STT_NOTYPE, STT_SECTION, STV_HIDDEN, SectionHeader64,
+        FileHeader64, SHF_MERGE, SHF_WRITE, SHN_UNDEF, SHT_GROUP, SHT_PROGBITS, SHT_STRTAB,
+        STB_GLOBAL, STT_NOTYPE, STT_SECTION, STV_HIDDEN, SectionHeader64,
     };
     use object::pod::slice_from_bytes_mut;
     use object::read::elf::{FileHeader, SectionHeader};
@@ -290,19 +292,24 @@ mod strip {
     const GOOD: &str = "rustc makes good objects";
 
     /// The object without what programs would carry around for nothing: what nothing of ours reaches,
-    /// unwind tables, and remnants of debug information. In two parts, each with what its file's name ends in;
-    /// the second has what only LLVM's symbols reach.
-    pub fn parts(object: &[u8]) -> [(&'static str, Vec<u8>); 2] {
+    /// unwind tables, and remnants of debug information. In parts, each with what its file's name ends in: for
+    /// all programs, for those that LLVM instruments, and for those that write profiles to memory themselves.
+    pub fn parts(object: &[u8]) -> [(&'static str, Vec<u8>); 3] {
         let mut object = object.to_vec();
         ungroup(&mut object);
         let whole = || Builder::read(&*object).expect(GOOD);
         let builder = whole();
-        let llvm = reached(&builder, |symbol| is_llvm(symbol.name.as_slice()));
+        let is_for = |symbol: &Symbol<'_>, is: fn(&[u8]) -> bool| is(symbol.name.as_slice());
+        let llvm = reached(&builder, |symbol| is_for(symbol, is_llvm));
+        let buffer = reached(&builder, |symbol| is_for(symbol, is_buffer));
         let core = reached(&builder, |symbol| {
             let is_global = symbol.st_bind() == STB_GLOBAL;
             let name = symbol.name.as_slice();
-            let is_for_llvm = symbol.section.is_some_and(|section| llvm.contains(&section.index()));
-            is_ours(name) && !is_llvm(name) && (is_global || !is_for_llvm)
+            let is_of_others = symbol.section.is_some_and(|section| {
+                llvm.contains(&section.index()) || buffer.contains(&section.index())
+            });
+            let is_others = is_llvm(name) || is_buffer(name);
+            is_ours(name) && !is_others && (is_global || !is_of_others)
         });
         // Each part may have for itself what linkers may put together.
         let is_shared = |section: &&Section<'_>| {
@@ -318,9 +325,20 @@ mod strip {
         let only_llvm: BTreeSet<usize> = llvm.iter().filter(only_llvm).copied().collect();
         let first = part(whole(), &core, &shared);
         if llvm.is_empty() {
-            return [("", first), ("_llvm", Vec::new())];
+            return [("", first), ("_llvm", Vec::new()), ("_llvm_buffer", Vec::new())];
         }
-        [("", first), ("_llvm", part(whole(), &only_llvm, &shared))]
+        // A copy of all that it reaches, which nobody writes: it stands without the others.
+        let is_written = |section: &Section<'_>| {
+            // Only the loader writes the latter, with addresses.
+            let is_constant = section.name.as_slice().starts_with(b".data.rel.ro");
+            let is_reached = buffer.contains(&section.id().index());
+            is_reached && section.sh_flags.contains(SHF_WRITE) && !is_constant
+        };
+        let written = builder.sections.iter().find(|section| is_written(section));
+        let written = written.map(|section| String::from_utf8_lossy(section.name.as_slice()));
+        assert_eq!(written, None, "profiles in memory need statics");
+        let second = part(whole(), &only_llvm, &shared);
+        [("", first), ("_llvm", second), ("_llvm_buffer", part(whole(), &buffer, &[]))]
     }
 
     /// The part with these sections. Sections that parts share are in one of them, under a name of their own.
@@ -379,7 +397,7 @@ mod strip {
         others
     }
 
-    /// Makes plain sections of groups, which the builder does not read. The only one is for panics.
+    /// Turns groups into plain sections, because the builder does not read groups. The only one is for panics.
     fn ungroup(object: &mut [u8]) {
         let Ok(header) = FileHeader64::<Endianness>::parse(&*object) else { return };
         let endian = header.endian().expect(GOOD);
@@ -430,9 +448,16 @@ mod strip {
         drop_orphans(builder);
     }
 
+    /// Whether a symbol is of LLVM's interface to profiles in memory.
+    fn is_buffer(symbol: &[u8]) -> bool {
+        let begins = ["begin_", "end_", "get_", "counter_", "write_buffer", "check_", "merge_"];
+        let name = symbol.strip_prefix(b"__llvm_profile_").unwrap_or_default();
+        begins.iter().any(|begin| name.starts_with(begin.as_bytes()))
+    }
+
     /// Whether a symbol is one of LLVM's hooks, or of the module that has them.
     fn is_llvm(symbol: &[u8]) -> bool {
-        symbol.starts_with(b"__llvm_profile_")
+        (symbol.starts_with(b"__llvm_profile_") && !is_buffer(symbol))
             || symbol.starts_with(b"countersink_llvm_")
             || symbol.windows(12).any(|part| part == b"archive4llvm")
     }
@@ -444,12 +469,12 @@ mod strip {
             || symbol.windows(11).any(|part| part == b"countersink")
     }
 
-    /// Whether a section is neither of the program nor a table of the linker's.
+    /// Whether a section belongs neither to the program nor to the linker's tables.
     fn is_remnant(section: &[u8]) -> bool {
         section.starts_with(b".debug_") || section == b".comment" || section == b".group"
     }
 
-    /// Whether linkers may put equal parts of a section together, which is why it is one for all crates.
+    /// Whether linkers may merge equal parts of a section. All crates share one such section.
     fn is_merged(section: &Section<'_>) -> bool {
         section.sh_flags.contains(SHF_MERGE)
     }
@@ -477,7 +502,7 @@ mod strip {
         builder.delete_orphan_symbols();
     }
 
-    /// Leaves of merged sections the parts that were reached.
+    /// Keeps only the parts of merged sections that were reached.
     fn pack_merged(builder: &mut Builder<'_>) {
         for section in builder.sections.iter_mut().filter(|section| is_merged(section)) {
             let SectionData::Data(bytes) = &section.data else { continue };

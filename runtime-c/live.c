@@ -4,10 +4,18 @@
  * the symbols do not exist. */
 extern char countersink_live_start[] __attribute__((weak, visibility("hidden")));
 extern char countersink_live_end[] __attribute__((weak, visibility("hidden")));
+extern char countersink_llvm_live_start[] __attribute__((weak, visibility("hidden")));
+extern char countersink_llvm_live_end[] __attribute__((weak, visibility("hidden")));
 
 __attribute__((visibility("hidden"))) char *countersink_live_bound(int end);
+__attribute__((visibility("hidden"))) char *countersink_llvm_live_bound(int end);
 
 char *countersink_live_bound(int end)
 {
     return end ? countersink_live_end : countersink_live_start;
+}
+
+char *countersink_llvm_live_bound(int end)
+{
+    return end ? countersink_llvm_live_end : countersink_llvm_live_start;
 }

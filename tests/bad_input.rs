@@ -372,7 +372,7 @@ fn a_binary_that_is_stripped_or_rebuilt() {
     succeed(shop.command("strip").arg("ours"));
     let (named, told) = targets(&[]);
     assert!(!named && told.contains("ours: has no symbol table; not used"), "{told}");
-    assert!(told.contains("1 call targets without a name"), "{told}");
+    assert!(told.contains("1 call target without a name"), "{told}");
     assert!(targets(&["--binary", "whole"]).0);
     fs::copy(shop.path("ours"), shop.path("bare")).unwrap();
     let (named, told) = targets(&["--binary", "bare"]);
@@ -495,14 +495,14 @@ fn objects_and_programs_of_another_compilation() {
             .map(|(at, record)| (at.line, record.targets.values().sum()))
             .collect::<Vec<(u32, u64)>>()
     };
-    assert!(told().contains(", 1 indirect-call sites"), "{}", told());
+    assert!(told().contains(", 1 indirect-call site"), "{}", told());
     assert_eq!(targets(), [(4, 10)]);
     // The same functions, with the call further down.
     shop.write("drive.c", DRIVE.replace("        sum", "\n\n        sum"));
     shop.compile("drive.c", &[]);
     link();
     let after = told();
-    assert!(after.contains("ours: is of another compilation; 1 objects used instead"), "{after}");
+    assert!(after.contains("ours: is of another compilation; 1 object used instead"), "{after}");
     assert!(after.contains("drive.o: is of another compilation; not used"), "{after}");
     // The notes alone are certain about the line of the only call.
     assert_eq!(targets(), [(4, 10)]);
@@ -589,11 +589,11 @@ fn a_rebuilt_program_writes_into_the_old_one_s_file() {
     let output = shop.tool(&["convert", "ours.csraw", "-o", "x.gcov"]);
     assert!(output.status.success());
     assert!(
-        errors(&output).contains("1 objects with the notes of another compilation"),
+        errors(&output).contains("1 object with the notes of another compilation"),
         "{output:?}"
     );
     let output = shop.tool(&["convert", "ours.csraw", "--to", "gcda"]);
-    assert!(errors(&output).contains("; 1 objects left out, of which later ones"), "{output:?}");
+    assert!(errors(&output).contains("; 1 object left out: later objects"), "{output:?}");
 }
 
 /// A file may be longer than what it holds.

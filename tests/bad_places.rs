@@ -203,7 +203,7 @@ fn impossible_counters_cost_one_function() {
     let output = shop.tool(&["convert", "ours.csraw", "--to", "v4-text", "--verbose"]);
     assert!(output.status.success());
     let told = errors(&output);
-    assert!(told.contains("1 functions with impossible counts"), "{told}");
+    assert!(told.contains("1 function with impossible counts"), "{told}");
     assert!(told.contains("torn: impossible flow: a negative count; not used"), "{told}");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("\"whole\":0(") && !text.contains("\"torn\":0("), "{text}");

@@ -58,7 +58,7 @@ fn objects_of_a_section() {
         counts.collect::<Vec<_>>().join("\n")
     };
     let shown = show(&with);
-    assert!(shown.contains("1 objects"), "{shown}");
+    assert!(shown.contains("1 object"), "{shown}");
     assert_eq!(shown, show(&without));
 }
 

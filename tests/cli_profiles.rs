@@ -118,7 +118,7 @@ fn merge_and_diff_find_the_files_of_names() {
     let (sum, said) = merged(&["day", "night", "day.v1", "--weight=3=day.v2"]);
     assert_eq!(
         said,
-        "countersink: sum: 1 names without a file are declared by several files, and stay apart\n"
+        "countersink: sum: 1 name without a file kept apart, because several files have such a function\n"
     );
     assert!(sum == merged(&["day.v2", "--weight=2=day.v2", "day.v1", "night", "day"]).0);
     assert_eq!(
@@ -130,10 +130,10 @@ fn merge_and_diff_find_the_files_of_names() {
     let output = shop.tool(&["diff", "day", "day.v2", "--top", "0"]);
     let (stdout, stderr) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(stdout.contains("\n1 functions in both, 1 only in the first, 1 only in"), "{stdout}");
+    assert!(stdout.contains("\n1 function in both, 1 only in the first, 1 only in"), "{stdout}");
     assert!(
         stderr.ends_with(
-            "day.v2: 1 names without a file are declared by several files, and stay apart\n"
+            "day.v2: 1 name without a file kept apart, because several files have such a function\n"
         ),
         "{stderr}"
     );
@@ -611,7 +611,7 @@ fn diff_compares_shares() {
     assert_eq!(
         String::from_utf8(output.stdout).unwrap(),
         "overlap 10.50 % of the counts, 50.00 % of the functions' totals\n\
-         1 functions in both, 1 only in the first, 1 only in the second\n   \
+         1 function in both, 1 only in the first, 1 only in the second\n   \
          first  second overlap\n      \
          -  50.000   0.000 only_at_night (c.c)\n \
          95.000  50.000  11.526 main (a.c)\n  \
@@ -837,9 +837,10 @@ fn functions_that_a_version_does_not_tell_apart_are_counted() {
         let said = String::from_utf8(output.stderr).unwrap();
         let number = said.lines().find_map(|line| {
             let line = line.strip_prefix("countersink: new: ")?;
-            let what =
-                " functions added to those of the same name in other files, which this version";
-            Some(line.split_once(what)?.0)
+            let (number, what) = line.split_once(" function")?;
+            let added = " added to those of the same name in other files, which this version";
+            let noun = if number == "1" { "" } else { "s" };
+            what.strip_prefix(noun)?.starts_with(added).then_some(number)
         });
         number.map_or(0, |number| number.parse().unwrap())
     };

@@ -173,7 +173,7 @@ fn kinds_of_debug_information() {
         let shop = Workshop::new();
         run(&shop, compile, link);
         let told = converts(&shop, &format!("{compile:?} {link:?}"));
-        assert!(told.contains(", 1 indirect-call sites"), "{compile:?} {link:?}: {told}");
+        assert!(told.contains(", 1 indirect-call site"), "{compile:?} {link:?}: {told}");
         let text = String::from_utf8(shop.tool_output(&["convert", "ours.csraw", "--to=v4-text"]));
         let text = text.unwrap();
         assert!(text.contains("4 = \"keep\""), "{compile:?} {link:?}: {text}");

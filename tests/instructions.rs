@@ -94,6 +94,36 @@ fn flushes() {
     }
 }
 
+/// The conversion of a function with twice as many inlined copies costs twice as much, not four times.
+#[test]
+fn conversions() {
+    if !have("valgrind") {
+        return;
+    }
+    let shop = Workshop::new();
+    let [few, many] = [800, 1600].map(|copies: u64| {
+        let name = format!("copies{copies}");
+        let mut text = String::from(
+            "volatile int s;\n\
+             static inline __attribute__((always_inline)) void g(int x) { if (s == x) s += x; }\n\
+             int main(void) {\n",
+        );
+        (0..copies).for_each(|copy| writeln!(text, "g({copy});").unwrap());
+        shop.write(&format!("{name}.c"), text + "return 0; }\n");
+        let object = shop.compile(&format!("{name}.c"), &["-O2", "-g", "-ftest-coverage"]);
+        shop.link(&[&object], &name, &[]);
+        shop.run(&name, &[]);
+        let dump = format!("{name}.csraw");
+        let arguments = ["-j", "1", "convert", &dump, "-o", "out.gcov"];
+        instructions(&shop, env!("CARGO_BIN_EXE_countersink"), &arguments)
+    });
+    let ratio = many as f64 / few as f64;
+    eprintln!(
+        "copies of a function: {few} instructions for 800, {many} for 1600, ratio {ratio:.2}"
+    );
+    assert!(ratio < 2.2, "copies of a function: {few} instructions for 800, {many} for 1600");
+}
+
 /// Instructions of a program from its start to its end.
 fn of_a_run(shop: &Workshop, program: &str) -> u64 {
     let dump = format!("{program}.csraw");

@@ -8,7 +8,7 @@ use countersink::counters::{Function, Profile, Site, Trace, Value, Variant, name
 use countersink::formats::profraw::check::Defect;
 use countersink::formats::profraw::encode::{encode, encode_for};
 use countersink::formats::profraw::{self, Machine, Version};
-use countersink::formats::proftext;
+use countersink::formats::{profdata, proftext};
 
 /// Memory for all that is read here. It is less than names of these few kilobytes may expand to.
 const MOST_MEMORY: usize = 32 << 20;
@@ -44,6 +44,7 @@ fn profile(version: Version) -> Profile {
         functions: vec![function, other],
         binary_ids: vec![vec![1; 20]],
         traces: vec![Trace { weight: 1, functions: vec![name_ref(b"a.c;g"), f] }],
+        traced_runs: 0,
         vtables: if version < Version::V10 { vec![] } else { vec![b"_ZTV1A".to_vec()] },
     }
 }
@@ -74,6 +75,12 @@ fn prefixes_and_flipped_bits() {
     }
     let text = proftext::encode::encode(&profile(Version::V10)).unwrap();
     limited(|| self::text(text));
+    for number in 4..=14 {
+        let version = profdata::Version::new(number).unwrap();
+        let raw = if number < 12 { Version::V8 } else { Version::V10 };
+        let file = profdata::encode::encode(&profile(raw), version).unwrap().bytes;
+        limited(|| indexed(file));
+    }
     limited(claims);
 }
 
@@ -85,6 +92,28 @@ fn raw(mut file: Vec<u8>) {
     for bit in 0..file.len() * 8 {
         file[bit / 8] ^= 1 << (bit % 8);
         refused(&file);
+        file[bit / 8] ^= 1 << (bit % 8);
+    }
+}
+
+/// Reads an indexed profile in every way; says whether anything is wrong with it.
+fn complained(file: &[u8]) -> bool {
+    if let Ok(opened) = profdata::lookup::Profile::open(file) {
+        let _ = opened.function(b"f");
+    }
+    let Ok(decoded) = profdata::decode::decode(file) else { return true };
+    let _ = profdata::encode::encode(&decoded.profile, profdata::Version::NEWEST);
+    !decoded.findings.is_empty()
+}
+
+fn indexed(mut file: Vec<u8>) {
+    assert!(!complained(&file));
+    for length in 0..file.len() {
+        assert!(complained(&file[..length]), "cut at {length}");
+    }
+    for bit in 0..file.len() * 8 {
+        file[bit / 8] ^= 1 << (bit % 8);
+        complained(&file);
         file[bit / 8] ^= 1 << (bit % 8);
     }
 }

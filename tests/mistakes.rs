@@ -58,10 +58,10 @@ fn rebuilt() -> Workshop {
 fn notes_of_another_compilation() {
     let shop = rebuilt();
     let advice =
-        ["1 objects with the notes of another compilation", "--notes", "merge --build PROGRAM"];
+        ["1 object with the notes of another compilation", "--notes", "merge --build PROGRAM"];
     tool_fails(&shop, &["convert", "ours.csraw"], &advice);
     fs::remove_file(shop.path("hello.gcno")).unwrap();
-    tool_fails(&shop, &["convert", "ours.csraw"], &["1 objects without notes", "-ftest-coverage"]);
+    tool_fails(&shop, &["convert", "ours.csraw"], &["1 object without notes", "-ftest-coverage"]);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn counts_of_old_builds_are_dropped() {
     assert!(errors(&output).contains("merge --build"), "{output:?}");
 
     let output = shop.tool(&["merge", "ours.csraw", "--build", "ours", "-o", "new.csraw"]);
-    let told = "/ours: the counts of another build are left out, runs: ";
+    let told = "/ours: the counts of another build are left out: ";
     assert!(output.status.success() && errors(&output).contains(told), "{output:?}");
     assert_eq!(errors(&output).lines().count(), 1);
     assert_eq!(shop.read("new.csraw"), new);

@@ -266,7 +266,7 @@ fn a_function_that_processes_leave_in_the_middle() {
     }
     let output = shop.tool(&["convert", "ours.csraw", "-o", "x.gcov"]);
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("; 1 functions left in the middle"), "{told}");
+    assert!(told.contains("; 1 function left in the middle"), "{told}");
     let profile =
         countersink::formats::afdo_v4::decode::decode(&shop.read("x.gcov")).unwrap().profile;
     let main = profile.functions.iter().find(|(id, _)| profile.symbols.name(**id) == b"main");

@@ -131,12 +131,19 @@ fn defects_have_places() {
 #[test]
 fn names_that_cannot_be_written() {
     let mut profile: Profile = decode(F.as_bytes()).unwrap().profile;
-    for name in [&b""[..], b"a\nb", b"#a", b":a", b"a\r"] {
+    for name in [&b""[..], b"a\nb", b"#a", b":a", b"a\r", b"1", b"$1"] {
         profile.functions[0].name = name.to_vec();
         assert_eq!(encode(&profile), Err(EncodeError::Name(name.to_vec())));
     }
-    profile.functions[0].name = b"-[A b:]".to_vec();
-    assert!(encode(&profile).is_ok());
+    // Objective-C and Swift.
+    for name in [&b"-[A b:]"[..], b"$s4main1fyyF"] {
+        profile.functions[0].name = name.to_vec();
+        let text = String::from_utf8(encode(&profile).unwrap()).unwrap();
+        assert_eq!(
+            again(&format!("a\n1\n1\n1\n{text}")).unwrap().matches("# Func Hash").count(),
+            2
+        );
+    }
     profile.functions[0].counters.clear();
     assert!(matches!(encode(&profile), Err(EncodeError::NoCounters(_))));
 }

@@ -9,7 +9,7 @@ use countersink::convert::names::ident;
 use countersink::formats::gcno::Notes;
 use countersink::raw::dump::{Dump, FunctionView, Module, Object, SiteView, Values};
 use countersink::raw::gcov::FunctionRecord;
-use countersink::raw::head::{Head, HeadWriter};
+use countersink::raw::head::{Head, NumbersWriter};
 use countersink::raw::layout::{
     MAX_SECTION, ModuleRecord, SectionKind, Signature, SumsRecord, Word,
 };
@@ -59,15 +59,16 @@ impl Copy {
             cfg_checksum: view.cfg_checksum(),
             flags: 0,
         };
-        let (mut writer, mut head) = (HeadWriter::new(record), Head::default());
+        let (mut numbers, mut head) =
+            (NumbersWriter::behind(FunctionRecord::WORDS), Head::default());
         for (kind, values) in view.kinds() {
             let number = match values {
                 Values::Counters(counters) => counters.len(),
                 Values::Sites(sites) => sites.len() * LISTED_SITE,
             };
-            writer.add(kind, number as u32, &mut head);
+            numbers.add(kind, number as u32, &mut head);
         }
-        let used = writer.finish(&mut head);
+        let used = record.finish(numbers, &mut head);
         head[..used].to_vec()
     }
 

@@ -27,7 +27,7 @@ use table::Table;
 /// Figures of countersink beside libgcov's.
 #[derive(Parser)]
 struct Options {
-    /// Runs of which the median is taken
+    /// Number of runs; the figures are their medians
     #[arg(long, default_value_t = 15)]
     repetitions: usize,
     /// Objects of the large program, of 25 functions each

@@ -43,7 +43,7 @@ struct Options {
     /// Only these programs
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     programs: Vec<String>,
-    /// Runs of which the median processor time is taken; 0 leaves it out
+    /// Number of runs; the processor time is their median, and 0 runs leave it out
     #[arg(long, default_value_t = 5)]
     runs: usize,
     /// Also measure the profile without bodies of inlined functions

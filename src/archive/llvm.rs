@@ -4,15 +4,20 @@
 //! has its own copy, and its hooks count its own sites alone.
 #![allow(unsafe_code)]
 
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::{CStr, c_char};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
+use spin::{Mutex, MutexGuard};
+
+use super::llvm_sections::sections;
 use super::system::{self, CHAIN, PLACE};
-use crate::runtime::abi::llvm::{Bounds, Registry, Sections, size_class};
+use crate::runtime::abi::llvm::pattern::{Meaning, Pattern, translate};
+use crate::runtime::abi::llvm::{Heads, Registry, Sections, size_class};
 use crate::runtime::chain::Link;
 use crate::runtime::counters::Plain;
 use crate::runtime::counters::nodes::Nodes;
+use crate::runtime::identity::Start;
 use crate::runtime::image::Image;
 use crate::runtime::message::Line;
 use crate::runtime::place::Target;
@@ -21,7 +26,11 @@ use crate::runtime::sys;
 static IMAGE: Image<Registry> = Image::new(Registry::new());
 /// The place in the chain.
 pub static LINK: Link = Link::new(&IMAGE, &PLACE).with_names(name_at);
+/// Beside the counters if those are live, as are the heads.
+#[cfg_attr(feature = "live", unsafe(link_section = ".bss.__llvm_nodes"))]
 static NODES: Nodes = Nodes::new();
+#[cfg_attr(feature = "live", unsafe(link_section = ".bss.__llvm_nodes"))]
+static HEADS: Heads = Heads::new();
 /// The time of the next function that is called for the first time.
 static TIME: AtomicU32 = AtomicU32::new(1);
 
@@ -35,33 +44,7 @@ core::arch::global_asm!(
 
 unsafe extern "C" {
     /// In `runtime-c/llvm.c`.
-    safe fn countersink_llvm_bound(section: c_int, end: c_int) -> *const u8;
-    /// In `runtime-c/llvm.c`.
-    safe fn countersink_llvm_version() -> u64;
-    /// In `runtime-c/llvm.c`.
     safe fn countersink_llvm_file() -> *const c_char;
-}
-
-fn bounds(section: c_int) -> Bounds {
-    let [start, end] = [0, 1].map(|end| countersink_llvm_bound(section, end).expose_provenance());
-    start..end
-}
-
-fn sections() -> Sections {
-    Sections {
-        image: system::image(),
-        data: bounds(0),
-        counters: bounds(1),
-        bitmaps: bounds(2),
-        names: bounds(3),
-        slots: bounds(4),
-        heads: bounds(5),
-        tables: bounds(6),
-        table_names: bounds(7),
-        version: countersink_llvm_version(),
-        text: countersink_llvm_begin as extern "C" fn() as usize,
-        name_elsewhere: Some(name_elsewhere),
-    }
 }
 
 extern "C" fn name_at(address: usize) -> u64 {
@@ -84,8 +67,13 @@ fn name_elsewhere(address: usize) -> u64 {
 
 /// Begins the image if it has not begun. The start of the program does so, or the first hook before.
 #[unsafe(no_mangle)]
-extern "C" fn countersink_llvm_begin() {
-    let sections = sections();
+pub extern "C" fn countersink_llvm_begin() {
+    let sections = Sections {
+        image: system::image(),
+        text: countersink_llvm_begin as extern "C" fn() as usize,
+        name_elsewhere: Some(name_elsewhere),
+        ..sections()
+    };
     if sections.data.is_empty() {
         if !sections.counters.is_empty() {
             Line::about(b"LLVM's counters")
@@ -104,23 +92,86 @@ extern "C" fn countersink_llvm_begin() {
     }
 }
 
+/// Puts counters into a file before any other constructor runs.
+#[cfg(feature = "live")]
+#[used]
+#[unsafe(link_section = ".init_array.00101")]
+static LIVE: extern "C" fn() = go_live;
+
+#[cfg(feature = "live")]
+extern "C" fn go_live() {
+    use crate::runtime::live::Region;
+    unsafe extern "C" {
+        /// In `runtime-c/live.c`.
+        safe fn countersink_llvm_live_bound(end: core::ffi::c_int) -> *mut u8;
+    }
+    let Some(sections) = IMAGE.objects.sections() else { return };
+    let [start, end] = [0, 1].map(|end| countersink_llvm_live_bound(end));
+    // SAFETY: the linker script says so.
+    let region = unsafe { Region::new(start, end) };
+    // The script leaves counters no other value than 0.
+    if region.is_some() && sections.has_single_bytes() {
+        let _ = IMAGE.reset();
+    }
+    IMAGE.go_live(region);
+}
+
 /// The name that the image was linked with, or else compiled with.
 fn linked_file() -> &'static [u8] {
+    let linked = system::linked_file();
+    if !linked.is_empty() {
+        return linked;
+    }
     let compiled = NonNull::new(countersink_llvm_file().cast_mut());
     // SAFETY: a string of this image.
     let compiled = compiled.map(|file| unsafe { CStr::from_ptr(file.as_ptr()) });
-    match system::linked_file() {
-        b"" => compiled.map_or(b"", CStr::to_bytes),
-        linked => linked,
-    }
+    compiled.map_or(&[], |file| {
+        static PATTERN: Mutex<Pattern> = Mutex::new(Pattern::new());
+        remember(&PATTERN, file)
+    })
 }
 
 /// The file that the user wants.
 fn users_file() -> Option<&'static [u8]> {
-    let variables = [c"COUNTERSINK_FILE", c"LLVM_PROFILE_FILE"];
-    // SAFETY: this is a constructor, no code of the program runs yet that could change it.
-    let mut files = variables.into_iter().filter_map(|name| unsafe { sys::environment(name) });
-    files.find(|file| !file.is_empty()).map(CStr::to_bytes)
+    static PATTERN: Mutex<Pattern> = Mutex::new(Pattern::new());
+    if let Some(file) = variable(c"COUNTERSINK_FILE") {
+        return Some(file.to_bytes());
+    }
+    variable(c"LLVM_PROFILE_FILE").map(|file| remember(&PATTERN, file))
+}
+
+/// Keeps a name with LLVM's letters as ours, once.
+fn remember(pattern: &'static Mutex<Pattern>, name: &CStr) -> &'static [u8] {
+    let Some(pattern) = pattern.try_lock() else { return &[] };
+    let pattern = MutexGuard::leak(pattern);
+    translated(name, pattern);
+    pattern
+}
+
+/// Puts what a name with LLVM's letters stands for into `pattern`.
+pub fn translated(name: &CStr, pattern: &mut Pattern) {
+    let id = system::start().and_then(Start::build_id).unwrap_or_default();
+    let directory = variable(c"TMPDIR").map_or(&[][..], CStr::to_bytes);
+    let build_id = id.bytes.get(..id.length).unwrap_or(&id.bytes);
+    let meaning = Meaning { process: sys::process(), directory, build_id };
+    translate(name.to_bytes(), &meaning, pattern);
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &CStr) -> Option<&'static CStr> {
+    // SAFETY: a constructor asks, or a program that sets a name; as with LLVM's runtime it must not change
+    // its environment meanwhile.
+    unsafe { sys::environment(name) }.filter(|value| !value.is_empty())
+}
+
+/// Forgets when functions were first called.
+pub fn reset_time() {
+    TIME.store(1, Ordering::Relaxed);
+}
+
+/// The image's functions.
+pub fn image() -> &'static Image<Registry> {
+    &IMAGE
 }
 
 /// Ends the image's functions, right before the image itself.
@@ -148,7 +199,7 @@ unsafe fn count(value: u64, record: *const u8, site: u32) {
     // SAFETY: promised by the caller.
     let Some(slot) = (unsafe { IMAGE.objects.slot(record, site) }) else { return };
     let Some(sections) = IMAGE.objects.sections() else { return };
-    if let Some(site) = IMAGE.objects.heads.site(slot, sections, &NODES) {
+    if let Some(site) = HEADS.site(slot, sections, &NODES) {
         site.count::<Plain, _, _>(value as i64, &NODES, system::owner);
     }
 }

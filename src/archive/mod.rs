@@ -10,6 +10,12 @@
 mod gcov;
 #[cfg(feature = "runtime")]
 mod llvm;
+#[cfg(feature = "runtime")]
+mod llvm_buffer;
+#[cfg(feature = "runtime")]
+mod llvm_interface;
+#[cfg(feature = "runtime")]
+mod llvm_sections;
 #[cfg_attr(feature = "runtime", path = "hosted.rs")]
 #[cfg_attr(not(feature = "runtime"), path = "bare.rs")]
 mod system;

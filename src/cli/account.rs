@@ -12,7 +12,7 @@ use super::error::{Error, Result};
 use super::output::{self, Content};
 use super::percent::percent;
 use super::{Outcome, input, warn};
-use crate::convert::{Loss, Statistics};
+use crate::convert::{Dropped, Loss, Statistics};
 
 /// What is asked of the account.
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ struct AccountJson<'s> {
     executions: Executions,
     objects: usize,
     functions: usize,
-    dropped: Vec<Dropped>,
+    dropped: Vec<DroppedJson>,
     losses: Vec<LossJson<'s>>,
 }
 
@@ -47,7 +47,7 @@ struct Executions {
 }
 
 #[derive(Serialize)]
-struct Dropped {
+struct DroppedJson {
     what: String,
     number: u64,
 }
@@ -66,6 +66,12 @@ impl<'s> From<&'s Loss> for LossJson<'s> {
         let Loss { path, line, function, executions, why } = loss;
         let (line, executions, why) = (*line, *executions, why.to_string());
         Self { file: path, line, function, executions, why }
+    }
+}
+
+impl From<Dropped> for DroppedJson {
+    fn from(dropped: Dropped) -> Self {
+        Self { what: dropped.what(), number: dropped.number }
     }
 }
 
@@ -121,7 +127,6 @@ impl Account {
 }
 
 fn json(statistics: &Statistics) -> Result<String> {
-    let dropped = statistics.dropped().into_iter().filter(|&(number, _)| number > 0);
     let account = AccountJson {
         format: "countersink-account",
         version: 1,
@@ -132,7 +137,7 @@ fn json(statistics: &Statistics) -> Result<String> {
         },
         objects: statistics.objects,
         functions: statistics.functions,
-        dropped: dropped.map(|(number, what)| Dropped { what, number }).collect(),
+        dropped: statistics.dropped().into_iter().map(DroppedJson::from).collect(),
         losses: statistics.losses.iter().map(LossJson::from).collect(),
     };
     let text = serde_json::to_string_pretty(&account);

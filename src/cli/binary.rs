@@ -19,6 +19,7 @@ use crate::convert::code::{is_of, listings};
 use crate::convert::counted::Counted;
 use crate::convert::listing::Tables;
 use crate::convert::names::ident;
+use crate::convert::number::Number;
 use crate::convert::source::{Sources, Study, source_path};
 use crate::convert::unlinked::lay_out;
 use crate::formats::gcno::Notes;
@@ -91,7 +92,10 @@ impl<'c> World<'c> {
         let objects = self.read_objects(module, &mut binary);
         match result {
             Err(error) if objects == 0 => output::say(format_args!("{error}; {NOT_USED}")),
-            Err(error) => output::say(format_args!("{error}; {objects} objects used instead")),
+            Err(error) => {
+                let objects = Number(objects as u64, "object");
+                output::say(format_args!("{error}; {objects} used instead"));
+            }
             Ok(()) => {}
         }
         binary

@@ -12,7 +12,9 @@ use super::names::visible;
 use super::{Outcome, input, output};
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
-use crate::formats::{Findings, Found, afdo_v1_v3, afdo_v4, afdo_v4_text};
+use crate::formats::{
+    Findings, Found, afdo_v1_v3, afdo_v4, afdo_v4_text, profdata, profraw, proftext,
+};
 use crate::raw;
 
 /// Verify a file strictly
@@ -27,7 +29,7 @@ Example:
   countersink check prog.gcov
   # prog.gcov: 0x1a4: symbol info cut short: expected 12 more bytes, found 3")]
 pub struct Check {
-    /// A raw dump, an AutoFDO profile of any version, .gcda or .gcno
+    /// A raw dump, a profile of AutoFDO or LLVM of any version, .gcda or .gcno
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Print all defects, however many there are of a kind
@@ -80,6 +82,15 @@ impl Check {
             }
             Format::Gcda => self.print(input, |_| Data::decode(bytes).map(drop)),
             Format::Gcno => self.print(input, |_| Notes::decode(bytes).map(drop)),
+            Format::Profraw => {
+                self.print(input, |tell| profraw::decode::decode_and_tell(bytes, tell).map(drop))
+            }
+            Format::Profdata => {
+                self.print(input, |tell| profdata::decode::decode_and_tell(bytes, tell).map(drop))
+            }
+            Format::Proftext => {
+                self.print(input, |tell| proftext::decode::decode_and_tell(bytes, tell).map(drop))
+            }
         }
     }
 

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::account::Account;
 use super::binary::World;
+use super::by_function::{self, Wish};
 use super::cores::Cores;
 use super::error::{Context, Error, Result};
 use super::input::{Decoded, Format, Input};
@@ -18,15 +19,17 @@ use super::notes::{Files, Found, Missing, Places, display};
 use super::output::{self, Content, Out, Ready};
 use super::profile_format::{ProfileFormat, Reader, Target};
 use super::{Outcome, input, sum, warn};
+use crate::convert::number::Number;
 use crate::convert::workers::Workers;
 use crate::convert::{self, HotCalls, Inline, Reader as ProfileReader, Statistics};
 use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
 use crate::profile::{Profile, Summary};
-use crate::raw::dump::Dump;
+use crate::raw::dump::{Dump, Module};
 
 /// Convert raw dumps, or profiles, into what compilers and other tools read
 ///
-/// Dumps are added up, and so are profiles. Source lines come from the notes (.gcno) that gcc wrote
+/// Dumps are added up, and so are profiles. LLVM's profiles (.profraw, .profdata, .proftext) become each
+/// other, whatever their versions. Source lines come from the notes (.gcno) that gcc wrote
 /// with -ftest-coverage, found beside the recorded place of the objects' .gcda files.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -39,11 +42,13 @@ Example:
   gcc -O2 -fauto-profile=prog.afdo prog.c -o prog-opt
   # For gcov and -fprofile-use
   countersink convert prog.csraw --to gcda
+  # Programs of clang and rustc: for -fprofile-use of clang 16
+  countersink convert *.profraw --to profdata --for-llvm 16 -o prog.profdata
 
 Without --to and --for-gcc version 4 is written, the proposal of April 2026 (dialect rfc1), which no \
 compiler reads yet. --for-gcc chooses: version 1 for gcc 10 and 11, version 2 for gcc 12 to 15, \
 version 3 for gcc 16 and 17, and within a version what each of them makes of names and discriminators. \
-gcc 11 is given no targets of calls, at which it ends with an internal error; nor is --to v1.
+For gcc 11 and with --to v1 the profile has no call targets, because gcc 11 ends with an internal error at them.
 
 --to gcda writes each object's file where \
 libgcov would have, in place of what is there; %p and %q{} in a recorded path stay as they are, \
@@ -73,6 +78,8 @@ pub struct Convert {
     #[command(flatten)]
     reader: Reader,
     #[command(flatten)]
+    wish: Wish,
+    #[command(flatten)]
     sources: ConvertSources,
     #[command(flatten)]
     account: Account,
@@ -93,13 +100,17 @@ enum ConvertTarget {
     Profile(Target),
     /// Counter files of gcc, one per object.
     Gcda,
+    /// A profile of LLVM.
+    ByFunction(by_function::Target),
 }
 
 impl ValueEnum for ConvertTarget {
     fn value_variants<'a>() -> &'a [Self] {
         static VARIANTS: LazyLock<Vec<ConvertTarget>> = LazyLock::new(|| {
             let profiles = Target::value_variants().iter().copied().map(ConvertTarget::Profile);
-            profiles.chain([ConvertTarget::Gcda]).collect()
+            let by_function = by_function::Target::value_variants().iter().copied();
+            let by_function = by_function.map(ConvertTarget::ByFunction);
+            profiles.chain([ConvertTarget::Gcda]).chain(by_function).collect()
         });
         &VARIANTS
     }
@@ -107,6 +118,7 @@ impl ValueEnum for ConvertTarget {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
             Self::Profile(target) => target.to_possible_value(),
+            Self::ByFunction(target) => target.to_possible_value(),
             Self::Gcda => {
                 let help = "Counter files of gcc, one per object; only of dumps";
                 Some(PossibleValue::new("gcda").help(help))
@@ -145,6 +157,11 @@ impl Convert {
         let read = |path: &PathBuf| Input::open(path);
         let inputs = || self.inputs.iter().map(read).collect::<Result<Vec<Input>>>();
         let to = match self.to {
+            Some(ConvertTarget::ByFunction(target)) => return self.by_function(target),
+            _ if let Some(option) = self.wish.given() => {
+                let what = "is for --to profdata, profraw and proftext";
+                return Err(Error::new(format!("{option} {what}")));
+            }
             None => None,
             Some(ConvertTarget::Profile(target)) => Some(target),
             Some(ConvertTarget::Gcda) if self.reader.is_gcc() => {
@@ -196,6 +213,28 @@ impl Convert {
                 return self.account.give(&statistics, &name);
             }
         }
+        Ok(Outcome::Done)
+    }
+
+    /// Writes a profile of LLVM.
+    fn by_function(&self, target: by_function::Target) -> Result<Outcome> {
+        let given = [
+            ("--for-gcc", self.reader.is_gcc()),
+            ("--keep-summary", self.keep_summary),
+            ("--prefix", self.prefix.is_some()),
+            ("--strip", self.strip != 0),
+        ];
+        let given = given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option);
+        let others = || self.account.given().or_else(|| self.sources.given());
+        if let Some(option) = given.or_else(others) {
+            let what =
+                "is not for LLVM's profiles: they have counters by function, not by position";
+            return Err(Error::new(format!("{option} {what}")));
+        }
+        let chosen = self.wish.chosen(target)?;
+        let inputs: Vec<_> = self.inputs.iter().map(|path| (1, path.clone())).collect();
+        let (profile, origins) = by_function::sum::of(&inputs, None)?;
+        self.write(|name| chosen.file(profile, origins, name))?;
         Ok(Outcome::Done)
     }
 
@@ -252,14 +291,17 @@ impl Convert {
             Ok((place, ready))
         });
         self.put_in_place(ready.into_iter().collect::<Result<_>>()?)?;
-        let mut line = format!("{} .gcda files written", objects.len());
+        let files = Number(objects.len() as u64, ".gcda file");
+        let mut line = format!("{files} written");
         if replaced > 0 {
-            line += &format!("; {replaced} objects left out, of which later ones have the files");
+            let replaced = Number(replaced as u64, "object");
+            line += &format!("; {replaced} left out: later objects have the same files");
         }
         let dropped = dump.modules.iter().map(|module| module.sums.dropped);
         let dropped = dropped.fold(0, u64::saturating_add);
         if dropped > 0 {
-            line += &format!("; {dropped} events without room in the runtime");
+            let dropped = Number(dropped, "event");
+            line += &format!("; {dropped} without room in the runtime");
         }
         output::say(line);
         Ok(())
@@ -285,15 +327,17 @@ impl Convert {
 impl ConvertSources {
     /// Refuses options that are of no use without a dump.
     pub fn check(&self, inputs: &[Input]) -> Result<()> {
+        self.given().map_or(Ok(()), |option| needs_dump(option, inputs))
+    }
+
+    /// The option that is of no use without a dump, if there is one.
+    fn given(&self) -> Option<&'static str> {
         let given = [
             ("--notes", self.places.has_notes()),
             ("--binary", !self.binary.is_empty()),
             ("--inline", self.inline.is_some()),
         ];
-        match given.into_iter().find(|&(_, is_given)| is_given) {
-            Some((option, _)) => needs_dump(option, inputs),
-            None => Ok(()),
-        }
+        given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option)
     }
 
     /// A profile whose files have their present names.
@@ -347,6 +391,9 @@ impl ConvertSources {
         asked: Asked,
     ) -> Result<(Profile, Statistics)> {
         let Asked { reader, gcc, losses } = asked;
+        if !dump.modules.is_empty() && dump.modules.iter().all(Module::is_llvm) {
+            return Err(Error::about(name, input::without_positions("programs of clang or rustc")));
+        }
         if let Some(gcc) = gcc.filter(|_| reader.discriminators) {
             warn_of_other_compilers(dump, name, gcc);
         }
@@ -368,7 +415,8 @@ impl ConvertSources {
         self.report(&statistics, name, &missing)?;
         let dropped = profile.drop_lines_beyond(FARTHEST_LINE);
         if dropped > 0 {
-            warn(name, format!("{dropped} positions dropped, too far from their function"));
+            let dropped = Number(dropped as u64, "position");
+            warn(name, format!("{dropped} dropped, too far from their function"));
         }
         Ok((profile, statistics))
     }

@@ -10,7 +10,7 @@ use crate::convert::workers::Workers;
 /// How many cores work.
 #[derive(Debug, Args)]
 pub struct Jobs {
-    /// Use so many cores [default: all that there are]
+    /// Use this many cores [default: all]
     #[arg(short, long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 }

@@ -8,11 +8,13 @@ use std::prelude::v1::*;
 use clap::Args;
 use serde::Serialize;
 
+use super::by_function::{diff::comparable, read::counted};
 use super::convert::ConvertSources;
 use super::error::{Error, Result};
 use super::input::Input;
 use super::{Outcome, input, names, output, percent};
 use crate::convert::Reader;
+use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::rules::{Names, by_line};
 use crate::profile::overlap::{Comparison, Row};
 use crate::profile::{Profile, SymbolId};
@@ -24,6 +26,8 @@ use crate::profile::{Profile, SymbolId};
 /// are listed in the order of how much their shares differ. Profiles of different versions are compared
 /// as far as the coarser one goes: a name without a file with the only function of that name, names cut
 /// at the first dot if one of them is of version 1 or 2, lines as a whole if one has no discriminators.
+/// Profiles of LLVM are compared with each other, counter by counter; a function whose control flow has another
+/// hash has nothing in common with the other one.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -38,7 +42,7 @@ The schema of --json: {\"format\": \"countersink-diff\", \"version\": 1, \"overl
 \"functions\": [{\"name\", \"file\", \"shares\", \"overlap\"}]}; shares and overlaps are from 0 to 1, of \
 shares there are two, null for the profile that has no such function.")]
 pub struct Diff {
-    /// A raw dump or a profile of any version
+    /// A raw dump, or a profile of AutoFDO or LLVM of any version
     #[arg(value_name = "FILE")]
     first: PathBuf,
     /// Another one
@@ -50,7 +54,7 @@ pub struct Diff {
     /// Only the functions of this name, as `show` takes it
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// Found nothing if the overlap is at least so many percent
+    /// Exit with status 0 if the overlap is at least this many percent
     #[arg(long, value_name = "PERCENT", value_parser = percent::percent)]
     at_least: Option<f64>,
     /// Names as in the source
@@ -102,6 +106,9 @@ impl Diff {
         input::refuse_twice([&*self.first, &*self.second])?;
         let inputs = [Input::read(&self.first)?, Input::read(&self.second)?];
         self.sources.check(&inputs)?;
+        if inputs.iter().all(|input| input.format.is_by_function()) {
+            return self.by_function(&inputs);
+        }
         let names = inputs.each_ref().map(|input| input.format.names());
         let names = Ord::max(names[0], names[1]);
         let [first, second] = inputs;
@@ -122,6 +129,19 @@ impl Diff {
         Ok(profiles)
     }
 
+    /// Profiles of LLVM.
+    fn by_function(&self, inputs: &[Input; 2]) -> Result<[Profile; 2]> {
+        if self.sources.moves_files() {
+            return Err(Error::new("--path-map: these profiles have no positions"));
+        }
+        let read = |input: &Input| -> Result<Profile> {
+            let counted = counted(input)?;
+            input.warn(&counted.warnings);
+            Ok(comparable(&counted.profile))
+        };
+        Ok([read(&inputs[0])?, read(&inputs[1])?])
+    }
+
     fn text(&self, comparison: &Comparison) -> String {
         let number = |place: usize, other: usize| {
             let rows = comparison.rows.iter();
@@ -129,10 +149,11 @@ impl Diff {
         };
         let (only_first, only_second) = (number(0, 1), number(1, 0));
         let in_both = comparison.rows.len() - only_first - only_second;
+        let in_both = Number(in_both as u64, "function");
         let (counts, functions) = (comparison.counts * 100.0, comparison.functions * 100.0);
         let mut text = format!(
             "overlap {counts:.2} % of the counts, {functions:.2} % of the functions' totals\n\
-             {in_both} functions in both, {only_first} only in the first, {only_second} only in the \
+             {in_both} in both, {only_first} only in the first, {only_second} only in the \
              second\n"
         );
         let mut rows = self.chosen(comparison);

@@ -63,7 +63,7 @@ pub struct Flags {
     /// For a program without an operating system, which asks for its counts itself (countersink.h)
     #[arg(long)]
     bare: bool,
-    /// With counters in a file from the start, so that nothing costs a count, SIGKILL included; compile
+    /// Keep the counters in a file from the start, so that no count is lost, not even at SIGKILL; compile
     /// with -fdata-sections; needs GNU ld
     #[arg(long, conflicts_with = "bare")]
     live: bool,

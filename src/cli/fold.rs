@@ -20,6 +20,7 @@ use clap::Args;
 use super::error::{Context, Error, Result};
 use super::names::visible;
 use super::{Outcome, output};
+use crate::convert::number::Number;
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC;
 use crate::raw::live;
@@ -74,8 +75,8 @@ impl Fold {
                 0 => String::new(),
                 more => format!(", {more} of running processes left to them"),
             };
-            let files = if added == 1 { "file" } else { "files" };
-            output::say(format_args!("{}: {added} live {files} added{running}", dump.display()));
+            let added = Number(added as u64, "live file");
+            output::say(format_args!("{}: {added} added{running}", dump.display()));
         }
         Ok(outcome)
     }

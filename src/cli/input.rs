@@ -1,4 +1,6 @@
 //! Input files: dumps and profiles, distinguished by their content.
+//!
+//! What LLVM's profiles say is read in [`super::by_function`].
 
 use std::fmt::Display;
 use std::fs::File;
@@ -11,7 +13,9 @@ use super::fold;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Names, Rules};
 use crate::formats::words::Words;
-use crate::formats::{Findings, Found, Kind, afdo_v1_v3, afdo_v4, afdo_v4_text};
+use crate::formats::{
+    Findings, Found, Kind, afdo_v1_v3, afdo_v4, afdo_v4_text, profdata, profraw, proftext,
+};
 use crate::profile::{Profile, Summary};
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC as DUMP_MAGIC;
@@ -57,6 +61,12 @@ pub enum Format {
     Gcda,
     /// Notes of an object.
     Gcno,
+    /// Counters by function, as a program of clang or rustc leaves them.
+    Profraw,
+    /// Counters by function, as compilers read them.
+    Profdata,
+    /// Counters by function, as text.
+    Proftext,
 }
 
 impl Format {
@@ -72,7 +82,15 @@ impl Format {
             Self::V4Text => "an AutoFDO profile, version 4 as text",
             Self::Gcda => "counters of an object (.gcda)",
             Self::Gcno => "notes of an object (.gcno)",
+            Self::Profraw => "a raw profile of LLVM (.profraw)",
+            Self::Profdata => "an indexed profile of LLVM (.profdata)",
+            Self::Proftext => "a text profile of LLVM (.proftext)",
         }
+    }
+
+    /// Whether it has counters by function.
+    pub const fn is_by_function(self) -> bool {
+        matches!(self, Self::Profraw | Self::Profdata | Self::Proftext)
     }
 
     /// The part of names that such a file keeps.
@@ -105,6 +123,9 @@ impl Format {
             _ if is(b"gcda") => Self::Gcda,
             _ if is(b"gcno") => Self::Gcno,
             _ if starts(start, afdo_v4_text::START) || start.starts_with(b"\"") => Self::V4Text,
+            _ if profraw::is_profraw(bytes) => Self::Profraw,
+            _ if starts(bytes, &profdata::MAGIC) => Self::Profdata,
+            _ if proftext::looks_like(bytes) => Self::Proftext,
             _ => return None,
         })
     }
@@ -251,6 +272,9 @@ impl Input {
                 let warnings = warnings(&decoded.findings);
                 Ok(Decoded { profile: decoded.profile, summary: decoded.summary, warnings })
             }
+            Format::Profraw | Format::Profdata | Format::Proftext => {
+                Err(Error::about(&self.name, without_positions(self.format.name())))
+            }
             Format::Dump | Format::Gcda | Format::Gcno => {
                 if self.format == Format::Gcda && self.bytes.len() < 8 {
                     // The rest may as well be that of a profile.
@@ -279,6 +303,14 @@ impl Input {
     pub fn warn(&self, warnings: &[String]) {
         warnings.iter().for_each(|warning| super::warn(&self.name, warning));
     }
+}
+
+/// Why there are no counts by source position in counters by function.
+pub fn without_positions(found: &str) -> String {
+    format!(
+        "expected counts by source position, found {found}; the positions of its counters stand in the program's \
+         coverage mapping, which is not read yet; --to profdata, profraw and proftext need none"
+    )
 }
 
 /// One warning for each kind, with the number of further ones.
@@ -314,7 +346,7 @@ fn missing(path: &Path, error: std::io::Error) -> Error {
 fn unknown(bytes: &[u8]) -> String {
     const DUMP: &str = "the program's own dump, PROGRAM.csraw where it was started";
     let start = bytes.trim_ascii_start();
-    let expected = "0x0: expected a raw dump, an AutoFDO profile, .gcda or .gcno, found";
+    let expected = "0x0: expected a raw dump, a profile of AutoFDO or LLVM, .gcda or .gcno, found";
     match start {
         _ if let Some(version) = unknown_version(bytes) => match version {
             4 => "0x0: an AutoFDO profile of version 4 with the magic of the versions before it"

@@ -1,20 +1,23 @@
 //! `countersink install`.
 
-use std::path::PathBuf;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use clap::Args;
 
 use super::archive::Archive;
 use super::error::{Context, Error, Result};
-use super::{Outcome, archive, output};
+use super::{Outcome, archive, output, profdata};
 
 /// Write the runtime, its header, and what pkg-config and CMake want to know
 ///
 /// Writes below the prefix, into lib, the archives libcountersink_rt.a, libcountersink_rt_bare.a for
 /// programs without an operating system, and libcountersink_rt_live.a with countersink_live.ld for live
 /// counters; include/countersink.h; pkg-config files into lib/pkgconfig and a CMake package into
-/// lib/cmake/countersink.
+/// lib/cmake/countersink; and the tool under the name llvm-profdata into libexec/countersink, for programs that
+/// call that: see `countersink profdata`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -120,8 +123,24 @@ impl Install {
         let cmake = "cmake/countersink/countersink-config";
         write(&format!("{cmake}.cmake"), cmake_config().as_bytes())?;
         write(&format!("{cmake}-version.cmake"), cmake_version().as_bytes())?;
+        link(&prefix.join("libexec/countersink").join(profdata::NAME), &prefix)?;
         Ok(Outcome::Done)
     }
+}
+
+/// Links the tool to another name. The link is relative if the tool is below the prefix, so that both can move.
+fn link(name: &Path, prefix: &Path) -> Result<()> {
+    let tool = std::env::current_exe().about("the tool")?;
+    let target = match tool.strip_prefix(prefix) {
+        Ok(below) => Path::new("../..").join(below),
+        Err(_) => tool,
+    };
+    let directory = name.parent().unwrap_or(prefix);
+    fs::create_dir_all(directory).about(directory)?;
+    // A link has its place at once or not at all.
+    let make = |temporary: &Path| symlink(&target, temporary);
+    let made = tempfile::Builder::new().make_in(directory, make).about(name)?;
+    made.into_temp_path().persist(name).map_err(|error| error.error).about(name)
 }
 
 impl Way {

@@ -3,39 +3,47 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::prelude::v1::*;
+use std::sync::LazyLock;
 
 use super::binary::build_id_in;
+use super::by_function::{self, Wish};
 use super::error::{Error, Result};
 use super::input::{Format, Input};
 use super::notes::display;
 use super::output::{self, Content, Out};
-use super::profile_format::{Choice, ProfileFormat};
+use super::profile_format::{ProfileFormat, Reader, Target};
 use super::{Outcome, fold, input, sum};
+use crate::convert::number::Number;
 use crate::raw::dump::{Dump, Module};
-use clap::Args;
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
 
 /// Add dumps to a dump, or profiles to a profile
 ///
-/// Dumps of one build are added as its runs would have added them; those of different builds stand
-/// side by side. Of profiles counts, head counts and call targets are added, and the earliest
-/// timestamp stays. Profiles may have any versions; the output has that of the first one, unless --to or
-/// --for-gcc say otherwise. A name without a file, as in versions 1 and 2, is that of the only function of
-/// this name, if there is one. Names and discriminators stay as they are: what a compiler takes for one
-/// function it adds up when it reads the sum, and --for-gcc does it in writing. Live files (FILE.live.N)
-/// are read as the dumps of their processes, and stay: `fold` and the next start of their program add
-/// them to FILE.
+/// Dumps of one build are added just as its runs add their counts. Dumps of different builds stand side
+/// by side. In profiles, counts, head counts and call targets are added, and the earliest timestamp stays.
+/// Profiles may have any version. The output has the version of the first one, unless --to or --for-gcc say
+/// otherwise. LLVM's profiles (.profraw, .profdata, .proftext) of any versions are added as llvm-profdata adds
+/// them, to an indexed profile, or to text if the first one is text. A name without a file, as in versions 1 and 2, means the only function of this name, if there
+/// is only one. Names and discriminators stay as they are. If a compiler takes several names for one
+/// function, it adds their counts when it reads the output; with --for-gcc, the output has them added. Live
+/// files (FILE.live.N) are read as the dumps of their processes, and stay: `fold` and the next start of their
+/// program add them to FILE.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   countersink merge run1.csraw run2.csraw -o all.csraw
   # Night counts three times
   countersink merge day.csraw --weight 3=night.csraw -o all.csraw
-  # Without what older builds have counted
+  # Programs of clang and rustc, for the compiler that is installed
+  countersink merge *.profraw -o prog.profdata
+  # Without the counts of older builds
   countersink merge prog.csraw --build prog -o prog.csraw
 
-A program that has been linked again adds its counts beside those of the old build. --build, for each \
-program and shared object, leaves out what its other builds counted, which have another build-id. Modules with \
-another file name stay. Do so while no process of it runs, because it could add counts in between.")]
+A program that was linked again adds its counts beside those of the old build. --build leaves out the counts \
+of other builds of a program or shared object: modules with its file name and another build-id. Modules with \
+another file name stay. Use it only while no process of the program runs, because a process could add counts \
+in between.")]
 pub struct Merge {
     /// Raw dumps or profiles; - is standard input
     #[arg(value_name = "FILE")]
@@ -46,11 +54,42 @@ pub struct Merge {
     /// Write here; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Leave out what other builds of this program or shared object counted
+    /// Leave out the counts of other builds of this program or shared object
     #[arg(long, value_name = "PROGRAM")]
     build: Vec<PathBuf>,
+    /// What to write
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<MergeTarget>,
     #[command(flatten)]
-    choice: Choice,
+    reader: Reader,
+    #[command(flatten)]
+    wish: Wish,
+}
+
+/// Formats of sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MergeTarget {
+    Profile(Target),
+    /// A profile of LLVM.
+    ByFunction(by_function::Target),
+}
+
+impl ValueEnum for MergeTarget {
+    fn value_variants<'a>() -> &'a [Self] {
+        static VARIANTS: LazyLock<Vec<MergeTarget>> = LazyLock::new(|| {
+            let profiles = Target::value_variants().iter().copied().map(MergeTarget::Profile);
+            let by_function = by_function::Target::value_variants().iter().copied();
+            profiles.chain(by_function.map(MergeTarget::ByFunction)).collect()
+        });
+        &VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Profile(target) => target.to_possible_value(),
+            Self::ByFunction(target) => target.to_possible_value(),
+        }
+    }
 }
 
 fn weighted(text: &str) -> std::result::Result<(u32, PathBuf), String> {
@@ -64,7 +103,12 @@ fn weighted(text: &str) -> std::result::Result<(u32, PathBuf), String> {
 
 impl Merge {
     pub fn run(&self) -> Result<Outcome> {
-        let chosen = self.choice.format()?;
+        let (to, by_function) = match self.to {
+            None => (None, None),
+            Some(MergeTarget::Profile(target)) => (Some(target), None),
+            Some(MergeTarget::ByFunction(target)) => (None, Some(target)),
+        };
+        let chosen = self.reader.format(to)?;
         let plain = self.inputs.iter().map(|path| (1, path));
         let weighted = self.weight.iter().map(|(weight, path)| (*weight, path));
         let inputs: Vec<(u32, &PathBuf)> = plain.chain(weighted).collect();
@@ -79,6 +123,20 @@ impl Merge {
         }
         let output = Some(&*self.output);
         let first = Input::open(path)?;
+        if first.format.is_by_function() || by_function.is_some() {
+            if chosen.is_some() || !self.build.is_empty() {
+                // Says why there is none.
+                first.profile()?;
+            }
+            return self.by_function(by_function, first, &inputs);
+        }
+        if let Some(option) = self.wish.given() {
+            let what = "is for LLVM's profiles, and this is";
+            return Err(Error::about(
+                &first.name,
+                format!("{option} {what} {}", first.format.name()),
+            ));
+        }
         match first.format {
             Format::Dump if chosen.is_some() => {
                 let what = "dumps are merged to a dump; `convert` makes a profile of them";
@@ -100,6 +158,28 @@ impl Merge {
                 output::write(output, &bytes, content)?;
             }
         }
+        Ok(Outcome::Done)
+    }
+}
+
+impl Merge {
+    /// Adds profiles of LLVM.
+    fn by_function(
+        &self,
+        target: Option<by_function::Target>,
+        first: Input,
+        inputs: &[(u32, &PathBuf)],
+    ) -> Result<Outcome> {
+        let target = target.unwrap_or(match first.format {
+            Format::Proftext => by_function::Target::Proftext,
+            _ => by_function::Target::Profdata,
+        });
+        let chosen = self.wish.chosen(target)?;
+        let inputs: Vec<_> =
+            inputs.iter().map(|&(weight, path)| (weight.into(), path.clone())).collect();
+        let (profile, origins) = by_function::sum::of(&inputs, Some(first))?;
+        let (bytes, content) = chosen.file(profile, origins, &self.output)?;
+        output::write(Some(&self.output), &bytes, content)?;
         Ok(Outcome::Done)
     }
 }
@@ -130,7 +210,8 @@ fn keep_builds(dump: &mut Dump, programs: &[PathBuf]) -> Result<()> {
         !is_named || ids.iter().any(|id| id == module.build_id())
     };
     for other in dump.modules.iter().filter(|module| !is_wanted(module)) {
-        let what = format!("the counts of another build are left out, runs: {}", other.sums.runs);
+        let runs = Number(other.sums.runs, "run");
+        let what = format!("the counts of another build are left out: {runs}");
         super::warn(display(&other.path), what);
     }
     dump.modules.retain(is_wanted);

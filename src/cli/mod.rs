@@ -7,6 +7,7 @@ use std::prelude::v1::*;
 mod account;
 pub mod archive;
 mod binary;
+mod by_function;
 mod check;
 mod compiler;
 mod compiler_flags;
@@ -22,6 +23,7 @@ mod fold;
 mod input;
 mod install;
 mod linked_file;
+mod llvm;
 mod man;
 mod merge;
 mod names;
@@ -29,6 +31,7 @@ mod near;
 mod notes;
 mod output;
 mod percent;
+mod profdata;
 mod profile_format;
 mod progress;
 mod rewrite;
@@ -76,6 +79,7 @@ enum Command {
     Extract(extract::Extract),
     Diff(diff::Diff),
     Rewrite(rewrite::Rewrite),
+    Profdata(profdata::Profdata),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -84,11 +88,11 @@ enum Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// Done.
-    Done,
+    Done = 0,
     /// Done, and something was found.
-    Found,
+    Found = 1,
     /// Something could not be done, and this was reported.
-    Failed,
+    Failed = 2,
 }
 
 impl Cli {
@@ -106,6 +110,7 @@ impl Cli {
             Command::Extract(extract) => extract.run(),
             Command::Diff(diff) => diff.run(),
             Command::Rewrite(rewrite) => rewrite.run(),
+            Command::Profdata(profdata) => profdata.run(),
             Command::Completions(completions) => completions.run(),
             Command::Man(man) => man.run(),
         }
@@ -113,8 +118,14 @@ impl Cli {
 }
 
 /// Runs the tool with these arguments, the program's name first, and reports on standard error what went
-/// wrong.
+/// wrong. Called as `llvm-profdata`, it is that tool.
 pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>) -> ExitCode {
+    let arguments: Vec<ffi::OsString> = arguments.into_iter().map(Into::into).collect();
+    if let Some((program, arguments)) = arguments.split_first()
+        && let Some(name) = profdata::meant_by(program)
+    {
+        return exit(profdata::run(arguments.to_vec(), Some(name)));
+    }
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -124,14 +135,16 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
         }
     };
     match cli.run() {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Found) => ExitCode::from(1),
-        Ok(Outcome::Failed) => ExitCode::from(2),
+        Ok(outcome) => exit(outcome),
         Err(error) => {
             output::say(error);
-            ExitCode::from(2)
+            exit(Outcome::Failed)
         }
     }
+}
+
+fn exit(outcome: Outcome) -> ExitCode {
+    ExitCode::from(outcome as u8)
 }
 
 /// Reports something about a file that does not stop the command.

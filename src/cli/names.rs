@@ -6,6 +6,7 @@ use std::prelude::v1::*;
 
 use regex::Regex;
 
+use crate::convert::number::Number;
 use crate::profile::{SymbolId, Symbols};
 
 /// How to show names.
@@ -18,11 +19,13 @@ pub struct Names {
 impl Names {
     /// The name of a symbol.
     pub fn name(self, symbols: &Symbols, symbol: SymbolId) -> String {
-        let name = text(symbols.name(symbol));
-        match self.demangle {
-            true => demangled(&name).unwrap_or(name),
-            false => name,
-        }
+        self.of(&text(symbols.name(symbol)))
+    }
+
+    /// A name from the object file.
+    pub fn of(self, name: &str) -> String {
+        let demangled = self.demangle.then(|| demangled(name)).flatten();
+        demangled.unwrap_or_else(|| name.to_owned())
     }
 
     /// The name of a symbol, and the file that declares it, for people.
@@ -38,8 +41,9 @@ impl Names {
 /// Warns that symbols which may be the same have stayed apart.
 pub fn warn_of_ambiguous(file: &Path, number: usize) {
     if number > 0 {
-        let what = "names without a file are declared by several files, and stay apart";
-        super::warn(file, format!("{number} {what}"));
+        let names = Number(number as u64, "name");
+        let what = "without a file kept apart, because several files have such a function";
+        super::warn(file, format!("{names} {what}"));
     }
 }
 

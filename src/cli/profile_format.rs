@@ -10,6 +10,7 @@ use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
 use super::output::Content;
 use super::{compiler, warn};
+use crate::convert::number::Number;
 use crate::convert::{self, HotCalls, OfSeveral, Zeros};
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Discriminators, Rules};
@@ -194,18 +195,19 @@ impl ProfileFormat {
             Self::V1V3(rules) => {
                 let encoded = afdo_v1_v3::encode::encode(profile, rules).about(name)?;
                 if encoded.dropped > 0 {
-                    let dropped = encoded.dropped;
-                    warn(name, format!("{dropped} positions dropped, too far from their function"));
+                    let dropped = Number(encoded.dropped as u64, "position");
+                    warn(name, format!("{dropped} dropped, too far from their function"));
                 }
                 if encoded.targets > 0 {
-                    let targets = encoded.targets;
-                    let why = "gcc 11 ends with an internal error; for gcc 10 they are kept";
-                    warn(name, format!("{targets} call targets left out, at which {why}"));
+                    let targets = Number(encoded.targets as u64, "call target");
+                    let why = "gcc 11 ends with an internal error at them; --for-gcc=10 keeps them";
+                    warn(name, format!("{targets} left out: {why}"));
                 }
                 if encoded.mixed > 0 {
-                    let what = "functions added to those of the same name in other files";
+                    let mixed = Number(encoded.mixed as u64, "function");
+                    let what = "added to those of the same name in other files";
                     let why = "which this version does not tell apart";
-                    warn(name, format!("{} {what}, {why}", encoded.mixed));
+                    warn(name, format!("{mixed} {what}, {why}"));
                 }
                 Ok((encoded.bytes, Content::Binary))
             }

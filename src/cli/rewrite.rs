@@ -14,8 +14,8 @@ use crate::profile::{Factor, Profile};
 
 /// Change a profile: scale it, make it smaller, flatten it, rename its functions
 ///
-/// What is asked for is done in the order of the options below, whatever their order on the command
-/// line. The output has the format of the input, unless --to or --for-gcc say otherwise.
+/// The changes are made in the order of the options below, whatever their order on the command line. The
+/// output has the format of the input, unless --to or --for-gcc say otherwise.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -24,8 +24,8 @@ Example:
   countersink rewrite prog.gcov --rename '\\.llvm\\.[0-9]+$' '' -o other.gcov
   countersink rewrite prog.gcov --drop-zeros --scale 1/1000 -o small.gcov
 
-Compilers take a function that is missing for one of which nothing is known, and gcc 16 also a count \
-that is missing: dropping zeros loses what is known to be cold. --prune-cold-inlined costs gcc 15 and \
+Compilers know nothing about a function that is missing from the profile, and gcc 16 nothing about a \
+missing count: if you drop zeros, they no longer know what is cold. --prune-cold-inlined costs gcc 15 and \
 older nothing.")]
 pub struct Rewrite {
     /// An AutoFDO profile of any version; - is standard input

@@ -11,12 +11,14 @@ use clap::Args;
 use serde::Serialize;
 
 use super::binary::hexadecimal;
+use super::by_function::{self, read::counted};
 use super::convert::ConvertSources;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input, warnings};
 use super::names::{Names, Wanted, plain, text, visible};
 use super::{Outcome, near, output, warn};
 use crate::convert::Reader;
+use crate::convert::number::Number;
 use crate::formats::afdo_v4::check::Part;
 use crate::formats::afdo_v4::table::Table;
 use crate::formats::gcda::decode::Data;
@@ -29,7 +31,8 @@ use crate::raw::dump::Dump;
 /// Show what is in a file
 ///
 /// A raw dump shows its modules; with --function, --source, --top or --summary it is converted first,
-/// with the notes beside its objects. A profile shows its summary and its ten hottest functions.
+/// with the notes beside its objects. A profile shows its summary and its ten hottest functions. Of LLVM's
+/// profiles each function has its counters, targets of calls and sizes of memory operations, with --function.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -42,9 +45,12 @@ A function's lines are: line[.discriminator]: count  target calls, ...; inlined 
 indented. Where more functions were called than the runtime keeps apart, it says by how much each \
 number of calls may be wrong. With --json the schema is that of `convert --to json`, for dumps without a choice of \
 functions: {\"format\": \"countersink-dump\", \"version\": 1, \"modules\": [{\"path\", \"build_id\", \
-\"signature\", \"runs\", \"sum_max\", \"dropped\", \"objects\", \"functions\", \"counters\", \"sites\"}]}.")]
+\"signature\", \"runs\", \"sum_max\", \"dropped\", \"objects\", \"functions\", \"counters\", \"sites\"}]}; for LLVM's \
+profiles: {\"format\": \"countersink-functions\", \"version\": 1, \"instrumentation\", \"binary_ids\", \"functions\": \
+[{\"name\", \"hash\", \"counters\", \"conditions\", \"calls\": [[{\"name\", \"count\"}]], \"sizes\": [[{\"size\", \
+\"count\"}]], \"vtables\"}]}.")]
 pub struct Show {
-    /// A raw dump, an AutoFDO profile of any version, .gcda or .gcno
+    /// A raw dump, a profile of AutoFDO or LLVM of any version, .gcda or .gcno
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The summary of the counts
@@ -79,6 +85,7 @@ impl Show {
         let functions = self.function.is_some() || self.source.is_some() || self.top.is_some();
         let text = match input.format {
             _ if self.sections => sections(&input)?,
+            format if format.is_by_function() => self.by_function(&input)?,
             Format::Dump if !functions && !self.summary => self.dump(&input.dump()?)?,
             Format::Gcda | Format::Gcno if functions || self.summary || self.json => {
                 let what = format!("{}, is shown as a whole and as text only", input.format.name());
@@ -103,6 +110,27 @@ impl Show {
         Ok(Outcome::Done)
     }
 
+    fn by_function(&self, input: &Input) -> Result<String> {
+        if self.source.is_some() {
+            let what = "--source: the positions of its functions stand in the program's coverage mapping, which is \
+                        not read yet";
+            return Err(Error::about(&input.name, what));
+        }
+        let counted = counted(input)?;
+        input.warn(&counted.warnings);
+        let shown = by_function::show::Shown {
+            function: self.function.as_deref(),
+            top: self.top,
+            summary: self.summary,
+            names: Names { demangle: self.demangle },
+        };
+        let text = match self.json {
+            true => by_function::show::json(shown, &counted.profile),
+            false => shown.text(&counted),
+        };
+        text.about(&input.name)
+    }
+
     fn dump(&self, dump: &Dump) -> Result<String> {
         let modules: Vec<Module> = dump.modules.iter().map(Module::new).collect();
         if self.json {
@@ -116,8 +144,7 @@ impl Show {
         if self.function.is_some() || self.source.is_some() {
             match symbols.len() {
                 0 => return Err(Error::about(&self.file, self.nothing(profile))),
-                1 => warn(&self.file, "1 function found"),
-                number => warn(&self.file, format!("{number} functions found")),
+                number => warn(&self.file, format!("{} found", Number(number as u64, "function"))),
             }
         }
         if self.json {
@@ -263,17 +290,17 @@ impl Module {
     fn text(&self) -> String {
         format!(
             "{}\n  build-id {}, signature {}\n  runs {}, sum of largest arc counters {}\n  \
-             {} objects, {} functions, {} counters, {} top-N sites, {} events dropped\n",
+             {}, {}, {}, {}, {} dropped\n",
             visible(&self.path),
             self.build_id,
             self.signature,
             self.runs,
             self.sum_max,
-            self.objects,
-            self.functions,
-            self.counters,
-            self.sites,
-            self.dropped,
+            Number(self.objects.into(), "object"),
+            Number(self.functions.into(), "function"),
+            Number(self.counters, "counter"),
+            Number(self.sites, "top-N site"),
+            Number(self.dropped, "event"),
         )
     }
 }
@@ -317,17 +344,17 @@ fn sections(input: &Input) -> Result<String> {
 
 fn summary(summary: &Summary) -> String {
     let mut text = format!(
-        "total count {}, largest {}, largest head count {}\n{} functions, {} counts\n",
+        "total count {}, largest {}, largest head count {}\n{}, {}\n",
         summary.total_count,
         summary.max_count,
         summary.max_function_count,
-        summary.functions,
-        summary.counts,
+        Number(summary.functions, "function"),
+        Number(summary.counts, "count"),
     );
     for cutoff in &summary.cutoffs {
         let share = f64::from(cutoff.share) / 10_000.0;
-        let (counts, least) = (cutoff.counts, cutoff.min_count);
-        let _ = writeln!(text, "{share:9.4} % in {counts} counts of at least {least}");
+        let (counts, least) = (Number(cutoff.counts, "count"), cutoff.min_count);
+        let _ = writeln!(text, "{share:9.4} % in {counts} of at least {least}");
     }
     text
 }
@@ -388,12 +415,13 @@ impl Shown<'_> {
 fn gcda(data: &Data) -> String {
     let (runs, sum_max) = data.summary.unwrap_or_default();
     format!(
-        "counters of {}, stamp {:#010x}, checksum {:#010x}\n{runs} runs, sum of largest arc counters \
-         {sum_max}\n{} functions\n",
+        "counters of {}, stamp {:#010x}, checksum {:#010x}\n{}, sum of largest arc counters \
+         {sum_max}\n{}\n",
         data.version,
         data.stamp,
         data.checksum,
-        data.functions.iter().flatten().count(),
+        Number(runs.into(), "run"),
+        Number(data.functions.iter().flatten().count() as u64, "function"),
     )
 }
 
@@ -408,8 +436,9 @@ fn gcno(notes: &Notes<'_>) -> String {
         let [name, source] =
             [function.name, notes.source(function)].map(|bytes| visible(&text(bytes)));
         let (start, end) = (function.start_line, function.end_line);
-        let (blocks, arcs) = (function.blocks, notes.arcs(function).len());
-        let _ = writeln!(shown, "{name}  {source}:{start}-{end}, {blocks} blocks, {arcs} arcs");
+        let blocks = Number(function.blocks.into(), "block");
+        let arcs = Number(notes.arcs(function).len() as u64, "arc");
+        let _ = writeln!(shown, "{name}  {source}:{start}-{end}, {blocks}, {arcs}");
     }
     shown
 }

@@ -16,6 +16,7 @@ use hashbrown::{HashMap, HashSet};
 use super::counted::{Counted, Line};
 use super::evidence::{Chain, Evidence, Spot, Vote};
 use super::flow::Flow;
+use super::long_lines::LongLine;
 use super::loops;
 use super::pairing::{Count, Key, in_order};
 use super::starts::{Start, Starts};
@@ -120,9 +121,13 @@ pub fn picture(
     };
     let mut seen = Vec::new();
     let mut unseen = Vec::new();
+    let mut counts: Vec<i64> = Vec::new();
     for lines in function.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
         let votes = votes(&evidence.votes, lines[0].file, lines[0].line);
-        let is_count = |count| lines.iter().any(|line| painter.count(line) == count);
+        counts.clear();
+        counts.extend(lines.iter().map(|line| painter.count(line)));
+        counts.sort_unstable();
+        let is_count = |count| counts.binary_search(&count).is_ok();
         let of_spots = votes.chunk_by(|a, b| a.spot == b.spot);
         let keys: Vec<Key> = of_spots.map(|votes| Key::new(votes, is_count)).collect();
         match keys.is_empty() {
@@ -262,26 +267,30 @@ impl<'f> Painter<'f, '_> {
         }
         let counts: Vec<i64> = lines.iter().map(|line| self.count(line)).collect();
         let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
-        let mut is_open = vec![true; lines.len()];
         let mut blocks = Vec::with_capacity(keys.len());
         let mut taken = vec![false; lines.len()];
+        let mut long = LongLine::new(keys.len(), &counts);
         let mut copies: Vec<&[Key]> = keys.chunk_by(|a, b| a.spot.chain == b.spot.chain).collect();
         // Certain copies go first, so that the others do not get their blocks.
         let is_certain = |key: &Key| matches!(key.count, Count::Exactly(_));
         copies.sort_by_key(|keys| !keys.iter().all(is_certain));
         for keys in copies {
             let hint = hints[keys[0].spot.chain as usize];
-            let found = in_order(keys, &counts, hint, several.then_some(&taken));
+            let found = match &mut long {
+                None => in_order(keys, &counts, hint, several.then_some(&taken)),
+                Some(long) => long.take(keys, hint),
+            };
             for (key, block) in keys.iter().zip(found) {
                 self.piece(key.spot, &lines[block], key.source(lines.len() == 1));
                 blocks.push((key.spot, block));
                 taken[block] = true;
-                // For the compiler, blocks with the same count as this one may be the same.
-                let alike =
-                    is_open.iter_mut().zip(&counts).filter(|(_, count)| **count == counts[block]);
-                alike.for_each(|(open, _)| *open = false);
             }
         }
+        // For the compiler, blocks with the same count may be the same.
+        let mut of_pieces: Vec<i64> = blocks.iter().map(|&(_, block)| counts[block]).collect();
+        of_pieces.sort_unstable();
+        let is_open = |count: &i64| of_pieces.binary_search(count).is_err();
+        let mut is_open: Vec<bool> = counts.iter().map(is_open).collect();
         self.give_to_silent(keys, lines, &mut is_open);
         self.fill(keys, &blocks, lines, &is_open);
     }
@@ -294,15 +303,15 @@ impl<'f> Painter<'f, '_> {
         }
         let symbol = |chain: u32| self.picture.chains.get(chain as usize).map(|chain| chain.symbol);
         let of_keys = symbol(keys[0].spot.chain);
-        let is_silent = |&chain: &u32| {
-            symbol(chain) == of_keys && keys.iter().all(|key| key.spot.chain != chain)
-        };
+        // Keys are sorted by their copies.
+        let has_key = |chain: u32| keys.binary_search_by_key(&chain, |key| key.spot.chain).is_ok();
+        let is_silent = |&chain: &u32| symbol(chain) == of_keys && !has_key(chain);
         let silent: Vec<u32> = (1..self.picture.chains.len() as u32).filter(is_silent).collect();
+        let entered: HashSet<i64> =
+            silent.iter().filter_map(|&chain| self.entered[chain as usize]).collect();
         let mut given = Vec::new();
         for (line, open) in lines.iter().zip(is_open) {
-            let count = self.count(line);
-            let entered = |chain: &&u32| self.entered[**chain as usize] == Some(count);
-            if *open && silent.iter().any(|chain| entered(&chain)) {
+            if *open && entered.contains(&self.count(line)) {
                 *open = false;
                 given.push(*line);
             }
@@ -314,20 +323,25 @@ impl<'f> Painter<'f, '_> {
 
     /// Gives blocks without pieces the discriminators between those of other blocks.
     fn fill(&mut self, keys: &[Key], blocks: &[(Spot, usize)], lines: &[Line], is_open: &[bool]) {
+        if !is_open.contains(&true) {
+            return;
+        }
         let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
         let chain = keys[0].spot.chain;
         let own = || blocks.iter().filter(|(spot, _)| spot.chain == chain);
+        let mut greatest: Vec<Option<u16>> = vec![None; lines.len()];
+        own().for_each(|&(spot, block)| {
+            greatest[block] = greatest[block].max(Some(spot.discriminator));
+        });
+        let taken: HashSet<u16> = own().map(|(spot, _)| spot.discriminator).collect();
         let mut last: Option<u16> = None;
         for (place, line) in lines.iter().enumerate() {
-            let of_block = own().filter(|(_, block)| *block == place);
-            if let Some(greatest) = of_block.map(|(spot, _)| spot.discriminator).max() {
-                last = Some(greatest.max(last.unwrap_or(0)));
-            }
+            last = greatest[place].map(|greatest| greatest.max(last.unwrap_or(0))).or(last);
             if !is_open[place] {
                 continue;
             }
             let discriminator = last.map_or(0, |last| last.saturating_add(1));
-            let is_taken = own().any(|(spot, _)| spot.discriminator == discriminator);
+            let is_taken = taken.contains(&discriminator);
             let spot = Spot { chain, discriminator, ..keys[0].spot };
             if !is_taken {
                 last = Some(discriminator);

@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::number::Number;
 use super::source::Unplaced;
 
 /// What became of a dump's contents.
@@ -115,18 +116,23 @@ impl fmt::Display for Statistics {
             let estimated = share(self.executions_estimated);
             write!(f, "placed {placed} % of {all} executions, {estimated} % by estimate; ")?;
         }
-        write!(f, "{objects} objects, {functions} functions, {counters} arc counters; ")?;
-        write!(f, "{lines} lines and {inlined} of inlined functions")?;
+        let (objects, functions) = (number(*objects, "object"), number(*functions, "function"));
+        let (counters, lines) = (number(*counters, "arc counter"), number(*lines, "line"));
+        write!(
+            f,
+            "{objects}, {functions}, {counters}; {lines} and {inlined} of inlined functions"
+        )?;
         if *lines_nested > 0 {
             write!(f, " ({lines_nested} at their calls)")?;
         }
-        write!(f, ", {sites} indirect-call sites")?;
+        write!(f, ", {}", number(*sites, "indirect-call site"))?;
         if self.functions_mended > 0 {
-            write!(f, "; {} functions left in the middle", self.functions_mended)?;
+            let mended = number(self.functions_mended, "function");
+            write!(f, "; {mended} left in the middle")?;
         }
         let mut separator = "; dropped: ";
-        for (number, what) in self.dropped().into_iter().filter(|&(number, _)| number > 0) {
-            write!(f, "{separator}{number} {what}")?;
+        for dropped in self.dropped() {
+            write!(f, "{separator}{dropped}")?;
             separator = ", ";
         }
         Ok(())
@@ -155,28 +161,64 @@ impl Statistics {
 
     /// Whether the profile has everything that was in the dump.
     pub fn is_complete(&self) -> bool {
-        self.executions_placed >= self.executions
-            && self.dropped().iter().all(|&(number, _)| number == 0)
+        self.executions_placed >= self.executions && self.dropped().is_empty()
     }
 
-    /// What was dropped, with numbers.
-    pub fn dropped(&self) -> Vec<(u64, String)> {
+    /// What was dropped.
+    pub fn dropped(&self) -> Vec<Dropped> {
         let before = [
-            (self.objects_without_notes as u64, "objects without notes"),
-            (self.objects_recompiled as u64, "objects with the notes of another compilation"),
-            (self.functions_without_notes as u64, "functions without notes"),
-            (self.functions_impossible as u64, "functions with impossible counts"),
+            (self.objects_without_notes as u64, "object", "without notes"),
+            (self.objects_recompiled as u64, "object", "with the notes of another compilation"),
+            (self.functions_without_notes as u64, "function", "without notes"),
+            (self.functions_impossible as u64, "function", "with impossible counts"),
         ];
-        let sites = self.sites_unplaced.iter();
-        let sites = sites.map(|(why, &sites)| (sites as u64, format!("indirect-call sites {why}")));
+        let sites = self.sites_unplaced.iter().map(|(why, &sites)| Dropped {
+            number: sites as u64,
+            noun: "indirect-call site",
+            which: why.to_string(),
+        });
         let after = [
-            (self.targets_unnamed as u64, "call targets without a name"),
-            (self.calls_lost, "calls of full sites"),
-            (self.events_dropped, "events without room in the runtime"),
+            (self.targets_unnamed as u64, "call target", "without a name"),
+            (self.calls_lost, "call", "of full sites"),
+            (self.events_dropped, "event", "without room in the runtime"),
         ];
-        let named = |(number, what): (u64, &str)| (number, what.to_string());
-        before.into_iter().map(named).chain(sites).chain(after.into_iter().map(named)).collect()
+        let dropped = |(number, noun, which): (u64, _, &str)| Dropped {
+            number,
+            noun,
+            which: which.to_string(),
+        };
+        let all =
+            before.into_iter().map(dropped).chain(sites).chain(after.into_iter().map(dropped));
+        all.filter(|dropped| dropped.number > 0).collect()
     }
+}
+
+/// What the profile lacks: so many things of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// How many.
+    pub number: u64,
+    /// What one of them is: an object, a function, ...
+    noun: &'static str,
+    /// Which of these, or why.
+    which: String,
+}
+
+impl Dropped {
+    /// What they are, in the plural.
+    pub fn what(&self) -> String {
+        format!("{}s {}", self.noun, self.which)
+    }
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", Number(self.number, self.noun), self.which)
+    }
+}
+
+fn number(number: usize, noun: &str) -> Number<'_> {
+    Number(number as u64, noun)
 }
 
 #[cfg(test)]

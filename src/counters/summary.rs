@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
-use super::{CONTEXT_SENSITIVE_HASH, Function, Profile};
+use super::{CONTEXT_SENSITIVE_HASH, Function, Profile, ValueKind};
 
 /// The shares of the sum for which a summary says how many counters make it up, in millionths.
 pub const CUTOFFS: [u64; 16] = [
@@ -63,6 +63,43 @@ impl Summary {
     }
 }
 
+/// The sites of one kind, and how many values they have: what `llvm-profdata show` tells of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sites {
+    /// Number of sites.
+    pub sites: u64,
+    /// Number of those that have values.
+    pub with_values: u64,
+    /// Number of values.
+    pub values: u64,
+    /// Number of sites by their number of values, from one on.
+    pub histogram: Vec<u64>,
+}
+
+impl Sites {
+    /// The sites of a kind in a profile, without functions that were counted after inlining.
+    pub fn of(profile: &Profile, kind: ValueKind) -> Self {
+        let mut all = Self::default();
+        for function in profile.functions.iter().filter(|function| !is_late(function)) {
+            for site in &function.values[kind as usize] {
+                all.add(site.values.len());
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, values: usize) {
+        self.sites += 1;
+        if values == 0 {
+            return;
+        }
+        self.with_values += 1;
+        self.values += values as u64;
+        self.histogram.resize(self.histogram.len().max(values), 0);
+        self.histogram[values - 1] += 1;
+    }
+}
+
 fn is_late(function: &Function) -> bool {
     function.hash & CONTEXT_SENSITIVE_HASH != 0
 }
@@ -104,12 +141,17 @@ impl Tally {
 
     /// The summary.
     pub fn finish(self) -> Summary {
+        self.finish_for(&CUTOFFS)
+    }
+
+    /// The summary with other shares, ascending, in millionths.
+    pub fn finish_for(self, shares: &[u64]) -> Summary {
         let mut numbers: Vec<(u64, u64)> = self.numbers.into_iter().collect();
         numbers.sort_unstable_by(|one, other| other.cmp(one));
         let mut numbers = numbers.into_iter();
         let (mut sum, mut least, mut counters) = (0u64, 0, 0);
         let sum_of_all = u128::from(self.summary.sum);
-        let cutoffs = CUTOFFS.map(|share| {
+        let cutoff = |&share: &u64| {
             let wanted = sum_of_all * u128::from(share) / 1_000_000;
             while u128::from(sum) < wanted
                 && let Some((count, number)) = numbers.next()
@@ -118,7 +160,7 @@ impl Tally {
                 (least, counters) = (count, counters + number);
             }
             Cutoff { share, least, counters }
-        });
-        Summary { cutoffs: cutoffs.into(), ..self.summary }
+        };
+        Summary { cutoffs: shares.iter().map(cutoff).collect(), ..self.summary }
     }
 }

@@ -9,6 +9,7 @@
 //! | 24 | 8 | their length, whole pages |
 //! | 32 | 56 | identity of the module, see [`super::layout`] |
 //! | 88 | 8 | length of the dump behind the counters |
+//! | 96 | 16 | address of the image in the process, and behind it; 0 if unknown |
 //! | 65536 | length | the counters, and the nodes of top-N sites |
 //! | | | a dump of the module; its counts do not matter |
 //! | | | the offset in this file of each array of counters, 8 bytes each, in the order of the dump |
@@ -49,4 +50,6 @@ pub struct Header {
     pub identity: Identity,
     /// Length of the dump in bytes.
     pub dump_length: u64,
+    /// Where the image is in the process, and where it ends; 0 if unknown.
+    pub image: [u64; 2],
 }

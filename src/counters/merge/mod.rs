@@ -3,32 +3,55 @@
 //! Counters of the same name and hash are added, bitmaps united, values of a site added by value. What cannot be
 //! added is told for each function; then the sum keeps what it had.
 //!
+//! Where more than 100 runs have traces, it is chance which are kept, and other ones than in `llvm-profdata`. It also
+//! leaves weights off traces that do not come from raw profiles; here each trace has its summand's weight.
+//!
 //! A [`Summand`] is the model, or what a reader sees in the bytes of a file. The functions of a program mostly
 //! come in the same order, so each is first looked for behind its predecessor of the summand before.
 
 mod add;
 mod slots;
 mod summand;
+mod traces;
 mod values;
 
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{Profile, Trace, Variant};
+use hashbrown::HashSet;
+
+use super::{Profile, Variant};
 use slots::Slots;
+use traces::Traces;
 
 pub use add::LARGEST_COUNT;
 pub use summand::{Summand, View};
+pub use traces::TraceLimits;
 
 /// A sum of profiles.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     variant: Option<Variant>,
     slots: Slots,
-    binary_ids: Vec<Vec<u8>>,
-    vtables: Vec<Vec<u8>>,
-    traces: Vec<Trace>,
-    runs: u64,
+    binary_ids: Distinct,
+    vtables: Distinct,
+    traces: Traces,
+}
+
+/// Names or build-ids, each once.
+#[derive(Clone, Debug, Default)]
+struct Distinct {
+    in_order: Vec<Vec<u8>>,
+    known: HashSet<Vec<u8>>,
+}
+
+impl Distinct {
+    fn add(&mut self, one: &[u8]) {
+        if !self.known.contains(one) {
+            self.known.insert(one.into());
+            self.in_order.push(one.into());
+        }
+    }
 }
 
 /// A function of a summand that was not added, or not whole.
@@ -70,7 +93,8 @@ pub enum Mismatch {
     Overflow,
 }
 
-/// Profiles of programs that were instrumented in ways that cannot be added.
+/// Profiles of programs that were instrumented in ways that cannot be added: by front end and optimiser, or with
+/// numbers and with single bytes. Later `llvm-profdata` adds them, to what no compiler understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mixed {
     /// The variant of the sum.
@@ -81,12 +105,17 @@ pub struct Mixed {
 
 impl fmt::Display for Mixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let level = |variant: Variant| match variant.has(Variant::IR) {
-            true => "the optimiser (IR)",
-            false => "the front end",
+        let level = |variant: Variant| {
+            let by = if variant.has(Variant::IR) { "the optimiser (IR)" } else { "the front end" };
+            let what = if variant.has(Variant::SINGLE_BYTE) { "single bytes" } else { "counters" };
+            (what, by)
         };
         let (expected, found) = (level(self.expected), level(self.found));
-        write!(f, "expected counters placed by {expected}, found some placed by {found}")
+        write!(
+            f,
+            "expected {} placed by {}, found {} placed by {}",
+            expected.0, expected.1, found.0, found.1
+        )
     }
 }
 
@@ -110,6 +139,11 @@ impl fmt::Display for Mismatch {
 }
 
 impl Sum {
+    /// An empty sum that keeps other numbers of traces than `llvm-profdata`.
+    pub fn with_trace_limits(limits: TraceLimits) -> Self {
+        Self { traces: Traces::new(limits), ..Self::default() }
+    }
+
     /// Adds a profile `weight` times. Tells which functions do not fit.
     pub fn add(&mut self, profile: &Profile, weight: u64) -> Result<Vec<Refused>, Mixed> {
         self.add_summand(profile, weight)
@@ -138,16 +172,17 @@ impl Sum {
         Profile {
             variant: self.variant.unwrap_or_default(),
             functions: self.slots.finish(),
-            binary_ids: self.binary_ids,
-            traces: self.traces,
-            traced_runs: self.runs,
-            vtables: self.vtables,
+            binary_ids: self.binary_ids.in_order,
+            traces: self.traces.kept,
+            traced_runs: self.traces.runs,
+            vtables: self.vtables.in_order,
         }
     }
 
     fn unite_variant(&mut self, found: Variant) -> Result<(), Mixed> {
         let expected = *self.variant.get_or_insert(found);
-        if expected.has(Variant::IR) != found.has(Variant::IR) {
+        let differ = expected.0 ^ found.0;
+        if differ & (Variant::IR.0 | Variant::SINGLE_BYTE.0) != 0 {
             return Err(Mixed { expected, found });
         }
         self.variant = Some(Variant(expected.0 | found.0));
@@ -155,20 +190,12 @@ impl Sum {
     }
 
     fn add_others<S: Summand>(&mut self, summand: &S, weight: u64) {
-        for id in summand.binary_ids() {
-            if !self.binary_ids.iter().any(|own| own == id) {
-                self.binary_ids.push(id.into());
-            }
-        }
-        for name in summand.vtables() {
-            if !self.vtables.iter().any(|own| own == name) {
-                self.vtables.push(name.into());
-            }
-        }
-        self.runs += summand.runs();
-        for mut trace in summand.traces() {
+        summand.binary_ids().for_each(|id| self.binary_ids.add(id));
+        summand.vtables().for_each(|name| self.vtables.add(name));
+        let traces = summand.traces().map(|mut trace| {
             trace.weight = trace.weight.saturating_mul(weight);
-            self.traces.push(trace);
-        }
+            trace
+        });
+        self.traces.add(traces, summand.runs());
     }
 }

@@ -1,14 +1,19 @@
 //! The values of a site in a sum.
 
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::add::add_value;
 use crate::counters::Value;
 
+/// Most values of a site in an indexed profile. `llvm-profdata` keeps as many of each sum on its way.
+const MOST: usize = 255;
+
 /// Adds the values of a site to those of the sum; says whether a count became too large. Then all are sorted by
-/// value. If a value occurs more than once, the first ones are added, the second ones, and so on.
+/// value. If a value occurs more than once, the first ones are added, the second ones, and so on: the targets
+/// that are not known have one value.
 pub(super) fn add(own: &mut Vec<Value>, other: &mut Vec<Value>, weight: u64) -> bool {
-    own.sort_by_key(|value| value.value);
+    own.sort_unstable_by_key(|value| (value.value, Reverse(value.count)));
     other.sort_by_key(|value| value.value);
     let (mut is_too_large, mut place) = (false, 0);
     for value in other.drain(..) {
@@ -17,13 +22,14 @@ pub(super) fn add(own: &mut Vec<Value>, other: &mut Vec<Value>, weight: u64) -> 
         }
         match own.get_mut(place).filter(|own| own.value == value.value) {
             Some(own) => is_too_large |= add_value(&mut own.count, value.count, weight),
-            None => {
-                let mut new = Value { count: 0, ..value };
-                is_too_large |= add_value(&mut new.count, value.count, weight);
-                own.insert(place, new);
-            }
+            // Once, whatever the weight: so does `llvm-profdata`.
+            None => own.insert(place, value),
         }
         place += 1;
+    }
+    if own.len() > MOST {
+        own.sort_by_key(|value| (Reverse(value.count), value.value));
+        own.truncate(MOST);
     }
     is_too_large
 }

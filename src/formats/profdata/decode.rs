@@ -3,7 +3,7 @@
 //! Tells of tolerable defects and reads on; any other defect is an error. A memory profile is one: without it
 //! the rest would look whole.
 
-use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 use super::check::{Defect, Finding, Findings, Part, Tell};
 use super::open::Opened;
@@ -47,16 +47,16 @@ pub fn decode_and_tell(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<De
 }
 
 fn functions(opened: &Opened<'_>, profile: &mut Profile, tell: Tell<'_>) -> Result<(), Finding> {
-    let mut seen = HashMap::new();
+    let (mut names, mut hashes) = (HashSet::new(), HashSet::new());
     opened.items(tell, &mut |mut item, tell| {
-        let first = profile.functions.len();
-        if seen.insert(item.name, ()).is_some() {
+        if !names.insert(item.name) {
             tell(Finding { offset: item.offset, defect: Defect::DuplicateName });
         }
+        hashes.clear();
         loop {
             let offset = item.record_offset();
             let Some(record) = item.next(&opened.header, tell)? else { return Ok(()) };
-            if profile.functions[first..].iter().any(|other| other.hash == record.hash) {
+            if !hashes.insert(record.hash) {
                 tell(Finding { offset, defect: Defect::DuplicateRecord });
             }
             profile.functions.push(record.function(item.name));

@@ -4,11 +4,13 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::fmt;
 
+use hashbrown::HashMap;
+
 use super::header::Header;
 use super::record::{self, put};
 use super::summary;
-use super::table::{Table, order_of_records};
-use super::{Version, tail};
+use super::table::Table;
+use super::{Version, order, tail};
 use crate::counters::merge::Sum;
 use crate::counters::summary::Summary;
 use crate::counters::{Function, Profile, ValueKind, Variant, name_ref};
@@ -168,7 +170,7 @@ fn dropped(profile: &Profile, version: Version) -> Dropped {
     }
 }
 
-/// The functions by name, as they will stand in the file.
+/// The functions by name, in the order in which they go into the table.
 struct Groups<'a> {
     functions: Vec<&'a Function>,
     /// Where the functions of each name start, and where the last ones end.
@@ -177,24 +179,27 @@ struct Groups<'a> {
 
 impl<'a> Groups<'a> {
     fn of(profile: &'a Profile, version: Version) -> Self {
-        let mut functions: Vec<_> = profile.functions.iter().collect();
-        functions.sort_by(|one, other| one.name.cmp(&other.name));
-        let mut starts = Vec::new();
-        for (place, function) in functions.iter().enumerate() {
-            if place == 0 || functions[place - 1].name != function.name {
-                starts.push(place);
+        let mut numbers = HashMap::new();
+        let (mut names, mut heads) = (Vec::new(), Vec::<Vec<&Function>>::new());
+        for function in &profile.functions {
+            let name = function.name.as_slice();
+            let number = *numbers.entry(name).or_insert(names.len());
+            if number == names.len() {
+                names.push(name);
+                heads.push(Vec::with_capacity(1));
             }
+            heads[number].push(function);
         }
-        starts.push(functions.len());
-        for range in starts.windows(2).filter(|range| range[1] - range[0] > 1) {
-            let own = &mut functions[range[0]..range[1]];
+        let mut groups = Self { functions: Vec::new(), starts: Vec::new() };
+        for name in order::of_names(&names, version) {
+            let own = &heads[name as usize];
             let hashes: Vec<u64> = own.iter().map(|function| function.hash).collect();
-            // LLVM 19, the first release with version 12, changed it.
-            let order = order_of_records(&hashes, version.has_vtables());
-            let sorted: Vec<_> = order.into_iter().map(|place| own[place]).collect();
-            own.copy_from_slice(&sorted);
+            groups.starts.push(groups.functions.len());
+            let order = order::of_records(&hashes, version).into_iter();
+            groups.functions.extend(order.map(|place| own[place as usize]));
         }
-        Self { functions, starts }
+        groups.starts.push(groups.functions.len());
+        groups
     }
 
     /// Writes the buckets and the hash table; says where that is.

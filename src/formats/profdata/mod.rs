@@ -58,7 +58,7 @@
 //! | 1 each | for each site: number of values; then zeros up to a multiple of 8 |
 //! | 8, 8 | for each value: the value, its count |
 //!
-//! **Behind the hash table** ([`tail`]), each at its offset in the header:
+//! **Behind the hash table**, each at its offset in the header:
 //!
 //! | size | field |
 //! |---|---|
@@ -66,7 +66,8 @@
 //! | 8 | length of the names of virtual tables; then two LEB128: length, compressed length or 0; the names with a byte 1 between them; zeros up to a multiple of 8 |
 //! | 8, 8 | traces, runs that they were chosen from; for each its weight, number of functions, their MD5s |
 //!
-//! LLVM compresses names of virtual tables if that saves bytes. They are read so, but written as they are, which
+//! `llvm-profdata merge` drops the names of virtual tables unless told `--keep-vtable-symbols`, and then compresses
+//! them. Here they are written whenever the profile has them, and as they are, which
 //! every reader takes as well.
 
 pub mod check;
@@ -75,6 +76,7 @@ pub mod encode;
 pub mod header;
 pub mod lookup;
 mod open;
+mod order;
 pub mod record;
 mod release;
 pub mod summary;

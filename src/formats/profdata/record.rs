@@ -211,7 +211,7 @@ fn encode_values(function: &Function, version: Version, output: &mut Vec<u8>) {
         pad(sites.len(), output);
         for site in sites {
             sorted.clone_from(&site.values);
-            sorted.sort_by(|one, other| other.count.cmp(&one.count));
+            sorted.sort_by_key(|value| core::cmp::Reverse(value.count));
             for value in sorted.iter().take(MOST_VALUES) {
                 put(value.value, output);
                 put(value.count, output);

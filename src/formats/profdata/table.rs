@@ -1,7 +1,7 @@
 //! The hash table: which bucket each name is in, and in which order the items of a bucket stand.
 //!
-//! Readers take any order. Ours is that of `llvm-profdata`: names go in sorted, each before those that are in
-//! its bucket. The table starts with 64 buckets and doubles when three quarters are full. In the end it takes
+//! Readers take any order. Ours is that of `llvm-profdata`: names go in one by one, each before those that are
+//! in its bucket. The table starts with 64 buckets and doubles when three quarters are full. In the end it takes
 //! its final size. Each change moves the items bucket by bucket.
 
 use alloc::vec;
@@ -12,7 +12,7 @@ const FIRST_SIZE: usize = 64;
 /// Ends a chain.
 const END: u32 = u32::MAX;
 
-/// The items of each bucket, given by their places in the order of names.
+/// The items of each bucket, given by their places in the order in which the names went in.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// First item of each bucket.
@@ -22,7 +22,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of the names with these hashes. The names are sorted.
+    /// The table of the names with these hashes.
     pub fn of(hashes: &[u64]) -> Self {
         let mut table =
             Self { first: vec![END; FIRST_SIZE], next: Vec::with_capacity(hashes.len()) };
@@ -75,42 +75,4 @@ pub(super) const fn bucket(hash: u64, buckets: usize) -> usize {
 /// The number of buckets for so many names.
 fn final_size(names: usize) -> usize {
     if names <= 2 { 1 } else { (names * 4 / 3 + 1).next_power_of_two() }
-}
-
-/// In which order `llvm-profdata` writes the records of one name: that of the hash table in its memory, which
-/// differs between releases.
-pub(super) fn order_of_records(hashes: &[u64], is_mixed: bool) -> Vec<usize> {
-    const FIRST: usize = 4;
-    const LEAST_GROWN: usize = 64;
-    let mut slots = vec![None; FIRST];
-    for number in 0..hashes.len() {
-        if 4 * (number + 1) >= 3 * slots.len() {
-            let size = LEAST_GROWN.max(2 * slots.len());
-            let old = core::mem::replace(&mut slots, vec![None; size]);
-            for place in old.into_iter().flatten() {
-                put(&mut slots, place, hashes, is_mixed);
-            }
-        }
-        put(&mut slots, number, hashes, is_mixed);
-    }
-    slots.into_iter().flatten().collect()
-}
-
-fn put(slots: &mut [Option<usize>], place: usize, hashes: &[u64], is_mixed: bool) {
-    let mask = slots.len() - 1;
-    let (mut slot, mut step) = (number_of(hashes[place], is_mixed) as usize & mask, 1);
-    while slots[slot].is_some() {
-        slot = (slot + step) & mask;
-        step += 1;
-    }
-    slots[slot] = Some(place);
-}
-
-/// What the hash table in `llvm-profdata`'s memory makes of a hash; mixed from LLVM 19 on.
-const fn number_of(hash: u64, is_mixed: bool) -> u32 {
-    if !is_mixed {
-        return hash.wrapping_mul(37) as u32;
-    }
-    let product = hash.wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (product ^ product >> 31) as u32
 }

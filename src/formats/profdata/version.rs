@@ -82,6 +82,16 @@ impl Version {
     pub const fn has_packed_bitmaps(self) -> bool {
         self.0 >= 14
     }
+
+    /// Whether `llvm-profdata` sorts the names. LLVM 19 with version 12 does, LLVM 16 with version 9 does not.
+    pub(super) const fn has_sorted_names(self) -> bool {
+        self.0 >= 10
+    }
+
+    /// Whether `llvm-profdata`'s hash table in memory mixes the bits of hashes, as LLVM 19 does first.
+    pub(super) const fn has_mixed_hashes(self) -> bool {
+        self.0 >= 12
+    }
 }
 
 impl fmt::Display for Version {

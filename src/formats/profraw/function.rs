@@ -63,17 +63,17 @@ impl Iterator for Counters<'_> {
 impl ExactSizeIterator for Counters<'_> {}
 
 /// The functions of an image, an iterator. It ends behind the first defect that cannot be tolerated.
-pub struct Functions<'i> {
+pub struct Functions<'i, 't> {
     image: &'i Image<'i>,
     names: &'i Names,
-    tell: Tell<'i>,
+    tell: Tell<'t>,
     /// Number of the next record.
     place: usize,
     /// Where its values start, if it has some.
     values_at: usize,
 }
 
-impl<'i> Iterator for Functions<'i> {
+impl<'i> Iterator for Functions<'i, '_> {
     type Item = Result<Function<'i>, Finding>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -88,8 +88,8 @@ impl<'i> Iterator for Functions<'i> {
     }
 }
 
-impl<'i> Functions<'i> {
-    pub(super) fn new(image: &'i Image<'i>, names: &'i Names, tell: Tell<'i>) -> Self {
+impl<'i, 't> Functions<'i, 't> {
+    pub(super) fn new(image: &'i Image<'i>, names: &'i Names, tell: Tell<'t>) -> Self {
         Self { image, names, tell, place: 0, values_at: image.values.start }
     }
 

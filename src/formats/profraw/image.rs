@@ -221,11 +221,11 @@ impl<'a> Image<'a> {
 
     /// The functions, in the order of the file; `names` are those of this image. Leaves out functions without a
     /// name, and tells this and other tolerated defects.
-    pub fn functions<'i>(
+    pub fn functions<'i, 't>(
         &'i self,
         names: &'i Names,
-        tell: &'i mut dyn FnMut(Finding),
-    ) -> Functions<'i> {
+        tell: &'t mut dyn FnMut(Finding),
+    ) -> Functions<'i, 't> {
         Functions::new(self, names, tell)
     }
 }

@@ -46,10 +46,11 @@ pub mod image;
 mod layout;
 pub mod names;
 mod record;
+pub mod summand;
 pub mod targets;
 mod values;
 
-pub use function::{Counters, Function, Functions};
+pub use function::{Counters, Function, Functions, LARGEST_COUNT};
 pub use header::{Header, Word};
 pub use layout::Layout;
 pub use values::{Pairs, SiteValues, Values};

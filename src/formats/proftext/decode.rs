@@ -128,11 +128,11 @@ impl<'t> Parser<'t> {
     }
 
     fn bitmap(&mut self) -> Result<Vec<u8>, TextError> {
-        const NUMBER: Defect = Defect::Expected("the number of bitmap bytes");
         const BYTE: &str = "a byte of a bitmap";
-        let Some([b'$', digits @ ..]) = self.lines.peek() else { return Ok(Vec::new()) };
+        // Names of Swift begin with `$`, too.
+        let number = self.lines.peek().and_then(|line| decimal(line.strip_prefix(b"$")?));
+        let Some(number) = number else { return Ok(Vec::new()) };
         self.lines.take();
-        let number = decimal(digits).ok_or_else(|| self.lines.error(1, NUMBER))?;
         let byte = |_| {
             let byte = self.lines.number_of_any_base(BYTE)?;
             u8::try_from(byte).map_err(|_| self.lines.error(0, Defect::Expected(BYTE)))

@@ -6,13 +6,15 @@ use core::fmt;
 
 use hashbrown::HashMap;
 
+use super::lines::decimal;
 use super::{EXTERNAL, HEADERS, MOST_VALUES};
 use crate::counters::{Function, Profile, Site, ValueKind, Variant, name_ref};
 
 /// Why a profile cannot be written: no reader would take it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EncodeError {
-    /// A name that is empty, has an end of a line in it, or begins with `#` or `:`.
+    /// A name that is empty, has an end of a line in it, begins with `#` or `:`, or is a number, with or without
+    /// `$` before it: readers would take it for something else.
     Name(Vec<u8>),
     /// A name with a comma in it, in a trace.
     NameInTrace(Vec<u8>),
@@ -38,14 +40,7 @@ impl core::error::Error for EncodeError {}
 
 /// The text of a profile.
 pub fn encode(profile: &Profile) -> Result<Vec<u8>, EncodeError> {
-    let mut names = HashMap::new();
-    for name in profile.functions.iter().map(|function| &function.name).chain(&profile.vtables) {
-        if !is_writable(name) {
-            return Err(EncodeError::Name(name.clone()));
-        }
-        names.insert(name_ref(name), &name[..]);
-    }
-    let mut text = Text { names, bytes: Vec::new() };
+    let mut text = Text::new(profile, Order::Canonical)?;
     text.header(profile.variant);
     if profile.variant.has(Variant::TEMPORAL) {
         text.traces(profile)?;
@@ -58,18 +53,53 @@ pub fn encode(profile: &Profile) -> Result<Vec<u8>, EncodeError> {
     Ok(text.bytes)
 }
 
+/// The text of some functions of a profile, which may have the names of their targets. They have no header, and
+/// stand in the order in which they come, as do the values of each site.
+pub fn functions<'p>(
+    profile: &'p Profile,
+    functions: impl Iterator<Item = &'p Function>,
+) -> Result<Vec<u8>, EncodeError> {
+    let mut text = Text::new(profile, Order::AsTheyCome)?;
+    for function in functions {
+        text.function(function)?;
+    }
+    Ok(text.bytes)
+}
+
 fn is_writable(name: &[u8]) -> bool {
     let begins_well = name.first().is_some_and(|byte| !b"#:".contains(byte));
-    begins_well && !name.iter().any(|byte| b"\r\n".contains(byte))
+    let is_number = decimal(name.strip_prefix(b"$").unwrap_or(name)).is_some();
+    begins_well && !is_number && !name.iter().any(|byte| b"\r\n".contains(byte))
 }
 
 struct Text<'p> {
     /// Names of functions and virtual tables, by their numbers.
     names: HashMap<u64, &'p [u8]>,
+    values: Order,
     bytes: Vec<u8>,
 }
 
-impl Text<'_> {
+/// The order of the values of a site.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// The larger count first.
+    Canonical,
+    AsTheyCome,
+}
+
+impl<'p> Text<'p> {
+    fn new(profile: &'p Profile, values: Order) -> Result<Self, EncodeError> {
+        let mut names = HashMap::new();
+        let functions = profile.functions.iter().map(|function| &function.name);
+        for name in functions.chain(&profile.vtables) {
+            if !is_writable(name) {
+                return Err(EncodeError::Name(name.clone()));
+            }
+            names.insert(name_ref(name), &name[..]);
+        }
+        Ok(Self { names, values, bytes: Vec::new() })
+    }
+
     fn header(&mut self, variant: Variant) {
         for (comment, name, bits) in HEADERS {
             if bits == Variant::IR && variant.has(Variant::CONTEXT_SENSITIVE) {
@@ -163,7 +193,9 @@ impl Text<'_> {
 
     fn site(&mut self, kind: ValueKind, site: &Site) {
         let mut values = site.values.clone();
-        values.sort_by_key(|value| Reverse(value.count));
+        if self.values == Order::Canonical {
+            values.sort_by_key(|value| Reverse(value.count));
+        }
         values.truncate(MOST_VALUES);
         self.number(values.len() as u64, b"\n");
         for value in values {

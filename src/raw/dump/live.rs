@@ -10,6 +10,7 @@ use crate::raw::gcov::record::FIXED_SITE;
 use crate::raw::kind::{Kind, Rule};
 use crate::raw::layout::Sums;
 use crate::raw::live::{Header, MAGIC, START};
+use crate::raw::llvm::{self, Target};
 use crate::raw::merge::{Pair, SITE_LIMIT};
 use crate::raw::reader::{Damage, Defect, Part};
 use crate::raw::site::LISTED_SITE;
@@ -38,7 +39,7 @@ impl Dump {
         let dump = dump.ok_or_else(|| cut(Part::LIVE_DUMP, table.saturating_sub(offset)))?;
         let mut dump = Self::parse(dump)?;
         let table = bytes.get(table as usize..).unwrap_or_default();
-        let memory = Memory { bytes, address: header.address };
+        let memory = Memory { bytes, address: header.address, image: header.image };
         for module in &mut dump.modules {
             module.refill(&memory, table).ok_or_else(|| cut(Part::LIVE_COUNTERS, 8))?;
         }
@@ -50,6 +51,7 @@ impl Dump {
 struct Memory<'f> {
     bytes: &'f [u8],
     address: u64,
+    image: [u64; 2],
 }
 
 impl Memory<'_> {
@@ -57,6 +59,45 @@ impl Memory<'_> {
         let offset = usize::try_from(offset).ok()?;
         let word = self.bytes.get(offset..offset.checked_add(8)?)?;
         Some(i64::from_ne_bytes(word.try_into().ok()?))
+    }
+
+    /// Eight bytes of a kind of LLVM's, from an offset on, at most `left`.
+    fn packed(&self, kind: Kind, offset: u64, left: usize) -> Option<i64> {
+        let offset = usize::try_from(offset).ok()?;
+        let bytes = self.bytes.get(offset..offset.checked_add(left.min(8))?)?;
+        let mut word = [0; 8];
+        for (to, &from) in word.iter_mut().zip(bytes) {
+            *to = if kind == llvm::kind::COVERED { u8::from(from == 0) } else { from };
+        }
+        Some(i64::from_ne_bytes(word))
+    }
+
+    /// The site that the slot at this offset leads to.
+    fn slot(&self, kind: Kind, offset: u64, pairs: &mut Vec<Pair>) -> Option<SiteSpan> {
+        let start = pairs.len();
+        let Some(distance) = (self.word(offset)? as u64).checked_sub(self.address) else {
+            return Some(SiteSpan { total: 0, error: 0, pairs: start..start });
+        };
+        let site = self.site(START.checked_add(distance)?, pairs)?;
+        for pair in &mut pairs[start..] {
+            pair.value = match kind {
+                llvm::kind::INDIRECT_CALL => self.target(pair.value as u64),
+                // Only the process knew its virtual tables.
+                llvm::kind::VIRTUAL_TABLE => 0,
+                _ => pair.value,
+            };
+        }
+        Some(site)
+    }
+
+    /// The value that stands for an address of the process.
+    fn target(&self, address: u64) -> i64 {
+        let [start, end] = self.image;
+        let target = match (start..end).contains(&address) {
+            true => Target::Here(address - start),
+            false => Target::Unknown,
+        };
+        target.to_value()
     }
 
     /// The site with its counters at this offset.
@@ -99,19 +140,38 @@ impl Module {
         let mut offsets = table.chunks_exact(8).map(|word| word.try_into().map(u64::from_ne_bytes));
         let (mut counters, mut sites, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
         let mut largest = 0;
+        let is_llvm = self.is_llvm();
         for object in &self.objects {
             let stride = if object.version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE };
             for function in self.functions.get(object.functions.clone())? {
                 for (kind, rule, number) in function.kinds(&self.numbers) {
+                    // Kinds that an LLVM function lacks have no place.
+                    if is_llvm && number == 0 {
+                        continue;
+                    }
                     let offset = offsets.next()?.ok()?;
-                    for index in 0..number as u64 {
-                        if rule == Rule::TopN {
-                            let site = offset.checked_add(8 * stride as u64 * index)?;
-                            sites.push(memory.site(site, &mut pairs)?);
-                            continue;
+                    let place = |size: usize, index: usize| {
+                        offset.checked_add((size as u64).checked_mul(index as u64)?)
+                    };
+                    if rule == Rule::TopN {
+                        for index in 0..number {
+                            sites.push(match is_llvm {
+                                true => memory.slot(kind, place(8, index)?, &mut pairs)?,
+                                false => memory.site(place(8 * stride, index)?, &mut pairs)?,
+                            });
                         }
-                        let value = memory.word(offset.checked_add(8 * index)?)?;
-                        counters.push(value);
+                        continue;
+                    }
+                    for index in 0..rule.words(number) {
+                        let at = place(8, index)?;
+                        let value = match (is_llvm, rule) {
+                            (_, Rule::Bytes) => memory.packed(kind, at, number - 8 * index)?,
+                            (true, Rule::Time) => memory.packed(kind, at, 8)?,
+                            _ => memory.word(at)?,
+                        };
+                        // All ones stand for "never" where counters are bytes.
+                        let is_never = is_llvm && rule == Rule::Time && value == -1;
+                        counters.push(if is_never { 0 } else { value });
                         largest = if kind == Kind::ARCS { value.max(largest) } else { largest };
                     }
                 }

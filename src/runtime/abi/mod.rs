@@ -35,6 +35,12 @@ pub trait Instrumented: Sync + 'static {
     /// An address in the image's text.
     fn text(&self) -> usize;
 
+    /// Where the image is and where it ends, if values of sites are addresses.
+    #[cfg(feature = "live")]
+    fn image(&self) -> [usize; 2] {
+        [0; 2]
+    }
+
     /// Adds the objects to a record and to the signature. `head` is room for a function's head.
     fn survey(&self, record: &mut ModuleRecord, signature: &mut Signature, head: &mut Head);
 

@@ -11,6 +11,7 @@ mod live;
 mod progress;
 mod state;
 
+use core::ffi::CStr;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
 
@@ -177,6 +178,21 @@ impl<I: Instrumented> Image<I> {
         state.reset(self);
         state.progress.begin_run();
         Ok(())
+    }
+
+    /// Closes the image without writing anything.
+    pub fn close_silently(&self) -> Result<(), Errno> {
+        self.state()?.progress.stage = Stage::Dumped;
+        Ok(())
+    }
+
+    /// Says which file the counts go to.
+    pub fn name_file<T>(&self, tell: impl FnOnce(&CStr) -> T) -> Result<T, Errno> {
+        let mut state = self.state()?;
+        let target = state.target.ok_or(Errno::INVAL)?;
+        let signature = state.origin.survey(self).record.identity.signature;
+        target.expand(signature, &mut state.names.other)?;
+        Ok(tell(state.names.other.c_str()))
     }
 
     /// The place has changed: live counters go where they will be added.

@@ -278,6 +278,7 @@ impl Live {
             length: region.length as u64,
             identity: live.record.identity,
             dump_length,
+            image: live.objects.registry.image().map(|address| address as u64),
         };
         sys::write_at(file, header.as_bytes(), 0)
     }

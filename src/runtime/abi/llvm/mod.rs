@@ -14,9 +14,11 @@
 //! [`object`] recognises the layouts by what the records lead to.
 
 mod array;
+pub mod buffer;
 mod function;
 mod module;
 mod object;
+pub mod pattern;
 mod record;
 mod registry;
 mod sections;

@@ -82,6 +82,11 @@ impl Instrumented for Registry {
         self.sections().map_or(0, |sections| sections.text)
     }
 
+    #[cfg(feature = "live")]
+    fn image(&self) -> [usize; 2] {
+        self.sections().map_or([0; 2], |sections| [sections.image.start, sections.image.end])
+    }
+
     fn survey(&self, record: &mut ModuleRecord, signature: &mut Signature, head: &mut Head) {
         let ModuleRecord { identity, strings_length, .. } = record;
         for entry in self.records(0) {
@@ -142,6 +147,9 @@ struct Table {
     start: usize,
     size: u32,
 }
+
+/// Bytes of a virtual table's record.
+pub(super) const TABLE: usize = size_of::<Table>();
 
 impl Sections {
     /// The value that stands for a target in a dump.

@@ -8,7 +8,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use super::record::slots;
-use super::site::{Heads, Slot};
+use super::site::Slot;
 use super::{Object, Sections};
 use crate::raw::llvm::Layout;
 
@@ -25,8 +25,6 @@ pub struct Registry {
     unknown: AtomicUsize,
     /// Where records have the pointer to the slots, if all have it at one place; 0 if that is not known.
     slots: AtomicU8,
-    /// Heads of sites.
-    pub heads: Heads,
 }
 
 /// An [`Object`].
@@ -62,7 +60,6 @@ impl Registry {
             number: AtomicUsize::new(0),
             unknown: AtomicUsize::new(0),
             slots: AtomicU8::new(0),
-            heads: Heads::new(),
         }
     }
 

@@ -1,0 +1,115 @@
+//! LLVM's interface to counters in memory: sections, sizes, and raw profiles in buffers.
+//!
+//! A member of its own, which needs neither files nor a C library: a program that defines `__llvm_profile_runtime`
+//! itself may use nothing else.
+#![allow(unsafe_code)]
+
+use core::ffi::{c_char, c_int, c_void};
+
+use super::llvm_sections::{bounds, sections};
+use crate::runtime::abi::llvm::buffer::{MAGIC, Size, Take};
+
+/// Defines hidden functions of C.
+macro_rules! hidden {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty $body:block)*) => {
+        core::arch::global_asm!($(concat!(".hidden ", stringify!($name))),*);
+        $(
+            #[unsafe(no_mangle)]
+            extern "C" fn $name($($argument: $type),*) -> $result $body
+        )*
+    };
+}
+
+hidden! {
+    __llvm_profile_get_magic() -> u64 { MAGIC }
+    __llvm_profile_get_version() -> u64 { sections().version_word() }
+    __llvm_profile_counter_entry_size() -> usize { sections().counter_size() }
+    __llvm_profile_begin_data() -> usize { bounds(0).start }
+    __llvm_profile_end_data() -> usize { bounds(0).end }
+    __llvm_profile_begin_counters() -> usize { bounds(1).start }
+    __llvm_profile_end_counters() -> usize { bounds(1).end }
+    __llvm_profile_begin_bitmap() -> usize { bounds(2).start }
+    __llvm_profile_end_bitmap() -> usize { bounds(2).end }
+    __llvm_profile_begin_names() -> usize { bounds(3).start }
+    __llvm_profile_end_names() -> usize { bounds(3).end }
+    __llvm_profile_begin_vnodes() -> usize { bounds(5).start }
+    __llvm_profile_end_vnodes() -> usize { bounds(5).end }
+    __llvm_profile_begin_vtables() -> usize { bounds(6).start }
+    __llvm_profile_end_vtables() -> usize { bounds(6).end }
+    __llvm_profile_begin_vtabnames() -> usize { bounds(7).start }
+    __llvm_profile_end_vtabnames() -> usize { bounds(7).end }
+    __llvm_profile_begin_covinit() -> usize { 0 }
+    __llvm_profile_end_covinit() -> usize { 0 }
+    __llvm_profile_get_num_data(_begin: usize, _end: usize) -> u64 { sections().records() as u64 }
+    __llvm_profile_get_data_size(begin: usize, end: usize) -> u64 {
+        end.wrapping_sub(begin) as u64
+    }
+    __llvm_profile_get_num_counters(begin: usize, end: usize) -> u64 {
+        end.wrapping_sub(begin).checked_div(sections().counter_size()).unwrap_or(0) as u64
+    }
+    __llvm_profile_get_counters_size(begin: usize, end: usize) -> u64 {
+        end.wrapping_sub(begin) as u64
+    }
+    __llvm_profile_get_num_bitmap_bytes(begin: usize, end: usize) -> u64 {
+        end.wrapping_sub(begin) as u64
+    }
+    __llvm_profile_get_name_size(begin: usize, end: usize) -> u64 {
+        end.wrapping_sub(begin) as u64
+    }
+    __llvm_profile_get_num_vtable(_begin: usize, _end: usize) -> u64 {
+        sections().table_count() as u64
+    }
+    __llvm_profile_get_vtable_section_size(begin: usize, end: usize) -> u64 {
+        end.wrapping_sub(begin) as u64
+    }
+    __llvm_profile_get_num_padding_bytes(size: u64) -> u8 { (size.wrapping_neg() % 8) as u8 }
+    __llvm_profile_get_size_for_buffer() -> u64 {
+        let mut size = Size::default();
+        sections().write(&mut size);
+        size.0
+    }
+}
+
+core::arch::global_asm!(
+    ".hidden __llvm_profile_write_buffer",
+    ".hidden __llvm_profile_check_compatibility",
+    ".hidden __llvm_profile_merge_from_buffer",
+);
+
+/// Where the next bytes go.
+struct Memory(*mut u8);
+
+impl Take for Memory {
+    fn take(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            // SAFETY: the program has made room for all bytes of a profile.
+            unsafe { self.0.write(byte) };
+            self.0 = self.0.wrapping_add(1);
+        }
+    }
+}
+
+/// Writes a raw profile into a buffer of the size that [`__llvm_profile_get_size_for_buffer`] gives.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __llvm_profile_write_buffer(buffer: *mut c_char) -> c_int {
+    c_int::from(!sections().write(&mut Memory(buffer.cast())))
+}
+
+/// Gives 0 if a raw profile in memory is one of this image.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __llvm_profile_check_compatibility(
+    profile: *const c_void,
+    size: u64,
+) -> c_int {
+    // SAFETY: the program passes as many bytes.
+    let profile = unsafe { core::slice::from_raw_parts(profile.cast(), size as usize) };
+    c_int::from(!sections().is_compatible(profile))
+}
+
+/// Adds the counters of a raw profile in memory; gives 0 if it is one of this image.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __llvm_profile_merge_from_buffer(profile: *const c_void, size: u64) -> c_int {
+    // SAFETY: the program passes as many bytes.
+    let profile = unsafe { core::slice::from_raw_parts(profile.cast(), size as usize) };
+    c_int::from(!sections().merge(profile))
+}

@@ -1,0 +1,118 @@
+//! LLVM's interface to files of counts, for programs.
+//!
+//! What takes memory from the C library is in `runtime-c/llvm_names.c`, and what needs no files in `llvm_buffer`.
+//! Files are our dumps, and always merged: a call that writes again adds what is new.
+#![allow(unsafe_code)]
+
+use core::ffi::{CStr, c_char, c_int, c_uint};
+
+use super::llvm::{self, LINK, countersink_llvm_begin, image, translated};
+use super::system::CHAIN;
+use crate::runtime::abi::llvm::pattern::Pattern;
+use crate::runtime::chain::Operation;
+
+core::arch::global_asm!(
+    ".hidden __llvm_profile_initialize",
+    ".hidden __llvm_profile_initialize_file",
+    ".hidden __llvm_profile_register_write_file_atexit",
+    ".hidden __llvm_profile_set_filename",
+    ".hidden __llvm_profile_write_file",
+    ".hidden __llvm_profile_dump",
+    ".hidden __llvm_profile_set_dumped",
+    ".hidden __llvm_profile_reset_counters",
+    ".hidden __llvm_profile_is_continuous_mode_enabled",
+    ".hidden __llvm_profile_enable_continuous_mode",
+    ".hidden __llvm_profile_disable_continuous_mode",
+    ".hidden __llvm_profile_set_page_size",
+    ".hidden countersink_llvm_target",
+);
+
+/// Asks all images. A program that has opted out of the start begins now.
+fn ask(operation: Operation<'_>) -> c_int {
+    countersink_llvm_begin();
+    match CHAIN.for_all(&LINK, operation) {
+        Ok(()) => 0,
+        Err(_) => -1,
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_initialize() {
+    countersink_llvm_begin();
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_initialize_file() {
+    countersink_llvm_begin();
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_register_write_file_atexit() -> c_int {
+    countersink_llvm_begin();
+    0
+}
+
+/// Takes another name with LLVM's letters; NULL stands for each image's own.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __llvm_profile_set_filename(name: *const c_char) {
+    let mut pattern = Pattern::new();
+    if !name.is_null() {
+        // SAFETY: the program passes a string.
+        translated(unsafe { CStr::from_ptr(name) }, &mut pattern);
+    }
+    ask(Operation::SetPattern(&pattern));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_write_file() -> c_int {
+    ask(Operation::Flush)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_dump() -> c_int {
+    ask(Operation::Dump)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_set_dumped() {
+    ask(Operation::Close);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_reset_counters() {
+    ask(Operation::Reset);
+    llvm::reset_time();
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_is_continuous_mode_enabled() -> c_int {
+    c_int::from(cfg!(feature = "live"))
+}
+
+/// Counters are live, or not, by how the program is linked.
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_enable_continuous_mode() {}
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_disable_continuous_mode() {}
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_set_page_size(_size: c_uint) {}
+
+/// Copies the name of the file into a room of this size; gives its length, 0 if there is none.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn countersink_llvm_target(room: *mut u8, size: usize) -> usize {
+    countersink_llvm_begin();
+    let copy = |name: &CStr| {
+        let name = name.to_bytes_with_nul();
+        if name.len() > size {
+            return 0;
+        }
+        for (place, &byte) in name.iter().enumerate() {
+            // SAFETY: the caller has as much room.
+            unsafe { room.wrapping_add(place).write(byte) };
+        }
+        name.len().wrapping_sub(1)
+    };
+    image().name_file(copy).unwrap_or(0)
+}

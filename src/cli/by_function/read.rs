@@ -1,0 +1,116 @@
+//! Reads LLVM's profiles of any version, several at a time.
+
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use rayon::prelude::*;
+
+use crate::cli::error::{Context, Error, Result};
+use crate::cli::input::{Format, Input, warnings};
+use crate::cli::llvm::Origins;
+use crate::convert;
+use crate::counters::Profile;
+use crate::formats::{profdata, profraw, proftext};
+use crate::raw::dump::Dump;
+
+/// A profile that has been read.
+pub struct Counted {
+    /// What it says.
+    pub profile: Profile,
+    /// The version of its file.
+    pub version: Version,
+    /// Defects that were tolerated.
+    pub warnings: Vec<String>,
+}
+
+/// The version of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// A raw profile, or a dump with records of this version.
+    Raw(profraw::Version),
+    /// An indexed profile.
+    Indexed(profdata::Version),
+    /// Text has no versions, nor has a dump without functions.
+    Text,
+}
+
+impl Version {
+    /// Adds what it says about the LLVM that wrote the file.
+    pub fn add_to(self, origins: &mut Origins) {
+        match self {
+            Self::Raw(version) => origins.add_raw(version),
+            Self::Indexed(version) => origins.add_indexed(version),
+            Self::Text => {}
+        }
+    }
+}
+
+/// The counters by function in a file.
+pub fn counted(input: &Input) -> Result<Counted> {
+    let (bytes, name) = (&input.bytes, &input.name);
+    match input.format {
+        Format::Profraw => {
+            let decoded = profraw::decode::decode(bytes).about(name)?;
+            let (version, warnings) = (decoded.version, warnings(&decoded.findings));
+            Ok(Counted { profile: decoded.profile, version: Version::Raw(version), warnings })
+        }
+        Format::Profdata => {
+            let decoded = profdata::decode::decode(bytes).about(name)?;
+            let (version, warnings) = (decoded.version, warnings(&decoded.findings));
+            Ok(Counted { profile: decoded.profile, version: Version::Indexed(version), warnings })
+        }
+        Format::Proftext => {
+            let decoded = proftext::decode::decode(bytes).about(name)?;
+            let warnings = warnings(&decoded.findings);
+            Ok(Counted { profile: decoded.profile, version: Version::Text, warnings })
+        }
+        Format::Dump => of_dump(&input.dump()?, name),
+        other => {
+            let what = format!("expected a profile of LLVM, found {}", other.name());
+            Err(Error::about(name, what))
+        }
+    }
+}
+
+/// The counters of the modules that clang and rustc instrumented.
+fn of_dump(dump: &Dump, name: &Path) -> Result<Counted> {
+    let converted = convert::llvm::profile(dump).about(name)?;
+    if converted.other_modules == dump.modules.len() && !dump.modules.is_empty() {
+        let what = "expected programs of clang or rustc, found only some of gcc";
+        return Err(Error::about(name, what));
+    }
+    let mut warnings = Vec::new();
+    if converted.other_modules > 0 {
+        warnings.push(format!("{} modules of gcc are left out", converted.other_modules));
+    }
+    if converted.nameless > 0 {
+        warnings.push(format!("{} functions without names are left out", converted.nameless));
+    }
+    let version = profraw::Version::from_number(converted.newest);
+    let version = version.map_or(Version::Text, Version::Raw);
+    Ok(Counted { profile: converted.profile, version, warnings })
+}
+
+/// Reads files on all cores, and passes each on in their order. `known` is the first one, if it has been read.
+pub fn each<T>(
+    paths: &[(T, PathBuf)],
+    known: Option<Input>,
+    mut take: impl FnMut(&T, &PathBuf, Result<Counted>) -> Result<()>,
+) -> Result<()>
+where
+    T: Sync,
+{
+    let mut paths = paths;
+    if let (Some(known), Some(((weight, path), others))) = (known, paths.split_first()) {
+        take(weight, path, counted(&known))?;
+        paths = others;
+    }
+    for some in paths.chunks(rayon::current_num_threads()) {
+        let read = |(_, path): &(T, PathBuf)| counted(&Input::read(path)?);
+        let read: Vec<Result<Counted>> = some.par_iter().map(read).collect();
+        for ((weight, path), counted) in some.iter().zip(read) {
+            take(weight, path, counted)?;
+        }
+    }
+    Ok(())
+}

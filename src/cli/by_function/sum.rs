@@ -1,0 +1,52 @@
+//! The sum of LLVM's profiles of any versions.
+
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use super::read::{Counted, each};
+use crate::cli::error::{Context, Result};
+use crate::cli::input::Input;
+use crate::cli::llvm::Origins;
+use crate::cli::names::text;
+use crate::cli::progress::Progress;
+use crate::cli::warn;
+use crate::counters::Profile;
+use crate::counters::merge::Sum;
+
+/// Functions of a file that could not be added are named up to this number.
+const NAMED: usize = 3;
+
+/// The sum of files, each with a factor for its counts, and what they were made by. A file that cannot be read
+/// is an error. `known` is the first one, if it has been read.
+pub fn of(inputs: &[(u64, PathBuf)], known: Option<Input>) -> Result<(Profile, Origins)> {
+    let (mut sum, mut origins) = (Sum::default(), Origins::default());
+    let mut progress = Progress::new(inputs.len());
+    each(inputs, known, |&weight, path, counted| {
+        let Counted { profile, version, warnings } = counted?;
+        warnings.iter().for_each(|warning| warn(path, warning));
+        version.add_to(&mut origins);
+        add(&mut sum, &profile, weight, path)?;
+        progress.step();
+        Ok(())
+    })?;
+    Ok((sum.finish(), origins))
+}
+
+/// Adds a profile, and says which of its functions do not fit.
+fn add(sum: &mut Sum, profile: &Profile, weight: u64, path: &Path) -> Result<()> {
+    let refused = sum.add(profile, weight).about(path)?;
+    for refused in refused.iter().take(NAMED) {
+        let name = text(&refused.name);
+        warn(path, format!("{name}: {}; the counts are left out", refused.why));
+    }
+    let more = refused.len().saturating_sub(NAMED);
+    if more > 0 {
+        warn(
+            path,
+            format!(
+                "{more} more functions do not fit; were the programs built from other sources?"
+            ),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! What to write of counters by function: `--to`, `--for-llvm`, `--sparse`.
+
+use std::path::Path;
+use std::prelude::v1::*;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
+use hashbrown::HashSet;
+
+use crate::cli::error::{Context, Error, Result};
+use crate::cli::llvm::{Llvm, Origins};
+use crate::cli::output::Content;
+use crate::cli::warn;
+use crate::counters::{Function, Profile};
+use crate::formats::profdata::encode::Dropped;
+use crate::formats::profdata::version_for_llvm;
+use crate::formats::{profdata, profraw, proftext};
+
+/// LLVM's formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    /// LLVM's indexed profile, for clang, rustc and llvm-cov
+    Profdata,
+    /// LLVM's raw profile
+    Profraw,
+    /// LLVM's text profile
+    Proftext,
+}
+
+/// Who is to read a profile of LLVM, and what is to be in it.
+#[derive(Debug, Args)]
+pub struct Wish {
+    /// Of LLVM's profiles: write what this LLVM reads: its version, or the path of its clang, rustc or
+    /// llvm-profdata [default: that of the first rustc or clang on the path that reads the inputs]
+    #[arg(long, value_name = "VERSION|PATH", value_parser = NonEmptyStringValueParser::new())]
+    for_llvm: Option<String>,
+    /// Of LLVM's profiles: leave out functions that never ran
+    #[arg(long)]
+    sparse: bool,
+}
+
+/// A format of LLVM's, with everything that was chosen.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The format.
+    pub target: Target,
+    /// The LLVM that is to read it, if it was chosen.
+    pub llvm: Option<Llvm>,
+    /// Whether to leave out functions that never ran.
+    pub sparse: bool,
+}
+
+impl Wish {
+    /// The option that asks for a profile of LLVM, if there is one.
+    pub const fn given(&self) -> Option<&'static str> {
+        match self {
+            Self { for_llvm: Some(_), .. } => Some("--for-llvm"),
+            Self { sparse: true, .. } => Some("--sparse"),
+            _ => None,
+        }
+    }
+
+    /// All that was chosen. Asks the tool that `--for-llvm` names.
+    pub fn chosen(&self, target: Target) -> Result<Chosen> {
+        let option = "--for-llvm";
+        let named = self.for_llvm.as_deref();
+        let llvm = match named.map(|choice| Llvm::named(option, choice)).transpose()? {
+            Some(_) if target == Target::Proftext => {
+                return Err(Error::new("--for-llvm: every LLVM reads the same text"));
+            }
+            Some(llvm) => Some(llvm),
+            None => Llvm::of_environment()?,
+        };
+        Ok(Chosen { target, llvm, sparse: self.sparse })
+    }
+}
+
+impl Chosen {
+    /// The file of a profile; `origins` says what it was made of, `name` is its name in messages.
+    pub fn file(
+        &self,
+        mut profile: Profile,
+        origins: Origins,
+        name: &Path,
+    ) -> Result<(Vec<u8>, Content)> {
+        if self.sparse {
+            leave_out_zeros(&mut profile);
+        }
+        let llvm = || self.llvm.clone().unwrap_or_else(|| Llvm::installed(origins));
+        match self.target {
+            Target::Proftext => {
+                let text = proftext::encode::encode(&profile).about(name)?;
+                Ok((text, Content::Text))
+            }
+            Target::Profdata => {
+                let version = version_for_llvm(llvm().major, &profile);
+                let encoded = profdata::encode::encode(&profile, version).about(name)?;
+                warn_of_dropped(&encoded.dropped, name);
+                Ok((encoded.bytes, Content::Binary))
+            }
+            Target::Profraw => {
+                let Llvm { major, .. } = llvm();
+                let version = profraw::Version::for_llvm(major).ok_or_else(|| {
+                    Error::new(format!("raw profiles of LLVM {major} are not known"))
+                })?;
+                let bytes = profraw::encode::encode(&profile, version).about(name)?;
+                Ok((bytes, Content::Binary))
+            }
+        }
+    }
+}
+
+/// Leaves out functions without a count. As in LLVM's tools, a function stays under all its hashes if it has
+/// counts under one.
+fn leave_out_zeros(profile: &mut Profile) {
+    let has_any = |function: &&Function| {
+        function.counters.iter().any(|&count| count > 0)
+            || function.bitmap.iter().any(|&byte| byte > 0)
+    };
+    let ran = profile.functions.iter().filter(has_any).map(|function| function.name.clone());
+    let ran: HashSet<Vec<u8>> = ran.collect();
+    profile.functions.retain(|function| ran.contains(&function.name));
+}
+
+/// Says what the version has no place for.
+fn warn_of_dropped(dropped: &Dropped, name: &Path) {
+    let lost = [
+        (dropped.bitmaps, "functions lose their bitmaps of conditions"),
+        (dropped.traces, "orders of first calls are left out"),
+        (dropped.vtable_sites, "functions lose their virtual tables"),
+        (dropped.values, "values of sites are left out"),
+    ];
+    for (number, what) in lost.into_iter().filter(|&(number, _)| number > 0) {
+        let why = "which the LLVM that is to read it does not know";
+        warn(name, format!("{number} {what}, {why}; see --for-llvm"));
+    }
+}

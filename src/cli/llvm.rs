@@ -1,0 +1,159 @@
+//! The LLVM whose tools will read a profile: `--for-llvm`, `COUNTERSINK_LLVM`, or what is installed.
+
+use std::env;
+use std::path::Path;
+use std::prelude::v1::*;
+use std::process::Command;
+
+use super::error::{Context, Error, Result};
+use crate::counters::{Profile, Variant};
+use crate::formats::profdata::version_for_llvm;
+use crate::formats::{profdata, profraw};
+
+/// Names the LLVM to write for: its version, or the path of one of its tools.
+pub const VARIABLE: &str = "COUNTERSINK_LLVM";
+
+/// The releases of LLVM whose formats are known.
+const OLDEST: u32 = 10;
+const NEWEST: u32 = 23;
+
+/// A release of LLVM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Llvm {
+    /// Its major version.
+    pub major: u32,
+    /// Its version in full, as far as it is known.
+    pub version: String,
+}
+
+/// What the profiles that were read say about their LLVM.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Origins {
+    raw: Option<profraw::Version>,
+    indexed: Option<profdata::Version>,
+}
+
+impl Origins {
+    /// A raw profile of this version was read.
+    pub fn add_raw(&mut self, version: profraw::Version) {
+        self.raw = self.raw.max(Some(version));
+    }
+
+    /// An indexed profile of this version was read.
+    pub fn add_indexed(&mut self, version: profdata::Version) {
+        self.indexed = self.indexed.max(Some(version));
+    }
+
+    /// Whether this LLVM reads all that was read.
+    fn fit(self, llvm: &Llvm) -> bool {
+        let raw = profraw::Version::for_llvm(llvm.major);
+        let indexed = Some(newest_indexed(llvm.major));
+        self.raw.is_none_or(|version| raw == Some(version)) && self.indexed <= indexed
+    }
+
+    /// The oldest LLVM that reads all that was read.
+    fn oldest(self) -> u32 {
+        let fits = |&major: &u32| {
+            let indexed = Some(newest_indexed(major));
+            self.raw <= profraw::Version::for_llvm(major) && self.indexed <= indexed
+        };
+        (OLDEST..=NEWEST).find(fits).unwrap_or(NEWEST)
+    }
+}
+
+impl Llvm {
+    fn of(major: u32) -> Self {
+        Self { major, version: format!("{major}.0.0") }
+    }
+
+    /// The LLVM that an option names: by its version, or by the path of clang, rustc or `llvm-profdata`.
+    pub fn named(option: &str, choice: &str) -> Result<Self> {
+        let is_version = choice.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let llvm = match major(choice).filter(|_| is_version) {
+            Some(major) if choice.contains('.') => Self { major, version: choice.into() },
+            Some(major) => Self::of(major),
+            None => Self::asked(Path::new(choice))?,
+        };
+        let Llvm { major, .. } = llvm;
+        if !(OLDEST..=NEWEST).contains(&major) {
+            let known =
+                format!("the profiles of LLVM {OLDEST} to {NEWEST} are known, not those of");
+            return Err(Error::new(format!("{option}: {known} LLVM {major}")));
+        }
+        Ok(llvm)
+    }
+
+    /// The LLVM of [`VARIABLE`], if it is set.
+    pub fn of_environment() -> Result<Option<Self>> {
+        let choice = env::var_os(VARIABLE).filter(|choice| !choice.is_empty());
+        choice.map(|choice| Self::named(VARIABLE, &choice.to_string_lossy())).transpose()
+    }
+
+    /// The LLVM to write for if nobody says: that of the first of `$RUSTC`, `rustc` and `clang` that reads
+    /// all that was read, or else the oldest that does.
+    pub fn installed(origins: Origins) -> Self {
+        let rustc = env::var_os("RUSTC").into_iter();
+        let tools = rustc.chain(["rustc".into(), "clang".into()]);
+        let mut found = tools.filter_map(|tool| Self::asked(Path::new(&tool)).ok());
+        found.find(|llvm| origins.fit(llvm)).unwrap_or_else(|| Self::of(origins.oldest()))
+    }
+
+    /// The LLVM of a tool.
+    fn asked(tool: &Path) -> Result<Self> {
+        let ask = |option| Command::new(tool).arg(option).output().about(tool);
+        let mut text = ask("--version")?.stdout;
+        if text.starts_with(b"rustc ") {
+            text = ask("-vV")?.stdout;
+        }
+        let text = String::from_utf8_lossy(&text);
+        if text.starts_with("Apple ") {
+            let what = "Apple numbers its releases in its own way; give the version of LLVM";
+            return Err(Error::about(tool, what));
+        }
+        version(&text).ok_or_else(|| {
+            let found = text.lines().next().unwrap_or_default();
+            Error::about(tool, format!("--version: expected LLVM's version, found \"{found}\""))
+        })
+    }
+}
+
+/// The newest version of indexed profiles that this LLVM reads.
+fn newest_indexed(major: u32) -> profdata::Version {
+    version_for_llvm(major, &Profile { variant: Variant::IR, ..Profile::default() })
+}
+
+/// The version in what clang, `rustc -vV` or a tool of LLVM say about themselves.
+fn version(text: &str) -> Option<Llvm> {
+    let behind = |start| Some(text.split_once(start)?.1.trim_start_matches([':', ' ']));
+    let version = behind("LLVM version").or_else(|| behind("clang version"))?;
+    let end = version.find(|letter: char| letter.is_whitespace()).unwrap_or(version.len());
+    Some(Llvm { major: major(version)?, version: version[..end].into() })
+}
+
+fn major(version: &str) -> Option<u32> {
+    let end = version.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(version.len());
+    version[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tools_say_about_themselves() {
+        for (text, wanted) in [
+            ("Debian clang version 14.0.6\nTarget: x86_64", Some((14, "14.0.6"))),
+            ("Debian LLVM version 22.1.8\n  Optimized build.", Some((22, "22.1.8"))),
+            (
+                "LLVM (http://llvm.org/):\n  LLVM version 22.1.2-rust-1.95.0-stable\n",
+                Some((22, "22.1.2-rust-1.95.0-stable")),
+            ),
+            ("rustc 1.95.0 (5980761 2026-04-14)\nLLVM version: 22.1.2", Some((22, "22.1.2"))),
+            ("gcc (Debian 12.2.0-14) 12.2.0", None),
+        ] {
+            let found = version(text);
+            let found = found.as_ref().map(|llvm| (llvm.major, &*llvm.version));
+            assert_eq!(found, wanted, "{text}");
+        }
+    }
+}

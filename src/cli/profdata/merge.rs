@@ -1,0 +1,352 @@
+//! `llvm-profdata merge`.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use clap::{Args, ValueEnum};
+use rayon::ThreadPoolBuilder;
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::{chosen, complain};
+use crate::cli::by_function::read::{Counted, each};
+use crate::cli::by_function::{Chosen, Target};
+use crate::cli::error::{Context, Error, Result};
+use crate::cli::llvm::Origins;
+use crate::cli::names::{text, visible};
+use crate::cli::{Outcome, input, output};
+use crate::counters::merge::{Mismatch, Sum};
+use crate::counters::{Function, Profile, Variant};
+
+/// Why options of correlation are refused.
+pub const CORRELATION: &str =
+    "profiles without the functions' names (-fprofile-correlate, \"lightweight\") are not read";
+/// Why options of memory profiles are refused.
+pub const MEMORY: &str = "profiles of memory (memprof) are not read";
+
+/// Takes several profiles and merges them together
+#[derive(Debug, Args)]
+pub struct Merge {
+    /// Raw, indexed or text profiles, or directories of them; - is standard input
+    #[arg(value_name = "filename...")]
+    files: Vec<PathBuf>,
+    /// A file whose counts are multiplied
+    #[arg(long, value_name = "weight,filename")]
+    weighted_input: Vec<String>,
+    /// File with a line [weight,]filename for each further profile
+    #[arg(long, visible_alias = "f", value_name = "STRING")]
+    input_files: Option<PathBuf>,
+    /// Output file
+    #[arg(long, visible_alias = "o", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
+    /// When to fail for profiles that cannot be read
+    #[arg(long, value_enum, default_value_t = FailureMode::Any, hide_default_value = true)]
+    failure_mode: FailureMode,
+    /// Leave out functions that never ran
+    #[arg(long)]
+    sparse: bool,
+    /// Only functions whose names match
+    #[arg(long, value_name = "REGEX", default_value = "", hide_default_value = true)]
+    function: String,
+    /// Leave out functions whose names match
+    #[arg(long, value_name = "REGEX", default_value = "", hide_default_value = true)]
+    no_function: String,
+    /// Number of threads [default: as many as there are processors]
+    #[arg(
+        long,
+        visible_alias = "j",
+        value_name = "UINT",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    num_threads: usize,
+    /// Write text
+    #[arg(long)]
+    text: bool,
+    /// Write an indexed profile (default)
+    #[arg(long, visible_aliases = ["extbinary", "compbinary"])]
+    binary: bool,
+    /// Instrumentation profile (default)
+    #[arg(long)]
+    instr: bool,
+    /// Keep at most so many functions of an order of first calls
+    #[arg(long, value_name = "ULONG", default_value_t = 10_000)]
+    temporal_profile_max_trace_length: usize,
+    /// Keep at most so many orders of first calls
+    #[arg(long, value_name = "ULONG", default_value_t = 100)]
+    temporal_profile_trace_reservoir_size: usize,
+    /// Keep the names of virtual tables
+    #[arg(long)]
+    keep_vtable_symbols: bool,
+    /// Print the inputs with their weights, and do nothing
+    #[arg(long)]
+    dump_input_file_list: bool,
+    #[command(flatten)]
+    others: Others,
+}
+
+/// Options for what the stand-in does not do, and those that change nothing here.
+#[derive(Debug, Args)]
+struct Others {
+    #[arg(long, hide = true)]
+    sample: bool,
+    #[arg(long, hide = true)]
+    gcc: bool,
+    #[arg(long, hide = true, aliases = ["binary-file", "debug-info-correlate", "correlate"])]
+    debug_info: Option<String>,
+    #[arg(long, hide = true)]
+    debuginfod: bool,
+    #[arg(long, hide = true)]
+    max_debug_info_correlation_warnings: Option<u32>,
+    #[arg(long, hide = true)]
+    profiled_binary: Option<String>,
+    #[arg(long, hide = true)]
+    memprof_version: Option<String>,
+    #[arg(long, hide = true)]
+    memprof_full_schema: bool,
+    #[arg(long, hide = true, alias = "r")]
+    remapping_file: Option<String>,
+    #[arg(long, hide = true)]
+    supplement_instr_with_sample: Option<String>,
+    #[arg(long, hide = true, aliases = ["use-md5", "gen-partial-profile", "split-layout"])]
+    compress_all_sections: bool,
+    #[arg(long, hide = true, alias = "prof-sym-list")]
+    output_size_limit: Option<String>,
+    #[arg(long, hide = true)]
+    enable_name_compression: Option<String>,
+}
+
+/// When to fail for profiles that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailureMode {
+    /// Do not fail and just print warnings
+    Warn,
+    /// Fail if any profile is invalid
+    Any,
+    /// Fail only if all profiles are invalid
+    All,
+}
+
+/// Refuses the options that were given: name, whether it was given, why it is refused.
+pub fn refuse(options: &[(&str, bool, &str)]) -> Result<()> {
+    match options.iter().find(|(_, is_given, _)| *is_given) {
+        Some((option, _, why)) => Err(Error::new(format!("{option}: {why}"))),
+        None => Ok(()),
+    }
+}
+
+impl Merge {
+    pub fn run(&self, major: Option<u32>) -> Result<Outcome> {
+        self.refuse()?;
+        let filter = Filter::new(&self.function, &self.no_function)?;
+        let inputs = self.inputs()?;
+        if self.dump_input_file_list {
+            let line = |(weight, path): &(u64, PathBuf)| format!("{weight},{}\n", path.display());
+            output::print(inputs.iter().map(line).collect::<String>().as_bytes())?;
+            return Ok(Outcome::Done);
+        }
+        if inputs.is_empty() {
+            return Err(Error::new("no input files specified. See llvm-profdata merge -help"));
+        }
+        let target = if self.text { Target::Proftext } else { Target::Profdata };
+        let chosen = Chosen { target, llvm: chosen(major)?, sparse: self.sparse };
+        let pool = ThreadPoolBuilder::new().num_threads(self.num_threads).build();
+        let (mut profile, origins) = pool.map_err(Error::new)?.install(|| self.sum(&inputs))?;
+        filter.apply(&mut profile);
+        self.limit_traces(&mut profile);
+        if !self.keep_vtable_symbols {
+            profile.vtables.clear();
+        }
+        let (bytes, content) = chosen.file(profile, origins, &self.output)?;
+        output::write(Some(&self.output), &bytes, content)?;
+        Ok(Outcome::Done)
+    }
+
+    fn refuse(&self) -> Result<()> {
+        let others = &self.others;
+        refuse(&[
+            ("--sample", others.sample, "sampled profiles are not read"),
+            ("--gcc", others.gcc, "is for sampled profiles, which are not read"),
+            ("--debug-info or --binary-file", others.debug_info.is_some(), CORRELATION),
+            ("--debuginfod", others.debuginfod, CORRELATION),
+            ("--profiled-binary", others.profiled_binary.is_some(), MEMORY),
+            ("--memprof-version", others.memprof_version.is_some(), MEMORY),
+            ("--memprof-full-schema", others.memprof_full_schema, MEMORY),
+            ("--remapping-file", others.remapping_file.is_some(), "names are not changed"),
+            (
+                "--supplement-instr-with-sample",
+                others.supplement_instr_with_sample.is_some(),
+                "sampled profiles are not read",
+            ),
+        ])
+    }
+
+    /// All files with their weights, those in directories in the order of their names.
+    fn inputs(&self) -> Result<Vec<(u64, PathBuf)>> {
+        let mut inputs: Vec<(u64, PathBuf)> =
+            self.files.iter().map(|path| (1, path.clone())).collect();
+        for given in &self.weighted_input {
+            inputs.push(weighted(given)?);
+        }
+        if let Some(list) = &self.input_files {
+            inputs.extend(listed(list)?);
+        }
+        input::refuse_twice(inputs.iter().map(|(_, path)| &**path))?;
+        let mut files = Vec::new();
+        for (weight, path) in inputs {
+            add_files(weight, path, &mut files)?;
+        }
+        Ok(files)
+    }
+
+    /// The sum of all that can be read.
+    fn sum(&self, inputs: &[(u64, PathBuf)]) -> Result<(Profile, Origins)> {
+        let (mut sum, mut origins, mut variant) = (Sum::default(), Origins::default(), 0);
+        let (mut bad, mut known) = (0, HashSet::new());
+        each(inputs, None, |&weight, path, counted| {
+            match counted {
+                // What is left of a program that was killed.
+                Err(_) if is_empty(path) => {}
+                Ok(Counted { mut profile, version, .. }) => {
+                    version.add_to(&mut origins);
+                    // LLVM adds whatever it is given.
+                    variant |= mem::take(&mut profile.variant).0;
+                    add(&mut sum, &profile, weight, path, &mut known)?;
+                }
+                Err(error) => {
+                    bad += 1;
+                    complain("warning", error);
+                }
+            }
+            Ok(())
+        })?;
+        let fails = match self.failure_mode {
+            FailureMode::Warn => false,
+            FailureMode::Any => bad > 0,
+            FailureMode::All => bad == inputs.len(),
+        };
+        if fails {
+            return Err(Error::new("no profile can be merged"));
+        }
+        let profile = Profile { variant: Variant(variant), ..sum.finish() };
+        Ok((profile, origins))
+    }
+
+    fn limit_traces(&self, profile: &mut Profile) {
+        let runs = profile.runs();
+        let longest = self.temporal_profile_max_trace_length;
+        profile.traces.iter_mut().for_each(|trace| trace.functions.truncate(longest));
+        profile.traces.truncate(self.temporal_profile_trace_reservoir_size);
+        profile.traced_runs = runs;
+    }
+}
+
+/// Adds a profile, and says which of its functions do not fit, in LLVM's words.
+fn add(
+    sum: &mut Sum,
+    profile: &Profile,
+    weight: u64,
+    path: &Path,
+    known: &mut HashSet<&'static str>,
+) -> Result<()> {
+    for refused in sum.add(profile, weight).about(path)? {
+        let what = match refused.why {
+            Mismatch::Counters { .. } => {
+                "function basic block count change detected (counter mismatch)"
+            }
+            Mismatch::Sites { .. } => {
+                "function value site count change detected (counter mismatch)"
+            }
+            Mismatch::Bitmap { .. } => {
+                "function bitmap size change detected (bitmap size mismatch)"
+            }
+            Mismatch::Overflow => "counter overflow",
+        };
+        let (path, name) = (visible(&path.to_string_lossy()), visible(&text(&refused.name)));
+        complain(&path, format_args!("{name}: {what}"));
+        if known.insert(what) && refused.why != Mismatch::Overflow {
+            complain("note", "all profiles that are merged should come from the same binary");
+        }
+    }
+    Ok(())
+}
+
+/// `weight,filename`.
+fn weighted(given: &str) -> Result<(u64, PathBuf)> {
+    let (weight, file) = given.split_once(',').unwrap_or((given, ""));
+    match weight.parse() {
+        Ok(0) | Err(_) => Err(Error::new("input weight must be a positive integer")),
+        Ok(weight) => Ok((weight, file.into())),
+    }
+}
+
+/// The files of a list. Empty lines and those with # do not count.
+fn listed(list: &Path) -> Result<Vec<(u64, PathBuf)>> {
+    let (_, bytes) = input::read(list)?;
+    let content = String::from_utf8(bytes).about(list)?;
+    let lines = content.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|line| if line.contains(',') { weighted(line) } else { Ok((1, line.into())) })
+        .collect()
+}
+
+fn is_empty(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0)
+}
+
+/// A file, or all files in a directory and below.
+fn add_files(weight: u64, path: PathBuf, files: &mut Vec<(u64, PathBuf)>) -> Result<()> {
+    if path == OsStr::new("-") {
+        files.push((weight, path));
+        return Ok(());
+    }
+    if !std::fs::metadata(&path).about(&path)?.is_dir() {
+        files.push((weight, path));
+        return Ok(());
+    }
+    let entries = std::fs::read_dir(&path).about(&path)?;
+    let entries = entries.map(|entry| entry.map(|entry| entry.path()));
+    let mut entries = entries.collect::<std::io::Result<Vec<PathBuf>>>().about(&path)?;
+    entries.sort();
+    entries.into_iter().try_for_each(|entry| add_files(weight, entry, files))
+}
+
+/// Which functions to keep.
+struct Filter {
+    only: Option<Regex>,
+    without: Option<Regex>,
+}
+
+impl Filter {
+    fn new(only: &str, without: &str) -> Result<Self> {
+        let pattern = |text: &str| match text {
+            "" => Ok(None),
+            _ => RegexBuilder::new(text).unicode(false).build().map(Some),
+        };
+        let only = pattern(only).map_err(|error| Error::new(format!("--function: {error}")))?;
+        let without =
+            pattern(without).map_err(|error| Error::new(format!("--no-function: {error}")))?;
+        Ok(Self { only, without })
+    }
+
+    fn apply(&self, profile: &mut Profile) {
+        if self.only.is_none() && self.without.is_none() {
+            return;
+        }
+        let all = profile.functions.len();
+        profile.functions.retain(|function| self.keeps(function));
+        let filtered = all - profile.functions.len();
+        let _ = std::io::Write::write_fmt(
+            &mut std::io::stderr(),
+            format_args!("{filtered} of {all} functions in the original profile are filtered.\n"),
+        );
+    }
+
+    fn keeps(&self, function: &Function) -> bool {
+        self.only.as_ref().is_none_or(|only| only.is_match(&function.name))
+            && !self.without.as_ref().is_some_and(|without| without.is_match(&function.name))
+    }
+}

@@ -1,0 +1,182 @@
+//! A stand-in for `llvm-profdata`: `countersink profdata`, and the tool itself under that name.
+//!
+//! It takes LLVM's options for profiles of instrumented programs, prints what `llvm-profdata` of LLVM 22 prints,
+//! and has its exit status: 0 done, 1 not. It reads raw profiles of any version, which LLVM's does not.
+
+mod listing;
+mod merge;
+mod options;
+mod overlap;
+mod show;
+mod sites;
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io::Write;
+use std::path::Path;
+use std::prelude::v1::*;
+
+use clap::{Args, FromArgMatches};
+
+use super::by_function::read::{self, Counted};
+use super::error::{Error, Result};
+use super::input::Input;
+use super::llvm::{self, Llvm};
+use super::names::visible;
+use super::{Outcome, output};
+
+/// The name of LLVM's tool.
+pub const NAME: &str = "llvm-profdata";
+
+/// Do what llvm-profdata does: merge, show, overlap
+///
+/// A stand-in for llvm-profdata with its options, output and exit status (0 or 1), for profiles of instrumented
+/// programs. It reads raw profiles of LLVM 10 to 23, mixed, where each release of LLVM reads its own only.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER)]
+pub struct Profdata {
+    /// merge, show or overlap, and LLVM's options; --help after one of them lists these
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+const AFTER: &str = "\
+Example:
+  countersink profdata merge -sparse *.profraw -o prog.profdata
+  countersink profdata show --topn=10 prog.profdata
+  countersink profdata overlap day.profdata night.profdata
+
+`merge` writes what the LLVM reads that COUNTERSINK_LLVM names: by its version, or by the path of clang, rustc or \
+llvm-profdata. Without it, called as llvm-profdata-N it writes for LLVM N, otherwise for the first of $RUSTC, \
+rustc and clang on the path whose LLVM reads all inputs, or else for the oldest LLVM that does.
+
+The tool does the same when it is called llvm-profdata or llvm-profdata-N. `countersink install` puts it under this \
+name into libexec/countersink. cargo llvm-cov takes it from the variable LLVM_PROFDATA, cargo pgo from the path.";
+
+const USAGE: &str = "\
+USAGE: llvm-profdata [subcommand] [options]
+
+SUBCOMMANDS:
+
+  merge   - Takes several profiles and merges them together
+  overlap - Computes and displays the overlap between two profiles
+  show    - Takes a profile data file and displays the profiles
+
+  Type \"llvm-profdata <subcommand> --help\" to get more help on a specific subcommand
+";
+
+impl Profdata {
+    pub fn run(&self) -> Result<Outcome> {
+        Ok(run(self.arguments.clone(), None))
+    }
+}
+
+/// The LLVM that the name of an executable means, if it is that of LLVM's tool: `llvm-profdata-16`.
+pub fn meant_by(name: &OsString) -> Option<Named> {
+    let stem = Path::new(name).file_name()?.to_str()?.strip_prefix(NAME)?;
+    let version = stem.strip_suffix(".exe").unwrap_or(stem);
+    match version.strip_prefix('-') {
+        Some(version) => Some(Named(Some(version.parse().ok()?))),
+        None if version.is_empty() => Some(Named(None)),
+        None => None,
+    }
+}
+
+/// A name of LLVM's tool, and the version in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named(Option<u32>);
+
+/// Does what the arguments ask for, without the program's name. Reports what went wrong.
+pub fn run(arguments: Vec<OsString>, name: Option<Named>) -> Outcome {
+    match answer(arguments, name.and_then(|Named(major)| major)) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            complain("error", &error);
+            Outcome::Found
+        }
+    }
+}
+
+fn answer(arguments: Vec<OsString>, major: Option<u32>) -> Result<Outcome> {
+    let mut arguments = options::expanded(arguments);
+    if arguments.is_empty() {
+        return Err(Error::new("no subcommand given: merge, show or overlap; see --help"));
+    }
+    let command = arguments.remove(0);
+    let asks = |names: [&str; 4]| {
+        let mut all = std::iter::once(&command).chain(&arguments);
+        all.any(|argument| names.iter().any(|name| argument == name))
+    };
+    if asks(["--version", "-version", "--version", "-version"]) {
+        return version(major);
+    }
+    match command.to_str().unwrap_or_default() {
+        "merge" => call(merge::Merge::run, "merge", arguments, major),
+        "show" => call(show::Show::run, "show", arguments, major),
+        "overlap" => call(overlap::Overlap::run, "overlap", arguments, major),
+        "-h" | "-help" | "--help" | "--help-hidden" | "--help-list" => {
+            output::print(USAGE.as_bytes())?;
+            Ok(Outcome::Done)
+        }
+        "order" => {
+            Err(Error::new("order is not there; orders of functions are not made of traces yet"))
+        }
+        other => Err(Error::new(format!("unknown subcommand '{}'; see --help", visible(other)))),
+    }
+}
+
+/// Runs a subcommand with its options.
+fn call<C: Args + FromArgMatches>(
+    run: fn(&C, Option<u32>) -> Result<Outcome>,
+    name: &'static str,
+    arguments: Vec<OsString>,
+    major: Option<u32>,
+) -> Result<Outcome> {
+    let command = clap::Command::new(name)
+        .bin_name(format!("{NAME} {name}"))
+        .args_override_self(true)
+        .no_binary_name(true)
+        .max_term_width(100);
+    let mut command = C::augment_args(command);
+    command.build();
+    let arguments = options::normalised(&command, arguments).map_err(Error::new)?;
+    let matches = command.try_get_matches_from_mut(arguments);
+    match matches.and_then(|matches| C::from_arg_matches(&matches)) {
+        Ok(options) => run(&options, major),
+        Err(error) => {
+            // Help comes here, too.
+            let _ = error.print();
+            Ok(if error.use_stderr() { Outcome::Found } else { Outcome::Done })
+        }
+    }
+}
+
+/// Says which LLVM it stands in for, in the words that tools look for.
+fn version(major: Option<u32>) -> Result<Outcome> {
+    let llvm = chosen(major)?.unwrap_or_else(|| Llvm::installed(llvm::Origins::default()));
+    let text = format!(
+        "countersink {} in place of {NAME}:\n  LLVM version {}\n  Optimized build.\n",
+        env!("CARGO_PKG_VERSION"),
+        llvm.version
+    );
+    output::print(text.as_bytes())?;
+    Ok(Outcome::Done)
+}
+
+/// The LLVM that the environment or the program's name asks for.
+fn chosen(major: Option<u32>) -> Result<Option<Llvm>> {
+    match Llvm::of_environment()? {
+        None => major.map(|major| Llvm::named(NAME, &major.to_string())).transpose(),
+        chosen => Ok(chosen),
+    }
+}
+
+/// Writes a line to standard error, as LLVM's tools do.
+fn complain(kind: &str, what: impl Display) {
+    let _ = writeln!(std::io::stderr(), "{kind}: {what}");
+}
+
+/// Reads a profile.
+fn read(path: &Path) -> Result<Counted> {
+    read::counted(&Input::read(path)?)
+}

@@ -1,0 +1,147 @@
+//! Finds blocks for the pieces of a line that has very many of both, such as a function with thousands of
+//! inlined copies.
+//!
+//! [`in_order`] compares each piece of a copy with each block. Here it sees a few pieces at once, and only blocks
+//! that may suit them. Known counts are found as there; where counts leave doubt, an order across many pieces
+//! may be missed.
+
+use alloc::collections::BTreeSet;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::pairing::{Count, Key, in_order};
+
+/// Comparisons of pieces and blocks from which on a line is long.
+const MANY: usize = 1 << 20;
+/// Pieces to find blocks for at once.
+const AT_ONCE: usize = 128;
+
+/// A line with very many pieces and blocks.
+pub struct LongLine<'c> {
+    /// The count of each block.
+    counts: &'c [i64],
+    /// The blocks by their counts, in order.
+    by_count: Vec<(i64, usize)>,
+    /// Those that no piece has yet, in order.
+    free: BTreeSet<usize>,
+    free_by_count: BTreeSet<(i64, usize)>,
+}
+
+impl<'c> LongLine<'c> {
+    /// The line whose blocks have these counts, if it is long.
+    pub fn new(pieces: usize, counts: &'c [i64]) -> Option<Self> {
+        (pieces.saturating_mul(counts.len()) > MANY).then(|| Self::of(counts))
+    }
+
+    fn of(counts: &'c [i64]) -> Self {
+        let free_by_count: BTreeSet<_> = counts.iter().copied().zip(0..).collect();
+        let by_count = free_by_count.iter().copied().collect();
+        Self { counts, by_count, free: (0..counts.len()).collect(), free_by_count }
+    }
+
+    /// The index of each piece's block, for the pieces of a copy. Takes these blocks.
+    pub fn take(&mut self, keys: &[Key], hint: Option<i64>) -> Vec<usize> {
+        let mut found = Vec::with_capacity(keys.len());
+        for keys in keys.chunks(AT_ONCE) {
+            let blocks = self.suitable(keys, hint);
+            let counts: Vec<i64> = blocks.iter().map(|&block| self.counts[block]).collect();
+            let taken = blocks.iter().map(|block| !self.free.contains(block)).collect();
+            let first = found.len();
+            let places = in_order(keys, &counts, hint, Some(&taken));
+            found.extend(places.into_iter().map(|place| blocks[place]));
+            for &block in &found[first..] {
+                self.free.remove(&block);
+                self.free_by_count.remove(&(self.counts[block], block));
+            }
+        }
+        found
+    }
+
+    /// Blocks for pieces of a copy, in order: as many free ones as there are pieces, and of each count that
+    /// the pieces name as many as name it. There is at least one.
+    fn suitable(&self, keys: &[Key], hint: Option<i64>) -> Vec<usize> {
+        let mut named: Vec<i64> = keys.iter().flat_map(|key| key.others.iter().copied()).collect();
+        for key in keys {
+            named.extend(match key.count {
+                Count::Exactly(count) | Count::AtLeast(count) => Some(count),
+                Count::Unknown => None,
+            });
+            named.extend(hint);
+        }
+        named.sort_unstable();
+        let mut blocks: Vec<usize> = self.free.iter().copied().take(keys.len()).collect();
+        for alike in named.chunk_by(|a, b| a == b) {
+            let count = alike[0];
+            let free = self.free_by_count.range((count, 0)..=(count, usize::MAX));
+            blocks.extend(free.take(alike.len()).map(|&(_, block)| block));
+            // Pieces may share a block.
+            let first = self.by_count.partition_point(|&(other, _)| other < count);
+            let first = self.by_count.get(first).filter(|(other, _)| *other == count);
+            blocks.extend(first.map(|&(_, block)| block));
+        }
+        if blocks.is_empty() {
+            return vec![0];
+        }
+        blocks.sort_unstable();
+        blocks.dedup();
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::evidence::Spot;
+    use super::*;
+    use crate::profile::Symbols;
+
+    fn key(discriminator: u16, count: Count) -> Key {
+        let file = Symbols::default().file(b"a.c");
+        let spot = Spot { chain: 0, file, line: 1, discriminator };
+        Key { spot, count, others: Vec::new(), has_instructions: true }
+    }
+
+    /// `if (..) a;` in copies that were executed 3, 4, 5, ... times, and `a` in each a third of that.
+    #[test]
+    fn copies_get_the_blocks_that_they_get_in_a_short_line() {
+        let counts: Vec<i64> = (3..303).flat_map(|count| [count, count / 3]).collect();
+        let mut line = LongLine::of(&counts);
+        let mut taken = vec![false; counts.len()];
+        for copy in 0..300 {
+            let (count, hint) = (counts[2 * copy], counts[2 * copy + 1]);
+            let keys = match copy % 3 {
+                0 => [key(0, Count::Exactly(count)), key(1, Count::Exactly(hint))],
+                1 => [key(0, Count::AtLeast(count)), key(1, Count::Exactly(hint))],
+                _ => [key(0, Count::Unknown), key(1, Count::Exactly(hint))],
+            };
+            let found = line.take(&keys, Some(count));
+            let in_short = in_order(&keys, &counts, Some(count), Some(&taken));
+            let counts_of =
+                |found: &[usize]| found.iter().map(|&at| counts[at]).collect::<Vec<_>>();
+            assert_eq!(counts_of(&found), counts_of(&in_short), "copy {copy}");
+            in_short.iter().for_each(|&block| taken[block] = true);
+        }
+    }
+
+    /// Comparing each piece with each block would take more memory than there is.
+    #[test]
+    fn a_copy_of_very_many_pieces() {
+        let counts: Vec<i64> = (0..60_000).map(|block| block * 7919 % 60_000).collect();
+        let exactly = |(place, &count)| match place % 10 {
+            9 => key(place as u16, Count::Unknown),
+            _ => key(place as u16, Count::Exactly(count)),
+        };
+        let keys: Vec<Key> = counts.iter().enumerate().map(exactly).collect();
+        let mut line = LongLine::new(keys.len(), &counts).unwrap();
+        let found = line.take(&keys, None);
+        assert_eq!(found, (0..60_000).collect::<Vec<_>>());
+    }
+
+    /// More pieces than blocks.
+    #[test]
+    fn pieces_share_blocks() {
+        let keys: Vec<Key> = (0..300).map(|place| key(place, Count::Exactly(1))).collect();
+        assert_eq!(LongLine::of(&[0, 1]).take(&keys, None), [1; 300]);
+        let unknown: Vec<Key> = (0..300).map(|place| key(place, Count::Unknown)).collect();
+        assert_eq!(LongLine::of(&[0]).take(&unknown, None), [0; 300]);
+    }
+}

@@ -1,0 +1,156 @@
+//! One profile of a file as something to be added, without copies of its counters.
+//!
+//! ```
+//! use countersink::counters::merge::Sum;
+//! use countersink::formats::profraw::check::Finding;
+//! use countersink::formats::profraw::image::Images;
+//! use countersink::formats::profraw::names::Names;
+//! use countersink::formats::profraw::summand::Summand;
+//!
+//! /// Adds all profiles of a file.
+//! fn add(file: &[u8], sum: &mut Sum) -> Result<(), Finding> {
+//!     let mut known: Option<(_, Names)> = None;
+//!     for image in Images::new(file) {
+//!         let image = image?;
+//!         // Many files of one program need its names once.
+//!         if !known.as_ref().is_some_and(|(other, _)| image.same_names(other)) {
+//!             let names = image.names()?;
+//!             known = Some((image.clone(), names));
+//!         }
+//!         let Some((_, names)) = &known else { continue };
+//!         let summand = Summand::open(&image, names, &mut |_| {})?;
+//!         let _ = sum.add_summand(&summand, 1);
+//!     }
+//!     Ok(())
+//! }
+//! ```
+
+use alloc::vec::Vec;
+
+use super::Function;
+use super::check::{Finding, Tell};
+use super::image::Image;
+use super::names::Names;
+use super::targets::Targets;
+use crate::counters::merge::{self, View};
+use crate::counters::{Trace, Value, ValueKind, Variant};
+
+/// A profile whose functions have been checked.
+#[derive(Clone, Debug)]
+pub struct Summand<'i> {
+    variant: Variant,
+    functions: Vec<Function<'i>>,
+    targets: Targets,
+    binary_ids: Vec<&'i [u8]>,
+    vtables: Names,
+    trace: Option<Trace>,
+}
+
+impl<'i> Summand<'i> {
+    /// Reads the functions, tells tolerable defects.
+    pub fn open(image: &'i Image<'_>, names: &'i Names, tell: Tell<'_>) -> Result<Self, Finding> {
+        let functions: Vec<_> = image.functions(names, tell).collect::<Result<_, _>>()?;
+        let has_targets = |function: &Function<'_>| {
+            let mut kinds = [ValueKind::IndirectCall, ValueKind::VirtualTable].into_iter();
+            kinds.any(|kind| function.values.sites(kind).any(|site| site.len() > 0))
+        };
+        let targets = match functions.iter().any(has_targets) {
+            true => Targets::of(image),
+            false => Targets::default(),
+        };
+        Ok(Self {
+            variant: image.header.variant,
+            trace: trace(&functions),
+            functions,
+            targets,
+            binary_ids: image.binary_ids().collect::<Result<_, _>>()?,
+            vtables: image.vtable_names()?,
+        })
+    }
+}
+
+/// The functions in the order of their first calls.
+fn trace(functions: &[Function<'_>]) -> Option<Trace> {
+    let called = functions.iter().filter(|function| function.first_call != 0);
+    let mut calls: Vec<_> =
+        called.map(|function| (function.first_call, function.name_ref)).collect();
+    calls.sort_unstable();
+    let functions: Vec<u64> = calls.into_iter().map(|(_, name)| name).collect();
+    (!functions.is_empty()).then_some(Trace { weight: 1, functions })
+}
+
+impl merge::Summand for Summand<'_> {
+    type Function<'a>
+        = Counted<'a>
+    where
+        Self: 'a;
+
+    fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    fn functions(&self) -> impl Iterator<Item = Counted<'_>> {
+        self.functions.iter().map(|function| Counted { function, targets: &self.targets })
+    }
+
+    fn binary_ids(&self) -> impl Iterator<Item = &[u8]> {
+        self.binary_ids.iter().copied()
+    }
+
+    fn vtables(&self) -> impl Iterator<Item = &[u8]> {
+        self.vtables.iter()
+    }
+
+    fn traces(&self) -> impl Iterator<Item = Trace> {
+        self.trace.iter().cloned()
+    }
+
+    fn runs(&self) -> u64 {
+        self.trace.iter().count() as u64
+    }
+}
+
+/// A function, and what its targets are.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted<'a> {
+    function: &'a Function<'a>,
+    targets: &'a Targets,
+}
+
+impl View for Counted<'_> {
+    fn name(&self) -> &[u8] {
+        self.function.name
+    }
+
+    fn name_ref(&self) -> u64 {
+        self.function.name_ref
+    }
+
+    fn is_named(&self, _: &[u8], name_ref: u64) -> bool {
+        self.function.name_ref == name_ref
+    }
+
+    fn hash(&self) -> u64 {
+        self.function.hash
+    }
+
+    fn counters(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.function.counters.clone()
+    }
+
+    fn bitmap(&self) -> impl ExactSizeIterator<Item = u8> {
+        self.function.bitmap.iter().copied()
+    }
+
+    fn number_of_sites(&self, kind: ValueKind) -> usize {
+        self.function.values.sites(kind).len()
+    }
+
+    fn sites(&self, kind: ValueKind, visit: &mut dyn FnMut(&mut dyn Iterator<Item = Value>)) {
+        for site in self.function.values.sites(kind) {
+            let known =
+                |value: Value| Value { value: self.targets.value(kind, value.value), ..value };
+            visit(&mut site.map(known));
+        }
+    }
+}

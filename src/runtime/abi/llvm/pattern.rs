@@ -1,0 +1,112 @@
+//! Names of files with LLVM's letters, as ours.
+//!
+//! | LLVM | here |
+//! |---|---|
+//! | `%p`, `%h`, `%%` | the same |
+//! | `%m` | the same; files are always merged |
+//! | `%Nm` | `%m_K`, K the process id modulo N; without `_K` if N is 0 or 1 |
+//! | `%t` | `TMPDIR` and `/`, or nothing if it is not set |
+//! | `%b` | the build-id in hexadecimal digits, or nothing if the image has none |
+//! | `%c` | nothing: see `countersink flags --live` |
+//!
+//! What follows another `%` stays for [`crate::runtime::place`] to report.
+
+use crate::runtime::message::decimal;
+use crate::runtime::place::LONGEST;
+
+/// A name of a file with our letters.
+pub type Pattern = heapless::Vec<u8, LONGEST>;
+
+/// What letters stand for.
+pub struct Meaning<'m> {
+    /// The process.
+    pub process: u32,
+    /// `TMPDIR`, empty if it is not set.
+    pub directory: &'m [u8],
+    /// The build-id, empty if there is none.
+    pub build_id: &'m [u8],
+}
+
+/// Puts the name that LLVM's letters stand for into `pattern`, as far as there is room.
+pub fn translate(name: &[u8], meaning: &Meaning<'_>, pattern: &mut Pattern) {
+    pattern.clear();
+    let mut rest = name;
+    while let Some((&byte, behind)) = rest.split_first() {
+        rest = behind;
+        if byte != b'%' {
+            let _ = pattern.push(byte);
+            continue;
+        }
+        let digits = rest.iter().take_while(|digit| digit.is_ascii_digit()).count();
+        let (number, letter) = rest.split_at_checked(digits).unwrap_or_default();
+        let known = letter.first().is_some_and(|&letter| put(letter, number, meaning, pattern));
+        match known {
+            true => rest = letter.get(1..).unwrap_or_default(),
+            false => _ = pattern.push(b'%'),
+        }
+    }
+}
+
+/// Puts what a letter stands for; `false` if it is none of LLVM's own.
+fn put(letter: u8, number: &[u8], meaning: &Meaning<'_>, pattern: &mut Pattern) -> bool {
+    match (letter, number) {
+        (b'm', _) => {
+            let _ = pattern.extend_from_slice(b"%m");
+            let pool = number.iter().fold(0u32, |pool, digit| {
+                pool.wrapping_mul(10).wrapping_add(u32::from(digit.wrapping_sub(b'0')))
+            });
+            if pool > 1 {
+                let _ = pattern.push(b'_');
+                let process = meaning.process.checked_rem(pool).unwrap_or(0);
+                let _ = pattern.extend_from_slice(&decimal(u64::from(process)));
+            }
+        }
+        (b'%', []) => _ = pattern.extend_from_slice(b"%%"),
+        (b'c', []) => {}
+        (b't', []) if meaning.directory.is_empty() => {}
+        (b't', []) => {
+            put_text(meaning.directory, pattern);
+            let _ = pattern.push(b'/');
+        }
+        (b'b', []) => meaning.build_id.iter().for_each(|byte| {
+            let digit = |half: u8| b"0123456789abcdef".get(usize::from(half)).copied();
+            let _ = pattern
+                .extend_from_slice(&[byte >> 4, byte & 15].map(|half| digit(half).unwrap_or(b'0')));
+        }),
+        _ => return false,
+    }
+    true
+}
+
+/// Puts text in which `%` has no meaning.
+fn put_text(text: &[u8], pattern: &mut Pattern) {
+    for &byte in text {
+        let _ = pattern.push(byte);
+        if byte == b'%' {
+            let _ = pattern.push(byte);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters() {
+        let meaning = Meaning { process: 17, directory: b"/tmp/a%b", build_id: &[0x0a, 0xf0] };
+        for (name, expected) in [
+            ("default_%m_%p.profraw", "default_%m_%p.profraw"),
+            ("a%4m%c.b", "a%m_1.b"),
+            ("a%1m%0m", "a%m%m"),
+            ("%tx%%y%h", "/tmp/a%%b/x%%y%h"),
+            ("%b-%z%", "0af0-%z%"),
+            ("%%t%%4m", "%%t%%4m"),
+            ("%4x", "%4x"),
+        ] {
+            let mut pattern = Pattern::new();
+            translate(name.as_bytes(), &meaning, &mut pattern);
+            assert_eq!(std::str::from_utf8(&pattern).unwrap(), expected);
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! `countersink profdata` against `llvm-profdata`: the same output, the same files, the same exit status.
+
+mod harness;
+mod llvm;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Output};
+
+use harness::{Workshop, skip};
+use llvm::Llvm;
+
+const TOOL: &str = env!("CARGO_BIN_EXE_countersink");
+
+/// The release whose output ours is.
+fn reference() -> Option<Llvm> {
+    let found = llvm::all().into_iter().find(|llvm| llvm.major == 22);
+    if found.is_none() {
+        skip("llvm-profdata-22 is not installed");
+    }
+    found
+}
+
+/// Our stand-in, for a release of LLVM.
+fn stand_in(shop: &Workshop, major: u32) -> Command {
+    let mut command = shop.command(TOOL);
+    command.arg("profdata").env("COUNTERSINK_LLVM", major.to_string());
+    command
+}
+
+/// Runs both; the output and the exit status are the same.
+#[track_caller]
+fn same(shop: &Workshop, llvm: Llvm, words: &[&str]) -> Output {
+    let theirs = llvm.profdata(shop, words);
+    let ours = stand_in(shop, llvm.major).args(words).output().unwrap();
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(text(&ours), text(&theirs), "{words:?}: {ours:?}");
+    assert_eq!(ours.status.code(), theirs.status.code(), "{words:?}: {ours:?}, {theirs:?}");
+    ours
+}
+
+/// Runs both with `-o`; the files are the same.
+#[track_caller]
+fn same_file(shop: &Workshop, llvm: Llvm, words: &str) {
+    let words: Vec<&str> = words.split(' ').collect();
+    let theirs = llvm.profdata(shop, &[&["merge", "-o", "theirs"], &words[..]].concat());
+    let ours = stand_in(shop, llvm.major).args(["merge", "-o", "ours"]).args(&words).output();
+    let ours = ours.unwrap();
+    assert!(theirs.status.success() && ours.status.success(), "{words:?}: {ours:?}, {theirs:?}");
+    let major = llvm.major;
+    assert!(shop.read("ours") == shop.read("theirs"), "{words:?}: not the bytes of LLVM {major}");
+}
+
+/// Profiles of a program in every way, raw, indexed and as text; gives the names of the files.
+fn files(shop: &Workshop, llvm: Llvm) -> Vec<String> {
+    let mut files = Vec::new();
+    for (number, (_, raw)) in llvm::profiles(llvm, shop).into_iter().enumerate() {
+        let [raw_file, indexed, text] =
+            ["profraw", "profdata", "proftext"].map(|kind| format!("{number}.{kind}"));
+        shop.write(&raw_file, raw);
+        for words in [
+            &["merge", "-o", &*indexed, &*raw_file][..],
+            &["merge", "-text", "-o", &text, &raw_file],
+        ] {
+            assert!(llvm.profdata(shop, words).status.success());
+        }
+        files.extend([raw_file, indexed, text]);
+    }
+    files
+}
+
+const SHOWN: [&str; 22] = [
+    "",
+    "--all-functions",
+    "-all-functions -counts -ic-targets -memop-sizes -show-vtables",
+    "--function=a --counts",
+    "--function main --memop-sizes",
+    "--function=nonesuch",
+    "--counts",
+    "--topn=3",
+    "-topn 100 -all-functions",
+    "--hot-func-list -topn=2",
+    "--detailed-summary",
+    "--detailed-summary --detailed-summary-cutoffs=500000,1,999999,333333",
+    "--value-cutoff=20 --all-functions",
+    "--value-cutoff=20 --list-below-cutoff",
+    "--list-below-cutoff",
+    "--showcs --all-functions --counts",
+    "--covered",
+    "--all-functions=true --covered=0",
+    "--binary-ids --profile-version",
+    "--temporal-profile-traces",
+    "--text --all-functions",
+    "--text --function=a",
+];
+
+#[test]
+fn show_prints_what_llvm_prints() {
+    let Some(llvm) = reference() else { return };
+    let shop = Workshop::new();
+    for file in files(&shop, llvm) {
+        // A text knows the names of targets that are nowhere else.
+        let is_text = file.ends_with("text");
+        for options in SHOWN.into_iter().filter(|shown| !is_text || !shown.contains("-ic-targets"))
+        {
+            let words: Vec<&str> =
+                ["show", &file].into_iter().chain(options.split_whitespace()).collect();
+            same(&shop, llvm, &words);
+        }
+    }
+}
+
+#[test]
+fn show_prints_profiles_that_no_compiler_made() {
+    let Some(llvm) = reference() else { return };
+    let shop = Workshop::new();
+    let ties = [3, 5, 7, 1, 9, 5, 7, 5, 9, 2, 9, 7].into_iter().enumerate();
+    let ties: String = ties.map(|(name, count)| format!("f{name}\n1\n2\n{count}\n0\n\n")).collect();
+    shop.write("ties", ties);
+    shop.write("zeros", "z\n1\n1\n0\n\ny\n1\n1\n0\n\n");
+    shop.write("none", ":ir\n");
+    shop.write("sites", ":ir\nfoo\n1\n1\n5\n1\n1\n2\n0\n1\n7:0\n\n");
+    let pseudo = "foo\n10\n2\n18446744073709551615\n18446744073709551615\n\nbar\n10\n2\n18446744073709551614\n3\n\n";
+    shop.write("pseudo", pseudo);
+    for file in ["ties", "zeros", "none", "sites", "pseudo"] {
+        for options in SHOWN {
+            let words: Vec<&str> =
+                ["show", file].into_iter().chain(options.split_whitespace()).collect();
+            same(&shop, llvm, &words);
+        }
+    }
+}
+
+#[test]
+fn overlap_prints_what_llvm_prints() {
+    let Some(llvm) = reference() else { return };
+    let shop = Workshop::new();
+    let files = files(&shop, llvm);
+    shop.write("one", "foo\n1\n1\n0\n\nbar\n1\n1\n7\n\n");
+    shop.write("two", "foo\n1\n1\n4\n\nbar\n2\n1\n7\n\nnew\n1\n1\n2\n\n");
+    shop.write("three", "foo\n1\n2\n4\n0\n\nbar\n1\n1\n7\n\n");
+    let files = files.iter().map(String::as_str).filter(|file| !file.ends_with("text"));
+    let files: Vec<&str> = ["one", "two", "three"].into_iter().chain(files).collect();
+    for (number, first) in files.iter().enumerate() {
+        let others = [first, files[(number + 1) % files.len()], files[(number + 5) % files.len()]];
+        for second in others {
+            for options in
+                ["", "--cs", "--function=a", "-value-cutoff=5", "--value-cutoff=0 --function=o"]
+            {
+                let words = ["overlap", first, second].into_iter();
+                let words: Vec<&str> = words.chain(options.split_whitespace()).collect();
+                same(&shop, llvm, &words);
+            }
+        }
+    }
+}
+
+#[test]
+fn merge_writes_the_bytes_of_each_llvm() {
+    for llvm in llvm::all() {
+        let shop = Workshop::new();
+        let files = files(&shop, llvm);
+        fs::create_dir_all(shop.path("all/below")).unwrap();
+        fs::copy(shop.path("0.profraw"), shop.path("all/first")).unwrap();
+        fs::copy(shop.path("2.profraw"), shop.path("all/below/second")).unwrap();
+        shop.write("list", "# all of them\n 3,0.profraw \n\n0.profdata\n");
+        shop.write("response", "'0.profraw' -weighted-input \\\n2,0.profraw");
+        shop.write("empty", "");
+        for file in &files {
+            same_file(&shop, llvm, file);
+            same_file(&shop, llvm, &format!("--text {file}"));
+            same_file(&shop, llvm, &format!("--sparse -num-threads=2 {file} {file}"));
+        }
+        for words in [
+            "0.profraw 2.profraw",
+            "2.profraw 0.profraw -binary",
+            "-weighted-input=3,0.profraw",
+            "--weighted-input 3,0.profraw 0.profraw",
+            "-f list",
+            "-f=list -j 2",
+            "--input-files list --failure-mode=all",
+            "@response",
+            "all",
+            "empty 0.profraw",
+            "empty",
+            "-failure-mode=warn empty list 0.profraw",
+        ] {
+            same_file(&shop, llvm, words);
+        }
+    }
+}
+
+#[test]
+fn merge_keeps_the_functions_that_match() {
+    let Some(llvm) = reference() else { return };
+    let shop = Workshop::new();
+    let files = files(&shop, llvm);
+    for words in ["--function=a", "--function=^m --no-function=x", "--no-function=[ab]$"] {
+        same_file(&shop, llvm, &format!("{words} {}", files[0]));
+    }
+    for words in [
+        "--temporal-profile-max-trace-length=2",
+        "--temporal-profile-trace-reservoir-size=1",
+        "--temporal-profile-trace-reservoir-size=0",
+    ] {
+        for file in &files {
+            same_file(&shop, llvm, &format!("{words} {file}"));
+        }
+    }
+    same(
+        &shop,
+        llvm,
+        &["merge", "--dump-input-file-list", "0.profraw", "--weighted-input=4,1.profdata"],
+    );
+}
+
+#[test]
+fn bad_input_ends_as_in_llvm() {
+    let Some(llvm) = reference() else { return };
+    let shop = Workshop::new();
+    let file = &files(&shop, llvm)[1];
+    let raw = shop.read("0.profraw");
+    shop.write("cut.profraw", &raw[..300]);
+    shop.write("cut.profdata", &shop.read(file)[..100]);
+    shop.write("text", "neither this nor that\n");
+    shop.write("noise", b"\x7fELF\x00\x01\x02");
+    for bad in ["cut.profraw", "cut.profdata", "text", "noise", "missing"] {
+        for words in [
+            &["show", bad][..],
+            &["overlap", bad, file],
+            &["overlap", file, bad],
+            &["merge", bad, "-o", "out"],
+            &["merge", bad, file, "-o", "out"],
+            &["merge", "-failure-mode=all", bad, file, "-o", "out"],
+            &["merge", "-failure-mode=all", bad, "-o", "out"],
+            &["merge", "--input-files", bad, "-o", "out"],
+        ] {
+            let output = same(&shop, llvm, words);
+            let complaint = String::from_utf8(output.stderr).unwrap();
+            assert!(complaint.contains(bad), "{words:?}: {complaint}");
+        }
+    }
+    for words in [
+        &["merge"][..],
+        &["merge", "-o", "out"],
+        &["merge", "--weighted-input=0,0.profraw", "-o", "out"],
+        &["merge", "--weighted-input=0.profraw", "-o", "out"],
+        &["merge", "--new-option", "0.profraw", "-o", "out"],
+        &["merge", "--sparse=perhaps", "0.profraw", "-o", "out"],
+        &["merge", "--num-threads=x", "0.profraw", "-o", "out"],
+        &["merge", "--failure-mode=x", "0.profraw", "-o", "out"],
+        &["merge", "--function=(", "0.profraw", "-o", "out"],
+        &["merge", "0.profraw", "-o", "no/such/../directory"],
+        &["merge", "--gcc", "0.profraw", "-o", "out"],
+        &["merge", "--sample", "0.profraw", "-o", "out"],
+        &["show"],
+        &["show", "0.profraw", "0.profraw"],
+        &["show", "--json", "0.profraw"],
+        &["show", "--sample", "0.profraw"],
+        &["show", "--topn=-1", "0.profraw"],
+        &["overlap", "0.profraw"],
+        &["overlap", "--sample", "0.profraw", "0.profraw"],
+        &["nothing"],
+        &[],
+    ] {
+        let output = same(&shop, llvm, words);
+        assert!(!output.stderr.is_empty(), "{words:?}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_refused_by_name() {
+    let shop = Workshop::new();
+    shop.write("profile", ":ir\nfoo\n1\n1\n5\n\n");
+    for (words, why) in [
+        (&["merge", "--sample", "profile"][..], "--sample: sampled profiles are not read"),
+        (
+            &["merge", "--debug-info=x", "profile"],
+            "--debug-info or --binary-file: profiles without",
+        ),
+        (
+            &["merge", "-binary-file", "x", "profile"],
+            "--debug-info or --binary-file: profiles without",
+        ),
+        (&["merge", "--memprof-version=2", "profile"], "--memprof-version: profiles of memory"),
+        (&["show", "--memory", "profile"], "--memory: profiles of memory are not read"),
+        (&["order", "profile"], "order is not there"),
+    ] {
+        let output = stand_in(&shop, 22).args(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert!(complaint.starts_with("error: ") && complaint.contains(why), "{complaint}");
+    }
+}
+
+/// Raw profiles of all versions are read at once, by no release of LLVM but by ours.
+#[test]
+fn merge_mixes_versions() {
+    let all = llvm::all();
+    let (Some(oldest), Some(newest)) = (all.first(), all.last()) else { return };
+    let shop = Workshop::new();
+    shop.program("values.cc");
+    let mut names = Vec::new();
+    for llvm in &all {
+        let name = format!("{}.profraw", llvm.major);
+        shop.write(&name, llvm.profile(&shop, "values.cc", &["-fprofile-generate"]));
+        names.push(name);
+    }
+    for llvm in [oldest, newest] {
+        let merged = stand_in(&shop, llvm.major).args(["merge", "-o", "all"]).args(&names).output();
+        assert!(merged.unwrap().status.success());
+        let text = llvm.text(&shop, &shop.read("all")).unwrap();
+        let entries = text.lines().skip_while(|&line| line != "main").nth(6);
+        assert!(entries.is_some(), "{text}");
+    }
+}
+
+#[test]
+fn the_name_of_the_tool_says_what_it_is() {
+    let shop = Workshop::new();
+    shop.write("profile", ":ir\nfoo\n1\n1\n5\n\n");
+    for name in ["llvm-profdata", "llvm-profdata-16"] {
+        symlink(TOOL, shop.path(name)).unwrap();
+    }
+    let run = |name: &str, words: &[&str], major: &str| {
+        let mut command = shop.command(shop.path(name));
+        command.args(words).env("COUNTERSINK_LLVM", major).output().unwrap()
+    };
+    let merge = ["merge", "-o", "merged", "profile"];
+    for (name, major, version) in
+        [("llvm-profdata-16", "", 9), ("llvm-profdata", "14", 7), ("llvm-profdata-16", "22.1", 13)]
+    {
+        assert_eq!(run(name, &merge, major).status.code(), Some(0));
+        assert_eq!(shop.read("merged")[8], version, "{name} {major}");
+    }
+    let version = String::from_utf8(run("llvm-profdata-16", &["--version"], "").stdout).unwrap();
+    assert!(version.contains("\n  LLVM version 16.0.0\n"), "{version}");
+    let version = String::from_utf8(run("llvm-profdata", &["-version"], "22.1.2").stdout).unwrap();
+    assert!(version.contains("\n  LLVM version 22.1.2\n"), "{version}");
+    let help = run("llvm-profdata", &["merge", "--help"], "");
+    assert_eq!(help.status.code(), Some(0));
+    assert!(String::from_utf8(help.stdout).unwrap().contains("--weighted-input"));
+    let wrong = run("llvm-profdata", &merge, "9");
+    assert_eq!(wrong.status.code(), Some(1));
+    let complaint = String::from_utf8(wrong.stderr).unwrap();
+    assert!(complaint.contains("COUNTERSINK_LLVM: the profiles of LLVM"), "{complaint}");
+}
+
+#[test]
+fn install_links_the_tool() {
+    let shop = Workshop::new();
+    fs::create_dir_all(shop.path("usr/bin")).unwrap();
+    fs::copy(TOOL, shop.path("usr/bin/countersink")).unwrap();
+    // Twice: what is there is replaced.
+    for _ in 0..2 {
+        let mut install = shop.command(shop.path("usr/bin/countersink"));
+        harness::succeed(install.args(["install", "--prefix", "usr"]));
+    }
+    let name = shop.path("usr/libexec/countersink/llvm-profdata");
+    assert_eq!(fs::read_link(&name).unwrap().to_str(), Some("../../bin/countersink"));
+    fs::rename(shop.path("usr"), shop.path("moved")).unwrap();
+    let moved = shop.path("moved/libexec/countersink/llvm-profdata");
+    let version = harness::succeed(shop.command(moved).arg("--version"));
+    assert!(String::from_utf8(version).unwrap().contains("LLVM version"));
+}
