@@ -127,7 +127,12 @@ const INSTRUMENTED: &[Way] = &[
 const LINKED: &[Way] = &[
     Way { name: "static", since: 13, flags: &["-O1", GENERATE], link: &["-static"] },
     Way { name: "static coverage", since: 13, flags: &["-O1", FRONT_END], link: &["-static"] },
-    Way { name: "static PIE", since: 13, flags: &["-O1", GENERATE, "-fPIE"], link: &["-static-pie"] },
+    Way {
+        name: "static PIE",
+        since: 13,
+        flags: &["-O1", GENERATE, "-fPIE"],
+        link: &["-static-pie"],
+    },
     Way { name: "no PIE", since: 13, flags: &["-O1", GENERATE, "-fno-pie"], link: &["-no-pie"] },
     Way { name: "bfd", since: 13, flags: &["-O1", GENERATE], link: &["-fuse-ld=bfd"] },
     Way { name: "gold", since: 13, flags: &["-O1", GENERATE], link: &["-fuse-ld=gold"] },
@@ -281,11 +286,8 @@ fn lua() {
 
 #[test]
 fn sqlite() {
-    let flags = [
-        "-DSQLITE_THREADSAFE=0",
-        "-DSQLITE_OMIT_LOAD_EXTENSION",
-        "-DSQLITE_ENABLE_MATH_FUNCTIONS",
-    ];
+    let flags =
+        ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_ENABLE_MATH_FUNCTIONS"];
     real_program(programs::sqlite_sources, &flags, &["200"]);
 }
 
