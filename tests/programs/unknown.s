@@ -1,5 +1,5 @@
 /* Two function records of a version that nobody knows, as a compiler of the future might leave them: 88 bytes, with
- * the counters' distance at another place. */
+ * the number and the distance of the counters at other places. */
     .macro record name
     .section __llvm_prf_cnts, "aw", @progbits
     .balign 8
@@ -8,9 +8,8 @@ counters_of_\name:
     .section __llvm_prf_data, "aw", @progbits
     .balign 8
 record_of_\name:
-    .quad 0x1111111111111111, 0x2222222222222222, 0x3333333333333333, 0x4444444444444444
-    .quad counters_of_\name - record_of_\name, 0, 0, 0x0000000100000002, 0x7777777777777777
-    .quad 0x8888888888888888, 0x9999999999999999
+    .quad 0x1111111111111111, 0x2222222222222222, 0x0000000100000002, 0x4444444444444444
+    .quad 0x5555555555555555, counters_of_\name - record_of_\name, 0, 0, 0, 0, 0x9999999999999999
     .endm
     record first
     record second
