@@ -6,14 +6,14 @@
 
 use core::ffi::{CStr, c_char};
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 use spin::{Mutex, MutexGuard};
 
 use super::llvm_sections::sections;
 use super::system::{self, CHAIN, PLACE};
 use crate::runtime::abi::llvm::pattern::{Meaning, Pattern, translate};
-use crate::runtime::abi::llvm::{Heads, Registry, Sections, size_class};
+use crate::runtime::abi::llvm::{Heads, Registry, Sections, Slot, size_class};
 use crate::runtime::chain::Link;
 use crate::runtime::counters::Plain;
 use crate::runtime::counters::nodes::Nodes;
@@ -65,15 +65,28 @@ fn name_elsewhere(address: usize) -> u64 {
     name.load(Ordering::Relaxed)
 }
 
-/// Begins the image if it has not begun. The start of the program does so, or the first hook before.
-#[unsafe(no_mangle)]
-pub extern "C" fn countersink_llvm_begin() {
+/// Whether the image writes its counts at its end.
+static BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Tells the functions where they are. The start of the image does so, or a hook before: resolvers of functions,
+/// and libraries that call back, run earlier.
+#[cold]
+#[inline(never)]
+fn find_functions() {
     let sections = Sections {
         image: system::image(),
         text: countersink_llvm_begin as extern "C" fn() as usize,
         name_elsewhere: Some(name_elsewhere),
         ..sections()
     };
+    // SAFETY: these are the linker's words, and the image stays as long as this static.
+    unsafe { IMAGE.objects.begin(sections) };
+}
+
+/// Begins the image if it has not begun.
+#[unsafe(no_mangle)]
+pub extern "C" fn countersink_llvm_begin() {
+    let sections = sections();
     if sections.data.is_empty() {
         if !sections.counters.is_empty() {
             Line::about(b"LLVM's counters")
@@ -82,14 +95,15 @@ pub extern "C" fn countersink_llvm_begin() {
         }
         return;
     }
-    // SAFETY: these are the linker's words, and the image stays as long as this static.
-    if unsafe { IMAGE.objects.begin(sections) } {
-        let linked = linked_file();
-        system::begin(linked, users_file);
-        let target = Target { place: CHAIN.place(&LINK), linked };
-        IMAGE.begin(&NODES, system::start(), target, || None);
-        CHAIN.join(&LINK);
+    if BEGUN.swap(true, Ordering::AcqRel) {
+        return;
     }
+    find_functions();
+    let linked = linked_file();
+    system::begin(linked, users_file);
+    let target = Target { place: CHAIN.place(&LINK), linked };
+    IMAGE.begin(&NODES, system::start(), target, || None);
+    CHAIN.join(&LINK);
 }
 
 /// Puts counters into a file before any other constructor runs.
@@ -105,7 +119,8 @@ extern "C" fn go_live() {
         /// In `runtime-c/live.c`.
         safe fn countersink_llvm_live_bound(end: core::ffi::c_int) -> *mut u8;
     }
-    let Some(sections) = IMAGE.objects.sections() else { return };
+    let begun = BEGUN.load(Ordering::Acquire);
+    let Some(sections) = IMAGE.objects.sections().filter(|_| begun) else { return };
     let [start, end] = [0, 1].map(|end| countersink_llvm_live_bound(end));
     // SAFETY: the linker script says so.
     let region = unsafe { Region::new(start, end) };
@@ -180,9 +195,25 @@ pub fn image() -> &'static Image<Registry> {
 static END: extern "C" fn() = end;
 
 extern "C" fn end() {
-    if IMAGE.objects.sections().is_some() {
+    if BEGUN.load(Ordering::Acquire) {
         CHAIN.leave(&LINK);
     }
+}
+
+/// The slot of a site in a hook that comes before the image begins.
+///
+/// # Safety
+///
+/// As for [`Registry::slot`].
+#[cold]
+#[inline(never)]
+unsafe fn early_slot(record: usize, site: u32) -> Option<&'static Slot> {
+    if IMAGE.objects.sections().is_some() {
+        return None;
+    }
+    find_functions();
+    // SAFETY: promised by the caller.
+    unsafe { IMAGE.objects.slot(record, site) }
 }
 
 /// Counts a value at a site of a function.
@@ -197,7 +228,9 @@ unsafe fn count(value: u64, record: *const u8, site: u32) {
         return;
     }
     // SAFETY: promised by the caller.
-    let Some(slot) = (unsafe { IMAGE.objects.slot(record, site) }) else { return };
+    let slot = unsafe { IMAGE.objects.slot(record, site) };
+    // SAFETY: as above.
+    let Some(slot) = slot.or_else(|| unsafe { early_slot(record, site) }) else { return };
     let Some(sections) = IMAGE.objects.sections() else { return };
     if let Some(site) = HEADS.site(slot, sections, &NODES) {
         site.count::<Plain, _, _>(value as i64, &NODES, system::owner);

@@ -71,8 +71,13 @@ impl Workshop {
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.directory.path());
-        for variable in ["GCOV_PREFIX", "GCOV_PREFIX_STRIP", "GCOV_ERROR_FILE", "COUNTERSINK_FILE"]
-        {
+        for variable in [
+            "GCOV_PREFIX",
+            "GCOV_PREFIX_STRIP",
+            "GCOV_ERROR_FILE",
+            "COUNTERSINK_FILE",
+            "LLVM_PROFILE_FILE",
+        ] {
             command.env_remove(variable);
         }
         command

@@ -1,6 +1,8 @@
 //! Compilers of LLVM and their `llvm-profdata`, with their own profile runtimes.
 #![allow(dead_code, reason = "every test uses some of it")]
 
+pub mod both;
+
 use std::process::{Command, Output};
 use std::sync::Once;
 

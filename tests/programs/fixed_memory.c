@@ -114,6 +114,9 @@ int main(int argc, char **argv)
 {
     static ucontext_t here, there;
     make_arena();
+    /* A runtime may have taken and freed memory before: the program begins behind it. */
+    memset(unused, 0, sizeof unused);
+    next = ARENA + STACK_SIZE + (1 << 20);
     arguments = argc;
     vector = argv;
     getcontext(&there);

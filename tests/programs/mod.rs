@@ -30,7 +30,7 @@ impl Built {
 
 /// Flags that make a program do the same in every run, with its `main` under another name. String constants
 /// are not merged with the runtime's, because Lua hashes their addresses.
-const REPEATABLE: [&str; 4] =
+pub const REPEATABLE: [&str; 4] =
     ["-fno-pie", "-fno-merge-constants", "-Dmain=program_main", "-Dluai_makeseed(L)=0"];
 
 /// Lua, a program that runs a script, and the script.

@@ -35,6 +35,11 @@ pub trait Instrumented: Sync + 'static {
     /// An address in the image's text.
     fn text(&self) -> usize;
 
+    /// Bytes of function records that nobody can read.
+    fn unknown(&self) -> usize {
+        0
+    }
+
     /// Where the image is and where it ends, if values of sites are addresses.
     #[cfg(feature = "live")]
     fn image(&self) -> [usize; 2] {

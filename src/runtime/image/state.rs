@@ -13,7 +13,7 @@ use crate::runtime::counters::nodes::Nodes;
 use crate::runtime::identity::{self, Start};
 use crate::runtime::live::Live;
 use crate::runtime::merge::Problem;
-use crate::runtime::message::Line;
+use crate::runtime::message::{Line, decimal};
 use crate::runtime::module::{LiveModule, Objects};
 use crate::runtime::place::{Path, Target};
 use crate::runtime::replace::{FileSink, FileSource, Names, replace};
@@ -29,6 +29,8 @@ pub struct State {
     pub progress: Progress,
     /// Number of the error that was told last, 0 if none.
     pub told: i32,
+    /// Whether it was told that records are of an unknown version.
+    pub told_unknown: bool,
     /// `None` before the image has begun.
     pub target: Option<Target>,
     pub names: Names,
@@ -61,6 +63,7 @@ impl State {
             origin: Origin { start: None, path: Path::new() },
             progress: Progress::new(),
             told: 0,
+            told_unknown: false,
             target: None,
             names: Names::new(),
             baseline: Baseline::new(),
@@ -80,7 +83,23 @@ impl State {
     ) -> Result<(), Errno> {
         self.find_path(image);
         let result = self.write_counts(image, occasion);
+        if result.is_ok() && image.objects.unknown() > 0 {
+            self.tell_unknown(image.objects.unknown());
+        }
         result.map_err(|problem| self.complain(image, occasion, problem))
+    }
+
+    /// Says once which functions are not in the file.
+    #[cold]
+    #[inline(never)]
+    fn tell_unknown(&mut self, bytes: usize) {
+        if !self.told_unknown {
+            self.told_unknown = true;
+            let mut line = Line::about(self.names.target.bytes());
+            line.text(&decimal(bytes as u64))
+                .text(b" bytes of function records are of an unknown version; their counts are left out")
+                .print();
+        }
     }
 
     /// Says why counts were not written.

@@ -82,6 +82,10 @@ impl Instrumented for Registry {
         self.sections().map_or(0, |sections| sections.text)
     }
 
+    fn unknown(&self) -> usize {
+        Registry::unknown(self)
+    }
+
     #[cfg(feature = "live")]
     fn image(&self) -> [usize; 2] {
         self.sections().map_or([0; 2], |sections| [sections.image.start, sections.image.end])

@@ -1,0 +1,318 @@
+//! Programs of clang and rustc with LLVM's own runtime and with ours count the same.
+//!
+//! Objects are compiled once and linked twice. `llvm-profdata` of the same version reads both results: the raw
+//! profile, and the text made of the dump.
+
+mod harness;
+mod llvm;
+mod programs;
+
+use harness::{Workshop, succeed};
+use llvm::both::{assert_same_text, of_stock};
+use llvm::{Llvm, all, of_rustc};
+use programs::FIXED_ADDRESSES;
+
+/// How a program is made.
+struct Way {
+    name: &'static str,
+    /// The first LLVM that has it.
+    since: u32,
+    /// Flags of compilations and of the link.
+    flags: &'static [&'static str],
+    /// Flags of the link alone.
+    link: &'static [&'static str],
+}
+
+const GENERATE: &str = "-fprofile-generate";
+const FRONT_END: &str = "-fprofile-instr-generate";
+const COVERAGE: &str = "-fcoverage-mapping";
+
+/// Ways to instrument.
+const INSTRUMENTED: &[Way] = &[
+    Way { name: "optimised", since: 13, flags: &["-O2", GENERATE], link: &[] },
+    Way { name: "not optimised", since: 13, flags: &["-O0", GENERATE], link: &[] },
+    Way { name: "small", since: 13, flags: &["-Os", GENERATE], link: &[] },
+    Way { name: "front end", since: 13, flags: &["-O2", FRONT_END], link: &[] },
+    Way { name: "coverage", since: 13, flags: &["-O0", FRONT_END, COVERAGE], link: &[] },
+    Way {
+        name: "front end with values",
+        since: 13,
+        flags: &["-O1", FRONT_END, "-mllvm", "-enable-value-profiling"],
+        link: &[],
+    },
+    Way {
+        name: "atomic",
+        since: 13,
+        flags: &["-O2", GENERATE, "-fprofile-update=atomic"],
+        link: &[],
+    },
+    Way {
+        name: "names as they are",
+        since: 13,
+        flags: &["-O1", GENERATE, "-mllvm", "-enable-name-compression=false"],
+        link: &[],
+    },
+    Way {
+        name: "entries first",
+        since: 13,
+        flags: &["-O1", GENERATE, "-mllvm", "-pgo-instrument-entry=1"],
+        link: &[],
+    },
+    Way {
+        name: "only entries",
+        // LLVM 16 has it, but no text of it.
+        since: 17,
+        flags: &["-O1", GENERATE, "-mllvm", "-pgo-function-entry-coverage"],
+        link: &[],
+    },
+    Way {
+        name: "counters that may move",
+        since: 13,
+        // Optimised, clang 13 and 14 crash.
+        flags: &["-O0", GENERATE, "-mllvm", "-runtime-counter-relocation"],
+        link: &[],
+    },
+    Way {
+        name: "first calls",
+        since: 17,
+        flags: &["-O1", GENERATE, "-mllvm", "-pgo-temporal-instrumentation"],
+        link: &[],
+    },
+    Way {
+        name: "conditions",
+        since: 19,
+        flags: &["-O1", FRONT_END, COVERAGE, "-fcoverage-mcdc"],
+        link: &[],
+    },
+    Way {
+        name: "bytes of the front end",
+        since: 19,
+        flags: &["-O1", FRONT_END, COVERAGE, "-mllvm", "-enable-single-byte-coverage=true"],
+        link: &[],
+    },
+    Way {
+        name: "bytes",
+        since: 19,
+        flags: &["-O1", GENERATE, "-mllvm", "-pgo-block-coverage"],
+        link: &[],
+    },
+    Way {
+        name: "first calls and bytes",
+        since: 19,
+        flags: &[
+            "-O1",
+            GENERATE,
+            "-mllvm",
+            "-pgo-temporal-instrumentation",
+            "-mllvm",
+            "-pgo-block-coverage",
+        ],
+        link: &[],
+    },
+    Way {
+        name: "virtual tables",
+        since: 19,
+        flags: &["-O1", GENERATE, "-mllvm", "-enable-vtable-value-profiling"],
+        link: &[],
+    },
+    Way {
+        name: "entries of loops",
+        since: 20,
+        flags: &["-O1", GENERATE, "-mllvm", "-pgo-instrument-loop-entries"],
+        link: &[],
+    },
+];
+
+/// Ways to link.
+const LINKED: &[Way] = &[
+    Way { name: "static", since: 13, flags: &["-O1", GENERATE], link: &["-static"] },
+    Way { name: "static coverage", since: 13, flags: &["-O1", FRONT_END], link: &["-static"] },
+    Way {
+        name: "static PIE",
+        since: 13,
+        flags: &["-O1", GENERATE, "-fPIE"],
+        link: &["-static-pie"],
+    },
+    Way { name: "no PIE", since: 13, flags: &["-O1", GENERATE, "-fno-pie"], link: &["-no-pie"] },
+    Way { name: "bfd", since: 13, flags: &["-O1", GENERATE], link: &["-fuse-ld=bfd"] },
+    Way { name: "gold", since: 13, flags: &["-O1", GENERATE], link: &["-fuse-ld=gold"] },
+    Way {
+        name: "unused sections",
+        since: 13,
+        flags: &["-O1", GENERATE, "-ffunction-sections"],
+        link: &["-Wl,--gc-sections"],
+    },
+    Way {
+        name: "unused sections of the front end",
+        since: 13,
+        flags: &["-O1", FRONT_END, COVERAGE, "-ffunction-sections"],
+        link: &["-Wl,--gc-sections", "-fuse-ld=gold"],
+    },
+];
+
+/// Ways that need LLVM's own linker, of the same version.
+const LINKED_BY_LLD: &[Way] = &[
+    Way { name: "lld", since: 13, flags: &["-O1", GENERATE], link: &["-fuse-ld=lld"] },
+    Way {
+        name: "unused sections, lld",
+        since: 13,
+        flags: &["-O1", FRONT_END, COVERAGE, "-ffunction-sections"],
+        link: &["-fuse-ld=lld", "-Wl,--gc-sections", "-Wl,--icf=all"],
+    },
+    Way { name: "LTO", since: 13, flags: &["-O2", GENERATE, "-flto"], link: &["-fuse-ld=lld"] },
+    Way {
+        name: "thin LTO",
+        since: 13,
+        flags: &["-O2", GENERATE, "-flto=thin"],
+        link: &["-fuse-ld=lld"],
+    },
+    Way {
+        name: "LTO of the front end",
+        since: 13,
+        flags: &["-O2", FRONT_END, "-flto"],
+        link: &["-fuse-ld=lld", "-static"],
+    },
+];
+
+/// A folder with the program of two files.
+fn kinds() -> Workshop {
+    let shop = Workshop::new();
+    for name in ["kinds.h", "kinds_first.cc", "kinds_second.cc"] {
+        shop.program(name);
+    }
+    shop
+}
+
+fn build(llvm: Llvm, shop: &Workshop, way: &Way) {
+    let objects =
+        ["kinds_first.cc", "kinds_second.cc"].map(|source| llvm.object(shop, source, way.flags));
+    llvm.link_both(shop, &objects, &[way.flags, way.link].concat());
+}
+
+fn same_counts(ways: &[Way], has: impl Fn(Llvm) -> bool) {
+    for llvm in all().into_iter().filter(|&llvm| has(llvm)) {
+        let shop = kinds();
+        for way in ways.iter().filter(|way| way.since <= llvm.major) {
+            build(llvm, &shop, way);
+            llvm.assert_same_counts(&shop, &[], way.name);
+        }
+    }
+}
+
+#[test]
+fn every_way_to_instrument() {
+    same_counts(INSTRUMENTED, |_| true);
+}
+
+#[test]
+fn every_way_to_link() {
+    same_counts(LINKED, |_| true);
+    same_counts(LINKED_BY_LLD, Llvm::has_lld);
+}
+
+/// The second of two instrumented builds counts after inlining.
+#[test]
+fn after_inlining() {
+    for llvm in all() {
+        let shop = kinds();
+        let way = Way { name: "before", since: 13, flags: &["-O2", GENERATE], link: &[] };
+        build(llvm, &shop, &way);
+        llvm.assert_same_counts(&shop, &[], way.name);
+        let merged = llvm.profdata(&shop, &["merge", "-o", "first.profdata", "stock.profraw"]);
+        assert!(merged.status.success(), "{merged:?}");
+        let flags = &["-O2", "-fprofile-use=first.profdata", "-fcs-profile-generate"];
+        let way = Way { name: "after inlining", since: 13, flags, link: &[] };
+        build(llvm, &shop, &way);
+        llvm.assert_same_counts(&shop, &[], way.name);
+    }
+}
+
+/// Three runs of a position-independent program into one dump are what `llvm-profdata` makes of three raw
+/// profiles, targets of calls included.
+#[test]
+fn three_runs_in_one_dump() {
+    for llvm in all() {
+        let shop = kinds();
+        let flags = &["-O1", GENERATE, "-fPIE"];
+        build(llvm, &shop, &Way { name: "PIE", since: 13, flags, link: &["-pie"] });
+        let profiles = ["10", "200", "30"].map(|rounds| {
+            let profile = format!("{rounds}.profraw");
+            for (program, variable, file) in [
+                ("stock", "LLVM_PROFILE_FILE", profile.as_str()),
+                ("ours", "LLVM_PROFILE_FILE", "ours.csraw"),
+            ] {
+                let mut command = shop.command(shop.path(program));
+                succeed(command.env(variable, file).arg(rounds));
+            }
+            profile
+        });
+        let stock = llvm.merged(&shop, &profiles.each_ref().map(String::as_str));
+        let ours = llvm.text_of_dump(&shop, "ours.csraw");
+        assert_same_text(&ours, &stock, &format!("LLVM {}", llvm.major));
+        assert!(ours.contains("second_locali:"), "targets are named: {ours}");
+    }
+}
+
+/// Lua and SQLite with the oldest and the newest clang.
+fn real_program(sources: impl Fn(&Workshop) -> Option<Vec<String>>, flags: &[&str], size: &[&str]) {
+    let found = all();
+    let (Some(&oldest), Some(&newest)) = (found.first(), found.last()) else { return };
+    for llvm in [oldest, newest] {
+        let shop = Workshop::new();
+        let Some(sources) = sources(&shop) else { return };
+        // Room for all values of a site with LLVM's runtime, too.
+        let room = ["-mllvm", "-vp-counters-per-site=20"];
+        let flags = [&["-O1", GENERATE], &room[..], &programs::REPEATABLE, flags].concat();
+        let mut objects: Vec<String> =
+            sources.iter().map(|source| llvm.object(&shop, source, &flags)).collect();
+        // Lua hashes the addresses of strings, and linkers merge them with the runtime's.
+        for object in &objects {
+            let apart = ".rodata.str1.1=alloc,load,readonly,data,contents";
+            succeed(shop.command("objcopy").args(["--set-section-flags", apart, object]));
+        }
+        shop.program("fixed_memory.c");
+        objects.push(llvm.object(&shop, "fixed_memory.c", &["-O2", "-fno-builtin"]));
+        let link = [&[GENERATE, "-lm"], &FIXED_ADDRESSES[..]].concat();
+        llvm.link_both(&shop, &objects, &link);
+        llvm.assert_same_counts(&shop, size, "a real program");
+    }
+}
+
+#[test]
+fn lua() {
+    let flags = ["-std=gnu99", "-DLUA_USE_POSIX"];
+    real_program(programs::lua_sources, &flags, &["benchmark.lua", "1"]);
+}
+
+#[test]
+fn sqlite() {
+    let flags =
+        ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_ENABLE_MATH_FUNCTIONS"];
+    real_program(programs::sqlite_sources, &flags, &["200"]);
+}
+
+/// rustc puts our archive in front of its own runtime's if it is a native library of the program.
+#[test]
+fn rustc() {
+    let Some(llvm) = of_rustc() else { return };
+    let shop = Workshop::new();
+    shop.program("values.rs");
+    let here = format!("-Lnative={}", shop.path("").display());
+    let ours = [&here, "-lstatic=countersink_rt"];
+    for flags in [
+        &["-Cprofile-generate"][..],
+        &["-Cprofile-generate", "-Clto=fat"],
+        &["-Cprofile-generate", "-Clto=thin", "-Ccodegen-units=4"],
+        &["-Cprofile-generate", "-Cpanic=abort", "-Ctarget-feature=+crt-static"],
+        &["-Cinstrument-coverage"],
+        &["-Cinstrument-coverage", "-Copt-level=0"],
+    ] {
+        for (program, ours) in [("stock", &[][..]), ("ours", &ours)] {
+            let mut rustc = shop.command("rustc");
+            rustc.args(["-O", "--edition=2024", "values.rs", "-o", program]);
+            succeed(rustc.args(flags).args(ours));
+        }
+        assert!(of_stock(&shop, "ours").is_empty(), "{flags:?}");
+        llvm.assert_same_counts(&shop, &[], &format!("{flags:?}"));
+    }
+}
