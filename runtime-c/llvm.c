@@ -29,32 +29,35 @@ HIDDEN const char *countersink_llvm_bound(int section, int end);
 HIDDEN uint64_t countersink_llvm_version(void);
 HIDDEN const char *countersink_llvm_file(void);
 
-#define BOUND(number, name) \
-    case number: \
-        return end ? __stop_##name : __start_##name;
+/* In tables, and read anew: gold takes the place of a missing symbol in code for
+ * the start of the image. */
+#define BOUNDS(name) { __start_##name, __stop_##name }
+
+static const char *const volatile bounds[][2] = {
+    BOUNDS(__llvm_prf_data),
+    BOUNDS(__llvm_prf_cnts),
+    BOUNDS(__llvm_prf_bits),
+    BOUNDS(__llvm_prf_names),
+    BOUNDS(__llvm_prf_vals),
+    BOUNDS(__llvm_prf_vnds),
+    BOUNDS(__llvm_prf_vtab),
+    BOUNDS(__llvm_prf_vns),
+};
+static const uint64_t *const volatile version = &__llvm_profile_raw_version;
+static const char *const volatile file = __llvm_profile_filename;
 
 const char *countersink_llvm_bound(int section, int end)
 {
-    switch (section) {
-    BOUND(0, __llvm_prf_data)
-    BOUND(1, __llvm_prf_cnts)
-    BOUND(2, __llvm_prf_bits)
-    BOUND(3, __llvm_prf_names)
-    BOUND(4, __llvm_prf_vals)
-    BOUND(5, __llvm_prf_vnds)
-    BOUND(6, __llvm_prf_vtab)
-    BOUND(7, __llvm_prf_vns)
-    default:
-        return 0;
-    }
+    return bounds[section][end];
 }
 
 uint64_t countersink_llvm_version(void)
 {
-    return &__llvm_profile_raw_version ? __llvm_profile_raw_version : 0;
+    const uint64_t *word = version;
+    return word ? *word : 0;
 }
 
 const char *countersink_llvm_file(void)
 {
-    return __llvm_profile_filename;
+    return file;
 }

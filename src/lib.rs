@@ -1,11 +1,12 @@
-//! A counter sink: the library that a program instrumented by gcc pours its counters into, and the conversion
-//! of its dumps into profiles that compilers read.
+//! A counter sink: the library that a program instrumented by gcc, clang or rustc pours its counters into, and the
+//! conversion of its dumps into profiles that compilers read.
 //!
 //! Two halves, one package:
 //!
-//! * [`runtime`] is compiled into `libcountersink_rt.a`, which programs link instead of libgcov;
-//! * [`formats`], [`profile`] and [`convert`] turn its raw dumps into AutoFDO profiles and `.gcda`
-//!   files; [`cli`] is the tool `countersink`, which carries the archive inside.
+//! * [`runtime`] is compiled into `libcountersink_rt.a`, which programs link instead of libgcov or LLVM's
+//!   profile runtime;
+//! * [`formats`], [`profile`], [`counters`] and [`convert`] turn its raw dumps into AutoFDO profiles, `.gcda` files
+//!   and LLVM's profiles; [`cli`] is the tool `countersink`, which carries the archive inside.
 //!
 //! To read or write profiles, start at [`formats::afdo_v4`]: its [`decode`](formats::afdo_v4::decode) gives
 //! and its [`encode`](formats::afdo_v4::encode) takes a [`profile::Profile`]. Its

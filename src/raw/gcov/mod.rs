@@ -4,16 +4,16 @@
 //! merge, [`record`] has the object and function records. The numbers are GCC's (`gcov-io.h`,
 //! `gcov-counter.def`, releases 10 to 16 and the snapshot of 17), checked against its compilers.
 //!
-//! **OBJECTS**: one 32-byte [`record::ObjectRecord`] per object, in the order of registration.
+//! **OBJECTS**: one 32-byte [`ObjectRecord`] per object, in the order of registration.
 //!
 //! **FUNCTIONS**: for each object its functions in the object's order, each followed by its counts. So
 //! writing and merging walk everything once:
 //!
-//! * the head: a 16-byte [`record::FunctionRecord`], which names the kinds that the function has counters of;
+//! * the head: a 16-byte [`FunctionRecord`], which names the kinds that the function has counters of;
 //!   then for each of these kinds (ascending) a `u32`, the number of 64-bit counters that the compiler laid
 //!   out; padded with zero to 8 bytes;
 //! * the counts, kind by kind, all signed 64-bit words. A top-N kind has for each site: total,
-//!   [`record::SiteHead`], the error if the head announces it, then the pairs `(value, count)` in the order
+//!   [`crate::raw::site::SiteHead`], the error if the head announces it, then the pairs `(value, count)` in the order
 //!   of the site's list. Any other kind has its counters.
 
 pub mod kind;

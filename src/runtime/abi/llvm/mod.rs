@@ -11,7 +11,7 @@
 //! | `__llvm_prf_vtab`, `__llvm_prf_vns` | virtual tables, and their names, encoded |
 //!
 //! No object says which layout its records have, and objects of several compilers may be in one image. So
-//! [`object`] recognises the layouts by what the records lead to.
+//! `object.rs` recognises the layouts by what the records lead to.
 
 mod array;
 pub mod buffer;
