@@ -287,7 +287,7 @@ fn records_of_an_unknown_version() {
             let what = "176 bytes of function records are of an unknown version; their counts are left out";
             assert_eq!(
                 told,
-                format!("countersink: u.csraw: {what}\n"),
+                format!("countersink: {}: {what}\n", shop.path("u.csraw").display()),
                 "LLVM {}, {order:?}",
                 llvm.major
             );
