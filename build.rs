@@ -284,7 +284,7 @@ mod strip {
     };
     use object::elf::{
         FileHeader64, SHF_MERGE, SHF_WRITE, SHN_UNDEF, SHT_GROUP, SHT_PROGBITS, SHT_STRTAB,
-        STB_GLOBAL, STT_NOTYPE, STT_SECTION, STV_HIDDEN, SectionHeader64,
+        STB_GLOBAL, STT_NOTYPE, STT_SECTION, STV_DEFAULT, STV_HIDDEN, SectionHeader64,
     };
     use object::pod::slice_from_bytes_mut;
     use object::read::elf::{FileHeader, SectionHeader};
@@ -366,6 +366,19 @@ mod strip {
         let mut others = BTreeSet::new();
         for (number, &section) in shared.iter().enumerate() {
             let is_here = kept.contains(&section.index());
+            // What other images see stays under its own name: the dynamic linker decides whose it is.
+            let is_seen = |symbol: &Symbol<'_>| {
+                symbol.st_bind() == STB_GLOBAL && symbol.st_other.visibility() == STV_DEFAULT
+            };
+            if !is_here {
+                for symbol in builder.symbols.iter_mut() {
+                    if symbol.section == Some(section) && is_seen(symbol) {
+                        symbol.section = None;
+                        symbol.st_shndx = SHN_UNDEF;
+                        others.insert(symbol.id().index());
+                    }
+                }
+            }
             let places: Vec<(SymbolId, u64)> = builder
                 .symbols
                 .iter()

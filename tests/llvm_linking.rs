@@ -94,8 +94,8 @@ fn compilers_in_one_image() {
     }
 }
 
-/// A library, with a copy of the runtime of its own, calls a function of the program. The target is named,
-/// also if the library is of another version, and is opened and closed while the program runs.
+/// A library, with a copy of the runtime of its own, calls a function of the program. It may be of another version.
+/// The target is named if the library is closed while the program runs.
 #[test]
 fn a_library_calls_the_program() {
     let Some([oldest, newest]) = ends() else { return };
@@ -129,11 +129,9 @@ fn a_library_calls_the_program() {
             let called = functions.keys().find(|name| name.ends_with("called_back")).unwrap();
             let work = &functions["library_work"];
             assert_eq!(largest(work), 10, "{define} {arguments:?}");
-            assert_eq!(
-                targets(work),
-                [(name_ref(called.as_bytes()), 10)],
-                "{define} {arguments:?}"
-            );
+            // At the end of the process the program has left before its libraries, and its names with it.
+            let name = if arguments == ["close"] { name_ref(called.as_bytes()) } else { 0 };
+            assert_eq!(targets(work), [(name, 10)], "{define} {arguments:?}");
             assert_eq!(largest(&functions[called]), 10);
             std::fs::remove_file(shop.path("ours.csraw")).unwrap();
         }
@@ -287,7 +285,7 @@ fn records_of_an_unknown_version() {
             let what = "176 bytes of function records are of an unknown version; their counts are left out";
             assert_eq!(
                 told,
-                format!("countersink: u.csraw: {what}\n"),
+                format!("countersink: {}: {what}\n", shop.path("u.csraw").display()),
                 "LLVM {}, {order:?}",
                 llvm.major
             );

@@ -454,7 +454,8 @@ struct Asked {
 
 /// Warns that discriminators do not fit: each version of gcc numbers the blocks of a line in its own way.
 fn warn_of_other_compilers(dump: &Dump, name: &Path, gcc: u32) {
-    let objects = dump.modules.iter().flat_map(|module| &module.objects);
+    let modules = dump.modules.iter().filter(|module| !module.is_llvm());
+    let objects = modules.flat_map(|module| &module.objects);
     let others = objects.filter_map(|object| object.version.major()).find(|&major| major != gcc);
     if let Some(other) = others {
         let what = format!(

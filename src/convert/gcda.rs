@@ -47,7 +47,7 @@ enum Counters {
 pub fn objects(dump: &Dump) -> (BTreeMap<&[u8], ObjectCounts<'_>>, usize) {
     let mut files = BTreeMap::<&[u8], ObjectCounts<'_>>::new();
     let mut replaced = 0;
-    for module in &dump.modules {
+    for module in dump.modules.iter().filter(|module| !module.is_llvm()) {
         for object in &module.objects {
             let ObjectCounts { parts } = files.entry(&object.path).or_default();
             if parts.last().is_some_and(|&older| !are_compatible((module, object), older)) {
