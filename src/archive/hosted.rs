@@ -100,9 +100,17 @@ pub fn objects() -> &'static Registry {
 ///
 /// `info` must be a good one, and not be registered yet.
 pub unsafe fn register(info: NonNull<Info>) {
-    begin(linked_file(), users_file);
+    if IMAGE.member.nodes().is_none() {
+        begin_for_gcc();
+    }
     // SAFETY: promised by the caller.
     unsafe { IMAGE.objects.push(info, &TOKENS) };
+}
+
+#[cold]
+#[inline(never)]
+fn begin_for_gcc() {
+    begin(linked_file(), users_file);
 }
 
 /// Begins the image if it has not begun. It writes its counts into the file that the `user` wants, or else into the

@@ -75,7 +75,8 @@ extern "C" fn __llvm_profile_dump() -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn __llvm_profile_set_dumped() {
-    ask(Operation::Close);
+    countersink_llvm_begin();
+    let _ = image().close_silently();
 }
 
 #[unsafe(no_mangle)]

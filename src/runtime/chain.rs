@@ -87,8 +87,6 @@ pub enum Operation<'p> {
     Leave,
     /// [`Image::end`].
     End,
-    /// [`Image::close_silently`].
-    Close,
 }
 
 impl Operation<'_> {
@@ -105,7 +103,6 @@ impl Operation<'_> {
             Self::SetPattern(_) => 8,
             Self::Leave => 9,
             Self::End => 10,
-            Self::Close => 11,
         }
     }
 }
@@ -368,7 +365,6 @@ extern "C" fn operate<I: Instrumented>(
         8 => image.follow(),
         9 => image.leave(),
         10 => image.end(),
-        11 => image.close_silently(),
         _ => Err(Errno::INVAL),
     };
     number_of(result).wrapping_neg()

@@ -148,7 +148,7 @@ fn function(view: &FunctionView<'_>, module: usize, targets: &Targets) -> Functi
     let values = [
         sites(view, ValueKind::IndirectCall, |value| targets.name_ref(module, value)),
         sites(view, ValueKind::MemorySize, |value| value as u64),
-        sites(view, ValueKind::VirtualTable, |value| value as u64),
+        sites(view, ValueKind::VirtualTable, |value| targets.table(value)),
     ];
     Function {
         name: Vec::new(),

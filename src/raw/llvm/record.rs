@@ -46,14 +46,14 @@ impl FunctionRecord {
     }
 }
 
-/// A target of an indirect call, as a value of a site.
+/// A target of an indirect call or a virtual table, as a value of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// In the image of the site, at this offset from its start.
     Here(u64),
-    /// In another image: the name reference of the function without its highest bit.
+    /// In another image, or a virtual table: the name reference without its highest bit.
     There(u64),
-    /// Not a function of this process that has a record.
+    /// Nothing in this process that has a record.
     Unknown,
 }
 

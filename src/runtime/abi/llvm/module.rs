@@ -179,7 +179,7 @@ impl Sections {
         }
     }
 
-    /// The value that stands for a virtual table in a dump: its name, 0 if it is not of this image.
+    /// The value that stands for a virtual table in a dump: its name, or else its place in this image.
     pub(super) fn table(&self, address: usize, shift: Shift) -> i64 {
         let address = address.wrapping_add_signed(shift.slide().wrapping_neg());
         let first = core::ptr::with_exposed_provenance::<Table>(self.tables.start);
@@ -189,6 +189,13 @@ impl Sections {
             number => unsafe { core::slice::from_raw_parts(first, number) },
         };
         let holds = |table: &&Table| address.wrapping_sub(table.start) < table.size as usize;
-        tables.iter().find(holds).map_or(0, |table| table.name_ref as i64)
+        let target = match tables.iter().find(holds) {
+            Some(table) => Target::There(table.name_ref),
+            None if self.image.contains(&address) => {
+                Target::Here(address.wrapping_sub(self.image.start) as u64)
+            }
+            None => Target::Unknown,
+        };
+        target.to_value()
     }
 }
