@@ -105,9 +105,8 @@ pub fn assert_same_text(ours: &str, stock: &str, about: &str) {
     panic!("{about}: line {line}\nOURS\n{}\nSTOCK\n{}", around(ours), around(stock));
 }
 
-/// A text in which all virtual tables of a site that have no name are one. A dump keeps only those of the image apart;
-/// LLVM's profiles keep
-/// their addresses apart.
+/// A text in which all virtual tables of a site that have no name are one. A dump keeps only those of the image
+/// apart, LLVM's profiles keep all addresses apart.
 fn with_one_unknown_table(text: &str) -> String {
     const UNKNOWN: &str = "** External Symbol **:";
     let (mut lines, mut of_tables) = (text.lines().peekable(), false);
