@@ -22,6 +22,7 @@ SECTION(__llvm_prf_vnds)
 SECTION(__llvm_prf_vtab)
 SECTION(__llvm_prf_vns)
 
+extern const char __ehdr_start[] WEAK;
 extern const uint64_t __llvm_profile_raw_version WEAK;
 extern const char __llvm_profile_filename[] WEAK;
 
@@ -29,8 +30,8 @@ HIDDEN const char *countersink_llvm_bound(int section, int end);
 HIDDEN uint64_t countersink_llvm_version(void);
 HIDDEN const char *countersink_llvm_file(void);
 
-/* In tables, and read anew: gold takes the place of a missing symbol in code for
- * the start of the image. */
+/* In tables, and read anew: in code gold takes the start of the image for the
+ * place of a missing symbol. In shared libraries it does so in tables, too. */
 #define BOUNDS(name) { __start_##name, __stop_##name }
 
 static const char *const volatile bounds[][2] = {
@@ -46,6 +47,11 @@ static const char *const volatile bounds[][2] = {
 static const uint64_t *const volatile version = &__llvm_profile_raw_version;
 static const char *const volatile file = __llvm_profile_filename;
 
+static int is_missing(const void *place)
+{
+    return !place || place == __ehdr_start;
+}
+
 const char *countersink_llvm_bound(int section, int end)
 {
     return bounds[section][end];
@@ -54,10 +60,11 @@ const char *countersink_llvm_bound(int section, int end)
 uint64_t countersink_llvm_version(void)
 {
     const uint64_t *word = version;
-    return word ? *word : 0;
+    return is_missing(word) ? 0 : *word;
 }
 
 const char *countersink_llvm_file(void)
 {
-    return file;
+    const char *name = file;
+    return is_missing(name) ? 0 : name;
 }

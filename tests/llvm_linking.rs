@@ -138,6 +138,34 @@ fn a_library_calls_the_program() {
     }
 }
 
+/// gold takes the start of a library for the place of symbols that are not there, such as the version word of
+/// objects made by the front end.
+#[test]
+fn a_library_without_a_version_word() {
+    for llvm in ends().into_iter().flatten() {
+        for linker in ["-fuse-ld=bfd", "-fuse-ld=gold"] {
+            let shop = Workshop::new();
+            shop.program("library.c");
+            shop.program("uses_library.c");
+            let front_end = ["-O1", "-fprofile-instr-generate", "-fPIC", "-DLINKED"];
+            let objects = ["library.c", "uses_library.c"]
+                .map(|source| llvm.object(&shop, source, &front_end));
+            let library = ["-shared", front_end[1], &objects[0], "-o", "library.so", linker];
+            llvm.clang(&shop, &[&library[..], &OURS[..]].concat());
+            let flags = flags(&shop);
+            let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+            let program =
+                [front_end[1], &objects[1], "-o", "ours", linker, "library.so", "-Wl,-rpath,."];
+            llvm.clang(&shop, &[&program[..], &flags].concat());
+            succeed(shop.command(shop.path("ours")).env("COUNTERSINK_FILE", "ours.csraw"));
+            let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
+            let stamps = dump.modules.iter().flat_map(|module| &module.objects);
+            let stamps: Vec<u32> = stamps.map(|object| object.stamp).collect();
+            assert_eq!(stamps, [0, 0], "LLVM {}, {linker}", llvm.major);
+        }
+    }
+}
+
 /// Symbols in the table of the dynamic linker.
 fn exported(shop: &Workshop, program: &str) -> BTreeSet<String> {
     let printed = succeed(shop.command("nm").args(["-D", "--defined-only", program]));
