@@ -12,7 +12,7 @@
 //!
 //! A node is three words: value, count, address of the next node.
 
-use super::merge::SITE_LIMIT;
+use crate::raw::merge::SITE_LIMIT;
 
 /// Marks the first counter of a site whose total is the sum of its nodes' counts. The counter's remainder is
 /// added to that sum.

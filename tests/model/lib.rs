@@ -6,13 +6,11 @@
 pub mod checked;
 #[path = "../../src/runtime/counters/mod.rs"]
 pub mod counters;
-#[path = "../../src/raw/gcov/site.rs"]
+#[path = "../../src/raw/site.rs"]
 pub mod site;
 
 pub mod raw {
-    pub mod gcov {
-        pub use crate::site;
-    }
+    pub use crate::site;
 
     pub mod merge {
         pub const SITE_LIMIT: usize = 2;

@@ -5,8 +5,8 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use loom::thread;
-use model::raw::gcov::site::SUMMED;
 use model::raw::merge::SITE_LIMIT;
+use model::raw::site::SUMMED;
 use model::runtime::atomic::{AtomicI64, AtomicPtr, Ordering, start};
 use model::runtime::counters::nodes::Nodes;
 use model::runtime::counters::topn::{Counters, LiveSite, Owner};
