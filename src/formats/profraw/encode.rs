@@ -10,8 +10,8 @@ use hashbrown::{HashMap, HashSet};
 
 pub use super::encode_error::EncodeError;
 
+use super::Word;
 use super::bytes::Bytes;
-use super::header::Word;
 use super::names::{self, SEPARATOR};
 use super::{Header, Layout, Machine, Version};
 use crate::counters::{Function, Profile, Site, Value, ValueKind, Variant, name_ref};
@@ -89,7 +89,7 @@ impl Image {
             machine,
             version,
             variant: Variant(profile.variant.0 & !elsewhere | temporal),
-            layout: Layout::of(version, machine),
+            layout: Layout::of(version, machine.pointer),
             targets: targets(profile),
             times: times(profile)?,
             records: Vec::with_capacity(profile.functions.len()),
@@ -219,7 +219,7 @@ impl Image {
         let mut file = Bytes::new(self.machine);
         file.u64(self.machine.magic());
         file.u64(header.version_word());
-        self.version.words().iter().for_each(|&word| file.u64(header.get(word)));
+        self.version.words().for_each(|word| file.u64(header.get(word)));
         self.binary_ids(profile, &mut file);
         self.records(&header, &mut file);
         self.counters.pad();
@@ -259,7 +259,7 @@ impl Image {
         if self.bitmaps.len() > 0 {
             header.set(Word::BitmapDelta, record_bytes + counters + padding);
         }
-        let vtables = self.vtables.len() / Layout::vtable_stride(self.machine) as u64;
+        let vtables = self.vtables.len() / Layout::vtable_stride(self.machine.pointer) as u64;
         header.set(Word::VTables, vtables);
         header.set(Word::VTableNames, vtable_names as u64);
         header.set(Word::LastKind, self.version.kinds() as u64 - 1);

@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
+use super::Word;
 use super::check::{Defect, Finding, Section, Tell};
-use super::header::Word;
 use super::image::Image;
 use super::names::Names;
 use super::record::Record;

@@ -5,9 +5,9 @@
 
 use core::ops::Range;
 
+use super::Word;
 use super::check::{Defect, Finding, Section};
 use super::function::Functions;
-use super::header::Word;
 use super::names::Names;
 use super::record::Record;
 use super::{Header, Layout};
@@ -67,7 +67,7 @@ impl<'a> Image<'a> {
     pub fn read(file: &'a [u8], at: usize) -> Result<Self, Finding> {
         let header = Header::read(file, at)?;
         let (machine, version) = (header.machine, header.version);
-        let layout = Layout::of(version, machine);
+        let layout = Layout::of(version, machine.pointer);
         let mut cut = Cut { file, at: at + version.header_bytes() };
         let counter_bytes = if header.variant.has(Variant::SINGLE_BYTE) { 1 } else { 8 };
         let mut take = |section, number, size| cut.take(section, header.get(number), size);
@@ -82,8 +82,11 @@ impl<'a> Image<'a> {
         take(Section::Uniform, Word::PadAfterUniform, 1)?;
         let names = take(Section::Names, Word::Names, 1)?;
         cut.pad(Section::Names, names.len())?;
-        let vtables =
-            cut.take(Section::VTables, header.get(Word::VTables), Layout::vtable_stride(machine))?;
+        let vtables = cut.take(
+            Section::VTables,
+            header.get(Word::VTables),
+            Layout::vtable_stride(machine.pointer),
+        )?;
         let vtable_names = cut.take(Section::VTableNames, header.get(Word::VTableNames), 1)?;
         cut.pad(Section::VTableNames, vtable_names.len())?;
         let values = cut.at..cut.at;
@@ -216,7 +219,8 @@ impl<'a> Image<'a> {
 
     /// The bytes of the virtual tables' records.
     pub(super) fn vtables(&self) -> impl Iterator<Item = &'a [u8]> {
-        self.file[self.vtables.clone()].chunks_exact(Layout::vtable_stride(self.header.machine))
+        self.file[self.vtables.clone()]
+            .chunks_exact(Layout::vtable_stride(self.header.machine.pointer))
     }
 
     /// The functions, in the order of the file; `names` are those of this image. Leaves out functions without a

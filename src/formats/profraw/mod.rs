@@ -23,16 +23,7 @@
 //! `CountersDelta` since. In a profile of single bytes 0 means "covered". With times the first 8 bytes of a
 //! function's counters are the time of its first call.
 //!
-//! | version | LLVM |
-//! |---|---|
-//! | 5 | 10 to 12 |
-//! | 7 | 13 |
-//! | 8 | 14 to 17 |
-//! | 9 | 18 |
-//! | 10 | 19 to 22 |
-//! | 11 | 23 |
-//!
-//! No release of LLVM wrote version 6.
+//! [`Version`] says which LLVM writes which.
 //!
 //! Sources: files that clang 13 to 22 and rustc wrote, and what `llvm-profdata` reads and refuses.
 
@@ -44,74 +35,20 @@ mod encode_error;
 mod function;
 mod header;
 pub mod image;
-mod layout;
 pub mod names;
 mod record;
 pub mod summand;
 pub mod targets;
 mod values;
 
+pub use crate::raw::llvm::{Layout, MAGICS, Version, Word};
 pub use function::{Counters, Function, Functions, LARGEST_COUNT};
-pub use header::{Header, Word};
-pub use layout::Layout;
+pub use header::Header;
 pub use values::{Pairs, SiteValues, Values};
-
-/// The magic of profiles with 8-byte and with 4-byte pointers; its bytes stand in the writer's byte order.
-pub const MAGICS: [u64; 2] = [0xff6c_7072_6f66_7281, 0xff6c_7072_6f66_5281];
 
 /// Whether a file begins as a raw profile does.
 pub fn is_profraw(bytes: &[u8]) -> bool {
     Machine::of(bytes).is_some()
-}
-
-/// Versions of the format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
-    /// LLVM 10 to 12.
-    V5 = 5,
-    /// LLVM 13.
-    V7 = 7,
-    /// LLVM 14 to 17.
-    V8,
-    /// LLVM 18.
-    V9,
-    /// LLVM 19 to 22.
-    V10,
-    /// LLVM 23.
-    V11,
-}
-
-impl Version {
-    /// All versions, in their order.
-    pub const ALL: [Self; 6] = [Self::V5, Self::V7, Self::V8, Self::V9, Self::V10, Self::V11];
-
-    /// The version of this number.
-    pub fn from_number(number: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|version| version.number() == number)
-    }
-
-    /// The number that stands in files.
-    pub const fn number(self) -> u32 {
-        self as u32
-    }
-
-    /// The only version that the tools of this LLVM read.
-    pub const fn for_llvm(major: u32) -> Option<Self> {
-        Some(match major {
-            10..=12 => Self::V5,
-            13 => Self::V7,
-            14..=17 => Self::V8,
-            18 => Self::V9,
-            19..=22 => Self::V10,
-            23 => Self::V11,
-            _ => return None,
-        })
-    }
-
-    /// Number of kinds of values.
-    pub const fn kinds(self) -> usize {
-        if self as u32 >= Self::V10 as u32 { 3 } else { 2 }
-    }
 }
 
 /// The machine that wrote a profile.

@@ -29,17 +29,3 @@ pub const RULES: Rules = Rules(0)
     .with(MEMORY_SIZE, Rule::TopN)
     .with(VIRTUAL_TABLE, Rule::TopN)
     .with(TIME, Rule::Time);
-
-/// Name of a kind for people.
-pub const fn name(kind: Kind) -> &'static str {
-    match kind {
-        EXECUTIONS => "counters",
-        COVERED => "covered",
-        BITMAP => "bitmap",
-        INDIRECT_CALL => "indirect_call",
-        MEMORY_SIZE => "memop_size",
-        VIRTUAL_TABLE => "vtable",
-        TIME => "timestamp",
-        _ => "unknown",
-    }
-}

@@ -1,12 +1,14 @@
 //! What the sections of a module instrumented by LLVM hold: clang's and rustc's objects.
 //!
-//! [`version`] has the layouts and variants, [`kind`] the kinds of counters and how they merge, [`record`] the
-//! records. An *object* is a run of functions with one layout, usually all of the image.
+//! [`version`] knows LLVM's versions and how programs are instrumented, [`layout`] where the fields of the compilers'
+//! records are, [`header`] what stands before them in a raw profile, [`kind`] the kinds of counters and how they
+//! merge, [`record`] the records of a dump. An *object* is a run of functions with one layout, usually all of the
+//! image.
 //!
 //! **STRINGS**: behind the image's path the names of all functions as the compilers have encoded them, then those
 //! of virtual tables.
 //!
-//! **OBJECTS**: one 32-byte [`super::gcov::ObjectRecord`] per object. Its version is the number of the layout, its
+//! **OBJECTS**: one 32-byte [`super::gcov::ObjectRecord`] per object. Its version is that of the layout, its
 //! stamp the upper half of the version word. The first object has the names in place of a path, and their CRC-32
 //! as checksum; an object without functions behind the others has the names of virtual tables.
 //!
@@ -20,9 +22,13 @@
 //! The value of an indirect call is the target's offset from the start of its image, with bits of
 //! [`record::Target`]. So runs of one build agree, wherever the system has loaded it.
 
+pub mod header;
 pub mod kind;
+pub mod layout;
 pub mod record;
 pub mod version;
 
+pub use header::{MAGICS, Word};
+pub use layout::Layout;
 pub use record::{FunctionRecord, Target};
-pub use version::Layout;
+pub use version::Version;

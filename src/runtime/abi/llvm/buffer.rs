@@ -1,46 +1,20 @@
 //! An image's counters as LLVM's raw profile in memory, for programs that keep or send it themselves.
 //!
 //! The version is that of the image's records. As with LLVM's own runtime there are no values in it; but each
-//! function with sites says so, and readers want that. [`crate::raw::llvm::version`] has the records; before them
-//! stands the header, 64-bit words:
-//!
-//! | 7, 8 | 9 | 10 | 11 | word |
-//! |---|---|---|---|---|
-//! | 0 | 0 | 0 | 0 | magic |
-//! | 1 | 1 | 1 | 1 | version word |
-//! | 2 | 2 | 2 | 2 | bytes of build-ids, here 0 |
-//! | 3 | 3 | 3 | 3 | number of records |
-//! | 4 | 4 | 4 | 4 | bytes between records and counters, 0 |
-//! | 5 | 5 | 5 | 5 | number of counters |
-//! | 6 | 6 | 6 | 6 | bytes behind the counters |
-//! | | 7 | 7 | 7 | bytes of bitmaps |
-//! | | 8 | 8 | 8 | bytes behind the bitmaps |
-//! | | | | 9 to 11 | uniform counters, 0 |
-//! | 7 | 9 | 9 | 12 | bytes of names |
-//! | 8 | 10 | 10 | 13 | distance from records to counters; in 7 the address of the counters |
-//! | | 11 | 11 | 14 | distance from records to bitmaps |
-//! | 9 | 12 | 12 | 15 | address of the names |
-//! | | | 13, 14 | 16, 17 | number of virtual tables, bytes of their names |
-//! | 10 | 13 | 15 | 18 | last kind of values |
+//! function with sites says so, and readers want that. [`crate::formats::profraw`] has the format.
 #![allow(unsafe_code)]
 
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 
-use super::record::{Record, stride};
+use super::record::{Record, layout};
 use super::{Bounds, Object, Sections};
-use crate::raw::llvm::Layout;
+use crate::raw::llvm::{Layout, MAGICS, Version, Word};
 
 /// First word of a raw profile of this machine.
-pub const MAGIC: u64 = {
-    let width = if size_of::<usize>() == 8 { b'r' } else { b'R' };
-    u64::from_be_bytes([0xff, b'l', b'p', b'r', b'o', b'f', width, 0x81])
-};
+pub const MAGIC: u64 = if size_of::<usize>() == 8 { MAGICS[0] } else { MAGICS[1] };
 
-/// Words of the longest header.
-const WORDS: usize = 19;
-
-/// What an image without a version word says: the newest layout that most compilers share.
-const DEFAULT: Layout = Layout::V10;
+/// What an image without a version word says: the version that most compilers share.
+const DEFAULT: Version = Version::V10;
 
 /// Takes the bytes of a profile one after the other.
 pub trait Take {
@@ -59,31 +33,31 @@ impl Take for Size {
 }
 
 impl Sections {
-    /// The one layout of all records; `None` if there are several, which no raw profile can hold.
-    pub fn layout(&self) -> Option<Layout> {
+    /// The one version of all records; `None` if there are several, which no raw profile can hold.
+    pub fn one_version(&self) -> Option<Version> {
         if self.data.is_empty() {
-            return Some(Layout::from_number(self.version as u32).unwrap_or(DEFAULT));
+            return Some(Version::from_number(self.version as u32).unwrap_or(DEFAULT));
         }
         let object = Object::at(self.data.start, self)?;
         // The last record may lack its padding.
-        (object.end().wrapping_add(8) > self.data.end).then_some(object.layout)
+        (object.end().wrapping_add(8) > self.data.end).then_some(object.version)
     }
 
     /// The version word.
     pub fn version_word(&self) -> u64 {
         match self.version {
-            0 => self.layout().unwrap_or(DEFAULT).number().into(),
+            0 => self.one_version().unwrap_or(DEFAULT).number().into(),
             version => version,
         }
     }
 
     /// Number of records.
     pub fn records(&self) -> usize {
-        let number = |layout| {
-            let last = stride(layout).wrapping_sub(1);
-            self.data.len().wrapping_add(last).checked_div(stride(layout))
+        let number = |version| {
+            let stride = layout(version).stride;
+            self.data.len().wrapping_add(stride.wrapping_sub(1)).checked_div(stride)
         };
-        self.layout().and_then(number).unwrap_or(0)
+        self.one_version().and_then(number).unwrap_or(0)
     }
 
     /// Number of counters, or of bytes that serve as counters.
@@ -93,104 +67,92 @@ impl Sections {
 
     /// Number of virtual tables.
     pub fn table_count(&self) -> usize {
-        self.tables.len() / super::module::TABLE
+        self.tables.len() / Layout::vtable_stride(size_of::<usize>())
     }
 
-    /// The header; gives its number of words, too.
-    fn header(&self, layout: Layout) -> ([u64; WORDS], usize) {
-        let mut words = [0; WORDS];
-        let mut free = words.iter_mut();
-        let mut used = 0usize;
-        let mut put = |word: u64| {
-            free.next().into_iter().for_each(|free| *free = word);
-            used = used.wrapping_add(1);
+    /// A word of the header.
+    fn word(&self, word: Word, version: Version) -> u64 {
+        let from_data = |section: &Bounds| section.start.wrapping_sub(self.data.start);
+        let word = match word {
+            Word::Records => self.records(),
+            Word::Counters => self.counter_count(),
+            Word::PadAfterCounters => padding_of_counters(version, self.counters.len()),
+            Word::Bitmaps => self.bitmaps.len(),
+            Word::PadAfterBitmaps => padding(self.bitmaps.len()),
+            Word::Names => self.names.len(),
+            Word::CountersDelta if version.has_addresses() => self.counters.start,
+            Word::CountersDelta => from_data(&self.counters),
+            Word::BitmapDelta if !self.bitmaps.is_empty() => from_data(&self.bitmaps),
+            Word::NamesDelta => self.names.start,
+            Word::VTables => self.table_count(),
+            Word::VTableNames => self.table_names.len(),
+            Word::LastKind => version.kinds().wrapping_sub(1),
+            _ => 0,
         };
-        let has_bitmaps = layout >= Layout::V9;
-        put(MAGIC);
-        put(u64::from(layout.number()) | self.version & !0xffff_ffff);
-        put(0);
-        put(self.records() as u64);
-        put(0);
-        put(self.counter_count() as u64);
-        put(padding_of_counters(layout, self.counters.len()) as u64);
-        if has_bitmaps {
-            put(self.bitmaps.len() as u64);
-            put(padding(self.bitmaps.len()) as u64);
-        }
-        if layout >= Layout::V11 {
-            (0..3).for_each(|_| put(0));
-        }
-        put(self.names.len() as u64);
-        let from_data = |section: &Bounds| section.start.wrapping_sub(self.data.start) as u64;
-        put(match layout {
-            Layout::V7 => self.counters.start as u64,
-            _ => from_data(&self.counters),
-        });
-        if has_bitmaps {
-            put(if self.bitmaps.is_empty() { 0 } else { from_data(&self.bitmaps) });
-        }
-        put(self.names.start as u64);
-        if layout >= Layout::V10 {
-            put(self.table_count() as u64);
-            put(self.table_names.len() as u64);
-        }
-        put(if layout >= Layout::V10 { 2 } else { 1 });
-        (words, used)
+        word as u64
     }
 
-    /// Writes the profile; `false` if the records have several layouts.
+    /// Writes the profile; `false` if the records have several versions.
     pub fn write(&self, to: &mut impl Take) -> bool {
-        let Some(layout) = self.layout() else { return false };
-        let (words, used) = self.header(layout);
-        words.iter().take(used).for_each(|word| to.take(&word.to_ne_bytes()));
+        let Some(version) = self.one_version() else { return false };
+        to.take(&MAGIC.to_ne_bytes());
+        to.take(&(u64::from(version.number()) | self.version & !0xffff_ffff).to_ne_bytes());
+        version.words().for_each(|word| to.take(&self.word(word, version).to_ne_bytes()));
         to.take(bytes(&self.data));
-        pad(to, self.records().wrapping_mul(stride(layout)).wrapping_sub(self.data.len()));
+        let whole = self.records().wrapping_mul(layout(version).stride);
+        pad(to, whole.wrapping_sub(self.data.len()));
         to.take(bytes(&self.counters));
-        pad(to, padding_of_counters(layout, self.counters.len()));
-        if layout >= Layout::V9 {
+        pad(to, padding_of_counters(version, self.counters.len()));
+        if version >= Version::V9 {
             put_padded(to, &self.bitmaps);
         }
         put_padded(to, &self.names);
-        if layout >= Layout::V10 {
+        if version >= Version::V10 {
             put_padded(to, &self.tables);
             put_padded(to, &self.table_names);
         }
-        self.for_each_record(layout, |record| put_sites(record, to));
+        self.for_each_record(version, |record| put_sites(record, to));
         true
     }
 
-    fn for_each_record(&self, layout: Layout, mut visit: impl FnMut(&Record)) {
+    fn for_each_record(&self, version: Version, mut visit: impl FnMut(&Record)) {
         for number in 0..self.records() {
-            let place = self.data.start.wrapping_add(number.wrapping_mul(stride(layout)));
+            let place = self.data.start.wrapping_add(number.wrapping_mul(layout(version).stride));
             // SAFETY: the section has as many records of this layout.
-            visit(&unsafe { Record::new(place, layout) });
+            visit(&unsafe { Record::new(place, version) });
         }
     }
 
-    /// Whether a profile in memory is one of this image. Only sizes and records tell.
+    /// Whether a profile in memory is one of this image. Only sizes and records tell: the places of sections may
+    /// differ, and another runtime may pad and name build-ids.
     pub fn is_compatible(&self, profile: &[u8]) -> bool {
-        let Some(layout) = self.layout() else { return false };
-        let (words, used) = self.header(layout);
-        // The places of sections may differ, and another runtime may pad and name build-ids.
-        let ignored = |word: usize| matches!(word, 2 | 4 | 6 | 8) || word >= distances(layout);
-        let same = |(number, &word): (usize, &u64)| {
-            ignored(number) || word_at(profile, number) == Some(word)
-        };
-        let last = used.wrapping_sub(1);
-        let mut words = words.iter().take(used).enumerate();
-        words.all(same)
-            && word_at(profile, last) == Some(if layout >= Layout::V10 { 2 } else { 1 })
-            && self.same_records(layout, profile).is_some()
+        const TELLING: [Word; 7] = [
+            Word::Records,
+            Word::Counters,
+            Word::Bitmaps,
+            Word::Names,
+            Word::VTables,
+            Word::VTableNames,
+            Word::LastKind,
+        ];
+        let Some(version) = self.one_version() else { return false };
+        let own = u64::from(version.number()) | self.version & !0xffff_ffff;
+        let mut telling = version.words().filter(|word| TELLING.contains(word));
+        word_at(profile, 0) == Some(MAGIC)
+            && word_at(profile, 1) == Some(own)
+            && telling
+                .all(|word| header_word(profile, word, version) == Some(self.word(word, version)))
+            && self.same_records(version, profile).is_some()
     }
 
-    fn same_records(&self, layout: Layout, profile: &[u8]) -> Option<()> {
-        let place = Place::of(layout, profile)?;
+    fn same_records(&self, version: Version, profile: &[u8]) -> Option<()> {
+        let place = Place::of(version, profile)?;
         let mut at = place.records;
         let mut same = true;
-        self.for_each_record(layout, |record| {
+        self.for_each_record(version, |record| {
             let word = |offset: usize| word_at(profile.get(at..).unwrap_or_default(), offset);
             same &= word(0) == Some(record.name_ref()) && word(1) == Some(record.hash());
-            at = at.wrapping_add(stride(layout));
+            at = at.wrapping_add(layout(version).stride);
         });
         let end = place.bitmaps.checked_add(self.bitmaps.len())?;
         (same && end <= profile.len()).then_some(())
@@ -198,8 +160,9 @@ impl Sections {
 
     /// Adds the counters of a profile of this image; `false` if it is of another.
     pub fn merge(&self, profile: &[u8]) -> bool {
-        let Some(layout) = self.layout() else { return false };
-        let Some(place) = Place::of(layout, profile).filter(|_| self.is_compatible(profile)) else {
+        let Some(version) = self.one_version() else { return false };
+        let Some(place) = Place::of(version, profile).filter(|_| self.is_compatible(profile))
+        else {
             return false;
         };
         let counters = profile.get(place.counters..).unwrap_or_default();
@@ -222,31 +185,26 @@ struct Place {
 }
 
 impl Place {
-    fn of(layout: Layout, profile: &[u8]) -> Option<Self> {
-        let word = |number| word_at(profile, number).and_then(|word| usize::try_from(word).ok());
-        let header = 8 * match layout {
-            Layout::V7 | Layout::V8 => 11,
-            Layout::V9 => 14,
-            Layout::V10 => 16,
-            Layout::V11 => 19,
+    fn of(version: Version, profile: &[u8]) -> Option<Self> {
+        let word = |word| match header_word(profile, word, version) {
+            Some(word) => usize::try_from(word).ok(),
+            None => Some(0),
         };
-        let records = word(2)?.checked_add(header)?;
-        let counters = word(3)?.checked_mul(stride(layout))?.checked_add(records)?;
-        let counters = counters.checked_add(word(4)?)?;
+        let records = word(Word::BinaryIds)?.checked_add(version.header_bytes())?;
+        let counters = word(Word::Records)?.checked_mul(layout(version).stride)?;
+        let counters =
+            counters.checked_add(records)?.checked_add(word(Word::PadBeforeCounters)?)?;
         let is_single = word_at(profile, 1)? >> 60 & 1 != 0;
-        let size = word(5)?.checked_mul(if is_single { 1 } else { 8 })?;
-        let bitmaps = counters.checked_add(size)?.checked_add(word(6)?)?;
+        let size = word(Word::Counters)?.checked_mul(if is_single { 1 } else { 8 })?;
+        let bitmaps = counters.checked_add(size)?.checked_add(word(Word::PadAfterCounters)?)?;
         Some(Self { records, counters, bitmaps })
     }
 }
 
-/// The first word of the header that says where sections are.
-const fn distances(layout: Layout) -> usize {
-    match layout {
-        Layout::V7 | Layout::V8 => 8,
-        Layout::V9 | Layout::V10 => 10,
-        Layout::V11 => 13,
-    }
+/// A word of a profile's header; `None` if the version does not have it, or the profile is cut short.
+fn header_word(profile: &[u8], word: Word, version: Version) -> Option<u64> {
+    let place = version.words().position(|other| other == word)?;
+    word_at(profile, place.wrapping_add(2))
 }
 
 fn word_at(bytes: &[u8], number: usize) -> Option<u64> {
@@ -259,11 +217,9 @@ const fn padding(length: usize) -> usize {
     length.wrapping_neg() % 8
 }
 
-const fn padding_of_counters(layout: Layout, length: usize) -> usize {
-    match layout {
-        Layout::V7 | Layout::V8 => 0,
-        _ => padding(length),
-    }
+/// Only from version 9 on.
+fn padding_of_counters(version: Version, length: usize) -> usize {
+    if version < Version::V9 { 0 } else { padding(length) }
 }
 
 fn pad(to: &mut impl Take, length: usize) {

@@ -1,12 +1,12 @@
 //! The functions of an object.
 #![allow(unsafe_code)]
 
-use super::record::{Record, stride};
+use super::record::{Record, layout};
 use super::{Array, Object, Sections};
 use crate::raw::head::{Head, NumbersWriter};
 use crate::raw::kind::{Kind, Rule};
 use crate::raw::llvm::kind::{BITMAP, COVERED, EXECUTIONS, RULES, SITES, TIME};
-use crate::raw::llvm::{FunctionRecord, Layout};
+use crate::raw::llvm::{FunctionRecord, Version};
 use crate::raw::site::LISTED_SITE;
 use crate::runtime::abi::{self, Shift};
 
@@ -34,9 +34,7 @@ impl Function {
             },
         }
     }
-}
 
-impl Function {
     /// The counters, kind by kind.
     #[inline(always)]
     pub fn kinds(self) -> impl Iterator<Item = Array> {
@@ -76,14 +74,14 @@ impl abi::Function for Function {
 pub struct Functions {
     next: usize,
     left: usize,
-    layout: Layout,
+    version: Version,
     sections: &'static Sections,
     shift: Shift,
 }
 
 impl Functions {
     pub(super) fn new(object: &Object, sections: &'static Sections, shift: Shift) -> Self {
-        Self { next: object.start, left: object.number, layout: object.layout, sections, shift }
+        Self { next: object.start, left: object.number, version: object.version, sections, shift }
     }
 }
 
@@ -97,8 +95,8 @@ impl Iterator for Functions {
     fn next(&mut self) -> Option<Function> {
         self.left = self.left.checked_sub(1)?;
         // SAFETY: the object has as many records, which fit its layout.
-        let record = unsafe { Record::new(self.next, self.layout) };
-        self.next = self.next.wrapping_add(stride(self.layout));
+        let record = unsafe { Record::new(self.next, self.version) };
+        self.next = self.next.wrapping_add(layout(self.version).stride);
         Some(Function { record, sections: self.sections, shift: self.shift })
     }
 }

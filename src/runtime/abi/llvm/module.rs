@@ -5,8 +5,8 @@ use super::{Bounds, Functions, Object, Registry, Sections};
 use crate::raw::checksum::crc32;
 use crate::raw::head::Head;
 use crate::raw::layout::{ABI_LLVM, ModuleRecord, SectionKind, Signature};
-use crate::raw::llvm::Target;
 use crate::raw::llvm::kind::RULES;
+use crate::raw::llvm::{Layout, Target};
 use crate::raw::object::ObjectRecord;
 use crate::raw::writer::{Sink, Writer};
 use crate::runtime::abi::{ArrayOf, Function as _, Instrumented, Shift};
@@ -31,7 +31,7 @@ impl Registry {
         let mut start = offset;
         let objects = self.recognised().map(move |(object, sections)| {
             let names = core::mem::take(&mut names);
-            let record = record(object.layout.number(), sections, object.number, (start, names));
+            let record = record(object.version.number(), sections, object.number, (start, names));
             start = behind;
             record
         });
@@ -152,8 +152,7 @@ struct Table {
     size: u32,
 }
 
-/// Bytes of a virtual table's record.
-pub(super) const TABLE: usize = size_of::<Table>();
+const _: () = assert!(size_of::<Table>() == Layout::vtable_stride(size_of::<usize>()));
 
 impl Sections {
     /// The value that stands for a target in a dump.

@@ -1,9 +1,9 @@
 //! An object: functions behind each other whose records have one layout.
 
 use super::Functions;
-use super::record::{Record, stride};
+use super::record::{Record, layout};
 use super::sections::Sections;
-use crate::raw::llvm::Layout;
+use crate::raw::llvm::Version;
 use crate::runtime::abi::Shift;
 
 /// Functions whose records have one layout.
@@ -13,21 +13,22 @@ pub struct Object {
     pub start: usize,
     /// Number of records.
     pub number: usize,
-    /// Their layout.
-    pub layout: Layout,
+    /// The version of their layout.
+    pub version: Version,
 }
 
 /// The layouts in the order in which they are tried. Version 10 stands before 9: they differ only in records with
 /// bitmaps or virtual tables.
-const ORDER: [Layout; 5] = [Layout::V10, Layout::V8, Layout::V11, Layout::V9, Layout::V7];
+const ORDER: [Version; 5] = [Version::V10, Version::V8, Version::V11, Version::V9, Version::V7];
 
 impl Object {
     /// The longest object that begins at `start`; `None` if no layout fits the record there.
     pub fn at(start: usize, sections: &Sections) -> Option<Self> {
-        let announced = Layout::from_number(sections.version as u32);
-        let objects = announced.into_iter().chain(ORDER).map(|layout| {
-            let number = fitting(start, layout, sections);
-            Self { start, number, layout }
+        let announced = Version::from_number(sections.version as u32);
+        let announced = announced.filter(|version| ORDER.contains(version));
+        let objects = announced.into_iter().chain(ORDER).map(|version| {
+            let number = fitting(start, version, sections);
+            Self { start, number, version }
         });
         let longest = objects.reduce(
             |best, other| {
@@ -39,7 +40,7 @@ impl Object {
 
     /// Bytes of the records.
     fn length(&self) -> usize {
-        self.number.wrapping_mul(stride(self.layout))
+        self.number.wrapping_mul(layout(self.version).stride)
     }
 
     /// Address behind the last record.
@@ -54,13 +55,13 @@ impl Object {
 }
 
 /// Number of records from `start` on that fit a layout.
-fn fitting(start: usize, layout: Layout, sections: &Sections) -> usize {
+fn fitting(start: usize, version: Version, sections: &Sections) -> usize {
     // The last record of a section may lack its padding.
     let end = sections.data.end.wrapping_add(4);
     let (mut at, mut number) = (start, 0usize);
     loop {
-        let next = at.wrapping_add(stride(layout));
-        if next > end || !fits(at, layout, sections) {
+        let next = at.wrapping_add(layout(version).stride);
+        if next > end || !fits(at, version, sections) {
             return number;
         }
         (at, number) = (next, number.wrapping_add(1));
@@ -68,7 +69,7 @@ fn fitting(start: usize, layout: Layout, sections: &Sections) -> usize {
 }
 
 #[allow(unsafe_code)]
-fn fits(address: usize, layout: Layout, sections: &Sections) -> bool {
+fn fits(address: usize, version: Version, sections: &Sections) -> bool {
     // SAFETY: the record, its padding perhaps left out, lies in the section of records.
-    unsafe { Record::new(address, layout) }.fits(sections)
+    unsafe { Record::new(address, version) }.fits(sections)
 }

@@ -1,72 +1,29 @@
-//! One function record. [`crate::raw::llvm::version`] has the table.
+//! One function record, as [`crate::raw::llvm::Layout`] says.
 #![allow(unsafe_code)]
 
 use super::sections::{Sections, holds};
-use crate::raw::llvm::Layout;
+use crate::raw::llvm::{Layout, Version};
 
 const POINTER: usize = size_of::<usize>();
-const NUMBER: usize = 4;
 
 /// A function record in the image.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
     address: usize,
-    layout: Layout,
+    version: Version,
+    layout: &'static Layout,
 }
 
-/// Distance from the start of a record to its pointers behind the counters', in pointers.
-const fn pointers(layout: Layout) -> usize {
-    match layout {
-        Layout::V7 | Layout::V8 => 1,
-        Layout::V9 | Layout::V10 => 2,
-        Layout::V11 => 3,
+/// The layout of a version on this machine.
+pub const fn layout(version: Version) -> &'static Layout {
+    match version {
+        Version::V5 | Version::V7 => &const { Layout::of(Version::V7, POINTER) },
+        Version::V8 => &const { Layout::of(Version::V8, POINTER) },
+        Version::V9 => &const { Layout::of(Version::V9, POINTER) },
+        Version::V10 => &const { Layout::of(Version::V10, POINTER) },
+        Version::V11 => &const { Layout::of(Version::V11, POINTER) },
     }
 }
-
-/// Where the pointer to the function is.
-const fn function(layout: Layout) -> usize {
-    16 + pointers(layout) * POINTER
-}
-
-/// Where the pointer to the slots of sites is.
-pub const fn slots(layout: Layout) -> usize {
-    function(layout) + POINTER
-}
-
-const fn number(layout: Layout) -> usize {
-    slots(layout) + POINTER
-}
-
-/// Kinds of sites that a record has numbers of.
-const fn site_kinds(layout: Layout) -> usize {
-    if matches!(layout, Layout::V10 | Layout::V11) { 3 } else { 2 }
-}
-
-const fn bitmap_bytes(layout: Layout) -> Option<usize> {
-    let sites = number(layout) + NUMBER;
-    match layout {
-        Layout::V7 | Layout::V8 => None,
-        Layout::V9 => Some(sites + 4),
-        // In version 11 a field of 16 bits fills the gap.
-        Layout::V10 | Layout::V11 => Some(sites + 8),
-    }
-}
-
-/// Bytes from the start of a record to that of the next.
-pub const fn stride(layout: Layout) -> usize {
-    let end = match bitmap_bytes(layout) {
-        Some(bytes) => bytes + NUMBER,
-        None => number(layout) + NUMBER + 4,
-    };
-    end.next_multiple_of(8)
-}
-
-#[cfg(target_pointer_width = "64")]
-const _: () = {
-    assert!(stride(Layout::V7) == 48 && stride(Layout::V8) == 48);
-    assert!(stride(Layout::V9) == 64 && stride(Layout::V10) == 64);
-    assert!(stride(Layout::V11) == 72);
-};
 
 impl Record {
     /// Takes the place of a record.
@@ -74,8 +31,8 @@ impl Record {
     /// # Safety
     ///
     /// Memory of a record's size must be readable there as long as the value is used, and 8-byte aligned.
-    pub const unsafe fn new(address: usize, layout: Layout) -> Self {
-        Self { address, layout }
+    pub const unsafe fn new(address: usize, version: Version) -> Self {
+        Self { address, version, layout: layout(version) }
     }
 
     /// Name reference.
@@ -93,56 +50,56 @@ impl Record {
     /// Address of the counters.
     #[inline(always)]
     pub fn counters(&self) -> usize {
-        let pointer: usize = self.field(16);
-        match self.layout {
-            Layout::V7 => pointer,
-            _ => self.address.wrapping_add(pointer),
+        let pointer: usize = self.field(self.layout.counters);
+        match self.version.has_addresses() {
+            true => pointer,
+            false => self.address.wrapping_add(pointer),
         }
     }
 
     /// Number of counters, the time of the first call included.
     #[inline(always)]
     pub fn number(&self) -> usize {
-        self.field::<u32>(number(self.layout)) as usize
+        self.field::<u32>(self.layout.counters_number) as usize
     }
 
     /// Address of the bitmap.
     #[inline(always)]
     pub fn bitmap(&self) -> usize {
-        self.address.wrapping_add(self.field(function(self.layout) - POINTER))
+        let offset = self.layout.bitmap.map_or(0, |place| self.field(place));
+        self.address.wrapping_add(offset)
     }
 
     /// Bytes of the bitmap.
     #[inline(always)]
     pub fn bitmap_bytes(&self) -> usize {
-        bitmap_bytes(self.layout).map_or(0, |place| self.field::<u32>(place) as usize)
+        self.layout.bitmap_bytes.map_or(0, |place| self.field::<u32>(place) as usize)
     }
 
     /// Address of the function, 0 if nobody takes it.
     #[inline(always)]
     pub fn function(&self) -> usize {
-        self.field(function(self.layout))
+        self.field(self.layout.function)
     }
 
     /// Address of the slots of its sites, 0 if there are none.
     #[inline(always)]
     pub fn slots(&self) -> usize {
-        self.field(slots(self.layout))
+        self.field(self.layout.values)
     }
 
     /// Number of sites of a kind.
     #[inline(always)]
     pub fn sites(&self, kind: usize) -> usize {
-        if kind >= site_kinds(self.layout) {
+        if kind >= self.version.kinds() {
             return 0;
         }
-        let place = number(self.layout) + NUMBER + 2 * kind;
-        usize::from(self.field::<u16>(place))
+        usize::from(self.field::<u16>(self.layout.sites + 2 * kind))
     }
 
     /// Number of all sites.
     pub fn all_sites(&self) -> usize {
-        (0..site_kinds(self.layout)).map(|kind| self.sites(kind)).sum()
+        (0..self.version.kinds()).map(|kind| self.sites(kind)).sum()
     }
 
     /// Whether everything that it leads to is where it must be in an image with these sections.
@@ -161,9 +118,9 @@ impl Record {
 
     /// What must be 0: a gap of 2 bytes in version 10, of 4 in version 9.
     fn padding(&self) -> u32 {
-        match self.layout {
-            Layout::V10 => u32::from(self.field::<u16>(number(self.layout) + NUMBER + 6)),
-            Layout::V9 => self.field(stride(self.layout) - 4),
+        match self.version {
+            Version::V10 => u32::from(self.field::<u16>(self.layout.sites + 6)),
+            Version::V9 => self.field(self.layout.stride - 4),
             _ => 0,
         }
     }

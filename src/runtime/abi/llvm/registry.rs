@@ -7,10 +7,10 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-use super::record::slots;
+use super::record::layout;
 use super::site::Slot;
 use super::{Object, Sections};
-use crate::raw::llvm::Layout;
+use crate::raw::llvm::Version;
 
 /// Most objects of an image. Linkers put what one compiler made behind each other, library by library.
 const MOST: usize = 64;
@@ -31,7 +31,7 @@ pub struct Registry {
 struct Entry {
     start: AtomicUsize,
     number: AtomicUsize,
-    layout: AtomicU8,
+    version: AtomicU8,
 }
 
 /// Steps of [`Registry::stage`].
@@ -54,7 +54,7 @@ impl Registry {
                 Entry {
                     start: AtomicUsize::new(0),
                     number: AtomicUsize::new(0),
-                    layout: AtomicU8::new(0),
+                    version: AtomicU8::new(0),
                 }
             }; MOST],
             number: AtomicUsize::new(0),
@@ -102,8 +102,8 @@ impl Registry {
         self.objects.iter().take(number).filter_map(move |entry| {
             let start = entry.start.load(Ordering::Relaxed);
             let number = entry.number.load(Ordering::Relaxed);
-            let layout = Layout::from_number(entry.layout.load(Ordering::Relaxed).into())?;
-            Some((Object { start, number, layout }, sections?))
+            let version = Version::from_number(entry.version.load(Ordering::Relaxed).into())?;
+            Some((Object { start, number, version }, sections?))
         })
     }
 
@@ -131,8 +131,8 @@ impl Registry {
             };
             entry.start.store(object.start, Ordering::Relaxed);
             entry.number.store(object.number, Ordering::Relaxed);
-            entry.layout.store(object.layout as u8, Ordering::Relaxed);
-            let place = slots(object.layout);
+            entry.version.store(object.version as u8, Ordering::Relaxed);
+            let place = layout(object.version).values;
             same = Some(if same.is_none_or(|same| same == place) { place } else { 0 });
             number = number.wrapping_add(1);
             at = object.end();
@@ -172,7 +172,7 @@ impl Registry {
     fn find_slots(&self, record: usize) -> Option<usize> {
         let holds = |object: &Object| (object.start..object.end()).contains(&record);
         let object = self.recognised().map(|(object, _)| object).find(holds)?;
-        Some(slots(object.layout))
+        Some(layout(object.version).values)
     }
 }
 

@@ -1,6 +1,9 @@
-//! Where the fields of a function's record are.
+//! Where the fields of a function's record are: in a program's memory, and in a raw profile.
+//!
+//! Checked against clang 13 to 22 and rustc 1.95 on x86-64. Version 11 and pointers of 4 bytes are from LLVM's
+//! sources alone.
 
-use super::{Machine, Version};
+use super::Version;
 
 /// Offsets in the record of a function.
 ///
@@ -41,15 +44,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Bytes of a virtual table's record on a machine.
-    pub const fn vtable_stride(machine: Machine) -> usize {
-        if machine.pointer == 8 { 24 } else { 16 }
+    /// Bytes of a virtual table's record, with pointers of this size.
+    pub const fn vtable_stride(pointer: usize) -> usize {
+        if pointer == 8 { 24 } else { 16 }
     }
 
-    /// The layout of a version on a machine.
-    pub const fn of(version: Version, machine: Machine) -> Self {
+    /// The layout of a version with pointers of this size.
+    pub const fn of(version: Version, pointer: usize) -> Self {
         let (has_bitmap, is_11) = (version as u32 >= 9, version as u32 >= 11);
-        let pointer = machine.pointer;
         let counters = 16;
         let bitmap = counters + pointer * if is_11 { 2 } else { 1 };
         let function = bitmap + if has_bitmap { pointer } else { 0 };
@@ -78,17 +80,14 @@ mod tests {
 
     #[test]
     fn strides() {
-        let strides = |pointer| {
-            let machine = Machine { big_endian: false, pointer };
-            Version::ALL.map(|version| Layout::of(version, machine).stride)
-        };
+        let strides = |pointer| Version::ALL.map(|version| Layout::of(version, pointer).stride);
         assert_eq!(strides(8), [48, 48, 48, 64, 64, 72]);
         assert_eq!(strides(4), [40, 40, 40, 48, 48, 56]);
     }
 
     #[test]
     fn offsets_in_version_10() {
-        let layout = Layout::of(Version::V10, Machine::X86_64);
+        let layout = Layout::of(Version::V10, 8);
         assert_eq!((layout.function, layout.counters_number, layout.sites), (32, 48, 52));
         assert_eq!((layout.bitmap, layout.bitmap_bytes), (Some(24), Some(60)));
     }
