@@ -5,7 +5,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::evidence::{Spot, Vote};
+use crate::convert::gcov::evidence::{Spot, Vote};
 
 /// Votes for one piece of the source.
 pub struct Key {

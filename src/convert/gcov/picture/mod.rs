@@ -8,17 +8,20 @@
 //! Where these leave doubt, pieces and blocks are paired in their order. Compilers mostly keep it: they
 //! number the blocks of a line in the order in which they lay them out. That is an estimate.
 
+mod long_lines;
+mod loops;
+mod pairing;
+
 use alloc::vec;
 use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashSet};
 
+use self::long_lines::LongLine;
+use self::pairing::{Count, Key, in_order};
 use super::counted::{Counted, Line};
 use super::evidence::{Chain, Evidence, Spot, Vote};
 use super::flow::Flow;
-use super::long_lines::LongLine;
-use super::loops;
-use super::pairing::{Count, Key, in_order};
 use super::starts::{Start, Starts};
 use super::statistics::Lost;
 use crate::formats::gcno;

@@ -11,14 +11,17 @@
 //! | early | its function has no counters, or the notes of the function around it have most of its lines |
 //! | late | otherwise, and whenever its blocks increment counters of its function |
 
+mod adjacency;
+mod executions;
+
 use alloc::vec;
 use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::adjacency::Adjacency;
+use self::adjacency::Adjacency;
+use self::executions::{Node, Part, executions};
 use super::counted::Counted;
-use super::executions::{Node, Part, executions};
 use super::listing::{self, Listing, Piece, Tables};
 use super::source::Study;
 use super::starts::{Start, Starts};

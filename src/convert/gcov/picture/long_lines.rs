@@ -90,8 +90,8 @@ impl<'c> LongLine<'c> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::evidence::Spot;
     use super::*;
+    use crate::convert::gcov::evidence::Spot;
     use crate::profile::Symbols;
 
     fn key(discriminator: u16, count: Count) -> Key {

@@ -4,9 +4,9 @@
 //! A function's ident and checksums lead to its counters ([`counters`]). These lead to the instructions that
 //! increment them (`graph`) or hand them over to the profiler for a call (`walk`, `state`). There is a
 //! decoder for each machine. The debug information tells the lines ([`super::debug`]). The result is a
-//! [listing](super::listing::Listing) for each function that has code.
+//! [listing](crate::convert::gcov::listing::Listing) for each function that has code.
 //!
-//! The caller finds files by build-id or by name. [`super::evidence`] finds out what listings say about
+//! The caller finds files by build-id or by name. [`crate::convert::gcov::evidence`] finds out what listings say about
 //! counts.
 
 mod aarch64;
@@ -31,8 +31,8 @@ use super::debug::functions::{Found, functions};
 use super::debug::line_table::{Row, rows};
 use super::debug::units::Units;
 use super::debug::{Moved, Sections};
-use super::listing::Tables;
-use super::source::Study;
+use crate::convert::gcov::listing::Tables;
+use crate::convert::gcov::source::Study;
 use crate::formats::afdo_v1_v3::names::without_clones;
 use crate::raw::dump::Object;
 use counters::{Counters, Sites, Wanted};

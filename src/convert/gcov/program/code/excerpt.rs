@@ -9,11 +9,13 @@ use super::counters::Counters;
 use super::graph::{Graph, graph};
 use super::image::Image;
 use super::machine::Machine;
-use crate::convert::debug::declared::Declarations;
-use crate::convert::debug::functions::{EntryPoint, Function, Inlined};
-use crate::convert::debug::line_table::Row;
-use crate::convert::debug::units::Unit;
-use crate::convert::listing::{Block, Call, Callee, Copy, Declared, Increment, Listing, Piece};
+use crate::convert::gcov::listing::{
+    Block, Call, Callee, Copy, Declared, Increment, Listing, Piece,
+};
+use crate::convert::gcov::program::debug::declared::Declarations;
+use crate::convert::gcov::program::debug::functions::{EntryPoint, Function, Inlined};
+use crate::convert::gcov::program::debug::line_table::Row;
+use crate::convert::gcov::program::debug::units::Unit;
 
 /// Makes the listings of a unit.
 pub struct Excerpts<'e, 'c> {
