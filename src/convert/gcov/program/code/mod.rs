@@ -15,6 +15,7 @@ mod excerpt;
 mod graph;
 mod image;
 mod machine;
+mod pieces;
 mod state;
 mod values;
 mod walk;
@@ -36,9 +37,10 @@ use crate::convert::gcov::source::Study;
 use crate::formats::afdo_v1_v3::names::without_clones;
 use crate::raw::dump::Object;
 use counters::{Counters, Sites, Wanted};
-use excerpt::{Excerpts, OfUnit};
+use excerpt::Excerpts;
 use image::Image;
 use machine::Machine;
+use pieces::OfUnit;
 
 /// Why a program tells nothing.
 #[derive(Debug)]
