@@ -17,30 +17,24 @@ mod image;
 mod machine;
 mod pieces;
 mod state;
+mod units;
 mod values;
 mod walk;
 mod x86_64;
 
 use std::prelude::v1::*;
 
-use hashbrown::{HashMap, HashSet};
 use object::Architecture;
-use rayon::prelude::*;
 
-use super::debug::declared::Declarations;
-use super::debug::functions::{Found, functions};
-use super::debug::line_table::{Row, rows};
 use super::debug::units::Units;
 use super::debug::{Moved, Sections};
 use crate::convert::gcov::listing::Tables;
 use crate::convert::gcov::source::Study;
-use crate::formats::afdo_v1_v3::names::without_clones;
 use crate::raw::dump::Object;
-use counters::{Counters, Sites, Wanted};
-use excerpt::Excerpts;
+use counters::Wanted;
 use image::Image;
 use machine::Machine;
-use pieces::OfUnit;
+use units::Program;
 
 /// Why a program tells nothing.
 #[derive(Debug)]
@@ -74,9 +68,6 @@ pub fn is_of(program: &object::File<'_>, objects: &[Object]) -> Result<(), Error
     if counters::has_objects(&image, objects) { Ok(()) } else { Err(Error::Other) }
 }
 
-/// Number of units with listings in memory at once.
-const BATCH: usize = 16;
-
 /// Makes listings of all functions that have code, unit by unit. The student looks at each listing, and
 /// `take` gets the findings of a unit.
 ///
@@ -108,74 +99,11 @@ fn with<'c, M: Machine<'c> + Send, S: Study>(
     wanted: &[Wanted],
     moved: Moved<'_>,
     student: &S,
-    mut take: impl FnMut(&Tables, Vec<S::Finding>),
+    take: impl FnMut(&Tables, Vec<S::Finding>),
 ) -> Result<(), Error> {
-    let addresses = counters::find(image, wanted);
-    let sites = Sites::new(wanted, &addresses, counters::tables(debug));
-    let symbols = image::functions(debug);
-    let calls = walk::calls::<M>(image, &symbols, &sites);
-    let mut site_at = HashMap::new();
-    for (&(function, site), calls) in &calls {
-        let site = (function as u32, site as u32);
-        site_at.extend(calls.iter().map(|&address| (address, site)));
-    }
-    let counters = Counters::new(wanted, &addresses);
     let sections = Sections::load(debug);
-    let (units, mut error) = Units::new(sections.borrow(), moved);
-    let code = image.code();
-    let mut starts = HashSet::new();
-    let numbers: Vec<u32> = (0..units.all().len() as u32).collect();
-    for batch in numbers.chunks(BATCH) {
-        let read =
-            |&number: &u32| (functions(&units, number), rows(&units.all()[number as usize], &code));
-        let all: Vec<_> = batch.par_iter().map(read).collect();
-        let mut kept = Vec::with_capacity(all.len());
-        for (&number, ((mut found, why), rows)) in batch.iter().zip(all) {
-            // If several objects have a function, the linker keeps the first one. The debug information of
-            // all of them says that it is about that one.
-            found.functions.retain(|function| starts.insert(function.ranges[0].start));
-            error = error.or(why).or(rows.as_ref().err().copied());
-            kept.push((number, found, rows.unwrap_or_default()));
-        }
-        let study = |(number, found, rows): (u32, _, Vec<Row>)| {
-            let Found { functions, declarations: mentioned } = found;
-            let mut declarations = Declarations::new(&units);
-            let excerpts = Excerpts::new(image, &counters, &site_at, &rows);
-            let mut prepared = Vec::with_capacity(functions.len());
-            let mut error = None;
-            let files = excerpts.files(&units.all()[number as usize], &mut declarations);
-            for function in &functions {
-                let symbol = symbols.get(&function.ranges[0].start);
-                if let Some(symbol) = symbol {
-                    let name = without_clones(symbol.name.as_bytes());
-                    error = error.or(declarations.name(function.copies[0].entry, name).err());
-                }
-            }
-            for function in &functions {
-                match excerpt::declared(function, &mut declarations) {
-                    Ok(of_copies) => prepared.extend(of_copies.map(|of| (function, of))),
-                    Err(why) => error = error.or(Some(why)),
-                }
-            }
-            for declaration in &mentioned {
-                error = error.or(declarations.mention(number, &files, declaration).err());
-            }
-            let tables = declarations.tables;
-            let unit = student.unit(&tables);
-            let studied: Vec<S::Finding> = prepared
-                .par_iter()
-                .map_init(M::new, |machine, (function, of_copies)| {
-                    let of_unit = OfUnit { files: &files, functions: &tables.functions };
-                    student.listing(&unit, &excerpts.listing(machine, function, of_copies, of_unit))
-                })
-                .collect();
-            (tables, studied, error)
-        };
-        let studied: Vec<_> = kept.into_par_iter().map(study).collect();
-        for (tables, studied, why) in studied {
-            error = error.or(why);
-            take(&tables, studied);
-        }
-    }
-    error.map_or(Ok(()), |error| Err(Error::Debug(error)))
+    let (units, damage) = Units::new(sections.borrow(), moved);
+    let program = Program::new::<M>(image, debug, wanted, &units);
+    let error = program.show::<M, S>(student, take);
+    damage.or(error).map_or(Ok(()), |error| Err(Error::Debug(error)))
 }
