@@ -193,7 +193,7 @@ impl Statistics {
     }
 }
 
-/// What the profile lacks: so many things of one kind.
+/// The number of things of one kind that the profile lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
     /// How many.

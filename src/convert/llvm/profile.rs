@@ -10,14 +10,14 @@ use crate::formats::profraw::names::Names;
 use crate::raw::dump::{Dump, FunctionView, Module};
 use crate::raw::llvm::kind;
 
-/// A profile, and what of the dump is not in it.
+/// A profile, and what it lacks of the dump.
 #[derive(Clone, Debug, Default)]
 pub struct Converted {
     /// The profile.
     pub profile: Profile,
     /// Functions without a name: their counters are left out.
     pub nameless: u64,
-    /// Modules without anything to say, or of another family.
+    /// Modules of another family.
     pub other_modules: usize,
     /// The newest layout of function records among the modules, the version of LLVM's raw profiles.
     pub newest: u32,
@@ -47,7 +47,7 @@ impl fmt::Display for Unconvertible {
 
 impl core::error::Error for Unconvertible {}
 
-/// How a profile may be instrumented: the bits that all modules must have in common.
+/// The bits of the variant in which all modules of a profile must agree.
 const COMMON: u64 = Variant::IR.0 | Variant::SINGLE_BYTE.0 | Variant::FUNCTION_ENTRY_ONLY.0;
 
 /// The profile of all modules that LLVM's compilers instrumented.
@@ -154,7 +154,7 @@ fn function(view: &FunctionView<'_>, module: usize, targets: &Targets) -> Functi
     }
 }
 
-/// The sites of a kind, with values that stand for what they were seen for.
+/// The value sites of a kind. `value` turns a value of the dump into one of the profile.
 fn sites(view: &FunctionView<'_>, kind: ValueKind, value: impl Fn(i64) -> u64) -> Vec<Site> {
     let sites = view.sites(kind::SITES[kind as usize]);
     let values = |site: crate::raw::dump::SiteView<'_>| {
