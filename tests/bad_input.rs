@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 use complaints::{errors, program_complains, ran, tool_fails};
 use conversion::Counts;
-use countersink::convert::Reader;
-use countersink::convert::unlinked::lay_out;
+use countersink::convert::gcov::Reader;
+use countersink::convert::gcov::program::unlinked::lay_out;
 use countersink::formats::gcda::decode::Data;
 use countersink::formats::gcno::Notes;
 use countersink::raw::dump::{Dump, check, sections};

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use countersink::convert::names::ident;
+use countersink::convert::gcov::names::ident;
 use countersink::raw::dump::Dump;
 use countersink::raw::gcov::Kind;
 use harness::{Workshop, succeed};

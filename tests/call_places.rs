@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
-use countersink::convert::code::counters::{Array, FunctionKey, Wanted};
-use countersink::convert::code::listings;
-use countersink::convert::listing::{Callee, Listing, Tables};
-use countersink::convert::source::Study;
-use countersink::convert::unlinked::lay_out;
+use countersink::convert::gcov::listing::{Callee, Listing, Tables};
+use countersink::convert::gcov::program::code::counters::{Array, FunctionKey, Wanted};
+use countersink::convert::gcov::program::code::listings;
+use countersink::convert::gcov::program::unlinked::lay_out;
+use countersink::convert::gcov::source::Study;
 use countersink::formats::gcno::{self, Notes};
 use countersink::raw::dump::{Dump, Module};
 use countersink::raw::gcov::Kind;

@@ -7,7 +7,7 @@ mod harness;
 use std::fs;
 
 use conversion::Counts;
-use countersink::convert::Reader;
+use countersink::convert::gcov::Reader;
 use countersink::formats::afdo_v4::decode::decode;
 use countersink::profile::Profile;
 use harness::{Workshop, have, succeed};

@@ -5,7 +5,7 @@ mod harness;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Output};
 
-use countersink::convert::names::ident;
+use countersink::convert::gcov::names::ident;
 use countersink::formats::gcda::decode::{Counters, Data};
 use countersink::raw::dump::Dump;
 use countersink::raw::gcov::Kind;

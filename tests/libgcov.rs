@@ -7,7 +7,7 @@ mod programs;
 use std::path::PathBuf;
 use std::process::Output;
 
-use countersink::convert::names::ident;
+use countersink::convert::gcov::names::ident;
 use countersink::formats::gcda::decode::Data;
 use harness::{Workshop, assert_same_files};
 use programs::FIXED_ADDRESSES;

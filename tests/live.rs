@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use Runtime::{Libgcov, Live, Ordinary};
-use countersink::convert::names::ident;
+use countersink::convert::gcov::names::ident;
 use countersink::raw::dump::Dump;
 use countersink::raw::dump::SiteView;
 use countersink::raw::gcov::Kind;

@@ -27,98 +27,18 @@ const GENERATE: &str = "-fprofile-generate";
 const FRONT_END: &str = "-fprofile-instr-generate";
 const COVERAGE: &str = "-fcoverage-mapping";
 
-/// Ways to instrument.
-const INSTRUMENTED: &[Way] = &[
+/// Ways to instrument at other levels of optimisation than the first.
+const AT_OTHER_LEVELS: &[Way] = &[
     Way { name: "optimised", since: 13, flags: &["-O2", GENERATE], link: &[] },
     Way { name: "not optimised", since: 13, flags: &["-O0", GENERATE], link: &[] },
     Way { name: "small", since: 13, flags: &["-Os", GENERATE], link: &[] },
-    Way { name: "front end", since: 13, flags: &["-O2", FRONT_END], link: &[] },
+    Way { name: "front end, optimised", since: 13, flags: &["-O2", FRONT_END], link: &[] },
     Way { name: "coverage", since: 13, flags: &["-O0", FRONT_END, COVERAGE], link: &[] },
-    Way {
-        name: "front end with values",
-        since: 13,
-        flags: &["-O1", FRONT_END, "-mllvm", "-enable-value-profiling"],
-        link: &[],
-    },
-    Way {
-        name: "atomic",
-        since: 13,
-        flags: &["-O2", GENERATE, "-fprofile-update=atomic"],
-        link: &[],
-    },
-    Way {
-        name: "names as they are",
-        since: 13,
-        flags: &["-O1", GENERATE, "-mllvm", "-enable-name-compression=false"],
-        link: &[],
-    },
-    Way {
-        name: "entries first",
-        since: 13,
-        flags: &["-O1", GENERATE, "-mllvm", "-pgo-instrument-entry=1"],
-        link: &[],
-    },
-    Way {
-        name: "only entries",
-        // LLVM 16 has it, but no text of it.
-        since: 17,
-        flags: &["-O1", GENERATE, "-mllvm", "-pgo-function-entry-coverage"],
-        link: &[],
-    },
     Way {
         name: "counters that may move",
         since: 13,
         // Optimised, clang 13 and 14 crash.
         flags: &["-O0", GENERATE, "-mllvm", "-runtime-counter-relocation"],
-        link: &[],
-    },
-    Way {
-        name: "first calls",
-        since: 17,
-        flags: &["-O1", GENERATE, "-mllvm", "-pgo-temporal-instrumentation"],
-        link: &[],
-    },
-    Way {
-        name: "conditions",
-        since: 19,
-        flags: &["-O1", FRONT_END, COVERAGE, "-fcoverage-mcdc"],
-        link: &[],
-    },
-    Way {
-        name: "bytes of the front end",
-        since: 19,
-        flags: &["-O1", FRONT_END, COVERAGE, "-mllvm", "-enable-single-byte-coverage=true"],
-        link: &[],
-    },
-    Way {
-        name: "bytes",
-        since: 19,
-        flags: &["-O1", GENERATE, "-mllvm", "-pgo-block-coverage"],
-        link: &[],
-    },
-    Way {
-        name: "first calls and bytes",
-        since: 19,
-        flags: &[
-            "-O1",
-            GENERATE,
-            "-mllvm",
-            "-pgo-temporal-instrumentation",
-            "-mllvm",
-            "-pgo-block-coverage",
-        ],
-        link: &[],
-    },
-    Way {
-        name: "virtual tables",
-        since: 19,
-        flags: &["-O1", GENERATE, "-mllvm", "-enable-vtable-value-profiling"],
-        link: &[],
-    },
-    Way {
-        name: "entries of loops",
-        since: 20,
-        flags: &["-O1", GENERATE, "-mllvm", "-pgo-instrument-loop-entries"],
         link: &[],
     },
 ];
@@ -183,17 +103,17 @@ fn kinds() -> Workshop {
     shop
 }
 
-fn build(llvm: Llvm, shop: &Workshop, way: &Way) {
+fn build(llvm: Llvm, shop: &Workshop, flags: &[&str], link: &[&str]) {
     let objects =
-        ["kinds_first.cc", "kinds_second.cc"].map(|source| llvm.object(shop, source, way.flags));
-    llvm.link_both(shop, &objects, &[way.flags, way.link].concat());
+        ["kinds_first.cc", "kinds_second.cc"].map(|source| llvm.object(shop, source, flags));
+    llvm.link_both(shop, &objects, &[flags, link].concat());
 }
 
 fn same_counts(ways: &[Way], has: impl Fn(Llvm) -> bool) {
     for llvm in all().into_iter().filter(|&llvm| has(llvm)) {
         let shop = kinds();
         for way in ways.iter().filter(|way| way.since <= llvm.major) {
-            build(llvm, &shop, way);
+            build(llvm, &shop, way.flags, way.link);
             llvm.assert_same_counts(&shop, &[], way.name);
         }
     }
@@ -201,7 +121,14 @@ fn same_counts(ways: &[Way], has: impl Fn(Llvm) -> bool) {
 
 #[test]
 fn every_way_to_instrument() {
-    same_counts(INSTRUMENTED, |_| true);
+    for llvm in all() {
+        let shop = kinds();
+        for mode in llvm.modes() {
+            build(llvm, &shop, &[&["-O1"], mode.flags].concat(), &[]);
+            llvm.assert_same_counts(&shop, &[], mode.name);
+        }
+    }
+    same_counts(AT_OTHER_LEVELS, |_| true);
 }
 
 #[test]
@@ -215,15 +142,13 @@ fn every_way_to_link() {
 fn after_inlining() {
     for llvm in all() {
         let shop = kinds();
-        let way = Way { name: "before", since: 13, flags: &["-O2", GENERATE], link: &[] };
-        build(llvm, &shop, &way);
-        llvm.assert_same_counts(&shop, &[], way.name);
+        build(llvm, &shop, &["-O2", GENERATE], &[]);
+        llvm.assert_same_counts(&shop, &[], "before");
         let merged = llvm.profdata(&shop, &["merge", "-o", "first.profdata", "stock.profraw"]);
         assert!(merged.status.success(), "{merged:?}");
         let flags = &["-O2", "-fprofile-use=first.profdata", "-fcs-profile-generate"];
-        let way = Way { name: "after inlining", since: 13, flags, link: &[] };
-        build(llvm, &shop, &way);
-        llvm.assert_same_counts(&shop, &[], way.name);
+        build(llvm, &shop, flags, &[]);
+        llvm.assert_same_counts(&shop, &[], "after inlining");
     }
 }
 
@@ -234,7 +159,7 @@ fn three_runs_in_one_dump() {
     for llvm in all() {
         let shop = kinds();
         let flags = &["-O1", GENERATE, "-fPIE"];
-        build(llvm, &shop, &Way { name: "PIE", since: 13, flags, link: &["-pie"] });
+        build(llvm, &shop, flags, &["-pie"]);
         let profiles = ["10", "200", "30"].map(|rounds| {
             let profile = format!("{rounds}.profraw");
             for (program, variable, file) in [

@@ -133,7 +133,7 @@ fn sums() {
     let shop = Workshop::new();
     shop.program("values.cc");
     for llvm in llvm::all() {
-        for mode in llvm::MODES.iter().filter(|mode| mode.since <= llvm.major) {
+        for mode in llvm.modes() {
             llvm.compile(&shop, "values.cc", "program", mode.flags);
             let run = |name: &str, arguments: &[&str]| {
                 let mut program = shop.command(shop.path("program"));

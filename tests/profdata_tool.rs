@@ -308,9 +308,9 @@ fn what_is_not_there_is_refused_by_name() {
             &["merge", "-binary-file", "x", "profile"],
             "--debug-info or --binary-file: profiles without",
         ),
-        (&["merge", "--memprof-version=2", "profile"], "--memprof-version: profiles of memory"),
-        (&["show", "--memory", "profile"], "--memory: profiles of memory are not read"),
-        (&["order", "profile"], "order is not there"),
+        (&["merge", "--memprof-version=2", "profile"], "--memprof-version: memory profiles"),
+        (&["show", "--memory", "profile"], "--memory: memory profiles are not read"),
+        (&["order", "profile"], "subcommand order is not supported yet"),
     ] {
         let output = stand_in(&shop, 22).args(words).output().unwrap();
         assert_eq!(output.status.code(), Some(1));

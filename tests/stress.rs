@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use countersink::convert::names::ident;
+use countersink::convert::gcov::names::ident;
 use countersink::raw::dump::{Dump, Module};
 use countersink::raw::gcov::Kind;
 use harness::Workshop;

@@ -5,7 +5,7 @@ mod harness;
 
 use std::collections::BTreeSet;
 
-use countersink::convert::names::ident;
+use countersink::convert::gcov::names::ident;
 use countersink::raw::dump::Dump;
 use countersink::raw::gcov::Kind;
 use harness::Workshop;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use countersink::convert::names::ident;
+use countersink::convert::gcov::names::ident;
 use countersink::formats::gcda::decode::{Counters, Data};
 use countersink::raw::dump::{Dump, SiteView};
 use countersink::raw::gcov::Kind;

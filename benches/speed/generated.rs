@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use countersink::convert::names::ident;
+use countersink::convert::gcov::names::ident;
 use countersink::formats::gcno::Notes;
 use countersink::raw::dump::{Dump, FunctionView, Module, Object, SiteView, Values};
 use countersink::raw::gcov::FunctionRecord;

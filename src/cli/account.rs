@@ -1,6 +1,6 @@
 //! The account of a conversion: for people, as JSON, and whether it is good enough.
 //!
-//! [`crate::convert::Statistics`] counts what became of a dump's contents.
+//! [`crate::convert::gcov::Statistics`] counts what became of a dump's contents.
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
@@ -12,7 +12,7 @@ use super::error::{Error, Result};
 use super::output::{self, Content};
 use super::percent::percent;
 use super::{Outcome, input, warn};
-use crate::convert::{Dropped, Loss, Statistics};
+use crate::convert::gcov::{Dropped, Loss, Statistics};
 
 /// What is asked of the account.
 #[derive(Debug, Args)]

@@ -19,9 +19,9 @@ use super::notes::{Files, Found, Missing, Places, display};
 use super::output::{self, Content, Out, Ready};
 use super::profile_format::{ProfileFormat, Reader, Target};
 use super::{Outcome, input, sum, warn};
+use crate::convert::gcov::{self, HotCalls, Inline, Reader as ProfileReader, Statistics};
 use crate::convert::number::Number;
 use crate::convert::workers::Workers;
-use crate::convert::{self, HotCalls, Inline, Reader as ProfileReader, Statistics};
 use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
 use crate::profile::{Profile, Summary};
 use crate::raw::dump::{Dump, Module};
@@ -281,12 +281,12 @@ impl Convert {
             ));
         }
         let dump = added(inputs)?;
-        let (objects, replaced) = convert::gcda::objects(&dump);
+        let (objects, replaced) = gcov::gcda::objects(&dump);
         let objects: Vec<_> = objects.into_iter().collect();
         let prefix = self.prefix.as_ref().map(|prefix| prefix.as_os_str().as_encoded_bytes());
         let ready = Cores.map(&objects, |(recorded, object)| {
             let moved = self.sources.places.moved(recorded);
-            let place = convert::gcda::place(&moved, prefix, self.strip);
+            let place = gcov::gcda::place(&moved, prefix, self.strip);
             let ready = Ready::new(display(&place), &|out| object.write_to(Out(out)))?;
             Ok((place, ready))
         });
@@ -408,7 +408,7 @@ impl ConvertSources {
             }
         };
         let (mut profile, mut statistics) =
-            convert::profile(dump, &notes, &chosen, &world, &Cores, reader);
+            gcov::profile(dump, &notes, &chosen, &world, &Cores, reader);
         statistics.objects_recompiled = missing.iter().filter(|why| why.is_of_another).count();
         statistics.objects_without_notes =
             statistics.objects_without_notes.saturating_sub(statistics.objects_recompiled);

@@ -13,7 +13,7 @@ use super::convert::ConvertSources;
 use super::error::{Error, Result};
 use super::input::Input;
 use super::{Outcome, input, names, output, percent};
-use crate::convert::Reader;
+use crate::convert::gcov::Reader;
 use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::rules::{Names, by_line};
 use crate::profile::overlap::{Comparison, Row};

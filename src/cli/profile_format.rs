@@ -10,8 +10,8 @@ use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
 use super::output::Content;
 use super::{compiler, warn};
+use crate::convert::gcov::{self, HotCalls, OfSeveral, Zeros};
 use crate::convert::number::Number;
-use crate::convert::{self, HotCalls, OfSeveral, Zeros};
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Discriminators, Rules};
 use crate::formats::afdo_v4::encode::{Encoding, encode_with_summary};
@@ -143,20 +143,20 @@ impl ProfileFormat {
     }
 
     /// What the format's reader makes of a profile.
-    pub fn reader(self) -> convert::Reader {
+    pub fn reader(self) -> gcov::Reader {
         let discriminators = self.tells_discriminators();
-        let Self::V1V3(Rules { version, .. }) = self else { return convert::Reader::EXACT };
+        let Self::V1V3(Rules { version, .. }) = self else { return gcov::Reader::EXACT };
         let (zeros, hot_calls) = match version {
             Version::V1 | Version::V2 => (Zeros::OnesInLoops, HotCalls::Copied),
             Version::V3 => (Zeros::Ones, HotCalls::Moved),
-            Version::V407 => return convert::Reader { discriminators, ..convert::Reader::EXACT },
+            Version::V407 => return gcov::Reader { discriminators, ..gcov::Reader::EXACT },
         };
-        let inline = convert::Inline::Nested;
+        let inline = gcov::Inline::Nested;
         let of_several = match discriminators {
             true => OfSeveral::Least,
             false => OfSeveral::LeastOfSimilar,
         };
-        convert::Reader { discriminators, of_several, zeros, inline, hot_calls }
+        gcov::Reader { discriminators, of_several, zeros, inline, hot_calls }
     }
 
     /// Whether the format distinguishes positions of a line.

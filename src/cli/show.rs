@@ -17,7 +17,7 @@ use super::error::{Context, Error, Result};
 use super::input::{Format, Input, warnings};
 use super::names::{Names, Wanted, plain, text, visible};
 use super::{Outcome, near, output, warn};
-use crate::convert::Reader;
+use crate::convert::gcov::Reader;
 use crate::convert::number::Number;
 use crate::formats::afdo_v4::check::Part;
 use crate::formats::afdo_v4::table::Table;

@@ -1,38 +1,11 @@
-//! From raw dumps to profiles and to `.gcda` files.
+//! From raw dumps to profiles and to files that compilers read.
 //!
-//! [`gcda`] and [`llvm`] need nothing but the dump. A profile of counts by source position also needs the
-//! compiler's notes.
+//! Each family of compilers has a folder, with the same file names where they do the same: [`gcov`] makes profiles of
+//! counts by source position and `.gcda` files from what gcc instrumented, [`llvm`] makes profiles of counters by
+//! function from what clang and rustc instrumented. They share how messages write numbers ([`number`]) and how work
+//! is divided ([`workers`]), and know nothing of each other.
 
-mod adjacency;
-#[cfg(feature = "cli")]
-pub mod code;
-pub mod counted;
-#[cfg(feature = "cli")]
-pub mod debug;
-pub mod evidence;
-mod executions;
-pub mod flow;
-pub mod gcda;
-mod hot_calls;
-pub mod listing;
+pub mod gcov;
 pub mod llvm;
-mod long_lines;
-mod loops;
-pub mod names;
 pub mod number;
-mod pairing;
-mod picture;
-pub mod profile;
-mod projection;
-pub mod source;
-mod starts;
-pub mod statistics;
-mod targets;
-#[cfg(feature = "cli")]
-pub mod unlinked;
 pub mod workers;
-
-pub use hot_calls::HotCalls;
-pub use profile::profile;
-pub use projection::{Inline, OfSeveral, Reader, Zeros};
-pub use statistics::{Dropped, Loss, Lost, Statistics};

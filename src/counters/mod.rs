@@ -1,8 +1,8 @@
 //! The model of counters by function: what LLVM's raw, indexed and text profiles say, each in its own bytes.
 //!
-//! A profile has functions, identified by name and hash. Each has the counters that the compiler laid out, bitmaps
-//! of conditions, and sites of values: targets of indirect calls, sizes of memory operations, virtual tables.
-//! A target is known by its name. Counts at source positions are another model, [`crate::profile`]. Byte layouts,
+//! A profile has functions, identified by name and hash. Each has the counters that the compiler laid out, an MC/DC
+//! bitmap, and value sites: targets of indirect calls, sizes of memory operations, virtual tables. A target is
+//! known by its name. Counts at source positions are another model, [`crate::profile`]. Byte layouts,
 //! and what readers of each version want, belong to [`crate::formats`].
 
 pub mod merge;
@@ -28,9 +28,9 @@ pub struct Profile {
     pub functions: Vec<Function>,
     /// Build-ids of the images, each once, in the order of the file.
     pub binary_ids: Vec<Vec<u8>>,
-    /// Orders in which functions were first called, one trace for each run.
+    /// Temporal profile traces, one for each run.
     pub traces: Vec<Trace>,
-    /// Number of runs that the traces were chosen from, if it is larger than that of the traces.
+    /// Number of runs that the traces were chosen from, if there were more runs than traces.
     pub traced_runs: u64,
     /// Names of virtual tables.
     pub vtables: Vec<Vec<u8>>,
@@ -50,22 +50,22 @@ pub struct Function {
     pub name: Vec<u8>,
     /// Hash of the control flow, by the algorithm of the compiler's version.
     pub hash: u64,
-    /// Executions, in the compiler's order. In a profile of single bytes 1 is "covered".
+    /// Executions, in the compiler's order. With single-byte coverage 1 is "covered".
     pub counters: Vec<u64>,
-    /// Bits of the combinations of conditions that came true, of MC/DC.
+    /// The MC/DC bitmap: a bit for each combination of conditions that occurred.
     pub bitmap: Vec<u8>,
-    /// Sites by [`ValueKind`].
+    /// Value sites, by [`ValueKind`].
     pub values: [Vec<Site>; ValueKind::ALL.len()],
 }
 
 /// What the values of a site are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ValueKind {
-    /// Targets of indirect calls: MD5 of the function's name, its low 64 bits; 0 if it is not known.
+    /// Targets of indirect calls: the low 64 bits of the MD5 of the function's name, 0 if it is unknown.
     IndirectCall = 0,
     /// Sizes of memory operations, in bytes.
     MemorySize = 1,
-    /// Virtual tables: MD5 of the name, its low 64 bits; 0 if it is not known.
+    /// Virtual tables: the low 64 bits of the MD5 of the name, 0 if it is unknown.
     VirtualTable = 2,
 }
 
@@ -90,12 +90,12 @@ pub struct Value {
     pub count: u64,
 }
 
-/// The order in which functions were first called in one run.
+/// A temporal profile trace: the order in which one run first called functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// How much the run counts beside others.
+    /// How much the run counts relative to others.
     pub weight: u64,
-    /// MD5 of the functions' names, their low 64 bits.
+    /// For each function, the low 64 bits of the MD5 of its name.
     pub functions: Vec<u64>,
 }
 

@@ -1,7 +1,7 @@
 //! How much two profiles agree: what `llvm-profdata overlap` computes.
 //!
 //! Each count is a share of the sum of its profile. The overlap of two profiles is the sum of the smaller shares:
-//! 1 if the counts are in proportion, 0 if none is in both. Functions are compared by name and hash. A
+//! 1 if the counts are in proportion, 0 if the profiles have none in common. Functions are compared by name and hash. A
 //! function whose shape differs, or whose name has other hashes in the base, is a mismatch.
 
 use alloc::vec::Vec;
@@ -55,7 +55,7 @@ pub struct FunctionOverlap {
     pub largest: u64,
     /// Its counters, as shares of their sum in this function.
     pub counters: Shares,
-    /// Its values alike, by [`ValueKind`].
+    /// The same for its values, by [`ValueKind`].
     pub values: [Shares; ValueKind::ALL.len()],
 }
 
@@ -129,7 +129,7 @@ impl Overlap {
         });
     }
 
-    /// Visits the shares of the counters, and those of each kind of values.
+    /// Visits the shares of the counters, and those of each value kind.
     fn each(&mut self, mut visit: impl FnMut(&mut Shares, Option<ValueKind>)) {
         visit(&mut self.counters, None);
         for kind in ValueKind::ALL {

@@ -6,13 +6,13 @@ use hashbrown::HashMap;
 
 use super::{CONTEXT_SENSITIVE_HASH, Function, Profile, ValueKind};
 
-/// The shares of the sum for which a summary says how many counters make it up, in millionths.
+/// The cutoffs of a summary: shares of the sum, in millionths.
 pub const CUTOFFS: [u64; 16] = [
     10_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000,
     950_000, 990_000, 999_000, 999_900, 999_990, 999_999,
 ];
 
-/// A first counter from here on is no count: it says that the whole function is warm or hot.
+/// A first counter of this size or more is no count: it says that the whole function is warm or hot.
 const LEAST_PSEUDO_COUNT: u64 = u64::MAX - 1;
 
 /// How counts are distributed.
@@ -63,7 +63,7 @@ impl Summary {
     }
 }
 
-/// The sites of one kind, and how many values they have: what `llvm-profdata show` tells of them.
+/// The value sites of one kind, and how many values they have, as `llvm-profdata show` counts them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sites {
     /// Number of sites.

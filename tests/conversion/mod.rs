@@ -2,13 +2,13 @@
 //! names.
 #![allow(dead_code, reason = "every test uses some of it")]
 
-use countersink::convert::code::counters::Wanted;
-use countersink::convert::code::listings;
-use countersink::convert::counted::Counted;
-use countersink::convert::listing::Tables;
-use countersink::convert::source::{Sources, Study};
+use countersink::convert::gcov::counted::Counted;
+use countersink::convert::gcov::listing::Tables;
+use countersink::convert::gcov::program::code::counters::Wanted;
+use countersink::convert::gcov::program::code::listings;
+use countersink::convert::gcov::source::{Sources, Study};
+use countersink::convert::gcov::{self, Reader, Statistics};
 use countersink::convert::workers::Alone;
-use countersink::convert::{self, Reader, Statistics};
 use countersink::formats::gcno::Notes;
 use countersink::profile::Profile;
 use countersink::raw::dump::Dump;
@@ -65,6 +65,6 @@ impl Counts {
         let notes: Vec<Notes<'_>> =
             self.notes.iter().map(|bytes| Notes::decode(bytes).unwrap()).collect();
         let chosen = [(0..notes.len()).map(Some).collect()];
-        convert::profile(&self.dump, &notes, &chosen, &Code { program }, &Alone, reader)
+        gcov::profile(&self.dump, &notes, &chosen, &Code { program }, &Alone, reader)
     }
 }

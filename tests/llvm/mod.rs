@@ -52,6 +52,11 @@ impl Llvm {
         Version::for_llvm(self.major).unwrap()
     }
 
+    /// The ways to instrument that it has.
+    pub fn modes(self) -> impl Iterator<Item = &'static Mode> {
+        MODES.iter().filter(move |mode| mode.since <= self.major)
+    }
+
     /// Compiles a program of the folder.
     pub fn compile(self, shop: &Workshop, source: &str, program: &str, flags: &[&str]) {
         let mut clang = shop.command(format!("clang++-{}", self.major));
@@ -103,8 +108,9 @@ pub struct Mode {
 }
 
 /// The ways that need one compilation.
-pub const MODES: [Mode; 13] = [
+const MODES: [Mode; 15] = [
     Mode { name: "optimiser", since: 13, flags: &["-fprofile-generate"] },
+    Mode { name: "atomic", since: 13, flags: &["-fprofile-generate", "-fprofile-update=atomic"] },
     Mode {
         name: "names as they are",
         since: 13,
@@ -131,6 +137,12 @@ pub const MODES: [Mode; 13] = [
         flags: &["-fprofile-generate", "-mllvm", "-pgo-instrument-entry=1"],
     },
     Mode {
+        name: "only entries",
+        // LLVM 16 has it, but no text of it.
+        since: 17,
+        flags: &["-fprofile-generate", "-mllvm", "-pgo-function-entry-coverage"],
+    },
+    Mode {
         name: "conditions",
         since: 19,
         flags: &["-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc"],
@@ -152,7 +164,7 @@ pub const MODES: [Mode; 13] = [
     },
     Mode {
         name: "first calls",
-        since: 19,
+        since: 17,
         flags: &["-fprofile-generate", "-mllvm", "-pgo-temporal-instrumentation"],
     },
     Mode {
@@ -181,9 +193,8 @@ pub const MODES: [Mode; 13] = [
 /// Profiles of one program in every way that an LLVM has, with the name of the way.
 pub fn profiles(llvm: Llvm, shop: &Workshop) -> Vec<(&'static str, Vec<u8>)> {
     shop.program("values.cc");
-    let modes = MODES.iter().filter(|mode| mode.since <= llvm.major);
-    let mut profiles: Vec<_> =
-        modes.map(|mode| (mode.name, llvm.profile(shop, "values.cc", mode.flags))).collect();
+    let profile = |mode: &Mode| (mode.name, llvm.profile(shop, "values.cc", mode.flags));
+    let mut profiles: Vec<_> = llvm.modes().map(profile).collect();
     // The second of two instrumented builds.
     shop.write("first.profraw", &profiles[0].1);
     let merged = llvm.profdata(shop, &["merge", "-o", "first.profdata", "first.profraw"]);

@@ -5,8 +5,9 @@ use std::prelude::v1::*;
 use crate::counters;
 use crate::profile::{Position, Profile};
 
-/// A profile to compare: the counters of a function stand at the lines of their numbers. They stand in a body
-/// that the hash of its control flow names, so counters of other hashes have nothing in common with them.
+/// A profile by source position, to compare: each counter of a function becomes a line with the counter's number.
+/// The body around the lines is named after the hash of the control flow, so counters under different hashes have
+/// nothing in common.
 pub fn comparable(profile: &counters::Profile) -> Profile {
     let mut comparable = Profile::default();
     for function in &profile.functions {

@@ -36,7 +36,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// Adds what it says about the LLVM that wrote the file.
+    /// Adds what the version says about the LLVM that wrote the file.
     pub fn add_to(self, origins: &mut Origins) {
         match self {
             Self::Raw(version) => origins.add_raw(version),
@@ -77,7 +77,7 @@ pub fn counted(input: &Input) -> Result<Counted> {
 fn of_dump(dump: &Dump, name: &Path) -> Result<Counted> {
     let converted = convert::llvm::profile(dump).about(name)?;
     if converted.other_modules == dump.modules.len() && !dump.modules.is_empty() {
-        let what = "expected programs of clang or rustc, found only some of gcc";
+        let what = "expected modules that clang or rustc instrumented, found only gcc's";
         return Err(Error::about(name, what));
     }
     let mut warnings = Vec::new();

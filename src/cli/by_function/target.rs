@@ -28,24 +28,24 @@ pub enum Target {
     Proftext,
 }
 
-/// Who is to read a profile of LLVM, and what is to be in it.
+/// Which LLVM will read a profile, and what goes into it.
 #[derive(Debug, Args)]
 pub struct Wish {
-    /// Of LLVM's profiles: write what this LLVM reads: its version, or the path of its clang, rustc or
+    /// For LLVM's profiles: the LLVM that will read them, by its version or the path of its clang, rustc or
     /// llvm-profdata [default: that of the first rustc or clang on the path that reads the inputs]
     #[arg(long, value_name = "VERSION|PATH", value_parser = NonEmptyStringValueParser::new())]
     for_llvm: Option<String>,
-    /// Of LLVM's profiles: leave out functions that never ran
+    /// For LLVM's profiles: leave out functions that never ran
     #[arg(long)]
     sparse: bool,
 }
 
-/// A format of LLVM's, with everything that was chosen.
+/// One of LLVM's formats, with everything that was chosen.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     /// The format.
     pub target: Target,
-    /// The LLVM that is to read it, if it was chosen.
+    /// The LLVM that will read it, if it was chosen.
     pub llvm: Option<Llvm>,
     /// Whether to leave out functions that never ran.
     pub sparse: bool,
@@ -126,14 +126,14 @@ fn leave_out_zeros(profile: &mut Profile) {
 /// Says what the version has no place for.
 fn warn_of_dropped(dropped: &Dropped, name: &Path) {
     let lost = [
-        (dropped.bitmaps, "bitmap", "of conditions"),
-        (dropped.traces, "order", "of first calls"),
-        (dropped.vtable_sites, "function", "with virtual tables"),
-        (dropped.values, "value", "at places with too many"),
+        (dropped.bitmaps, "MC/DC bitmap", ""),
+        (dropped.traces, "temporal profile trace", ""),
+        (dropped.vtable_sites, "function", " with value sites of virtual tables"),
+        (dropped.values, "value", " at sites with too many"),
     ];
     for (number, what, which) in lost.into_iter().filter(|&(number, ..)| number > 0) {
         let what = Number(number as u64, what);
-        let why = "the LLVM that is to read the profile has no place for them, see --for-llvm";
-        warn(name, format!("left out: {what} {which}; {why}"));
+        let why = "the version that the chosen LLVM reads has no place for them, see --for-llvm";
+        warn(name, format!("left out: {what}{which}; {why}"));
     }
 }

@@ -1,4 +1,4 @@
-//! What `llvm-profdata show` prints: functions one after another, and what stands behind them.
+//! What `llvm-profdata show` prints: the functions one after another, then totals and statistics.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use crate::counters::{Function, Profile, ValueKind, Variant};
 /// The share of the sum, in millionths, that hot functions make up.
 const HOT: u64 = 990_000;
 
-/// The text so far, and what its end will say.
+/// The text so far, and what the totals need.
 pub struct Listing<'s> {
     show: &'s Show,
     profile: &'s Profile,
@@ -130,7 +130,7 @@ impl<'s> Listing<'s> {
         }
     }
 
-    /// What stands behind the functions.
+    /// The totals and statistics, which follow the functions.
     pub fn finish(&mut self, version: Version) {
         let summary = std::mem::take(&mut self.tally).finish_for(&self.cutoffs());
         self.totals(&summary);

@@ -20,11 +20,11 @@ use crate::cli::{Outcome, input, output};
 use crate::counters::merge::{Mismatch, Sum};
 use crate::counters::{Function, Profile, Variant};
 
-/// Why options of correlation are refused.
+/// Why options for correlation are refused.
 pub const CORRELATION: &str =
     "profiles without the functions' names (-fprofile-correlate, \"lightweight\") are not read";
-/// Why options of memory profiles are refused.
-pub const MEMORY: &str = "profiles of memory (memprof) are not read";
+/// Why options for memory profiles are refused.
+pub const MEMORY: &str = "memory profiles (memprof) are not read";
 
 /// Takes several profiles and merges them together
 #[derive(Debug, Args)]
@@ -47,13 +47,13 @@ pub struct Merge {
     /// Leave out functions that never ran
     #[arg(long)]
     sparse: bool,
-    /// Only functions whose names match
+    /// Keep only functions whose names match
     #[arg(long, value_name = "REGEX", default_value = "", hide_default_value = true)]
     function: String,
     /// Leave out functions whose names match
     #[arg(long, value_name = "REGEX", default_value = "", hide_default_value = true)]
     no_function: String,
-    /// Number of threads [default: as many as there are processors]
+    /// Number of threads [default: the number of processors]
     #[arg(
         long,
         visible_alias = "j",
@@ -71,10 +71,10 @@ pub struct Merge {
     /// Instrumentation profile (default)
     #[arg(long)]
     instr: bool,
-    /// Keep at most so many functions of an order of first calls
+    /// The largest number of functions in a temporal profile trace
     #[arg(long, value_name = "ULONG", default_value_t = 10_000)]
     temporal_profile_max_trace_length: usize,
-    /// Keep at most so many orders of first calls
+    /// The largest number of temporal profile traces to keep
     #[arg(long, value_name = "ULONG", default_value_t = 100)]
     temporal_profile_trace_reservoir_size: usize,
     /// Keep the names of virtual tables
@@ -87,7 +87,7 @@ pub struct Merge {
     others: Others,
 }
 
-/// Options for what the stand-in does not do, and those that change nothing here.
+/// Options that the stand-in refuses, and options that change nothing here.
 #[derive(Debug, Args)]
 struct Others {
     #[arg(long, hide = true)]

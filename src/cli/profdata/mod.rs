@@ -1,7 +1,7 @@
 //! A stand-in for `llvm-profdata`: `countersink profdata`, and the tool itself under that name.
 //!
 //! It takes LLVM's options for profiles of instrumented programs, prints what `llvm-profdata` of LLVM 22 prints,
-//! and has its exit status: 0 done, 1 not. It reads raw profiles of any version, which LLVM's does not.
+//! and has its exit status: 0 for success, 1 for failure. Unlike LLVM's tool it reads raw profiles of any version.
 
 mod listing;
 mod merge;
@@ -31,7 +31,8 @@ pub const NAME: &str = "llvm-profdata";
 /// Do what llvm-profdata does: merge, show, overlap
 ///
 /// A stand-in for llvm-profdata with its options, output and exit status (0 or 1), for profiles of instrumented
-/// programs. It reads raw profiles of LLVM 10 to 23, mixed, where each release of LLVM reads its own only.
+/// programs. It reads raw profiles of LLVM 10 to 23, mixed; LLVM's tool reads only those of its own
+/// release.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER)]
 pub struct Profdata {
@@ -116,9 +117,7 @@ fn answer(arguments: Vec<OsString>, major: Option<u32>) -> Result<Outcome> {
             output::print(USAGE.as_bytes())?;
             Ok(Outcome::Done)
         }
-        "order" => {
-            Err(Error::new("order is not there; orders of functions are not made of traces yet"))
-        }
+        "order" => Err(Error::new("subcommand order is not supported yet")),
         other => Err(Error::new(format!("unknown subcommand '{}'; see --help", visible(other)))),
     }
 }
@@ -149,7 +148,7 @@ fn call<C: Args + FromArgMatches>(
     }
 }
 
-/// Says which LLVM it stands in for, in the words that tools look for.
+/// Says which LLVM's tool it replaces, in the words that build systems look for.
 fn version(major: Option<u32>) -> Result<Outcome> {
     let llvm = chosen(major)?.unwrap_or_else(|| Llvm::installed(llvm::Origins::default()));
     let text = format!(

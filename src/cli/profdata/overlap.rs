@@ -19,7 +19,7 @@ pub struct Overlap {
     /// The profile to compare with
     #[arg(required = true, value_name = "base profile file")]
     base: PathBuf,
-    /// The other one
+    /// The profile that is compared with it
     #[arg(required = true, value_name = "test profile file")]
     test: PathBuf,
     /// Output file
@@ -101,14 +101,14 @@ impl Overlap {
     }
 }
 
-/// What there is besides functions that match.
+/// Functions that do not match.
 #[derive(Clone, Copy, Default)]
 struct Rest {
     mismatched: bool,
     only_in_test: bool,
 }
 
-/// Prints the overlap of counters, and that of each kind of values that there is.
+/// Prints the overlap of the counters, and that of each value kind that occurs.
 fn print(text: &mut String, counters: &Shares, values: &[Shares], rest: Rest) {
     let kinds = ["IndirectCall", "MemOP", "VTable"].into_iter().zip(values);
     let kinds = kinds.filter(|(_, shares)| shares.base > 0 || shares.second > 0);

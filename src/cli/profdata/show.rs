@@ -57,10 +57,10 @@ pub struct Show {
     /// Only the names of functions below the cutoff
     #[arg(long)]
     pub(super) list_below_cutoff: bool,
-    /// How many counters make up which share of the sum
+    /// How many counters make up each share of the sum
     #[arg(long)]
     pub(super) detailed_summary: bool,
-    /// Shares for this, in millionths
+    /// Shares for the detailed summary, in millionths
     #[arg(long, value_name = "800000,901000,999999", value_delimiter = ',')]
     pub(super) detailed_summary_cutoffs: Vec<u32>,
     /// Names of hot functions
@@ -72,13 +72,13 @@ pub struct Show {
     /// Version of the profile
     #[arg(long)]
     pub(super) profile_version: bool,
-    /// Orders in which functions were first called
+    /// Temporal profile traces: the orders in which functions were first called
     #[arg(long)]
     pub(super) temporal_profile_traces: bool,
     /// Shown functions as a text profile
     #[arg(long)]
     text: bool,
-    /// text, the only one for instrumentation profiles
+    /// Format of the output; instrumentation profiles have only text
     #[arg(long, value_name = "text|json|yaml", default_value = "text", hide_default_value = true)]
     show_format: String,
     /// Instrumentation profile (default)
@@ -117,7 +117,7 @@ impl Show {
     fn refuse(&self) -> Result<()> {
         super::merge::refuse(&[
             ("--sample", self.sample, "sampled profiles are not read"),
-            ("--memory", self.memory, "profiles of memory are not read"),
+            ("--memory", self.memory, "memory profiles are not read"),
             ("--debug-info", self.debug_info.is_some(), super::merge::CORRELATION),
             ("--profiled-binary", self.profiled_binary.is_some(), super::merge::MEMORY),
         ])?;

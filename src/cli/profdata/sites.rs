@@ -1,4 +1,4 @@
-//! Values at sites, as `llvm-profdata show` prints them, and their statistics.
+//! Value sites, as `llvm-profdata show` prints them, and their statistics.
 
 use std::fmt::Write;
 use std::prelude::v1::*;
@@ -25,7 +25,7 @@ impl Symbols {
     }
 }
 
-/// Statistics of one kind of values.
+/// Statistics of one value kind.
 #[derive(Default)]
 pub struct Statistics {
     sites: u64,

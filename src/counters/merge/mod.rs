@@ -1,13 +1,13 @@
 //! Adds profiles, as `llvm-profdata merge` does.
 //!
-//! Counters of the same name and hash are added, bitmaps united, values of a site added by value. What cannot be
-//! added is told for each function; then the sum keeps what it had.
+//! Functions with the same name and hash are added: their counters, the bits of their bitmaps, and for each site the
+//! counts of equal values. If a function does not fit, the caller learns why, and the sum keeps what it had.
 //!
-//! Where more than 100 runs have traces, it is chance which are kept, and other ones than in `llvm-profdata`. It also
-//! leaves weights off traces that do not come from raw profiles; here each trace has its summand's weight.
+//! A sum of more than 100 runs keeps a random choice of their traces, and `llvm-profdata` makes another choice. It
+//! applies weights only to traces from raw profiles; here each trace gets the weight of its summand.
 //!
 //! A [`Summand`] is the model, or what a reader sees in the bytes of a file. The functions of a program mostly
-//! come in the same order, so each is first looked for behind its predecessor of the summand before.
+//! come in the same order. So each is first looked for behind the function that it followed in the last summand.
 
 mod add;
 mod slots;
@@ -54,7 +54,7 @@ impl Distinct {
     }
 }
 
-/// A function of a summand that was not added, or not whole.
+/// A function of a summand that was not added, or only in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// Name of the function.
@@ -89,12 +89,13 @@ pub enum Mismatch {
         /// The summand's.
         found: usize,
     },
-    /// A count became too large. It is the largest one now.
+    /// A count became too large. It stays at the largest possible one.
     Overflow,
 }
 
-/// Profiles of programs that were instrumented in ways that cannot be added: by front end and optimiser, or with
-/// numbers and with single bytes. Later `llvm-profdata` adds them, to what no compiler understands.
+/// The programs were instrumented in ways that cannot be added: by the front end and by the optimiser, or with
+/// counts and with single-byte coverage. Newer releases of `llvm-profdata` add them, but no compiler understands
+/// the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mixed {
     /// The variant of the sum.
@@ -107,7 +108,8 @@ impl fmt::Display for Mixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let level = |variant: Variant| {
             let by = if variant.has(Variant::IR) { "the optimiser (IR)" } else { "the front end" };
-            let what = if variant.has(Variant::SINGLE_BYTE) { "single bytes" } else { "counters" };
+            let what =
+                if variant.has(Variant::SINGLE_BYTE) { "single-byte counters" } else { "counters" };
             (what, by)
         };
         let (expected, found) = (level(self.expected), level(self.found));
@@ -131,7 +133,7 @@ impl fmt::Display for Mismatch {
                 write!(f, "expected a bitmap of {expected} bytes, found one of {found}")
             }
             Self::Sites { expected, found } => {
-                write!(f, "expected {expected} sites of values, found {found}")
+                write!(f, "expected {expected} value sites, found {found}")
             }
             Self::Overflow => write!(f, "counts above {LARGEST_COUNT}"),
         }

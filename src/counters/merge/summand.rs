@@ -19,7 +19,7 @@ pub trait Summand {
     fn binary_ids(&self) -> impl Iterator<Item = &[u8]>;
     /// Names of virtual tables.
     fn vtables(&self) -> impl Iterator<Item = &[u8]>;
-    /// Orders of first calls.
+    /// Temporal profile traces.
     fn traces(&self) -> impl Iterator<Item = Trace>;
     /// Number of runs that the traces were chosen from.
     fn runs(&self) -> u64;
@@ -37,9 +37,9 @@ pub trait View {
     fn hash(&self) -> u64;
     /// Its counters.
     fn counters(&self) -> impl ExactSizeIterator<Item = u64>;
-    /// Its bitmap of conditions.
+    /// Its MC/DC bitmap.
     fn bitmap(&self) -> impl ExactSizeIterator<Item = u8>;
-    /// Number of its sites of a kind.
+    /// Number of its value sites of a kind.
     fn number_of_sites(&self, kind: ValueKind) -> usize;
     /// Visits its sites of a kind, each with its values.
     fn sites(&self, kind: ValueKind, visit: &mut dyn FnMut(&mut dyn Iterator<Item = Value>));

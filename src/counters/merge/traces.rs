@@ -1,4 +1,4 @@
-//! Orders of first calls of many runs, of which some are kept.
+//! Keeps some of the temporal profile traces of many runs.
 
 use alloc::vec::Vec;
 
@@ -7,14 +7,14 @@ use crate::counters::Trace;
 /// How many traces a sum keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceLimits {
-    /// Most traces. Of more runs, each has the same chance to be kept.
+    /// The largest number of traces. If there are more runs, each has the same chance to be kept.
     pub most: usize,
-    /// Most functions of a trace; later ones are cut off.
+    /// The largest number of functions in a trace. The rest is cut off.
     pub longest: usize,
 }
 
 impl Default for TraceLimits {
-    /// What `llvm-profdata` keeps if it is not told otherwise.
+    /// The defaults of `llvm-profdata`.
     fn default() -> Self {
         Self { most: 100, longest: 10_000 }
     }
@@ -35,7 +35,7 @@ impl Traces {
         Self { limits, ..Self::default() }
     }
 
-    /// Adds the traces that were chosen from so many runs.
+    /// Adds traces that were chosen from this number of runs.
     pub fn add(&mut self, traces: impl Iterator<Item = Trace>, runs: u64) {
         let mut traces: Vec<Trace> = traces.filter(|trace| !trace.functions.is_empty()).collect();
         for trace in &mut traces {

@@ -6,12 +6,12 @@ use core::cmp::Reverse;
 use super::add::add_value;
 use crate::counters::Value;
 
-/// Most values of a site in an indexed profile. `llvm-profdata` keeps as many of each sum on its way.
+/// The largest number of values of a site in an indexed profile. `llvm-profdata` cuts each intermediate sum, too.
 const MOST: usize = 255;
 
-/// Adds the values of a site to those of the sum; says whether a count became too large. Then all are sorted by
-/// value. If a value occurs more than once, the first ones are added, the second ones, and so on: the targets
-/// that are not known have one value.
+/// Adds the values of a site to those of the sum, and sorts them by value; says whether a count became too large. A
+/// value may occur more than once, because all unknown targets have the same one. Then the first occurrences are
+/// added up, the second ones, and so on.
 pub(super) fn add(own: &mut Vec<Value>, other: &mut Vec<Value>, weight: u64) -> bool {
     own.sort_unstable_by_key(|value| (value.value, Reverse(value.count)));
     other.sort_by_key(|value| value.value);

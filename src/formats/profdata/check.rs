@@ -8,7 +8,7 @@ pub type Finding = crate::formats::Finding<Defect>;
 /// Defects, grouped by kind.
 pub type Findings = crate::formats::Findings<Finding>;
 
-/// Hears of defects that are tolerated.
+/// Is told each defect that is tolerated.
 pub(super) type Tell<'t> = &'t mut dyn FnMut(Finding);
 
 /// A part of a file, in their order.
@@ -20,13 +20,13 @@ pub enum Part {
     Summary,
     /// The hash table, and its items before the records.
     Table,
-    /// What an item says of a function.
+    /// The records of a function, within its item.
     Records,
     /// Build-ids.
     BinaryIds,
     /// Names of virtual tables.
     VTables,
-    /// Orders of first calls.
+    /// Temporal profile traces.
     Traces,
 }
 
@@ -64,7 +64,7 @@ pub enum Defect {
         /// Bytes left.
         found: u64,
     },
-    /// More things than there are bytes for.
+    /// More things announced than the bytes left can hold.
     Count {
         /// What was being read.
         part: Part,
@@ -100,16 +100,16 @@ pub enum Defect {
         /// The item's.
         found: u64,
     },
-    /// An item in a bucket where nobody looks for it.
+    /// An item in a bucket where no reader looks for it.
     Bucket {
         /// Where it should be.
         expected: u64,
         /// Where it is.
         found: u64,
     },
-    /// A kind of values that is not known, or one for the second time.
+    /// An unknown value kind, or one that the record had before.
     ValueKind(u32),
-    /// Values that take another number of bytes than they say.
+    /// Value data of another size than announced.
     ValueSize {
         /// Bytes taken.
         expected: u64,
@@ -118,7 +118,7 @@ pub enum Defect {
     },
     /// A number of more than 64 bits.
     Leb128,
-    /// Names that cannot be unpacked to the length that they say.
+    /// Compressed names that cannot be unpacked to the announced length.
     Compressed,
     /// A second record of this name and hash.
     DuplicateRecord,
@@ -126,7 +126,7 @@ pub enum Defect {
     DuplicateName,
     /// Bits of the variant that are not known.
     Variant(u64),
-    /// Other totals, or another number of cutoffs, than all writers have.
+    /// Another number of totals or of cutoffs than LLVM writes.
     SummaryShape {
         /// Number of totals.
         totals: u64,
@@ -190,21 +190,21 @@ impl fmt::Display for Defect {
                 )
             }
             Self::Buckets(found) => {
-                write!(f, "expected a power of two as number of buckets, found {found}")
+                write!(f, "expected a power of two as the number of buckets, found {found}")
             }
             Self::Overlap => f.write_str("bucket begins within another one"),
             Self::Entries { expected, found } => {
                 write!(f, "expected {expected} functions in the hash table, found {found}")
             }
             Self::NameHash { expected, found } => {
-                write!(f, "expected {expected:#x} as hash of the name, found {found:#x}")
+                write!(f, "expected {expected:#x} as the hash of the name, found {found:#x}")
             }
             Self::Bucket { expected, found } => {
                 write!(f, "expected the function in bucket {expected}, found it in {found}")
             }
-            Self::ValueKind(found) => write!(f, "values of kind {found}, which is not due here"),
+            Self::ValueKind(found) => write!(f, "unexpected value kind {found}"),
             Self::ValueSize { expected, found } => {
-                write!(f, "values take {expected} bytes, but {found} are announced")
+                write!(f, "value data takes {expected} bytes, but {found} are announced")
             }
             Self::Leb128 => f.write_str("number of more than 64 bits"),
             Self::Compressed => f.write_str("compressed names cannot be unpacked"),

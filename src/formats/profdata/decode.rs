@@ -1,7 +1,7 @@
 //! Reads indexed profiles of all versions.
 //!
-//! Tells of tolerable defects and reads on; any other defect is an error. A memory profile is one: without it
-//! the rest would look whole.
+//! Reports tolerable defects and reads on; any other defect is an error. So is a memory profile: without it the rest
+//! would look complete.
 
 use hashbrown::HashSet;
 
@@ -30,7 +30,7 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, Finding> {
     decode_and_tell(bytes, &mut |_| {})
 }
 
-/// The same, but tells every tolerated defect as it finds it.
+/// The same, but reports each tolerated defect as soon as it is found.
 pub fn decode_and_tell(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<Decoded, Finding> {
     let mut findings = Findings::default();
     let mut note = |finding| {

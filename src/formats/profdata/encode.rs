@@ -30,7 +30,7 @@ pub struct Encoded {
 /// What a version has no place for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// Functions whose bitmap of conditions is not in the file.
+    /// Functions whose MC/DC bitmap is not in the file.
     pub bitmaps: usize,
     /// Build-ids that are not in the file.
     pub binary_ids: usize,
@@ -38,7 +38,7 @@ pub struct Dropped {
     pub traces: usize,
     /// Names of virtual tables that are not in the file.
     pub vtables: usize,
-    /// Functions whose sites of virtual tables are not in the file.
+    /// Functions whose value sites of virtual tables are not in the file.
     pub vtable_sites: usize,
     /// Values behind the 255 largest of a site.
     pub values: usize,
@@ -202,7 +202,7 @@ impl<'a> Groups<'a> {
         groups
     }
 
-    /// Writes the buckets and the hash table; says where that is.
+    /// Writes the buckets and the hash table; gives the table's offset.
     fn encode(&self, version: Version, bytes: &mut Vec<u8>) -> Result<u64, EncodeError> {
         let name = |&start: &usize| self.functions[start].name.as_slice();
         let names = self.starts.len() - 1;

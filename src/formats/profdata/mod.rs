@@ -2,7 +2,8 @@
 //! are read, 4 to 14 written.
 //!
 //! Every integer is little-endian, of 64 bits unless the table says otherwise. Offsets count from the start of
-//! the file. The layouts were found by experiments with LLVM 13 to 22; version 14 comes from LLVM 23.
+//! the file. The layouts were found by experiments with LLVM 13 to 16, 19 and 22. What only other releases write
+//! follows the published format: versions below 7, 10, 11 and 14.
 //!
 //! **Header** ([`header`]):
 //!
@@ -25,7 +26,7 @@
 //! |---|---|
 //! | 1 | number of totals, 6 |
 //! | 1 | number of cutoffs, 16 |
-//! | 6 | functions, counters, largest entry count, largest count, largest count but entries, sum of the counts |
+//! | 6 | functions, counters, largest entry count, largest count, largest count except entries, sum of the counts |
 //! | 3 each | cutoff in millionths of the sum, smallest count that is needed for it, number of such counters |
 //!
 //! **Hash table** ([`table`]): the buckets stand between the summary and the table, not aligned. Zeros fill up to
@@ -44,9 +45,9 @@
 //! | size | field |
 //! |---|---|
 //! | 8 | hash of the control flow |
-//! | 8, 8 each | counters; version 1 has no number, for they fill the item |
+//! | 8, 8 each | counters; version 1 has no number: they fill the item |
 //! | 8, 8 each | version 11 to 13: bytes of the bitmap |
-//! | 8, 1 each | from version 14: bytes of the bitmap, with zeros up to a multiple of 8; then a bitmap of uniformity alike |
+//! | 8, 1 each | from version 14: bytes of the bitmap, with zeros up to a multiple of 8; then a bitmap of uniformity in the same form |
 //! | | from version 3: the values |
 //!
 //! **Values** of a record; all is one block, whose size is a multiple of 8:
@@ -64,11 +65,10 @@
 //! |---|---|
 //! | 8 | bytes of the build-ids; for each its length, its bytes, zeros up to a multiple of 8 |
 //! | 8 | length of the names of virtual tables; then two LEB128: length, compressed length or 0; the names with a byte 1 between them; zeros up to a multiple of 8 |
-//! | 8, 8 | traces, runs that they were chosen from; for each its weight, number of functions, their MD5s |
+//! | 8, 8 | temporal profile traces, runs that they were chosen from; for each trace its weight, number of functions, their MD5s |
 //!
 //! `llvm-profdata merge` drops the names of virtual tables unless told `--keep-vtable-symbols`, and then compresses
-//! them. Here they are written whenever the profile has them, and as they are, which
-//! every reader takes as well.
+//! them. Here they are written uncompressed whenever the profile has them. Every reader accepts that, too.
 
 pub mod check;
 pub mod decode;

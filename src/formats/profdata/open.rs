@@ -20,9 +20,9 @@ pub(super) struct Opened<'a> {
     pub bytes: &'a [u8],
     pub header: Header,
     pub summary: Option<Summary>,
-    /// Of functions that were counted after inlining.
+    /// The summary of the functions that were counted after inlining.
     pub late_summary: Option<Summary>,
-    /// Where the first bucket may be.
+    /// The smallest offset that a bucket can have.
     first: usize,
     /// Offsets of the buckets, eight bytes each.
     buckets: &'a [u8],
@@ -31,7 +31,7 @@ pub(super) struct Opened<'a> {
     pub end: usize,
 }
 
-/// What a bucket has of one name.
+/// The records of one name in its bucket.
 #[derive(Clone, Debug)]
 pub(super) struct Item<'a> {
     pub offset: u64,
@@ -119,7 +119,7 @@ impl<'a> Opened<'a> {
         Ok(())
     }
 
-    /// What the file has of this name, if anything.
+    /// The records of this name, if it is in the file.
     pub fn find(&self, name: &[u8]) -> Result<Option<Item<'a>>, Finding> {
         let hash = name_ref(name);
         let Some(start) = self.bucket_offset(bucket(hash, self.number_of_buckets()))? else {

@@ -1,4 +1,4 @@
-//! What the table says of one function under one hash.
+//! The record of one function under one hash.
 
 use alloc::vec::Vec;
 
@@ -148,7 +148,7 @@ fn values<'a>(
     Ok(sites)
 }
 
-/// How many of the kinds a version has.
+/// Number of value kinds in a version.
 const fn kinds(version: Version) -> usize {
     match (version.has_values(), version.has_vtables()) {
         (false, _) => 0,

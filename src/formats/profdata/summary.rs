@@ -13,7 +13,7 @@ const TOTALS: u64 = 6;
 /// Bytes of a summary.
 pub const SIZE: usize = 8 * (2 + TOTALS as usize + 3 * CUTOFFS.len());
 
-/// Reads a summary. Some totals may be missing, and there may be others.
+/// Reads a summary. It may have fewer or more totals than LLVM writes.
 pub(super) fn decode(words: &mut Words<'_>, tell: Tell<'_>) -> Result<Summary, Finding> {
     words.part = Part::Summary;
     let offset = words.offset();

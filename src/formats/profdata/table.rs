@@ -1,8 +1,8 @@
-//! The hash table: which bucket each name is in, and in which order the items of a bucket stand.
+//! The hash table: the bucket of each name, and the order of the items in a bucket.
 //!
-//! Readers take any order. Ours is that of `llvm-profdata`: names go in one by one, each before those that are
-//! in its bucket. The table starts with 64 buckets and doubles when three quarters are full. In the end it takes
-//! its final size. Each change moves the items bucket by bucket.
+//! Readers accept any order. We write that of `llvm-profdata`: names go in one by one, each before those that are
+//! in its bucket already. The table starts with 64 buckets and doubles when three quarters are full. At the end it
+//! gets its final size. Each change of size moves the items bucket by bucket.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ const FIRST_SIZE: usize = 64;
 /// Ends a chain.
 const END: u32 = u32::MAX;
 
-/// The items of each bucket, given by their places in the order in which the names went in.
+/// The items of each bucket. An item is a name's number, in the order in which the names went in.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// First item of each bucket.
@@ -67,12 +67,12 @@ impl Table {
     }
 }
 
-/// The bucket of a name, of so many.
+/// The bucket of a name in a table of this size.
 pub(super) const fn bucket(hash: u64, buckets: usize) -> usize {
     hash as usize & (buckets - 1)
 }
 
-/// The number of buckets for so many names.
+/// The number of buckets for this number of names.
 fn final_size(names: usize) -> usize {
     if names <= 2 { 1 } else { (names * 4 / 3 + 1).next_power_of_two() }
 }

@@ -11,7 +11,7 @@ use crate::counters::{Profile, Trace};
 
 /// Between names of virtual tables.
 const SEPARATOR: u8 = 1;
-/// Most that zlib makes of a byte, a little more than is possible.
+/// zlib unpacks a byte to fewer bytes than this.
 const MOST_EXPANSION: usize = 1040;
 
 pub(super) fn binary_ids(words: &mut Words<'_>, tell: Tell<'_>) -> Result<Vec<Vec<u8>>, Finding> {

@@ -12,7 +12,7 @@ pub(super) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// What stands from `start` on. It ends at `end`, or with the file.
+    /// Starts to read at `start`. The bytes end at `end`, or with the file.
     pub fn new(file: &'a [u8], start: usize, end: usize, part: Part) -> Self {
         let bytes = &file[..end.min(file.len())];
         Self { bytes, at: start.min(bytes.len()), part }
@@ -35,7 +35,7 @@ impl<'a> Words<'a> {
         self.bytes.len() - self.at
     }
 
-    /// A number of things. Each takes at least `size` bytes.
+    /// The number of things that follow. Each takes at least `size` bytes.
     pub fn count(&mut self, size: usize) -> Result<usize, Finding> {
         let offset = self.offset();
         let found = self.u64()?;
@@ -46,7 +46,7 @@ impl<'a> Words<'a> {
         Ok(found as usize)
     }
 
-    /// Skips what stands behind so many bytes, up to a multiple of 8. It should be zeros.
+    /// Skips the padding that follows this number of bytes, up to a multiple of 8. It should be zeros.
     pub fn pad_to_8(&mut self, length: usize, tell: Tell<'_>) -> Result<(), Finding> {
         let offset = self.offset();
         let padding = self.take(length.next_multiple_of(8) - length)?;
@@ -68,7 +68,7 @@ impl<'a> Words<'a> {
         self.take(8).map(word)
     }
 
-    /// A number of 7 bits a byte, least significant first.
+    /// A LEB128 number: 7 bits in each byte, the least significant first.
     pub fn leb128(&mut self) -> Result<u64, Finding> {
         let offset = self.offset();
         let mut number = 0;
@@ -86,7 +86,7 @@ impl<'a> Words<'a> {
         Err(Finding { offset, defect: Defect::Leb128 })
     }
 
-    /// The next so many bytes, to be read on their own.
+    /// The next bytes, to be read on their own.
     pub fn sub(&mut self, length: usize, part: Part) -> Result<Self, Finding> {
         let start = self.at;
         self.take(length)?;

@@ -8,7 +8,7 @@ pub type Finding = crate::formats::Finding<Defect>;
 /// Defects, grouped by kind.
 pub type Findings = crate::formats::Findings<Finding>;
 
-/// Hears of defects that are tolerated.
+/// Is told each defect that is tolerated.
 pub(super) type Tell<'t> = &'t mut dyn FnMut(Finding);
 
 /// A section of a profile, in their order.
@@ -32,7 +32,7 @@ pub enum Section {
     VTables,
     /// Names of virtual tables.
     VTableNames,
-    /// Values of sites.
+    /// Value data.
     Values,
 }
 
@@ -69,7 +69,7 @@ pub enum Defect {
         /// Bytes left.
         found: u64,
     },
-    /// Another number of kinds of values.
+    /// Another number of value kinds.
     LastKind {
         /// The number of the version's last kind.
         expected: u64,
@@ -86,7 +86,7 @@ pub enum Defect {
     Variant,
     /// The names are not compressed in a known way, or are damaged.
     Compression,
-    /// The names are larger than the file can justify.
+    /// The names claim more bytes than the file can hold.
     LargeNames(u64),
     /// The names do not have the length announced.
     NamesLength {
@@ -110,16 +110,16 @@ pub enum Defect {
         /// Bytes of the thing.
         length: u64,
     },
-    /// Values whose sizes contradict each other.
+    /// Value data whose sizes contradict each other.
     Values {
         /// Bytes announced.
         expected: u64,
-        /// Bytes that the numbers of values come to.
+        /// Bytes that the numbers of values add up to.
         found: u64,
     },
-    /// A kind of values that does not exist in this version, or a kind out of order.
+    /// A value kind that this version does not have, or one out of order.
     ValueKind(u32),
-    /// Another number of sites than the function's record has.
+    /// Another number of value sites than the function's record has.
     Sites {
         /// The record's.
         expected: u64,
@@ -153,7 +153,7 @@ impl fmt::Display for Defect {
                 write!(f, "{section} cut short: expected {expected} more bytes, found {found}")
             }
             Self::LastKind { expected, found } => {
-                write!(f, "expected kinds of values up to {expected}, found {found}")
+                write!(f, "expected value kinds up to {expected}, found {found}")
             }
             Self::DebugInfoCorrelation => f.write_str(
                 "the program was built for debug-info correlation: its functions are in its \
@@ -180,11 +180,11 @@ impl fmt::Display for Defect {
                 write!(f, "{section} of {size} bytes do not have {length} bytes at {start}")
             }
             Self::Values { expected, found } => {
-                write!(f, "expected values of {expected} bytes, found {found}")
+                write!(f, "expected value data of {expected} bytes, found {found}")
             }
-            Self::ValueKind(kind) => write!(f, "unexpected kind {kind} of values"),
+            Self::ValueKind(kind) => write!(f, "unexpected value kind {kind}"),
             Self::Sites { expected, found } => {
-                write!(f, "expected {expected} sites of values, found {found}")
+                write!(f, "expected {expected} value sites, found {found}")
             }
             Self::LargeCount(count) => {
                 write!(f, "count {count}, so large that the file is probably damaged")

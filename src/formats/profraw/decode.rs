@@ -1,7 +1,7 @@
 //! Reads whole files into the model.
 //!
-//! Strict about structure. Tells defects with which the rest of a file still makes sense, and reads on:
-//! a function whose name is missing is left out.
+//! Strict about structure. If the rest of a file still makes sense, a defect is reported, and reading goes on: a
+//! function without a name is left out.
 
 use alloc::vec::Vec;
 
@@ -31,8 +31,8 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, Finding> {
     decode_and_tell(bytes, &mut |_| {})
 }
 
-/// Reads a file as [`decode`] does, and tells every defect. The first one that cannot be tolerated is an
-/// error.
+/// Reads a file as [`decode`] does, and reports each defect as soon as it is found. The first one that cannot be
+/// tolerated is an error.
 pub fn decode_and_tell(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<Decoded, Finding> {
     let mut findings = Findings::default();
     let mut note = |finding| {

@@ -1,6 +1,6 @@
 //! Writes a profile as a program would have written it, for tools of one version of LLVM.
 //!
-//! The addresses are made up: functions that are targets have one each, and so have virtual tables. A site keeps
+//! The addresses are made up: each target of a call has one, and each virtual table. A site keeps
 //! the 255 values that were seen most, since the format has no room for more. Build-ids are left out of version 5.
 
 use alloc::vec::Vec;
@@ -16,12 +16,12 @@ use super::names::{self, SEPARATOR};
 use super::{Header, Layout, Machine, Version};
 use crate::counters::{Function, Profile, Site, Value, ValueKind, Variant, name_ref};
 
-/// Bytes from one made up address to the next.
+/// Bytes from one made-up address to the next.
 const ADDRESS_STEP: u64 = 16;
-/// Where counters of versions up to 7, functions and virtual tables pretend to be.
+/// Made-up addresses of the counters (up to version 7), the functions and the virtual tables.
 const COUNTERS_ADDRESS: u64 = 0x1000_0000;
 const TARGETS_ADDRESS: u64 = 0x4000_0000;
-/// Most values of a site.
+/// The largest number of values of a site.
 const MOST_VALUES: usize = u8::MAX as usize;
 
 /// Writes a profile for a 64-bit little-endian machine.
@@ -52,7 +52,7 @@ struct Image {
     version: Version,
     variant: Variant,
     layout: Layout,
-    /// Made up addresses of targets, by kind and name.
+    /// Made-up addresses of targets, by kind and name.
     targets: [HashMap<u64, u64>; ValueKind::ALL.len()],
     /// Times of first calls of the functions of a name, the first one last.
     times: HashMap<u64, Vec<u64>>,
@@ -63,7 +63,7 @@ struct Image {
     values: Bytes,
 }
 
-/// What is known of a record before the sections have their places.
+/// What a record says that does not depend on the places of the sections.
 struct Record {
     name: u64,
     hash: u64,

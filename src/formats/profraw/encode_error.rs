@@ -10,11 +10,11 @@ pub enum EncodeError {
     Name(Vec<u8>),
     /// A function without counters.
     NoCounters(Vec<u8>),
-    /// A function has bitmaps, which come with version 9.
+    /// A function has a bitmap, which needs version 9.
     Bitmap(Vec<u8>),
-    /// A function has virtual tables, which come with version 10.
+    /// A function has value sites of virtual tables, which need version 10.
     VirtualTables(Vec<u8>),
-    /// A function has more sites of a kind than this.
+    /// A function has more value sites of a kind than this.
     Sites {
         /// The function.
         function: Vec<u8>,
@@ -25,7 +25,7 @@ pub enum EncodeError {
     Traces,
     /// A function in a trace that is not in the profile.
     Trace(u64),
-    /// More than a machine of this kind has memory for.
+    /// More bytes than a pointer of this machine can address.
     Large,
 }
 
@@ -36,24 +36,22 @@ impl fmt::Display for EncodeError {
                 write!(f, "the name \"{}\" cannot be written", name.escape_ascii())
             }
             Self::NoCounters(name) => write!(f, "{} has no counters", name.escape_ascii()),
-            Self::Bitmap(name) => write!(
-                f,
-                "{} has bitmaps of conditions, for which version 9 is needed",
-                name.escape_ascii()
-            ),
+            Self::Bitmap(name) => {
+                write!(f, "{} has an MC/DC bitmap, which needs version 9", name.escape_ascii())
+            }
             Self::VirtualTables(name) => write!(
                 f,
-                "{} has virtual tables among its values, for which version 10 is needed",
+                "{} has value sites of virtual tables, which need version 10",
                 name.escape_ascii()
             ),
             Self::Sites { function, most } => {
-                write!(f, "{} has more than {most} sites of values", function.escape_ascii())
+                write!(f, "{} has more than {most} value sites", function.escape_ascii())
             }
             Self::Traces => f.write_str("a raw profile has one trace, which counts once"),
             Self::Trace(name) => {
                 write!(f, "function {name:#018x} is in a trace, but not in the profile")
             }
-            Self::Large => f.write_str("too large for the memory of such a machine"),
+            Self::Large => f.write_str("too large for the pointers of such a machine"),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::record::Record;
 use super::{Machine, Values, Version};
 use crate::counters::Variant;
 
-/// Counters beyond this are not believed.
+/// A larger counter is taken for damage.
 pub const LARGEST_COUNT: u64 = 1 << 56;
 
 /// A function, as it stands in the file.
@@ -22,13 +22,13 @@ pub struct Function<'i> {
     pub name_ref: u64,
     /// Hash of its control flow.
     pub hash: u64,
-    /// Its counters; 1 and 0 in a profile of single bytes.
+    /// Its counters; 1 and 0 with single-byte coverage.
     pub counters: Counters<'i>,
-    /// When it was first called, from 1; 0 if it was not, or if that is not known.
+    /// When it was first called, from 1; 0 if it was never called, or if the time is unknown.
     pub first_call: u64,
-    /// Bits of conditions.
+    /// Its MC/DC bitmap.
     pub bitmap: &'i [u8],
-    /// Values of its sites.
+    /// Its value data.
     pub values: Values<'i>,
 }
 
@@ -69,7 +69,7 @@ pub struct Functions<'i, 't> {
     tell: Tell<'t>,
     /// Number of the next record.
     place: usize,
-    /// Where its values start, if it has some.
+    /// Where its value data starts, if it has any.
     values_at: usize,
 }
 
@@ -130,7 +130,7 @@ impl<'i, 't> Functions<'i, 't> {
         if bytes.is_empty() {
             return Err(Defect::NoCounters);
         }
-        // Functions of single bytes start with all bits set.
+        // Single-byte counters start with all bits set.
         let first_call = if first_call == u64::MAX { 0 } else { first_call };
         Ok((first_call, Counters { bytes, single, machine }))
     }

@@ -1,7 +1,7 @@
 //! One profile of a file, its functions and its targets, without copies of them.
 //!
-//! Merging many profiles of one program needs no more than this: [`Image::same_names`] tells whether the names
-//! read from another file serve again.
+//! Merging many profiles of one program needs no more than this: [`Image::same_names`] says whether the names that
+//! were read from another file can be used again.
 
 use core::ops::Range;
 
@@ -109,7 +109,7 @@ impl<'a> Image<'a> {
         Ok(image)
     }
 
-    /// Whether the records are elsewhere.
+    /// Whether the records are not in the file.
     fn refuse_correlation(&self, at: usize) -> Result<(), Finding> {
         let fail = |defect| Err(Finding { offset: at as u64, defect });
         if self.header.variant.has(Variant::DEBUG_INFO_CORRELATION) {
@@ -122,7 +122,7 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Where the values of the last function end.
+    /// Where the value data of the last function ends.
     fn end_of_values(&self) -> Result<usize, Finding> {
         let mut at = self.values.start;
         for record in self.records() {
@@ -133,7 +133,7 @@ impl<'a> Image<'a> {
         Ok(at)
     }
 
-    /// The block of values that starts at `at`.
+    /// The block of value data that starts at `at`.
     pub(super) fn block(&self, at: usize) -> Result<Range<usize>, Finding> {
         let fail = |defect| Err(Finding { offset: at as u64, defect });
         let left = self.file.len() - at;
@@ -224,7 +224,7 @@ impl<'a> Image<'a> {
     }
 
     /// The functions, in the order of the file; `names` are those of this image. Leaves out functions without a
-    /// name, and tells this and other tolerated defects.
+    /// name, and reports them and other tolerated defects.
     pub fn functions<'i, 't>(
         &'i self,
         names: &'i Names,
@@ -234,7 +234,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// Takes sections off a file.
+/// Takes one section after the other from a file.
 struct Cut<'a> {
     file: &'a [u8],
     at: usize,

@@ -42,12 +42,12 @@ impl Record {
         }
     }
 
-    /// Whether the function has sites of values.
+    /// Whether the function has value sites.
     pub fn has_sites(&self) -> bool {
         self.sites != [0; 3]
     }
 
-    /// Number of sites of all kinds.
+    /// Number of value sites of all kinds.
     pub fn all_sites(&self) -> u64 {
         self.sites.iter().map(|&number| u64::from(number)).sum()
     }

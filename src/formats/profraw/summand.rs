@@ -47,7 +47,7 @@ pub struct Summand<'i> {
 }
 
 impl<'i> Summand<'i> {
-    /// Reads the functions, tells tolerable defects.
+    /// Reads the functions, and reports tolerable defects.
     pub fn open(image: &'i Image<'_>, names: &'i Names, tell: Tell<'_>) -> Result<Self, Finding> {
         let functions: Vec<_> = image.functions(names, tell).collect::<Result<_, _>>()?;
         let has_targets = |function: &Function<'_>| {

@@ -18,23 +18,23 @@ pub struct TextError {
 /// Defects of a text, grouped by kind.
 pub type Findings = crate::formats::Findings<TextError>;
 
-/// Hears of defects that are tolerated.
+/// Is told each defect that is tolerated.
 pub(super) type Tell<'t> = &'t mut dyn FnMut(TextError);
 
 /// A defect of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Defect {
-    /// Something else was due.
+    /// Something else was expected.
     Expected(&'static str),
-    /// The text ends where something was due.
+    /// The text ends where something was expected.
     End(&'static str),
     /// An unknown line of the header.
     Header,
     /// A function without counters.
     NoCounters,
-    /// A number of kinds of values that is 0 or too large.
+    /// A number of value kinds that is 0 or too large.
     Kinds(u64),
-    /// An unknown kind of values.
+    /// An unknown value kind.
     ValueKind(u64),
     /// More traces were seen than there are.
     TracesSeen {
@@ -60,8 +60,8 @@ impl fmt::Display for TextError {
             Defect::End(what) => write!(f, "expected {what}, found the end of the text"),
             Defect::Header => f.write_str("unknown line of the header"),
             Defect::NoCounters => f.write_str("a function without counters"),
-            Defect::Kinds(found) => write!(f, "expected 1 to 3 kinds of values, found {found}"),
-            Defect::ValueKind(kind) => write!(f, "unknown kind {kind} of values"),
+            Defect::Kinds(found) => write!(f, "expected 1 to 3 value kinds, found {found}"),
+            Defect::ValueKind(kind) => write!(f, "unknown value kind {kind}"),
             Defect::TracesSeen { expected, found } => {
                 write!(f, "{found} traces were seen, but there are {expected}")
             }

@@ -23,7 +23,7 @@ pub fn decode(text: &[u8]) -> Result<Decoded, TextError> {
     decode_and_tell(text, &mut |_| {})
 }
 
-/// The same, but tells every defect as it finds it.
+/// The same, but reports each defect as soon as it is found.
 pub fn decode_and_tell(text: &[u8], tell: &mut dyn FnMut(TextError)) -> Result<Decoded, TextError> {
     let mut findings = Findings::default();
     let mut note = |found: TextError| {
@@ -150,7 +150,7 @@ impl<'t> Parser<'t> {
             return Err(self.lines.error(0, Defect::Kinds(kinds)));
         }
         for _ in 0..kinds {
-            let number = self.lines.number("a kind of values")?;
+            let number = self.lines.number("a value kind")?;
             let kind = ValueKind::ALL.into_iter().find(|&kind| kind as u64 == number);
             let kind = kind.ok_or_else(|| self.lines.error(0, Defect::ValueKind(number)))?;
             for _ in 0..self.lines.number("the number of sites")? {

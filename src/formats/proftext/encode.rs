@@ -53,8 +53,8 @@ pub fn encode(profile: &Profile) -> Result<Vec<u8>, EncodeError> {
     Ok(text.bytes)
 }
 
-/// The text of some functions of a profile, which may have the names of their targets. They have no header, and
-/// stand in the order in which they come, as do the values of each site.
+/// The text of some functions, without a header. Functions and values keep their order. `profile` may have the
+/// names of their targets.
 pub fn functions<'p>(
     profile: &'p Profile,
     functions: impl Iterator<Item = &'p Function>,

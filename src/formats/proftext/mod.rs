@@ -36,10 +36,10 @@
 //! Canonical output: functions by name and hash, values by count, the larger first. A target that is no function
 //! of the profile is an external symbol; such a function leaves a gap in a trace. Traces without functions are
 //! left out. Virtual tables have their names as with `--keep-vtable-symbols`, if the
-//! profile has them. The number of traces ever seen is that of the traces. Nothing in a text tells profiles of
-//! function entries only from other profiles of single bytes.
+//! profile has them. The number of traces ever seen is that of the traces. A text
+//! does not say whether single-byte coverage is of function entries only.
 //!
-//! Sources: texts that `llvm-profdata` 13 to 22 wrote, and what it reads and refuses.
+//! Sources: texts that `llvm-profdata` 13 to 16, 19 and 22 wrote, and what it reads and refuses.
 
 pub mod check;
 pub mod decode;
@@ -48,7 +48,7 @@ mod lines;
 
 use crate::counters::Variant;
 
-/// What stands for a target without a name.
+/// The name of a target that is unknown.
 const EXTERNAL: &[u8] = b"** External Symbol **";
 
 /// Most values of one site that are written.
@@ -62,7 +62,7 @@ const HEADERS: [(&str, &str, Variant); 4] = [
     ("Instrument block coverage", "single_byte_coverage", Variant::SINGLE_BYTE),
 ];
 
-/// Whether a file begins as such a text does: with a line of the header, or with a function's name, hash and
+/// Whether a file begins like such a text: with a line of the header, or with a function's name, hash and
 /// counters.
 pub fn looks_like(bytes: &[u8]) -> bool {
     decode::begins_well(bytes)

@@ -40,7 +40,7 @@ pub enum Word {
     VTables,
     /// Bytes of their names.
     VTableNames,
-    /// The last kind of values.
+    /// The last value kind.
     LastKind,
 }
 

@@ -6,7 +6,7 @@ use crate::raw::kind::{Kind, Rule, Rules};
 pub const EXECUTIONS: Kind = Kind(0);
 /// Bytes that say whether a block was executed: 1 if it was.
 pub const COVERED: Kind = Kind(1);
-/// Bits of the combinations of conditions that came true.
+/// MC/DC bitmaps: a bit for each combination of conditions that occurred.
 pub const BITMAP: Kind = Kind(2);
 /// Targets of indirect calls.
 pub const INDIRECT_CALL: Kind = Kind(4);

@@ -1,7 +1,7 @@
 //! Where the fields of a function's record are: in a program's memory, and in a raw profile.
 //!
-//! Checked against clang 13 to 22 and rustc 1.95 on x86-64. Version 11 and pointers of 4 bytes are from LLVM's
-//! sources alone.
+//! Checked against clang 13 to 16, 19 and 22 and rustc 1.95 on x86-64. Versions 5, 9 and 11, and pointers of 4 bytes,
+//! are from the published layouts alone.
 
 use super::Version;
 

@@ -5,8 +5,8 @@
 //! merge, [`record`] the records of a dump. An *object* is a run of functions with one layout, usually all of the
 //! image.
 //!
-//! **STRINGS**: behind the image's path the names of all functions as the compilers have encoded them, then those
-//! of virtual tables.
+//! **STRINGS**: the image's path, then the names of all functions as the compilers have encoded them, then those of
+//! virtual tables.
 //!
 //! **OBJECTS**: one 32-byte [`super::gcov::ObjectRecord`] per object. Its version is that of the layout, its
 //! stamp the upper half of the version word. The first object has the names in place of a path, and their CRC-32

@@ -56,12 +56,12 @@ impl Version {
         })
     }
 
-    /// Number of kinds of values.
+    /// Number of value kinds.
     pub const fn kinds(self) -> usize {
         if self as u32 >= Self::V10 as u32 { 3 } else { 2 }
     }
 
-    /// Whether a record tells the address of its counters. Later records tell their distance.
+    /// Whether a record has the address of its counters. Later records have the distance from the record.
     pub const fn has_addresses(self) -> bool {
         self as u32 <= Self::V7 as u32
     }

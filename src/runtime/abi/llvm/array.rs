@@ -38,7 +38,7 @@ enum Counters {
 }
 
 impl Array {
-    /// As many counters, or sites, of a function as it has of a kind.
+    /// The number of counters of a kind, or of sites, that a function has.
     #[inline(always)]
     pub(super) fn new(function: &Function, kind: Kind, number: usize) -> Self {
         let Function { record, sections, shift } = *function;

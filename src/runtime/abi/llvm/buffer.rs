@@ -1,7 +1,7 @@
 //! An image's counters as LLVM's raw profile in memory, for programs that keep or send it themselves.
 //!
-//! The version is that of the image's records. As with LLVM's own runtime there are no values in it; but each
-//! function with sites says so, and readers want that. [`crate::formats::profraw`] has the format.
+//! The version is that of the image's records. Like LLVM's own runtime it leaves the values out. Each
+//! function with value sites says that none were seen, as readers expect. [`crate::formats::profraw`] has the format.
 #![allow(unsafe_code)]
 
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};

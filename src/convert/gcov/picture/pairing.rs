@@ -5,7 +5,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::evidence::{Spot, Vote};
+use crate::convert::gcov::evidence::{Spot, Vote};
 
 /// Votes for one piece of the source.
 pub struct Key {
@@ -172,32 +172,39 @@ fn tally(votes: &[Vote], is_possible: impl Fn(i64) -> bool) -> (Vec<(i64, u32)>,
 }
 
 #[cfg(test)]
+impl Key {
+    /// A piece of one line, with its discriminator and count.
+    pub fn piece(discriminator: u16, count: Count) -> Self {
+        let file = crate::profile::Symbols::default().file(b"a.c");
+        let spot = Spot { chain: 0, file, line: 1, discriminator };
+        Self { spot, count, others: Vec::new(), has_instructions: true }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Symbols;
-
-    fn key(discriminator: u16, count: Count) -> Key {
-        let file = Symbols::default().file(b"a.c");
-        let spot = Spot { chain: 0, file, line: 1, discriminator };
-        Key { spot, count, others: Vec::new(), has_instructions: true }
-    }
 
     /// Known executions decide first, then the order of the other pieces.
     #[test]
     fn pieces_get_blocks_that_were_executed_as_often() {
         let known = |counts: &[i64]| {
-            let exactly = |(place, &count)| key(place as u16, Count::Exactly(count));
+            let exactly = |(place, &count)| Key::piece(place as u16, Count::Exactly(count));
             counts.iter().enumerate().map(exactly).collect::<Vec<Key>>()
         };
         // A loop: the block before it, its body, its condition, as gcc numbers them.
         let blocks = [1, 10, 11];
         assert_eq!(in_order(&known(&[1, 10, 11]), &blocks, None, None), [0, 1, 2]);
         assert_eq!(in_order(&known(&[11, 10]), &blocks, None, None), [2, 1]);
-        let some = [key(0, Count::Unknown), key(1, Count::Exactly(10)), key(2, Count::Unknown)];
+        let some = [
+            Key::piece(0, Count::Unknown),
+            Key::piece(1, Count::Exactly(10)),
+            Key::piece(2, Count::Unknown),
+        ];
         assert_eq!(in_order(&some, &blocks, None, None), [0, 1, 2]);
         // A piece of another copy that was executed 11 times.
         assert_eq!(
-            in_order(&[key(0, Count::Unknown)], &blocks, Some(11), Some(&vec![false; 3])),
+            in_order(&[Key::piece(0, Count::Unknown)], &blocks, Some(11), Some(&vec![false; 3])),
             [2]
         );
         assert_eq!(in_order(&[], &blocks, None, None), Vec::<usize>::new());
@@ -208,9 +215,10 @@ mod tests {
     #[test]
     fn merged_ends_of_branches() {
         let blocks = [30, 12, 18, 30];
-        let merged = |others: &[i64]| Key { others: others.into(), ..key(2, Count::Exactly(30)) };
+        let merged =
+            |others: &[i64]| Key { others: others.into(), ..Key::piece(2, Count::Exactly(30)) };
         let keys = |others| {
-            let exactly = |place, count| key(place, Count::Exactly(count));
+            let exactly = |place, count| Key::piece(place, Count::Exactly(count));
             [exactly(0, 30), exactly(1, 12), merged(others), exactly(3, 30)]
         };
         assert_eq!(in_order(&keys(&[18]), &blocks, None, None), [0, 1, 2, 3]);
@@ -220,7 +228,7 @@ mod tests {
     /// The end of a loop's body leads on to its start, so marks of both are at one address.
     #[test]
     fn marks_where_a_block_leads_on() {
-        let spot = key(0, Count::Unknown).spot;
+        let spot = Key::piece(0, Count::Unknown).spot;
         let mark = |discriminator| {
             let spot = Spot { discriminator, ..spot };
             Vote { spot, count: Some(11), before: Some(10), instructions: 0, is_sum: false }
@@ -234,7 +242,7 @@ mod tests {
     /// Instructions vote for the count of their block. A count that no block has is no vote.
     #[test]
     fn votes() {
-        let spot = key(0, Count::Unknown).spot;
+        let spot = Key::piece(0, Count::Unknown).spot;
         let vote =
             |count, instructions| Vote { spot, count, instructions, before: None, is_sum: false };
         let of = |votes: &[Vote]| Key::new(votes, |count| [1, 10, 11].contains(&count)).count;

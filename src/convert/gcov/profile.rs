@@ -25,7 +25,7 @@ use super::projection::{self, Place, Reader, Zeros};
 use super::source::Sources;
 use super::starts::{Start, Starts};
 use super::statistics::{Loss, Lost, Statistics};
-use super::workers::Workers;
+use crate::convert::workers::Workers;
 use crate::formats::gcno::{self, Notes};
 use crate::profile::{Body, FileId, Map, Position, Profile, Record, SymbolId};
 use crate::raw::dump::{Dump, Module};

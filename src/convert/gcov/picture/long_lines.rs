@@ -90,15 +90,7 @@ impl<'c> LongLine<'c> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::evidence::Spot;
     use super::*;
-    use crate::profile::Symbols;
-
-    fn key(discriminator: u16, count: Count) -> Key {
-        let file = Symbols::default().file(b"a.c");
-        let spot = Spot { chain: 0, file, line: 1, discriminator };
-        Key { spot, count, others: Vec::new(), has_instructions: true }
-    }
 
     /// `if (..) a;` in copies that were executed 3, 4, 5, ... times, and `a` in each a third of that.
     #[test]
@@ -109,9 +101,9 @@ mod tests {
         for copy in 0..300 {
             let (count, hint) = (counts[2 * copy], counts[2 * copy + 1]);
             let keys = match copy % 3 {
-                0 => [key(0, Count::Exactly(count)), key(1, Count::Exactly(hint))],
-                1 => [key(0, Count::AtLeast(count)), key(1, Count::Exactly(hint))],
-                _ => [key(0, Count::Unknown), key(1, Count::Exactly(hint))],
+                0 => [Key::piece(0, Count::Exactly(count)), Key::piece(1, Count::Exactly(hint))],
+                1 => [Key::piece(0, Count::AtLeast(count)), Key::piece(1, Count::Exactly(hint))],
+                _ => [Key::piece(0, Count::Unknown), Key::piece(1, Count::Exactly(hint))],
             };
             let found = line.take(&keys, Some(count));
             let in_short = in_order(&keys, &counts, Some(count), Some(&taken));
@@ -127,8 +119,8 @@ mod tests {
     fn a_copy_of_very_many_pieces() {
         let counts: Vec<i64> = (0..60_000).map(|block| block * 7919 % 60_000).collect();
         let exactly = |(place, &count)| match place % 10 {
-            9 => key(place as u16, Count::Unknown),
-            _ => key(place as u16, Count::Exactly(count)),
+            9 => Key::piece(place as u16, Count::Unknown),
+            _ => Key::piece(place as u16, Count::Exactly(count)),
         };
         let keys: Vec<Key> = counts.iter().enumerate().map(exactly).collect();
         let mut line = LongLine::new(keys.len(), &counts).unwrap();
@@ -139,9 +131,9 @@ mod tests {
     /// More pieces than blocks.
     #[test]
     fn pieces_share_blocks() {
-        let keys: Vec<Key> = (0..300).map(|place| key(place, Count::Exactly(1))).collect();
+        let keys: Vec<Key> = (0..300).map(|place| Key::piece(place, Count::Exactly(1))).collect();
         assert_eq!(LongLine::of(&[0, 1]).take(&keys, None), [1; 300]);
-        let unknown: Vec<Key> = (0..300).map(|place| key(place, Count::Unknown)).collect();
+        let unknown: Vec<Key> = (0..300).map(|place| Key::piece(place, Count::Unknown)).collect();
         assert_eq!(LongLine::of(&[0]).take(&unknown, None), [0; 300]);
     }
 }

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 
 use super::functions::Declaration;
 use super::units::{Entry, Unit, Units};
-use crate::convert::listing::{Declared, Tables};
+use crate::convert::gcov::listing::{Declared, Tables};
 
 /// Longest chain from a copy to the declaration.
 const LONGEST: usize = 8;

@@ -6,8 +6,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::number::Number;
 use super::source::Unplaced;
+use crate::convert::number::Number;
 
 /// What became of a dump's contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -193,7 +193,7 @@ impl Statistics {
     }
 }
 
-/// What the profile lacks: so many things of one kind.
+/// The number of things of one kind that the profile lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
     /// How many.

@@ -161,6 +161,21 @@ impl Reading {
         })
     }
 
+    /// For each instruction, and for the end: whether a block starts there.
+    fn leaders(&self) -> Vec<bool> {
+        let mut leaders = vec![false; self.instructions.len() + 1];
+        for &address in self.targets.iter().chain(&self.from_tables) {
+            if let Some(place) = self.find(address) {
+                leaders[place as usize] = true;
+            }
+        }
+        self.starts.iter().for_each(|&start| leaders[start as usize] = true);
+        for (number, next) in &self.leads {
+            leaders[*number as usize + 1] |= !matches!(next, Next::Call(_));
+        }
+        leaders
+    }
+
     /// Looks for tables of jumps at the taken addresses. Tables hold distances from the table, or addresses.
     fn follow_tables(&mut self, image: &Image<'_>) {
         if !self.has_tables {
@@ -198,106 +213,143 @@ impl Reading {
         self.from_tables.sort_unstable();
     }
 
-    /// Drops the edges from code that only fills the space before a block: control never comes there.
-    fn drop_fillers(&self, graph: &mut Graph) {
-        let mut is_reached = vec![false; graph.blocks.len()];
-        graph.edges.iter().for_each(|&(_, to)| is_reached[to as usize] = true);
-        let is_filler = |block: u32| {
-            let Range { start, end } = graph.blocks[block as usize].instructions;
-            start < end && self.is_filler[start as usize..end as usize].iter().all(|&filler| filler)
-        };
-        graph.edges.retain(|&(from, _)| is_reached[from as usize] || !is_filler(from));
-    }
-
-    fn finish<'c, M: Machine<'c>>(mut self, counters: &Counters) -> Graph {
-        let mut leaders = vec![false; self.instructions.len() + 1];
-        let targets = core::mem::take(&mut self.targets);
-        for &address in targets.iter().chain(&self.from_tables) {
-            if let Some(place) = self.find(address) {
-                leaders[place as usize] = true;
-            }
-        }
-        self.starts.iter().for_each(|&start| leaders[start as usize] = true);
-        for (number, next) in &self.leads {
-            leaders[*number as usize + 1] |= !matches!(next, Next::Call(_));
-        }
-        let mut graph = Graph::default();
-        // The block of each instruction.
-        let mut block_of = Vec::with_capacity(self.instructions.len());
-        for (number, &leads) in leaders[..self.instructions.len()].iter().enumerate() {
-            let number = number as u32;
-            if leads {
-                graph.blocks.push(Block { instructions: number..number, ..Block::default() });
-            }
-            block_of.push(graph.blocks.len() as u32 - 1);
-            graph.blocks.last_mut().into_iter().for_each(|block| block.instructions.end += 1);
-        }
-        let block_at = |address| self.find(address).map(|place| block_of[place as usize]);
-        // All jumps through tables lead to one block, and that leads to the targets of all tables.
-        let table = graph.blocks.len() as u32;
-        let is_known = !self.from_tables.is_empty();
-        let mut falls_through = vec![true; graph.blocks.len()];
-        for (number, next) in &self.leads {
-            let block = block_of[*number as usize];
-            match *next {
-                Next::Call(target) => graph.calls.push((*number, target)),
-                Next::Branch(target) | Next::Jump(target) => {
-                    falls_through[block as usize] = matches!(next, Next::Branch(_));
-                    match block_at(target) {
-                        Some(to) => graph.edges.push((block, to)),
-                        None => {
-                            graph.blocks[block as usize].more_out = true;
-                            if matches!(next, Next::Jump(_)) {
-                                graph.calls.push((*number, target));
-                            }
-                        }
-                    }
-                }
-                Next::IndirectJump => {
-                    falls_through[block as usize] = false;
-                    match is_known {
-                        true => graph.edges.push((block, table)),
-                        false => graph.blocks[block as usize].more_out = true,
-                    }
-                }
-                Next::End => {
-                    falls_through[block as usize] = false;
-                    graph.blocks[block as usize].more_out = true;
-                }
-                Next::Following | Next::IndirectCall => {}
-            }
-        }
-        self.ends.iter().for_each(|&end| {
-            let block = block_of[end as usize] as usize;
-            graph.blocks[block].more_out |= falls_through[block];
-            falls_through[block] = false;
-        });
-        for (block, falls) in falls_through.into_iter().enumerate() {
-            if falls {
-                graph.edges.push((block as u32, block as u32 + 1));
-            }
-        }
-        if is_known {
-            let to = self.from_tables.iter().filter_map(|&target| block_at(target));
-            graph.edges.extend(to.map(|to| (table, to)));
-            let end = self.instructions.len() as u32;
-            graph.blocks.push(Block { instructions: end..end, ..Block::default() });
-        }
-        graph.edges.sort_unstable();
-        graph.edges.dedup();
-        self.drop_fillers(&mut graph);
-        let mut is_reached = vec![false; graph.blocks.len()];
-        graph.edges.iter().for_each(|&(_, to)| is_reached[to as usize] = true);
-        for (block, is_reached) in graph.blocks.iter_mut().zip(is_reached) {
-            // The target of some jump is unknown, or an exception comes in here.
-            block.more_into = !is_reached || self.has_tables && !is_known;
-        }
-        if let Some(entry) = graph.blocks.first_mut() {
-            entry.more_into = true;
-        }
+    fn finish<'c, M: Machine<'c>>(self, counters: &Counters) -> Graph {
+        let mut linking = Linking::new(&self);
+        linking.follow_leads();
+        linking.fall_through();
+        linking.follow_table();
+        let mut graph = linking.finish();
         graph.instructions = self.instructions;
         let touches = Touches { all: &self.touches, is_simple: self.is_simple };
         graph.increments = increments::<M>(&graph, touches, counters);
         graph
+    }
+}
+
+/// The graph as far as its blocks are linked.
+struct Linking<'r> {
+    reading: &'r Reading,
+    graph: Graph,
+    /// The block of each instruction.
+    block_of: Vec<u32>,
+    /// For each block: whether control may go on to the next one.
+    falls_through: Vec<bool>,
+    /// All jumps through tables lead to this block, and it leads to the targets of all tables. `None` if these
+    /// are unknown.
+    table: Option<u32>,
+}
+
+impl<'r> Linking<'r> {
+    /// Divides the instructions into blocks.
+    fn new(reading: &'r Reading) -> Self {
+        let leaders = reading.leaders();
+        let mut blocks: Vec<Block> = Vec::new();
+        let mut block_of = Vec::with_capacity(reading.instructions.len());
+        for (&leads, number) in leaders[..reading.instructions.len()].iter().zip(0u32..) {
+            if leads {
+                blocks.push(Block { instructions: number..number, ..Block::default() });
+            }
+            block_of.push(blocks.len() as u32 - 1);
+            blocks.last_mut().into_iter().for_each(|block| block.instructions.end += 1);
+        }
+        let table = (!reading.from_tables.is_empty()).then_some(blocks.len() as u32);
+        let falls_through = vec![true; blocks.len()];
+        let graph = Graph { blocks, ..Graph::default() };
+        Self { reading, graph, block_of, falls_through, table }
+    }
+
+    fn block_at(&self, address: u64) -> Option<u32> {
+        self.reading.find(address).map(|place| self.block_of[place as usize])
+    }
+
+    /// Adds the edges of jumps, and the direct calls.
+    fn follow_leads(&mut self) {
+        for &(number, next) in &self.reading.leads {
+            let block = self.block_of[number as usize];
+            let to = match next {
+                Next::Following | Next::IndirectCall => continue,
+                Next::Call(target) => {
+                    self.graph.calls.push((number, target));
+                    continue;
+                }
+                Next::Branch(target) => self.block_at(target),
+                Next::Jump(target) => {
+                    let to = self.block_at(target);
+                    // A jump out of the function is its last call.
+                    let call = to.is_none().then_some((number, target));
+                    self.graph.calls.extend(call);
+                    to
+                }
+                Next::IndirectJump => self.table,
+                Next::End => None,
+            };
+            self.falls_through[block as usize] = matches!(next, Next::Branch(_));
+            match to {
+                Some(to) => self.graph.edges.push((block, to)),
+                None => self.graph.blocks[block as usize].more_out = true,
+            }
+        }
+    }
+
+    /// Adds the edges to the next blocks. At the end of a range, the next instruction is unknown.
+    fn fall_through(&mut self) {
+        for &end in &self.reading.ends {
+            let block = self.block_of[end as usize] as usize;
+            self.graph.blocks[block].more_out |= self.falls_through[block];
+            self.falls_through[block] = false;
+        }
+        for (&falls, block) in self.falls_through.iter().zip(0u32..) {
+            if falls {
+                self.graph.edges.push((block, block + 1));
+            }
+        }
+    }
+
+    /// Adds the block that stands for the tables of jumps.
+    fn follow_table(&mut self) {
+        let Some(table) = self.table else { return };
+        for &target in &self.reading.from_tables {
+            let to = self.block_at(target);
+            self.graph.edges.extend(to.map(|to| (table, to)));
+        }
+        let end = self.reading.instructions.len() as u32;
+        self.graph.blocks.push(Block { instructions: end..end, ..Block::default() });
+    }
+
+    /// Drops the edges from code that only fills the space before a block: control never comes there.
+    fn drop_fillers(&mut self) {
+        let is_reached = self.is_reached();
+        let is_filler = |block: u32| {
+            let Range { start, end } = self.graph.blocks[block as usize].instructions;
+            let fillers = &self.reading.is_filler[start as usize..end as usize];
+            !fillers.is_empty() && fillers.iter().all(|&filler| filler)
+        };
+        let is_kept = |&(from, _): &(u32, u32)| is_reached[from as usize] || !is_filler(from);
+        let edges = core::mem::take(&mut self.graph.edges);
+        self.graph.edges = edges.into_iter().filter(is_kept).collect();
+    }
+
+    /// For each block: whether an edge leads to it.
+    fn is_reached(&self) -> Vec<bool> {
+        let mut is_reached = vec![false; self.graph.blocks.len()];
+        self.graph.edges.iter().for_each(|&(_, to)| is_reached[to as usize] = true);
+        is_reached
+    }
+
+    fn finish(mut self) -> Graph {
+        self.graph.edges.sort_unstable();
+        self.graph.edges.dedup();
+        self.drop_fillers();
+        // The target of some jump is unknown.
+        let is_open = self.reading.has_tables && self.table.is_none();
+        let is_reached = self.is_reached();
+        for (block, is_reached) in self.graph.blocks.iter_mut().zip(is_reached) {
+            // Control comes into a block without edges by an exception.
+            block.more_into = !is_reached || is_open;
+        }
+        if let Some(entry) = self.graph.blocks.first_mut() {
+            entry.more_into = true;
+        }
+        self.graph
     }
 }

@@ -8,7 +8,7 @@ use gimli::{AttributeValue, DW_AT_producer, Dwarf, Reader as _, UnitOffset};
 use rayon::prelude::*;
 
 use super::{Moved, Slice};
-use crate::convert::source::source_path;
+use crate::convert::gcov::source::source_path;
 
 /// All units of a program.
 pub struct Units<'d> {

@@ -58,6 +58,37 @@ enum Value {
     Counter(u64, u8),
 }
 
+impl Value {
+    /// The counters whose value it is: address of the first, and size of all in bytes.
+    fn counter(self) -> Option<(u64, u8)> {
+        match self {
+            Self::Counter(address, size) => Some((address, size)),
+            _ => None,
+        }
+    }
+
+    /// The value with an offset added. That of a counter stays one if it is incremented.
+    fn plus(self, offset: i64) -> Self {
+        match self {
+            Self::Constant(value) => Self::Constant(value.wrapping_add_signed(offset)),
+            Self::Stack(place) => Self::Stack(place.wrapping_add(offset)),
+            Self::Counter(..) if offset == 0 || offset == 1 => self,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The sum of two values, if that increments a counter. Vectors of counters are incremented by a vector of
+    /// ones.
+    fn joined(self, other: Self) -> Self {
+        match (self, other) {
+            (vector @ Self::Counter(_, 16..), _) | (_, vector @ Self::Counter(_, 16..)) => vector,
+            (counter @ Self::Counter(..), Self::Constant(1))
+            | (Self::Constant(1), counter @ Self::Counter(..)) => counter,
+            _ => Self::Unknown,
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Eq)]
 struct State {
     registers: [Value; 64],
@@ -143,83 +174,43 @@ impl State {
     fn apply(&mut self, touch: Touch, counters: &Counters) -> Option<(u64, u8)> {
         match touch {
             Touch::Adds(place, size, amount) => {
-                let counter = match self.memory(place, size, counters) {
-                    Value::Counter(address, size) => Some((address, size)),
-                    _ => None,
-                };
-                if amount != 1
-                    && let Value::Stack(place) = self.place(place)
-                {
-                    self.set_slot(place, Value::Unknown);
+                let counter = self.memory(place, size, counters).counter();
+                if amount != 1 {
+                    self.store(place, Value::Unknown);
                 }
-                counter.filter(|_| amount == 1)
+                return counter.filter(|_| amount == 1);
             }
             Touch::Sums(to, place, size) => {
                 let value = self.memory(place, size, counters);
                 self.set(to, value);
-                match value {
-                    Value::Counter(address, size) => Some((address, size)),
-                    _ => None,
-                }
-            }
-            Touch::Loads(to, place, size) => {
-                let value = self.memory(place, size, counters);
-                self.set(to, value);
-                None
-            }
-            Touch::Stores(place, from, size) => {
-                if let Value::Stack(place) = self.place(place) {
-                    let value = if size < 8 { Value::Unknown } else { self.get(from) };
-                    self.set_slot(place, value);
-                }
-                None
-            }
-            Touch::Spoils(place) => {
-                if let Value::Stack(place) = self.place(place) {
-                    self.set_slot(place, Value::Unknown);
-                }
-                None
+                return value.counter();
             }
             Touch::Moves(to, from, offset) => {
-                let (value, incremented) = match self.get(from) {
-                    Value::Constant(value) => {
-                        (Value::Constant(value.wrapping_add_signed(offset)), None)
-                    }
-                    Value::Stack(place) => (Value::Stack(place.wrapping_add(offset)), None),
-                    Value::Counter(address, size) if offset == 0 => {
-                        (Value::Counter(address, size), None)
-                    }
-                    Value::Counter(address, size) if offset == 1 => {
-                        (Value::Counter(address, size), Some((address, size)))
-                    }
-                    _ => (Value::Unknown, None),
-                };
+                let value = self.get(from).plus(offset);
                 self.set(to, value);
-                incremented
+                return value.counter().filter(|_| offset == 1);
             }
             Touch::Joins(to, from) => {
-                // Vectors of counters are incremented by a vector of ones.
-                let counter = match (self.get(to), self.get(from)) {
-                    (Value::Counter(address, size @ 16..), _)
-                    | (_, Value::Counter(address, size @ 16..)) => Some((address, size)),
-                    (Value::Counter(address, size), Value::Constant(1))
-                    | (Value::Constant(1), Value::Counter(address, size)) => Some((address, size)),
-                    _ => None,
-                };
-                let value =
-                    counter.map_or(Value::Unknown, |(address, size)| Value::Counter(address, size));
+                let value = self.get(to).joined(self.get(from));
                 self.set(to, value);
-                counter
+                return value.counter();
             }
-            Touch::Takes(to, value) => {
-                self.set(to, Value::Constant(value));
-                None
+            Touch::Loads(to, place, size) => self.set(to, self.memory(place, size, counters)),
+            Touch::Stores(place, _, ..8) | Touch::Spoils(place) => {
+                self.store(place, Value::Unknown)
             }
-            Touch::Sets(register) => {
-                self.set(register, Value::Unknown);
-                None
-            }
-            Touch::Refers(_) => None,
+            Touch::Stores(place, from, _) => self.store(place, self.get(from)),
+            Touch::Takes(to, value) => self.set(to, Value::Constant(value)),
+            Touch::Sets(register) => self.set(register, Value::Unknown),
+            Touch::Refers(_) => {}
+        }
+        None
+    }
+
+    /// Stores a value, if the place is on the stack.
+    fn store(&mut self, place: Place, value: Value) {
+        if let Value::Stack(place) = self.place(place) {
+            self.set_slot(place, value);
         }
     }
 }

@@ -1,0 +1,161 @@
+//! Gathers what the listings of all units say about each function.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use super::finding::{Ballot, Finding, InlinedEarly, Seen};
+use super::{Chain, Evidence, Findings, Spot, Vote};
+use crate::convert::gcov::listing::{Piece, Tables};
+use crate::convert::gcov::starts::{Start, Starts};
+use crate::profile::{FileId, Position, SymbolId, Symbols};
+
+/// Adds what the listings of a unit say to what is known about each function.
+pub fn take(
+    tables: &Tables,
+    findings: Vec<Vec<Finding>>,
+    symbols: &mut Symbols,
+    gathered: &mut Findings,
+    starts: &mut Starts,
+) {
+    let known = vec![None; tables.functions.len()];
+    let files = vec![None; tables.files.len()];
+    let mut unit = Naming { tables, symbols, starts, known, files };
+    unit.mention();
+    for finding in findings.into_iter().flatten() {
+        if let Some(address) = finding.address {
+            gathered.addresses.insert(address, finding.function);
+        }
+        let of = &mut gathered.evidence[finding.function as usize];
+        unit.add(finding, of);
+    }
+}
+
+/// The names of a unit's functions and files in the profile.
+struct Naming<'u> {
+    tables: &'u Tables,
+    symbols: &'u mut Symbols,
+    starts: &'u mut Starts,
+    /// For each function of the tables: its symbol and its file, once it was asked for.
+    known: Vec<Option<(SymbolId, FileId)>>,
+    /// The same for each file.
+    files: Vec<Option<FileId>>,
+}
+
+impl Naming<'_> {
+    fn file(&mut self, number: u32) -> FileId {
+        let path = &self.tables.files[number as usize];
+        *self.files[number as usize].get_or_insert_with(|| self.symbols.file(path))
+    }
+
+    /// Adds the starts of functions that are only mentioned.
+    fn mention(&mut self) {
+        for declared in &self.tables.mentioned {
+            let file = self.file(declared.file);
+            let symbol = self.symbols.symbol(&declared.name, Some(file));
+            let start = Start { line: declared.line, symbol, end: None, is_outer: true };
+            self.starts.add(file, start);
+        }
+    }
+
+    /// The symbol of a function, and the file that declares it.
+    fn function(&mut self, number: u32, noted: Option<SymbolId>) -> (SymbolId, FileId) {
+        let declared = &self.tables.functions[number as usize];
+        *self.known[number as usize].get_or_insert_with(|| {
+            let file = self.symbols.file(&self.tables.files[declared.file as usize]);
+            let symbol = noted.unwrap_or_else(|| self.symbols.symbol(&declared.name, Some(file)));
+            let start = Start { line: declared.line, symbol, end: None, is_outer: false };
+            self.starts.add(file, start);
+            (symbol, file)
+        })
+    }
+
+    fn add(&mut self, finding: Finding, of: &mut Evidence) {
+        let places = self.chains(&finding.chains, &mut of.chains);
+        let mut placed = |Seen { chain, piece }: Seen| {
+            let file = self.file(piece.file);
+            let Piece { line, discriminator, .. } = piece;
+            Spot { chain: places[chain as usize], file, line, discriminator }
+        };
+        let vote = |Ballot { seen, count, before }: Ballot| {
+            let instructions = seen.piece.instructions;
+            Vote { spot: placed(seen), count, before, instructions, is_sum: false }
+        };
+        let mut votes: Vec<Vote> = finding.votes.into_iter().map(vote).collect();
+        add_sums(&mut votes);
+        of.votes.append(&mut votes);
+        of.sites.extend(finding.sites.into_iter().map(|(site, spot)| (site, placed(spot))));
+        of.calls.extend(finding.calls.into_iter().map(|(callee, spot)| (callee, placed(spot))));
+    }
+
+    /// Adds the copies of a finding to those that are known, and says where each of them is.
+    fn chains(&mut self, found: &[InlinedEarly], chains: &mut Vec<Chain>) -> Vec<u32> {
+        let mut places = Vec::with_capacity(found.len());
+        let inlined = chains.iter().copied().zip(0u32..).skip(1);
+        let mut known: HashMap<Chain, u32> = inlined.collect();
+        for (number, &InlinedEarly { caller, copy, symbol: noted }) in found.iter().enumerate() {
+            let declared = &self.tables.functions[copy.function as usize];
+            let (symbol, file) = self.function(copy.function, noted);
+            let symbol = noted.unwrap_or(symbol);
+            if number == 0 {
+                if chains.is_empty() {
+                    let (call, start) = (Position::default(), declared.line);
+                    chains.push(Chain { caller: 0, call, symbol, start, file });
+                }
+                places.push(0);
+                continue;
+            }
+            let caller = places[caller as usize];
+            let start = chains[caller as usize].start;
+            let line = copy.line.wrapping_sub(start) & 0xffff;
+            let call = Position { line, discriminator: copy.discriminator };
+            let chain = Chain { caller, call, symbol, start: declared.line, file };
+            places.push(*known.entry(chain).or_insert_with(|| {
+                chains.push(chain);
+                chains.len() as u32 - 1
+            }));
+        }
+        places
+    }
+}
+
+/// Adds votes for sums: of those blocks of a copy that have instructions of one piece of the source.
+fn add_sums(votes: &mut Vec<Vote>) {
+    votes.sort_by_key(|vote| vote.spot);
+    let mut sums = Vec::new();
+    for votes in votes.chunk_by(|a, b| a.spot == b.spot) {
+        let mut blocks = votes.iter().filter(|vote| vote.instructions > 0);
+        let (Some(first), Some(_)) = (blocks.clone().next(), blocks.clone().nth(1)) else {
+            continue;
+        };
+        let sum = blocks.try_fold(0i64, |sum, vote| Some(sum.wrapping_add(vote.count?)));
+        let instructions = votes.iter().map(|vote| vote.instructions).sum();
+        sums.extend(sum.map(|sum| Vote { count: Some(sum), instructions, is_sum: true, ..*first }));
+    }
+    votes.append(&mut sums);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sum of a condition's copies is one more vote. Marks and single blocks get no sum.
+    #[test]
+    fn sums_of_copies() {
+        let file = Symbols::default().file(b"a.c");
+        let spot = |line| Spot { chain: 0, file, line, discriminator: 0 };
+        let vote = |line, count, instructions| Vote {
+            spot: spot(line),
+            count: Some(count),
+            before: None,
+            instructions,
+            is_sum: false,
+        };
+        let mut votes =
+            vec![vote(1, 1, 2), vote(2, 5, 1), vote(1, 10, 2), vote(3, 4, 1), vote(3, 8, 0)];
+        add_sums(&mut votes);
+        let sums: Vec<&Vote> = votes.iter().filter(|vote| vote.is_sum).collect();
+        assert_eq!(sums, [&Vote { is_sum: true, ..vote(1, 11, 4) }]);
+    }
+}

@@ -1,0 +1,120 @@
+//! Which copies in a listing came late, with counters of their own, and which code is theirs.
+
+use alloc::vec::Vec;
+
+use super::finding::Look;
+use crate::convert::gcov::listing::{Listing, Piece};
+
+/// No late copy.
+pub const NOBODY: u32 = u32::MAX;
+
+/// The copy of a function that brought its own counters.
+pub struct Late {
+    /// Its index in the listing.
+    pub copy: u32,
+    /// The function.
+    pub function: u32,
+    /// Index of the late copy that it is inlined in; `NOBODY` for the listing's own function.
+    pub around: u32,
+}
+
+/// The late copies of a listing, and their code.
+pub struct Owners {
+    /// The late copies, each behind those that it is inlined in.
+    pub late: Vec<Late>,
+    /// For each copy of the listing: the late copy that owns its code, by its index in `late`, or `NOBODY`.
+    pub of_copy: Vec<u32>,
+}
+
+impl Owners {
+    /// Whether a late copy is inlined in another one, however deep.
+    pub fn is_inlined_in(&self, mut copy: u32, outer: u32) -> bool {
+        while let Some(late) = self.late.get(copy as usize) {
+            copy = late.around;
+            if copy == outer {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn add(&mut self, copy: u32, function: Option<u32>, around: u32) {
+        let owner = match function {
+            Some(function) => {
+                self.late.push(Late { copy, function, around });
+                self.late.len() as u32 - 1
+            }
+            None => around,
+        };
+        self.of_copy.push(owner);
+    }
+}
+
+impl Look<'_, '_, '_> {
+    /// Finds the late copies.
+    pub fn owners(&self) -> Owners {
+        let by_copy = sorted_by_copy(&self.listing.pieces);
+        let incremented = incremented(self.listing);
+        let of_copy = Vec::with_capacity(self.listing.copies.len());
+        let mut owners = Owners { late: Vec::new(), of_copy };
+        for (copy, number) in self.listing.copies.iter().zip(0u32..) {
+            let caller = owners.of_copy.get(copy.caller as usize);
+            let around = caller.copied().unwrap_or(NOBODY);
+            let enclosing = owners.late.get(around as usize).map(|late| late.function);
+            let candidates = &self.unit.functions[copy.function as usize];
+            let pieces = pieces_of(&by_copy, number);
+            let counts = || counted(pieces, &incremented, candidates);
+            let function = match (candidates.first(), number) {
+                (None, _) => None,
+                (Some(&first), 0) => counts().or(Some(first)),
+                (Some(&first), _) => {
+                    let own = counts().filter(|&function| Some(function) != enclosing);
+                    own.or_else(|| (!self.is_noted(enclosing, pieces)).then_some(first))
+                }
+            };
+            owners.add(number, function, around);
+        }
+        owners
+    }
+
+    /// Whether the notes of a function have the lines of most of these pieces.
+    fn is_noted(&self, function: Option<u32>, pieces: &[Piece]) -> bool {
+        let Some(function) = function else { return false };
+        let function = &self.suspects.functions[function as usize];
+        let is_noted = |piece: &&Piece| {
+            let file = self.unit.files[piece.file as usize];
+            file.is_some_and(|file| function.has(file, piece.line))
+        };
+        2 * pieces.iter().filter(is_noted).count() >= pieces.len()
+    }
+}
+
+/// The blocks with increments, each with a function whose counter it increments, sorted.
+fn incremented(listing: &Listing) -> Vec<(u32, u32)> {
+    let of = listing.increments.iter().map(|found| (found.block, found.function));
+    let mut incremented: Vec<_> = of.collect();
+    incremented.sort_unstable();
+    incremented
+}
+
+/// The first of these functions whose counters the blocks of the pieces increment.
+fn counted(pieces: &[Piece], incremented: &[(u32, u32)], candidates: &[u32]) -> Option<u32> {
+    let of_blocks = pieces.iter().flat_map(|piece| {
+        let first = incremented.partition_point(|&(block, _)| block < piece.block);
+        incremented[first..].iter().take_while(|&&(block, _)| block == piece.block)
+    });
+    let mut functions = of_blocks.map(|&(_, function)| function);
+    functions.find(|function| candidates.contains(function))
+}
+
+fn sorted_by_copy(pieces: &[Piece]) -> Vec<Piece> {
+    let mut sorted = pieces.to_vec();
+    sorted.sort_by_key(|piece| (piece.copy, piece.block));
+    sorted
+}
+
+fn pieces_of(sorted: &[Piece], copy: u32) -> &[Piece] {
+    let first = sorted.partition_point(|piece| piece.copy < copy);
+    let behind = sorted.partition_point(|piece| piece.copy <= copy);
+    &sorted[first..behind]
+}

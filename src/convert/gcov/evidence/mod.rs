@@ -1,0 +1,117 @@
+//! What machine code says about a function's blocks: the executions of each position in each early inlined
+//! copy.
+//!
+//! A compiler inlines twice: early, before it lays the counters out, and late. The counters of the function
+//! around count what came early; what came late brings its own. So within another function's code, each late
+//! copy is code of its own function and shows the same blocks. All such copies are treated alike, each by its
+//! own counters (`executions`).
+//!
+//! | a copy came | if |
+//! |---|---|
+//! | early | its function has no counters, or the notes of the function around it have most of its lines |
+//! | late | otherwise, and whenever its blocks increment counters of its function |
+
+mod adjacency;
+mod executions;
+mod finding;
+mod gather;
+mod late;
+mod members;
+mod part;
+mod suspects;
+
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use crate::profile::{FileId, Position, SymbolId};
+
+pub use finding::Finding;
+pub use gather::take;
+pub use suspects::{Suspects, Unit};
+
+/// What machine code tells about one function.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// Copies that were inlined early, each behind the copy it is inlined in. The first one stands for the
+    /// function itself.
+    pub chains: Vec<Chain>,
+    /// Pieces of the source that were found.
+    pub votes: Vec<Vote>,
+    /// The places of the calls of its sites.
+    pub sites: Vec<(u32, Spot)>,
+    /// The functions that it calls, and the places of the calls.
+    pub calls: Vec<(Callee, Spot)>,
+}
+
+impl Evidence {
+    /// The same, with votes sorted by file, line and then copy.
+    pub fn sorted(mut self) -> Self {
+        self.votes.sort_unstable_by_key(|Vote { spot, .. }| {
+            (spot.file, spot.line, spot.chain, spot.discriminator)
+        });
+        self
+    }
+}
+
+/// A function that another one calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Callee {
+    /// By its index.
+    Function(u32),
+    /// By the address of its code, see [`Findings::addresses`].
+    Address(u64),
+}
+
+/// What listings say about all functions of a module.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// For each function, by its index.
+    pub evidence: Vec<Evidence>,
+    /// Functions by the addresses of their code.
+    pub addresses: HashMap<u64, u32>,
+}
+
+/// A copy of a function, inlined early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Chain {
+    /// The copy it is inlined in; 0 for the function itself.
+    pub caller: u32,
+    /// Where the caller calls it.
+    pub call: Position,
+    /// The function.
+    pub symbol: SymbolId,
+    /// Line of its declaration.
+    pub start: u32,
+    /// The file of its declaration.
+    pub file: FileId,
+}
+
+/// A piece of the source: in a copy, at a line, with a discriminator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Spot {
+    /// Index of the copy in [`Evidence::chains`].
+    pub chain: u32,
+    /// The file.
+    pub file: FileId,
+    /// The line.
+    pub line: u32,
+    /// The discriminator.
+    pub discriminator: u16,
+}
+
+/// How often machine code of a piece of the source was executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vote {
+    /// The piece.
+    pub spot: Spot,
+    /// Executions, if they are known.
+    pub count: Option<i64>,
+    /// Executions of the block before, if a mark may stand at that block's end.
+    pub before: Option<i64>,
+    /// Number of instructions that say so.
+    pub instructions: u32,
+    /// Whether it is the sum of several blocks. The compiler may have made copies of one block: of a loop's
+    /// condition, for instance, one copy stands before the loop.
+    pub is_sum: bool,
+}

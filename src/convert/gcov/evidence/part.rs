@@ -1,0 +1,124 @@
+//! The code of one late copy as a graph of its own, to find its executions.
+//!
+//! Other late copies that are inlined there have counters of their own. The inside of such a copy is one
+//! block here, and control leaves it as often as it enters.
+
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use super::executions::{Node, Part, executions};
+use super::late::Owners;
+use super::members::Members;
+use crate::convert::gcov::listing::Listing;
+
+/// The executions of a late copy's blocks, in the order of the blocks. `counters` are those of its function.
+pub fn counts(
+    place: u32,
+    listing: &Listing,
+    owners: &Owners,
+    members: &Members,
+    counters: &[i64],
+) -> Vec<Option<i64>> {
+    let blocks = &members.of_late[place as usize];
+    let mut building = Building::new(listing, members, blocks);
+    building.add_insides(|block| {
+        let late = &members.of_block[block as usize];
+        !late.is_empty() && late.iter().all(|&late| owners.is_inlined_in(late, place))
+    });
+    building.connect();
+    building.add_increments(owners.late[place as usize].function);
+    let mut counts = executions(&building.part, counters);
+    counts.truncate(blocks.len());
+    counts
+}
+
+/// A part as far as it is known.
+struct Building<'b> {
+    listing: &'b Listing,
+    members: &'b Members,
+    /// The copy's blocks, sorted.
+    blocks: &'b [u32],
+    /// First the copy's blocks, then what stands for the insides of others.
+    part: Part,
+    /// The blocks of the listing, and their indexes in the part.
+    nodes: HashMap<u32, u32>,
+}
+
+impl<'b> Building<'b> {
+    fn new(listing: &'b Listing, members: &'b Members, blocks: &'b [u32]) -> Self {
+        let part = Part {
+            blocks: blocks.iter().map(|&block| node(listing, block)).collect(),
+            ..Part::default()
+        };
+        let nodes = blocks.iter().copied().zip(0..).collect();
+        Self { listing, members, blocks, part, nodes }
+    }
+
+    /// Adds one block for the inside of each copy that control enters from here.
+    fn add_insides(&mut self, is_inside: impl Fn(u32) -> bool) {
+        let members = self.members;
+        for &first in self.blocks.iter().flat_map(|&block| members.out.of(block)) {
+            if !self.nodes.contains_key(&first) && is_inside(first) {
+                self.add_inside(first, &is_inside);
+            }
+        }
+    }
+
+    /// Adds one block for all that is connected inside.
+    fn add_inside(&mut self, first: u32, is_inside: &impl Fn(u32) -> bool) {
+        let members = self.members;
+        let number = self.part.blocks.len() as u32;
+        let mut all = Node::default();
+        self.nodes.insert(first, number);
+        let mut open = Vec::from([first]);
+        while let Some(block) = open.pop() {
+            let Node { more_into, more_out } = node(self.listing, block);
+            all.more_into |= more_into;
+            all.more_out |= more_out;
+            for &next in members.out.of(block).iter().chain(members.into.of(block)) {
+                if !self.nodes.contains_key(&next) && is_inside(next) {
+                    self.nodes.insert(next, number);
+                    open.push(next);
+                }
+            }
+        }
+        self.part.blocks.push(all);
+    }
+
+    /// Adds the ways between the part's blocks, and notes which ways lead out of the part and into it.
+    fn connect(&mut self) {
+        let Part { blocks, edges, .. } = &mut self.part;
+        for (&block, &from) in &self.nodes {
+            let is_own = (from as usize) < self.blocks.len();
+            for to in self.members.out.of(block) {
+                match self.nodes.get(to) {
+                    Some(&to) if from != to || is_own => edges.push((from, to)),
+                    Some(_) => {}
+                    None => blocks[from as usize].more_out = true,
+                }
+            }
+            if self.members.into.of(block).iter().any(|from| !self.nodes.contains_key(from)) {
+                blocks[from as usize].more_into = true;
+            }
+        }
+        edges.sort_unstable();
+    }
+
+    /// Adds the increments of a function's counters.
+    fn add_increments(&mut self, function: u32) {
+        let of_it = self.listing.increments.iter().filter(|found| found.function == function);
+        for found in of_it {
+            let Ok(block) = self.blocks.binary_search(&found.block) else { continue };
+            let Part { increments, doubtful, .. } = &mut self.part;
+            let list = if found.is_in_place { increments } else { doubtful };
+            list.push((block as u32, found.counter));
+        }
+        self.part.increments.sort_unstable();
+    }
+}
+
+fn node(listing: &Listing, block: u32) -> Node {
+    let block = &listing.blocks[block as usize];
+    Node { more_into: block.more_into, more_out: block.more_out }
+}

@@ -1,0 +1,102 @@
+//! The functions of a module that machine code is searched for.
+
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use super::finding::{Finding, Look};
+use crate::convert::gcov::counted::Counted;
+use crate::convert::gcov::listing::{self, Listing, Tables};
+use crate::convert::gcov::source::Study;
+use crate::profile::{FileId, Symbols};
+
+/// The functions of a module that have counters, as machine code looks for them.
+pub struct Suspects<'s, 'n> {
+    pub(super) functions: &'s [Counted<'n>],
+    files: HashMap<Vec<u8>, FileId>,
+    by_place: HashMap<(FileId, u32), Vec<u32>>,
+}
+
+/// The functions and files of a unit, as the profile knows them.
+pub struct Unit {
+    /// For each file of the unit: what the profile calls it, if it knows it.
+    pub(super) files: Vec<Option<FileId>>,
+    /// For each function: those functions of the module that may have its counters.
+    pub(super) functions: Vec<Vec<u32>>,
+    /// For each function: the file that declares it.
+    pub(super) file_of: Vec<u32>,
+}
+
+impl<'s, 'n> Suspects<'s, 'n> {
+    /// Looks for these functions.
+    pub fn new(functions: &'s [Counted<'n>], symbols: &Symbols) -> Self {
+        let mut by_place = HashMap::<_, Vec<u32>>::new();
+        let mut files = HashMap::new();
+        for (place, function) in functions.iter().enumerate() {
+            let at = (function.file, function.start());
+            by_place.entry(at).or_default().push(place as u32);
+            for &file in &function.known.files {
+                files.entry_ref(symbols.path(file)).or_insert(file);
+            }
+        }
+        Self { functions, files, by_place }
+    }
+}
+
+impl Study for Suspects<'_, '_> {
+    type Unit = Unit;
+    type Finding = Vec<Finding>;
+
+    fn unit(&self, tables: &Tables) -> Unit {
+        let files: Vec<_> =
+            tables.files.iter().map(|path| self.files.get(&**path).copied()).collect();
+        let of = |declared: &listing::Declared| {
+            let Some(file) = files[declared.file as usize] else { return Vec::new() };
+            let there = self.by_place.get(&(file, declared.line));
+            let is_it = |&&place: &&u32| {
+                let name = self.functions[place as usize].name();
+                match declared.is_assembler_name {
+                    true => name == &*declared.name,
+                    false => may_be_called(name, &declared.name),
+                }
+            };
+            there.into_iter().flatten().filter(is_it).copied().collect()
+        };
+        let functions = tables.functions.iter().map(of).collect();
+        let file_of = tables.functions.iter().map(|declared| declared.file).collect();
+        Unit { files, functions, file_of }
+    }
+
+    fn listing(&self, unit: &Unit, listing: &Listing) -> Vec<Finding> {
+        Look { suspects: self, unit, listing }.findings()
+    }
+}
+
+/// Whether the source may call a function with this assembler name so.
+fn may_be_called(assembler: &[u8], source: &[u8]) -> bool {
+    if assembler == source {
+        return true;
+    }
+    let template = source.iter().position(|&byte| byte == b'<').unwrap_or(source.len());
+    let name = source[..template].strip_prefix(b"~").unwrap_or(&source[..template]);
+    let is_mangled = assembler.starts_with(b"_Z");
+    is_mangled
+        && (name.starts_with(b"operator")
+            || name.is_empty()
+            || assembler.windows(name.len()).any(|part| part == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_the_source_and_for_the_assembler() {
+        let may =
+            |assembler: &str, source: &str| may_be_called(assembler.as_bytes(), source.as_bytes());
+        assert!(may("main", "main") && !may("main2", "main"));
+        assert!(may("_ZN5ShapeD2Ev", "~Shape") && !may("_ZN5ShapeD2Ev", "~Other"));
+        assert!(may("_Z6largerIiET_S0_S0_", "larger<int>"));
+        assert!(may("_ZZ4mainENKUlT_E_clIiEEDaS_", "operator()<int>"));
+    }
+}

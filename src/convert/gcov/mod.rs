@@ -1,0 +1,38 @@
+//! From the modules that gcc instrumented to profiles of counts by source position, and to `.gcda` files.
+//!
+//! [`gcda`] needs nothing but the dump. A profile also needs the compiler's notes, and places calls and inlined
+//! functions only with the program's machine code and debug information:
+//!
+//! | step | where |
+//! |---|---|
+//! | counts of a function's blocks, from its counters and notes | [`counted`], [`flow`] |
+//! | what the program's code and debug information show | [`program`], as [`listing`]s |
+//! | what listings say about counts | [`evidence`] |
+//! | the positions of blocks, and their counts | `picture` |
+//! | what a reader of the profile is given of them | `projection`, `hot_calls` |
+//! | which functions indirect calls called | `targets`, [`names`] |
+//! | what became of the dump's contents | [`statistics`] |
+//!
+//! [`profile`](mod@profile) takes these steps. What it asks of the world is [`source`].
+
+pub mod counted;
+pub mod evidence;
+pub mod flow;
+pub mod gcda;
+mod hot_calls;
+pub mod listing;
+pub mod names;
+mod picture;
+pub mod profile;
+#[cfg(feature = "cli")]
+pub mod program;
+mod projection;
+pub mod source;
+mod starts;
+pub mod statistics;
+mod targets;
+
+pub use hot_calls::HotCalls;
+pub use profile::profile;
+pub use projection::{Inline, OfSeveral, Reader, Zeros};
+pub use statistics::{Dropped, Loss, Lost, Statistics};

@@ -1,0 +1,128 @@
+//! Lines of functions that left no trace in the code. They are inlined near other lines of their blocks.
+
+use hashbrown::HashMap;
+
+use super::likeness::{common, strangers};
+use super::{Elsewhere, Painter, Picture, Source};
+use crate::convert::gcov::counted::Line;
+use crate::convert::gcov::evidence::{Chain, Spot};
+use crate::convert::gcov::starts::Start;
+use crate::formats::gcno;
+use crate::profile::{FileId, Position, SymbolId};
+
+/// The copies and pieces that are known. [`Painter::near`] adds to them.
+#[derive(Default)]
+struct Near {
+    /// The index of each copy.
+    places: HashMap<Chain, u32>,
+    /// The number of pieces of each line of a copy.
+    pieces: HashMap<(u32, FileId, u32), u16>,
+    /// The first piece of each line of a block, without those that are added.
+    known: HashMap<(u32, FileId, u32), Spot>,
+}
+
+impl Near {
+    fn of(picture: &Picture) -> Self {
+        let mut near = Self::default();
+        for piece in &picture.pieces {
+            let Spot { chain, file, line, .. } = piece.spot;
+            near.known.entry((piece.block, file, line)).or_insert(piece.spot);
+            near.next(chain, file, line);
+        }
+        for (chain, place) in picture.chains.iter().zip(0..) {
+            near.places.entry(*chain).or_insert(place);
+        }
+        near
+    }
+
+    /// The number of the next piece of a line in a copy.
+    fn next(&mut self, chain: u32, file: FileId, line: u32) -> u16 {
+        let number = self.pieces.entry((chain, file, line)).or_insert(0);
+        let next = *number;
+        *number = number.saturating_add(1);
+        next
+    }
+}
+
+/// Lines of another function that is not known to be inlined here, and where it may start.
+pub type Other<'l, 's> = (&'l [Line], &'s [Start]);
+
+impl<'f> Painter<'f, '_> {
+    /// Handles lines of functions that left no trace in the code. Each is inlined where the line before it in
+    /// its block stands, or else the line behind it.
+    pub fn near(&mut self, others: &[Other<'_, 'f>]) {
+        if others.is_empty() {
+            return;
+        }
+        let mut near = Near::of(&self.picture);
+        let by_block = self.by_block();
+        for &(lines, starts) in others {
+            let mut most = None;
+            for line in lines {
+                let of_block = by_block.get(&line.block).copied().unwrap_or(&[]);
+                match self.neighbour(line, of_block, &near) {
+                    Some(call) => self.inlined_at(line, starts, call, &mut near),
+                    None => most = most.max(Some(self.count(line).max(0) as u64)),
+                }
+            }
+            if let Some(most) = most {
+                let start = self.called(starts, self.function.symbol);
+                let line = lines[0].line - start.line;
+                self.picture.elsewhere.push((Elsewhere { symbol: start.symbol, line }, most));
+            }
+        }
+    }
+
+    /// Where the line before a line in its block stands, or else the line behind it.
+    fn neighbour(&self, line: &Line, of_block: &[gcno::Line], near: &Near) -> Option<Spot> {
+        let at = |other: &gcno::Line| (self.function.known.files[other.file as usize], other.line);
+        let itself = (line.file, line.line);
+        let place = of_block.iter().position(|other| at(other) == itself).unwrap_or(0);
+        let spot = |other: &gcno::Line| {
+            let (file, number) = at(other);
+            let spot = near.known.get(&(line.block, file, number)).copied();
+            spot.filter(|spot| (spot.file, spot.line) != itself)
+        };
+        let before = of_block[..place].iter().rev().find_map(spot);
+        before.or_else(|| of_block.iter().skip(place + 1).find_map(spot))
+    }
+
+    /// The lines of each block, in their order.
+    fn by_block(&self) -> HashMap<u32, &'f [gcno::Line]> {
+        let all = self.function.known.notes.lines(self.function.notes);
+        let of_blocks = all.chunk_by(|a, b| a.block == b.block);
+        of_blocks.map(|lines| (lines[0].block, lines)).collect()
+    }
+
+    /// Adds a line of a function, which starts at one of these places, that is inlined at a piece of the source.
+    fn inlined_at(&mut self, line: &Line, starts: &[Start], call: Spot, near: &mut Near) {
+        let caller = self.picture.chains.get(call.chain as usize).copied();
+        let calling = caller.map_or(self.function.symbol, |chain| chain.symbol);
+        let Start { symbol, line: start, .. } = *self.called(starts, calling);
+        let behind = call.line.wrapping_sub(caller.map_or(0, |chain| chain.start)) & 0xffff;
+        let at = Position { line: behind, discriminator: call.discriminator };
+        let chain = Chain { caller: call.chain, call: at, symbol, start, file: line.file };
+        let chains = &mut self.picture.chains;
+        let place = *near.places.entry(chain).or_insert_with(|| {
+            chains.push(chain);
+            chains.len() as u32 - 1
+        });
+        let discriminator = near.next(place, line.file, line.line);
+        let spot = Spot { chain: place, file: line.file, line: line.line, discriminator };
+        self.piece(spot, line, Source::Near);
+    }
+
+    /// Several functions may start on one line, such as instances of a template. Picks the one that `caller`
+    /// calls: its name has the most in common with the caller's, and the fewest identifiers that this one lacks.
+    fn called<'s>(&self, starts: &'s [Start], caller: SymbolId) -> &'s Start {
+        if let [only] = starts {
+            return only;
+        }
+        let name = |symbol| self.symbols.name(symbol);
+        let likeness = |start: &&Start| {
+            let (callee, caller) = (name(start.symbol), name(caller));
+            (common(callee, caller), core::cmp::Reverse(strangers(callee, caller)))
+        };
+        starts.iter().max_by_key(likeness).unwrap_or(&starts[0])
+    }
+}

@@ -1,0 +1,116 @@
+//! Lines that the machine code shows.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hashbrown::HashSet;
+
+use super::long_lines::LongLine;
+use super::pairing::{Count, Key, in_order};
+use super::{Painter, Source};
+use crate::convert::gcov::counted::Line;
+use crate::convert::gcov::evidence::Spot;
+
+impl Painter<'_, '_> {
+    /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates.
+    pub fn line(&mut self, lines: &[Line], keys: &[Key], hints: &[Option<i64>]) {
+        if let ([line], [key]) = (lines, keys) {
+            return self.piece(key.spot, line, key.source(true));
+        }
+        let counts: Vec<i64> = lines.iter().map(|line| self.count(line)).collect();
+        let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
+        let mut blocks = Vec::with_capacity(keys.len());
+        let mut taken = vec![false; lines.len()];
+        let mut long = LongLine::new(keys.len(), &counts);
+        let mut copies: Vec<&[Key]> = keys.chunk_by(|a, b| a.spot.chain == b.spot.chain).collect();
+        // Certain copies go first, so that the others do not get their blocks.
+        let is_certain = |key: &Key| matches!(key.count, Count::Exactly(_));
+        copies.sort_by_key(|keys| !keys.iter().all(is_certain));
+        for keys in copies {
+            let hint = hints[keys[0].spot.chain as usize];
+            let found = match &mut long {
+                None => in_order(keys, &counts, hint, several.then_some(&taken)),
+                Some(long) => long.take(keys, hint),
+            };
+            for (key, block) in keys.iter().zip(found) {
+                self.piece(key.spot, &lines[block], key.source(lines.len() == 1));
+                blocks.push((key.spot, block));
+                taken[block] = true;
+            }
+        }
+        // For the compiler, blocks with the same count may be the same.
+        let mut of_pieces: Vec<i64> = blocks.iter().map(|&(_, block)| counts[block]).collect();
+        of_pieces.sort_unstable();
+        let is_open = |count: &i64| of_pieces.binary_search(count).is_err();
+        let mut is_open: Vec<bool> = counts.iter().map(is_open).collect();
+        self.give_to_silent(keys, lines, &mut is_open);
+        self.fill(keys, &blocks, lines, &is_open);
+    }
+
+    /// Gives blocks without pieces to silent copies of the function: they show nothing of the line in the
+    /// code, but were entered as often as the block was executed.
+    fn give_to_silent(&mut self, keys: &[Key], lines: &[Line], is_open: &mut [bool]) {
+        if !is_open.contains(&true) {
+            return;
+        }
+        let symbol = |chain: u32| self.picture.chains.get(chain as usize).map(|chain| chain.symbol);
+        let of_keys = symbol(keys[0].spot.chain);
+        // Keys are sorted by their copies.
+        let has_key = |chain: u32| keys.binary_search_by_key(&chain, |key| key.spot.chain).is_ok();
+        let is_silent = |&chain: &u32| symbol(chain) == of_keys && !has_key(chain);
+        let silent: Vec<u32> = (1..self.picture.chains.len() as u32).filter(is_silent).collect();
+        let entered: HashSet<i64> =
+            silent.iter().filter_map(|&chain| self.entered[chain as usize]).collect();
+        let mut given = Vec::new();
+        for (line, open) in lines.iter().zip(is_open) {
+            if *open && entered.contains(&self.count(line)) {
+                *open = false;
+                given.push(*line);
+            }
+        }
+        if !given.is_empty() {
+            self.share(&given, &silent);
+        }
+    }
+
+    /// Gives blocks without pieces the discriminators between those of other blocks.
+    fn fill(&mut self, keys: &[Key], blocks: &[(Spot, usize)], lines: &[Line], is_open: &[bool]) {
+        if !is_open.contains(&true) {
+            return;
+        }
+        let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
+        let chain = keys[0].spot.chain;
+        let own = || blocks.iter().filter(|(spot, _)| spot.chain == chain);
+        let mut greatest: Vec<Option<u16>> = vec![None; lines.len()];
+        own().for_each(|&(spot, block)| {
+            greatest[block] = greatest[block].max(Some(spot.discriminator));
+        });
+        let taken: HashSet<u16> = own().map(|(spot, _)| spot.discriminator).collect();
+        let mut last: Option<u16> = None;
+        for (place, line) in lines.iter().enumerate() {
+            last = greatest[place].map(|greatest| greatest.max(last.unwrap_or(0))).or(last);
+            if !is_open[place] {
+                continue;
+            }
+            let discriminator = last.map_or(0, |last| last.saturating_add(1));
+            let is_taken = taken.contains(&discriminator);
+            let spot = Spot { chain, discriminator, ..keys[0].spot };
+            if !is_taken {
+                last = Some(discriminator);
+            }
+            self.piece(spot, line, if several || is_taken { Source::Guess } else { Source::Notes });
+        }
+    }
+}
+
+impl Key {
+    /// How the block of its piece is known, which may be the only block of its line.
+    fn source(&self, is_only: bool) -> Source {
+        match self.count {
+            Count::Exactly(_) if self.has_instructions => Source::Code,
+            Count::Exactly(_) => Source::Mark,
+            _ if is_only => Source::Code,
+            _ => Source::Order,
+        }
+    }
+}

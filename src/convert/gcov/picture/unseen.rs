@@ -1,0 +1,129 @@
+//! Lines that the machine code does not show: the functions that they belong to, and how the copies of such a
+//! function share the blocks.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::near::Other;
+use super::{Painter, Source};
+use crate::convert::gcov::counted::Line;
+use crate::convert::gcov::evidence::{Chain, Spot};
+use crate::convert::gcov::starts::Start;
+use crate::convert::gcov::statistics::Lost;
+use crate::profile::FileId;
+
+/// The function that a line belongs to.
+enum Owner<'s> {
+    /// These copies of it.
+    Chains(Vec<u32>),
+    /// One of these functions. It is not known to be inlined here.
+    Others(&'s [Start]),
+    Nobody,
+}
+
+impl<'f> Painter<'f, '_> {
+    /// Handles a line that the machine code does not show at all. Gives it back if it belongs to another
+    /// function.
+    pub fn unseen<'l>(&mut self, lines: &'l [Line]) -> Option<Other<'l, 'f>> {
+        let Line { file, line, .. } = lines[0];
+        match self.owner(file, line) {
+            Owner::Chains(chains) => self.share(lines, &chains),
+            Owner::Others(starts) => return Some((lines, starts)),
+            Owner::Nobody => {
+                let count = |line: &Line| (*line, self.count(line).max(0) as u64, Lost::NoFunction);
+                let counts: Vec<_> = lines.iter().map(count).collect();
+                self.picture.lost.extend(counts);
+            }
+        }
+        None
+    }
+
+    /// Gives the blocks of a line to the copies of its function: first to those that were entered as often as
+    /// the block was executed.
+    pub fn share(&mut self, lines: &[Line], chains: &[u32]) {
+        let mut next = vec![0u16; chains.len()];
+        let mut by_count: Vec<(i64, Line)> =
+            lines.iter().map(|line| (self.count(line), *line)).collect();
+        by_count.sort_by_key(|&(count, _)| count);
+        for blocks in by_count.chunk_by(|a, b| a.0 == b.0) {
+            let (places, source) = self.sharers(blocks[0].0, chains);
+            // Several copies may be in one block, for instance calls in one expression.
+            let times = match source {
+                Source::Notes => blocks.len().max(places.len()),
+                _ => blocks.len(),
+            };
+            for time in 0..times {
+                let place = places[time * places.len() / times];
+                let line = blocks[time * blocks.len() / times].1;
+                let Line { file, line: at, .. } = line;
+                let spot =
+                    Spot { chain: chains[place], file, line: at, discriminator: next[place] };
+                next[place] = next[place].saturating_add(1);
+                self.piece(spot, &line, source);
+            }
+        }
+    }
+
+    /// The copies that blocks of a line with this count may belong to, by their indexes in `chains`, and how
+    /// that is known. There is at least one.
+    pub fn sharers(&self, count: i64, chains: &[u32]) -> (Vec<usize>, Source) {
+        let which = |fits: &dyn Fn(u32) -> bool| -> Vec<usize> {
+            (0..chains.len()).filter(|&place| fits(chains[place])).collect()
+        };
+        if chains.len() == 1 {
+            return (vec![0], Source::Notes);
+        }
+        let entered = |chain: u32| self.entered.get(chain as usize).copied().flatten();
+        let exactly = which(&|chain| entered(chain) == Some(count));
+        if !exactly.is_empty() {
+            return (exactly, Source::Notes);
+        }
+        let has_such = |chain: u32| {
+            u64::try_from(count).is_ok_and(|count| self.counts.contains(&(chain, count)))
+        };
+        let may_be = |chain: u32| count == 0 || entered(chain) != Some(0);
+        let attempts: [&dyn Fn(u32) -> bool; 3] =
+            [&|chain| may_be(chain) && has_such(chain), &|chain| entered(chain).is_none(), &may_be];
+        let found = attempts.into_iter().map(which).find(|places| !places.is_empty());
+        (found.unwrap_or_else(|| which(&|_| true)), Source::Guess)
+    }
+
+    /// The function that a line belongs to, by where functions start and end.
+    fn owner(&self, file: FileId, line: u32) -> Owner<'f> {
+        let function = self.function;
+        let is_own = file == function.file && function.start() <= line;
+        let may_be_itself = is_own && (line <= function.notes.end_line || self.is_renumbered);
+        for starts in self.starts.before(file, line) {
+            let is_itself = |start: &Start| start.symbol == function.symbol;
+            if may_be_itself && starts.iter().any(is_itself) {
+                return Owner::Chains(vec![0]);
+            }
+            let chains = self.chains_of(starts, line);
+            if !chains.is_empty() {
+                return Owner::Chains(chains);
+            }
+            let has_line = |start: &Start| start.end.map_or(start.is_outer, |end| line <= end);
+            if starts.iter().any(has_line) {
+                return Owner::Others(starts);
+            }
+        }
+        // With debug information, a file without functions is one that is included within a function.
+        let is_included = self.has_code && !self.starts.knows(file);
+        match is_own || self.is_renumbered || is_included {
+            true => Owner::Chains(vec![0]),
+            false => Owner::Nobody,
+        }
+    }
+
+    /// The inlined copies of functions that start here and may go on until a line.
+    fn chains_of(&self, starts: &[Start], line: u32) -> Vec<u32> {
+        let is_open = |start: &&Start| match start.end {
+            Some(end) => line <= end || end == start.line,
+            None => true,
+        };
+        let is_its =
+            |chain: &Chain| starts.iter().filter(is_open).any(|start| start.symbol == chain.symbol);
+        let chains = self.picture.chains.iter().zip(0u32..).skip(1);
+        chains.filter(|(chain, _)| is_its(chain)).map(|(_, place)| place).collect()
+    }
+}

@@ -1,0 +1,284 @@
+//! Goes through the instructions of a function and says where each was written.
+
+use core::iter::Peekable;
+use core::slice::Iter;
+use std::ops::Range;
+use std::prelude::v1::*;
+
+use hashbrown::HashMap;
+
+use super::graph::{self, Graph};
+use crate::convert::gcov::listing::{Call, Callee, Copy, Declared, Increment, Listing, Piece};
+use crate::convert::gcov::program::debug::functions::EntryPoint;
+use crate::convert::gcov::program::debug::line_table::Row;
+
+/// Where the copies of a function start and end.
+#[derive(Clone, Copy)]
+pub struct Way<'w> {
+    /// The ranges of the function's code.
+    pub ranges: &'w [Range<u64>],
+    /// From each of these addresses on, this copy is the innermost one with code.
+    pub boundaries: &'w [(u64, u32)],
+    /// Where copies are entered, also those without code.
+    pub entries: &'w [(EntryPoint, u32)],
+}
+
+/// The files and functions of a unit, as the tables number them.
+#[derive(Clone, Copy)]
+pub struct OfUnit<'u> {
+    /// Indexes of its files in the tables.
+    pub files: &'u [Option<u32>],
+    /// The functions of the tables.
+    pub functions: &'u [Declared],
+}
+
+impl OfUnit<'_> {
+    /// The line of a copy's declaration. The place where the copy is entered is on that line.
+    fn opening(&self, block: u32, copy: u32, copies: &[Copy]) -> Option<Piece> {
+        let declared = &self.functions[copies[copy as usize].function as usize];
+        let Declared { file, line, .. } = *declared;
+        (line != 0).then_some(Piece {
+            block,
+            copy,
+            file,
+            line,
+            discriminator: 0,
+            instructions: 0,
+            before: None,
+        })
+    }
+
+    /// Puts a piece without instructions into its copy. The line table does not tell the copy. So this looks,
+    /// among the copy at hand and its callers, for the last declaration before the line in the same file.
+    fn marked(&self, piece: Piece, copies: &[Copy]) -> Option<Piece> {
+        let mut best: Option<(u32, u32)> = None;
+        let mut copy = piece.copy;
+        loop {
+            let Copy { caller, function, .. } = copies[copy as usize];
+            let declared = &self.functions[function as usize];
+            let is_around = declared.file == piece.file && declared.line <= piece.line;
+            if is_around && best.is_none_or(|(line, _)| line < declared.line) {
+                best = Some((declared.line, copy));
+            }
+            if caller == copy {
+                break;
+            }
+            copy = caller;
+        }
+        best.map(|(_, copy)| Piece { copy, ..piece })
+    }
+}
+
+/// The way through the instructions, as far as it has been gone.
+pub struct Course<'c> {
+    listing: &'c mut Listing,
+    graph: &'c Graph,
+    /// The sites of indirect calls, by the addresses of the calls.
+    sites: &'c HashMap<u64, (u32, u32)>,
+    rows: &'c [Row],
+    way: Way<'c>,
+    unit: OfUnit<'c>,
+    increments: Peekable<Iter<'c, graph::Increment>>,
+    calls: Peekable<Iter<'c, (u32, u64)>>,
+    /// The address of the last instruction.
+    last: u64,
+    /// The first row beyond the instructions so far.
+    row: usize,
+    /// The first boundary beyond them.
+    boundary: usize,
+    /// The copy that was entered last at the address of the row.
+    inside: u32,
+    /// The number of the row at that address.
+    view: u32,
+    /// The pieces of the block at hand.
+    of_block: Vec<Piece>,
+}
+
+/// A block, and the one that leads only to it and lies right before it.
+#[derive(Clone, Copy)]
+struct At {
+    block: u32,
+    before: Option<u32>,
+}
+
+impl<'c> Course<'c> {
+    /// Starts with the first instruction. Pieces, increments and calls are added to the listing.
+    pub fn new(
+        listing: &'c mut Listing,
+        graph: &'c Graph,
+        sites: &'c HashMap<u64, (u32, u32)>,
+        rows: &'c [Row],
+        way: Way<'c>,
+        unit: OfUnit<'c>,
+    ) -> Self {
+        Self {
+            listing,
+            graph,
+            sites,
+            rows,
+            way,
+            unit,
+            increments: graph.increments.iter().peekable(),
+            calls: graph.calls.iter().peekable(),
+            last: u64::MAX,
+            row: 0,
+            boundary: 0,
+            inside: 0,
+            view: 0,
+            of_block: Vec::new(),
+        }
+    }
+
+    /// Goes to the last instruction.
+    pub fn run(mut self) {
+        let leads_on = leads_on(self.graph);
+        for (block, number) in self.graph.blocks.iter().zip(0u32..) {
+            let mut before = number.checked_sub(1).filter(|&last| leads_on[last as usize]);
+            for instruction in block.instructions.clone() {
+                self.instruction(instruction, At { block: number, before });
+                before = None;
+            }
+            self.finish_block();
+        }
+    }
+
+    fn instruction(&mut self, instruction: u32, at: At) {
+        let address = self.graph.instructions[instruction as usize];
+        let copy = self.go_to(address);
+        while let Some(passed) = self.rows.get(self.row).filter(|row| row.address <= address) {
+            self.pass(passed, copy, at);
+        }
+        let piece = self.written(copy, at);
+        self.of_block.extend(piece);
+        while let Some(found) = self.increments.next_if(|found| found.instruction == instruction) {
+            let (block, (function, counter)) = (at.block, found.counter);
+            let is_in_place = found.is_in_place;
+            let increment = Increment { block, copy, function, counter, is_in_place };
+            self.listing.increments.push(increment);
+        }
+        let target = self.calls.next_if(|&&(of, _)| of == instruction).map(|&(_, target)| target);
+        if let Some(piece) = piece {
+            self.call(address, target, piece);
+        }
+    }
+
+    /// Goes to an address, and finds the innermost copy with code there.
+    fn go_to(&mut self, address: u64) -> u32 {
+        let boundaries = self.way.boundaries;
+        if address < self.last || self.way.ranges.iter().any(|range| range.start == address) {
+            // A new range: other functions lie between it and the last one.
+            self.row = self.first_row(address);
+            self.boundary = boundaries.partition_point(|&(from, _)| from <= address);
+        }
+        self.last = address;
+        while boundaries.get(self.boundary).is_some_and(|&(from, _)| from <= address) {
+            self.boundary += 1;
+        }
+        self.boundary.checked_sub(1).map_or(0, |place| boundaries[place].1)
+    }
+
+    /// The first row of the code that starts at an address. If the linker has put other code right before it,
+    /// the row that ends that code.
+    fn first_row(&self, address: u64) -> usize {
+        let first = self.rows.partition_point(|row| row.address < address);
+        let there = self.rows[first..].iter().take_while(|row| row.address == address);
+        let end = there.enumerate().filter(|(_, row)| row.is_end).last();
+        first + end.map_or(0, |(place, _)| place)
+    }
+
+    /// Passes a row of the line table: enters the copies that start there, and marks a line without instructions.
+    fn pass(&mut self, passed: &Row, copy: u32, at: At) {
+        let last = self.row.checked_sub(1).map(|last| &self.rows[last]);
+        let is_next = last.is_some_and(|last| last.address == passed.address);
+        (self.inside, self.view) = if is_next { (self.inside, self.view + 1) } else { (copy, 0) };
+        self.row += 1;
+        self.listing.blocks[at.block as usize].inherits &= passed.is_end;
+        let entry = EntryPoint { address: passed.address, view: self.view };
+        for &(_, copy) in entered(self.way.entries, entry) {
+            self.inside = copy;
+            self.of_block.extend(self.unit.opening(at.block, copy, &self.listing.copies));
+        }
+        // The next row at the same address takes the instruction from this one.
+        let next = self.rows.get(self.row);
+        if next.is_some_and(|next| next.address == passed.address) && !passed.is_end {
+            let piece = piece(at.block, self.inside, passed, self.unit.files, 0);
+            let piece = piece.map(|piece| Piece { before: at.before, ..piece });
+            let marked = piece.and_then(|piece| self.unit.marked(piece, &self.listing.copies));
+            self.of_block.extend(marked);
+        }
+    }
+
+    /// Where the instruction at hand was written.
+    fn written(&self, copy: u32, at: At) -> Option<Piece> {
+        let row = &self.rows[self.row.checked_sub(1)?];
+        // Before its first row a block continues the last row. Code without a line of its own, such
+        // as increments of counters, also seems to belong to that row's line.
+        let own = u32::from(!self.listing.blocks[at.block as usize].inherits);
+        piece(at.block, copy, row, self.unit.files, own).filter(|_| !row.is_end)
+    }
+
+    /// Adds the calls that an instruction makes.
+    fn call(&mut self, address: u64, target: Option<u64>, piece: Piece) {
+        let site = self.sites.get(&address).map(|&(function, site)| Callee::Site(function, site));
+        let callees = site.into_iter().chain(target.map(Callee::Address));
+        self.listing.calls.extend(callees.map(|callee| Call { piece, callee }));
+    }
+
+    /// Adds the block's pieces to the listing, each once.
+    fn finish_block(&mut self) {
+        self.of_block.sort_unstable();
+        for piece in self.of_block.drain(..) {
+            match self.listing.pieces.last_mut() {
+                Some(last) if same_place(last, &piece) => last.instructions += piece.instructions,
+                _ => self.listing.pieces.push(piece),
+            }
+        }
+    }
+}
+
+/// For each block: whether it leads only to the next one, which lies right behind it.
+fn leads_on(graph: &Graph) -> Vec<bool> {
+    let mut ways_out = vec![0u32; graph.blocks.len()];
+    let mut leads_on = vec![false; graph.blocks.len()];
+    for &(from, to) in &graph.edges {
+        ways_out[from as usize] += 1;
+        leads_on[from as usize] |= from + 1 == to;
+    }
+    for (number, pair) in graph.blocks.windows(2).enumerate() {
+        let is_adjacent = pair[0].instructions.end == pair[1].instructions.start;
+        leads_on[number] &= ways_out[number] == 1 && !pair[0].more_out && is_adjacent;
+    }
+    leads_on
+}
+
+/// The copies that are entered at a row.
+fn entered(entries: &[(EntryPoint, u32)], at: EntryPoint) -> &[(EntryPoint, u32)] {
+    let first = entries.partition_point(|&(entry, _)| entry < at);
+    let behind = entries.partition_point(|&(entry, _)| entry <= at);
+    &entries[first..behind]
+}
+
+fn same_place(a: &Piece, b: &Piece) -> bool {
+    (a.block, a.copy, a.file, a.line, a.discriminator)
+        == (b.block, b.copy, b.file, b.line, b.discriminator)
+}
+
+fn piece(
+    block: u32,
+    copy: u32,
+    row: &Row,
+    files: &[Option<u32>],
+    instructions: u32,
+) -> Option<Piece> {
+    let file = files.get(row.file as usize).copied().flatten()?;
+    let Row { line, discriminator, .. } = *row;
+    (line != 0).then_some(Piece {
+        block,
+        copy,
+        file,
+        line,
+        discriminator,
+        instructions,
+        before: None,
+    })
+}

@@ -1,0 +1,153 @@
+//! Shows a student the listings of a program's functions, unit by unit.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::prelude::v1::*;
+
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
+
+use super::counters::{self, Counters, Sites, Wanted};
+use super::excerpt::{self, Excerpts};
+use super::image::{self, Image, Symbol};
+use super::machine::Machine;
+use super::pieces::OfUnit;
+use super::walk;
+use crate::convert::gcov::listing::Tables;
+use crate::convert::gcov::program::debug::declared::Declarations;
+use crate::convert::gcov::program::debug::functions::{Declaration, Found, Function, functions};
+use crate::convert::gcov::program::debug::line_table::{Row, rows};
+use crate::convert::gcov::program::debug::units::Units;
+use crate::convert::gcov::source::Study;
+use crate::formats::afdo_v1_v3::names::without_clones;
+
+/// Number of units with listings in memory at once.
+const BATCH: usize = 16;
+
+/// What is known about a program as a whole.
+pub struct Program<'p, 'c, 'd> {
+    image: &'p Image<'c>,
+    units: &'p Units<'d>,
+    symbols: BTreeMap<u64, Symbol>,
+    counters: Counters,
+    /// The sites of indirect calls, by the addresses of the calls.
+    sites: HashMap<u64, (u32, u32)>,
+    code: Vec<Range<u64>>,
+}
+
+/// A unit: its functions and lines.
+struct Read<'d> {
+    number: u32,
+    found: Found<'d>,
+    rows: Vec<Row>,
+}
+
+/// What a student found in a unit, and the first damage there.
+struct Studied<F> {
+    tables: Tables,
+    findings: Vec<F>,
+    error: Option<gimli::Error>,
+}
+
+impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
+    /// Finds the counters and sites of all functions.
+    pub fn new<M: Machine<'c> + Send>(
+        image: &'p Image<'c>,
+        debug: &object::File<'_>,
+        wanted: &[Wanted],
+        units: &'p Units<'d>,
+    ) -> Self {
+        let addresses = counters::find(image, wanted);
+        let sites = Sites::new(wanted, &addresses, counters::tables(debug));
+        let symbols = image::functions(debug);
+        let mut site_at = HashMap::new();
+        for (&(function, site), calls) in &walk::calls::<M>(image, &symbols, &sites) {
+            let site = (function as u32, site as u32);
+            site_at.extend(calls.iter().map(|&address| (address, site)));
+        }
+        let counters = Counters::new(wanted, &addresses);
+        Self { image, units, symbols, counters, sites: site_at, code: image.code() }
+    }
+
+    /// Shows all listings, and passes what the student finds in each unit to `take`. Damaged parts are left
+    /// out; gives the first error.
+    pub fn show<M: Machine<'c> + Send, S: Study>(
+        &self,
+        student: &S,
+        mut take: impl FnMut(&Tables, Vec<S::Finding>),
+    ) -> Option<gimli::Error> {
+        let mut error = None;
+        let mut starts = HashSet::new();
+        let numbers: Vec<u32> = (0..self.units.all().len() as u32).collect();
+        for batch in numbers.chunks(BATCH) {
+            let read: Vec<_> = batch.par_iter().map(|&number| self.read(number)).collect();
+            let mut units = Vec::with_capacity(read.len());
+            for (mut unit, why) in read {
+                // If several objects have a function, the linker keeps the first one. The debug information of
+                // all of them says that it is about that one.
+                unit.found.functions.retain(|function| starts.insert(function.ranges[0].start));
+                error = error.or(why);
+                units.push(unit);
+            }
+            let study = |unit| self.study::<M, S>(unit, student);
+            let studied: Vec<_> = units.into_par_iter().map(study).collect();
+            for unit in studied {
+                error = error.or(unit.error);
+                take(&unit.tables, unit.findings);
+            }
+        }
+        error
+    }
+
+    fn read(&self, number: u32) -> (Read<'d>, Option<gimli::Error>) {
+        let (found, error) = functions(self.units, number);
+        let rows = rows(&self.units.all()[number as usize], &self.code);
+        let error = error.or(rows.as_ref().err().copied());
+        (Read { number, found, rows: rows.unwrap_or_default() }, error)
+    }
+
+    fn study<M: Machine<'c> + Send, S: Study>(
+        &self,
+        unit: Read<'d>,
+        student: &S,
+    ) -> Studied<S::Finding> {
+        let Read { number, found, rows } = unit;
+        let excerpts = Excerpts::new(self.image, &self.counters, &self.sites, &rows);
+        let mut declarations = Declarations::new(self.units);
+        let files = excerpts.files(&self.units.all()[number as usize], &mut declarations);
+        let mut error = self.name(&found.functions, &mut declarations);
+        let mut declared = Vec::with_capacity(found.functions.len());
+        for function in &found.functions {
+            match excerpt::declared(function, &mut declarations) {
+                Ok(of_copies) => declared.extend(of_copies.map(|of| (function, of))),
+                Err(why) => error = error.or(Some(why)),
+            }
+        }
+        let mentioned =
+            |declaration: &Declaration<'d>| declarations.mention(number, &files, declaration).err();
+        error = found.declarations.iter().map(mentioned).fold(error, Option::or);
+        let tables = declarations.tables;
+        let of_unit = OfUnit { files: &files, functions: &tables.functions };
+        let known = student.unit(&tables);
+        let look = |machine: &mut M, (function, of_copies): &(&Function, Vec<Option<u32>>)| {
+            student.listing(&known, &excerpts.listing(machine, function, of_copies, of_unit))
+        };
+        let findings = declared.par_iter().map_init(M::new, look).collect();
+        Studied { tables, findings, error }
+    }
+
+    /// Names functions as the linker calls them. Gives the first error.
+    fn name(
+        &self,
+        functions: &[Function],
+        declarations: &mut Declarations<'p, 'd>,
+    ) -> Option<gimli::Error> {
+        let mut error = None;
+        for function in functions {
+            let Some(symbol) = self.symbols.get(&function.ranges[0].start) else { continue };
+            let name = without_clones(symbol.name.as_bytes());
+            error = error.or(declarations.name(function.copies[0].entry, name).err());
+        }
+        error
+    }
+}
