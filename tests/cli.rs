@@ -125,21 +125,6 @@ fn exit_statuses() {
 }
 
 #[test]
-fn the_cache_is_made_once_and_mended() {
-    let shop = Workshop::new();
-    let flags = text(&shop, &["flags"]);
-    let directory = flags.split_whitespace().find_map(|flag| flag.strip_prefix("-L")).unwrap();
-    let file = std::path::Path::new(directory).join(archive::HOSTED.file_name());
-    assert_eq!(fs::read(&file).unwrap(), archive::HOSTED.bytes);
-    let made = fs::metadata(&file).unwrap().modified().unwrap();
-    assert_eq!(text(&shop, &["flags"]), flags);
-    assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), made);
-    fs::write(&file, "damaged").unwrap();
-    assert_eq!(text(&shop, &["flags"]), flags);
-    assert_eq!(fs::read(&file).unwrap(), archive::HOSTED.bytes);
-}
-
-#[test]
 fn standard_input_and_output() {
     let shop = ran();
     shop.tool_output(&["convert", "prog.csraw", "-o", "prog.gcov"]);
@@ -429,55 +414,4 @@ fn json_has_the_documented_schema() {
     assert_eq!(one["functions"].as_array().unwrap().len(), 1);
     let work = functions.iter().find(|function| function["name"] == "work").unwrap();
     assert_eq!(&one["functions"][0], work);
-}
-
-/// The shell would split what `$(countersink flags)` prints.
-#[test]
-fn a_cache_folder_with_a_blank() {
-    let shop = Workshop::new();
-    let mut flags = shop.command(env!("CARGO_BIN_EXE_countersink"));
-    let output = flags.env("XDG_CACHE_HOME", shop.path("my cache")).arg("flags").output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
-    assert!(told.contains("has a blank") && told.contains("XDG_CACHE_HOME"), "{told}");
-}
-
-/// What `flags` prints for compilations. gcc must know all of it.
-#[test]
-fn flags_for_compilations() {
-    let shop = Workshop::new();
-    let flags = |arguments: &[&str]| text(&shop, &[&["flags"], arguments].concat());
-    let compile = "-g -fprofile-generate -ftest-coverage";
-    assert_eq!(flags(&["--compile"]), format!("{compile}\n"));
-    let atomic = format!("{compile} -fprofile-update=prefer-atomic");
-    assert_eq!(flags(&["--compile", "--threads"]), format!("{atomic}\n"));
-    assert_eq!(flags(&["--compile", "--live"]), format!("{compile} -fdata-sections\n"));
-    for (versions, expected) in [
-        (["10", "12.2.0"], "-fno-unroll-loops"),
-        (["13", "15"], ""),
-        (["16", "17.0.1"], "-fpeel-loops -funroll-completely-grow-size "),
-    ] {
-        for version in versions {
-            let printed = flags(&["--optimise", version]);
-            assert!(printed.starts_with(expected), "{version}: {printed}");
-            assert_eq!(printed == "\n", expected.is_empty(), "{version}: {printed}");
-        }
-    }
-
-    // A path, and the flags for the compiler there.
-    let printed = flags(&["--optimise", "gcc"]);
-    let printed: Vec<&str> = printed.split_whitespace().collect();
-    shop.write("empty.c", "");
-    shop.gcc(&[&["-O2", "-c", "empty.c"], &printed[..]].concat());
-
-    for refused in [
-        &["--optimise", "9"][..],
-        &["--optimise", "no-such-gcc"],
-        &["--optimise", "12", "--live"],
-        &["--compile", "--wrap-exit"],
-        &["--threads"],
-    ] {
-        let output = shop.tool(&[&["flags"], refused].concat());
-        assert_eq!(output.status.code(), Some(2), "{refused:?}: {output:?}");
-    }
 }
