@@ -12,7 +12,7 @@ use super::by_function::{diff::comparable, read::counted};
 use super::convert::ConvertSources;
 use super::error::{Error, Result};
 use super::input::Input;
-use super::{Outcome, input, names, output, percent};
+use super::{Outcome, folder, input, names, output, percent};
 use crate::convert::Reader;
 use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::rules::{Names, by_line};
@@ -104,7 +104,8 @@ impl Diff {
     /// The profiles, as far as the coarser one goes: without what it does not tell about names and positions.
     fn profiles(&self) -> Result<[Profile; 2]> {
         input::refuse_twice([&*self.first, &*self.second])?;
-        let inputs = [Input::read(&self.first)?, Input::read(&self.second)?];
+        let read = |path| folder::only(path).and_then(|file| Input::read(&file));
+        let inputs = [read(&self.first)?, read(&self.second)?];
         self.sources.check(&inputs)?;
         if inputs[0].is_by_function()? && inputs[1].is_by_function()? {
             return self.by_function(&inputs);

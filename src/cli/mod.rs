@@ -21,6 +21,7 @@ mod error;
 mod extract;
 mod flags;
 mod fold;
+mod folder;
 mod input;
 mod install;
 mod linked_file;

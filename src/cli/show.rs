@@ -16,7 +16,7 @@ use super::convert::ConvertSources;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input, warnings};
 use super::names::{Names, Wanted, plain, text, visible};
-use super::{Outcome, near, output, warn};
+use super::{Outcome, folder, near, output, warn};
 use crate::convert::Reader;
 use crate::convert::number::Number;
 use crate::formats::afdo_v4::check::Part;
@@ -80,7 +80,7 @@ pub struct Show {
 
 impl Show {
     pub fn run(&self) -> Result<Outcome> {
-        let input = Input::read(&self.file)?;
+        let input = Input::read(&folder::only(&self.file)?)?;
         self.sources.check(slice::from_ref(&input))?;
         let functions = self.function.is_some() || self.source.is_some() || self.top.is_some();
         let text = match input.format {
