@@ -47,6 +47,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub use compiler_flags::with_profile;
 pub use error::Error;
 use error::Result;
 
