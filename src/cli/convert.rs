@@ -213,10 +213,10 @@ impl Convert {
             };
             let (profile, statistics) = self.sources.convert(inputs, asked)?;
             self.write(|name| format.file(&profile, name))?;
-            if chosen.is_none() {
-                self.say_who_reads_it();
-            }
             if let Some(statistics) = statistics {
+                if chosen.is_none() {
+                    self.say_who_reads_it();
+                }
                 return self.account.give(&statistics, &name);
             }
         }

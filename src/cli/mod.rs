@@ -39,6 +39,8 @@ mod progress;
 mod rewrite;
 mod show;
 mod sum;
+mod table;
+mod terminal;
 
 use std::ffi;
 use std::fmt::Display;
@@ -59,6 +61,8 @@ pub struct Cli {
     command: Command,
     #[command(flatten)]
     jobs: cores::Jobs,
+    #[command(flatten)]
+    color: colorchoice_clap::Color,
 }
 
 const SESSION: &str = "\
@@ -102,6 +106,7 @@ impl Cli {
     /// Does what the arguments ask for.
     pub fn run(&self) -> Result<Outcome> {
         self.jobs.apply();
+        self.color.write_global();
         match &self.command {
             Command::Flags(flags) => flags.run(),
             Command::Install(install) => install.run(),
