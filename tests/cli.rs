@@ -71,6 +71,7 @@ fn the_examples_of_the_help_texts_work() {
         "fold",
         "show",
         "check",
+        "doctor",
         "diff",
         "rewrite",
         "profdata",

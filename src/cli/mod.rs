@@ -17,6 +17,7 @@ mod convert;
 mod cores;
 mod debug_file;
 mod diff;
+mod doctor;
 mod error;
 mod extract;
 mod flags;
@@ -78,6 +79,7 @@ Each command has an example of its own: countersink help COMMAND";
 enum Command {
     Flags(flags::Flags),
     Install(install::Install),
+    Doctor(doctor::Doctor),
     Convert(convert::Convert),
     Merge(merge::Merge),
     Fold(fold::Fold),
@@ -110,6 +112,7 @@ impl Cli {
         match &self.command {
             Command::Flags(flags) => flags.run(),
             Command::Install(install) => install.run(),
+            Command::Doctor(doctor) => doctor.run(),
             Command::Convert(convert) => convert.run(),
             Command::Merge(merge) => merge.run(),
             Command::Fold(fold) => fold.run(),
