@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, io};
 
 use clap::Parser;
-use countersink::cli::Cli;
+use countersink::cli::{Cli, with_profile};
 
 const SOURCE: &str = include_str!("quickstart.c");
 
@@ -72,15 +72,12 @@ fn session(compiler: &str, folder: &Path) -> Result<()> {
     shell(&format!("{compiler} -O2 -fprofile-use -c quickstart.c -o quickstart.o"))?;
     shell(&format!("{compiler} quickstart.o -o gcda"))?;
     let mut programs = vec!["plain", "gcda"];
-    if (12..=15).contains(&major) {
-        tool(&format!("convert quickstart.csraw --to v2 --for-gcc {major} -o v2.afdo"))?;
-        shell(&format!("{compiler} -O2 -fauto-profile=v2.afdo quickstart.c -o autofdo"))?;
-        programs.push("autofdo");
-    } else {
-        println!(
-            "gcc {major} reads no version 2 profiles, gcc 12 to 15 do: -fauto-profile left out"
-        );
-    }
+    tool(&format!("convert quickstart.csraw --for-gcc {major} -o quickstart.afdo"))?;
+    tool(&format!("flags --optimise {major}"))?;
+    let options = with_profile(major).join(" ");
+    let optimise = format!("-O2 -fauto-profile=quickstart.afdo {options}");
+    shell(&format!("{compiler} {} quickstart.c -o autofdo", optimise.trim_end()))?;
+    programs.push("autofdo");
     speed_up(&programs, &["key", "150"])
 }
 

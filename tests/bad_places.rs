@@ -108,7 +108,7 @@ fn a_path_that_is_something_else() {
     }
     assert!(shop.path("directory").is_dir());
     assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
-    tool_fails(&shop, &["show", "directory"], &["directory: Is a directory"]);
+    tool_fails(&shop, &["show", "directory"], &["directory: no dumps or profiles below it"]);
     tool_fails(
         &shop,
         &["convert", "ours.csraw", "-o", "directory"],

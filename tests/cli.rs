@@ -8,7 +8,6 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use countersink::cli::archive;
 use countersink::raw::layout::{MAX_SECTION, SectionKind};
 use countersink::raw::reader::Reader;
 use countersink::raw::writer::Writer;
@@ -72,6 +71,7 @@ fn the_examples_of_the_help_texts_work() {
         "fold",
         "show",
         "check",
+        "doctor",
         "diff",
         "rewrite",
         "profdata",
@@ -122,21 +122,6 @@ fn exit_statuses() {
     shop.write("bad.csraw", &shop.read("prog.csraw")[..100]);
     assert_eq!(status(&["check", "bad.csraw"]), Some(1));
     assert_eq!(status(&["check", "prog.csraw"]), Some(0));
-}
-
-#[test]
-fn the_cache_is_made_once_and_mended() {
-    let shop = Workshop::new();
-    let flags = text(&shop, &["flags"]);
-    let directory = flags.split_whitespace().find_map(|flag| flag.strip_prefix("-L")).unwrap();
-    let file = std::path::Path::new(directory).join(archive::HOSTED.file_name());
-    assert_eq!(fs::read(&file).unwrap(), archive::HOSTED.bytes);
-    let made = fs::metadata(&file).unwrap().modified().unwrap();
-    assert_eq!(text(&shop, &["flags"]), flags);
-    assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), made);
-    fs::write(&file, "damaged").unwrap();
-    assert_eq!(text(&shop, &["flags"]), flags);
-    assert_eq!(fs::read(&file).unwrap(), archive::HOSTED.bytes);
 }
 
 #[test]
@@ -387,8 +372,10 @@ fn show_a_profile() {
             });
     assert!(summary.starts_with("total count "), "{summary}");
     assert!(summary.contains("99.9999 % in "), "{summary}");
-    assert!(top.contains(&summary), "{top}");
-    assert_eq!(top.matches("  head ").count(), 2, "{top}");
+    // A line with titles, and two functions.
+    let (totals, table) = top.split_once("\n\n").unwrap();
+    assert!(summary.starts_with(totals) && !top.contains(" % in "), "{top}");
+    assert_eq!(table.lines().count(), 3, "{table}");
     assert!(function.starts_with("work ("), "{function}");
     assert!(function.contains("head 3, first "), "{function}");
     // The loop went round 10 + 20 + 40 times.
@@ -429,55 +416,4 @@ fn json_has_the_documented_schema() {
     assert_eq!(one["functions"].as_array().unwrap().len(), 1);
     let work = functions.iter().find(|function| function["name"] == "work").unwrap();
     assert_eq!(&one["functions"][0], work);
-}
-
-/// The shell would split what `$(countersink flags)` prints.
-#[test]
-fn a_cache_folder_with_a_blank() {
-    let shop = Workshop::new();
-    let mut flags = shop.command(env!("CARGO_BIN_EXE_countersink"));
-    let output = flags.env("XDG_CACHE_HOME", shop.path("my cache")).arg("flags").output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
-    assert!(told.contains("has a blank") && told.contains("XDG_CACHE_HOME"), "{told}");
-}
-
-/// What `flags` prints for compilations. gcc must know all of it.
-#[test]
-fn flags_for_compilations() {
-    let shop = Workshop::new();
-    let flags = |arguments: &[&str]| text(&shop, &[&["flags"], arguments].concat());
-    let compile = "-g -fprofile-generate -ftest-coverage";
-    assert_eq!(flags(&["--compile"]), format!("{compile}\n"));
-    let atomic = format!("{compile} -fprofile-update=prefer-atomic");
-    assert_eq!(flags(&["--compile", "--threads"]), format!("{atomic}\n"));
-    assert_eq!(flags(&["--compile", "--live"]), format!("{compile} -fdata-sections\n"));
-    for (versions, expected) in [
-        (["10", "12.2.0"], "-fno-unroll-loops"),
-        (["13", "15"], ""),
-        (["16", "17.0.1"], "-fpeel-loops -funroll-completely-grow-size "),
-    ] {
-        for version in versions {
-            let printed = flags(&["--optimise", version]);
-            assert!(printed.starts_with(expected), "{version}: {printed}");
-            assert_eq!(printed == "\n", expected.is_empty(), "{version}: {printed}");
-        }
-    }
-
-    // A path, and the flags for the compiler there.
-    let printed = flags(&["--optimise", "gcc"]);
-    let printed: Vec<&str> = printed.split_whitespace().collect();
-    shop.write("empty.c", "");
-    shop.gcc(&[&["-O2", "-c", "empty.c"], &printed[..]].concat());
-
-    for refused in [
-        &["--optimise", "9"][..],
-        &["--optimise", "no-such-gcc"],
-        &["--optimise", "12", "--live"],
-        &["--compile", "--wrap-exit"],
-        &["--threads"],
-    ] {
-        let output = shop.tool(&[&["flags"], refused].concat());
-        assert_eq!(output.status.code(), Some(2), "{refused:?}: {output:?}");
-    }
 }

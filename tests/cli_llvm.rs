@@ -188,7 +188,9 @@ fn show_lists_hot_functions_first() {
          calls 0: a.c;called 40, unknown 5\n  sizes 0: 64 7\n"
     );
     let shown = text(&shop, &["show", "day", "--top", "2"]);
-    let end = "main  entry 10, largest 90, total 100\na.c;called  entry 40, largest 40, total 40\n";
+    let end = " share  total  entries  largest  function\n\
+               71.43 %    100       10       90  main\n\
+               28.57 %     40       40       40  a.c;called\n";
     assert!(shown.starts_with("text profile, counted in the optimiser (IR)\ntotal count 140, "));
     assert!(shown.ends_with(end), "{shown}");
     assert!(

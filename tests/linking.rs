@@ -4,6 +4,7 @@ mod harness;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use countersink::raw::dump::Dump;
@@ -369,6 +370,53 @@ fn cmake_finds_what_install_writes() {
     }
     shop.run("lone", &[]);
     write_counts(&shop);
+}
+
+/// As distributions do: the files are put together in one place, and used in another.
+#[test]
+fn a_package_of_a_distribution() {
+    let shop = Workshop::new();
+    shop.write("ends.c", ENDS);
+    let mut install = shop.command(env!("CARGO_BIN_EXE_countersink"));
+    install.args(["install", "--prefix", "/usr", "--libdir", "lib/x86_64-linux-gnu"]);
+    succeed(install.env("DESTDIR", "stage"));
+    let usr = shop.path("stage/usr");
+    let manual = fs::read_to_string(usr.join("share/man/man1/countersink-convert.1")).unwrap();
+    assert!(manual.contains(".SH SYNOPSIS"), "{manual}");
+    for file in [
+        "share/man/man1/countersink.1",
+        "share/bash-completion/completions/countersink",
+        "share/doc/countersink/THIRD-PARTY.md",
+        "include/countersink.h",
+    ] {
+        assert!(usr.join(file).is_file(), "{file}");
+    }
+    let link = fs::read_link(usr.join("libexec/countersink/llvm-profdata")).unwrap();
+    assert_eq!(link, Path::new("../../bin/countersink"));
+    // No file names the place where the package was put together.
+    let stage = shop.path("stage").display().to_string();
+    succeed(shop.command("sh").args(["-c", &format!("! grep -rF '{stage}' stage")]));
+    if !have("pkg-config") {
+        return;
+    }
+    fs::rename(&usr, shop.path("moved")).unwrap();
+    let flags = "$(pkg-config --cflags --libs countersink-live countersink-wrap-exit)";
+    let mut shell = shop.command("sh");
+    shell.env("PKG_CONFIG_PATH", shop.path("moved/lib/x86_64-linux-gnu/pkgconfig"));
+    let script =
+        format!("for p in plain whole; do gcc -fprofile-generate ends.c -o $p {flags}; done");
+    succeed(shell.args(["-e", "-c", &script]));
+    write_counts(&shop);
+}
+
+#[test]
+fn a_libdir_outside_the_prefix() {
+    let shop = Workshop::new();
+    for libdir in ["/usr/lib", "../lib", ""] {
+        let output = shop.tool(&["install", "--prefix", "usr", "--libdir", libdir]);
+        assert_eq!(output.status.code(), Some(2), "{libdir}");
+    }
+    assert!(!shop.path("usr").exists());
 }
 
 #[test]

@@ -10,10 +10,11 @@ use countersink::cli::archive;
 use harness::{Workshop, succeed};
 
 /// The content of a package besides the files that cargo adds.
-const PUBLISHED: [&str; 8] = [
+const PUBLISHED: [&str; 9] = [
     "CHANGELOG.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
+    "THIRD-PARTY.md",
     "README.md",
     "build.rs",
     "examples/",
@@ -61,5 +62,24 @@ fn the_package_builds_and_makes_the_same_archive() {
         let made: Vec<PathBuf> = shop.files("a").into_iter().filter(is_archive).collect();
         let [made] = &made[..] else { panic!("not one {}: {made:?}", archive.name) };
         assert!(shop.read(made) == archive.bytes, "{} differs", archive.name);
+    }
+}
+
+/// Whoever gives an instrumented program away gives these packages away, too.
+#[test]
+fn licences_of_all_that_the_archives_hold() {
+    let tree = ["tree", "--no-default-features", "--features", "runtime,live", "--offline"];
+    let format = ["--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"];
+    let packages = succeed(cargo().args(tree).args(format));
+    let packages = String::from_utf8(packages).unwrap();
+    let notices = include_str!("../THIRD-PARTY.md");
+    for package in packages.lines().filter(|package| !package.starts_with("countersink ")) {
+        let mut words = package.split(' ');
+        let (name, version) = (words.next().unwrap(), words.next().unwrap());
+        let notice = format!("\n* {name} {}", version.trim_start_matches('v'));
+        assert!(
+            notices.contains(&notice),
+            "about.toml says how to make THIRD-PARTY.md anew: {package}"
+        );
     }
 }

@@ -1,13 +1,7 @@
-//! The archives that the tool carries, and their header.
+//! The archives that the tool carries, and their header. [`super::archive_folder`] finds a place for them.
 
 use std::fmt::Display;
-use std::path::PathBuf;
 use std::prelude::v1::*;
-
-use etcetera::BaseStrategy;
-
-use super::error::{Error, Result};
-use super::output;
 
 /// An archive, for the target that this program was compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,20 +89,5 @@ impl Archive {
             options.push(format!("-T{directory}/{SCRIPT_NAME}"));
         }
         options
-    }
-
-    /// A directory that holds this very archive, in the user's cache folder.
-    pub fn unpacked(&self) -> Result<PathBuf> {
-        let cache = etcetera::choose_base_strategy().map_err(Error::new)?.cache_dir();
-        let version = env!("CARGO_PKG_VERSION");
-        let checksum = crc32fast::hash(self.bytes);
-        let directory = cache.join("countersink").join(format!("{version}-{checksum:08x}"));
-        let file = directory.join(self.file_name());
-        if std::fs::read(&file).is_ok_and(|bytes| bytes == self.bytes) {
-            return Ok(directory);
-        }
-        output::replace(&directory.join(SCRIPT_NAME), SCRIPT.as_bytes())?;
-        output::replace(&file, self.bytes)?;
-        Ok(directory)
     }
 }

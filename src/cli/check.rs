@@ -9,7 +9,7 @@ use clap::Args;
 use super::error::Result;
 use super::input::{Format, Input};
 use super::names::visible;
-use super::{Outcome, input, output};
+use super::{Outcome, folder, input, output};
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
 use crate::formats::{
@@ -29,7 +29,8 @@ Example:
   countersink check prog.gcov
   # prog.gcov: 0x1a4: symbol info cut short: expected 12 more bytes, found 3")]
 pub struct Check {
-    /// A raw dump, a profile of AutoFDO or LLVM of any version, .gcda or .gcno
+    /// A raw dump, a profile of AutoFDO or LLVM of any version, .gcda or .gcno; a folder stands for the dumps and
+    /// profiles below it
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Print all defects, however many there are of a kind
@@ -44,7 +45,7 @@ impl Check {
     pub fn run(&self) -> Result<Outcome> {
         input::refuse_twice(self.files.iter().map(|path| &**path))?;
         let mut worst = Outcome::Done;
-        for file in &self.files {
+        for file in &folder::expand(&self.files, None)? {
             let outcome = match Input::read(file) {
                 Ok(input) if self.check(&input)? => Outcome::Found,
                 Ok(_) => Outcome::Done,

@@ -57,8 +57,9 @@ impl CompilerFlags {
     }
 }
 
-/// Flags that belong to `-fauto-profile`, found by measuring (`cargo bench --bench speedup`).
-fn with_profile(major: u32) -> &'static [&'static str] {
+/// Flags that belong to `-fauto-profile` with a gcc of this major version, found by measuring (`cargo bench --bench
+/// speedup`).
+pub fn with_profile(major: u32) -> &'static [&'static str] {
     match major {
         ..=12 => &NO_UNROLLING,
         13..=15 => &[],

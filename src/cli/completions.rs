@@ -23,9 +23,14 @@ pub struct Completions {
 
 impl Completions {
     pub fn run(&self) -> Result<Outcome> {
-        let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "countersink", &mut script);
-        output::print(&script)?;
+        output::print(&script(self.shell))?;
         Ok(Outcome::Done)
     }
+}
+
+/// The completions for a shell.
+pub fn script(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "countersink", &mut script);
+    script
 }

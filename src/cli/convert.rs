@@ -18,7 +18,7 @@ use super::names::warn_of_ambiguous;
 use super::notes::{Files, Found, Missing, Places, display};
 use super::output::{self, Content, Out, Ready};
 use super::profile_format::{ProfileFormat, Reader, Target};
-use super::{Outcome, input, sum, warn};
+use super::{Outcome, compiler, folder, input, sum, warn};
 use crate::convert::gcov::{self, HotCalls, Inline, Reader as ProfileReader, Statistics};
 use crate::convert::number::Number;
 use crate::convert::workers::Workers;
@@ -34,19 +34,21 @@ use crate::raw::dump::{Dump, Module};
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  # AutoFDO version 4
-  countersink convert prog.csraw -o prog.gcov
-  countersink convert prog.csraw --to v4-text | less
   # What the gcc on the path reads
   countersink convert prog.csraw --for-gcc gcc -o prog.afdo
   gcc -O2 -fauto-profile=prog.afdo prog.c -o prog-opt
+  # AutoFDO version 4
+  countersink convert prog.csraw --to v4 -o prog.gcov
+  countersink convert prog.csraw --to v4-text | less
   # For gcov and -fprofile-use
   countersink convert prog.csraw --to gcda
   # Programs of clang and rustc: for -fprofile-use of clang 16
   countersink convert *.profraw --to profdata --for-llvm 16 -o prog.profdata
 
-Without --to and --for-gcc version 4 is written, the proposal of April 2026 (dialect rfc1), which no \
-compiler reads yet. --for-gcc chooses: version 1 for gcc 10 and 11, version 2 for gcc 12 to 15, \
+A folder stands for the dumps and raw profiles below it, or if it has none, for its profiles.
+
+Without --to and --for-gcc, `convert` writes version 4, the proposal of April 2026 (dialect rfc1). No released \
+compiler reads it. --for-gcc chooses: version 1 for gcc 10 and 11, version 2 for gcc 12 to 15, \
 version 3 for gcc 16 and 17, and within a version what each of them makes of names and discriminators. \
 For gcc 11 and with --to v1 the profile has no call targets, because gcc 11 ends with an internal error at them.
 
@@ -66,7 +68,7 @@ The schema of --report: {\"format\": \"countersink-account\", \"version\": 1, \"
 \"estimated\"}, \"objects\", \"functions\", \"dropped\": [{\"what\", \"number\"}], \"losses\": [{\"file\", \"line\", \
 \"function\", \"executions\", \"why\"}]}")]
 pub struct Convert {
-    /// Raw dumps and profiles; - is standard input
+    /// Raw dumps and profiles, and folders with these below; - is standard input
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<PathBuf>,
     /// Write here; - or nothing is standard output
@@ -154,10 +156,11 @@ enum Inlining {
 impl Convert {
     pub fn run(&self) -> Result<Outcome> {
         input::refuse_twice(self.inputs.iter().map(|path| &**path))?;
+        let paths = folder::expand(&self.inputs, self.output.as_deref())?;
         let read = |path: &PathBuf| Input::open(path);
-        let inputs = || self.inputs.iter().map(read).collect::<Result<Vec<Input>>>();
+        let inputs = || paths.iter().map(read).collect::<Result<Vec<Input>>>();
         let to = match self.to {
-            Some(ConvertTarget::ByFunction(target)) => return self.by_function(target),
+            Some(ConvertTarget::ByFunction(target)) => return self.by_function(target, paths),
             _ if let Some(option) = self.wish.given() => {
                 let what = "is for --to profdata, profraw and proftext";
                 return Err(Error::new(format!("{option} {what}")));
@@ -179,7 +182,8 @@ impl Convert {
             }
         };
         // Wrong choices are reported before anything is read.
-        let format = self.reader.format(to)?.unwrap_or(ProfileFormat::V4(Encoding::Normal));
+        let chosen = self.reader.format(to)?;
+        let format = chosen.unwrap_or(ProfileFormat::V4(Encoding::Normal));
         if self.prefix.is_some() || self.strip != 0 {
             return Err(Error::new("--prefix and --strip are for --to gcda"));
         }
@@ -187,16 +191,16 @@ impl Convert {
         self.sources.check(&inputs)?;
         if let Some(option) = self.account.given() {
             needs_dump(option, &inputs)?;
-            let others = self.inputs.iter().chain(&self.output);
+            let others = paths.iter().chain(&self.output);
             self.account.keep(others.map(|path| &**path))?;
         }
-        self.keep_dumps(&inputs)?;
+        self.keep_dumps(&paths, &inputs)?;
         if self.keep_summary {
             let (profile, summary) = self.profile_and_summary(&inputs)?;
             self.write(|name| format.file_with_summary(&profile, Some(&summary), name))?;
         } else if inputs.len() > 1 && inputs.iter().all(|input| input.format != Format::Dump) {
             // The same sum as in `merge`.
-            let all: Vec<_> = self.inputs.iter().map(|path| (1, path)).collect();
+            let all: Vec<_> = paths.iter().map(|path| (1, path)).collect();
             let move_files = |input| self.sources.moved(input);
             let inputs = inputs.into_iter().map(move_files).collect::<Result<_>>()?;
             self.write(|name| sum::file(inputs, &all, format, name))?;
@@ -210,14 +214,35 @@ impl Convert {
             let (profile, statistics) = self.sources.convert(inputs, asked)?;
             self.write(|name| format.file(&profile, name))?;
             if let Some(statistics) = statistics {
+                if chosen.is_none() {
+                    self.say_who_reads_it();
+                }
                 return self.account.give(&statistics, &name);
             }
         }
         Ok(Outcome::Done)
     }
 
+    /// Says that no released compiler reads version 4, and how to get what the installed one reads.
+    fn say_who_reads_it(&self) {
+        let (gcc, version) = match compiler::known_major("--for-gcc", "gcc") {
+            Ok(major) => ("gcc", format!("gcc {major}")),
+            Err(_) => ("VERSION", "a gcc".to_owned()),
+        };
+        let inputs = match &self.inputs[..] {
+            [input] => input.display().to_string(),
+            _ => "FILE...".to_owned(),
+        };
+        let output = self.output.as_deref().unwrap_or(Path::new("prog")).with_extension("afdo");
+        output::say(format_args!(
+            "version 4, a proposal that no released compiler reads; for {version}: \
+             countersink convert {inputs} --for-gcc {gcc} -o {}",
+            output.display()
+        ));
+    }
+
     /// Writes a profile of LLVM.
-    fn by_function(&self, target: by_function::Target) -> Result<Outcome> {
+    fn by_function(&self, target: by_function::Target, paths: Vec<PathBuf>) -> Result<Outcome> {
         let given = [
             ("--for-gcc", self.reader.is_gcc()),
             ("--keep-summary", self.keep_summary),
@@ -232,7 +257,7 @@ impl Convert {
             return Err(Error::new(format!("{option} {what}")));
         }
         let chosen = self.wish.chosen(target)?;
-        let inputs: Vec<_> = self.inputs.iter().map(|path| (1, path.clone())).collect();
+        let inputs: Vec<_> = paths.into_iter().map(|path| (1, path)).collect();
         let (profile, origins) = by_function::sum::of(&inputs, None)?;
         self.write(|name| chosen.file(profile, origins, name))?;
         Ok(Outcome::Done)
@@ -259,7 +284,7 @@ impl Convert {
 
     /// Refuses to replace a dump by a profile made from it, under whatever name: the dump has more counts,
     /// and its program adds to it.
-    fn keep_dumps(&self, inputs: &[Input]) -> Result<()> {
+    fn keep_dumps(&self, paths: &[PathBuf], inputs: &[Input]) -> Result<()> {
         let Some(output) = self.output.as_deref().filter(|path| path.as_os_str() != "-") else {
             return Ok(());
         };
@@ -267,7 +292,7 @@ impl Convert {
             format == Format::Dump && input::is_same(input, output)
         };
         let formats = inputs.iter().map(|input| input.format);
-        if self.inputs.iter().zip(formats).any(is_it) {
+        if paths.iter().zip(formats).any(is_it) {
             let what = "is an input, too, and a raw dump, whose counts a profile would not keep";
             return Err(Error::about(output, what));
         }

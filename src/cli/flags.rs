@@ -1,20 +1,23 @@
 //! `countersink flags`.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use clap::Args;
 
 use super::archive::Archive;
 use super::compiler_flags::CompilerFlags;
-use super::error::{Error, Result};
-use super::{Outcome, archive, linked_file, output};
+use super::error::Result;
+use super::{Outcome, archive, archive_folder, linked_file, output};
 
 /// Print the flags that link the runtime into a program, or those of compilations
 ///
-/// The archive is unpacked once into the user's cache folder. The flags may stand anywhere on the
-/// link line; the compiler's own libgcov, which comes last, then finds nothing left to do.
+/// The flags may be anywhere on the link line; the compiler's own libgcov, which comes last, then finds
+/// nothing left to do. They name the archive in the prefix where `countersink install` has put it beside the tool.
+/// Without such a prefix the tool unpacks the archive once: into the user's cache, or if it cannot write there,
+/// into XDG_RUNTIME_DIR or TMPDIR. If nothing helps, the output is the name of a file that does not exist, so
+/// that the link fails and shows why.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -89,13 +92,26 @@ pub struct Flags {
     /// Write the dump to this file unless COUNTERSINK_FILE names another
     #[arg(long, value_name = "PATTERN", conflicts_with = "bare")]
     file: Option<OsString>,
+    /// Unpack the archive into this folder
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
     /// Print the flags for rustc, as RUSTFLAGS takes them, instead of those for gcc and clang
     #[arg(long, conflicts_with = "bare")]
     rustc: bool,
 }
 
 impl Flags {
+    /// Prints the flags, or else an input that does not exist: where a shell puts the output into a command, its
+    /// compiler fails and shows the cause.
     pub fn run(&self) -> Result<Outcome> {
+        let printed = self.print();
+        if let Err(error) = &printed {
+            print(&missing_input(&error.to_string()))?;
+        }
+        printed
+    }
+
+    fn print(&self) -> Result<Outcome> {
         if let Some(flags) = self.compilations.chosen(self.live)? {
             return print(&flags.join(" "));
         }
@@ -104,21 +120,8 @@ impl Flags {
             (_, true) => &archive::LIVE,
             _ => &archive::HOSTED,
         };
-        let directory = archive.unpacked()?;
-        let has = |characters: fn(char) -> bool| directory.to_string_lossy().contains(characters);
-        let why = match () {
-            () if has(char::is_whitespace) => {
-                Some("has a blank, at which a shell divides the flags")
-            }
-            () if self.file.is_some() && has(|character| character == ',') => {
-                Some("has a comma, at which the compiler divides an option for the linker")
-            }
-            () => None,
-        };
-        if let Some(why) = why {
-            let what = format!("{why}; choose another folder with XDG_CACHE_HOME");
-            return Err(Error::about(directory, what));
-        }
+        let directory =
+            archive_folder::find(archive, self.dir.as_deref(), |folder| self.refuse(folder))?;
         let mut flags = archive.options(directory.display());
         if !self.rustc {
             flags.push(format!("-L{} -l{}", directory.display(), archive.name));
@@ -141,6 +144,16 @@ impl Flags {
         print(&flags.join(" "))
     }
 
+    /// Why flags that name this folder would not reach the linker whole.
+    fn refuse(&self, folder: &Path) -> Option<&'static str> {
+        let folder = folder.to_string_lossy();
+        if folder.contains(char::is_whitespace) {
+            return Some("has a blank, at which a shell divides the flags");
+        }
+        let has_comma = self.file.is_some() && folder.contains(',');
+        has_comma.then_some("has a comma, at which the compiler divides an option for the linker")
+    }
+
     /// The same for rustc. It puts native libraries before its own profile runtime, and arguments of the linker
     /// behind it.
     fn for_rustc(&self, flags: &[String], archive: &Archive, directory: &Path) -> Vec<String> {
@@ -153,6 +166,17 @@ impl Flags {
         for_rustc.extend(flags.iter().map(|flag| format!("-Clink-arg={flag}")));
         for_rustc
     }
+}
+
+/// The name of a file that does not exist, and says why there are no flags. It is one word for any shell.
+pub fn missing_input(why: &str) -> String {
+    const LONGEST: usize = 200;
+    let plain = |letter: char| match letter {
+        letter if letter.is_ascii_alphanumeric() || "./-".contains(letter) => letter,
+        _ => '_',
+    };
+    let why: String = why.chars().map(plain).take(LONGEST).collect();
+    format!("countersink-flags-failed:{why}")
 }
 
 /// Prints flags on one line.

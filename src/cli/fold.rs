@@ -89,6 +89,14 @@ pub fn is_beside(live: &Path, dump: &Path) -> bool {
     suffix.is_some_and(|suffix| suffix.starts_with(b".live."))
 }
 
+/// Whether the name of a file is that of a live file of some dump.
+pub fn is_live(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let mut parts = name.rsplit(|&byte| byte == b'.');
+    parts.next().is_some_and(|number| number.iter().all(u8::is_ascii_digit))
+        && parts.next() == Some(b"live")
+}
+
 fn is_dump(path: &Path) -> bool {
     let mut magic = [0; 6];
     let file = File::open(path).and_then(|mut file| file.read_exact(&mut magic));

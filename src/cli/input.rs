@@ -2,6 +2,7 @@
 //!
 //! What LLVM's profiles say is read in [`super::by_function`].
 
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -128,6 +129,20 @@ impl Format {
             _ if proftext::looks_like(bytes) => Self::Proftext,
             _ => return None,
         })
+    }
+}
+
+impl Format {
+    /// The same for one of many files in a folder: text must also have the right extension, if its beginning is that
+    /// of many other files.
+    pub fn of_file(beginning: &[u8], extension: Option<&OsStr>) -> Option<Self> {
+        let format = Self::of(beginning).filter(|_| !beginning.is_empty())?;
+        let is_sure = match format {
+            Self::V4Text => beginning.trim_ascii_start().starts_with(afdo_v4_text::START),
+            Self::Proftext => extension.is_some_and(|extension| extension == "proftext"),
+            _ => true,
+        };
+        is_sure.then_some(format)
     }
 }
 
@@ -343,7 +358,12 @@ fn warn_of_live_files(dump: &Path) {
 
 /// Why a file could not be read, and what is there instead.
 fn missing(path: &Path, error: std::io::Error) -> Error {
+    let is_missing = error.kind() == ErrorKind::NotFound;
     match fold::number_beside(path) {
+        0 if is_missing && let Some((found, why)) = written_instead(path) => {
+            let found = found.display();
+            Error::about(path, format!("{error}, but {found}; {why}"))
+        }
         0 => Error::about(path, error),
         number => {
             let what = "of processes that are running, or did not come to their end";
@@ -352,6 +372,30 @@ fn missing(path: &Path, error: std::io::Error) -> Error {
         }
     }
 }
+
+/// What another runtime has written beside a dump that is missing, and why.
+fn written_instead(dump: &Path) -> Option<(PathBuf, &'static str)> {
+    let is_wanted = |extension: &OsStr| extension == "csraw";
+    dump.extension().filter(|extension| is_wanted(extension))?;
+    let entries =
+        std::fs::read_dir(dump.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")))
+            .ok()?;
+    let mut beside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    beside.sort_unstable();
+    let reason = |file: &PathBuf| match file.extension()?.to_str()? {
+        "gcda" => Some(BY_LIBGCOV),
+        "profraw" => Some(BY_LLVM),
+        _ => None,
+    };
+    beside.into_iter().find_map(|file| reason(&file).map(|why| (file, why)))
+}
+
+/// Why there are `.gcda` files.
+pub const BY_LIBGCOV: &str = "libgcov wrote that: `countersink flags` was missing at the link";
+
+/// Why there are `.profraw` files.
+const BY_LLVM: &str = "that is a dump under LLVM's name, or LLVM's runtime wrote it: then `countersink flags` was missing \
+                       at the link";
 
 fn unknown(bytes: &[u8]) -> String {
     const DUMP: &str = "the program's own dump, PROGRAM.csraw where it was started";

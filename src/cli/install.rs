@@ -1,27 +1,39 @@
 //! `countersink install`.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::prelude::v1::*;
 
 use clap::Args;
+use clap_complete::Shell;
 
 use super::archive::Archive;
 use super::error::{Context, Error, Result};
-use super::{Outcome, archive, output, profdata};
+use super::{Outcome, archive, completions, man, output, profdata};
 
-/// Write the runtime, its header, and what pkg-config and CMake want to know
+/// Install the runtime, its header, packages for pkg-config and CMake, man pages and completions
 ///
-/// Writes below the prefix, into lib, the archives libcountersink_rt.a, libcountersink_rt_bare.a for
-/// programs without an operating system, and libcountersink_rt_live.a with countersink_live.ld for live
-/// counters; include/countersink.h; pkg-config files into lib/pkgconfig and a CMake package into
-/// lib/cmake/countersink; and the tool under the name llvm-profdata into libexec/countersink, for programs that
-/// call that: see `countersink profdata`.
+/// Writes below the prefix:
+///
+/// lib: libcountersink_rt.a; libcountersink_rt_bare.a for programs without an operating system;
+/// libcountersink_rt_live.a and countersink_live.ld for live counters; pkgconfig/*.pc and cmake/countersink
+///
+/// include: countersink.h
+///
+/// libexec/countersink: llvm-profdata, a link to this tool; see `countersink profdata`
+///
+/// share: man pages, completions for bash, zsh and fish, and the licences of what the archives add to a program
+///
+/// The pkg-config files and the CMake package find the prefix by their own place, so the prefix can be moved,
+/// unless it has a blank. With the variable DESTDIR all files go below that directory.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   countersink install --prefix /opt/countersink
+  # For a package of a distribution
+  DESTDIR=/tmp/package countersink install --prefix /usr --libdir lib64
   export PKG_CONFIG_PATH=/opt/countersink/lib/pkgconfig
   gcc $(countersink flags --compile) -c prog.c
   gcc -fprofile-generate prog.o $(pkg-config --cflags --libs countersink)
@@ -44,6 +56,19 @@ pub struct Install {
     /// Directory below which the files are written
     #[arg(long, value_name = "DIR")]
     prefix: PathBuf,
+    /// Directory of the archives, below the prefix
+    #[arg(long, value_name = "DIR", default_value = "lib", value_parser = below_prefix)]
+    libdir: PathBuf,
+}
+
+/// A directory below the prefix, so that both move together.
+fn below_prefix(text: &str) -> std::result::Result<PathBuf, String> {
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    let path = Path::new(text);
+    match path.components().next().is_some() && path.components().all(is_plain) {
+        true => Ok(path.components().collect()),
+        false => Err("expected a path below the prefix, such as lib64".to_owned()),
+    }
 }
 
 /// A way to link, for pkg-config and CMake.
@@ -101,38 +126,100 @@ const WRAPS: [Wrap; 2] = [
 impl Install {
     pub fn run(&self) -> Result<Outcome> {
         let prefix = std::path::absolute(&self.prefix).about(&self.prefix)?;
-        let text =
-            prefix.to_str().filter(|text| !text.contains(['"', '\\', '$', '#', '\n', ',', ';']));
-        let Some(text) = text else {
-            let what = "pkg-config or the linker would misread a character of this path";
-            return Err(Error::about(prefix, what));
-        };
-        let lib = prefix.join("lib");
+        let (plain, libdir) = self.plain_paths(&prefix)?;
+        let for_pkg_config = prefix_for_pkg_config(plain, libdir);
+        let root = staged(&prefix);
+        let lib = root.join(&self.libdir);
         let write = |name: &str, bytes: &[u8]| output::replace(&lib.join(name), bytes);
         for archive in archive::ALL {
             write(&archive.file_name(), archive.bytes)?;
         }
         write(archive::SCRIPT_NAME, archive::SCRIPT.as_bytes())?;
-        output::replace(&prefix.join("include/countersink.h"), archive::HEADER.as_bytes())?;
+        output::replace(&root.join("include/countersink.h"), archive::HEADER.as_bytes())?;
         for way in &WAYS {
-            write(&format!("pkgconfig/{}.pc", way.package), way.pkg_config(text).as_bytes())?;
+            let text = way.pkg_config(&for_pkg_config, libdir);
+            write(&format!("pkgconfig/{}.pc", way.package), text.as_bytes())?;
         }
         for wrap in &WRAPS {
             write(&format!("pkgconfig/{}.pc", wrap.package), wrap.pkg_config().as_bytes())?;
         }
         let cmake = "cmake/countersink/countersink-config";
-        write(&format!("{cmake}.cmake"), cmake_config().as_bytes())?;
+        write(&format!("{cmake}.cmake"), cmake_config(libdir).as_bytes())?;
         write(&format!("{cmake}-version.cmake"), cmake_version().as_bytes())?;
-        link(&prefix.join("libexec/countersink").join(profdata::NAME), &prefix)?;
+        link(&root.join("libexec/countersink").join(profdata::NAME), &prefix)?;
+        share(&root.join("share"))?;
         Ok(Outcome::Done)
+    }
+
+    /// The prefix and the directory of the archives, if pkg-config, CMake and the compiler can read their paths.
+    fn plain_paths<'p>(&'p self, prefix: &'p Path) -> Result<(&'p str, &'p str)> {
+        let is_plain = |text: &&str| !text.contains(['"', '\\', '$', '#', '\n', ',', ';']);
+        match (prefix.to_str().filter(is_plain), self.libdir.to_str().filter(is_plain)) {
+            (Some(prefix), Some(libdir)) => Ok((prefix, libdir)),
+            _ => {
+                let what = "pkg-config or the linker would misread a character of this path";
+                Err(Error::about(prefix, what))
+            }
+        }
     }
 }
 
-/// Links the tool to another name. The link is relative if the tool is below the prefix, so that both can move.
+/// The prefix in a pkg-config file: relative to the file's own place. Implementations of pkg-config differ in how they
+/// escape blanks of that place.
+fn prefix_for_pkg_config(prefix: &str, libdir: &str) -> String {
+    match prefix.contains(char::is_whitespace) {
+        true => prefix.to_owned(),
+        false => format!("${{pcfiledir}}{}", up(libdir, 1)),
+    }
+}
+
+/// `DESTDIR`: below it a package is put together.
+fn destination() -> Option<OsString> {
+    std::env::var_os("DESTDIR").filter(|directory| !directory.is_empty())
+}
+
+/// Where the files of a prefix are written.
+fn staged(prefix: &Path) -> PathBuf {
+    match destination() {
+        Some(destination) => {
+            Path::new(&destination).join(prefix.strip_prefix("/").unwrap_or(prefix))
+        }
+        None => prefix.to_owned(),
+    }
+}
+
+/// Writes man pages, completions and licences.
+fn share(share: &Path) -> Result<()> {
+    for (name, page) in man::pages()? {
+        output::replace(&share.join("man/man1").join(name), &page)?;
+    }
+    for (shell, place) in [
+        (Shell::Bash, "bash-completion/completions/countersink"),
+        (Shell::Zsh, "zsh/site-functions/_countersink"),
+        (Shell::Fish, "fish/vendor_completions.d/countersink.fish"),
+    ] {
+        output::replace(&share.join(place), &completions::script(shell))?;
+    }
+    for (name, text) in LICENCES {
+        output::replace(&share.join("doc/countersink").join(name), text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Licences of this project, and of what else the archives hold.
+const LICENCES: [(&str, &str); 3] = [
+    ("LICENSE-MIT", include_str!("../../LICENSE-MIT")),
+    ("LICENSE-APACHE", include_str!("../../LICENSE-APACHE")),
+    ("THIRD-PARTY.md", include_str!("../../THIRD-PARTY.md")),
+];
+
+/// Links the tool to another name. The link is relative if the tool is below the prefix, or will be in a package: so
+/// both can move.
 fn link(name: &Path, prefix: &Path) -> Result<()> {
     let tool = std::env::current_exe().about("the tool")?;
     let target = match tool.strip_prefix(prefix) {
         Ok(below) => Path::new("../..").join(below),
+        Err(_) if destination().is_some() => Path::new("../../bin").join(env!("CARGO_PKG_NAME")),
         Err(_) => tool,
     };
     let directory = name.parent().unwrap_or(prefix);
@@ -150,12 +237,12 @@ impl Way {
     }
 
     /// Quotes keep blanks in the prefix together.
-    fn pkg_config(&self, prefix: &str) -> String {
+    fn pkg_config(&self, prefix: &str, libdir: &str) -> String {
         let options = self.archive.options("${libdir}").into_iter();
         let options: Vec<String> = options.map(|option| format!("\"{option}\"")).collect();
         let Self { archive, package, description, .. } = self;
         format!(
-            "prefix={prefix}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
+            "prefix={prefix}\nlibdir=${{prefix}}/{libdir}\nincludedir=${{prefix}}/include\n\n\
              Name: {package}\nDescription: {description}\nVersion: {VERSION}\n\
              Cflags: -I\"${{includedir}}\" {}\nLibs: {} -L\"${{libdir}}\" -l{}\n",
             self.compile_options(),
@@ -164,18 +251,18 @@ impl Way {
         )
     }
 
-    fn cmake(&self) -> String {
+    fn cmake(&self, libdir: &str) -> String {
         let Self { archive, target, .. } = self;
         format!(
             "add_library(countersink::{target} STATIC IMPORTED)\n\
              set_target_properties(countersink::{target} PROPERTIES\n  \
-             IMPORTED_LOCATION \"${{_countersink_prefix}}/lib/{}\"\n  \
+             IMPORTED_LOCATION \"${{_countersink_prefix}}/{libdir}/{}\"\n  \
              INTERFACE_INCLUDE_DIRECTORIES \"${{_countersink_prefix}}/include\"\n  \
              INTERFACE_COMPILE_OPTIONS \"{}\"\n  \
              INTERFACE_LINK_OPTIONS \"{}\")\n",
             archive.file_name(),
             self.compile_options(),
-            archive.options("${_countersink_prefix}/lib").join(";"),
+            archive.options(format!("${{_countersink_prefix}}/{libdir}")).join(";"),
         )
     }
 }
@@ -203,12 +290,18 @@ impl Wrap {
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-fn cmake_config() -> String {
+/// The way from a directory below `libdir` up to the prefix.
+fn up(libdir: &str, below: usize) -> String {
+    "/..".repeat(libdir.split('/').count() + below)
+}
+
+fn cmake_config(libdir: &str) -> String {
     format!(
         "if(TARGET countersink::runtime)\n  return()\nendif()\n\
-         get_filename_component(_countersink_prefix \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
+         get_filename_component(_countersink_prefix \"${{CMAKE_CURRENT_LIST_DIR}}{}\" ABSOLUTE)\n\
          {}{}",
-        WAYS.iter().map(Way::cmake).collect::<String>(),
+        up(libdir, 2),
+        WAYS.iter().map(|way| way.cmake(libdir)).collect::<String>(),
         WRAPS.iter().map(Wrap::cmake).collect::<String>(),
     )
 }

@@ -25,22 +25,31 @@ pub struct Man {
 
 impl Man {
     pub fn run(&self) -> Result<Outcome> {
-        let mut tool = Cli::command();
-        // This also builds the names of the commands.
-        tool.build();
         let Some(directory) = &self.directory else {
+            let mut tool = Cli::command();
+            tool.build();
             output::print(&page(&tool, "standard output")?)?;
             return Ok(Outcome::Done);
         };
-        let is_own = |command: &&Command| command.get_name() != "help";
-        let commands = tool.get_subcommands().filter(is_own);
-        for command in std::iter::once(&tool).chain(commands) {
-            let name = command.get_display_name().unwrap_or(command.get_name());
-            let path = directory.join(format!("{name}.1"));
-            output::replace(&path, &page(command, name)?)?;
+        for (name, page) in pages()? {
+            output::replace(&directory.join(name), &page)?;
         }
         Ok(Outcome::Done)
     }
+}
+
+/// The pages of the tool and of each command, with the names of their files.
+pub fn pages() -> Result<Vec<(String, Vec<u8>)>> {
+    let mut tool = Cli::command();
+    // This also builds the names of the commands.
+    tool.build();
+    let is_own = |command: &&Command| command.get_name() != "help";
+    let commands = tool.get_subcommands().filter(is_own);
+    let page_of = |command: &Command| {
+        let name = command.get_display_name().unwrap_or(command.get_name());
+        Ok((format!("{name}.1"), page(command, name)?))
+    };
+    std::iter::once(&tool).chain(commands).map(page_of).collect()
 }
 
 /// The usual sections. clap alone would put examples and notes into a section named EXTRA, and break the

@@ -12,7 +12,7 @@ use super::input::{Format, Input};
 use super::notes::display;
 use super::output::{self, Content, Out};
 use super::profile_format::{ProfileFormat, Reader, Target};
-use super::{Outcome, fold, input, sum};
+use super::{Outcome, fold, folder, input, sum};
 use crate::convert::number::Number;
 use crate::raw::dump::{Dump, Module};
 use clap::builder::PossibleValue;
@@ -45,7 +45,7 @@ of other builds of a program or shared object: modules with its file name and an
 another file name stay. Use it only while no process of the program runs, because a process could add counts \
 in between.")]
 pub struct Merge {
-    /// Raw dumps or profiles; - is standard input
+    /// Raw dumps or profiles, or folders with these below; - is standard input
     #[arg(value_name = "FILE")]
     inputs: Vec<PathBuf>,
     /// A file whose counts are multiplied
@@ -109,7 +109,8 @@ impl Merge {
             Some(MergeTarget::ByFunction(target)) => (None, Some(target)),
         };
         let chosen = self.reader.format(to)?;
-        let plain = self.inputs.iter().map(|path| (1, path));
+        let paths = folder::expand(&self.inputs, Some(&self.output))?;
+        let plain = paths.iter().map(|path| (1, path));
         let weighted = self.weight.iter().map(|(weight, path)| (*weight, path));
         let inputs: Vec<(u32, &PathBuf)> = plain.chain(weighted).collect();
         let Some(&(weight, path)) = inputs.first() else {

@@ -6,6 +6,7 @@
 use std::prelude::v1::*;
 mod account;
 pub mod archive;
+mod archive_folder;
 mod binary;
 mod by_function;
 mod check;
@@ -16,10 +17,12 @@ mod convert;
 mod cores;
 mod debug_file;
 mod diff;
+mod doctor;
 mod error;
 mod extract;
 mod flags;
 mod fold;
+mod folder;
 mod input;
 mod install;
 mod linked_file;
@@ -37,6 +40,8 @@ mod progress;
 mod rewrite;
 mod show;
 mod sum;
+mod table;
+mod terminal;
 
 use std::ffi;
 use std::fmt::Display;
@@ -45,6 +50,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub use compiler_flags::with_profile;
 pub use error::Error;
 use error::Result;
 
@@ -56,14 +62,16 @@ pub struct Cli {
     command: Command,
     #[command(flatten)]
     jobs: cores::Jobs,
+    #[command(flatten)]
+    color: colorchoice_clap::Color,
 }
 
 const SESSION: &str = "\
 A session:
   gcc -O2 -g -fprofile-generate -ftest-coverage prog.c -o prog $(countersink flags)
   ./prog input1 && ./prog input2        # adds up in prog.csraw
-  countersink convert prog.csraw -o prog.gcov
-  countersink show prog.gcov
+  countersink convert prog.csraw --for-gcc gcc -o prog.afdo
+  gcc -O2 -fauto-profile=prog.afdo prog.c -o prog-opt
 
 Each command has an example of its own: countersink help COMMAND";
 
@@ -71,6 +79,7 @@ Each command has an example of its own: countersink help COMMAND";
 enum Command {
     Flags(flags::Flags),
     Install(install::Install),
+    Doctor(doctor::Doctor),
     Convert(convert::Convert),
     Merge(merge::Merge),
     Fold(fold::Fold),
@@ -99,9 +108,11 @@ impl Cli {
     /// Does what the arguments ask for.
     pub fn run(&self) -> Result<Outcome> {
         self.jobs.apply();
+        self.color.write_global();
         match &self.command {
             Command::Flags(flags) => flags.run(),
             Command::Install(install) => install.run(),
+            Command::Doctor(doctor) => doctor.run(),
             Command::Convert(convert) => convert.run(),
             Command::Merge(merge) => merge.run(),
             Command::Fold(fold) => fold.run(),
@@ -126,11 +137,14 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
     {
         return exit(profdata::run(arguments.to_vec(), Some(name)));
     }
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version come here, too. A closed pipe is no reason to fail.
             let _ = error.print();
+            if error.use_stderr() && asks_for_flags(&arguments) {
+                let _ = output::print(flags::missing_input("wrong option").as_bytes());
+            }
             return ExitCode::from(error.exit_code() as u8);
         }
     };
@@ -141,6 +155,13 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
             exit(Outcome::Failed)
         }
     }
+}
+
+/// Whether the first command among the arguments is `flags`.
+fn asks_for_flags(arguments: &[ffi::OsString]) -> bool {
+    let tool = <Cli as clap::CommandFactory>::command();
+    let mut commands = arguments.iter().skip(1).filter_map(|word| tool.find_subcommand(word));
+    commands.next().is_some_and(|command| command.get_name() == "flags")
 }
 
 fn exit(outcome: Outcome) -> ExitCode {

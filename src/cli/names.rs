@@ -6,6 +6,7 @@ use std::prelude::v1::*;
 
 use regex::Regex;
 
+use super::terminal;
 use crate::convert::number::Number;
 use crate::profile::{SymbolId, Symbols};
 
@@ -13,10 +14,53 @@ use crate::profile::{SymbolId, Symbols};
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
     /// As in the source, not as in the object file.
-    pub demangle: bool,
+    demangle: bool,
+    /// In as few letters as a terminal has room for.
+    shorten: bool,
 }
 
 impl Names {
+    /// On a terminal, names are short and as in the source; elsewhere they are as in the object file, unless the
+    /// user wants them demangled.
+    pub fn chosen(demangle: bool) -> Self {
+        let shorten = terminal::is_terminal();
+        Self { demangle: demangle || shorten, shorten }
+    }
+
+    /// Names as the user wants them, for other programs.
+    pub const fn as_asked(demangle: bool) -> Self {
+        Self { demangle, shorten: false }
+    }
+
+    /// Names as in the source.
+    pub const fn in_source() -> Self {
+        Self::as_asked(true)
+    }
+
+    /// The name of a symbol with its file, in at most this many letters if there is a limit.
+    pub fn fitting(self, symbols: &Symbols, symbol: SymbolId, room: Option<usize>) -> String {
+        let file = symbols.declared_in(symbol).map(text);
+        let file = file.as_deref().map(|path| if self.shorten { file_name(path) } else { path });
+        let file = file.map_or_else(String::new, |file| format!(" ({})", visible(file)));
+        self.short(&text(symbols.name(symbol)), &file, room)
+    }
+
+    /// A name with something behind it, in at most this many letters if there is a limit.
+    pub fn short(self, name: &str, behind: &str, room: Option<usize>) -> String {
+        let whole = visible(&self.of(name));
+        let Some(room) = room else { return whole + behind };
+        let without_parameters = plain(name);
+        let without_arguments = without_template_arguments(&without_parameters);
+        let shorter = [Some(without_parameters), without_arguments].into_iter().flatten();
+        let shorter = shorter.map(|name| visible(&name));
+        let mut names: Vec<String> = std::iter::once(whole).chain(shorter).collect();
+        let fits = |name: &String| name.chars().count() + behind.chars().count() <= room;
+        match names.iter().position(fits) {
+            Some(place) => names.swap_remove(place) + behind,
+            None => cut(&names.pop().unwrap_or_default(), room),
+        }
+    }
+
     /// The name of a symbol.
     pub fn name(self, symbols: &Symbols, symbol: SymbolId) -> String {
         self.of(&text(symbols.name(symbol)))
@@ -36,6 +80,19 @@ impl Names {
             None => name,
         }
     }
+}
+
+/// The end of a name, which tells more than its beginning.
+fn cut(name: &str, room: usize) -> String {
+    match name.chars().count().checked_sub(room) {
+        None | Some(0) => name.to_owned(),
+        Some(more) => "…".chars().chain(name.chars().skip(more + 1)).collect(),
+    }
+}
+
+/// The last part of a path.
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Warns that symbols which may be the same have stayed apart.

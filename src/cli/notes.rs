@@ -104,6 +104,11 @@ impl Places {
         Err(missing.unwrap_or(Missing::new("", "no path")))
     }
 
+    /// The file that may hold the notes of the object with this recorded path, if there is one.
+    pub fn find(&self, recorded: &[u8]) -> Option<PathBuf> {
+        self.candidates(recorded).into_iter().find(|file| file.is_file())
+    }
+
     /// Reads the object file beside the place of the notes; gives its name, too.
     pub fn read_object(&self, object: &Object) -> Option<(PathBuf, Vec<u8>)> {
         let mut beside =

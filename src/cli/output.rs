@@ -63,9 +63,18 @@ pub fn print(bytes: &[u8]) -> Result<()> {
     print_with(&|out| out.write_all(bytes))
 }
 
+/// Writes text for people to standard output, in colours where these are wanted.
+pub fn print_text(text: &str) -> Result<()> {
+    let fill: Fill<'_> = &|out| out.write_all(text.as_bytes());
+    finish(fill, &mut anstream::AutoStream::auto(std::io::stdout().lock()))
+}
+
 fn print_with(fill: Fill<'_>) -> Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    match fill(&mut stdout).and_then(|()| stdout.flush()) {
+    finish(fill, &mut std::io::stdout().lock())
+}
+
+fn finish(fill: Fill<'_>, stdout: &mut dyn Write) -> Result<()> {
+    match fill(stdout).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.about("standard output"),
     }

@@ -16,11 +16,12 @@ use super::convert::ConvertSources;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input, warnings};
 use super::names::{Names, Wanted, plain, text, visible};
-use super::{Outcome, near, output, warn};
+use super::table::Table;
+use super::terminal::heat;
+use super::{Outcome, folder, near, output, percent, warn};
 use crate::convert::gcov::Reader;
 use crate::convert::number::Number;
 use crate::formats::afdo_v4::check::Part;
-use crate::formats::afdo_v4::table::Table;
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
 use crate::formats::{afdo_v1_v3, afdo_v4, json};
@@ -53,7 +54,7 @@ pub struct Show {
     /// A raw dump, a profile of AutoFDO or LLVM of any version, .gcda or .gcno
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The summary of the counts
+    /// The summary: how many counts carry which share of all
     #[arg(long, conflicts_with_all = ["function", "source", "top"])]
     summary: bool,
     /// The sections or parts of the file with their places and sizes
@@ -68,7 +69,7 @@ pub struct Show {
     /// The N functions with the largest totals
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Names as in the source
+    /// Names as in the source, as always on a terminal
     #[arg(long, conflicts_with = "json")]
     demangle: bool,
     /// As JSON
@@ -80,7 +81,7 @@ pub struct Show {
 
 impl Show {
     pub fn run(&self) -> Result<Outcome> {
-        let input = Input::read(&self.file)?;
+        let input = Input::read(&folder::only(&self.file)?)?;
         self.sources.check(slice::from_ref(&input))?;
         let functions = self.function.is_some() || self.source.is_some() || self.top.is_some();
         let text = match input.format {
@@ -106,7 +107,7 @@ impl Show {
             }
             _ => self.profile(&self.sources.profile(vec![input], Reader::EXACT)?)?,
         };
-        output::print(text.as_bytes())?;
+        output::print_text(&text)?;
         Ok(Outcome::Done)
     }
 
@@ -122,7 +123,7 @@ impl Show {
             function: self.function.as_deref(),
             top: self.top,
             summary: self.summary,
-            names: Names { demangle: self.demangle },
+            names: Names::chosen(self.demangle),
         };
         let text = match self.json {
             true => by_function::show::json(shown, &counted.profile),
@@ -152,18 +153,19 @@ impl Show {
             return Ok(text(&json.about(&self.file)?));
         }
         let in_full = self.function.is_some() || self.source.is_some();
-        let mut text = match in_full && !self.summary {
-            true => String::new(),
-            false => summary(&profile.summary()),
-        };
-        let shown = Shown { symbols: &profile.symbols, names: Names { demangle: self.demangle } };
-        let functions = if self.summary { &[] } else { &symbols[..] };
-        for &symbol in functions {
+        let shown = Shown { symbols: &profile.symbols, names: Names::chosen(self.demangle) };
+        if !in_full {
+            let summary = profile.summary();
+            return Ok(match self.summary {
+                true => totals(&summary) + &cutoffs(&summary),
+                false => totals(&summary) + "\n" + &shown.table(profile, &symbols, &summary),
+            });
+        }
+        let mut text = String::new();
+        for &symbol in &symbols {
             let Some(function) = profile.functions.get(&symbol) else { continue };
             text += &shown.head(symbol, function);
-            if in_full {
-                shown.body(&function.body, 1, &mut text);
-            }
+            shown.body(&function.body, 1, &mut text);
         }
         Ok(text)
     }
@@ -318,7 +320,8 @@ fn sections(input: &Input) -> Result<String> {
             }
         }
         Format::V4 => {
-            let table = Table::decode(&input.bytes, &mut |_| {}).about(&input.name)?;
+            let table =
+                afdo_v4::table::Table::decode(&input.bytes, &mut |_| {}).about(&input.name)?;
             for section in table.by_offset() {
                 let outside = || "outside the file".into();
                 let kind =
@@ -342,15 +345,19 @@ fn sections(input: &Input) -> Result<String> {
     Ok(text)
 }
 
-fn summary(summary: &Summary) -> String {
-    let mut text = format!(
+fn totals(summary: &Summary) -> String {
+    format!(
         "total count {}, largest {}, largest head count {}\n{}, {}\n",
         summary.total_count,
         summary.max_count,
         summary.max_function_count,
         Number(summary.functions, "function"),
         Number(summary.counts, "count"),
-    );
+    )
+}
+
+fn cutoffs(summary: &Summary) -> String {
+    let mut text = String::new();
     for cutoff in &summary.cutoffs {
         let share = f64::from(cutoff.share) / 10_000.0;
         let (counts, least) = (Number(cutoff.counts, "count"), cutoff.min_count);
@@ -366,6 +373,24 @@ struct Shown<'p> {
 }
 
 impl Shown<'_> {
+    /// The functions with their shares of all counts.
+    fn table(&self, profile: &Profile, symbols: &[SymbolId], summary: &Summary) -> String {
+        let mut table = Table::new(["share", "total", "head count", "first"]);
+        for symbol in symbols {
+            let Some(function) = profile.functions.get(symbol) else { continue };
+            let total = function.body.total();
+            let share = percent::share(total, summary.total_count.into());
+            let first = match function.timestamp {
+                0 => "-".to_owned(),
+                timestamp => timestamp.to_string(),
+            };
+            let numbers = [total, function.head_count.into()].map(|number| number.to_string());
+            let [total, head_count] = numbers;
+            table.push([percent::text(share), total, head_count, first], heat(share));
+        }
+        table.text("function", |row, room| self.names.fitting(self.symbols, symbols[row], room))
+    }
+
     fn head(&self, symbol: SymbolId, function: &Function) -> String {
         let (head_count, total) = (function.head_count, function.body.total());
         let first = match function.timestamp {

@@ -11,7 +11,9 @@ use serde::Serialize;
 use super::read::{Counted, Version};
 use crate::cli::binary::hexadecimal;
 use crate::cli::names::{Names, Wanted, plain, text, visible};
-use crate::cli::near;
+use crate::cli::table::Table;
+use crate::cli::terminal::heat;
+use crate::cli::{near, percent};
 use crate::convert::number::Number;
 use crate::counters::summary::Summary;
 use crate::counters::{Function, Profile, Site, ValueKind, Variant, name_ref};
@@ -53,23 +55,40 @@ impl Shown<'_> {
     pub fn text(&self, counted: &Counted) -> Result<String, String> {
         let profile = &counted.profile;
         let mut functions = self.functions(profile)?;
-        let in_full = self.function.is_some() && !self.summary;
-        let mut text = if in_full { String::new() } else { summary(counted) };
-        functions.truncate(match (self.summary, self.top) {
-            (true, _) => 0,
-            (false, None) if in_full => usize::MAX,
-            (false, top) => top.unwrap_or(10),
-        });
-        let targets = if in_full { targets(profile) } else { HashMap::new() };
+        if self.function.is_none() || self.summary {
+            let summary = Summary::of(profile);
+            functions.truncate(self.top.unwrap_or(10));
+            return Ok(match self.summary {
+                true => totals(counted, &summary) + &cutoffs(&summary),
+                false => totals(counted, &summary) + "\n" + &self.table(&functions, &summary),
+            });
+        }
+        functions.truncate(self.top.unwrap_or(usize::MAX));
+        let targets = targets(profile);
+        let mut text = String::new();
         for function in functions {
             let (name, entry, sum) = (self.name(&function.name), entry(function), sum(function));
             let _ =
                 writeln!(text, "{name}  entry {entry}, largest {}, total {sum}", largest(function));
-            if in_full {
-                self.details(function, &targets, &mut text);
-            }
+            self.details(function, &targets, &mut text);
         }
         Ok(text)
+    }
+
+    /// The functions with their shares of all counts.
+    fn table(&self, functions: &[&Function], summary: &Summary) -> String {
+        let mut table = Table::new(["share", "total", "entries", "largest"]);
+        for function in functions {
+            let share = percent::share(sum(function).into(), summary.sum.into());
+            let numbers = [sum(function), entry(function), largest(function)];
+            let [total, entries, largest] = numbers.map(|number| number.to_string());
+            table.push([percent::text(share), total, entries, largest], heat(share));
+        }
+        let name = |row: usize, room| {
+            let name = text(&functions[row].name);
+            self.names.short(&name, "", room)
+        };
+        table.text("function", name)
     }
 
     fn name(&self, name: &[u8]) -> String {
@@ -139,9 +158,8 @@ fn targets(profile: &Profile) -> HashMap<u64, &[u8]> {
     functions.chain(&profile.vtables).map(|name| (name_ref(name), &**name)).collect()
 }
 
-fn summary(counted: &Counted) -> String {
+fn totals(counted: &Counted, summary: &Summary) -> String {
     let profile = &counted.profile;
-    let summary = Summary::of(profile);
     let mut text = format!(
         "{}, {}\ntotal count {}, largest {}, largest entry count {}\n{}, {}\n",
         format(counted.version),
@@ -157,6 +175,11 @@ fn summary(counted: &Counted) -> String {
         let late = Number(late, "more function");
         let _ = writeln!(text, "{late}, counted after inlining");
     }
+    text
+}
+
+fn cutoffs(summary: &Summary) -> String {
+    let mut text = String::new();
     for cutoff in &summary.cutoffs {
         let (share, counters) =
             (cutoff.share as f64 / 10_000.0, Number(cutoff.counters, "counter"));

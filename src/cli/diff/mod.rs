@@ -1,18 +1,21 @@
 //! `countersink diff`.
 
+mod markdown;
+
 use std::cmp::Ordering;
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::prelude::v1::*;
 
 use clap::Args;
 use serde::Serialize;
 
-use super::by_function::{diff::comparable, read::counted};
-use super::convert::ConvertSources;
-use super::error::{Error, Result};
-use super::input::Input;
-use super::{Outcome, input, names, output, percent};
+use crate::cli::by_function::{diff::comparable, read::counted};
+use crate::cli::convert::ConvertSources;
+use crate::cli::error::{Error, Result};
+use crate::cli::input::Input;
+use crate::cli::table::Table;
+use crate::cli::terminal::heat;
+use crate::cli::{Outcome, folder, input, names, output, percent};
 use crate::convert::gcov::Reader;
 use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::rules::{Names, by_line};
@@ -22,8 +25,8 @@ use crate::profile::{Profile, SymbolId};
 /// Compare two profiles
 ///
 /// Counts are compared by their share of all counts of their profile, so that a longer run is no
-/// other one. The overlap is the sum of the smaller shares: 100 % if all shares are equal. Functions
-/// are listed in the order of how much their shares differ. Profiles of different versions are compared
+/// other one. The overlap is the sum of the smaller shares: 100 % if all shares are equal. Functions that
+/// differ are listed, those with the largest difference first. Profiles of different versions are compared
 /// as far as the coarser one goes: a name without a file with the only function of that name, names cut
 /// at the first dot if one of them is of version 1 or 2, lines as a whole if one has no discriminators.
 /// Profiles of LLVM are compared with each other, counter by counter; a function whose control flow has another
@@ -34,6 +37,7 @@ Example:
   countersink diff day.gcov night.gcov
   countersink diff day.gcov night.gcov --at-least 90 --top 0 || echo changed
   countersink diff day.gcov night.gcov --json
+  countersink diff day.gcov night.gcov --markdown > comment.md || true
 
 The exit status is 1 if the overlap is less than --at-least says, or without it, less than 100 %, or if \
 one of the profiles has functions that the other has not. A raw dump is converted first.
@@ -57,15 +61,22 @@ pub struct Diff {
     /// Exit with status 0 if the overlap is at least this many percent
     #[arg(long, value_name = "PERCENT", value_parser = percent::percent)]
     at_least: Option<f64>,
-    /// Names as in the source
+    /// Names as in the source, as always on a terminal
     #[arg(long)]
     demangle: bool,
+    /// As Markdown for a pull request: the overlap, functions that became hot or cold, and calls with another most
+    /// frequent target
+    #[arg(long, conflicts_with_all = ["json", "function"])]
+    markdown: bool,
     /// As JSON, with all functions
     #[arg(long, conflicts_with = "top")]
     json: bool,
     #[command(flatten)]
     sources: ConvertSources,
 }
+
+/// The overlap of equal functions, a sum of shares.
+const ALL: f64 = 1.0 - 1e-9;
 
 #[derive(Serialize)]
 struct DiffJson {
@@ -87,10 +98,18 @@ struct RowJson {
 impl Diff {
     pub fn run(&self) -> Result<Outcome> {
         let [first, second] = self.profiles()?;
+        let targets = self.markdown.then(|| [&first, &second].map(markdown::first_targets));
         let comparison = Comparison::new(first, second);
         names::warn_of_ambiguous(&self.second, comparison.ambiguous);
-        let text = if self.json { self.json(&comparison)? } else { self.text(&comparison) };
-        output::print(text.as_bytes())?;
+        let text = match targets {
+            Some(targets) => {
+                let (names, top) = (names::Names::in_source(), self.top);
+                markdown::Report { comparison: &comparison, targets, names, top }.text()
+            }
+            None if self.json => self.json(&comparison)?,
+            None => self.text(&comparison),
+        };
+        output::print_text(&text)?;
         let only_one = comparison.rows.iter().any(|row| row.shares.contains(&None));
         // Sums of shares are not exact.
         let is_less = |least: f64| comparison.counts < least - 1e-9;
@@ -104,7 +123,8 @@ impl Diff {
     /// The profiles, as far as the coarser one goes: without what it does not tell about names and positions.
     fn profiles(&self) -> Result<[Profile; 2]> {
         input::refuse_twice([&*self.first, &*self.second])?;
-        let inputs = [Input::read(&self.first)?, Input::read(&self.second)?];
+        let read = |path| folder::only(path).and_then(|file| Input::read(&file));
+        let inputs = [read(&self.first)?, read(&self.second)?];
         self.sources.check(&inputs)?;
         if inputs[0].is_by_function()? && inputs[1].is_by_function()? {
             return self.by_function(&inputs);
@@ -157,25 +177,26 @@ impl Diff {
              second\n"
         );
         let mut rows = self.chosen(comparison);
+        if self.function.is_none() {
+            rows.retain(|row| row.shares[0] != row.shares[1] || row.overlap < ALL);
+        }
         rows.sort_by(by_difference);
         rows.truncate(self.top);
-        if !rows.is_empty() {
-            text += "   first  second overlap\n";
+        let mut table = Table::new(["first", "second", "overlap"]);
+        for row in &rows {
+            let shares = row.shares.map(|share| share.map_or_else(|| "-".into(), percent::text));
+            let [first, second] = shares;
+            let largest = row.shares.into_iter().flatten().fold(0.0, f64::max);
+            table.push([first, second, percent::text(row.overlap)], heat(largest));
         }
-        for row in rows {
-            let [first, second] = row.shares.map(percent);
-            let (overlap, name) = (percent(Some(row.overlap)), self.name(comparison, row));
-            let _ = writeln!(text, "{first} {second} {overlap} {name}");
-        }
+        text += &table.text("function", |row, room| {
+            self.shown().fitting(&comparison.symbols, rows[row].function, room)
+        });
         text
     }
 
     fn shown(&self) -> names::Names {
-        names::Names { demangle: self.demangle }
-    }
-
-    fn name(&self, comparison: &Comparison, row: &Row) -> String {
-        self.shown().with_file(&comparison.symbols, row.function)
+        names::Names::chosen(self.demangle)
     }
 
     fn chosen<'c>(&self, comparison: &'c Comparison) -> Vec<&'c Row> {
@@ -186,8 +207,9 @@ impl Diff {
     }
 
     fn json(&self, comparison: &Comparison) -> Result<String> {
+        let names = names::Names::as_asked(self.demangle);
         let row = |row: &Row| RowJson {
-            name: self.shown().name(&comparison.symbols, row.function),
+            name: names.name(&comparison.symbols, row.function),
             file: comparison.symbols.declared_in(row.function).map(names::text),
             shares: row.shares,
             overlap: row.overlap,
@@ -210,8 +232,4 @@ fn by_difference(a: &&Row, b: &&Row) -> Ordering {
         (first - second).abs()
     };
     difference(b).total_cmp(&difference(a))
-}
-
-fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "      -".into(), |share| format!("{:7.3}", share * 100.0))
 }

@@ -1,0 +1,286 @@
+//! `countersink doctor`: whether a program is ready to be trained, and where its counts will be. It looks at the file of
+//! the program and does not run it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+use std::sync::LazyLock;
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use object::{Object, ObjectSection};
+use regex::bytes::Regex;
+
+use super::error::{Context, Result};
+use super::input::read_regular;
+use super::llvm::Llvm;
+use super::names::visible;
+use super::notes::{Places, display};
+use super::{Outcome, compiler, debug_file, output};
+use crate::convert::number::Number;
+use crate::raw::dump::Dump;
+
+/// Say whether a program is ready for its training runs
+///
+/// Looks at the program's file: who instrumented it, the runtime that it is linked with, its notes and debug information,
+/// where its dump will be, and what the installed compiler reads. It does not run the program.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  # After the link, before the training runs
+  countersink doctor prog
+
+The exit status is 1 if something is wrong.")]
+pub struct Doctor {
+    /// An executable or a shared object
+    #[arg(value_name = "PROGRAM")]
+    program: PathBuf,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// A line of the report.
+struct Line {
+    subject: &'static str,
+    verdict: Verdict,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    Bad,
+    /// Neither.
+    Note,
+}
+
+/// What a program's file says.
+struct Program {
+    /// The compilers named in it, such as `GCC: (Debian 12.2.0-14) 12.2.0`.
+    compilers: BTreeSet<String>,
+    /// The data files of objects that gcc instrumented.
+    data_files: Vec<Vec<u8>>,
+    /// Whether clang or rustc instrumented any object.
+    has_llvm: bool,
+    runtime: Runtime,
+    has_debug_information: bool,
+    build_id: Vec<u8>,
+}
+
+/// The profile runtime in a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Runtime {
+    /// Ours, with counters in memory, or in a file from the start.
+    Countersink {
+        live: bool,
+    },
+    Libgcov,
+    Llvm,
+    None,
+}
+
+/// Variables in the memory of each runtime, by which it is found in stripped programs, too.
+const RUNTIMES: [(&str, Runtime); 3] = [
+    ("COUNTERSINK_FILE", Runtime::Countersink { live: false }),
+    // LLVM's runtime knows libgcov's variables, too.
+    ("LLVM_PROFILE_FILE", Runtime::Llvm),
+    ("GCOV_PREFIX_STRIP", Runtime::Libgcov),
+];
+
+impl Doctor {
+    pub fn run(&self) -> Result<Outcome> {
+        let bytes = read_regular(&self.program).about(&self.program)?;
+        let program = Program::of(&self.program, &bytes)?;
+        let mut lines = vec![program.instrumentation(), program.runtime()];
+        lines.extend(program.notes(&self.places));
+        lines.extend(program.debug_information());
+        if matches!(program.runtime, Runtime::Countersink { .. }) {
+            lines.push(self.dump(&program));
+        }
+        lines.push(program.reader());
+        output::print_text(&text(&self.program, &lines))?;
+        let is_bad = lines.iter().any(|line| line.verdict == Verdict::Bad);
+        Ok(if is_bad { Outcome::Found } else { Outcome::Done })
+    }
+
+    /// Where the dump will be, and what is there.
+    fn dump(&self, program: &Program) -> Line {
+        let subject = "dump";
+        let given = ["COUNTERSINK_FILE", "LLVM_PROFILE_FILE"].into_iter().find_map(|variable| {
+            let pattern = std::env::var(variable).ok().filter(|pattern| !pattern.is_empty())?;
+            Some((variable, pattern))
+        });
+        if let Some((variable, pattern)) = given {
+            let text = format!("{} ({variable})", visible(&pattern));
+            return Line { subject, verdict: Verdict::Note, text };
+        }
+        let name = self.program.file_name().unwrap_or_default();
+        let file = Path::new(name).with_added_extension("csraw");
+        let shown = visible(&file.to_string_lossy());
+        let unless = "in the directory where the program starts, unless COUNTERSINK_FILE or the link names another";
+        let Ok(bytes) = read_regular(&file) else {
+            return Line { subject, verdict: Verdict::Note, text: format!("{shown}, {unless}") };
+        };
+        let (verdict, what) = match Dump::parse(&bytes) {
+            Err(error) => (Verdict::Bad, error.to_string()),
+            Ok(dump) => {
+                let is_its = |id: &[u8]| id == program.build_id;
+                let module = dump.modules.iter().find(|module| is_its(module.build_id()));
+                match module.map(|module| Number(module.sums.runs, "run")) {
+                    Some(runs) => (Verdict::Good, format!("has {runs} of this build")),
+                    None => (Verdict::Note, "has only runs of other builds".to_owned()),
+                }
+            }
+        };
+        Line { subject, verdict, text: format!("{shown} here {what}") }
+    }
+}
+
+impl Program {
+    fn of(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let file = object::File::parse(bytes).about(path)?;
+        let comment = file.section_by_name(".comment").and_then(|section| section.data().ok());
+        let compilers = comment.unwrap_or_default().split(|&byte| byte == 0);
+        let compilers = compilers.filter(|name| !name.is_empty() && !name.starts_with(b"Linker"));
+        let is_there = |pattern: &str| Regex::new(pattern).is_ok_and(|regex| regex.is_match(bytes));
+        let runtime = RUNTIMES.into_iter().find(|(variable, _)| is_there(variable));
+        let runtime = match runtime.map(|(_, runtime)| runtime) {
+            Some(Runtime::Countersink { .. }) => Runtime::Countersink { live: has_live(bytes) },
+            Some(other) => other,
+            None => Runtime::None,
+        };
+        let has_lines = file.section_by_name(".debug_line").is_some();
+        Ok(Self {
+            compilers: compilers.map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
+            data_files: data_files(bytes),
+            has_llvm: file.section_by_name("__llvm_prf_cnts").is_some(),
+            runtime,
+            has_debug_information: has_lines || debug_file::find(path, &file).is_some(),
+            build_id: file.build_id().ok().flatten().unwrap_or_default().to_vec(),
+        })
+    }
+
+    fn instrumentation(&self) -> Line {
+        let compilers = |is_llvm: bool| {
+            let is = |name: &&String| is_llvm != name.starts_with("GCC");
+            let names = self.compilers.iter().filter(is).map(|name| visible(name));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let objects = Number(self.data_files.len() as u64, "object");
+        let (verdict, text) = match (self.data_files.is_empty(), self.has_llvm) {
+            (true, false) => {
+                let what = "no: compile with $(countersink flags --compile), or clang's or rustc's -fprofile-generate";
+                (Verdict::Bad, what.to_owned())
+            }
+            (false, false) => (Verdict::Good, format!("{objects} of gcc; {}", compilers(false))),
+            (true, true) => (Verdict::Good, format!("by LLVM; {}", compilers(true))),
+            (false, true) => {
+                let (gcc, llvm) = (compilers(false), compilers(true));
+                (Verdict::Good, format!("{objects} of gcc, others of LLVM; {gcc}, {llvm}"))
+            }
+        };
+        Line { subject: "instrumented", verdict, text }
+    }
+
+    fn runtime(&self) -> Line {
+        let is_instrumented = self.has_llvm || !self.data_files.is_empty();
+        let (verdict, text) = match self.runtime {
+            Runtime::Countersink { live: false } => (Verdict::Good, "countersink"),
+            Runtime::Countersink { live: true } => {
+                (Verdict::Good, "countersink, with counters in a file from the start (--live)")
+            }
+            Runtime::Libgcov => (Verdict::Bad, "libgcov: add $(countersink flags) to the link"),
+            Runtime::Llvm => (Verdict::Bad, "LLVM's: add $(countersink flags) to the link"),
+            Runtime::None if is_instrumented => {
+                (Verdict::Note, "none in this file; perhaps in a shared object")
+            }
+            Runtime::None => (Verdict::Bad, "none: add $(countersink flags) to the link"),
+        };
+        Line { subject: "runtime", verdict, text: text.to_owned() }
+    }
+
+    /// gcc's notes, without which there are no lines.
+    fn notes(&self, places: &Places) -> Option<Line> {
+        if self.data_files.is_empty() {
+            return None;
+        }
+        let missing = self.data_files.iter().filter(|file| places.find(file).is_none());
+        let missing: Vec<&Vec<u8>> = missing.collect();
+        let all = self.data_files.len();
+        let (verdict, text) = match missing.first() {
+            None => (Verdict::Good, format!("of all {}", Number(all as u64, "object"))),
+            Some(first) => {
+                let first = visible(&display(first).with_extension("gcno").to_string_lossy());
+                let what = "compile with -ftest-coverage, or name their place with --notes DIR";
+                (
+                    Verdict::Bad,
+                    format!("{} of {all} missing, such as {first}: {what}", missing.len()),
+                )
+            }
+        };
+        Some(Line { subject: "notes", verdict, text })
+    }
+
+    /// Only gcc's counters are placed by it.
+    fn debug_information(&self) -> Option<Line> {
+        let (verdict, text) = match self.has_debug_information {
+            true => (Verdict::Good, "there"),
+            false => (Verdict::Bad, "none: compile with -g, which places calls and inlined lines"),
+        };
+        let line = Line { subject: "debug lines", verdict, text: text.to_owned() };
+        (!self.data_files.is_empty()).then_some(line)
+    }
+
+    /// What the installed compiler reads.
+    fn reader(&self) -> Line {
+        let subject = "reader";
+        if self.has_llvm && self.data_files.is_empty() {
+            let (verdict, text) = match Llvm::named("--for-llvm", "clang") {
+                Ok(llvm) => {
+                    let command = "convert --to profdata --for-llvm clang";
+                    (Verdict::Good, format!("clang {}: {command}", llvm.version))
+                }
+                Err(error) => (Verdict::Note, format!("{error}; --for-llvm also takes a version")),
+            };
+            return Line { subject, verdict, text };
+        }
+        let (verdict, text) = match compiler::known_major("--for-gcc", "gcc") {
+            Ok(major) => (Verdict::Good, format!("gcc {major}: convert --for-gcc gcc")),
+            Err(error) => (Verdict::Note, format!("{error}; --for-gcc also takes a version")),
+        };
+        Line { subject, verdict, text }
+    }
+}
+
+/// Whether a program has the runtime for live counters: only that one names live files.
+fn has_live(bytes: &[u8]) -> bool {
+    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\.live\.").ok());
+    NAME.as_ref().is_some_and(|name| name.is_match(bytes))
+}
+
+/// The names of data files that gcc has put into a program.
+fn data_files(bytes: &[u8]) -> Vec<Vec<u8>> {
+    // A name at its NUL: texts that mention .gcda files end otherwise.
+    static NAME: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?-u)\x00([^\x00-\x1f]+\.gcda)\x00").ok());
+    let Some(name) = NAME.as_ref() else { return Vec::new() };
+    let names = name.captures_iter(bytes).filter_map(|captures| captures.get(1));
+    let names: BTreeSet<Vec<u8>> = names.map(|name| name.as_bytes().to_vec()).collect();
+    names.into_iter().collect()
+}
+
+fn text(program: &Path, lines: &[Line]) -> String {
+    const GOOD: Style = AnsiColor::Green.on_default();
+    const BAD: Style = AnsiColor::Red.on_default().bold();
+    let mut text = format!("{}\n", visible(&program.to_string_lossy()));
+    for Line { subject, verdict, text: what } in lines {
+        let (style, mark) = match verdict {
+            Verdict::Good => (GOOD, "ok"),
+            Verdict::Bad => (BAD, "wrong"),
+            Verdict::Note => (Style::new(), "-"),
+        };
+        let _ = writeln!(text, "  {style}{mark:5}{style:#}  {subject:12}  {what}");
+    }
+    text
+}

@@ -1,0 +1,113 @@
+//! What `countersink doctor` says about programs that are ready for training, and about those that are not.
+
+mod harness;
+mod programs;
+
+use std::fs;
+
+use harness::{Workshop, have, succeed};
+
+fn doctor(shop: &Workshop, status: i32, arguments: &[&str]) -> String {
+    let output = shop.tool(&[&["doctor"], arguments].concat());
+    assert_eq!(output.status.code(), Some(status), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn has(report: &str, verdict: &str, subject: &str, what: &str) {
+    let is_it = |line: &str| {
+        let mut words = line.split("  ").map(str::trim).filter(|word| !word.is_empty());
+        words.next() == Some(verdict) && words.next() == Some(subject) && line.contains(what)
+    };
+    assert!(report.lines().any(is_it), "{verdict} {subject} {what}: {report}");
+}
+
+#[test]
+fn a_program_that_is_ready() {
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(void) { return 0; }\n");
+    let object = shop.compile("prog.c", &[]);
+    shop.link(&[&object], "prog", &[]);
+    let report = doctor(&shop, 0, &["prog"]);
+    has(&report, "ok", "instrumented", "1 object of gcc; GCC: ");
+    has(&report, "ok", "runtime", "countersink");
+    has(&report, "ok", "notes", "1 object");
+    has(&report, "ok", "debug lines", "there");
+    has(&report, "-", "dump", "prog.csraw, in the directory where the program starts");
+    has(&report, "ok", "reader", "convert --for-gcc gcc");
+    shop.run("prog", &[]);
+    shop.run("prog", &[]);
+    has(&doctor(&shop, 0, &["prog"]), "ok", "dump", "has 2 runs of this build");
+    // What it finds does not hang on symbols.
+    succeed(shop.command("strip").args(["-o", "stripped", "prog"]));
+    let report = doctor(&shop, 1, &["stripped"]);
+    has(&report, "ok", "runtime", "countersink");
+    has(&report, "ok", "instrumented", "1 object of gcc");
+    has(&report, "wrong", "debug lines", "compile with -g");
+
+    shop.link(&[&object, "-Wl,--build-id=0x1234"], "prog", &[]);
+    has(&doctor(&shop, 0, &["prog"]), "-", "dump", "only runs of other builds");
+    shop.write("prog.csraw", &shop.read("prog.csraw")[..50]);
+    has(&doctor(&shop, 1, &["prog"]), "wrong", "dump", "0x");
+    let mut elsewhere = shop.command(env!("CARGO_BIN_EXE_countersink"));
+    elsewhere.env("COUNTERSINK_FILE", "/x/%p").args(["doctor", "prog"]);
+    let report = String::from_utf8(succeed(&mut elsewhere)).unwrap();
+    has(&report, "-", "dump", "/x/%p (COUNTERSINK_FILE)");
+}
+
+#[test]
+fn programs_that_are_not_ready() {
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(void) { return 0; }\n");
+    succeed(shop.command("gcc").args(["prog.c", "-o", "plain"]));
+    let report = doctor(&shop, 1, &["plain"]);
+    has(&report, "wrong", "instrumented", "flags --compile");
+    has(&report, "wrong", "runtime", "none");
+
+    succeed(shop.command("gcc").args(["-fprofile-generate", "prog.c", "-o", "libgcov"]));
+    let report = doctor(&shop, 1, &["libgcov"]);
+    has(&report, "wrong", "runtime", "libgcov: add $(countersink flags)");
+    has(&report, "wrong", "notes", "1 of 1 missing");
+
+    let object = shop.compile("prog.c", &[]);
+    shop.link(&[&object], "moved", &[]);
+    fs::create_dir(shop.path("notes")).unwrap();
+    fs::rename(shop.path("prog.gcno"), shop.path("notes/prog.gcno")).unwrap();
+    has(&doctor(&shop, 1, &["moved"]), "wrong", "notes", "--notes DIR");
+    has(&doctor(&shop, 0, &["moved", "--notes", "notes"]), "ok", "notes", "1 object");
+
+    for (file, said) in [("prog.c", "prog.c: "), ("missing", "missing: No such file")] {
+        let output = shop.tool(&["doctor", file]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(told.contains(said) && output.stdout.is_empty(), "{told}");
+    }
+}
+
+#[test]
+fn live_counters() {
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(void) { return 0; }\n");
+    let object = shop.compile("prog.c", &["-fdata-sections"]);
+    let flags = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
+    let mut gcc = shop.command("gcc");
+    gcc.args(["-fprofile-generate", &object, "-o", "live"]).args(flags.split_whitespace());
+    succeed(&mut gcc);
+    has(&doctor(&shop, 0, &["live"]), "ok", "runtime", "--live");
+}
+
+#[test]
+fn programs_of_clang() {
+    if !have("clang-22") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(void) { return 0; }\n");
+    let generate = ["-O2", "-fprofile-generate", "prog.c", "-o"];
+    succeed(shop.command("clang-22").args(generate).arg("stock"));
+    let report = doctor(&shop, 1, &["stock"]);
+    has(&report, "ok", "instrumented", "by LLVM; ");
+    has(&report, "wrong", "runtime", "LLVM's: add $(countersink flags)");
+    let flags = String::from_utf8(shop.tool_output(&["flags"])).unwrap();
+    succeed(shop.command("clang-22").args(generate).arg("ours").args(flags.split_whitespace()));
+    has(&doctor(&shop, 0, &["ours"]), "ok", "runtime", "countersink");
+}

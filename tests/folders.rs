@@ -1,0 +1,118 @@
+//! Folders as inputs, and what the tool says where a dump is expected and something else is.
+
+mod harness;
+
+use std::fs;
+
+use harness::Workshop;
+
+/// Runs of one program below `prof`, and notes of all compilers that took part.
+fn trained() -> Workshop {
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(int argc, char **argv) { return argc > 9; }\n");
+    let object = shop.compile("prog.c", &[]);
+    shop.link(&[&object], "prog", &[]);
+    for dump in ["prof/a/prog.csraw", "prof/b/c/prog.csraw", "prof/b/other.csraw"] {
+        fs::create_dir_all(shop.path(dump).parent().unwrap()).unwrap();
+        let mut run = shop.command(shop.path("prog"));
+        assert!(run.env("COUNTERSINK_FILE", dump).status().unwrap().success());
+    }
+    shop
+}
+
+fn said(shop: &Workshop, status: i32, arguments: &[&str]) -> String {
+    let output = shop.tool(arguments);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// The runs of `main`.
+fn runs(shop: &Workshop, profile: &str) -> u64 {
+    let shown = shop.tool_output(&["show", profile, "--function", "main", "--json"]);
+    let shown: serde_json::Value = serde_json::from_slice(&shown).unwrap();
+    shown["functions"][0]["head_count"].as_u64().unwrap()
+}
+
+#[test]
+fn all_dumps_below_a_folder() {
+    let shop = trained();
+    // None of these is a dump to add.
+    fs::copy(shop.path("prof/a/prog.csraw"), shop.path("prof/a/prog.csraw.aside-77")).unwrap();
+    fs::copy(shop.path("prof/a/prog.csraw"), shop.path("prof/a/prog.csraw.part")).unwrap();
+    shop.write("prof/b/notes.txt", "\"a text\"\n");
+    shop.write("prof/b/lines.txt", "main\n1\n1\n5\n\n");
+
+    shop.tool_output(&["convert", "prof", "--to", "v4", "-o", "out/new/prog.gcov"]);
+    assert_eq!(runs(&shop, "out/new/prog.gcov"), 3);
+    shop.tool_output(&["merge", "prof/b", "prof/a/prog.csraw", "-o", "all.csraw"]);
+    shop.tool_output(&["convert", "all.csraw", "--to", "v4", "-o", "all.gcov"]);
+    assert_eq!(shop.read("all.gcov"), shop.read("out/new/prog.gcov"));
+    assert_eq!(said(&shop, 0, &["check", "prof"]), "");
+    assert_eq!(said(&shop, 0, &["show", "prof/a"]), "");
+    assert!(said(&shop, 2, &["show", "prof"]).contains("3 files"));
+}
+
+/// A profile below was probably made of the dumps.
+#[test]
+fn dumps_before_profiles() {
+    let shop = trained();
+    shop.tool_output(&["convert", "prof", "--to", "v4", "-o", "prof/prog.gcov"]);
+    let told = said(&shop, 0, &["convert", "prof", "--to", "v4", "-o", "prof/prog.gcov"]);
+    assert!(told.contains("takes the dumps below it, not 1 profile"), "{told}");
+    assert_eq!(runs(&shop, "prof/prog.gcov"), 3);
+
+    shop.tool_output(&["convert", "prof/a", "--to", "v4", "-o", "profiles/a.gcov"]);
+    shop.tool_output(&["convert", "prof/b", "--to", "v4", "-o", "profiles/b.gcov"]);
+    shop.tool_output(&["merge", "profiles", "-o", "sum.gcov"]);
+    assert_eq!(runs(&shop, "sum.gcov"), 3);
+}
+
+/// The second time the sum would have its own counts.
+#[test]
+fn no_sum_among_its_inputs() {
+    let shop = trained();
+    shop.tool_output(&["merge", "prof", "-o", "prof/all.csraw"]);
+    let before = shop.read("prof/all.csraw");
+    let told = said(&shop, 2, &["merge", "prof", "-o", "prof/all.csraw"]);
+    assert!(told.contains("one of the inputs below prof"), "{told}");
+    assert_eq!(shop.read("prof/all.csraw"), before);
+}
+
+#[test]
+fn where_there_is_no_dump() {
+    let shop = Workshop::new();
+    fs::create_dir(shop.path("empty")).unwrap();
+    let told = said(&shop, 2, &["convert", "empty"]);
+    assert!(told.contains("empty: no dumps or profiles below it"), "{told}");
+    let told = said(&shop, 2, &["convert", "prog.csraw"]);
+    assert!(told.ends_with("No such file or directory (os error 2)\n"), "{told}");
+
+    // The program was linked without the flags.
+    shop.write("prog.c", "int main(void) { return 0; }\n");
+    let object = shop.compile("prog.c", &[]);
+    harness::succeed(shop.command("gcc").args(["--coverage", &*object, "-o", "prog"]));
+    shop.run("prog", &[]);
+    let told = said(&shop, 2, &["convert", "prog.csraw"]);
+    assert!(told.contains("prog.gcda; libgcov wrote that"), "{told}");
+    let told = said(&shop, 2, &["convert", "."]);
+    assert!(told.contains("1 .gcda file; libgcov wrote that"), "{told}");
+
+    shop.write("llvm/default.profraw", "");
+    let told = said(&shop, 2, &["convert", "llvm/prog.csraw"]);
+    assert!(told.contains("default.profraw"), "{told}");
+}
+
+/// The format that `convert` writes unasked is read by no compiler.
+#[test]
+fn who_reads_version_4() {
+    let shop = trained();
+    let told = said(&shop, 0, &["convert", "prof", "-o", "prog.gcov"]);
+    let (_, command) = told.split_once("countersink convert").unwrap();
+    let command = command.lines().next().unwrap().trim();
+    assert_eq!(command, "prof --for-gcc gcc -o prog.afdo");
+    let mut arguments = vec!["convert"];
+    arguments.extend(command.split(' '));
+    shop.tool_output(&arguments);
+    shop.gcc(&["-O2", "-c", "-fauto-profile=prog.afdo", "prog.c"]);
+    assert!(!said(&shop, 0, &["convert", "prof", "--to", "v4", "-o", "x"]).contains("proposal"));
+}

@@ -1,0 +1,97 @@
+//! What people see: colours and short names on a terminal, neither of them in a pipe, and Markdown for pull requests.
+
+mod harness;
+
+use harness::{Workshop, have, succeed};
+
+const TOOL: &str = env!("CARGO_BIN_EXE_countersink");
+
+/// `day` and `night`: one function is hot by day only, one by night, and a call changes its target.
+fn profiles() -> Workshop {
+    let shop = Workshop::new();
+    let name = "_ZNSt3mapINSt7__cxx1112basic_stringIcEEiE3getERKi";
+    for (profile, hot, cold, target) in [("day", 900, 0, "one"), ("night", 1, 800, "two")] {
+        shop.write(
+            profile,
+            format!(
+                "filenames = {{ \"src/a.c\", \"src/map.cc\" }}\n\
+                 symbol_names = {{ 7 = \"{target}\":0, 8 = \"three\":0 }}\n\
+                 \"main\":0(1:1000:0) = {{ locations = {{ 1 = 100, 2 = 50 }}, \
+                 callsites = {{ 2 -> {{ 7 = 40, 8 = 10 }} }} }}\n\
+                 \"{name}\":1(2:{hot}:0) = {{ locations = {{ 1 = {hot} }} }}\n\
+                 \"cold|f\":0(3:{cold}:0) = {{ locations = {{ 1 = {cold} }} }}\n"
+            ),
+        );
+    }
+    shop
+}
+
+/// The output on a terminal of 60 columns.
+fn on_terminal(shop: &Workshop, arguments: &str) -> String {
+    let mut script = shop.command("script");
+    let run = format!("stty cols 60; {TOOL} {arguments}");
+    script.args(["-q", "-e", "-c", &run, "/dev/null"]).env_remove("NO_COLOR").env("TERM", "xterm");
+    String::from_utf8(succeed(&mut script)).unwrap().replace('\r', "")
+}
+
+#[test]
+fn colours_on_terminals_only() {
+    if !have("script") {
+        return;
+    }
+    let shop = profiles();
+    let shown = on_terminal(&shop, "show day");
+    let long = shown.lines().find(|line| line.contains("get")).unwrap();
+    assert!(long.contains("std::map::get (map.cc)"), "{shown}");
+    assert!(shown.contains("\x1b["), "{shown}");
+    for plain in ["show day --color never", "show day --function main --color never"] {
+        assert!(!on_terminal(&shop, plain).contains('\x1b'));
+    }
+
+    let show = |variable: &str, color: &str| {
+        let mut show = shop.command(TOOL);
+        show.args(["show", "day", "--color", color]).env(variable, "1");
+        String::from_utf8(succeed(&mut show)).unwrap()
+    };
+    let piped = show("UNUSED", "auto");
+    assert!(!piped.contains('\x1b') && piped.contains("_ZNSt3map"), "{piped}");
+    assert!(show("UNUSED", "always").contains('\x1b'));
+    assert!(!show("NO_COLOR", "auto").contains('\x1b'));
+}
+
+#[test]
+fn markdown_of_a_difference() {
+    let shop = profiles();
+    let output = shop.tool(&["diff", "day", "night", "--markdown"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "\
+### Profile overlap: 14.39 %
+
+The functions' totals overlap by 14.39 %. The first profile has 3 functions, the second 3.
+
+#### Became hot
+
+| function | before | after |
+|---|---:|---:|
+| `cold\\|f (src/a.c)` | 0.00 % | 84.12 % |
+
+#### Became cold
+
+| function | before | after |
+|---|---:|---:|
+| `std::map<std::__cxx11::basic_string<char>, int>::get(int const&) (src/map.cc)` | 85.71 % | 0.11 % |
+
+#### Calls with another most frequent target
+
+| function and line | before | after |
+|---|---|---|
+| `main +2` | `one` | `two` |
+
+Hot functions carry 99 % of all counts.
+"
+    );
+    let same = shop.tool_output(&["diff", "day", "day", "--markdown"]);
+    assert!(!String::from_utf8(same).unwrap().contains("####"));
+}
