@@ -29,6 +29,26 @@ impl Llvm {
         object
     }
 
+    /// The object that a source becomes without a profile, or with an indexed one, about which clang has nothing to
+    /// say.
+    pub fn optimised(
+        self,
+        shop: &Workshop,
+        source: &str,
+        profile: Option<&str>,
+        flags: &[&str],
+    ) -> Vec<u8> {
+        let use_it = profile.map(|profile| format!("-fprofile-use={profile}"));
+        let driver = if source.ends_with(".c") { "clang" } else { "clang++" };
+        let mut clang = shop.command(format!("{driver}-{}", self.major));
+        clang.args(["-O2", "-I.", "-c", source, "-o", "optimised.o"]).args(flags).args(use_it);
+        clang.args(["-Werror", "-Wprofile-instr-missing", "-Wprofile-instr-out-of-date"]);
+        let output = clang.output().unwrap();
+        let about = format!("LLVM {}, {source}, {profile:?}", self.major);
+        assert!(output.status.success() && output.stderr.is_empty(), "{about}: {output:?}");
+        shop.read("optimised.o")
+    }
+
     /// Whether LLVM's linker of this version is there.
     pub fn has_lld(self) -> bool {
         let clang = format!("clang++-{}", self.major);
