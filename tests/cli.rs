@@ -339,7 +339,7 @@ fn encodings_hold_the_same() {
 fn show_a_dump() {
     let shop = ran();
     let shown = text(&shop, &["show", "prog.csraw"]);
-    assert!(shown.contains("runs 1, "), "{shown}");
+    assert!(shown.contains("runs 1, sum of") && shown.contains(" object of gcc "), "{shown}");
     let shown = json(&shop, &["show", "prog.csraw", "--json"]);
     assert_eq!((&shown["format"], &shown["version"]), (&"countersink-dump".into(), &1.into()));
     let module = &shown["modules"][0];

@@ -169,3 +169,25 @@ fn threads() {
         assert!(values.iter().map(|value| value.count).sum::<u64>() <= 200_000, "{values:?}");
     }
 }
+
+/// LLVM's own runtime writes before they run.
+#[test]
+fn destructors_of_static_objects() {
+    for llvm in ends() {
+        let shop = Workshop::new();
+        let source = "int work_done;\n\
+                      struct Object { ~Object(); };\n\
+                      __attribute__((noinline)) Object::~Object() { work_done++; }\n\
+                      static Object first, second;\n\
+                      int main() { return work_done; }\n";
+        shop.write("objects.cc", source);
+        let object = llvm.object(&shop, "objects.cc", &["-O1", "-fprofile-generate"]);
+        let words = ["-fprofile-generate", &object, "-o", "ours"];
+        llvm.clang(&shop, &[&words[..], &llvm::both::OURS].concat());
+        succeed(shop.command(shop.path("ours")).envs(FILE));
+        let converted = profile(&Dump::parse(&shop.read("ours.csraw")).unwrap()).unwrap();
+        let mut functions = converted.profile.functions.iter();
+        let destructor = functions.find(|function| function.name.ends_with(b"D2Ev")).unwrap();
+        assert_eq!(destructor.counters, [2], "LLVM {}", llvm.major);
+    }
+}

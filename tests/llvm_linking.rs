@@ -78,6 +78,10 @@ fn compilers_in_one_image() {
         let dump = Dump::parse(&shop.read("ours.csraw")).unwrap();
         let of_llvm = dump.modules.iter().filter(|module| module.is_llvm()).count();
         assert_eq!((dump.modules.len(), of_llvm), (2, 1), "{driver}");
+        let shown = String::from_utf8(shop.tool_output(&["show", "ours.csraw"])).unwrap();
+        let releases = [oldest, newest].map(|llvm| llvm.raw_version().releases());
+        assert!(shown.contains("1 object of gcc "), "{shown}");
+        assert!(shown.contains(&format!(" of LLVM {} and LLVM {}", releases[0], releases[1])));
         let functions = functions(&shop, "ours.csraw");
         for (name, rounds, target) in [
             ("oldest_work", 200, 0),

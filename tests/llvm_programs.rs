@@ -115,6 +115,9 @@ fn same_counts(ways: &[Way], has: impl Fn(Llvm) -> bool) {
         for way in ways.iter().filter(|way| way.since <= llvm.major) {
             build(llvm, &shop, way.flags, way.link);
             llvm.assert_same_counts(&shop, &[], way.name);
+            if way.name == "optimised" {
+                llvm.assert_same_object(&shop, "kinds_first.cc", &["-O2"]);
+            }
         }
     }
 }
@@ -178,8 +181,14 @@ fn three_runs_in_one_dump() {
     }
 }
 
-/// Lua and SQLite with the oldest and the newest clang.
-fn real_program(sources: impl Fn(&Workshop) -> Option<Vec<String>>, flags: &[&str], size: &[&str]) {
+/// Lua and SQLite with the oldest and the newest clang. `optimised` are those of the sources that clang compiles with
+/// the profiles, too.
+fn real_program(
+    sources: impl Fn(&Workshop) -> Option<Vec<String>>,
+    flags: &[&str],
+    size: &[&str],
+    optimised: &[&str],
+) {
     let found = all();
     let (Some(&oldest), Some(&newest)) = (found.first(), found.last()) else { return };
     for llvm in [oldest, newest] {
@@ -187,7 +196,8 @@ fn real_program(sources: impl Fn(&Workshop) -> Option<Vec<String>>, flags: &[&st
         let Some(sources) = sources(&shop) else { return };
         // Room for all values of a site with LLVM's runtime, too.
         let room = ["-mllvm", "-vp-counters-per-site=20"];
-        let flags = [&["-O1", GENERATE], &room[..], &programs::REPEATABLE, flags].concat();
+        let compile = [&["-O1", "-w"], &programs::REPEATABLE[..], flags].concat();
+        let flags = [&[GENERATE], &room[..], &compile].concat();
         let mut objects: Vec<String> =
             sources.iter().map(|source| llvm.object(&shop, source, &flags)).collect();
         // Lua hashes the addresses of strings, and linkers merge them with the runtime's.
@@ -200,20 +210,28 @@ fn real_program(sources: impl Fn(&Workshop) -> Option<Vec<String>>, flags: &[&st
         let link = [&[GENERATE, "-lm"], &FIXED_ADDRESSES[..]].concat();
         llvm.link_both(&shop, &objects, &link);
         llvm.assert_same_counts(&shop, size, "a real program");
+        for source in optimised {
+            llvm.assert_same_object(&shop, source, &compile);
+        }
     }
 }
 
 #[test]
 fn lua() {
     let flags = ["-std=gnu99", "-DLUA_USE_POSIX"];
-    real_program(programs::lua_sources, &flags, &["benchmark.lua", "1"]);
+    real_program(
+        programs::lua_sources,
+        &flags,
+        &["benchmark.lua", "1"],
+        &["lvm.c", "lgc.c", "ltable.c"],
+    );
 }
 
 #[test]
 fn sqlite() {
     let flags =
         ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_ENABLE_MATH_FUNCTIONS"];
-    real_program(programs::sqlite_sources, &flags, &["200"]);
+    real_program(programs::sqlite_sources, &flags, &["200"], &[]);
 }
 
 /// rustc puts our archive in front of its own runtime's if it is a native library of the program.
@@ -221,23 +239,29 @@ fn sqlite() {
 fn rustc() {
     let Some(llvm) = of_rustc() else { return };
     let shop = Workshop::new();
-    shop.program("values.rs");
+    for name in ["values.rs", "generic.rs"] {
+        shop.program(name);
+    }
     let here = format!("-Lnative={}", shop.path("").display());
     let ours = [&here, "-lstatic=countersink_rt"];
-    for flags in [
-        &["-Cprofile-generate"][..],
-        &["-Cprofile-generate", "-Clto=fat"],
-        &["-Cprofile-generate", "-Clto=thin", "-Ccodegen-units=4"],
-        &["-Cprofile-generate", "-Cpanic=abort", "-Ctarget-feature=+crt-static"],
-        &["-Cinstrument-coverage"],
-        &["-Cinstrument-coverage", "-Copt-level=0"],
+    for (source, flags) in [
+        ("values.rs", &["-Cprofile-generate"][..]),
+        ("values.rs", &["-Cprofile-generate", "-Clto=fat"]),
+        ("values.rs", &["-Cprofile-generate", "-Clto=thin", "-Ccodegen-units=4"]),
+        ("values.rs", &["-Cprofile-generate", "-Cpanic=abort", "-Ctarget-feature=+crt-static"]),
+        ("values.rs", &["-Cinstrument-coverage"]),
+        ("values.rs", &["-Cinstrument-coverage", "-Copt-level=0"]),
+        ("generic.rs", &["-Cprofile-generate"]),
+        ("generic.rs", &["-Cprofile-generate", "-Copt-level=0"]),
+        ("generic.rs", &["-Cinstrument-coverage"]),
     ] {
         for (program, ours) in [("stock", &[][..]), ("ours", &ours)] {
             let mut rustc = shop.command("rustc");
-            rustc.args(["-O", "--edition=2024", "values.rs", "-o", program]);
+            rustc.args(["-O", "--edition=2024", source, "-o", program]);
             succeed(rustc.args(flags).args(ours));
         }
-        assert!(of_stock(&shop, "ours").is_empty(), "{flags:?}");
-        llvm.assert_same_counts(&shop, &[], &format!("{flags:?}"));
+        let about = format!("{source} {flags:?}");
+        assert!(of_stock(&shop, "ours").is_empty(), "{about}");
+        llvm.assert_same_counts(&shop, &[], &about);
     }
 }

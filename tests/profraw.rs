@@ -90,6 +90,31 @@ fn what_rustc_writes() {
     }
 }
 
+/// Files that clang's own runtime wrote for `tests/golden/i386.c`, compiled with `-m32 -O1` and `-fprofile-generate`,
+/// the last with `-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc`. They have counters, targets of calls,
+/// sizes of copies, conditions.
+const I386: [(u32, &[u8]); 4] = [
+    (13, include_bytes!("golden/i386-7.profraw")),
+    (16, include_bytes!("golden/i386-8.profraw")),
+    (22, include_bytes!("golden/i386-10.profraw")),
+    (22, include_bytes!("golden/i386-10-conditions.profraw")),
+];
+
+#[test]
+fn what_programs_of_32_bits_write() {
+    let found = llvm::all();
+    let shop = Workshop::new();
+    for (major, file) in I386 {
+        let profile = sound(file);
+        assert_eq!(decode(file).unwrap().machine, MACHINES[1]);
+        let Some(&llvm) = found.iter().find(|llvm| llvm.major == major) else { continue };
+        let expected = llvm.text(&shop, file).unwrap();
+        assert_eq!(text(&profile), expected, "LLVM {major}");
+        assert_eq!(decode(file).unwrap().version, llvm.raw_version());
+        written_again(llvm, &shop, &profile, &expected);
+    }
+}
+
 /// What we write says the same, to us and to `llvm-profdata`, for all machines and versions.
 fn written_again(llvm: Llvm, shop: &Workshop, profile: &Profile, expected: &str) {
     for machine in MACHINES {

@@ -66,10 +66,10 @@ impl Names {
         self.of(&text(symbols.name(symbol)))
     }
 
-    /// A name from the object file.
+    /// A name from the object file, or one of LLVM's.
     pub fn of(self, name: &str) -> String {
-        let demangled = self.demangle.then(|| demangled(name)).flatten();
-        demangled.unwrap_or_else(|| name.to_owned())
+        let in_source = || demangled(name).or_else(|| local(name));
+        self.demangle.then(in_source).flatten().unwrap_or_else(|| name.to_owned())
     }
 
     /// The name of a symbol, and the file that declares it, for people.
@@ -184,6 +184,13 @@ pub enum Way {
     End,
 }
 
+/// The name in the source of a function that is local to a file, and the file: LLVM writes `file;symbol`, up to
+/// version 16 and in the front end `file:symbol`.
+fn local(name: &str) -> Option<String> {
+    let (file, symbol) = name.rsplit_once([';', ':'])?;
+    Some(format!("{} ({file})", demangled(symbol)?))
+}
+
 /// A name as in the source, without parameters.
 pub fn plain(name: &str) -> String {
     without_parameters(name).or_else(|| demangled(name)).unwrap_or_else(|| name.to_owned())
@@ -287,6 +294,22 @@ mod tests {
     fn control_characters() {
         let raw = "a\x1b[2Jb\nc\0\x7f\u{9b}\té\\";
         assert_eq!(visible(raw), r"a\x1b[2Jb\x0ac\x00\x7f\u{9b}\x09é\");
+    }
+
+    #[test]
+    fn names_of_llvm() {
+        let names = Names { demangle: true };
+        for (name, shown) in [
+            ("a.cc;_ZL3twoi", "two(int) (a.cc)"),
+            ("dir/a.cc:_ZL3twoi", "two(int) (dir/a.cc)"),
+            ("g.9b2a-cgu.0;_RNvCsdjWSHz6dZOB_7generic3ask", "generic::ask (g.9b2a-cgu.0)"),
+            ("g-cgu.0;_ZN7generic3ask17h05af221e174051e9E", "generic::ask (g-cgu.0)"),
+            ("a.c;two", "a.c;two"),
+            ("_Z3twoi", "two(int)"),
+        ] {
+            assert_eq!(names.of(name), shown);
+        }
+        assert_eq!(Names { demangle: false }.of("a.cc;_ZL3twoi"), "a.cc;_ZL3twoi");
     }
 
     #[test]

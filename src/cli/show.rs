@@ -46,7 +46,7 @@ A function's lines are: line[.discriminator]: count  target calls, ...; inlined 
 indented. Where more functions were called than the runtime keeps apart, it says by how much each \
 number of calls may be wrong. With --json the schema is that of `convert --to json`, for dumps without a choice of \
 functions: {\"format\": \"countersink-dump\", \"version\": 1, \"modules\": [{\"path\", \"build_id\", \
-\"signature\", \"runs\", \"sum_max\", \"dropped\", \"objects\", \"functions\", \"counters\", \"sites\"}]}; for LLVM's \
+\"signature\", \"runs\", \"sum_max\", \"dropped\", \"objects\", \"compilers\", \"functions\", \"counters\", \"sites\"}]}; for LLVM's \
 profiles: {\"format\": \"countersink-functions\", \"version\": 1, \"instrumentation\", \"binary_ids\", \"functions\": \
 [{\"name\", \"hash\", \"counters\", \"conditions\", \"calls\": [[{\"name\", \"count\"}]], \"sizes\": [[{\"size\", \
 \"count\"}]], \"vtables\"}]}.")]
@@ -267,9 +267,31 @@ struct Module {
     sum_max: u64,
     dropped: u64,
     objects: u32,
+    /// Those of its objects, each once.
+    compilers: Vec<String>,
     functions: u32,
     counters: u64,
     sites: u64,
+    #[serde(skip)]
+    is_llvm: bool,
+}
+
+/// The compilers of a module's objects, each once.
+fn compilers(module: &raw::dump::Module) -> Vec<String> {
+    let mut compilers = Vec::new();
+    for object in &module.objects {
+        let layout = raw::llvm::Version::from_number(object.version.0);
+        let compiler = match (module.is_llvm(), layout) {
+            (false, _) => object.version.to_string(),
+            (true, Some(layout)) => format!("LLVM {}", layout.releases()),
+            // Names of virtual tables stand in an object without functions.
+            (true, None) => continue,
+        };
+        if !compilers.contains(&compiler) {
+            compilers.push(compiler);
+        }
+    }
+    compilers
 }
 
 impl Module {
@@ -283,21 +305,31 @@ impl Module {
             sum_max: sums.sum_max,
             dropped: sums.dropped,
             objects: identity.objects,
+            compilers: compilers(module),
             functions: identity.functions,
             counters: module.counter_count() as u64,
             sites: module.site_count() as u64,
+            is_llvm: module.is_llvm(),
         }
     }
 
     fn text(&self) -> String {
+        // gcov's summary, which LLVM's profiles do not have.
+        let sum_max = match self.is_llvm {
+            false => format!(", sum of largest arc counters {}", self.sum_max),
+            true => String::new(),
+        };
+        let compilers = match &self.compilers[..] {
+            [] => String::new(),
+            compilers => format!(" of {}", compilers.join(" and ")),
+        };
         format!(
-            "{}\n  build-id {}, signature {}\n  runs {}, sum of largest arc counters {}\n  \
-             {}, {}, {}, {}, {} dropped\n",
+            "{}\n  build-id {}, signature {}\n  runs {}{sum_max}\n  \
+             {}{compilers}, {}, {}, {}, {} dropped\n",
             visible(&self.path),
             self.build_id,
             self.signature,
             self.runs,
-            self.sum_max,
             Number(self.objects.into(), "object"),
             Number(self.functions.into(), "function"),
             Number(self.counters, "counter"),

@@ -29,6 +29,26 @@ impl Llvm {
         object
     }
 
+    /// The object that a source becomes without a profile, or with an indexed one, about which clang has nothing to
+    /// say.
+    pub fn optimised(
+        self,
+        shop: &Workshop,
+        source: &str,
+        profile: Option<&str>,
+        flags: &[&str],
+    ) -> Vec<u8> {
+        let use_it = profile.map(|profile| format!("-fprofile-use={profile}"));
+        let driver = if source.ends_with(".c") { "clang" } else { "clang++" };
+        let mut clang = shop.command(format!("{driver}-{}", self.major));
+        clang.args(["-I.", "-c", source, "-o", "optimised.o"]).args(flags).args(use_it);
+        clang.args(["-Werror", "-Wprofile-instr-missing", "-Wprofile-instr-out-of-date"]);
+        let output = clang.output().unwrap();
+        let about = format!("LLVM {}, {source}, {profile:?}", self.major);
+        assert!(output.status.success() && output.stderr.is_empty(), "{about}: {output:?}");
+        shop.read("optimised.o")
+    }
+
     /// Whether LLVM's linker of this version is there.
     pub fn has_lld(self) -> bool {
         let clang = format!("clang++-{}", self.major);
@@ -90,6 +110,40 @@ impl Llvm {
         let ours = with_one_unknown_table(&self.text_of_dump(shop, "ours.csraw"));
         assert!(stock.contains("main"), "{about}: {stock}");
         assert_same_text(&ours, &stock, &format!("LLVM {}, {about}", self.major));
+        self.assert_same_bytes(shop, about);
+    }
+
+    /// Makes `stock.profdata` with `llvm-profdata`, which our conversion of the same raw profile equals, and
+    /// `ours.profdata` of the dump.
+    #[track_caller]
+    fn assert_same_bytes(self, shop: &Workshop, about: &str) {
+        let merged = self.profdata(shop, &["merge", "-o", "stock.profdata", "stock.profraw"]);
+        assert!(merged.status.success(), "{about}: {merged:?}");
+        let clang = format!("clang-{}", self.major);
+        for (from, to) in [("stock.profraw", "converted"), ("ours.csraw", "ours.profdata")] {
+            let convert = ["convert", from, "--to", "profdata", "--for-llvm", &clang, "-o", to];
+            shop.tool_output(&convert);
+        }
+        let converted = shop.read("converted");
+        let same = converted == shop.read("stock.profdata");
+        let text = self.merged(shop, &["stock.profraw"]);
+        if !same && text.contains("VTable") {
+            // We keep the names of virtual tables, and do not compress them.
+            assert_eq!(self.text(shop, &converted).unwrap(), text, "{about}");
+            return;
+        }
+        assert!(same, "LLVM {}, {about}: other bytes than llvm-profdata's", self.major);
+    }
+
+    /// Compiles a source with `stock.profdata` and with `ours.profdata`: clang makes the same object, and another one
+    /// than without.
+    #[track_caller]
+    pub fn assert_same_object(self, shop: &Workshop, source: &str, flags: &[&str]) {
+        let profiles = [None, Some("stock.profdata"), Some("ours.profdata")];
+        let [plain, stock, ours] =
+            profiles.map(|profile| self.optimised(shop, source, profile, flags));
+        assert!(ours == stock, "LLVM {}, {source}: another object", self.major);
+        assert!(ours != plain, "LLVM {}, {source}: the profile changes nothing", self.major);
     }
 }
 

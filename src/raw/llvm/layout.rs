@@ -1,7 +1,7 @@
 //! Where the fields of a function's record are: in a program's memory, and in a raw profile.
 //!
-//! Checked against clang 13 to 16, 19 and 22 and rustc 1.95 on x86-64. Versions 5, 9 and 11, and pointers of 4 bytes,
-//! are from the published layouts alone.
+//! Checked against clang 13 to 16, 19 and 22 and rustc 1.95 on x86-64, and against raw profiles of clang 13, 16 and 22
+//! on i386. Versions 5, 9 and 11 are from the published layouts alone.
 
 use super::Version;
 

@@ -56,6 +56,18 @@ impl Version {
         })
     }
 
+    /// The releases of LLVM that have it, for people.
+    pub const fn releases(self) -> &'static str {
+        match self {
+            Self::V5 => "10 to 12",
+            Self::V7 => "13",
+            Self::V8 => "14 to 17",
+            Self::V9 => "18",
+            Self::V10 => "19 to 22",
+            Self::V11 => "23",
+        }
+    }
+
     /// Number of value kinds.
     pub const fn kinds(self) -> usize {
         if self as u32 >= Self::V10 as u32 { 3 } else { 2 }
