@@ -210,6 +210,30 @@ fn merge_writes_the_bytes_of_each_llvm() {
     }
 }
 
+/// Raw profiles are read several at a time, alone in their files or not, damaged or not.
+#[test]
+fn cores_change_nothing() {
+    let Some(llvm) = reference() else { return };
+    let shop = Workshop::new();
+    let files = files(&shop, llvm);
+    let raw = shop.read("0.profraw");
+    shop.write("two.profraw", [&raw[..], &raw].concat());
+    shop.write("cut.profraw", &raw[..raw.len() / 2]);
+    same_file(&shop, llvm, &format!("-num-threads=1{} two.profraw", " 0.profraw".repeat(70)));
+    let mut all: Vec<&str> = files.iter().map(String::as_str).cycle().take(200).collect();
+    all.insert(100, "two.profraw");
+    all.insert(70, "cut.profraw");
+    let [one, many] = ["-num-threads=1", "-num-threads=3"].map(|cores| {
+        let mut command = stand_in(&shop, llvm.major);
+        command.args(["merge", "-failure-mode=all", cores, "-o", "ours"]).args(&all);
+        let Output { status, stderr, .. } = command.output().unwrap();
+        assert!(status.success(), "{cores}");
+        (shop.read("ours"), String::from_utf8(stderr).unwrap())
+    });
+    assert!(one.0 == many.0, "other bytes");
+    assert_eq!(one.1, many.1);
+}
+
 #[test]
 fn merge_keeps_the_functions_that_match() {
     let Some(llvm) = reference() else { return };

@@ -1,14 +1,16 @@
 //! Many short processes of all kinds on one file. The file is valid whenever one looks. In the end it holds
 //! exactly the counts of all processes that were not killed, and of those with live counters.
 //!
-//! `COUNTERSINK_STRESS=N` starts N processes, 1000 otherwise.
+//! `COUNTERSINK_STRESS=N` starts N processes, otherwise 1000 of gcc's and 300 of clang's.
 
 mod harness;
+mod llvm;
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use countersink::convert;
 use countersink::convert::gcov::names::ident;
 use countersink::raw::dump::{Dump, Module};
 use countersink::raw::gcov::Kind;
@@ -35,10 +37,20 @@ struct Expected {
     doomed: i64,
 }
 
-fn rounds(module: &Module, name: &[u8]) -> i64 {
+/// Rounds of a function in a module.
+type Rounds = fn(&Module, &[u8]) -> i64;
+
+fn rounds_of_gcc(module: &Module, name: &[u8]) -> i64 {
     let mut functions = module.functions(&module.objects[0]);
     let function = functions.find(|function| function.ident() == ident(name)).unwrap();
     function.counters(Kind::ARCS).iter().copied().max().unwrap()
+}
+
+fn rounds_of_clang(module: &Module, name: &[u8]) -> i64 {
+    let dump = Dump { modules: vec![module.clone()], ..Dump::default() };
+    let profile = convert::llvm::profile(&dump).unwrap().profile;
+    let function = profile.functions.iter().find(|function| function.name == name).unwrap();
+    function.counters.iter().copied().max().unwrap() as i64
 }
 
 fn module<'d>(dump: &'d Dump, program: &str) -> &'d Module {
@@ -96,18 +108,16 @@ fn start(shop: &Workshop, numbers: &mut Numbers, all: &mut [Expected; 2]) -> Run
     Running { child: command.stderr(Stdio::inherit()).spawn().unwrap(), doom }
 }
 
-fn program() -> Workshop {
-    let shop = Workshop::new();
-    shop.program("stress.c");
-    let flags = ["-fdata-sections", "-pthread", "-fprofile-update=atomic"];
-    let object = shop.compile("stress.c", &flags);
-    for (name, flags) in [("ours", &[][..]), ("live", &["--live"])] {
-        let printed = shop.tool_output(&[&["flags"], flags].concat());
+const FLAGS: [&str; 2] = ["-pthread", "-fprofile-update=atomic"];
+
+/// Links an object as `ours` and as `live`; `options` are for the first.
+fn link(shop: &Workshop, object: &str, options: &[&str], link: impl Fn(&[&str])) {
+    for (name, options) in [("ours", options), ("live", &["--live"])] {
+        let printed = shop.tool_output(&[&["flags"], options].concat());
         let printed = String::from_utf8(printed).unwrap();
-        let link: Vec<&str> = printed.split_whitespace().collect();
-        shop.gcc(&[&["-fprofile-generate", &object, "-o", name, "-pthread"], &link[..]].concat());
+        let flags: Vec<&str> = printed.split_whitespace().collect();
+        link(&[&["-fprofile-generate", object, "-o", name, "-pthread"], &flags[..]].concat());
     }
-    shop
 }
 
 /// Looks at the file again and again until told to stop. Gives the number of times that it saw one.
@@ -124,16 +134,35 @@ fn watch(shop: &Workshop, stop: &AtomicBool) -> usize {
 }
 
 #[test]
-fn many_short_processes() {
-    let shop = program();
-    let number = std::env::var("COUNTERSINK_STRESS").map_or(1000, |n| n.parse().unwrap());
+fn processes_of_gcc() {
+    let shop = Workshop::new();
+    shop.program("stress.c");
+    let object = shop.compile("stress.c", &[&["-fdata-sections"], &FLAGS[..]].concat());
+    link(&shop, &object, &[], |words| shop.gcc(words));
+    many_short_processes(&shop, 1000, rounds_of_gcc);
+}
+
+/// The program calls `exec`, and clang does not rewrite that.
+#[test]
+fn processes_of_clang() {
+    let Some(llvm) = llvm::all().pop() else { return };
+    let shop = Workshop::new();
+    shop.program("stress.c");
+    let flags = [&["-O2", "-fprofile-generate"], &FLAGS[..]].concat();
+    let object = llvm.object(&shop, "stress.c", &flags);
+    link(&shop, &object, &["--wrap-exit"], |words| llvm.clang(&shop, words));
+    many_short_processes(&shop, 300, rounds_of_clang);
+}
+
+fn many_short_processes(shop: &Workshop, number: usize, rounds: Rounds) {
+    let number = std::env::var("COUNTERSINK_STRESS").map_or(number, |n| n.parse().unwrap());
     let (mut numbers, mut expected) = (Numbers(42), [Expected::default(), Expected::default()]);
     let stop = AtomicBool::new(false);
     let looks = std::thread::scope(|scope| {
-        let watcher = scope.spawn(|| watch(&shop, &stop));
+        let watcher = scope.spawn(|| watch(shop, &stop));
         let mut running = std::collections::VecDeque::new();
         for _ in 0..number {
-            running.push_back(start(&shop, &mut numbers, &mut expected));
+            running.push_back(start(shop, &mut numbers, &mut expected));
             if running.len() >= AT_ONCE
                 && let Some(oldest) = running.pop_front()
             {
@@ -158,7 +187,7 @@ fn many_short_processes() {
         let doomed = rounds(module, b"doomed");
         assert!(doomed <= expected.doomed, "{name}: {doomed} of {}", expected.doomed);
     }
-    assert!(looks > 100, "{looks}");
+    assert!(looks > number / 10, "{looks}");
     let names = std::fs::read_dir(shop.path("")).unwrap().map(|entry| entry.unwrap().file_name());
     let litter: Vec<_> =
         names.filter(|name| name.to_str().unwrap().starts_with("all.csraw.")).collect();

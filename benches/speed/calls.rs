@@ -57,10 +57,20 @@ pub fn measure(repetitions: usize, table: &mut Table) {
     for Case { figure, atomic, targets, threads, target } in CASES {
         let kind = if atomic { "atomic" } else { "plain" };
         let programs = [format!("{kind}-ours"), format!("{kind}-theirs")];
-        let [ours, theirs] = medians(repetitions, |place| {
-            let printed = shop.run(&programs[place], &[targets, CALLS, threads]);
-            printed.trim().parse().unwrap()
-        });
+        let [ours, theirs] = compare(&shop, &programs, [targets, threads], repetitions);
         table.row(Row { figure, ours, theirs, target });
     }
+}
+
+/// The cost of an event in two programs, with this many values in turn and this many threads.
+pub fn compare(
+    shop: &Workshop,
+    programs: &[String; 2],
+    [values, threads]: [&str; 2],
+    repetitions: usize,
+) -> [f64; 2] {
+    medians(repetitions, |place| {
+        let printed = shop.run(&programs[place], &[values, CALLS, threads]);
+        printed.trim().parse().unwrap()
+    })
 }

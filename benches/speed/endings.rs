@@ -11,7 +11,7 @@ use std::time::Instant;
 use countersink::cli::archive;
 
 use crate::harness::succeed;
-use crate::program::{FUNCTIONS, objects};
+use crate::program::{FUNCTIONS, GCC, objects};
 use crate::scratch::Scratch;
 use crate::table::{Row, Table, median, medians};
 
@@ -98,7 +98,7 @@ pub fn measure_after_deletion(
 
 impl<'s> Large<'s> {
     pub fn link(number: usize, scratch: &'s Scratch) -> Self {
-        let directory = objects(number, FUNCTIONS);
+        let directory = objects(&GCC, number, FUNCTIONS);
         let write = |name: &str, bytes: &[u8]| fs::write(directory.join(name), bytes).unwrap();
         write(&archive::HOSTED.file_name(), archive::HOSTED.bytes);
         write("observer.c", include_bytes!("observer.c"));

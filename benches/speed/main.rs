@@ -1,4 +1,4 @@
-//! The price of instrumentation with libgcov and with countersink, side by side.
+//! The price of instrumentation with libgcov or LLVM's runtime, and with countersink, side by side.
 //!
 //! `cargo bench --bench speed [-- OPTIONS]` prints one table: figure, ours, theirs, their ratio, the ratio to
 //! reach, and whether it was reached. Both runtimes take turns, so that other work of the machine affects
@@ -6,6 +6,8 @@
 
 #[path = "../../tests/harness/mod.rs"]
 mod harness;
+#[path = "../../tests/llvm/mod.rs"]
+mod llvm;
 #[path = "../../tests/programs/mod.rs"]
 mod programs;
 
@@ -15,6 +17,9 @@ mod conversion;
 mod cost;
 mod endings;
 mod generated;
+mod llvm_calls;
+mod llvm_endings;
+mod llvm_merging;
 mod program;
 mod scratch;
 mod table;
@@ -24,7 +29,7 @@ use clap::Parser;
 use scratch::Scratch;
 use table::Table;
 
-/// Figures of countersink beside libgcov's.
+/// Figures of countersink beside libgcov's and LLVM's.
 #[derive(Parser)]
 struct Options {
     /// Number of runs; the figures are their medians
@@ -39,6 +44,9 @@ struct Options {
     /// Functions of the largest program that is converted
     #[arg(long, default_value_t = 100_000)]
     functions: usize,
+    /// Raw profiles of LLVM that are merged
+    #[arg(long, default_value_t = 10_000)]
+    profiles: usize,
     /// Only these parts
     #[arg(long, value_enum)]
     only: Vec<Part>,
@@ -58,6 +66,12 @@ enum Part {
     Endings,
     /// Conversion and merging
     Conversion,
+    /// Profiled calls and memory operations in programs of clang
+    LlvmCalls,
+    /// End of a large program of clang
+    LlvmEndings,
+    /// Merging of LLVM's raw profiles
+    LlvmMerging,
 }
 
 fn main() {
@@ -76,6 +90,20 @@ fn main() {
     }
     if wanted(Part::Conversion) {
         conversion::measure(&options, &scratch, &mut table);
+    }
+    let of_llvm = [Part::LlvmCalls, Part::LlvmEndings, Part::LlvmMerging];
+    if of_llvm.into_iter().any(wanted)
+        && let Some(newest) = llvm::all().pop()
+    {
+        if wanted(Part::LlvmCalls) {
+            llvm_calls::measure(newest, options.repetitions, &mut table);
+        }
+        if wanted(Part::LlvmEndings) {
+            llvm_endings::measure(newest, &options, &scratch, &mut table);
+        }
+        if wanted(Part::LlvmMerging) {
+            llvm_merging::measure(newest, &options, &scratch, &mut table);
+        }
     }
     if wanted(Part::Endings) {
         let Options { objects, repetitions, .. } = options;

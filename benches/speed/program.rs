@@ -12,9 +12,21 @@ use crate::harness::{PROFILE, succeed};
 /// Functions of an object.
 pub const FUNCTIONS: usize = 25;
 
+/// Who compiles the program.
+pub struct Compiler<'c> {
+    /// The first part of the folder's name.
+    pub folder: &'c str,
+    pub driver: &'c str,
+    pub flags: &'c [&'c str],
+}
+
+/// gcc on the path.
+pub const GCC: Compiler<'static> =
+    Compiler { folder: "sections", driver: "gcc", flags: &["-fdata-sections"] };
+
 /// The folder with the program's objects. Compiles them unless they are there already.
-pub fn objects(number: usize, functions: usize) -> PathBuf {
-    let name = format!("sections-{number}-{functions}");
+pub fn objects(compiler: &Compiler<'_>, number: usize, functions: usize) -> PathBuf {
+    let name = format!("{}-{number}-{functions}", compiler.folder);
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let complete = directory.join("complete");
     if complete.exists() {
@@ -39,14 +51,9 @@ pub fn objects(number: usize, functions: usize) -> PathBuf {
                 }
                 fs::write(directory.join(&source), object_source(object - 1, functions)).unwrap();
             }
-            let mut gcc = Command::new("gcc");
-            gcc.current_dir(&directory).args(PROFILE).args([
-                "-w",
-                "-fdata-sections",
-                "-c",
-                &source,
-            ]);
-            succeed(&mut gcc);
+            let mut compile = Command::new(compiler.driver);
+            compile.current_dir(&directory).args(PROFILE).args(compiler.flags);
+            succeed(compile.args(["-w", "-c", &source]));
         }
     };
     std::thread::scope(|scope| {
@@ -56,19 +63,24 @@ pub fn objects(number: usize, functions: usize) -> PathBuf {
     directory
 }
 
-/// Calls every object. With the argument `wait` it ends when its standard input ends.
+/// Calls every object. With the argument `wait` it ends when its standard input ends. LLVM's runtime writes in a
+/// handler of `atexit`, before destructors.
 fn main_source(objects: usize) -> String {
     let mut text = String::from(
-        "#include <string.h>
+        "#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 void the_program_starts(void);
 void the_program_ends(void);
 __attribute__((constructor(101))) static void start(void) { the_program_starts(); }
+#ifndef __clang__
 __attribute__((destructor(101))) static void end(void) { the_program_ends(); }
+#endif
 ",
     );
     (0..objects).for_each(|object| writeln!(text, "int o{object}(int);").unwrap());
-    text += "int main(int argc, char **argv) {\n  char byte;\n  int sum = argc;\n";
+    text += "int main(int argc, char **argv) {\n  char byte;\n  int sum = argc;\n#ifdef __clang__
+  atexit(the_program_ends);\n#endif\n";
     (0..objects).for_each(|object| writeln!(text, "  sum += o{object}(argc + 6);").unwrap());
     text += "  if (argc > 1 && !strcmp(argv[1], \"wait\")) while (read(0, &byte, 1) > 0) {}
   return sum == 42;\n}\n";

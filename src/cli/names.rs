@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn names_of_llvm() {
-        let names = Names { demangle: true };
+        let names = Names::as_asked(true);
         for (name, shown) in [
             ("a.cc;_ZL3twoi", "two(int) (a.cc)"),
             ("dir/a.cc:_ZL3twoi", "two(int) (dir/a.cc)"),
@@ -309,7 +309,7 @@ mod tests {
         ] {
             assert_eq!(names.of(name), shown);
         }
-        assert_eq!(Names { demangle: false }.of("a.cc;_ZL3twoi"), "a.cc;_ZL3twoi");
+        assert_eq!(Names::as_asked(false).of("a.cc;_ZL3twoi"), "a.cc;_ZL3twoi");
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod diff;
 pub mod read;
 pub mod show;
 pub mod sum;
+pub mod summands;
 mod target;
 
 pub use target::{Chosen, Target, Wish};

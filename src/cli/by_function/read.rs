@@ -1,9 +1,7 @@
-//! Reads LLVM's profiles of any version, several at a time.
+//! Reads LLVM's profiles of any version.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::prelude::v1::*;
-
-use rayon::prelude::*;
 
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::input::{Format, Input, warnings};
@@ -92,28 +90,4 @@ fn of_dump(dump: &Dump, name: &Path) -> Result<Counted> {
     let version = profraw::Version::from_number(converted.newest);
     let version = version.map_or(Version::Text, Version::Raw);
     Ok(Counted { profile: converted.profile, version, warnings })
-}
-
-/// Reads files on all cores, and passes each on in their order. `known` is the first one, if it has been read.
-pub fn each<T>(
-    paths: &[(T, PathBuf)],
-    known: Option<Input>,
-    mut take: impl FnMut(&T, &PathBuf, Result<Counted>) -> Result<()>,
-) -> Result<()>
-where
-    T: Sync,
-{
-    let mut paths = paths;
-    if let (Some(known), Some(((weight, path), others))) = (known, paths.split_first()) {
-        take(weight, path, counted(&known))?;
-        paths = others;
-    }
-    for some in paths.chunks(rayon::current_num_threads()) {
-        let read = |(_, path): &(T, PathBuf)| counted(&Input::read(path)?);
-        let read: Vec<Result<Counted>> = some.par_iter().map(read).collect();
-        for ((weight, path), counted) in some.iter().zip(read) {
-            take(weight, path, counted)?;
-        }
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
-use super::read::{Counted, each};
+use super::summands::{Part, each};
 use crate::cli::error::{Context, Result};
 use crate::cli::input::Input;
 use crate::cli::llvm::Origins;
@@ -22,11 +22,11 @@ const NAMED: usize = 3;
 pub fn of(inputs: &[(u64, PathBuf)], known: Option<Input>) -> Result<(Profile, Origins)> {
     let (mut sum, mut origins) = (Sum::default(), Origins::default());
     let mut progress = Progress::new(inputs.len());
-    each(inputs, known, |&weight, path, counted| {
-        let Counted { profile, version, warnings } = counted?;
-        warnings.iter().for_each(|warning| warn(path, warning));
-        version.add_to(&mut origins);
-        add(&mut sum, &profile, weight, path)?;
+    each(inputs, known, |&weight, path, part| {
+        let part = part?;
+        part.warnings.iter().for_each(|warning| warn(path, warning));
+        part.version.add_to(&mut origins);
+        add(&mut sum, &part, weight, path)?;
         progress.step();
         Ok(())
     })?;
@@ -34,8 +34,8 @@ pub fn of(inputs: &[(u64, PathBuf)], known: Option<Input>) -> Result<(Profile, O
 }
 
 /// Adds a profile, and says which of its functions do not fit.
-fn add(sum: &mut Sum, profile: &Profile, weight: u64, path: &Path) -> Result<()> {
-    let refused = sum.add(profile, weight).about(path)?;
+fn add(sum: &mut Sum, part: &Part<'_>, weight: u64, path: &Path) -> Result<()> {
+    let refused = part.add_to(sum, weight).about(path)?;
     for refused in refused.iter().take(NAMED) {
         let name = text(&refused.name);
         warn(path, format!("{name}: {}; the counts are left out", refused.why));

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::mem;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
@@ -11,7 +10,7 @@ use rayon::ThreadPoolBuilder;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::{chosen, complain};
-use crate::cli::by_function::read::{Counted, each};
+use crate::cli::by_function::summands::{Part, each};
 use crate::cli::by_function::{Chosen, Target};
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::llvm::Origins;
@@ -205,15 +204,15 @@ impl Merge {
     fn sum(&self, inputs: &[(u64, PathBuf)]) -> Result<(Profile, Origins)> {
         let (mut sum, mut origins, mut variant) = (Sum::default(), Origins::default(), 0);
         let (mut bad, mut known) = (0, HashSet::new());
-        each(inputs, None, |&weight, path, counted| {
-            match counted {
+        each(inputs, None, |&weight, path, part| {
+            match part {
                 // What is left of a program that was killed.
                 Err(_) if is_empty(path) => {}
-                Ok(Counted { mut profile, version, .. }) => {
-                    version.add_to(&mut origins);
+                Ok(mut part) => {
+                    part.version.add_to(&mut origins);
                     // LLVM adds whatever it is given.
-                    variant |= mem::take(&mut profile.variant).0;
-                    add(&mut sum, &profile, weight, path, &mut known)?;
+                    variant |= part.take_variant().0;
+                    add(&mut sum, &part, weight, path, &mut known)?;
                 }
                 Err(error) => {
                     bad += 1;
@@ -246,12 +245,12 @@ impl Merge {
 /// Adds a profile, and says which of its functions do not fit, in LLVM's words.
 fn add(
     sum: &mut Sum,
-    profile: &Profile,
+    part: &Part<'_>,
     weight: u64,
     path: &Path,
     known: &mut HashSet<&'static str>,
 ) -> Result<()> {
-    for refused in sum.add(profile, weight).about(path)? {
+    for refused in part.add_to(sum, weight).about(path)? {
         let what = match refused.why {
             Mismatch::Counters { .. } => {
                 "function basic block count change detected (counter mismatch)"

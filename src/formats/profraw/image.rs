@@ -198,9 +198,14 @@ impl<'a> Image<'a> {
         Names::read(&self.file[section.clone()]).map_err(place)
     }
 
+    /// The bytes of the functions' names.
+    pub fn stored_names(&self) -> &'a [u8] {
+        &self.file[self.names.clone()]
+    }
+
     /// Whether another image has the same names, byte for byte.
     pub fn same_names(&self, other: &Image<'_>) -> bool {
-        self.file[self.names.clone()] == other.file[other.names.clone()]
+        self.stored_names() == other.stored_names()
     }
 
     /// A record and its offset in the file.

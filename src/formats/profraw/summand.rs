@@ -38,7 +38,8 @@ use crate::counters::{Trace, Value, ValueKind, Variant};
 /// A profile whose functions have been checked.
 #[derive(Clone, Debug)]
 pub struct Summand<'i> {
-    variant: Variant,
+    /// How the program was instrumented. Change it to add what else could not be added.
+    pub variant: Variant,
     functions: Vec<Function<'i>>,
     targets: Targets,
     binary_ids: Vec<&'i [u8]>,

@@ -3,8 +3,8 @@
 //! A node has libgcov's layout and stands in its site's list, see [`super::topn`]. A site with more
 //! than a few nodes also has an index: a table of `SLOTS` numbers of nodes, with open addressing by the
 //! value. The index is only a way to nodes, never the truth. A node that it leads to is looked at, and a
-//! value that it does not lead to is looked for in the list. So it may lag behind, and a slot whose node has
-//! got another value just stays until the table is filled anew. Reading a site needs no index.
+//! value that it does not lead to is looked for in the list. So it may lag behind, and a slot that a reset has
+//! left behind just stays until the table is filled anew. Reading a site needs no index.
 #![allow(unsafe_code)]
 
 use core::ptr::null_mut;
@@ -24,7 +24,7 @@ pub const INDEXES: usize = if cfg!(feature = "runtime") { 1024 } else { 8 };
 
 /// Twice as many as a site has nodes, so that most searches end at their first slot.
 const SLOTS: usize = 2 * SITE_LIMIT;
-/// The table is filled anew at this many slots in use: some are for values that their nodes have lost.
+/// The table is filled anew at this many slots in use: some are for values that their nodes have lost to a reset.
 const MOST_USED: u32 = (SLOTS / 4 * 3) as u32;
 
 const _: () = assert!(SLOTS.is_power_of_two());
@@ -109,14 +109,25 @@ impl Index {
         self.used.store(0, Ordering::Relaxed);
     }
 
+    /// Slots in use.
+    #[cfg(test)]
+    pub fn used(&self) -> u32 {
+        self.used.load(Ordering::Relaxed)
+    }
+
     /// The slots at which a value may be, in order.
     #[inline(always)]
     fn slots(&self, value: i64) -> Slots<'_> {
-        // The golden ratio spreads values that follow each other.
-        let product = (value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let first = (product >> (64 - SLOTS.trailing_zeros())) as usize;
-        Slots { slots: &self.slots, next: first, left: SLOTS }
+        Slots { slots: &self.slots, next: home(value), left: SLOTS }
     }
+}
+
+/// The first slot at which a value may be.
+#[inline(always)]
+fn home(value: i64) -> usize {
+    // The golden ratio spreads values that follow each other.
+    let product = (value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (product >> (64 - SLOTS.trailing_zeros())) as usize
 }
 
 struct Slots<'i> {
@@ -358,7 +369,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
 
     /// Puts a node into an index that does not lead to it yet; `false` if there is no room.
     pub fn enter(&self, index: &Index, node: &Node) -> bool {
-        let number = (self.offset(node) / size_of::<Node>()).wrapping_add(1);
+        let number = self.number(node);
         if index.is_crowded() || number > N {
             return false;
         }
@@ -368,6 +379,34 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         let used = index.used.load(Ordering::Relaxed);
         index.used.store(used.wrapping_add(1), Ordering::Relaxed);
         true
+    }
+
+    /// Takes a node out of an index that led to it for a value which it no longer holds. Slots behind it move up,
+    /// so that searches stay short.
+    pub fn remove(&self, index: &Index, node: &Node, value: i64) {
+        let slot = |place: usize| index.slots.get(place % SLOTS);
+        let number = |place| slot(place).map_or(0, |slot| slot.load(Ordering::Relaxed));
+        let put = |place, number| {
+            if let Some(slot) = slot(place) {
+                slot.store(number, Ordering::Relaxed);
+            }
+        };
+        let (wanted, first) = (self.number(node) as u32, home(value));
+        let mut places = (first..first.wrapping_add(SLOTS)).take_while(|&place| number(place) != 0);
+        let Some(mut hole) = places.find(|&place| number(place) == wanted) else { return };
+        for place in hole.wrapping_add(1)..hole.wrapping_add(SLOTS) {
+            let next = number(place);
+            let Some(node) = self.nodes.get((next as usize).wrapping_sub(1)) else { break };
+            let way = place.wrapping_sub(home(node.value.load(Ordering::Relaxed))) % SLOTS;
+            // It may stand no earlier than at its home.
+            if way >= place.wrapping_sub(hole) {
+                put(hole, next);
+                hole = place;
+            }
+        }
+        put(hole, 0);
+        let used = index.used.load(Ordering::Relaxed);
+        index.used.store(used.saturating_sub(1), Ordering::Relaxed);
     }
 
     /// Makes an index lead to all nodes of a full site. Says whether it does; nodes of other regions have no
@@ -380,6 +419,11 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
             index.complete.store(complete, Ordering::Relaxed);
         }
         index.complete.load(Ordering::Relaxed)
+    }
+
+    /// Number of a node in the region, counted from 1; more than there are if the node is of another.
+    fn number(&self, node: &Node) -> usize {
+        (self.offset(node) / size_of::<Node>()).wrapping_add(1)
     }
 
     /// Offset of a node in the region in bytes; beyond its end if the node is of another.

@@ -30,4 +30,4 @@ pub use object::Object;
 pub use record::Record;
 pub use registry::Registry;
 pub use sections::{Bounds, Sections};
-pub use site::{Head, Heads, Slot, size_class};
+pub use site::{Head, Heads, Slot, begun, size_class};

@@ -32,9 +32,15 @@ static NONE: Head =
 /// The site of a slot.
 #[inline(always)]
 pub fn of(slot: &'static Slot) -> LiveSite<'static> {
+    begun(slot).unwrap_or(LiveSite::of(&NONE))
+}
+
+/// The site of a slot that has a head.
+#[inline(always)]
+pub fn begun(slot: &'static Slot) -> Option<LiveSite<'static>> {
     let head = slot.0.load(Ordering::Acquire);
     // SAFETY: NULL, or `Heads::site` has put a head there, which stays as long as the image.
-    LiveSite::of(unsafe { head.as_ref() }.unwrap_or(&NONE))
+    unsafe { head.as_ref() }.map(LiveSite::of)
 }
 
 /// Makes a slot and its site lead to heads and nodes in another place, as `translate` says.
@@ -59,35 +65,20 @@ impl Heads {
     }
 
     /// The site of a slot. Gives the slot a head if it has none; `None` if there is none left.
-    #[inline(always)]
     pub fn site(
         &self,
         slot: &'static Slot,
         sections: &Sections,
         nodes: &'static Nodes,
     ) -> Option<LiveSite<'static>> {
-        // SAFETY: as in `of`.
-        match unsafe { slot.0.load(Ordering::Acquire).as_ref() } {
-            Some(head) => Some(LiveSite::of(head)),
-            None => self.begin(slot, sections, nodes),
+        if let Some(site) = begun(slot) {
+            return Some(site);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn begin(
-        &self,
-        slot: &'static Slot,
-        sections: &Sections,
-        nodes: &'static Nodes,
-    ) -> Option<LiveSite<'static>> {
         let head = self.take(sections).or_else(|| from_nodes(nodes))?;
         let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
         // A head that lost the race stays unused.
-        match slot.0.compare_exchange(null_mut(), head, yes, no) {
-            Ok(_) => Some(of(slot)),
-            Err(_) => Some(of(slot)),
-        }
+        let _ = slot.0.compare_exchange(null_mut(), head, yes, no);
+        begun(slot)
     }
 
     fn take(&self, sections: &Sections) -> Option<*mut Head> {

@@ -41,7 +41,7 @@ impl<'c> LiveSite<'c> {
     pub(super) fn count_slowly<const N: usize, const I: usize>(
         self,
         value: i64,
-        nodes: &Nodes<N, I>,
+        own: &Nodes<N, I>,
         shared: bool,
         owner: fn(usize) -> Owner<N, I>,
     ) {
@@ -49,13 +49,13 @@ impl<'c> LiveSite<'c> {
         let mut total = first.load(Ordering::Relaxed);
         // A site keeps to the region that it began with.
         let (nodes, known) = match follow(&self.0.head) {
-            Some(head) if total != 0 && nodes.has(head) => (nodes, true),
+            Some(head) if total != 0 && own.has(head) => (own, true),
             _ => match owner(core::ptr::from_ref(first).addr()) {
-                Owner::Here => (nodes, true),
+                Owner::Here => (own, true),
                 Owner::There(theirs) => (theirs, true),
                 Owner::Unknown => {
-                    nodes.lend();
-                    (nodes, false)
+                    own.lend();
+                    (own, false)
                 }
             },
         };
@@ -68,8 +68,10 @@ impl<'c> LiveSite<'c> {
             return;
         }
         let event = Event { value, nodes, shared };
-        let counted =
-            self.known(value, nodes).is_some_and(|node| event.hit(node)) || self.attribute(&event);
+        // The caller has looked for the value in its own region.
+        let look = total < SUMMED || !core::ptr::eq(nodes, own);
+        let hit = look && self.known(value, nodes).is_some_and(|node| event.hit(node));
+        let counted = hit || self.attribute(&event);
         if total < SUMMED || !counted {
             let before = first.fetch_add(1, Ordering::Relaxed);
             if total < SUMMED && before >= SUMMED && counted {
@@ -190,8 +192,10 @@ impl<'c> LiveSite<'c> {
         event: &Event<'_, N, I>,
     ) -> bool {
         let Some((node, count)) = self.smallest(index) else { return false };
+        let before = node.value.load(Ordering::Relaxed);
         let given = event.take(node, count);
         if given {
+            event.nodes.remove(index, node, before);
             event.nodes.enter(index, node);
         }
         given

@@ -157,7 +157,10 @@ impl<'c> LiveSite<'c> {
         if first.holds(value) {
             return Some(first);
         }
-        if let Some(index) = nodes.index(self.shape().index(), first) {
+        let index = self.shape().index();
+        if index != 0
+            && let Some(index) = nodes.index(index, first)
+        {
             return nodes.look_up(index, value);
         }
         let mut link = &first.next;

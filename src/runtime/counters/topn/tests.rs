@@ -174,3 +174,23 @@ fn threads_in_a_full_site_never_count_too_much() {
     assert!(kept.values().sum::<i64>() <= 80_000);
     assert_eq!(total(&counters), 80_000);
 }
+
+/// The index leads to all values and to nothing else, however many took each other's places.
+#[test]
+fn the_index_has_what_the_list_has() {
+    let (counters, nodes) = (counters(), region::<100>());
+    let mut number = 1_u64;
+    let values = (0..20_000).map(|_| {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        16 * (number >> 57) as i64
+    });
+    count::<Plain, _>(&counters, &nodes, values);
+    let first = follow(&counters.head).unwrap();
+    let index = nodes.index(site(&counters).shape().index(), first).unwrap();
+    for node in site(&counters).nodes() {
+        let value = node.value.load(Ordering::Relaxed);
+        let found = nodes.look_up(index, value).unwrap();
+        assert!(core::ptr::eq(found, node), "{value}");
+    }
+    assert_eq!(index.used(), 64);
+}

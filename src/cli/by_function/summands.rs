@@ -1,0 +1,168 @@
+//! Reads LLVM's profiles for a sum, several at a time.
+//!
+//! What a raw profile counted is added as it stands in the file, without a copy. Files of one program mostly have the
+//! same names, which are read once. They are added one after the other in their order, so that the sum does not depend on the
+//! number of cores.
+
+use std::mem;
+use std::path::PathBuf;
+use std::prelude::v1::*;
+
+use rayon::prelude::*;
+
+use super::read::{Counted, Version, counted};
+use crate::cli::error::{Error, Result};
+use crate::cli::input::{Format, Input, warnings};
+use crate::counters::merge::{Mixed, Refused, Sum};
+use crate::counters::{Profile, Variant};
+use crate::formats::profraw::Word;
+use crate::formats::profraw::check::Findings;
+use crate::formats::profraw::image::{Image, Images};
+use crate::formats::profraw::names::Names;
+use crate::formats::profraw::summand::Summand;
+
+/// Most files in memory at a time.
+const FILES: usize = 64;
+/// Most bytes of them, unless it is one file.
+const BYTES: u64 = 16 << 20;
+
+/// The profile of a file.
+pub struct Part<'f> {
+    content: Content<'f>,
+    /// The version of the file.
+    pub version: Version,
+    /// Defects that were tolerated.
+    pub warnings: Vec<String>,
+}
+
+enum Content<'f> {
+    /// The only profile of a file.
+    Raw(Summand<'f>),
+    Model(Profile),
+}
+
+impl Part<'_> {
+    /// Adds it to a sum.
+    pub fn add_to(&self, sum: &mut Sum, weight: u64) -> std::result::Result<Vec<Refused>, Mixed> {
+        match &self.content {
+            Content::Raw(summand) => sum.add_summand(summand, weight),
+            Content::Model(profile) => sum.add(profile, weight),
+        }
+    }
+
+    /// Forgets how the program was instrumented, and tells it.
+    pub fn take_variant(&mut self) -> Variant {
+        match &mut self.content {
+            Content::Raw(summand) => mem::take(&mut summand.variant),
+            Content::Model(profile) => mem::take(&mut profile.variant),
+        }
+    }
+}
+
+impl From<Counted> for Part<'_> {
+    fn from(Counted { profile, version, warnings }: Counted) -> Self {
+        Self { content: Content::Model(profile), version, warnings }
+    }
+}
+
+/// Names, and the bytes that they were read from.
+struct Known {
+    stored: Vec<u8>,
+    names: Names,
+}
+
+impl Known {
+    fn of(image: &Image<'_>) -> Option<Self> {
+        Some(Self { stored: image.stored_names().into(), names: image.names().ok()? })
+    }
+
+    fn are_of(&self, image: &Image<'_>) -> bool {
+        self.stored == image.stored_names()
+    }
+}
+
+/// Reads files on all cores, and passes each on in their order. `first` is the first one, if it has been read.
+pub fn each<T: Sync>(
+    paths: &[(T, PathBuf)],
+    first: Option<Input>,
+    mut take: impl FnMut(&T, &PathBuf, Result<Part<'_>>) -> Result<()>,
+) -> Result<()> {
+    let (mut first, mut left, mut known) = (first, paths, None::<Known>);
+    while !left.is_empty() {
+        let number = if first.is_some() { 1 } else { together(left) };
+        let (some, others) = left.split_at(number);
+        left = others;
+        let read = |(_, path): &(T, PathBuf)| match Input::read(path) {
+            Ok(input) => (Some(input), None),
+            Err(error) => (None, Some(error)),
+        };
+        let (inputs, errors): (Vec<Option<Input>>, Vec<Option<Error>>) = match first.take() {
+            Some(first) => (vec![Some(first)], vec![None]),
+            None => some.par_iter().map(read).unzip(),
+        };
+        let images: Vec<Option<Image<'_>>> = inputs.par_iter().map(only_image).collect();
+        if let Some(image) = images.iter().flatten().next()
+            && !known.as_ref().is_some_and(|known| known.are_of(image))
+        {
+            known = Known::of(image);
+        }
+        let own = |image: &Option<Image<'_>>| {
+            let image = image.as_ref()?;
+            let is_known = known.as_ref().is_some_and(|known| known.are_of(image));
+            if is_known { None } else { image.names().ok() }
+        };
+        let names: Vec<Option<Names>> = images.par_iter().map(own).collect();
+        let known = known.as_ref().map(|known| &known.names);
+        let files = inputs.par_iter().zip(errors).zip(&images).zip(&names);
+        let parts: Vec<Result<Part<'_>>> = files.map(|file| part(file, known)).collect();
+        for ((with, path), part) in some.iter().zip(parts) {
+            take(with, path, part)?;
+        }
+    }
+    Ok(())
+}
+
+/// A file or why it cannot be read, its image, and the names that only it has.
+type PartOf<'f> = (((&'f Option<Input>, Option<Error>), &'f Option<Image<'f>>), &'f Option<Names>);
+
+fn part<'f>(
+    (((input, error), image), own): PartOf<'f>,
+    known: Option<&'f Names>,
+) -> Result<Part<'f>> {
+    let raw = image.as_ref().and_then(|image| raw(image, own.as_ref().or(known)?));
+    match (raw, input, error) {
+        (Some(part), ..) => Ok(part),
+        (None, Some(input), _) => counted(input).map(Part::from),
+        (None, None, error) => Err(error.unwrap_or_else(|| Error::new("not read"))),
+    }
+}
+
+/// How many of these files are read together.
+fn together<T>(paths: &[(T, PathBuf)]) -> usize {
+    let mut bytes = 0;
+    let fits = |(_, path): &&(T, PathBuf)| {
+        // Where nobody knows the size, as for standard input, there may be much.
+        let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+        bytes += file.map_or(BYTES, |file| file.len());
+        bytes <= BYTES
+    };
+    paths.iter().take(FILES).take_while(fits).count().max(1)
+}
+
+/// The profile of a raw file that has no other.
+fn only_image(input: &Option<Input>) -> Option<Image<'_>> {
+    let input = input.as_ref().filter(|input| input.format == Format::Profraw)?;
+    let mut images = Images::new(&input.bytes);
+    let image = images.next()?.ok()?;
+    let kinds = image.header.version.kinds() as u64;
+    let is_usual = image.header.get(Word::LastKind).wrapping_add(1) == kinds;
+    (is_usual && images.next().is_none()).then_some(image)
+}
+
+/// What a raw profile says; `None` if it is damaged.
+fn raw<'f>(image: &'f Image<'_>, names: &'f Names) -> Option<Part<'f>> {
+    let mut findings = Findings::default();
+    let summand = Summand::open(image, names, &mut |finding| _ = findings.note(finding)).ok()?;
+    let version = Version::Raw(image.header.version);
+    Some(Part { content: Content::Raw(summand), version, warnings: warnings(&findings) })
+}
