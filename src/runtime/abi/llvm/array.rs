@@ -42,7 +42,7 @@ impl Array {
     #[inline(always)]
     pub(super) fn new(function: &Function, kind: Kind, number: usize) -> Self {
         let Function { record, sections, shift } = *function;
-        let time = sections.time_counters().wrapping_mul(sections.counter_size());
+        let time = record.time_counters(sections).wrapping_mul(sections.counter_size());
         let counters = record.counters().wrapping_add(time);
         let counters = match kind {
             EXECUTIONS => Counters::Words(slice(counters, number, shift)),

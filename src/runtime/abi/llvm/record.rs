@@ -63,6 +63,14 @@ impl Record {
         self.field::<u32>(self.layout.counters_number) as usize
     }
 
+    /// Counters that the time of the first call takes. Where only entries are marked, clang lays out one byte for
+    /// a function, without room for a time, and notes none.
+    #[inline(always)]
+    pub fn time_counters(&self, sections: &Sections) -> usize {
+        let counters = sections.time_counters();
+        if self.number() > counters { counters } else { 0 }
+    }
+
     /// Address of the bitmap.
     #[inline(always)]
     pub fn bitmap(&self) -> usize {
