@@ -155,6 +155,18 @@ fn users_file() -> Option<&'static [u8]> {
     variable(c"LLVM_PROFILE_FILE").map(|file| remember(&PATTERN, file))
 }
 
+/// The file after a program has taken back the name that it set. LLVM's own runtime then minds neither its variable
+/// nor the name that the program was compiled with.
+pub fn file_of_nobody() -> &'static [u8] {
+    if let Some(file) = variable(c"COUNTERSINK_FILE") {
+        return file.to_bytes();
+    }
+    match system::linked_file() {
+        [] => b"default.profraw",
+        linked => linked,
+    }
+}
+
 /// Keeps a name with LLVM's letters as ours, once.
 fn remember(pattern: &'static Mutex<Pattern>, name: &CStr) -> &'static [u8] {
     let Some(pattern) = pattern.try_lock() else { return &[] };

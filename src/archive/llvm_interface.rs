@@ -52,15 +52,19 @@ extern "C" fn __llvm_profile_register_write_file_atexit() -> c_int {
     0
 }
 
-/// Takes another name with LLVM's letters; NULL stands for each image's own.
+/// Takes another name with LLVM's letters, or at NULL the one that nobody has chosen.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __llvm_profile_set_filename(name: *const c_char) {
     let mut pattern = Pattern::new();
-    if !name.is_null() {
-        // SAFETY: the program passes a string.
-        translated(unsafe { CStr::from_ptr(name) }, &mut pattern);
-    }
-    ask(Operation::SetPattern(&pattern));
+    let pattern = match name.is_null() {
+        true => llvm::file_of_nobody(),
+        false => {
+            // SAFETY: the program passes a string.
+            translated(unsafe { CStr::from_ptr(name) }, &mut pattern);
+            &pattern
+        }
+    };
+    ask(Operation::SetPattern(pattern));
 }
 
 #[unsafe(no_mangle)]
