@@ -337,3 +337,40 @@ fn before_the_image_begins() {
         }
     }
 }
+
+/// clang's `--coverage`: LLVM's own runtime writes its files, and the calls for them are its own, too. Our flags
+/// change nothing about that, and count the rest.
+#[test]
+fn coverage_of_clang() {
+    for llvm in ends().into_iter().flatten() {
+        let linkers: &[&str] =
+            if llvm.has_lld() { &["bfd", "gold", "lld"] } else { &["bfd", "gold"] };
+        for linker in linkers {
+            for more in [&[][..], &[GENERATE, "-DFILE_NAME"]] {
+                let shop = Workshop::new();
+                shop.program("coverage.c");
+                let object = llvm.object(&shop, "coverage.c", &[&["--coverage"], more].concat());
+                let linker = format!("-fuse-ld={linker}");
+                let words = [&["--coverage", &object, &linker], more].concat();
+                let flags = flags(&shop);
+                let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+                llvm.clang(&shop, &[&words[..], &["-o", "stock"]].concat());
+                llvm.clang(&shop, &[&words[..], &["-o", "ours"], &flags].concat());
+                for how in ["", "dump", "reset", "fork"] {
+                    let [stock, ours] = ["stock", "ours"].map(|program| {
+                        let mut command = shop.command(shop.path(program));
+                        succeed(command.arg(how).env("COUNTERSINK_FILE", "ours.csraw"));
+                        shop.take_gcda()
+                    });
+                    let about = format!("LLVM {}, {linker} {more:?} {how}", llvm.major);
+                    assert_eq!((ours.len(), ours), (1, stock), "{about}");
+                }
+                if !more.is_empty() {
+                    // Four runs, of which one resets, and one has a child.
+                    let work = &functions(&shop, "ours.csraw")["work"];
+                    assert_eq!(largest(work), 4 * 15 + 100, "LLVM {}, {linker}", llvm.major);
+                }
+            }
+        }
+    }
+}
