@@ -84,10 +84,8 @@ impl Heads {
         let head = self.take(sections).or_else(|| from_nodes(nodes))?;
         let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
         // A head that lost the race stays unused.
-        match slot.0.compare_exchange(null_mut(), head, yes, no) {
-            Ok(_) => Some(of(slot)),
-            Err(_) => Some(of(slot)),
-        }
+        let _ = slot.0.compare_exchange(null_mut(), head, yes, no);
+        Some(of(slot))
     }
 
     fn take(&self, sections: &Sections) -> Option<*mut Head> {
