@@ -212,7 +212,7 @@ extern "C" fn end() {
     }
 }
 
-/// The slot of a site in a hook that comes before the image begins.
+/// The slot of a site in a hook that comes before the image begins, or to a function without slots.
 ///
 /// # Safety
 ///
@@ -220,11 +220,12 @@ extern "C" fn end() {
 #[cold]
 #[inline(never)]
 unsafe fn early_slot(record: usize, site: u32) -> Option<&'static Slot> {
-    if IMAGE.objects.sections().is_some() {
-        return None;
+    if IMAGE.objects.sections().is_none() {
+        find_functions();
     }
-    find_functions();
     // SAFETY: promised by the caller.
+    unsafe { IMAGE.objects.give_slots(record, &NODES) };
+    // SAFETY: as above.
     unsafe { IMAGE.objects.slot(record, site) }
 }
 

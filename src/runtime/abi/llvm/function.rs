@@ -30,8 +30,8 @@ impl Function {
             BITMAP => self.record.bitmap_bytes(),
             TIME => usize::from(times() > 0),
             _ => match SITES.iter().position(|&site| site == kind) {
-                Some(site) if self.record.slots() != 0 => self.record.sites(site),
-                _ => 0,
+                Some(site) => self.record.sites(site),
+                None => 0,
             },
         }
     }

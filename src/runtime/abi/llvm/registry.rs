@@ -5,12 +5,13 @@
 #![allow(unsafe_code)]
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
-use super::record::layout;
-use super::site::Slot;
+use super::record::{Record, layout};
+use super::site::{Slot, slots_from_nodes};
 use super::{Object, Sections};
 use crate::raw::llvm::Version;
+use crate::runtime::counters::nodes::Nodes;
 
 /// Most objects of an image. Linkers put what one compiler made behind each other, library by library.
 const MOST: usize = 64;
@@ -112,6 +113,25 @@ impl Registry {
         self.unknown.load(Ordering::Relaxed)
     }
 
+    /// Gives the function with its record at this address slots, if it has sites, and none yet.
+    ///
+    /// # Safety
+    ///
+    /// `record` must be a record of this image.
+    pub unsafe fn give_slots(&self, record: usize, nodes: &'static Nodes) {
+        let Some(version) = self.version(record) else { return };
+        // SAFETY: promised by the caller, and the record has this layout.
+        let record = unsafe { Record::new(record, version) };
+        let number = record.all_sites();
+        if record.slots() != 0 || number == 0 {
+            return;
+        }
+        if let Some(slots) = slots_from_nodes(number, nodes) {
+            // SAFETY: as many slots, which stay.
+            unsafe { record.give_slots(slots.expose_provenance()) };
+        }
+    }
+
     #[inline(never)]
     fn recognise(&self, sections: &Sections) {
         let (yes, no) = (Ordering::Acquire, Ordering::Relaxed);
@@ -156,9 +176,9 @@ impl Registry {
             0 => self.find_slots(record)?,
             place => usize::from(place),
         };
-        let pointer = core::ptr::with_exposed_provenance::<*const Slot>(record.wrapping_add(place));
-        // SAFETY: the record has its pointer to slots there.
-        let slots = unsafe { pointer.read() };
+        let pointer = core::ptr::with_exposed_provenance_mut(record.wrapping_add(place));
+        // SAFETY: the record has its pointer to slots there. Another thread may be giving it some.
+        let slots = unsafe { AtomicPtr::<Slot>::from_ptr(pointer) }.load(Ordering::Acquire);
         if slots.is_null() {
             return None;
         }
@@ -170,9 +190,15 @@ impl Registry {
     #[cold]
     #[inline(never)]
     fn find_slots(&self, record: usize) -> Option<usize> {
+        Some(layout(self.version(record)?).values)
+    }
+
+    /// The version of the record at this address.
+    #[inline(never)]
+    fn version(&self, record: usize) -> Option<Version> {
         let holds = |object: &Object| (object.start..object.end()).contains(&record);
         let object = self.recognised().map(|(object, _)| object).find(holds)?;
-        Some(layout(object.version).values)
+        Some(object.version)
     }
 }
 
