@@ -44,6 +44,7 @@ mod archive {
                 "image.c",
                 "indirect_call.c",
                 "llvm.c",
+                "llvm_directory.c",
                 "llvm_names.c",
                 "llvm_runtime.c",
                 "signal.c",
@@ -62,6 +63,7 @@ mod archive {
                 "indirect_call.c",
                 "live.c",
                 "llvm.c",
+                "llvm_directory.c",
                 "llvm_names.c",
                 "llvm_runtime.c",
                 "signal.c",
@@ -120,7 +122,8 @@ mod archive {
         out
     }
 
-    /// The runtime as object files: one for every program, and those that only programs of LLVM need.
+    /// The runtime as object files: what every program needs, and what only programs that LLVM instruments
+    /// need besides.
     fn runtime_objects(variant: &Variant, out: &Path) -> Vec<PathBuf> {
         let library = compile_runtime(variant, out);
         let bytes = fs::read(&library).expect("the static library was just made");
@@ -268,8 +271,8 @@ mod archive {
 mod strip {
     //! Keeps the parts of the Rust object that our symbols reach.
     //!
-    //! Our symbols reach only two parts of std: the function that detects the processor's instructions, and the
-    //! word where it keeps the answer. The optimizer leaves 240 KiB more, because std exports a part of the panic
+    //! In std they reach only the function that tells which instructions the processor has, and the word
+    //! where it remembers them. The optimizer leaves 240 KiB more, because std exports a part of the panic
     //! code and has a constructor.
     //!
     //! The parts that only LLVM's hooks reach become members of their own, so gcc's programs do not carry them.
@@ -290,9 +293,9 @@ mod strip {
 
     const GOOD: &str = "rustc makes good objects";
 
-    /// The object without what no program needs: code that our symbols do not reach, unwind tables, and remnants of
-    /// debug information. It has three parts, each with the suffix of its file: for all programs, for those that
-    /// LLVM instruments, and for those that write profiles to memory themselves.
+    /// The object without what programs would carry around for nothing: what nothing of ours reaches,
+    /// unwind tables, and remnants of debug information. In parts, each with what its file's name ends in: for
+    /// all programs, for those that LLVM instruments, and for those that write profiles to memory themselves.
     pub fn parts(object: &[u8]) -> [(&'static str, Vec<u8>); 3] {
         let mut object = object.to_vec();
         ungroup(&mut object);
@@ -451,7 +454,7 @@ mod strip {
         for symbol in &mut builder.symbols {
             let id = symbol.id().index();
             symbol.delete = match symbol.section {
-                // `pack_merged` keeps what is needed of a merged section.
+                // Of a merged section only what is needed stays; see `pack_merged`.
                 Some(section) if is_merged(sections.get(section)) => !needed.contains(&id),
                 Some(section) => !kept.contains(&section.index()),
                 None => !needed.contains(&id) && !others.contains(&id),

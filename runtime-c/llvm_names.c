@@ -1,10 +1,8 @@
-/* The calls of LLVM's interface that take memory from the C library or make
- * directories. A member of its own, for programs that call them. */
-#include <errno.h>
+/* The calls of LLVM's interface that take memory from the C library. A member of
+ * its own, for programs that call them. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -15,11 +13,6 @@ HIDDEN void __llvm_profile_set_filename(const char *name);
 HIDDEN const char *__llvm_profile_get_filename(void);
 HIDDEN const char *__llvm_profile_get_path_prefix(void);
 HIDDEN int __llvm_profile_set_file_object(FILE *file, int merge);
-HIDDEN void __llvm_profile_set_dir_mode(unsigned mode);
-HIDDEN unsigned __llvm_profile_get_dir_mode(void);
-HIDDEN void __llvm_profile_recursive_mkdir(char *path);
-
-static unsigned directory_mode = 0755;
 
 /* The caller frees it. */
 const char *__llvm_profile_get_filename(void)
@@ -63,27 +56,4 @@ int __llvm_profile_set_file_object(FILE *file, int merge)
     name[used] = 0;
     __llvm_profile_set_filename(name);
     return 0;
-}
-
-void __llvm_profile_set_dir_mode(unsigned mode)
-{
-    directory_mode = mode;
-}
-
-unsigned __llvm_profile_get_dir_mode(void)
-{
-    return directory_mode;
-}
-
-/* Makes every directory that a slash in the path ends. */
-void __llvm_profile_recursive_mkdir(char *path)
-{
-    int before = errno;
-    char *slash;
-    for (slash = path; (slash = strchr(slash + 1, '/'));) {
-        *slash = 0;
-        mkdir(path, directory_mode);
-        *slash = '/';
-    }
-    errno = before;
 }

@@ -48,7 +48,7 @@ const FOR_BARE: [&str; 5] = [
 ];
 
 /// Symbols that belong to one image.
-const HIDDEN: [&str; 37] = [
+const HIDDEN: [&str; 40] = [
     "__gcov_execl",
     "__gcov_execle",
     "__gcov_execlp",
@@ -79,6 +79,9 @@ const HIDDEN: [&str; 37] = [
     "__wrap_signal",
     "countersink_action",
     "countersink_before_exit",
+    "countersink_gcov_dump",
+    "countersink_gcov_fork",
+    "countersink_gcov_reset",
     "countersink_image_end",
     "countersink_image_start",
     "countersink_linked_file",
@@ -132,7 +135,7 @@ const OF_THE_SCRIPT: [&str; 4] = [
     "countersink_llvm_live_end",
 ];
 
-/// Symbols that `llvm_names.c` takes from the C library, for programs that call it.
+/// Symbols that `llvm_names.c` and `llvm_directory.c` take from the C library, for programs that call them.
 const FOR_NAMES: [&str; 8] =
     ["__errno_location", "fileno", "mkdir", "readlink", "snprintf", "strchr", "strdup", "strrchr"];
 
@@ -164,7 +167,7 @@ const OF_LLVM_S_OBJECTS: [&str; 18] = [
 const LARGEST: u64 = 60 * 1024;
 const LARGEST_C: u64 = 1344;
 /// The same of all members that only programs of clang and rustc link.
-const LARGEST_LLVM: u64 = 42 * 1024;
+const LARGEST_LLVM: u64 = 43 * 1024;
 const LARGEST_LIVE: u64 = 72 * 1024;
 const LARGEST_BARE: u64 = 12 * 1024 + 512;
 

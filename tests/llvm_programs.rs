@@ -140,6 +140,31 @@ fn every_way_to_link() {
     same_counts(LINKED_BY_LLD, Llvm::has_lld);
 }
 
+/// With one byte for each entry there is no room for the times of first calls, and nothing notes them. LLVM's own
+/// runtime takes the byte and its neighbours for a time. Here the profile is the one without times.
+#[test]
+fn entries_without_times() {
+    let entries = ["-O1", GENERATE, "-mllvm", "-pgo-function-entry-coverage"];
+    let timed = [&entries[..], &["-mllvm", "-pgo-temporal-instrumentation"]].concat();
+    for llvm in all().into_iter().filter(|llvm| llvm.major >= 19) {
+        let shop = kinds();
+        let objects = |flags: &[&str]| {
+            ["kinds_first.cc", "kinds_second.cc"].map(|source| llvm.object(&shop, source, flags))
+        };
+        llvm.link_both(&shop, &objects(&entries), &entries);
+        llvm.run(&shop, "stock", "stock.profraw");
+        llvm.link_both(&shop, &objects(&timed), &timed);
+        for _ in 0..2 {
+            succeed(shop.command(shop.path("ours")).env("COUNTERSINK_FILE", "ours.csraw"));
+        }
+        let no_traces = ":temporal_prof_traces\n# Num Temporal Profile Traces:\n0\n\
+                         # Temporal Profile Trace Stream Size:\n0\n\n";
+        let ours = llvm.text_of_dump(&shop, "ours.csraw").replace(no_traces, "");
+        let stock = llvm.merged(&shop, &["stock.profraw"]);
+        assert_same_text(&ours, &stock, &format!("LLVM {}", llvm.major));
+    }
+}
+
 /// The second of two instrumented builds counts after inlining.
 #[test]
 fn after_inlining() {

@@ -246,23 +246,36 @@ extern "C" fn end() {
     }
 }
 
-// libgcov's interface for programs.
+// libgcov's interface for programs. LLVM's runtime for clang's `--coverage` has some of it, too, and must be the one
+// that such a program calls: it alone has counters to write. So ours are weak.
+
+core::arch::global_asm!(
+    ".weak __gcov_dump",
+    ".weak __gcov_reset",
+    ".weak __gcov_fork",
+    ".set __gcov_dump, countersink_gcov_dump",
+    ".set __gcov_reset, countersink_gcov_reset",
+    ".set __gcov_fork, countersink_gcov_fork",
+    ".hidden countersink_gcov_dump",
+    ".hidden countersink_gcov_reset",
+    ".hidden countersink_gcov_fork",
+);
 
 #[unsafe(no_mangle)]
-extern "C" fn __gcov_dump() {
+extern "C" fn countersink_gcov_dump() {
     let _ = CHAIN.for_all(&LINK, Operation::Dump);
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __gcov_reset() {
+extern "C" fn countersink_gcov_reset() {
     let _ = CHAIN.for_all(&LINK, Operation::Reset);
 }
 
 /// libgcov had it up to GCC 10: dump, then reset.
 #[unsafe(no_mangle)]
 extern "C" fn __gcov_flush() {
-    __gcov_dump();
-    __gcov_reset();
+    countersink_gcov_dump();
+    countersink_gcov_reset();
 }
 
 // Our interface for programs, see `runtime-c/countersink.h`.
@@ -320,7 +333,7 @@ extern "C" fn countersink_exec_failed() {
 
 /// The hooks of every fork do all the work.
 #[unsafe(no_mangle)]
-extern "C" fn __gcov_fork() -> c_int {
+extern "C" fn countersink_gcov_fork() -> c_int {
     fork()
 }
 

@@ -155,6 +155,18 @@ fn users_file() -> Option<&'static [u8]> {
     variable(c"LLVM_PROFILE_FILE").map(|file| remember(&PATTERN, file))
 }
 
+/// The file after a program has taken back the name that it set. LLVM's own runtime then minds neither its variable
+/// nor the name that the program was compiled with.
+pub fn file_of_nobody() -> &'static [u8] {
+    if let Some(file) = variable(c"COUNTERSINK_FILE") {
+        return file.to_bytes();
+    }
+    match system::linked_file() {
+        [] => b"default.profraw",
+        linked => linked,
+    }
+}
+
 /// Keeps a name with LLVM's letters as ours, once.
 fn remember(pattern: &'static Mutex<Pattern>, name: &CStr) -> &'static [u8] {
     let Some(pattern) = pattern.try_lock() else { return &[] };
@@ -200,17 +212,18 @@ extern "C" fn end() {
     }
 }
 
-/// The slot of a site in a hook that comes before the image begins.
+/// The slot of a site in a hook that comes before the image begins, or to a function without slots.
 ///
 /// # Safety
 ///
 /// As for [`Registry::known_slot`].
 unsafe fn early_slot(record: usize, site: u32) -> Option<&'static Slot> {
-    if IMAGE.objects.sections().is_some() {
-        return None;
+    if IMAGE.objects.sections().is_none() {
+        find_functions();
     }
-    find_functions();
     // SAFETY: promised by the caller.
+    unsafe { IMAGE.objects.give_slots(record, &NODES) };
+    // SAFETY: as above.
     unsafe { IMAGE.objects.slot(record, site) }
 }
 
@@ -263,7 +276,7 @@ unsafe extern "C" fn __llvm_profile_instrument_memop(value: u64, record: *const 
     unsafe { count(size_class(value), record, site) };
 }
 
-/// Counts a value many times.
+/// Counts a value many times at once.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __llvm_profile_instrument_target_value(
     value: u64,
@@ -271,9 +284,17 @@ unsafe extern "C" fn __llvm_profile_instrument_target_value(
     site: u32,
     times: u64,
 ) {
-    for _ in 0..times {
-        // SAFETY: passed on.
-        unsafe { count(value, record, site) };
+    let record = record.expose_provenance();
+    if record == 0 || times == 0 {
+        return;
+    }
+    // SAFETY: the caller passes a record and the number of one of its sites.
+    let slot = unsafe { IMAGE.objects.slot(record, site) };
+    // SAFETY: as above.
+    let Some(slot) = slot.or_else(|| unsafe { early_slot(record, site) }) else { return };
+    let Some(sections) = IMAGE.objects.sections() else { return };
+    if let Some(site) = HEADS.site(slot, sections, &NODES) {
+        site.count_many(value as i64, times, &NODES, system::owner);
     }
 }
 

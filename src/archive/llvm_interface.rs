@@ -52,15 +52,19 @@ extern "C" fn __llvm_profile_register_write_file_atexit() -> c_int {
     0
 }
 
-/// Takes another name with LLVM's letters; NULL stands for each image's own.
+/// Takes another name with LLVM's letters, or at NULL the one that nobody has chosen.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __llvm_profile_set_filename(name: *const c_char) {
     let mut pattern = Pattern::new();
-    if !name.is_null() {
-        // SAFETY: the program passes a string.
-        translated(unsafe { CStr::from_ptr(name) }, &mut pattern);
-    }
-    ask(Operation::SetPattern(&pattern));
+    let pattern = match name.is_null() {
+        true => llvm::file_of_nobody(),
+        false => {
+            // SAFETY: the program passes a string.
+            translated(unsafe { CStr::from_ptr(name) }, &mut pattern);
+            &pattern
+        }
+    };
+    ask(Operation::SetPattern(pattern));
 }
 
 #[unsafe(no_mangle)]
@@ -90,15 +94,23 @@ extern "C" fn __llvm_profile_is_continuous_mode_enabled() -> c_int {
     c_int::from(cfg!(feature = "live"))
 }
 
-/// Counters are live, or not, by how the program is linked.
-#[unsafe(no_mangle)]
-extern "C" fn __llvm_profile_enable_continuous_mode() {}
+// Counters are live, or not, by how the program is linked. These must not become one function with an empty one for
+// gcc's programs, which would then carry their names.
 
 #[unsafe(no_mangle)]
-extern "C" fn __llvm_profile_disable_continuous_mode() {}
+extern "C" fn __llvm_profile_enable_continuous_mode() {
+    core::hint::black_box(1);
+}
 
 #[unsafe(no_mangle)]
-extern "C" fn __llvm_profile_set_page_size(_size: c_uint) {}
+extern "C" fn __llvm_profile_disable_continuous_mode() {
+    core::hint::black_box(0);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_set_page_size(size: c_uint) {
+    core::hint::black_box(size);
+}
 
 /// Copies the name of the file into a room of this size; gives its length, 0 if there is none.
 #[unsafe(no_mangle)]

@@ -12,7 +12,7 @@
 //! | 96 | 16 | address of the image in the process, and behind it; 0 if unknown |
 //! | 65536 | length | the counters, and the nodes of top-N sites |
 //! | | | a dump of the module; its counts do not matter |
-//! | | | the offset in this file of each array of counters, 8 bytes each, in the order of the dump |
+//! | | | the offset in this file of each array of counters, 8 bytes each, in the order of the dump; 0 for sites without slots |
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

@@ -108,13 +108,18 @@ pub struct Mode {
 }
 
 /// The ways that need one compilation.
-const MODES: [Mode; 15] = [
+const MODES: [Mode; 16] = [
     Mode { name: "optimiser", since: 13, flags: &["-fprofile-generate"] },
     Mode { name: "atomic", since: 13, flags: &["-fprofile-generate", "-fprofile-update=atomic"] },
     Mode {
         name: "names as they are",
         since: 13,
         flags: &["-fprofile-generate", "-mllvm", "-enable-name-compression=false"],
+    },
+    Mode {
+        name: "values without slots",
+        since: 13,
+        flags: &["-fprofile-generate", "-mllvm", "-vp-static-alloc=false"],
     },
     Mode {
         name: "front end",

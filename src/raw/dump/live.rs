@@ -72,10 +72,11 @@ impl Memory<'_> {
         Some(i64::from_ne_bytes(word))
     }
 
-    /// The site that the slot at this offset leads to.
+    /// The site that the slot at this offset leads to, an empty one without slot.
     fn slot(&self, kind: Kind, offset: u64, pairs: &mut Vec<Pair>) -> Option<SiteSpan> {
         let start = pairs.len();
-        let Some(distance) = (self.word(offset)? as u64).checked_sub(self.address) else {
+        let head = if offset == 0 { 0 } else { self.word(offset)? };
+        let Some(distance) = (head as u64).checked_sub(self.address) else {
             return Some(SiteSpan { total: 0, error: 0, pairs: start..start });
         };
         let site = self.site(START.checked_add(distance)?, pairs)?;
@@ -156,6 +157,7 @@ impl Module {
                     if rule == Rule::TopN {
                         for index in 0..number {
                             sites.push(match is_llvm {
+                                true if offset == 0 => memory.slot(kind, 0, &mut pairs)?,
                                 true => memory.slot(kind, place(8, index)?, &mut pairs)?,
                                 false => memory.site(place(8 * stride, index)?, &mut pairs)?,
                             });

@@ -312,6 +312,20 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         Some(node)
     }
 
+    /// Nodes behind each other, all zero, for another use. None if there are not as many left, which loses the event
+    /// that needs them, or if the region may become a file: what leads to them lies outside of it.
+    pub fn take_run(&self, number: usize) -> Option<&[Node]> {
+        let end = |used: usize| used.checked_add(number).filter(|&end| end <= N);
+        let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
+        if cfg!(not(feature = "live"))
+            && let Ok(start) = self.used.fetch_update(yes, no, end)
+        {
+            return self.nodes.get(start..).and_then(|nodes| nodes.get(..number));
+        }
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+
     fn fresh(&self) -> Option<&Node> {
         // Looked at first, so that `used` cannot wrap round however many events find the region full.
         if self.used.load(Ordering::Relaxed) < N {

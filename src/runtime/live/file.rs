@@ -319,7 +319,10 @@ impl Live {
         loop {
             let mut used = 0usize;
             for (word, array) in buffer.as_chunks_mut().0.iter_mut().zip(&mut arrays) {
-                *word = region.offset(array.place().start).to_ne_bytes();
+                let place = array.place();
+                // Sites may have no place.
+                let offset = if place.is_empty() { 0 } else { region.offset(place.start) };
+                *word = offset.to_ne_bytes();
                 used = used.wrapping_add(word.len());
             }
             match buffer.get(..used) {

@@ -35,6 +35,8 @@ enum Counters {
     /// Eight bytes, of any alignment.
     Time(&'static [AtomicU8]),
     Slots(&'static [Slot]),
+    /// As many sites that nothing was counted at yet: they get their slots with the first value.
+    NoSlots(usize),
 }
 
 impl Array {
@@ -42,13 +44,14 @@ impl Array {
     #[inline(always)]
     pub(super) fn new(function: &Function, kind: Kind, number: usize) -> Self {
         let Function { record, sections, shift } = *function;
-        let time = sections.time_counters().wrapping_mul(sections.counter_size());
+        let time = record.time_counters(sections).wrapping_mul(sections.counter_size());
         let counters = record.counters().wrapping_add(time);
         let counters = match kind {
             EXECUTIONS => Counters::Words(slice(counters, number, shift)),
             COVERED => Counters::Covered(slice(counters, number, shift)),
             BITMAP => Counters::Bits(slice(record.bitmap(), number, shift)),
             TIME => Counters::Time(slice(record.counters(), 8, shift)),
+            _ if record.slots() == 0 => Counters::NoSlots(number),
             _ => {
                 let before = SITES.iter().take_while(|&&site| site != kind).enumerate();
                 let before = before.map(|(site, _)| record.sites(site)).sum::<usize>();
@@ -59,6 +62,7 @@ impl Array {
         Self { kind, counters, sections, shift }
     }
 
+    #[inline(always)]
     fn slots(&self) -> &'static [Slot] {
         match self.counters {
             Counters::Slots(slots) => slots,
@@ -94,7 +98,7 @@ impl abi::Array for Array {
             Counters::Words(words) => words.len(),
             Counters::Covered(bytes) | Counters::Bits(bytes) => bytes.len().div_ceil(8),
             Counters::Time(_) => 1,
-            Counters::Slots(_) => 0,
+            Counters::Slots(_) | Counters::NoSlots(_) => 0,
         }
     }
 
@@ -111,22 +115,28 @@ impl abi::Array for Array {
                 // All ones stand for "never" where counters are bytes.
                 room.iter_mut().filter(|word| **word == [0xff; 8]).for_each(|word| *word = [0; 8]);
             }
-            Counters::Slots(_) => {}
+            Counters::Slots(_) | Counters::NoSlots(_) => {}
         }
         0
     }
 
     fn site(&self, index: usize) -> Option<LiveSite<'static>> {
-        self.slots().get(index).map(site::of)
+        (index < self.site_count()).then(|| self.slots().get(index).map_or(site::none(), site::of))
     }
 
     #[inline(always)]
     fn sites(&self) -> impl Iterator<Item = LiveSite<'static>> + Clone {
-        self.slots().iter().map(site::of)
+        let slots = self.slots();
+        (0..self.site_count()).map(move |index| slots.get(index).map_or(site::none(), site::of))
     }
 
+    #[inline(always)]
     fn site_count(&self) -> usize {
-        self.slots().len()
+        match self.counters {
+            Counters::Slots(slots) => slots.len(),
+            Counters::NoSlots(number) => number,
+            _ => 0,
+        }
     }
 
     #[inline(always)]
@@ -148,6 +158,7 @@ impl abi::Array for Array {
             Counters::Time(bytes) if self.sections.has_single_bytes() => fill(bytes, NOT_COVERED),
             Counters::Time(bytes) => fill(bytes, 0),
             Counters::Slots(slots) => slots.iter().for_each(|slot| site::of(slot).reset()),
+            Counters::NoSlots(_) => {}
         }
     }
 
@@ -171,7 +182,7 @@ impl abi::Array for Array {
                     byte.store(value, Ordering::Relaxed);
                 });
             }
-            Counters::Slots(_) => {}
+            Counters::Slots(_) | Counters::NoSlots(_) => {}
         }
     }
 
@@ -187,6 +198,7 @@ impl abi::Array for Array {
                 range(bytes)
             }
             Counters::Slots(slots) => range(slots),
+            Counters::NoSlots(_) => 0..0,
         }
     }
 

@@ -22,15 +22,16 @@ impl Function {
     /// Number of counters of a kind, of sites for kinds of sites.
     #[inline(always)]
     fn number(&self, kind: Kind) -> usize {
-        let counters = || self.record.number().wrapping_sub(self.sections.time_counters());
+        let times = || self.record.time_counters(self.sections);
+        let counters = || self.record.number().wrapping_sub(times());
         match kind {
             EXECUTIONS if !self.sections.has_single_bytes() => counters(),
             COVERED if self.sections.has_single_bytes() => counters(),
             BITMAP => self.record.bitmap_bytes(),
-            TIME => usize::from(self.sections.is_temporal()),
+            TIME => usize::from(times() > 0),
             _ => match SITES.iter().position(|&site| site == kind) {
-                Some(site) if self.record.slots() != 0 => self.record.sites(site),
-                _ => 0,
+                Some(site) => self.record.sites(site),
+                None => 0,
             },
         }
     }

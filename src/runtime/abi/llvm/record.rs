@@ -1,6 +1,9 @@
 //! One function record, as [`crate::raw::llvm::Layout`] says.
 #![allow(unsafe_code)]
 
+use core::ptr::with_exposed_provenance_mut;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
 use super::sections::{Sections, holds};
 use crate::raw::llvm::{Layout, Version};
 
@@ -63,6 +66,14 @@ impl Record {
         self.field::<u32>(self.layout.counters_number) as usize
     }
 
+    /// Counters that the time of the first call takes. Where only entries are marked, clang lays out one byte for
+    /// a function, without room for a time, and notes none.
+    #[inline(always)]
+    pub fn time_counters(&self, sections: &Sections) -> usize {
+        let counters = sections.time_counters();
+        if self.number() > counters { counters } else { 0 }
+    }
+
     /// Address of the bitmap.
     #[inline(always)]
     pub fn bitmap(&self) -> usize {
@@ -82,10 +93,22 @@ impl Record {
         self.field(self.layout.function)
     }
 
-    /// Address of the slots of its sites, 0 if there are none.
+    /// Address of the slots of its sites, 0 if the compiler laid out none and no value was seen yet.
     #[inline(always)]
     pub fn slots(&self) -> usize {
         self.field(self.layout.values)
+    }
+
+    /// Gives the sites slots, unless they have some.
+    ///
+    /// # Safety
+    ///
+    /// There must be as many slots as sites, as long as the image stays, and the record must be in the image.
+    pub unsafe fn give_slots(&self, slots: usize) {
+        let place = self.address.wrapping_add(self.layout.values);
+        // SAFETY: the compiler lets the runtime write this pointer, which is aligned as the record is.
+        let pointer = unsafe { AtomicUsize::from_ptr(with_exposed_provenance_mut(place)) };
+        let _ = pointer.compare_exchange(0, slots, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// Number of sites of a kind.

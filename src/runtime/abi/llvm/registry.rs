@@ -5,12 +5,13 @@
 #![allow(unsafe_code)]
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
-use super::record::layout;
-use super::site::Slot;
+use super::record::{Record, layout};
+use super::site::{Slot, slots_from_nodes};
 use super::{Object, Sections};
 use crate::raw::llvm::Version;
+use crate::runtime::counters::nodes::Nodes;
 
 /// Most objects of an image. Linkers put what one compiler made behind each other, library by library.
 const MOST: usize = 64;
@@ -112,6 +113,25 @@ impl Registry {
         self.unknown.load(Ordering::Relaxed)
     }
 
+    /// Gives the function with its record at this address slots, if it has sites, and none yet.
+    ///
+    /// # Safety
+    ///
+    /// `record` must be a record of this image.
+    pub unsafe fn give_slots(&self, record: usize, nodes: &'static Nodes) {
+        let Some(version) = self.version(record) else { return };
+        // SAFETY: promised by the caller, and the record has this layout.
+        let record = unsafe { Record::new(record, version) };
+        let number = record.all_sites();
+        if record.slots() != 0 || number == 0 {
+            return;
+        }
+        if let Some(slots) = slots_from_nodes(number, nodes) {
+            // SAFETY: as many slots, which stay.
+            unsafe { record.give_slots(slots.expose_provenance()) };
+        }
+    }
+
     #[inline(never)]
     fn recognise(&self, sections: &Sections) {
         let (yes, no) = (Ordering::Acquire, Ordering::Relaxed);
@@ -172,9 +192,15 @@ impl Registry {
 
     /// Where the record at this address has the pointer to its slots.
     fn find_slots(&self, record: usize) -> Option<usize> {
+        Some(layout(self.version(record)?).values)
+    }
+
+    /// The version of the record at this address.
+    #[inline(never)]
+    fn version(&self, record: usize) -> Option<Version> {
         let holds = |object: &Object| (object.start..object.end()).contains(&record);
         let object = self.recognised().map(|(object, _)| object).find(holds)?;
-        Some(layout(object.version).values)
+        Some(object.version)
     }
 }
 
@@ -185,13 +211,14 @@ impl Registry {
 /// A record of this image must have that pointer there, and a site of this number.
 #[inline(always)]
 unsafe fn slot_at(place: usize, site: u32) -> Option<&'static Slot> {
-    let pointer = core::ptr::with_exposed_provenance::<*const Slot>(place);
+    let pointer = core::ptr::with_exposed_provenance_mut(place);
+    // SAFETY: promised by the caller. Another thread may be giving the record slots.
+    let slots = unsafe { AtomicPtr::<Slot>::from_ptr(pointer) }.load(Ordering::Acquire);
+    if slots.is_null() {
+        return None;
+    }
     // SAFETY: promised by the caller.
-    let slots = unsafe { pointer.read().as_ref() }?;
-    // SAFETY: promised by the caller.
-    let slot = unsafe { core::ptr::from_ref(slots).add(site as usize) };
-    // SAFETY: promised by the caller, too.
-    Some(unsafe { &*slot })
+    Some(unsafe { &*slots.wrapping_add(site as usize) })
 }
 
 impl Default for Registry {

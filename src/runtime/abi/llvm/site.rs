@@ -2,16 +2,15 @@
 //!
 //! A slot is a pointer that the compiler lays out for LLVM's list of values. Here it leads to the three words that a
 //! top-N site of gcov's has in place, so that both families count values in one way. These *heads* come from
-//! `__llvm_prf_vnds`, where the compiler has reserved one place for each site, of the same size.
+//! `__llvm_prf_vnds`, where the compiler has reserved one place for each site, of the same size. Where it lays out no
+//! slots (`-vp-static-alloc=false`), a function gets its slots with its first value, from the region of nodes.
 #![allow(unsafe_code)]
 
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicUsize, Ordering};
 
 use super::Sections;
-#[cfg(feature = "live")]
-use crate::runtime::counters::nodes::Node;
-use crate::runtime::counters::nodes::Nodes;
+use crate::runtime::counters::nodes::{Node, Nodes};
 use crate::runtime::counters::topn::{Counters, LiveSite};
 
 /// The head of a site.
@@ -41,6 +40,18 @@ pub fn begun(slot: &'static Slot) -> Option<LiveSite<'static>> {
     let head = slot.0.load(Ordering::Acquire);
     // SAFETY: NULL, or `Heads::site` has put a head there, which stays as long as the image.
     unsafe { head.as_ref() }.map(LiveSite::of)
+}
+
+/// A site without events.
+#[inline(always)]
+pub fn none() -> LiveSite<'static> {
+    LiveSite::of(&NONE)
+}
+
+/// Slots for this many sites, from nodes that nobody else has; `None` if there are not enough left.
+pub fn slots_from_nodes(number: usize, nodes: &'static Nodes) -> Option<*const Slot> {
+    let nodes = nodes.take_run(number.wrapping_mul(SLOT).div_ceil(size_of::<Node>()))?;
+    Some(nodes.as_ptr().cast())
 }
 
 /// Makes a slot and its site lead to heads and nodes in another place, as `translate` says.
@@ -99,7 +110,7 @@ impl Default for Heads {
     }
 }
 
-const _: () = assert!(size_of::<Head>() <= size_of::<crate::runtime::counters::nodes::Node>());
+const _: () = assert!(size_of::<Head>() <= size_of::<Node>());
 
 /// A node as a head: of the same size, and nobody else has it.
 fn from_nodes(nodes: &'static Nodes) -> Option<*mut Head> {

@@ -39,6 +39,7 @@ pub use content::{List, Pairs};
 
 use super::nodes::{INDEXES, NODES, Node, Nodes};
 use super::{Atomic, Plain, Update};
+use crate::raw::merge::SITE_LIMIT;
 use crate::raw::site::{REPLACING, SUMMED, Shape};
 use crate::runtime::atomic::{AtomicI64, AtomicPtr, Ordering};
 
@@ -94,6 +95,10 @@ pub enum Owner<const N: usize = NODES, const I: usize = INDEXES> {
     Unknown,
 }
 
+/// The most events that [`LiveSite::count_many`] leaves at all nodes of a site, or in none: with those that follow one
+/// by one the total still is a number.
+const MOST: i64 = SUMMED / 2;
+
 /// The three counters of a site.
 #[repr(C)]
 pub struct Counters {
@@ -140,6 +145,32 @@ impl<'c> LiveSite<'c> {
             || !self.known(value, nodes).is_some_and(|node| U::hit(node, value))
         {
             self.count_slowly(value, nodes, U::SHARED, owner);
+        }
+    }
+
+    /// Counts many events with this value at once, in the plain form.
+    pub fn count_many<const N: usize, const I: usize>(
+        self,
+        value: i64,
+        times: u64,
+        nodes: &Nodes<N, I>,
+        owner: fn(usize) -> Owner<N, I>,
+    ) {
+        let Some(more) = times.checked_sub(1) else { return };
+        self.count_slowly(value, nodes, Plain::SHARED, owner);
+        let more = i64::try_from(more).unwrap_or(i64::MAX);
+        let add = |counter: &AtomicI64, most: i64| {
+            let before = counter.load(Ordering::Relaxed);
+            counter.store(before.saturating_add(more).min(most).max(before), Ordering::Relaxed);
+        };
+        let node = self.nodes().find(|node| node.holds(value) && node.pair().count > 0);
+        if let Some(node) = node {
+            add(&node.count, MOST / SITE_LIMIT as i64);
+        }
+        // Only libgcov makes a total negative, see `count_slowly`.
+        let first = self.0.first.load(Ordering::Relaxed);
+        if (0..SUMMED).contains(&first) || node.is_none() && first >= 0 {
+            add(&self.0.first, (first & SUMMED).wrapping_add(MOST));
         }
     }
 

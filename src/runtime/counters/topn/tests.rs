@@ -65,6 +65,39 @@ fn a_new_value_takes_place_and_count_of_the_next_smallest() {
     assert_eq!(length(&counters), 64);
 }
 
+#[test]
+fn many_events_at_once() {
+    let (one, other, nodes) = (counters(), counters(), region::<200>());
+    let events = [(1, 5), (2, 1 << 40), (1, 7), (3, 0), (4, 1)];
+    for (value, times) in events {
+        site(&one).count_many(value, times, &nodes, ours);
+        site(&other).count_many(value, times, &nodes, another_s);
+    }
+    let expected = vec![(1, 12), (2, 1 << 40), (4, 1)];
+    for counters in [&one, &other] {
+        assert_eq!((kept(counters), total(counters)), (expected.clone(), 13 + (1 << 40)));
+    }
+    // A full site gives a place away with its count; events beyond all numbers stay at the largest.
+    let counters = counters();
+    count::<Plain, _>(&counters, &nodes, 0..64);
+    site(&counters).count_many(100, 10, &nodes, ours);
+    assert_eq!((kept(&counters)[0], floor(&counters), total(&counters)), ((100, 11), 1, 74));
+    for value in 0..64 {
+        (0..2).for_each(|_| site(&counters).count_many(value, u64::MAX, &nodes, ours));
+    }
+    assert!(total(&counters) > 1 << 60);
+    // At a site that counts its total in the first counter, too.
+    (0..2).for_each(|_| site(&other).count_many(1, u64::MAX, &nodes, another_s));
+    assert!(total(&other) > 1 << 60);
+    // Without a node left the site says how many events it has lost.
+    let (counters, nodes) = (self::counters(), region::<1>());
+    site(&counters).count_many(1, 3, &nodes, ours);
+    site(&counters).count_many(2, u64::MAX, &nodes, ours);
+    site(&counters).count_many(2, u64::MAX, &nodes, ours);
+    assert_eq!(kept(&counters), [(1, 3)]);
+    assert!(total(&counters) > 1 << 60);
+}
+
 /// The bounds that Space-Saving promises, for values of many distributions.
 #[test]
 fn no_count_is_too_small_nor_too_large_by_more_than_the_floor() {

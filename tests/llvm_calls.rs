@@ -1,0 +1,78 @@
+//! LLVM's calls for programs, and its names of files: as with LLVM's own runtime.
+
+mod harness;
+mod llvm;
+
+use harness::Workshop;
+use llvm::{Llvm, all};
+
+const GENERATE: &str = "-fprofile-generate";
+
+/// A folder with the program as `stock` and `ours`.
+fn programs(llvm: Llvm, compile: &[&str], link: &[&str]) -> Workshop {
+    let shop = Workshop::new();
+    shop.program("calls.c");
+    let object = llvm.object(&shop, "calls.c", &[&["-O1"], compile].concat());
+    llvm.link_both(&shop, &[object], &[compile, link].concat());
+    shop
+}
+
+/// Runs a program with these variables; gives the files that it writes, and removes them.
+fn written(
+    shop: &Workshop,
+    program: &str,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> Vec<String> {
+    let mut command = shop.command(shop.path(program));
+    let output = command.args(arguments).envs(variables.iter().copied()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(program == "stock" || output.stderr.is_empty(), "{output:?}");
+    let files = shop.files("profraw");
+    let name = |file: &std::path::PathBuf| {
+        std::fs::remove_file(shop.path(file)).unwrap();
+        file.file_name().unwrap().to_str().unwrap().to_owned()
+    };
+    files.iter().map(name).collect()
+}
+
+/// Many events at once.
+#[test]
+fn counts_of_a_value() {
+    for llvm in all() {
+        let shop = programs(llvm, &[GENERATE], &[]);
+        llvm.assert_same_counts(&shop, &["times"], "times");
+    }
+}
+
+/// A program that takes its name back.
+#[test]
+fn no_file_name() {
+    let named = "-fprofile-instr-generate=named.profraw";
+    for llvm in all() {
+        for compile in [&[GENERATE][..], &["-fprofile-instr-generate"], &[named]] {
+            let shop = programs(llvm, compile, &[]);
+            for arguments in [&["-"][..], &["x.profraw"], &["x.profraw", "-"], &["-", "x.profraw"]]
+            {
+                for variable in ["", "variable.profraw"] {
+                    // Without its variable LLVM's own runtime makes the first file empty at the start.
+                    let variables = [("LLVM_PROFILE_FILE", variable)];
+                    let last = match arguments.last() {
+                        Some(&"-") => "default.profraw",
+                        _ => "x.profraw",
+                    };
+                    let stock = written(&shop, "stock", arguments, &variables);
+                    let about = format!("LLVM {}, {compile:?} {arguments:?}", llvm.major);
+                    assert!(stock.iter().any(|file| file == last), "{about}: {stock:?}");
+                    assert_eq!(written(&shop, "ours", arguments, &variables), [last], "{about}");
+                }
+                let ours = [("COUNTERSINK_FILE", "ours.profraw"), ("LLVM_PROFILE_FILE", "x")];
+                let expected = match arguments.last() {
+                    Some(&"-") => "ours.profraw",
+                    _ => "x.profraw",
+                };
+                assert_eq!(written(&shop, "ours", arguments, &ours), [expected]);
+            }
+        }
+    }
+}
