@@ -3,6 +3,7 @@
 mod harness;
 mod llvm;
 
+use countersink::raw::dump::Dump;
 use harness::Workshop;
 use llvm::{Llvm, all};
 
@@ -73,6 +74,56 @@ fn no_file_name() {
                 };
                 assert_eq!(written(&shop, "ours", arguments, &ours), [expected]);
             }
+        }
+    }
+}
+
+/// A name with the letter for counters in the file: without live counters the file is written at the end, whether
+/// the counters could move or not.
+#[test]
+fn names_of_continuous_files() {
+    const MOVES: &[&str] = &["-O0", GENERATE, "-mllvm", "-runtime-counter-relocation"];
+    for llvm in all() {
+        let continuous: &[&str] = &["-fprofile-instr-generate", "-fprofile-continuous"];
+        let newer: &[&[&str]] = if llvm.major < 20 { &[] } else { &[continuous] };
+        let named: &[&str] = &["-fprofile-instr-generate=a%c.profraw"];
+        for &compile in [&[GENERATE][..], named, MOVES].iter().chain(newer) {
+            let shop = programs(llvm, compile, &[]);
+            for (name, file) in [("a%c.profraw", "a.profraw"), ("%cb.profraw", "b.profraw")] {
+                let variables = [("LLVM_PROFILE_FILE", name)];
+                let mut command = shop.command(shop.path("ours"));
+                let output = command.envs(variables).output().unwrap();
+                assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+                let dump = Dump::parse(&shop.read(file)).unwrap();
+                assert_eq!((dump.modules.len(), dump.modules[0].sums.runs), (1, 1));
+                let files = written(&shop, "ours", &[], &variables);
+                assert_eq!(files, [file], "LLVM {}, {compile:?}", llvm.major);
+            }
+            if compile == named {
+                assert_eq!(written(&shop, "ours", &[], &[]), ["a.profraw"]);
+            }
+        }
+    }
+}
+
+/// With live counters such a file keeps what a killed program has counted.
+#[test]
+fn live_continuous_files() {
+    for llvm in all() {
+        let shop = Workshop::new();
+        shop.program("slots.c");
+        let printed = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
+        let link: Vec<&str> = printed.split_whitespace().collect();
+        let object = llvm.object(&shop, "slots.c", &["-O1", GENERATE]);
+        let words = [GENERATE, "-pthread", &object, "-o", "ours"];
+        llvm.clang(&shop, &[&words[..], &link].concat());
+        for (how, runs) in [("kill", 1), ("", 2)] {
+            let mut command = shop.command(shop.path("ours"));
+            let output = command.arg(how).env("LLVM_PROFILE_FILE", "a%c.profraw").output().unwrap();
+            assert!(output.stderr.is_empty(), "{output:?}");
+            shop.tool_output(&["fold", "a.profraw"]);
+            let dump = Dump::parse(&shop.read("a.profraw")).unwrap();
+            assert_eq!(dump.modules[0].sums.runs, runs, "LLVM {}", llvm.major);
         }
     }
 }
