@@ -10,12 +10,14 @@ use countersink::cli::archive;
 use harness::{Workshop, succeed};
 
 /// The content of a package besides the files that cargo adds.
-const PUBLISHED: [&str; 8] = [
+const PUBLISHED: [&str; 10] = [
     "CHANGELOG.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "README.md",
     "build.rs",
+    "docs/src/library.md",
+    "docs/src/speedup.svg",
     "examples/",
     "runtime-c/",
     "src/",
