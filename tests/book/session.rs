@@ -58,6 +58,7 @@ pub fn run(page: &Page) -> Vec<String> {
     }
     if !failures.is_empty() && env::var_os("SNAPSHOTS").is_some_and(|wish| wish == "overwrite") {
         fs::write(top.join(&page.path), overwritten(page, &steps)).unwrap();
+        return vec![];
     }
     failures
 }
