@@ -19,7 +19,19 @@
  * thread. A call from the handler of a fault in one of these calls returns
  * -EBUSY at once. In a child of vfork(), and in one made by other means than
  * fork() without the calls below, the counts are the parent's: all calls return
- * -ECHILD there, and the end of such a child writes nothing. */
+ * -ECHILD there, and the end of such a child writes nothing.
+ *
+ * A daemon that writes its counts on SIGUSR1 and goes on:
+ *
+ *     static void flush(int signal) { countersink_flush(); }
+ *
+ *     int main(void)
+ *     {
+ *         signal(SIGUSR1, flush);
+ *         for (;;)
+ *             pause();
+ *     }
+ */
 #ifndef COUNTERSINK_H
 #define COUNTERSINK_H
 
@@ -48,19 +60,26 @@ int countersink_flush(void);
 int countersink_reset(void);
 
 /* Chooses the file for all later writing, as the environment variable
- * COUNTERSINK_FILE does for the whole run. The pattern is copied. In it %e
- * stands for the program's name, %p for the process id, %h for the machine's
- * name, %m for the signature of the image and %% for %; any other % stays. A
- * relative path starts from the directory in which the program started. NULL or
- * "" choose the file that the program was linked with (`countersink flags
- * --file`), else "%e.csraw", and "/dev/null" keeps nothing. Missing directories
- * are made when the file is written. Async-signal-safe.
+ * COUNTERSINK_FILE does for the whole run. The runtime copies the pattern. %e
+ * becomes the program's name, %p the process id, %h the machine's name, %m the
+ * signature of the image and %% a single %. Any other % is kept. A relative path
+ * starts from the directory in which the program started. NULL or "" choose the
+ * file that the program was linked with (`countersink flags --file`), else
+ * "%e.csraw". "/dev/null" keeps nothing. Missing directories are made when the
+ * file is written. Async-signal-safe.
  *
  * Errors, after which the file is what it was: -ENAMETOOLONG, -EBUSY. */
 int countersink_set_file(const char *pattern);
 
-/* Version of the runtime, such as "0.1.0". A static string. If declared weak, its
- * address is NULL where the archive was not linked. */
+/* Version of the runtime, such as "0.1.0". A static string.
+ *
+ * None of the declarations in this file is weak. A program that must also link
+ * without the archive declares what it uses as weak itself:
+ *
+ *     #pragma weak countersink_version
+ *     if (countersink_version != NULL)
+ *         puts(countersink_version());
+ */
 const char *countersink_version(void);
 
 /* For processes made by clone() or a raw system call (the runtime sees every

@@ -46,7 +46,7 @@ pub mod raw;
 #[cfg(feature = "bare")]
 pub mod runtime;
 
-/// The examples of README.md, compiled with the tests.
+/// The book's examples in Rust, compiled with the tests.
 #[cfg(all(doctest, feature = "cli"))]
-#[doc = include_str!("../README.md")]
-struct Readme;
+#[doc = include_str!("../docs/src/library.md")]
+struct Library;

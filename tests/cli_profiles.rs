@@ -746,6 +746,13 @@ fn completions_and_man_pages_know_all_commands() {
     }
     let page = text(&shop, &["man"]);
     assert!(page.contains(".TH countersink 1"), "{page}");
+    for section in ["ENVIRONMENT", "FILES", "\"EXIT STATUS\"", "\"SEE ALSO\""] {
+        assert!(page.contains(&format!(".SH {section}\n")), "{section} not in {page}");
+    }
+    assert!(
+        page.contains("COUNTERSINK_ON_SIGNAL") && page.contains("countersink\\-convert"),
+        "{page}"
+    );
     shop.tool_output(&["man", "--directory", "man1"]);
     let convert = String::from_utf8(shop.read("man1/countersink-convert.1")).unwrap();
     assert!(convert.contains("\\-\\-for\\-gcc"), "{convert}");
@@ -761,7 +768,7 @@ fn completions_and_man_pages_know_all_commands() {
     assert!(convert.contains(".SH EXAMPLES\n.nf\n") && convert.contains(".fi\n.SH NOTES\n.PP\n"));
     if harness::have("man") {
         let mut man = shop.command("man");
-        man.args(["--warnings", "-l", "man1/countersink-rewrite.1"]);
+        man.args(["--warnings", "-l", "man1/countersink.1", "man1/countersink-rewrite.1"]);
         let output = man.output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     }

@@ -90,10 +90,10 @@ impl Programs {
     }
 }
 
-/// The rows of the table in README.md: ending, what libgcov keeps, what we keep, with what.
+/// The rows of the table in the book: ending, what libgcov keeps, what we keep, with what.
 fn table() -> Vec<[String; 4]> {
-    let readme = include_str!("../README.md");
-    let rows = readme.split_once("| a program ends by |").expect("the table").1;
+    let page = include_str!("../docs/src/endings.md");
+    let rows = page.split_once("| a program ends by |").expect("the table").1;
     let rows = rows.lines().skip(2).take_while(|line| line.starts_with('|'));
     rows.map(|row| {
         let cells: Vec<String> =
@@ -119,7 +119,7 @@ fn ending(row: &str) -> (&str, i64) {
         "a fault" => ("fault", 100),
         "a fault, after a handler that the program set" => ("handled fault", 150),
         "a stack that overflows, with another for signals" => ("stack overflow", 100),
-        other => panic!("README.md has an ending that no test knows: {other}"),
+        other => panic!("the book has an ending that no test knows: {other}"),
     }
 }
 

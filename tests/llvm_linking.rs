@@ -94,6 +94,15 @@ fn compilers_in_one_image() {
         assert_eq!(largest(&functions["of_oldest"]), 800);
         shop.tool_output(&["convert", "--to", "gcda", "ours.csraw"]);
         assert_eq!(shop.take_gcda().len(), 1);
+        let converted =
+            shop.tool(&["convert", "--to", "v4", "--strict", "ours.csraw", "-o", "ours.gcov"]);
+        let account = String::from_utf8_lossy(&converted.stderr);
+        let [left_out, placed] = account.lines().collect::<Vec<_>>()[..] else {
+            panic!("{account}")
+        };
+        assert!(converted.status.success(), "{account}");
+        assert!(left_out.ends_with("clang or rustc instrumented 1 module; left out"), "{account}");
+        assert!(placed.contains("placed 100.0 %") && placed.contains("1 object,"), "{account}");
         std::fs::remove_file(shop.path("ours.csraw")).unwrap();
     }
 }

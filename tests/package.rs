@@ -10,13 +10,15 @@ use countersink::cli::archive;
 use harness::{Workshop, succeed};
 
 /// The content of a package besides the files that cargo adds.
-const PUBLISHED: [&str; 9] = [
+const PUBLISHED: [&str; 11] = [
     "CHANGELOG.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "THIRD-PARTY.md",
     "README.md",
     "build.rs",
+    "docs/src/library.md",
+    "docs/src/speedup.svg",
     "examples/",
     "runtime-c/",
     "src/",

@@ -5,10 +5,11 @@
 //! byte); and with `-fauto-profile`, the output of `convert --for-gcc` and the flags that `flags --optimise`
 //! prints. All profiles come from one run; the measured run has another input. Cachegrind counts
 //! instructions, mispredicted branches and misses of the instruction cache, which no neighbour on the machine
-//! disturbs. Processor time is measured, too. The tables are Markdown for the README.
+//! disturbs. Processor time is measured, too. The tables are Markdown for the book.
 //!
 //! `--annotation` measures instead how far the counts of blocks are from the exact ones, by gcc's dumps.
-//! `--held-out` takes programs that nobody has tuned the conversion to.
+//! `--held-out` takes programs that nobody has tuned the conversion to. `--record FILE` also writes the saved
+//! instructions as CSV, and `--chart RECORD` only draws the chart of the README from such a file, beside it.
 //!
 //! A gcc is `gcc-N` on the path, or in another system's folder that `COUNTERSINK_GCCS` names: see
 //! `compilers`. Needs valgrind, and 1 GB in Cargo's target folder.
@@ -18,12 +19,16 @@ mod harness;
 
 mod annotation;
 mod builds;
+mod chart;
 mod compilers;
 mod held_out;
 mod measure;
 mod programs;
 mod table;
 
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -64,6 +69,12 @@ struct Options {
     /// Measure the error of annotated blocks instead
     #[arg(long, conflicts_with_all = ["held_out", "only_check", "flat", "nested", "runs", "optimise"])]
     annotation: bool,
+    /// Also write the saved instructions here, as CSV
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Only draw such a file, as SVG beside it
+    #[arg(long, value_name = "RECORD")]
+    chart: Option<PathBuf>,
     /// Given by cargo
     #[arg(long, hide = true)]
     bench: bool,
@@ -71,6 +82,15 @@ struct Options {
 
 fn main() -> ExitCode {
     let options = Options::parse();
+    if let Some(record) = &options.chart {
+        return match draw(record) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{}: {error}", record.display());
+                ExitCode::FAILURE
+            }
+        };
+    }
     let compilers = compilers::all(&options.gcc);
     let failures = match options.annotation {
         true => annotation::measure(&compilers, &options.programs),
@@ -80,6 +100,12 @@ fn main() -> ExitCode {
         eprintln!("FAILED: {failure}");
     }
     if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Draws a record beside it.
+fn draw(record: &Path) -> Result<(), Box<dyn Error>> {
+    let svg = chart::draw(&fs::read_to_string(record)?)?;
+    Ok(fs::write(record.with_extension("svg"), svg)?)
 }
 
 /// Measures and prints; returns what has failed.
@@ -124,6 +150,11 @@ fn speedup(options: &Options, compilers: &[Compiler]) -> Vec<String> {
         };
         let titles: Vec<&str> = groups.iter().map(title).collect();
         table::print(&rows, &titles, &variants);
+    }
+    if let Some(path) = &options.record
+        && let Err(error) = fs::write(path, table::record(&rows, &variants))
+    {
+        failures.push(format!("{}: {error}", path.display()));
     }
     failures
 }

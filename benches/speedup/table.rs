@@ -1,4 +1,4 @@
-//! The tables: one for each compiler with all figures, and one of instructions for the README.
+//! The tables: one for each compiler with all figures, and one of instructions for the book.
 
 use crate::builds::Variant;
 use crate::measure::Figures;
@@ -74,6 +74,18 @@ pub fn print(rows: &[Row], groups: &[&str], variants: &[Variant]) {
         print_all_figures(gcc, &of_compiler, groups, variants);
     }
     print_instructions(rows, &compilers, groups, variants);
+}
+
+/// The saved instructions as CSV, for `chart`.
+pub fn record(rows: &[Row], variants: &[Variant]) -> String {
+    let titles = variants[1..].iter().map(|variant| variant.title().replace('`', ""));
+    let mut lines = vec![["program".into(), "gcc".into()].into_iter().chain(titles).collect()];
+    for row in rows.iter().filter(|row| !row.figures.is_empty()) {
+        let saved = (1..variants.len()).map(|v| row.saved(INSTRUCTIONS, v).unwrap_or_default());
+        let cells = [row.program.to_owned(), row.gcc.to_string()].into_iter();
+        lines.push(cells.chain(saved.map(|saved| format!("{saved:.1}"))).collect::<Vec<_>>());
+    }
+    lines.iter().map(|cells| format!("{}\n", cells.join(","))).collect()
 }
 
 /// Every figure of one compiler: the cost with `-O2`, and what the others save.

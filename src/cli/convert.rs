@@ -395,7 +395,7 @@ impl ConvertSources {
         if let Some(first) = dumps.first() {
             let name = first.name.clone();
             let of_dumps;
-            (profile, of_dumps) = self.profile_of_dump(&added(dumps)?, &name, asked)?;
+            (profile, of_dumps) = self.profile_of_dump(added(dumps)?, &name, asked)?;
             statistics = Some(of_dumps);
         }
         for input in profiles {
@@ -411,7 +411,7 @@ impl ConvertSources {
 
     fn profile_of_dump(
         &self,
-        dump: &Dump,
+        mut dump: Dump,
         name: &Path,
         asked: Asked,
     ) -> Result<(Profile, Statistics)> {
@@ -419,6 +419,12 @@ impl ConvertSources {
         if !dump.modules.is_empty() && dump.modules.iter().all(Module::is_llvm) {
             return Err(Error::about(name, input::without_positions("programs of clang or rustc")));
         }
+        let others = dump.modules.extract_if(.., |module| module.is_llvm()).count();
+        if others > 0 {
+            let modules = Number(others as u64, "module");
+            warn(name, format!("clang or rustc instrumented {modules}; left out"));
+        }
+        let dump = &dump;
         if let Some(gcc) = gcc.filter(|_| reader.discriminators) {
             warn_of_other_compilers(dump, name, gcc);
         }

@@ -10,6 +10,75 @@ use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 use super::error::{Context, Result};
 use super::{Cli, Outcome, output};
 
+/// A name, what a section says about it, and the commands whose pages say it (none: all). The tool's own page
+/// says everything.
+type Row = (&'static str, &'static str, &'static [&'static str]);
+
+const ENVIRONMENT: [Row; 7] = [
+    (
+        "COUNTERSINK_FILE",
+        "Read by instrumented programs: where the dump goes. %e becomes the program's name, %p the process id, %h \
+         the machine's name, %m the signature of the build.",
+        &["flags", "fold"],
+    ),
+    (
+        "COUNTERSINK_ON_SIGNAL",
+        "Read by instrumented programs: signals at which the counts are written, such as TERM,SEGV,ABRT.",
+        &["flags"],
+    ),
+    (
+        "LLVM_PROFILE_FILE",
+        "Read by instrumented programs of clang and rustc: where the dump goes if COUNTERSINK_FILE does not say.",
+        &["flags"],
+    ),
+    ("XDG_CACHE_HOME", "Where the archives are unpacked [default: ~/.cache].", &["flags"]),
+    (
+        "COUNTERSINK_LLVM",
+        "The LLVM to stand in for: a version, or the path of clang, rustc or llvm-profdata.",
+        &["profdata"],
+    ),
+    (
+        "RUSTC",
+        "The first compiler whose LLVM is a default, before rustc and clang on the path.",
+        &["convert", "merge", "profdata"],
+    ),
+    (
+        "LLVM_PROFDATA",
+        "Read by cargo llvm-cov: the llvm-profdata that it calls.",
+        &["install", "profdata"],
+    ),
+];
+
+const FILES: [Row; 6] = [
+    (
+        "NAME.csraw",
+        "The dump of a program: the counts of all its runs.",
+        &["flags", "convert", "merge", "fold", "show", "check", "diff", "extract"],
+    ),
+    ("NAME.csraw.part", "The next dump while a process writes it, and the lock.", &["flags"]),
+    (
+        "NAME.csraw.live.N",
+        "The counters of a running or killed process with live counters.",
+        &["flags", "fold", "merge"],
+    ),
+    (
+        "NAME.csraw.aside-INODE",
+        "A damaged file, or one of another kind, that was in the way.",
+        &["flags"],
+    ),
+    ("NAME.gcno", "Notes of gcc, by -ftest-coverage.", &["convert", "show", "diff"]),
+    ("NAME.gcda", "Counters of an object, for gcov and -fprofile-use.", &["convert"]),
+];
+
+const EXIT_STATUS: [Row; 6] = [
+    ("0", "Success.", &[]),
+    ("1", "check: a defect was found.", &["check"]),
+    ("1", "diff: the profiles differ, or overlap by less than --at-least.", &["diff"]),
+    ("1", "convert: the profile holds too little for --fail-under or --strict.", &["convert"]),
+    ("1", "extract: a dump in the log is damaged.", &["extract"]),
+    ("2", "An error. (profdata: 1.)", &[]),
+];
+
 /// Print the man page, or write those of all commands
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -70,7 +139,12 @@ fn page(command: &Command, name: &str) -> Result<Vec<u8>> {
             page.render_version_section(&mut bytes)?;
         }
         let help = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
-        examples_and_notes(&help).to_writer(&mut bytes)
+        examples_and_notes(&help).to_writer(&mut bytes)?;
+        let known = |rows: &[Row]| entries(rows, command);
+        section("ENVIRONMENT", &known(&ENVIRONMENT)).to_writer(&mut bytes)?;
+        section("FILES", &known(&FILES)).to_writer(&mut bytes)?;
+        section("EXIT STATUS", &known(&EXIT_STATUS)).to_writer(&mut bytes)?;
+        see_also(command).to_writer(&mut bytes)
     };
     render().about(name)?;
     Ok(bytes)
@@ -131,5 +205,52 @@ fn examples_and_notes(help: &str) -> Roff {
     for paragraph in notes.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
         roff.control("PP", []).text([roman(paragraph)]);
     }
+    roff
+}
+
+/// The rows for a command's page.
+fn entries(rows: &[Row], command: &Command) -> Vec<Row> {
+    let name = command.get_name();
+    let concerns = |commands: &[&str]| {
+        command.has_subcommands() || commands.is_empty() || commands.contains(&name)
+    };
+    rows.iter().filter(|(_, _, commands)| concerns(commands)).copied().collect()
+}
+
+/// Nothing if there are no rows.
+fn section(title: &str, rows: &[Row]) -> Roff {
+    let mut roff = Roff::new();
+    if rows.is_empty() {
+        return roff;
+    }
+    roff.control("SH", [title]);
+    for (name, text, _) in rows {
+        roff.control("TP", []).text([bold(*name)]).text([roman(*text)]);
+    }
+    roff
+}
+
+/// The tool's page names those of the commands and of what the tool works with; a command's page names the tool's.
+fn see_also(command: &Command) -> Roff {
+    let own = |command: &&Command| command.get_name() != "help";
+    let mut pages: Vec<String> = match command.has_subcommands() {
+        true => command
+            .get_subcommands()
+            .filter(own)
+            .filter_map(Command::get_display_name)
+            .map(str::to_owned)
+            .collect(),
+        false => vec!["countersink".to_owned()],
+    };
+    pages.extend(["gcc", "gcov", "llvm-profdata"].map(str::to_owned));
+    let mut roff = Roff::new();
+    roff.control("SH", ["SEE ALSO"]);
+    let mut line = vec![];
+    for page in &pages {
+        line.extend([bold(page), roman("(1), ")]);
+    }
+    line.pop();
+    line.push(roman("(1)"));
+    roff.text(line);
     roff
 }
