@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use core::cell::UnsafeCell;
+use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use super::record::layout;
@@ -185,13 +186,13 @@ impl Registry {
 /// A record of this image must have that pointer there, and a site of this number.
 #[inline(always)]
 unsafe fn slot_at(place: usize, site: u32) -> Option<&'static Slot> {
-    let pointer = core::ptr::with_exposed_provenance::<*const Slot>(place);
+    let pointer = core::ptr::with_exposed_provenance::<*mut Slot>(place);
     // SAFETY: promised by the caller.
-    let slots = unsafe { pointer.read().as_ref() }?;
+    let slots = NonNull::new(unsafe { pointer.read() })?;
     // SAFETY: promised by the caller.
-    let slot = unsafe { core::ptr::from_ref(slots).add(site as usize) };
+    let slot = unsafe { slots.add(site as usize) };
     // SAFETY: promised by the caller, too.
-    Some(unsafe { &*slot })
+    Some(unsafe { slot.as_ref() })
 }
 
 impl Default for Registry {
