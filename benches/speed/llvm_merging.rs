@@ -15,8 +15,8 @@ use crate::llvm::Llvm;
 use crate::scratch::Scratch;
 use crate::table::{Row, Table, medians};
 
-/// Functions of a small profile, 60 kB.
-const SMALL: u64 = 250;
+/// Functions of a small profile, 12 kB.
+const SMALL: u64 = 50;
 /// Functions of a large one, 100 MB.
 const LARGE: u64 = 400_000;
 /// Counters of a function.

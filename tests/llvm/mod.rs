@@ -108,18 +108,13 @@ pub struct Mode {
 }
 
 /// The ways that need one compilation.
-const MODES: [Mode; 16] = [
+const MODES: [Mode; 15] = [
     Mode { name: "optimiser", since: 13, flags: &["-fprofile-generate"] },
     Mode { name: "atomic", since: 13, flags: &["-fprofile-generate", "-fprofile-update=atomic"] },
     Mode {
         name: "names as they are",
         since: 13,
         flags: &["-fprofile-generate", "-mllvm", "-enable-name-compression=false"],
-    },
-    Mode {
-        name: "values without slots",
-        since: 13,
-        flags: &["-fprofile-generate", "-mllvm", "-vp-static-alloc=false"],
     },
     Mode {
         name: "front end",
@@ -132,7 +127,7 @@ const MODES: [Mode; 16] = [
         flags: &["-fprofile-instr-generate", "-mllvm", "-enable-value-profiling"],
     },
     Mode {
-        name: "values in memory of the heap",
+        name: "values without slots",
         since: 13,
         flags: &["-fprofile-generate", "-mllvm", "-vp-static-alloc=false"],
     },

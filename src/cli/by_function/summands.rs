@@ -24,7 +24,7 @@ use crate::formats::profraw::summand::Summand;
 /// Most files in memory at a time.
 const FILES: usize = 64;
 /// Most bytes of them, unless it is one file.
-const BYTES: u64 = 16 << 20;
+const BYTES: u64 = 4 << 20;
 
 /// The profile of a file.
 pub struct Part<'f> {

@@ -9,6 +9,9 @@ use super::summand::View;
 use super::{Mismatch, add, values};
 use crate::counters::{Function, Site, Value, ValueKind};
 
+/// Counters whose memory is given back at a time, 4 MiB.
+const SPARE: usize = 1 << 19;
+
 /// The functions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
@@ -96,9 +99,24 @@ impl Slots {
         }
     }
 
-    /// The functions, in the order in which they came.
+    /// The functions, in the order in which they came. Begins with the last one, to give back the memory of counters
+    /// on the way.
     pub fn finish(mut self) -> Vec<Function> {
-        let function = |slot: Slot| Function {
+        (self.index, self.next) = Default::default();
+        let mut functions = Vec::with_capacity(self.slots.len());
+        while let Some(slot) = self.slots.pop() {
+            functions.push(self.take(&slot));
+            self.counters.truncate(slot.counters);
+            if self.counters.capacity() - self.counters.len() > SPARE {
+                self.counters.shrink_to_fit();
+            }
+        }
+        functions.reverse();
+        functions
+    }
+
+    fn take(&mut self, slot: &Slot) -> Function {
+        Function {
             name: self.names[slot.name()].into(),
             hash: slot.hash,
             counters: self.counters[slot.counters()].into(),
@@ -107,8 +125,7 @@ impl Slots {
                 let sites = self.sites[slot.sites(kind)].iter_mut();
                 sites.map(|values| Site { values: core::mem::take(values) }).collect()
             }),
-        };
-        self.slots.into_iter().map(function).collect()
+        }
     }
 
     fn push<V: View>(&mut self, function: &V, weight: u64, tell: &mut dyn FnMut(Mismatch)) {
