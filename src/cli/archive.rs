@@ -1,4 +1,4 @@
-//! The archives that the tool carries, and their header. [`super::archive_folder`] finds a place for them.
+//! The archives that the tool carries, and their header. `archive_folder` finds a place for them.
 
 use std::fmt::Display;
 use std::prelude::v1::*;
