@@ -147,7 +147,7 @@ fn replaced_sections() {
 /// The conversion succeeds; gives its messages.
 #[track_caller]
 fn converts(shop: &Workshop, what: &str) -> String {
-    let output = shop.tool(&["convert", "ours.csraw"]);
+    let output = shop.tool(&["convert", "ours.csraw", "--to=v4"]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{what}: {told}");
     assert!(!told.contains("panicked") && told.lines().count() <= 2, "{what}: {told}");

@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use core::cell::UnsafeCell;
+use core::ptr::NonNull;
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use super::record::{Record, layout};
@@ -214,11 +215,10 @@ unsafe fn slot_at(place: usize, site: u32) -> Option<&'static Slot> {
     let pointer = core::ptr::with_exposed_provenance_mut(place);
     // SAFETY: promised by the caller. Another thread may be giving the record slots.
     let slots = unsafe { AtomicPtr::<Slot>::from_ptr(pointer) }.load(Ordering::Acquire);
-    if slots.is_null() {
-        return None;
-    }
     // SAFETY: promised by the caller.
-    Some(unsafe { &*slots.wrapping_add(site as usize) })
+    let slot = unsafe { NonNull::new(slots)?.add(site as usize) };
+    // SAFETY: promised by the caller, too.
+    Some(unsafe { slot.as_ref() })
 }
 
 impl Default for Registry {
