@@ -179,7 +179,7 @@ fn names_that_cannot_be() {
         assert_eq!(told, format!("countersink: {said}\n"));
     }
     let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
-    tool.env("XDG_CACHE_HOME", shop.path("a,b")).args(["flags", "--file", "x"]);
+    tool.args(["flags", "--dir", "a,b", "--file", "x"]);
     let output = tool.output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));

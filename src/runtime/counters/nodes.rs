@@ -3,8 +3,8 @@
 //! A node has libgcov's layout and stands in its site's list, see [`super::topn`]. A site with more
 //! than a few nodes also has an index: a table of `SLOTS` numbers of nodes, with open addressing by the
 //! value. The index is only a way to nodes, never the truth. A node that it leads to is looked at, and a
-//! value that it does not lead to is looked for in the list. So it may lag behind, and a slot that a reset has
-//! left behind just stays until the table is filled anew. Reading a site needs no index.
+//! value that it does not lead to is looked for in the list. So it may lag behind, and a slot whose node has
+//! lost the value, to a reset for instance, just stays until the table is filled anew. Reading a site needs no index.
 #![allow(unsafe_code)]
 
 use core::ptr::null_mut;
@@ -24,7 +24,7 @@ pub const INDEXES: usize = if cfg!(feature = "runtime") { 1024 } else { 8 };
 
 /// Twice as many as a site has nodes, so that most searches end at their first slot.
 const SLOTS: usize = 2 * SITE_LIMIT;
-/// The table is filled anew at this many slots in use: some are for values that their nodes have lost to a reset.
+/// The table is filled anew at this many slots in use: some are for values that their nodes have lost.
 const MOST_USED: u32 = (SLOTS / 4 * 3) as u32;
 
 const _: () = assert!(SLOTS.is_power_of_two());
