@@ -9,9 +9,10 @@ use std::prelude::v1::*;
 
 use walkdir::WalkDir;
 
+use super::commands::fold;
 use super::error::{Context, Error, Result};
 use super::input::{BY_LIBGCOV, Format, is_same};
-use super::{fold, warn};
+use super::warn;
 use crate::convert::number::Number;
 
 /// Enough to recognise any format.

@@ -9,8 +9,8 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
+use super::commands::fold;
 use super::error::{Context, Error, Result};
-use super::fold;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Names, Rules};
 use crate::formats::words::Words;

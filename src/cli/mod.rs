@@ -1,4 +1,4 @@
-//! The tool: one file per subcommand, and what they share.
+//! The tool: [`commands`], and what they share.
 //!
 //! It takes arguments, calls the library, and gives messages and an exit status: 0 done, 1 found something
 //! (`check`, `extract`, `diff`, `convert --fail-under`), 2 error. Nothing here knows a byte of any format.
@@ -9,36 +9,23 @@ pub mod archive;
 mod archive_folder;
 mod binary;
 mod by_function;
-mod check;
+mod commands;
 mod compiler;
 mod compiler_flags;
-mod completions;
-mod convert;
 mod cores;
 mod debug_file;
-mod diff;
-mod doctor;
 mod error;
-mod extract;
-mod flags;
-mod fold;
 mod folder;
 mod input;
-mod install;
 mod linked_file;
 mod llvm;
-mod man;
-mod merge;
 mod names;
 mod near;
 mod notes;
 mod output;
 mod percent;
-mod profdata;
 mod profile_format;
 mod progress;
-mod rewrite;
-mod show;
 mod sum;
 mod table;
 mod terminal;
@@ -50,6 +37,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use commands::{
+    check, completions, convert, diff, doctor, extract, flags, fold, install, man, merge, profdata,
+    rewrite, show,
+};
 pub use compiler_flags::with_profile;
 pub use error::Error;
 use error::Result;

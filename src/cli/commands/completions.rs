@@ -5,8 +5,8 @@ use std::prelude::v1::*;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use super::error::Result;
-use super::{Cli, Outcome, output};
+use crate::cli::error::Result;
+use crate::cli::{Cli, Outcome, output};
 
 /// Print completions for a shell
 #[derive(Debug, Args)]

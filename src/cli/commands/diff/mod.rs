@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::by_function::{diff::comparable, read::counted};
-use crate::cli::convert::ConvertSources;
+use crate::cli::commands::convert::ConvertSources;
 use crate::cli::error::{Error, Result};
 use crate::cli::input::Input;
 use crate::cli::table::Table;

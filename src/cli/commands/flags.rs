@@ -6,10 +6,10 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
-use super::archive::Archive;
-use super::compiler_flags::CompilerFlags;
-use super::error::Result;
-use super::{Outcome, archive, archive_folder, linked_file, output};
+use crate::cli::archive::Archive;
+use crate::cli::compiler_flags::CompilerFlags;
+use crate::cli::error::Result;
+use crate::cli::{Outcome, archive, archive_folder, linked_file, output};
 
 /// Print the flags that link the runtime into a program, or those of compilations
 ///

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::prelude::v1::*;
 use std::sync::LazyLock;
 
-use super::binary::build_id_in;
-use super::by_function::{self, Wish};
-use super::error::{Error, Result};
-use super::input::{Format, Input};
-use super::notes::display;
-use super::output::{self, Content, Out};
-use super::profile_format::{ProfileFormat, Reader, Target};
-use super::{Outcome, fold, folder, input, sum};
+use super::fold;
+use crate::cli::binary::build_id_in;
+use crate::cli::by_function::{self, Wish};
+use crate::cli::error::{Error, Result};
+use crate::cli::input::{Format, Input};
+use crate::cli::notes::display;
+use crate::cli::output::{self, Content, Out};
+use crate::cli::profile_format::{ProfileFormat, Reader, Target};
+use crate::cli::{Outcome, folder, input, sum};
 use crate::convert::number::Number;
 use crate::raw::dump::{Dump, Module};
 use clap::builder::PossibleValue;
@@ -213,7 +214,7 @@ fn keep_builds(dump: &mut Dump, programs: &[PathBuf]) -> Result<()> {
     for other in dump.modules.iter().filter(|module| !is_wanted(module)) {
         let runs = Number(other.sums.runs, "run");
         let what = format!("the counts of another build are left out: {runs}");
-        super::warn(display(&other.path), what);
+        crate::cli::warn(display(&other.path), what);
     }
     dump.modules.retain(is_wanted);
     Ok(())

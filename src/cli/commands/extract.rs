@@ -5,9 +5,9 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
-use super::error::{Error, Result};
-use super::output::Content;
-use super::{Outcome, output};
+use crate::cli::error::{Error, Result};
+use crate::cli::output::Content;
+use crate::cli::{Outcome, output};
 use crate::raw::dump::Dump;
 use crate::raw::text::{Found, extract};
 
@@ -38,7 +38,7 @@ pub struct Extract {
 
 impl Extract {
     pub fn run(&self) -> Result<Outcome> {
-        let (name, log) = super::input::read(&self.log)?;
+        let (name, log) = crate::cli::input::read(&self.log)?;
         let found = extract(&log);
         if found.is_empty() {
             return Err(Error::about(name, "no dump found"));
@@ -49,7 +49,7 @@ impl Extract {
                 Ok(dump) => whole.push(dump),
                 Err(broken) => {
                     outcome = Outcome::Found;
-                    super::warn(&name, broken);
+                    crate::cli::warn(&name, broken);
                 }
             }
         }

@@ -9,9 +9,10 @@ use std::prelude::v1::*;
 use clap::Args;
 use clap_complete::Shell;
 
-use super::archive::Archive;
-use super::error::{Context, Error, Result};
-use super::{Outcome, archive, completions, man, output, profdata};
+use super::{completions, man, profdata};
+use crate::cli::archive::Archive;
+use crate::cli::error::{Context, Error, Result};
+use crate::cli::{Outcome, archive, output};
 
 /// Install the runtime, its header, packages for pkg-config and CMake, man pages and completions
 ///
@@ -208,9 +209,9 @@ fn share(share: &Path) -> Result<()> {
 
 /// Licences of this project, and of what else the archives hold.
 const LICENCES: [(&str, &str); 3] = [
-    ("LICENSE-MIT", include_str!("../../LICENSE-MIT")),
-    ("LICENSE-APACHE", include_str!("../../LICENSE-APACHE")),
-    ("THIRD-PARTY.md", include_str!("../../THIRD-PARTY.md")),
+    ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),
+    ("LICENSE-APACHE", include_str!("../../../LICENSE-APACHE")),
+    ("THIRD-PARTY.md", include_str!("../../../THIRD-PARTY.md")),
 ];
 
 /// Links the tool to another name. The link is relative if the tool is below the prefix, or will be in a package: so

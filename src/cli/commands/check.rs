@@ -6,10 +6,10 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
-use super::error::Result;
-use super::input::{Format, Input};
-use super::names::visible;
-use super::{Outcome, folder, input, output};
+use crate::cli::error::Result;
+use crate::cli::input::{Format, Input};
+use crate::cli::names::visible;
+use crate::cli::{Outcome, folder, input, output};
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
 use crate::formats::{

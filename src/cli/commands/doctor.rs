@@ -12,12 +12,12 @@ use clap::Args;
 use object::{Object, ObjectSection};
 use regex::bytes::Regex;
 
-use super::error::{Context, Result};
-use super::input::read_regular;
-use super::llvm::Llvm;
-use super::names::visible;
-use super::notes::{Places, display};
-use super::{Outcome, compiler, debug_file, output};
+use crate::cli::error::{Context, Result};
+use crate::cli::input::read_regular;
+use crate::cli::llvm::Llvm;
+use crate::cli::names::visible;
+use crate::cli::notes::{Places, display};
+use crate::cli::{Outcome, compiler, debug_file, output};
 use crate::convert::number::Number;
 use crate::raw::dump::Dump;
 

@@ -7,8 +7,8 @@ use clap::{Arg, ArgAction, Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-use super::error::{Context, Result};
-use super::{Cli, Outcome, output};
+use crate::cli::error::{Context, Result};
+use crate::cli::{Cli, Outcome, output};
 
 /// A name, what a section says about it, and the commands whose pages say it (none: all). The tool's own page
 /// says everything.

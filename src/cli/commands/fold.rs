@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::error::{Context, Error, Result};
-use super::names::visible;
-use super::{Outcome, output};
+use crate::cli::error::{Context, Error, Result};
+use crate::cli::names::visible;
+use crate::cli::{Outcome, output};
 use crate::convert::number::Number;
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC;

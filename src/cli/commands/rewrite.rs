@@ -6,10 +6,10 @@ use std::prelude::v1::*;
 use clap::Args;
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::error::{Error, Result};
-use super::input::{Format, Input};
-use super::profile_format::{Choice, ProfileFormat};
-use super::{Outcome, output};
+use crate::cli::error::{Error, Result};
+use crate::cli::input::{Format, Input};
+use crate::cli::profile_format::{Choice, ProfileFormat};
+use crate::cli::{Outcome, output};
 use crate::profile::{Factor, Profile};
 
 /// Change a profile: scale it, make it smaller, flatten it, rename its functions

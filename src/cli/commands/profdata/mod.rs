@@ -18,12 +18,12 @@ use std::prelude::v1::*;
 
 use clap::{Args, FromArgMatches};
 
-use super::by_function::read::{self, Counted};
-use super::error::{Error, Result};
-use super::input::Input;
-use super::llvm::{self, Llvm};
-use super::names::visible;
-use super::{Outcome, output};
+use crate::cli::by_function::read::{self, Counted};
+use crate::cli::error::{Error, Result};
+use crate::cli::input::Input;
+use crate::cli::llvm::{self, Llvm};
+use crate::cli::names::visible;
+use crate::cli::{Outcome, output};
 
 /// The name of LLVM's tool.
 pub const NAME: &str = "llvm-profdata";

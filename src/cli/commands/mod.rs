@@ -1,0 +1,16 @@
+//! The subcommands, a file or a folder each. What several of them need is in [`super`].
+
+pub mod check;
+pub mod completions;
+pub mod convert;
+pub mod diff;
+pub mod doctor;
+pub mod extract;
+pub mod flags;
+pub mod fold;
+pub mod install;
+pub mod man;
+pub mod merge;
+pub mod profdata;
+pub mod rewrite;
+pub mod show;
