@@ -30,7 +30,7 @@ fn a_program_that_is_ready() {
     let report = doctor(&shop, 0, &["prog"]);
     has(&report, "ok", "instrumented", "1 object of gcc; GCC: ");
     has(&report, "ok", "runtime", "countersink");
-    has(&report, "ok", "notes", "1 object");
+    has(&report, "ok", "notes", "found for 1 object");
     has(&report, "ok", "debug lines", "there");
     has(&report, "-", "dump", "prog.csraw, in the directory where the program starts");
     has(&report, "ok", "reader", "convert --for-gcc gcc");
@@ -44,6 +44,14 @@ fn a_program_that_is_ready() {
     has(&report, "ok", "instrumented", "1 object of gcc");
     has(&report, "wrong", "debug lines", "compile with -g");
 
+    // Notes of the same name, written by another compilation.
+    let (notes, code) = (shop.read("prog.gcno"), shop.read(&object));
+    shop.compile("prog.c", &["-O0"]);
+    has(&doctor(&shop, 1, &["prog"]), "wrong", "notes", "of another compilation");
+    shop.write("prog.gcno", notes);
+    shop.write(&object, code);
+    shop.link(&[&object, "-Wl,--build-id=none"], "prog", &[]);
+    has(&doctor(&shop, 0, &["prog"]), "-", "dump", "no build-id to compare");
     shop.link(&[&object, "-Wl,--build-id=0x1234"], "prog", &[]);
     has(&doctor(&shop, 0, &["prog"]), "-", "dump", "only runs of other builds");
     shop.write("prog.csraw", &shop.read("prog.csraw")[..50]);
@@ -83,6 +91,28 @@ fn programs_that_are_not_ready() {
     }
 }
 
+/// Names of data files that follow each other.
+#[test]
+fn every_object() {
+    let shop = Workshop::new();
+    let names: Vec<String> = (0..7).map(|number| format!("f{number}.c")).collect();
+    let objects: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(number, name)| {
+            let body = if number == 0 { "int main(void) { return 0; }" } else { "" };
+            shop.write(name, format!("void f{number}(void) {{}}\n{body}\n"));
+            shop.compile(name, &[])
+        })
+        .collect();
+    let objects: Vec<&str> = objects.iter().map(|object| &**object).collect();
+    shop.link(&objects, "prog", &[]);
+    let report = doctor(&shop, 0, &["prog"]);
+    has(&report, "ok", "notes", "found for 7 objects");
+    fs::remove_file(shop.path("f3.gcno")).unwrap();
+    has(&doctor(&shop, 1, &["prog"]), "wrong", "notes", "1 of 7 missing");
+}
+
 #[test]
 fn live_counters() {
     let shop = Workshop::new();
@@ -109,5 +139,10 @@ fn programs_of_clang() {
     has(&report, "wrong", "runtime", "LLVM's: add $(countersink flags)");
     let flags = String::from_utf8(shop.tool_output(&["flags"])).unwrap();
     succeed(shop.command("clang-22").args(generate).arg("ours").args(flags.split_whitespace()));
-    has(&doctor(&shop, 0, &["ours"]), "ok", "runtime", "countersink");
+    let report = doctor(&shop, 0, &["ours"]);
+    has(&report, "ok", "runtime", "countersink");
+    has(&report, "-", "dump", "default_%m.profraw");
+    let coverage = ["--coverage", "prog.c", "-o", "gcov"];
+    succeed(shop.command("clang-22").args(coverage).args(flags.split_whitespace()));
+    has(&doctor(&shop, 1, &["gcov"]), "wrong", "instrumented", "clang's --coverage");
 }

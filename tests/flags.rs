@@ -128,7 +128,7 @@ fn a_link_without_flags_fails_and_shows_why() {
 #[test]
 fn wrong_options_break_the_link_too() {
     let shop = Workshop::new();
-    for arguments in [&["flags", "--liv"][..], &["-j", "2", "flags", "--file"]] {
+    for arguments in [&["flags", "--liv"][..], &["-j", "2", "flags", "--file"], &["flag"]] {
         let output = shop.tool(arguments);
         assert_eq!(output.status.code(), Some(2));
         assert!(output.stdout.starts_with(b"countersink-flags-failed:"), "{output:?}");

@@ -3,6 +3,7 @@
 mod harness;
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use harness::Workshop;
 
@@ -41,6 +42,11 @@ fn all_dumps_below_a_folder() {
     fs::copy(shop.path("prof/a/prog.csraw"), shop.path("prof/a/prog.csraw.part")).unwrap();
     shop.write("prof/b/notes.txt", "\"a text\"\n");
     shop.write("prof/b/lines.txt", "main\n1\n1\n5\n\n");
+    // A link leads to a dump that is there anyway, and one to a dump elsewhere.
+    symlink("prog.csraw", shop.path("prof/a/link.csraw")).unwrap();
+    fs::rename(shop.path("prof/b/other.csraw"), shop.path("elsewhere.csraw")).unwrap();
+    symlink("../../elsewhere.csraw", shop.path("prof/b/other.csraw")).unwrap();
+    symlink("..", shop.path("prof/b/up")).unwrap();
 
     shop.tool_output(&["convert", "prof", "--to", "v4", "-o", "out/new/prog.gcov"]);
     assert_eq!(runs(&shop, "out/new/prog.gcov"), 3);
@@ -48,6 +54,12 @@ fn all_dumps_below_a_folder() {
     shop.tool_output(&["convert", "all.csraw", "--to", "v4", "-o", "all.gcov"]);
     assert_eq!(shop.read("all.gcov"), shop.read("out/new/prog.gcov"));
     assert_eq!(said(&shop, 0, &["check", "prof"]), "");
+    shop.write("bad/prof.gcov", &shop.read("all.gcov")[..40]);
+    fs::copy(shop.path("all.csraw"), shop.path("bad/all.csraw")).unwrap();
+    said(&shop, 1, &["check", "bad"]);
+    shop.write("prof/empty.csraw", "");
+    assert!(said(&shop, 0, &["check", "prof"]).contains("empty.csraw: is empty; left out"));
+    fs::remove_file(shop.path("prof/empty.csraw")).unwrap();
     assert_eq!(said(&shop, 0, &["show", "prof/a"]), "");
     assert!(said(&shop, 2, &["show", "prof"]).contains("3 files"));
 }
@@ -58,7 +70,7 @@ fn dumps_before_profiles() {
     let shop = trained();
     shop.tool_output(&["convert", "prof", "--to", "v4", "-o", "prof/prog.gcov"]);
     let told = said(&shop, 0, &["convert", "prof", "--to", "v4", "-o", "prof/prog.gcov"]);
-    assert!(told.contains("takes the dumps below it, not 1 profile"), "{told}");
+    assert!(told.contains("1 profile below it not used: it has dumps, too"), "{told}");
     assert_eq!(runs(&shop, "prof/prog.gcov"), 3);
 
     shop.tool_output(&["convert", "prof/a", "--to", "v4", "-o", "profiles/a.gcov"]);
@@ -93,9 +105,9 @@ fn where_there_is_no_dump() {
     harness::succeed(shop.command("gcc").args(["--coverage", &*object, "-o", "prog"]));
     shop.run("prog", &[]);
     let told = said(&shop, 2, &["convert", "prog.csraw"]);
-    assert!(told.contains("prog.gcda; libgcov wrote that"), "{told}");
+    assert!(told.contains("prog.gcda is there: libgcov wrote it"), "{told}");
     let told = said(&shop, 2, &["convert", "."]);
-    assert!(told.contains("1 .gcda file; libgcov wrote that"), "{told}");
+    assert!(told.contains("1 .gcda file; libgcov wrote it"), "{told}");
 
     shop.write("llvm/default.profraw", "");
     let told = said(&shop, 2, &["convert", "llvm/prog.csraw"]);

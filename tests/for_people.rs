@@ -89,7 +89,7 @@ The functions' totals overlap by 14.39 %. The first profile has 3 functions, the
 |---|---|---|
 | `main +2` | `one` | `two` |
 
-Hot functions carry 99 % of all counts.
+A function is hot if it is among those that make up 99 % of all counts.
 "
     );
     let same = shop.tool_output(&["diff", "day", "day", "--markdown"]);

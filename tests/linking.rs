@@ -412,11 +412,16 @@ fn a_package_of_a_distribution() {
 #[test]
 fn a_libdir_outside_the_prefix() {
     let shop = Workshop::new();
-    for libdir in ["/usr/lib", "../lib", ""] {
+    for libdir in ["/elsewhere/lib", "../lib", "", "lib 64", "lib,64", "lib(x)"] {
         let output = shop.tool(&["install", "--prefix", "usr", "--libdir", libdir]);
         assert_eq!(output.status.code(), Some(2), "{libdir}");
     }
+    let output = shop.tool(&["install", "--prefix", "/../../etc"]);
+    assert_eq!(output.status.code(), Some(2));
     assert!(!shop.path("usr").exists());
+    let libdir = shop.path("usr/lib64").display().to_string();
+    shop.tool_output(&["install", "--prefix", "usr", "--libdir", &libdir]);
+    assert!(shop.path("usr/lib64/libcountersink_rt.a").exists());
 }
 
 #[test]

@@ -29,6 +29,18 @@ struct Content {
     live: usize,
 }
 
+/// The same paths, with the files below each folder in its place, as [`expand`] gives them, and profiles beside dumps.
+pub fn expand_to_all(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::with_capacity(paths.len());
+    for path in paths {
+        match path.is_dir() {
+            true => files.extend(Content::of(path)?.all(path)?),
+            false => files.push(path.clone()),
+        }
+    }
+    Ok(files)
+}
+
 /// The same paths, with the files below each folder in its place.
 ///
 /// A folder stands for the dumps and raw profiles below it, or if it has none, for its profiles: those may have been
@@ -72,38 +84,29 @@ pub fn only(path: &Path) -> Result<PathBuf> {
 
 /// The files that a folder stands for.
 fn below(folder: &Path) -> Result<Vec<PathBuf>> {
-    let content = Content::of(folder)?;
-    let (files, others) = match content.raw.is_empty() {
-        true => (content.profiles, BTreeSet::new()),
-        false => (content.raw, content.profiles),
-    };
-    if files.is_empty() {
-        let instead = match (content.gcda, content.live) {
-            (0, 0) => String::new(),
-            (0, live) => {
-                let live = Number(live as u64, "live file");
-                format!(
-                    ", but {live}; `countersink fold` adds those of killed processes to their dumps"
-                )
-            }
-            (gcda, _) => format!(", but {}; {BY_LIBGCOV}", Number(gcda as u64, ".gcda file")),
-        };
-        return Err(Error::about(folder, format!("no dumps or profiles below it{instead}")));
+    let mut content = Content::of(folder)?;
+    if !content.raw.is_empty() && !content.profiles.is_empty() {
+        let others = Number(content.profiles.len() as u64, "profile");
+        warn(folder, format!("{others} below it not used: it has dumps, too"));
+        content.profiles.clear();
     }
-    if !others.is_empty() {
-        let others = Number(others.len() as u64, "profile");
-        warn(folder, format!("takes the dumps below it, not {others}"));
-    }
-    Ok(files.into_iter().collect())
+    content.all(folder)
 }
 
 impl Content {
     fn of(folder: &Path) -> Result<Self> {
         let mut content = Self::default();
+        let mut seen = BTreeSet::new();
         for entry in WalkDir::new(folder) {
-            let entry = entry.about(folder)?;
-            if entry.file_type().is_file() {
-                content.add(entry.into_path())?;
+            let entry = entry.map_err(|error| {
+                let path = error.path().unwrap_or(folder).to_owned();
+                let what = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                Error::about(path, what)
+            })?;
+            // Links to files count, but no file twice.
+            let file = entry.into_path();
+            if file.is_file() && file.canonicalize().is_ok_and(|real| seen.insert(real)) {
+                content.add(file)?;
             }
         }
         Ok(content)
@@ -118,9 +121,13 @@ impl Content {
             return Ok(());
         }
         let mut beginning = Vec::new();
-        File::open(&file)
-            .and_then(|opened| opened.take(BEGINNING).read_to_end(&mut beginning))
-            .about(&file)?;
+        let read =
+            File::open(&file).and_then(|opened| opened.take(BEGINNING).read_to_end(&mut beginning));
+        match read {
+            Ok(0) if is_raw_by_name(&file) => warn(&file, "is empty; left out"),
+            Err(error) if !is_raw_by_name(&file) => warn(&file, format!("{error}; left out")),
+            read => drop(read.about(&file)?),
+        }
         match Format::of_file(&beginning, file.extension()) {
             Some(Format::Dump | Format::Profraw) => drop(self.raw.insert(file)),
             Some(Format::Gcda) => self.gcda += 1,
@@ -129,6 +136,28 @@ impl Content {
         }
         Ok(())
     }
+
+    /// All dumps and profiles; if there are none, an error that says what there is instead.
+    fn all(self, folder: &Path) -> Result<Vec<PathBuf>> {
+        let instead = match (self.gcda, self.live) {
+            _ if !self.raw.is_empty() || !self.profiles.is_empty() => {
+                return Ok(self.raw.into_iter().chain(self.profiles).collect());
+            }
+            (0, 0) => String::new(),
+            (0, live) => {
+                let live = Number(live as u64, "live file");
+                let adds = "`countersink fold` adds those of killed processes to their dumps";
+                format!(", but {live}; {adds}")
+            }
+            (gcda, _) => format!(", but {}; {BY_LIBGCOV}", Number(gcda as u64, ".gcda file")),
+        };
+        Err(Error::about(folder, format!("no dumps or profiles below it{instead}")))
+    }
+}
+
+/// Whether the name of a file is that of a dump or raw profile.
+fn is_raw_by_name(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "csraw" || extension == "profraw")
 }
 
 /// Whether the runtime has set the file aside, or a process was killed while it wrote it.

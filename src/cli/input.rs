@@ -362,7 +362,7 @@ fn missing(path: &Path, error: std::io::Error) -> Error {
     match fold::number_beside(path) {
         0 if is_missing && let Some((found, why)) = written_instead(path) => {
             let found = found.display();
-            Error::about(path, format!("{error}, but {found}; {why}"))
+            Error::about(path, format!("{error}; {found} is there: {why}"))
         }
         0 => Error::about(path, error),
         number => {
@@ -391,10 +391,11 @@ fn written_instead(dump: &Path) -> Option<(PathBuf, &'static str)> {
 }
 
 /// Why there are `.gcda` files.
-pub const BY_LIBGCOV: &str = "libgcov wrote that: `countersink flags` was missing at the link";
+pub const BY_LIBGCOV: &str =
+    "libgcov wrote it, because `countersink flags` was missing at the link";
 
 /// Why there are `.profraw` files.
-const BY_LLVM: &str = "that is a dump under LLVM's name, or LLVM's runtime wrote it: then `countersink flags` was missing \
+const BY_LLVM: &str = "a dump under LLVM's name, or LLVM's runtime wrote it, because `countersink flags` was missing \
                        at the link";
 
 fn unknown(bytes: &[u8]) -> String {

@@ -1,4 +1,4 @@
-//! The tool: [`commands`], and what they share.
+//! The tool: the subcommands are in `commands`, what they share is here.
 //!
 //! It takes arguments, calls the library, and gives messages and an exit status: 0 done, 1 found something
 //! (`check`, `extract`, `diff`, `convert --fail-under`), 2 error. Nothing here knows a byte of any format.
@@ -148,11 +148,11 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
     }
 }
 
-/// Whether the first command among the arguments is `flags`.
+/// Whether the first command among the arguments is `flags`, or perhaps a misspelt one.
 fn asks_for_flags(arguments: &[ffi::OsString]) -> bool {
     let tool = <Cli as clap::CommandFactory>::command();
     let mut commands = arguments.iter().skip(1).filter_map(|word| tool.find_subcommand(word));
-    commands.next().is_some_and(|command| command.get_name() == "flags")
+    commands.next().is_none_or(|command| command.get_name() == "flags")
 }
 
 fn exit(outcome: Outcome) -> ExitCode {

@@ -32,7 +32,7 @@ pub struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// The functions that were asked for, the one with the largest counter first. If there are none, why.
+    /// The functions that were asked for, the one with the largest total first. If there are none, why.
     pub fn functions<'p>(&self, profile: &'p Profile) -> Result<Vec<&'p Function>, String> {
         let mut functions: Vec<&Function> = profile.functions.iter().collect();
         if let Some(name) = self.function {
@@ -45,7 +45,7 @@ impl Shown<'_> {
             functions = found.ok_or_else(|| nothing(name, profile))?;
         }
         functions.sort_by(|one, other| {
-            let key = |function: &Function| (Reverse(largest(function)), function.hash);
+            let key = |function: &Function| (Reverse(sum(function)), function.hash);
             key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))
         });
         Ok(functions)

@@ -45,7 +45,7 @@ impl Check {
     pub fn run(&self) -> Result<Outcome> {
         input::refuse_twice(self.files.iter().map(|path| &**path))?;
         let mut worst = Outcome::Done;
-        for file in &folder::expand(&self.files, None)? {
+        for file in &folder::expand_to_all(&self.files)? {
             let outcome = match Input::read(file) {
                 Ok(input) if self.check(&input)? => Outcome::Found,
                 Ok(_) => Outcome::Done,

@@ -308,6 +308,9 @@ impl Convert {
         let dump = added(inputs)?;
         let (objects, replaced) = gcov::gcda::objects(&dump);
         let objects: Vec<_> = objects.into_iter().collect();
+        if objects.is_empty() {
+            return Err(Error::new("--to gcda: no objects of gcc in these dumps"));
+        }
         let prefix = self.prefix.as_ref().map(|prefix| prefix.as_os_str().as_encoded_bytes());
         let ready = Cores.map(&objects, |(recorded, object)| {
             let moved = self.sources.places.moved(recorded);

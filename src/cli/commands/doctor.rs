@@ -5,20 +5,20 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
-use std::sync::LazyLock;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
+use memchr::memmem;
 use object::{Object, ObjectSection};
-use regex::bytes::Regex;
 
 use crate::cli::error::{Context, Result};
 use crate::cli::input::read_regular;
-use crate::cli::llvm::Llvm;
+use crate::cli::llvm::{Llvm, Origins};
 use crate::cli::names::visible;
 use crate::cli::notes::{Places, display};
 use crate::cli::{Outcome, compiler, debug_file, output};
 use crate::convert::number::Number;
+use crate::formats::gcno::Notes;
 use crate::raw::dump::Dump;
 
 /// Say whether a program is ready for its training runs
@@ -56,13 +56,16 @@ enum Verdict {
 }
 
 /// What a program's file says.
-struct Program {
+struct Program<'b> {
+    bytes: &'b [u8],
     /// The compilers named in it, such as `GCC: (Debian 12.2.0-14) 12.2.0`.
     compilers: BTreeSet<String>,
     /// The data files of objects that gcc instrumented.
     data_files: Vec<Vec<u8>>,
     /// Whether clang or rustc instrumented any object.
     has_llvm: bool,
+    /// Whether clang's `--coverage` did, whose counts LLVM's own runtime writes.
+    has_gcov_of_llvm: bool,
     runtime: Runtime,
     has_debug_information: bool,
     build_id: Vec<u8>,
@@ -105,7 +108,7 @@ impl Doctor {
     }
 
     /// Where the dump will be, and what is there.
-    fn dump(&self, program: &Program) -> Line {
+    fn dump(&self, program: &Program<'_>) -> Line {
         let subject = "dump";
         let given = ["COUNTERSINK_FILE", "LLVM_PROFILE_FILE"].into_iter().find_map(|variable| {
             let pattern = std::env::var(variable).ok().filter(|pattern| !pattern.is_empty())?;
@@ -115,6 +118,11 @@ impl Doctor {
             let text = format!("{} ({variable})", visible(&pattern));
             return Line { subject, verdict: Verdict::Note, text };
         }
+        if program.has_llvm {
+            let text = "the name that the compiler has put into the program, such as default_%m.profraw, unless \
+                        COUNTERSINK_FILE or LLVM_PROFILE_FILE names another";
+            return Line { subject, verdict: Verdict::Note, text: text.to_owned() };
+        }
         let name = self.program.file_name().unwrap_or_default();
         let file = Path::new(name).with_added_extension("csraw");
         let shown = visible(&file.to_string_lossy());
@@ -123,7 +131,10 @@ impl Doctor {
             return Line { subject, verdict: Verdict::Note, text: format!("{shown}, {unless}") };
         };
         let (verdict, what) = match Dump::parse(&bytes) {
-            Err(error) => (Verdict::Bad, error.to_string()),
+            Err(error) => (Verdict::Bad, format!("is damaged: {error}")),
+            Ok(_) if program.build_id.is_empty() => {
+                (Verdict::Note, "is there; the program has no build-id to compare".to_owned())
+            }
             Ok(dump) => {
                 let is_its = |id: &[u8]| id == program.build_id;
                 let module = dump.modules.iter().find(|module| is_its(module.build_id()));
@@ -133,20 +144,21 @@ impl Doctor {
                 }
             }
         };
-        Line { subject, verdict, text: format!("{shown} here {what}") }
+        Line { subject, verdict, text: format!("{shown} in this directory {what}") }
     }
 }
 
-impl Program {
-    fn of(path: &Path, bytes: &[u8]) -> Result<Self> {
+impl<'b> Program<'b> {
+    fn of(path: &Path, bytes: &'b [u8]) -> Result<Self> {
         let file = object::File::parse(bytes).about(path)?;
         let comment = file.section_by_name(".comment").and_then(|section| section.data().ok());
         let compilers = comment.unwrap_or_default().split(|&byte| byte == 0);
         let compilers = compilers.filter(|name| !name.is_empty() && !name.starts_with(b"Linker"));
-        let is_there = |pattern: &str| Regex::new(pattern).is_ok_and(|regex| regex.is_match(bytes));
+        let is_there = |text: &str| memmem::find(bytes, text.as_bytes()).is_some();
         let runtime = RUNTIMES.into_iter().find(|(variable, _)| is_there(variable));
         let runtime = match runtime.map(|(_, runtime)| runtime) {
-            Some(Runtime::Countersink { .. }) => Runtime::Countersink { live: has_live(bytes) },
+            // Only the runtime for live counters names live files.
+            Some(Runtime::Countersink { .. }) => Runtime::Countersink { live: is_there(".live.") },
             Some(other) => other,
             None => Runtime::None,
         };
@@ -155,6 +167,8 @@ impl Program {
             compilers: compilers.map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
             data_files: data_files(bytes),
             has_llvm: file.section_by_name("__llvm_prf_cnts").is_some(),
+            has_gcov_of_llvm: is_there("llvm_gcda_"),
+            bytes,
             runtime,
             has_debug_information: has_lines || debug_file::find(path, &file).is_some(),
             build_id: file.build_id().ok().flatten().unwrap_or_default().to_vec(),
@@ -169,6 +183,10 @@ impl Program {
         };
         let objects = Number(self.data_files.len() as u64, "object");
         let (verdict, text) = match (self.data_files.is_empty(), self.has_llvm) {
+            (false, _) if self.has_gcov_of_llvm => {
+                let what = "by clang's --coverage, which writes .gcda files itself: use -fprofile-generate";
+                (Verdict::Bad, what.to_owned())
+            }
             (true, false) => {
                 let what = "no: compile with $(countersink flags --compile), or clang's or rustc's -fprofile-generate";
                 (Verdict::Bad, what.to_owned())
@@ -205,12 +223,19 @@ impl Program {
         if self.data_files.is_empty() {
             return None;
         }
-        let missing = self.data_files.iter().filter(|file| places.find(file).is_none());
-        let missing: Vec<&Vec<u8>> = missing.collect();
         let all = self.data_files.len();
-        let (verdict, text) = match missing.first() {
-            None => (Verdict::Good, format!("of all {}", Number(all as u64, "object"))),
-            Some(first) => {
+        let notes = self.data_files.iter().map(|file| (file, places.find(file)));
+        let (found, missing): (Vec<_>, Vec<_>) = notes.partition(|(_, notes)| notes.is_some());
+        let found = found.into_iter().filter_map(|(_, notes)| notes);
+        let other = found.filter(|notes| !self.has_stamp_of(notes)).collect::<Vec<_>>();
+        let (verdict, text) = match (missing.first(), other.first()) {
+            (None, None) => (Verdict::Good, format!("found for {}", Number(all as u64, "object"))),
+            (None, Some(first)) => {
+                let first = visible(&first.to_string_lossy());
+                let what = "of another compilation, such as";
+                (Verdict::Bad, format!("{} of {all} {what} {first}: compile again", other.len()))
+            }
+            (Some((first, _)), _) => {
                 let first = visible(&display(first).with_extension("gcno").to_string_lossy());
                 let what = "compile with -ftest-coverage, or name their place with --notes DIR";
                 (
@@ -222,11 +247,22 @@ impl Program {
         Some(Line { subject: "notes", verdict, text })
     }
 
+    /// Whether the program has the stamp of these notes, which each compilation has anew.
+    fn has_stamp_of(&self, notes: &Path) -> bool {
+        let Ok(bytes) = read_regular(notes) else { return false };
+        let stamp = Notes::decode(&bytes).map(|notes| notes.stamp.to_le_bytes());
+        stamp.is_ok_and(|stamp| memmem::find(self.bytes, &stamp).is_some())
+    }
+
     /// Only gcc's counters are placed by it.
     fn debug_information(&self) -> Option<Line> {
         let (verdict, text) = match self.has_debug_information {
             true => (Verdict::Good, "there"),
-            false => (Verdict::Bad, "none: compile with -g, which places calls and inlined lines"),
+            false => {
+                let what = "none, which place calls and inlined lines: compile with -g, or if the program was stripped, name \
+                            the whole one with --binary when you convert";
+                (Verdict::Bad, what)
+            }
         };
         let line = Line { subject: "debug lines", verdict, text: text.to_owned() };
         (!self.data_files.is_empty()).then_some(line)
@@ -236,13 +272,9 @@ impl Program {
     fn reader(&self) -> Line {
         let subject = "reader";
         if self.has_llvm && self.data_files.is_empty() {
-            let (verdict, text) = match Llvm::named("--for-llvm", "clang") {
-                Ok(llvm) => {
-                    let command = "convert --to profdata --for-llvm clang";
-                    (Verdict::Good, format!("clang {}: {command}", llvm.version))
-                }
-                Err(error) => (Verdict::Note, format!("{error}; --for-llvm also takes a version")),
-            };
+            let llvm = Llvm::installed(Origins::default());
+            let text = format!("LLVM {}: convert --to profdata", llvm.version);
+            let verdict = Verdict::Good;
             return Line { subject, verdict, text };
         }
         let (verdict, text) = match compiler::known_major("--for-gcc", "gcc") {
@@ -253,20 +285,17 @@ impl Program {
     }
 }
 
-/// Whether a program has the runtime for live counters: only that one names live files.
-fn has_live(bytes: &[u8]) -> bool {
-    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\.live\.").ok());
-    NAME.as_ref().is_some_and(|name| name.is_match(bytes))
-}
-
 /// The names of data files that gcc has put into a program.
 fn data_files(bytes: &[u8]) -> Vec<Vec<u8>> {
     // A name at its NUL: texts that mention .gcda files end otherwise.
-    static NAME: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?-u)\x00([^\x00-\x1f]+\.gcda)\x00").ok());
-    let Some(name) = NAME.as_ref() else { return Vec::new() };
-    let names = name.captures_iter(bytes).filter_map(|captures| captures.get(1));
-    let names: BTreeSet<Vec<u8>> = names.map(|name| name.as_bytes().to_vec()).collect();
+    const END: &[u8] = b".gcda\0";
+    let name = |end: usize| {
+        let start = memchr::memrchr(0, &bytes[..end]).map_or(0, |zero| zero + 1);
+        let name = &bytes[start..end + END.len() - 1];
+        let is_name = end > start && !name.iter().any(u8::is_ascii_control);
+        is_name.then(|| name.to_vec())
+    };
+    let names: BTreeSet<Vec<u8>> = memmem::find_iter(bytes, END).filter_map(name).collect();
     names.into_iter().collect()
 }
 

@@ -57,19 +57,9 @@ pub struct Install {
     /// Directory below which the files are written
     #[arg(long, value_name = "DIR")]
     prefix: PathBuf,
-    /// Directory of the archives, below the prefix
-    #[arg(long, value_name = "DIR", default_value = "lib", value_parser = below_prefix)]
+    /// Directory of the archives, below the prefix: lib64, or /usr/lib64 with the prefix /usr
+    #[arg(long, value_name = "DIR", default_value = "lib")]
     libdir: PathBuf,
-}
-
-/// A directory below the prefix, so that both move together.
-fn below_prefix(text: &str) -> std::result::Result<PathBuf, String> {
-    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
-    let path = Path::new(text);
-    match path.components().next().is_some() && path.components().all(is_plain) {
-        true => Ok(path.components().collect()),
-        false => Err("expected a path below the prefix, such as lib64".to_owned()),
-    }
 }
 
 /// A way to link, for pkg-config and CMake.
@@ -127,10 +117,10 @@ const WRAPS: [Wrap; 2] = [
 impl Install {
     pub fn run(&self) -> Result<Outcome> {
         let prefix = std::path::absolute(&self.prefix).about(&self.prefix)?;
-        let (plain, libdir) = self.plain_paths(&prefix)?;
-        let for_pkg_config = prefix_for_pkg_config(plain, libdir);
+        let libdir = self.libdir_below(&prefix)?;
+        let for_pkg_config = prefix_for_pkg_config(plain_prefix(&prefix)?, libdir);
         let root = staged(&prefix);
-        let lib = root.join(&self.libdir);
+        let lib = root.join(libdir);
         let write = |name: &str, bytes: &[u8]| output::replace(&lib.join(name), bytes);
         for archive in archive::ALL {
             write(&archive.file_name(), archive.bytes)?;
@@ -152,17 +142,26 @@ impl Install {
         Ok(Outcome::Done)
     }
 
-    /// The prefix and the directory of the archives, if pkg-config, CMake and the compiler can read their paths.
-    fn plain_paths<'p>(&'p self, prefix: &'p Path) -> Result<(&'p str, &'p str)> {
-        let is_plain = |text: &&str| !text.contains(['"', '\\', '$', '#', '\n', ',', ';']);
-        match (prefix.to_str().filter(is_plain), self.libdir.to_str().filter(is_plain)) {
-            (Some(prefix), Some(libdir)) => Ok((prefix, libdir)),
-            _ => {
-                let what = "pkg-config or the linker would misread a character of this path";
-                Err(Error::about(prefix, what))
-            }
-        }
+    /// The directory of the archives as seen from the prefix: both move together.
+    fn libdir_below(&self, prefix: &Path) -> Result<&str> {
+        let below = self.libdir.strip_prefix(prefix).unwrap_or(&self.libdir);
+        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        let is_below = below.components().next().is_some() && below.components().all(is_plain);
+        let is_letter = |letter: char| letter.is_alphanumeric() || "/._+-".contains(letter);
+        let text = below.to_str().filter(|text| is_below && text.chars().all(is_letter));
+        let what = "--libdir: expected a path below the prefix, such as lib64, of letters, digits and ._+-";
+        text.map(|text| text.trim_end_matches('/')).ok_or_else(|| Error::about(&self.libdir, what))
     }
+}
+
+/// The prefix, if pkg-config, CMake and the compiler can read its path.
+fn plain_prefix(prefix: &Path) -> Result<&str> {
+    if prefix.components().any(|part| part == Component::ParentDir) {
+        return Err(Error::about(prefix, "--prefix: expected a path without .."));
+    }
+    let is_plain = |text: &&str| !text.contains(['"', '\\', '$', '#', '\n', ',', ';']);
+    let what = "pkg-config or the linker would misread a character of this path";
+    prefix.to_str().filter(is_plain).ok_or_else(|| Error::about(prefix, what))
 }
 
 /// The prefix in a pkg-config file: relative to the file's own place. Implementations of pkg-config differ in how they

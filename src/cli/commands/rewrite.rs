@@ -9,7 +9,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use crate::cli::error::{Error, Result};
 use crate::cli::input::{Format, Input};
 use crate::cli::profile_format::{Choice, ProfileFormat};
-use crate::cli::{Outcome, output};
+use crate::cli::{Outcome, folder, output};
 use crate::profile::{Factor, Profile};
 
 /// Change a profile: scale it, make it smaller, flatten it, rename its functions
@@ -91,7 +91,7 @@ impl Rewrite {
     pub fn run(&self) -> Result<Outcome> {
         let chosen = self.choice.format()?;
         let renames = self.renames()?;
-        let input = Input::read(&self.file)?;
+        let input = Input::read(&folder::only(&self.file)?)?;
         if input.format == Format::Dump {
             return Err(Error::about(&input.name, "is a raw dump; `convert` it first"));
         }

@@ -80,13 +80,16 @@ impl Report<'_> {
         self.functions("Became hot", &changed(1, 0), &mut text);
         self.functions("Became cold", &changed(0, 1), &mut text);
         self.changed_targets(&mut text);
-        let percent = HOT * 100.0;
-        let _ = writeln!(text, "\nHot functions carry {percent} % of all counts.");
+        if text.contains("#### Became") {
+            let percent = HOT * 100.0;
+            let what = "A function is hot if it is among those that make up";
+            let _ = writeln!(text, "\n{what} {percent} % of all counts.");
+        }
         text
     }
 
     fn functions(&self, title: &str, rows: &[&Row], text: &mut String) {
-        if rows.is_empty() {
+        if rows.is_empty() || self.top == 0 {
             return;
         }
         let _ = write!(text, "\n#### {title}\n\n| function | before | after |\n|---|---:|---:|\n");
@@ -106,7 +109,7 @@ impl Report<'_> {
             .filter_map(|(call, target)| Some((call, target, after.get(call)?)))
             .filter(|(_, before, after)| before != after)
             .collect();
-        if changed.is_empty() {
+        if changed.is_empty() || self.top == 0 {
             return;
         }
         *text += "\n#### Calls with another most frequent target\n\n\

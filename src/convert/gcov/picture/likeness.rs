@@ -1,5 +1,7 @@
 //! What the names of functions have in common.
 
+use alloc::vec;
+
 /// The length of the longest part that two names share.
 pub fn common(a: &[u8], b: &[u8]) -> usize {
     let mut longest = 0;
