@@ -101,7 +101,10 @@ fn every_object() {
         .enumerate()
         .map(|(number, name)| {
             let body = if number == 0 { "int main(void) { return 0; }" } else { "" };
-            shop.write(name, format!("void f{number}(void) {{}}\n{body}\n"));
+            // A constant whose last bytes are letters may stand right before a name.
+            let constant = "double g{number}(double x) { return x * 371.0; }"
+                .replace("{number}", &number.to_string());
+            shop.write(name, format!("void f{number}(void) {{}}\n{constant}\n{body}\n"));
             shop.compile(name, &[])
         })
         .collect();

@@ -8,8 +8,9 @@ use std::prelude::v1::*;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
+use hashbrown::HashMap;
 use memchr::memmem;
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, SectionKind};
 
 use crate::cli::error::{Context, Result};
 use crate::cli::input::read_regular;
@@ -165,7 +166,7 @@ impl<'b> Program<'b> {
         let has_lines = file.section_by_name(".debug_line").is_some();
         Ok(Self {
             compilers: compilers.map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
-            data_files: data_files(bytes),
+            data_files: data_files(&file),
             has_llvm: file.section_by_name("__llvm_prf_cnts").is_some(),
             has_gcov_of_llvm: is_there("llvm_gcda_"),
             bytes,
@@ -285,18 +286,38 @@ impl<'b> Program<'b> {
     }
 }
 
-/// The names of data files that gcc has put into a program.
-fn data_files(bytes: &[u8]) -> Vec<Vec<u8>> {
-    // A name at its NUL: texts that mention .gcda files end otherwise.
+/// The names of data files that gcc has put into a program. Other bytes may stand right before a name, so a name starts
+/// where a pointer in the program leads.
+fn data_files(file: &object::File<'_>) -> Vec<Vec<u8>> {
     const END: &[u8] = b".gcda\0";
-    let name = |end: usize| {
-        let start = memchr::memrchr(0, &bytes[..end]).map_or(0, |zero| zero + 1);
-        let name = &bytes[start..end + END.len() - 1];
-        let is_name = end > start && !name.iter().any(u8::is_ascii_control);
-        is_name.then(|| name.to_vec())
+    let mut names: HashMap<u64, &[u8]> = HashMap::new();
+    for section in file.sections() {
+        let Ok(data) = section.data() else { continue };
+        for end in memmem::find_iter(data, END) {
+            let before = memchr::memrchr(0, &data[..end]).map_or(0, |zero| zero + 1);
+            let name = |start: usize| &data[start..end + END.len() - 1];
+            names
+                .extend((before..end).map(|start| (section.address() + start as u64, name(start))));
+        }
+    }
+    let relocated = file.dynamic_relocations().into_iter().flatten();
+    let relocated = relocated.map(|(_, relocation)| relocation.addend() as u64);
+    let pointers = relocated.chain(file.sections().flat_map(|section| words(file, &section)));
+    let found: BTreeSet<Vec<u8>> =
+        pointers.filter_map(|pointer| names.get(&pointer)).map(|name| name.to_vec()).collect();
+    found.into_iter().collect()
+}
+
+/// What may be pointers in a section.
+fn words<'d>(file: &object::File<'d>, section: &object::Section<'d, '_>) -> Vec<u64> {
+    let may_have = matches!(section.kind(), SectionKind::Data | SectionKind::ReadOnlyDataWithRel);
+    let data = section.data().ok().filter(|_| may_have).unwrap_or_default();
+    let is_little = file.is_little_endian();
+    let word = |bytes: &[u8]| match is_little {
+        true => bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        false => bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
     };
-    let names: BTreeSet<Vec<u8>> = memmem::find_iter(bytes, END).filter_map(name).collect();
-    names.into_iter().collect()
+    data.chunks_exact(if file.is_64() { 8 } else { 4 }).map(word).collect()
 }
 
 fn text(program: &Path, lines: &[Line]) -> String {
