@@ -17,6 +17,7 @@ use crate::runtime::abi::llvm::{Heads, Registry, Sections, Slot, begun, size_cla
 use crate::runtime::chain::Link;
 use crate::runtime::counters::Plain;
 use crate::runtime::counters::nodes::Nodes;
+use crate::runtime::counters::topn::LiveSite;
 use crate::runtime::identity::Start;
 use crate::runtime::image::Image;
 use crate::runtime::message::Line;
@@ -212,6 +213,22 @@ extern "C" fn end() {
     }
 }
 
+/// The site of a function, where the site has no head yet, its function no slots, the image has not begun, or it has
+/// several layouts.
+///
+/// # Safety
+///
+/// As for [`Registry::known_slot`].
+unsafe fn first_site(record: usize, site: u32) -> Option<LiveSite<'static>> {
+    // SAFETY: promised by the caller.
+    let slot = match unsafe { IMAGE.objects.slot(record, site) } {
+        Some(slot) => slot,
+        // SAFETY: as above.
+        None => unsafe { early_slot(record, site) }?,
+    };
+    HEADS.site(slot, IMAGE.objects.sections()?, &NODES)
+}
+
 /// The slot of a site in a hook that comes before the image begins, or to a function without slots.
 ///
 /// # Safety
@@ -255,11 +272,7 @@ unsafe fn count(value: u64, record: *const u8, site: u32) {
 #[inline(never)]
 unsafe fn count_first(value: u64, record: usize, site: u32) {
     // SAFETY: promised by the caller.
-    let slot = unsafe { IMAGE.objects.slot(record, site) };
-    // SAFETY: as above.
-    let Some(slot) = slot.or_else(|| unsafe { early_slot(record, site) }) else { return };
-    let Some(sections) = IMAGE.objects.sections() else { return };
-    if let Some(site) = HEADS.site(slot, sections, &NODES) {
+    if let Some(site) = unsafe { first_site(record, site) } {
         site.count::<Plain, _, _>(value as i64, &NODES, system::owner);
     }
 }
@@ -289,11 +302,7 @@ unsafe extern "C" fn __llvm_profile_instrument_target_value(
         return;
     }
     // SAFETY: the caller passes a record and the number of one of its sites.
-    let slot = unsafe { IMAGE.objects.slot(record, site) };
-    // SAFETY: as above.
-    let Some(slot) = slot.or_else(|| unsafe { early_slot(record, site) }) else { return };
-    let Some(sections) = IMAGE.objects.sections() else { return };
-    if let Some(site) = HEADS.site(slot, sections, &NODES) {
+    if let Some(site) = unsafe { first_site(record, site) } {
         site.count_many(value as i64, times, &NODES, system::owner);
     }
 }
