@@ -26,6 +26,7 @@ mod output;
 mod percent;
 mod profile_format;
 mod progress;
+mod sources;
 mod sum;
 mod table;
 mod terminal;

@@ -32,11 +32,6 @@ impl Names {
         Self { demangle, shorten: false }
     }
 
-    /// Names as in the source.
-    pub const fn in_source() -> Self {
-        Self::as_asked(true)
-    }
-
     /// The name of a symbol with its file, in at most this many letters if there is a limit.
     pub fn fitting(self, symbols: &Symbols, symbol: SymbolId, room: Option<usize>) -> String {
         let file = symbols.declared_in(symbol).map(text);

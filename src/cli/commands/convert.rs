@@ -9,22 +9,20 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use crate::cli::account::Account;
-use crate::cli::binary::World;
 use crate::cli::by_function::{self, Wish};
 use crate::cli::cores::Cores;
-use crate::cli::error::{Context, Error, Result};
+use crate::cli::error::{Error, Result};
 use crate::cli::input::{Decoded, Format, Input};
-use crate::cli::names::warn_of_ambiguous;
-use crate::cli::notes::{Files, Found, Missing, Places, display};
+use crate::cli::notes::display;
 use crate::cli::output::{self, Content, Out, Ready};
 use crate::cli::profile_format::{ProfileFormat, Reader, Target};
-use crate::cli::{Outcome, compiler, folder, input, sum, warn};
-use crate::convert::gcov::{self, HotCalls, Inline, Reader as ProfileReader, Statistics};
+use crate::cli::sources::{Asked, Sources, added, needs_dump};
+use crate::cli::{Outcome, compiler, folder, input, sum};
+use crate::convert::gcov;
 use crate::convert::number::Number;
 use crate::convert::workers::Workers;
-use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
+use crate::formats::afdo_v4::encode::Encoding;
 use crate::profile::{Profile, Summary};
-use crate::raw::dump::{Dump, Module};
 
 /// Convert raw dumps, or profiles, into what compilers and other tools read
 ///
@@ -82,7 +80,7 @@ pub struct Convert {
     #[command(flatten)]
     wish: Wish,
     #[command(flatten)]
-    sources: ConvertSources,
+    sources: Sources,
     #[command(flatten)]
     account: Account,
     /// Keep the summary of a profile, even if it is not that of the counts
@@ -129,72 +127,50 @@ impl ValueEnum for ConvertTarget {
     }
 }
 
-/// Where a conversion finds what is not in the dump.
-#[derive(Debug, Args)]
-pub struct ConvertSources {
-    #[command(flatten)]
-    places: Places,
-    /// The program that wrote the dump, or a shared object of it, if not at its recorded path
-    #[arg(long, value_name = "FILE")]
-    binary: Vec<PathBuf>,
-    /// Where counts of functions stand that gcc inlined before it laid the counters out
-    #[arg(long, value_enum, value_name = "WHERE")]
-    inline: Option<Inlining>,
-    /// Say what was dropped, one line each, the heaviest losses first
-    #[arg(short, long)]
-    verbose: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Inlining {
-    /// With the functions themselves
-    Flat,
-    /// At the calls, and without estimated bodies at other hot calls
-    Nested,
-}
-
 impl Convert {
     pub fn run(&self) -> Result<Outcome> {
         input::refuse_twice(self.inputs.iter().map(|path| &**path))?;
         let paths = folder::expand(&self.inputs, self.output.as_deref())?;
-        let read = |path: &PathBuf| Input::open(path);
-        let inputs = || paths.iter().map(read).collect::<Result<Vec<Input>>>();
-        let to = match self.to {
-            Some(ConvertTarget::ByFunction(target)) => return self.by_function(target, paths),
+        match self.to {
+            Some(ConvertTarget::ByFunction(target)) => self.by_function(target, paths),
             _ if let Some(option) = self.wish.given() => {
                 let what = "is for --to profdata, profraw and proftext";
-                return Err(Error::new(format!("{option} {what}")));
+                Err(Error::new(format!("{option} {what}")))
             }
-            None => None,
-            Some(ConvertTarget::Profile(target)) => Some(target),
-            Some(ConvertTarget::Gcda) if self.reader.is_gcc() => {
-                return Err(Error::new("--for-gcc chooses a profile, and --to gcda is none"));
-            }
-            Some(ConvertTarget::Gcda) if self.account.given().is_some() => {
-                let option = self.account.given().unwrap_or_default();
-                return Err(Error::new(format!(
-                    "{option} is about a profile, and --to gcda is none"
-                )));
-            }
-            Some(ConvertTarget::Gcda) => {
-                self.write_gcda(inputs()?)?;
-                return Ok(Outcome::Done);
-            }
-        };
+            Some(ConvertTarget::Gcda) => self.gcda(&paths),
+            Some(ConvertTarget::Profile(target)) => self.by_position(Some(target), &paths),
+            None => self.by_position(None, &paths),
+        }
+    }
+
+    /// Writes counter files of gcc.
+    fn gcda(&self, paths: &[PathBuf]) -> Result<Outcome> {
+        if self.reader.is_gcc() {
+            return Err(Error::new("--for-gcc chooses a profile, and --to gcda is none"));
+        }
+        if let Some(option) = self.account.given() {
+            return Err(Error::new(format!("{option} is about a profile, and --to gcda is none")));
+        }
+        self.write_gcda(read(paths)?)?;
+        Ok(Outcome::Done)
+    }
+
+    /// Writes a profile of AutoFDO or JSON.
+    fn by_position(&self, to: Option<Target>, paths: &[PathBuf]) -> Result<Outcome> {
         // Wrong choices are reported before anything is read.
         let chosen = self.reader.format(to)?;
         let format = chosen.unwrap_or(ProfileFormat::V4(Encoding::Normal));
         if self.prefix.is_some() || self.strip != 0 {
             return Err(Error::new("--prefix and --strip are for --to gcda"));
         }
-        let inputs = inputs()?;
+        let inputs = read(paths)?;
         self.sources.check(&inputs)?;
         if let Some(option) = self.account.given() {
             needs_dump(option, &inputs)?;
             let others = paths.iter().chain(&self.output);
             self.account.keep(others.map(|path| &**path))?;
         }
-        self.keep_dumps(&paths, &inputs)?;
+        self.keep_dumps(paths, &inputs)?;
         if self.keep_summary {
             let (profile, summary) = self.profile_and_summary(&inputs)?;
             self.write(|name| format.file_with_summary(&profile, Some(&summary), name))?;
@@ -352,188 +328,6 @@ impl Convert {
     }
 }
 
-impl ConvertSources {
-    /// Refuses options that are of no use without a dump.
-    pub fn check(&self, inputs: &[Input]) -> Result<()> {
-        self.given().map_or(Ok(()), |option| needs_dump(option, inputs))
-    }
-
-    /// The option that is of no use without a dump, if there is one.
-    fn given(&self) -> Option<&'static str> {
-        let given = [
-            ("--notes", self.places.has_notes()),
-            ("--binary", !self.binary.is_empty()),
-            ("--inline", self.inline.is_some()),
-        ];
-        given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option)
-    }
-
-    /// A profile whose files have their present names.
-    fn moved(&self, input: Input) -> Result<Input> {
-        if !self.moves_files() {
-            return Ok(input);
-        }
-        let mut profile = input.profile()?;
-        self.places.move_files(&mut profile);
-        let bytes = encode(&profile, Encoding::Compact).about(&input.name)?;
-        Ok(Input { bytes, format: Format::V4, ..input })
-    }
-
-    /// Whether to give files other names.
-    pub fn moves_files(&self) -> bool {
-        self.places.moves_files()
-    }
-
-    /// The sum of all inputs as a profile. Reports what dumps lose on the way.
-    pub fn profile(&self, inputs: Vec<Input>, reader: ProfileReader) -> Result<Profile> {
-        Ok(self.convert(inputs, Asked { reader, gcc: None, losses: false })?.0)
-    }
-
-    /// The same, with the account of the dumps among the inputs, if there are any.
-    fn convert(&self, inputs: Vec<Input>, asked: Asked) -> Result<(Profile, Option<Statistics>)> {
-        let is_dump = |input: &Input| input.format == Format::Dump;
-        let is_sum = inputs.len() > 1;
-        let (dumps, profiles): (Vec<_>, Vec<_>) = inputs.into_iter().partition(is_dump);
-        let (mut profile, mut statistics) = (Profile::default(), None);
-        if let Some(first) = dumps.first() {
-            let name = first.name.clone();
-            let of_dumps;
-            (profile, of_dumps) = self.profile_of_dump(added(dumps)?, &name, asked)?;
-            statistics = Some(of_dumps);
-        }
-        for input in profiles {
-            let mut other = input.into_profile()?;
-            self.places.move_files(&mut other);
-            profile.merge(&other, 1);
-        }
-        if is_sum {
-            warn_of_ambiguous(Path::new("the sum"), profile.find_files());
-        }
-        Ok((profile, statistics))
-    }
-
-    fn profile_of_dump(
-        &self,
-        mut dump: Dump,
-        name: &Path,
-        asked: Asked,
-    ) -> Result<(Profile, Statistics)> {
-        let Asked { reader, gcc, losses } = asked;
-        if !dump.modules.is_empty() && dump.modules.iter().all(Module::is_llvm) {
-            return Err(Error::about(name, input::without_positions("programs of clang or rustc")));
-        }
-        let others = dump.modules.extract_if(.., |module| module.is_llvm()).count();
-        if others > 0 {
-            let modules = Number(others as u64, "module");
-            warn(name, format!("clang or rustc instrumented {modules}; left out"));
-        }
-        let dump = &dump;
-        if let Some(gcc) = gcc.filter(|_| reader.discriminators) {
-            warn_of_other_compilers(dump, name, gcc);
-        }
-        let files = Files::read(dump, &self.places);
-        let Found { notes, chosen, missing } = files.decode();
-        let world = World::new(dump, &self.places, &self.binary, self.verbose || losses)?;
-        let reader = match self.inline {
-            None => reader,
-            Some(Inlining::Flat) => ProfileReader { inline: Inline::Flat, ..reader },
-            Some(Inlining::Nested) => {
-                ProfileReader { inline: Inline::Nested, hot_calls: HotCalls::None, ..reader }
-            }
-        };
-        let (mut profile, mut statistics) =
-            gcov::profile(dump, &notes, &chosen, &world, &Cores, reader);
-        statistics.objects_recompiled = missing.iter().filter(|why| why.is_of_another).count();
-        statistics.objects_without_notes =
-            statistics.objects_without_notes.saturating_sub(statistics.objects_recompiled);
-        self.report(&statistics, name, &missing)?;
-        let dropped = profile.drop_lines_beyond(FARTHEST_LINE);
-        if dropped > 0 {
-            let dropped = Number(dropped as u64, "position");
-            warn(name, format!("{dropped} dropped, too far from their function"));
-        }
-        Ok((profile, statistics))
-    }
-
-    fn report(&self, statistics: &Statistics, name: &Path, missing: &[Missing]) -> Result<()> {
-        let told = if self.verbose { missing.len() } else { 1 };
-        for Missing { file, what, .. } in missing.iter().take(told) {
-            warn(file, what);
-        }
-        if self.verbose {
-            statistics.losses.iter().for_each(output::say);
-            statistics.details.iter().for_each(output::say);
-        }
-        let hint = hint(statistics);
-        if statistics.functions == 0 {
-            return Err(Error::about(
-                name,
-                format!("nothing could be converted: {statistics}{hint}"),
-            ));
-        }
-        warn(name, format!("{statistics}{hint}"));
-        Ok(())
-    }
-}
-
-/// What is wanted from the conversion of dumps.
-#[derive(Clone, Copy)]
-struct Asked {
-    reader: ProfileReader,
-    /// The major version of the gcc that will read the profile.
-    gcc: Option<u32>,
-    /// Whether the account names each loss.
-    losses: bool,
-}
-
-/// Warns that discriminators do not fit: each version of gcc numbers the blocks of a line in its own way.
-fn warn_of_other_compilers(dump: &Dump, name: &Path, gcc: u32) {
-    let modules = dump.modules.iter().filter(|module| !module.is_llvm());
-    let objects = modules.flat_map(|module| &module.objects);
-    let others = objects.filter_map(|object| object.version.major()).find(|&major| major != gcc);
-    if let Some(other) = others {
-        let what = format!(
-            "gcc {other} numbered the blocks of lines otherwise than gcc {gcc} does; instrument with gcc {gcc}"
-        );
-        warn(name, what);
-    }
-}
-
-/// Refuses an option that is of no use without a dump.
-fn needs_dump(option: &str, inputs: &[Input]) -> Result<()> {
-    match inputs {
-        [input, ..] if inputs.iter().all(|input| input.format != Format::Dump) => {
-            let what = format!("{option} is for raw dumps, and this is {}", input.format.name());
-            Err(Error::about(&input.name, what))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// What a user can do about objects that were left out.
-const fn hint(statistics: &Statistics) -> &'static str {
-    match statistics {
-        Statistics { objects_recompiled: 1.., .. } => {
-            "; run the program that was compiled last, or show the notes of the one that ran with \
-             --notes; `merge --build PROGRAM` leaves out what older builds have counted"
-        }
-        Statistics { functions: 1.., .. } => "",
-        Statistics { objects: 0, objects_without_notes: 0, .. } => {
-            "; no object has registered: constructors do that, which a program without an operating \
-             system must call itself, or countersink_register"
-        }
-        Statistics { objects: 0, .. } => {
-            "; notes come with -ftest-coverage and are found with --notes or --path-map"
-        }
-        _ => "",
-    }
-}
-
-/// The sum of all dumps; profiles are an error.
-fn added(inputs: Vec<Input>) -> Result<Dump> {
-    let mut sum = Dump::default();
-    for input in inputs {
-        sum.merge(input.into_dump()?);
-    }
-    Ok(sum)
+fn read(paths: &[PathBuf]) -> Result<Vec<Input>> {
+    paths.iter().map(|path| Input::open(path)).collect()
 }

@@ -84,7 +84,7 @@ enum Runtime {
     None,
 }
 
-/// Variables in the memory of each runtime, by which it is found in stripped programs, too.
+/// A name in the memory of each runtime. Stripped programs have it, too.
 const RUNTIMES: [(&str, Runtime); 3] = [
     ("COUNTERSINK_FILE", Runtime::Countersink { live: false }),
     // LLVM's runtime knows libgcov's variables, too.

@@ -10,12 +10,12 @@ use std::slice;
 use clap::Args;
 use serde::Serialize;
 
-use super::convert::ConvertSources;
 use crate::cli::binary::hexadecimal;
 use crate::cli::by_function::{self, read::counted};
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::input::{Format, Input, warnings};
 use crate::cli::names::{Names, Wanted, plain, text, visible};
+use crate::cli::sources::Sources;
 use crate::cli::table::Table;
 use crate::cli::terminal::heat;
 use crate::cli::{Outcome, folder, near, output, percent, warn};
@@ -76,7 +76,7 @@ pub struct Show {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    sources: ConvertSources,
+    sources: Sources,
 }
 
 impl Show {

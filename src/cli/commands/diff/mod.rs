@@ -10,9 +10,9 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::by_function::{diff::comparable, read::counted};
-use crate::cli::commands::convert::ConvertSources;
 use crate::cli::error::{Error, Result};
 use crate::cli::input::Input;
+use crate::cli::sources::Sources;
 use crate::cli::table::Table;
 use crate::cli::terminal::heat;
 use crate::cli::{Outcome, folder, input, names, output, percent};
@@ -72,7 +72,7 @@ pub struct Diff {
     #[arg(long, conflicts_with = "top")]
     json: bool,
     #[command(flatten)]
-    sources: ConvertSources,
+    sources: Sources,
 }
 
 /// The overlap of equal functions, a sum of shares.
@@ -103,7 +103,7 @@ impl Diff {
         names::warn_of_ambiguous(&self.second, comparison.ambiguous);
         let text = match targets {
             Some(targets) => {
-                let (names, top) = (names::Names::in_source(), self.top);
+                let (names, top) = (names::Names::as_asked(true), self.top);
                 markdown::Report { comparison: &comparison, targets, names, top }.text()
             }
             None if self.json => self.json(&comparison)?,
