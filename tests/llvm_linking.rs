@@ -379,7 +379,7 @@ fn coverage_of_clang() {
                     assert_eq!((ours.len(), ours), (1, stock), "{about}");
                 }
                 if !more.is_empty() {
-                    // Four runs, of which one resets, and one has a child.
+                    // Four runs: one resets, and one has a child.
                     let work = &functions(&shop, "ours.csraw")["work"];
                     assert_eq!(largest(work), 4 * 15 + 100, "LLVM {}, {linker}", llvm.major);
                 }

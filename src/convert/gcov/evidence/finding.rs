@@ -54,7 +54,7 @@ pub struct InlinedEarly {
     pub caller: u32,
     /// The copy in the listing.
     pub copy: Copy,
-    /// Its symbol in the notes, if only one can be it.
+    /// Its symbol in the notes, if there is only one candidate.
     pub symbol: Option<SymbolId>,
 }
 
@@ -118,7 +118,7 @@ impl Look<'_, '_, '_> {
         Early { chains, chain_of }
     }
 
-    /// The symbol of a copy's function, if only one can be it.
+    /// The symbol of a copy's function, if there is only one candidate.
     fn symbol(&self, copy: &Copy) -> Option<SymbolId> {
         let candidates = &self.unit.functions[copy.function as usize];
         let mut symbols =

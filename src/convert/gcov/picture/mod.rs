@@ -1,7 +1,7 @@
 //! A function's blocks with their counts and positions: what is known about it before any reader's wishes.
 //!
 //! The notes say which lines a block has, and the counters how often it was executed. The machine code says
-//! in which inlined copies those lines stand, with which discriminators, and mostly how often each was
+//! which inlined copies have those lines, their discriminators, and mostly how often each was
 //! executed ([`super::evidence`]). A piece of the source belongs to the block that has its line and its
 //! count.
 //!
