@@ -59,6 +59,61 @@ fn colours_on_terminals_only() {
     assert!(!show("NO_COLOR", "auto").contains('\x1b'));
 }
 
+/// The lines and texts that `show` has beside the counts of a function.
+fn beside(shown: &str) -> Vec<(usize, &str)> {
+    let rows = shown.lines().filter_map(|row| row.split_once(" | "));
+    rows.map(|(_, source)| source.trim_start().split_once(' ').unwrap_or((source.trim(), "")))
+        .map(|(line, text)| (line.parse().unwrap(), text))
+        .collect()
+}
+
+#[test]
+fn the_source_stands_beside_the_counts_of_a_dump() {
+    let shop = Workshop::new();
+    let text = "\
+#include \"twice.h\"
+
+int main(void)
+{
+\tint sum = 0;
+    for (int i = 0; i < 10; i++)
+        sum += twice(i);
+    return sum == 0;
+}
+";
+    shop.write("prog.c", text);
+    shop.write("twice.h", "\n\nstatic inline int twice(int x)\n{\n    if (x % 3)\n        x *= 2;\n    return x;\n}\n");
+    shop.gcc(&["-O2", "-g", "-fprofile-generate", "-ftest-coverage", "-c", "prog.c"]);
+    shop.link(&["prog.o"], "prog", &[]);
+    shop.run("prog", &[]);
+    let show = ["show", "prog.csraw", "--function", "main", "--inline", "nested"];
+    let output = shop.tool(&show);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let found = beside(&shown);
+    let whole: Vec<String> = text.lines().map(|line| line.replace('\t', "    ")).collect();
+    for line in [3, 6, 7, 8] {
+        assert!(found.contains(&(line, &whole[line - 1])), "{line}: {shown}");
+    }
+    assert!(found.contains(&(6, "        x *= 2;")), "twice.h: {shown}");
+    let changed = |output: &[u8]| String::from_utf8_lossy(output).contains("has changed since");
+    assert!(!changed(&output.stderr), "{:?}", output.stderr);
+
+    // A profile's file does not say where functions are declared.
+    shop.tool_output(&["convert", "prog.csraw", "-o", "prog.gcov"]);
+    let without = shop.tool_output(&["show", "prog.gcov", "--function", "main"]);
+    assert_eq!(beside(&String::from_utf8(without).unwrap()), []);
+
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let source = std::fs::File::options().append(true).open(shop.path("prog.c")).unwrap();
+    source.set_modified(later).unwrap();
+    let output = shop.tool(&show);
+    assert!(changed(&output.stderr), "{output:?}");
+    std::fs::remove_file(shop.path("prog.c")).unwrap();
+    let output = shop.tool(&show);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && !beside(&shown).iter().any(|row| row.0 == 8), "{shown}");
+}
+
 #[test]
 fn markdown_of_a_difference() {
     let shop = profiles();

@@ -122,8 +122,14 @@ impl Profile {
         mut change: impl FnMut(&Symbols, SymbolId, &mut Symbols) -> SymbolId,
     ) {
         let mut symbols = Symbols::default();
-        let changed = self.symbols.iter().map(|old| change(&self.symbols, old, &mut symbols));
-        let changed: Vec<SymbolId> = changed.collect();
+        let change = |old| {
+            let new = change(&self.symbols, old, &mut symbols);
+            if let Some(line) = self.symbols.declaration_line(old) {
+                symbols.set_declaration_line(new, line);
+            }
+            new
+        };
+        let changed: Vec<SymbolId> = self.symbols.iter().map(change).collect();
         self.symbols = symbols;
         self.replace_symbols(|symbol| changed[symbol.index()]);
     }

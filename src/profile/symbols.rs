@@ -51,6 +51,8 @@ struct Symbol {
     /// Where this symbol's name ends and the next one's starts.
     end: usize,
     file: Option<FileId>,
+    /// Line of the declaration, 0 if unknown. Not part of what the symbol is known by.
+    line: u32,
 }
 
 impl Symbols {
@@ -77,7 +79,7 @@ impl Symbols {
         }
         let id = SymbolId(self.symbols.len() as u32);
         self.names.extend_from_slice(name);
-        self.symbols.push(Symbol { end: self.names.len(), file });
+        self.symbols.push(Symbol { end: self.names.len(), file, line: 0 });
         let mut ids = mem::take(&mut self.symbol_ids);
         ids.insert_unique(hash, id, |&id| {
             self.hasher.hash_one((self.name(id), self.symbols[id.index()].file))
@@ -101,6 +103,17 @@ impl Symbols {
     /// Path of the file that declares a symbol, `None` if unknown.
     pub fn declared_in(&self, symbol: SymbolId) -> Option<&[u8]> {
         self.symbols[symbol.index()].file.map(|file| self.path(file))
+    }
+
+    /// The line of the file that declares a symbol at which it does so, `None` if unknown. No format has it: a
+    /// profile knows it only if it was just made from a dump.
+    pub fn declaration_line(&self, symbol: SymbolId) -> Option<u32> {
+        Some(self.symbols[symbol.index()].line).filter(|&line| line != 0)
+    }
+
+    /// Says at which line a symbol is declared.
+    pub fn set_declaration_line(&mut self, symbol: SymbolId, line: u32) {
+        self.symbols[symbol.index()].line = line;
     }
 
     /// Bytes of all names.
@@ -155,7 +168,11 @@ impl Symbols {
     pub fn adopt_all(&mut self, other: &Self) -> Adopted {
         let adopt = |symbol| {
             let file = other.declared_in(symbol).map(|path| self.file(path));
-            self.symbol(other.name(symbol), file)
+            let here = self.symbol(other.name(symbol), file);
+            if let Some(line) = other.declaration_line(symbol) {
+                self.set_declaration_line(here, line);
+            }
+            here
         };
         Adopted(other.iter().map(adopt).collect())
     }

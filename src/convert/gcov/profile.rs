@@ -54,6 +54,7 @@ pub fn profile(
     }
     let dropped = dump.modules.iter().map(|module| module.sums.dropped);
     conversion.statistics.events_dropped = dropped.fold(0, u64::saturating_add);
+    conversion.starts.declare(&mut conversion.profile.symbols);
     conversion.calls.insert(&mut conversion.profile, reader.hot_calls);
     if reader.zeros == Zeros::Ones {
         projection::zeros_as_ones(&mut conversion.profile);

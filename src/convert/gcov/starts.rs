@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::profile::{FileId, SymbolId};
+use crate::profile::{FileId, SymbolId, Symbols};
 
 /// The place of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +57,13 @@ impl Starts {
         starts[..behind].chunk_by(|a, b| a.line == b.line).rev()
     }
 
+    /// Tells the symbols at which lines they are declared.
+    pub fn declare(&self, symbols: &mut Symbols) {
+        for start in self.files.iter().flatten() {
+            symbols.set_declaration_line(start.symbol, start.line);
+        }
+    }
+
     /// Whether any function of a file is known.
     pub fn knows(&self, file: FileId) -> bool {
         self.files.get(file.index()).is_some_and(|starts| !starts.is_empty())
@@ -66,7 +73,6 @@ impl Starts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Symbols;
 
     #[test]
     fn functions_around_a_line() {

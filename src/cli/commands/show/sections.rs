@@ -1,0 +1,45 @@
+//! The sections or parts of a file.
+
+use std::fmt::Write;
+use std::prelude::v1::*;
+
+use crate::cli::error::{Context, Error, Result};
+use crate::cli::input::{Format, Input};
+use crate::formats::afdo_v4::check::Part;
+use crate::formats::{afdo_v1_v3, afdo_v4};
+use crate::raw;
+
+/// Their places, sizes and kinds, one line each.
+pub fn sections(input: &Input) -> Result<String> {
+    let mut text = String::new();
+    match input.format {
+        Format::Dump => {
+            for (offset, kind, length) in raw::dump::sections(&input.bytes).about(&input.name)? {
+                let _ = writeln!(text, "{offset:#10x} {length:8} {}", kind.name());
+            }
+        }
+        Format::V4 => {
+            let table =
+                afdo_v4::table::Table::decode(&input.bytes, &mut |_| {}).about(&input.name)?;
+            for section in table.by_offset() {
+                let outside = || "outside the file".into();
+                let kind =
+                    section.kind.map_or_else(outside, |kind| Part::Section(kind).to_string());
+                let compact = if section.compact { " compact" } else { "" };
+                let _ = writeln!(text, "{:#10x} {:8} {kind}{compact}", section.start, section.size);
+            }
+        }
+        Format::V1V3(_) => {
+            let parts = afdo_v1_v3::decode::decode(&input.bytes).about(&input.name)?.parts;
+            let ends = parts.iter().skip(1).map(|&(_, start)| start);
+            for (&(part, start), end) in parts.iter().zip(ends.chain([input.bytes.len() as u64])) {
+                let _ = writeln!(text, "{start:#10x} {:8} {part}", end - start);
+            }
+        }
+        format => {
+            let what = format!("{}, has no sections", format.name());
+            return Err(Error::about(&input.name, what));
+        }
+    }
+    Ok(text)
+}
