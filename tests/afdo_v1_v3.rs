@@ -7,8 +7,11 @@ use countersink::formats::EncodeError;
 use countersink::formats::afdo_v1_v3::check::{Defect, Part};
 use countersink::formats::afdo_v1_v3::decode::{Decoded, decode};
 use countersink::formats::afdo_v1_v3::encode::encode;
-use countersink::formats::afdo_v1_v3::rules::{Discriminators, Names, Rules};
 use countersink::formats::afdo_v1_v3::{Layout, Version};
+use countersink::formats::afdo_v1_v3::{
+    names::Names,
+    rules::{Discriminators, Rules},
+};
 use countersink::profile::{DEEPEST, Function, Position, Profile, Record};
 use golden::{example, mini, sha256};
 

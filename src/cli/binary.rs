@@ -11,7 +11,7 @@ use object::{Object as _, ObjectSymbol};
 use super::debug_file;
 use super::error::{Context, Error, Result};
 use super::input::read_regular;
-use super::names::{text, visible};
+use super::names::{hexadecimal, text, visible};
 use super::notes::{Places, display};
 use super::output;
 use crate::convert::gcov::counted::Counted;
@@ -20,7 +20,7 @@ use crate::convert::gcov::names::ident;
 use crate::convert::gcov::program::code::counters::Wanted;
 use crate::convert::gcov::program::code::{is_of, listings};
 use crate::convert::gcov::program::unlinked::lay_out;
-use crate::convert::gcov::source::{Sources, Study, source_path};
+use crate::convert::gcov::source::{Analysis, Sources, source_path};
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
 use crate::raw::dump::{Dump, Module, Object};
@@ -140,11 +140,11 @@ impl Sources for World<'_> {
         self.verbose
     }
 
-    fn listings<S: Study>(
+    fn listings<S: Analysis>(
         &self,
         module: usize,
         functions: &[Counted<'_>],
-        student: &S,
+        analysis: &S,
         mut take: impl FnMut(&Tables, Vec<S::Finding>),
     ) -> bool {
         let Some(binary) = self.binaries().get(module) else { return false };
@@ -166,7 +166,7 @@ impl Sources for World<'_> {
             let Ok(program) = object::File::parse(program.as_slice()) else { continue };
             let debug = split_off.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
             let debug = debug.as_ref().unwrap_or(&program);
-            let result = listings(&program, debug, &wanted, &moved, student, &mut take);
+            let result = listings(&program, debug, &wanted, &moved, analysis, &mut take);
             any |= result.is_ok();
             if let Err(error) = result {
                 output::say(format_args!("{}: {error}; {NOT_USED}", path.display()));
@@ -304,12 +304,4 @@ fn rebuilt(found: &[u8], modules: &[Module]) -> String {
     format!(
         "build-id: expected {expected}, found {found}: the binary has been rebuilt, or is another"
     )
-}
-
-/// Bytes in hexadecimal, for messages.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    match bytes {
-        [] => "none".into(),
-        bytes => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-    }
 }

@@ -10,8 +10,8 @@ use std::prelude::v1::*;
 
 use object::Object;
 
-use super::binary::hexadecimal;
 use super::input::read_regular;
+use super::names::hexadecimal;
 
 const GLOBAL: &str = "/usr/lib/debug";
 

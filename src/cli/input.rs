@@ -12,7 +12,7 @@ use std::prelude::v1::*;
 use super::commands::fold;
 use super::error::{Context, Error, Result};
 use crate::formats::afdo_v1_v3::Version;
-use crate::formats::afdo_v1_v3::rules::{Names, Rules};
+use crate::formats::afdo_v1_v3::{names::Names, rules::Rules};
 use crate::formats::words::Words;
 use crate::formats::{
     Findings, Found, Kind, afdo_v1_v3, afdo_v4, afdo_v4_text, profdata, profraw, proftext,

@@ -117,6 +117,14 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Bytes in hexadecimal, for messages.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    match bytes {
+        [] => "none".into(),
+        bytes => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+    }
+}
+
 /// A function's name as given by a user.
 ///
 /// It is the name in the object file; or the name in the source, with or without parameters and template

@@ -6,8 +6,8 @@
 use super::abi::{Array, Function, Functions, Instrumented};
 use super::baseline::{Writing, Written};
 use super::counters::topn::LiveSite;
-use super::merge::Problem;
 use super::module::Objects;
+use super::problem::Problem;
 use super::sys::Errno;
 use crate::raw::head::Head;
 use crate::raw::kind::{Kind, Rule};

@@ -7,7 +7,7 @@ use object::NativeEndian as Endian;
 use object::elf::{FileHeader64, NT_GNU_BUILD_ID, NoteHeader64, PT_LOAD, PT_NOTE, ProgramHeader64};
 use object::pod;
 
-use super::place::Path;
+use super::place::{Path, without_deleted};
 use super::sys::{self, Access};
 use crate::raw::layout::BuildId;
 
@@ -128,14 +128,6 @@ fn mapping_at(line: &[u8], address: usize) -> Option<&[u8]> {
     }
     let path = line.get(line.iter().position(|&byte| byte == b'/')?..)?;
     Some(without_deleted(path))
-}
-
-/// A path from the system without the mark of a deleted file.
-pub fn without_deleted(path: &[u8]) -> &[u8] {
-    match path.split_last_chunk() {
-        Some((path, b" (deleted)")) => path,
-        _ => path,
-    }
 }
 
 fn hexadecimal(digits: &[u8]) -> Option<usize> {

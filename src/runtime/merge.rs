@@ -4,24 +4,16 @@
 //! counts are added to the module of the same build, and the other modules are copied. Without a module of
 //! the same build the live module follows them.
 
+use zerocopy::IntoBytes;
+
 use super::abi::Instrumented;
 use super::counts::{Copies, Found};
 use super::module::LiveModule;
-use zerocopy::IntoBytes;
-
+use super::problem::Problem;
 use super::sys::Errno;
 use crate::raw::layout::{SectionKind, Sums, SumsRecord};
-use crate::raw::reader::{Contradiction, Failure, Reader, Section, Source};
+use crate::raw::reader::{Contradiction, Reader, Section, Source};
 use crate::raw::writer::{Sink, Writer};
-
-/// Why there is no merged dump: the system failed, or the old file is bad and its reader knows more.
-pub type Problem = Failure<Errno>;
-
-impl From<Errno> for Problem {
-    fn from(error: Errno) -> Self {
-        Self::System(error)
-    }
-}
 
 /// Writes a whole dump: `older`, if there is one, with the live counts added. `sums` says what the run adds
 /// up to, from what was found. `id` is that of the live file that holds the counts, 0 if none. Gives the id

@@ -64,6 +64,8 @@ pub mod module;
 #[cfg(feature = "runtime")]
 pub mod place;
 #[cfg(feature = "runtime")]
+pub mod problem;
+#[cfg(feature = "runtime")]
 pub mod process;
 #[cfg(feature = "runtime")]
 pub mod replace;

@@ -18,7 +18,6 @@
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
-use super::identity::without_deleted;
 use super::message::{Line, decimal, hexadecimal};
 use super::sys::{self, Errno};
 
@@ -289,6 +288,14 @@ impl<const N: usize> Text<N> {
 
     fn push_to(&self, path: &mut Path) -> Result<(), Errno> {
         self.bytes().try_for_each(|byte| path.push(&[byte]))
+    }
+}
+
+/// A path from the system without the mark of a deleted file.
+pub fn without_deleted(path: &[u8]) -> &[u8] {
+    match path.split_last_chunk() {
+        Some((path, b" (deleted)")) => path,
+        _ => path,
     }
 }
 

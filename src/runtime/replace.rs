@@ -15,9 +15,9 @@
 //! the directory can have got that name the same way.
 
 use super::lock::Pauses;
-use super::merge::Problem;
 use super::message::{Line, decimal};
 use super::place::Path;
+use super::problem::Problem;
 use super::sys::{self, Access, Errno, Facts, File, Kind};
 use crate::raw::layout::MAGIC;
 use crate::raw::reader::{Damage, Source};

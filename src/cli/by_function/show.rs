@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use serde::Serialize;
 
 use super::read::{Counted, Version};
-use crate::cli::binary::hexadecimal;
+use crate::cli::names::hexadecimal;
 use crate::cli::names::{Names, Wanted, plain, text, visible};
 use crate::cli::table::Table;
 use crate::cli::terminal::heat;

@@ -15,21 +15,8 @@ use hashbrown::HashMap;
 use super::counted::Counted;
 use super::evidence::{Callee, Evidence, Spot};
 use super::picture::{Picture, Piece};
-use super::projection::{Place, Reader};
+use super::projection::{HotCalls, Place, Reader};
 use crate::profile::{Body, Factor, Position, Profile, SymbolId};
-
-/// What a reader is given at hot calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HotCalls {
-    /// Nothing.
-    #[default]
-    None,
-    /// Bodies besides those of the functions that are called.
-    Copied,
-    /// Bodies whose counts are taken from the functions themselves. The reader gives back what it does not
-    /// inline.
-    Moved,
-}
 
 // These limits were found with the programs of `cargo bench --bench speedup`; nearby values save as much.
 

@@ -32,7 +32,6 @@ mod starts;
 pub mod statistics;
 mod targets;
 
-pub use hot_calls::HotCalls;
 pub use profile::profile;
-pub use projection::{Inline, OfSeveral, Reader, Zeros};
+pub use projection::{HotCalls, Inline, OfSeveral, Reader, Zeros};
 pub use statistics::{Dropped, Loss, Lost, Statistics};

@@ -16,12 +16,12 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::counted::{self, Counted, Known, Line};
-use super::evidence::{self, Evidence, Findings, Suspects};
+use super::evidence::{self, Candidates, Evidence, Findings};
 use super::flow::Flow;
-use super::hot_calls::{Call, Calls, HotCalls, calls};
+use super::hot_calls::{Call, Calls, calls};
 use super::names::Names;
 use super::picture::{Elsewhere, Picture, Source, picture};
-use super::projection::{self, Place, Reader, Zeros};
+use super::projection::{self, HotCalls, Place, Reader, Zeros};
 use super::source::Sources;
 use super::starts::{Start, Starts};
 use super::statistics::{Loss, Lost, Statistics};
@@ -140,9 +140,9 @@ impl Conversion {
         }
         let mut findings = Findings::default();
         findings.evidence.resize_with(functions.len(), Evidence::default);
-        let suspects = Suspects::new(&functions, &self.profile.symbols);
+        let candidates = Candidates::new(&functions, &self.profile.symbols);
         let (symbols, starts) = (&mut self.profile.symbols, &mut self.starts);
-        let has_code = sources.listings(number, &functions, &suspects, |tables, found| {
+        let has_code = sources.listings(number, &functions, &candidates, |tables, found| {
             evidence::take(tables, found, symbols, &mut findings, starts);
         });
         self.starts.sort();

@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 
-use super::hot_calls::HotCalls;
 use super::picture::{Picture, Source};
 use crate::profile::{Position, Profile, SymbolId};
 
@@ -55,6 +54,19 @@ pub enum Zeros {
     OnesInLoops,
     /// 1: GCC 16 takes 0 for unknown, and guesses.
     Ones,
+}
+
+/// What a reader is given at hot calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HotCalls {
+    /// Nothing.
+    #[default]
+    None,
+    /// Bodies besides those of the functions that are called.
+    Copied,
+    /// Bodies whose counts are taken from the functions themselves. The reader gives back what it does not
+    /// inline.
+    Moved,
 }
 
 /// What a reader makes of a profile.

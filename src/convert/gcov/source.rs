@@ -19,16 +19,16 @@ pub trait Sources {
         false
     }
 
-    /// Shows a student the machine code of a module that has the counters of these functions. Passes the
-    /// student's findings to `take`, unit by unit. Says whether there is any code.
-    fn listings<S: Study>(
+    /// Lets an analysis look at the machine code of a module that has the counters of these functions. Passes the
+    /// analysis's findings to `take`, unit by unit. Says whether there is any code.
+    fn listings<S: Analysis>(
         &self,
         module: usize,
         functions: &[Counted<'_>],
-        student: &S,
+        analysis: &S,
         take: impl FnMut(&Tables, Vec<S::Finding>),
     ) -> bool {
-        let _ = (module, functions, student, take);
+        let _ = (module, functions, analysis, take);
         false
     }
 
@@ -37,7 +37,7 @@ pub trait Sources {
 }
 
 /// Looks at listings.
-pub trait Study: Sync {
+pub trait Analysis: Sync {
     /// What is known about the files and functions of a unit.
     type Unit: Sync;
     /// What a listing shows.

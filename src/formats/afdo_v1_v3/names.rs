@@ -9,11 +9,32 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::rules::Names;
 use crate::profile::{SymbolId, Symbols};
 
 /// What GCC 16 strips from names, with the number behind it.
 const CLONES: [&[u8]; 5] = [b".isra", b".constprop", b".lto_priv", b".part", b".cold"];
+
+/// What a reader makes of names. The first rule tells most of them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Names {
+    /// It takes them as they are.
+    Whole,
+    /// It strips suffixes of clones and compares files.
+    WithFiles,
+    /// It cuts them at the first dot.
+    CutAtDot,
+}
+
+impl Names {
+    /// The part of a name that the reader compares.
+    pub fn of(self, name: &[u8]) -> &[u8] {
+        match self {
+            Self::CutAtDot => cut(name),
+            Self::WithFiles => without_clones(name),
+            Self::Whole => name,
+        }
+    }
+}
 
 /// Symbols of a profile, renamed for a reader.
 pub struct Renaming {

@@ -17,8 +17,8 @@
 
 use alloc::vec::Vec;
 
-use super::names::Renaming;
-use super::{Version, names};
+use super::Version;
+use super::names::{Names, Renaming};
 use crate::formats::afdo_v4::Ids;
 use crate::profile::{Body, Function, LARGEST_COUNT, Position, Profile, Record, SymbolId};
 
@@ -36,17 +36,6 @@ pub struct Rules {
     pub discriminators: Discriminators,
     /// What it makes of the targets of calls.
     pub targets: Targets,
-}
-
-/// What a reader makes of names. The first rule tells most of them apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Names {
-    /// It takes them as they are.
-    Whole,
-    /// It strips suffixes of clones and compares files.
-    WithFiles,
-    /// It cuts them at the first dot.
-    CutAtDot,
 }
 
 /// What a reader makes of discriminators.
@@ -146,17 +135,6 @@ fn mixed(profile: &Profile, of: impl Fn(SymbolId) -> SymbolId) -> usize {
 /// discriminators. Bodies with and without discriminators can be added after this, and not before.
 pub fn by_line(body: &Body) -> Body {
     Lowering::new(|symbol| symbol, Discriminators::Ignored).body(body)
-}
-
-impl Names {
-    /// The part of a name that the reader compares.
-    pub fn of(self, name: &[u8]) -> &[u8] {
-        match self {
-            Self::CutAtDot => names::cut(name),
-            Self::WithFiles => names::without_clones(name),
-            Self::Whole => name,
-        }
-    }
 }
 
 /// Changes the positions of a profile.

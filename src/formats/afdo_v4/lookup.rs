@@ -31,10 +31,13 @@ use core::ops::Range;
 use super::check::{Defect, Finding, Part};
 use super::number::Input;
 use super::records::Records;
+use super::source::source;
 use super::table::{Extent, Extents, encoding};
 use super::trie::Strings;
 use super::{HIGH, NO_INFO, open, section};
 use crate::profile::Summary;
+
+pub use super::source::Source;
 
 /// A file of version 4, open for looking things up.
 #[derive(Clone, Debug)]
@@ -46,18 +49,6 @@ pub struct Profile<'a> {
     sources: Vec<Source<'a>>,
     /// The sources that have symbols, in the order of their ids.
     by_ids: Vec<usize>,
-}
-
-/// A source file, and where its symbols are.
-#[derive(Clone, Debug)]
-pub struct Source<'a> {
-    /// Its path, empty for the unknown one.
-    pub path: &'a [u8],
-    /// The ids of the symbols that it declares.
-    pub ids: Range<u32>,
-    pub(super) offset: u64,
-    pub(super) string_table: u32,
-    pub(super) symbol_names: u32,
 }
 
 /// A symbol as the file has it.
@@ -102,7 +93,7 @@ impl<'a> Profile<'a> {
         };
         let mut input = profile.input(file_names.range(), section::FILE_NAMES)?;
         let number = input.count(4, 6)?;
-        let sources = (0..number).map(|_| open::source(&mut input));
+        let sources = (0..number).map(|_| source(&mut input));
         profile.sources = sources.collect::<Result<_, _>>()?;
         let has_symbols = |&place: &usize| !profile.sources[place].ids.is_empty();
         profile.by_ids = (0..profile.sources.len()).filter(has_symbols).collect();

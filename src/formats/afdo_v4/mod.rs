@@ -66,6 +66,7 @@ mod number;
 mod open;
 pub mod part;
 pub mod records;
+mod source;
 mod summand;
 pub mod table;
 pub mod trie;

@@ -10,9 +10,9 @@ use hashbrown::HashMap;
 
 use super::body::body;
 use super::check::{Defect, Finding, Part, Tell};
-use super::lookup::Source;
 use super::number::{Encoding, Input};
 use super::records::Records;
+use super::source::{Source, source};
 use super::table::{Section, Table};
 use super::{NO_INFO, section, trie};
 use crate::profile::{Cutoff, Function, Summary, SymbolId, Symbols};
@@ -305,16 +305,4 @@ pub(super) fn summary(input: &mut Input<'_>) -> Result<Summary, Finding> {
         summary.cutoffs.push(Cutoff { share, min_count, counts });
     }
     Ok(summary)
-}
-
-pub(super) fn source<'a>(input: &mut Input<'a>) -> Result<Source<'a>, Finding> {
-    let offset = input.offset();
-    let length = input.u32()?;
-    let path = match input.take(length as usize)? {
-        [path @ .., 0] if !path.contains(&0) => path,
-        _ => return input.error(offset, Defect::FileName),
-    };
-    let (string_table, symbol_names) = (input.u32()?, input.u32()?);
-    let ids = input.u32()?..input.u32()?;
-    Ok(Source { path, ids, offset, string_table, symbol_names })
 }

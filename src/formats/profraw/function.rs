@@ -62,6 +62,18 @@ impl Iterator for Counters<'_> {
 
 impl ExactSizeIterator for Counters<'_> {}
 
+impl Image<'_> {
+    /// The functions, in the order of the file; `names` are those of this image. Leaves out functions without a
+    /// name, and reports them and other tolerated defects.
+    pub fn functions<'i, 't>(
+        &'i self,
+        names: &'i Names,
+        tell: &'t mut dyn FnMut(Finding),
+    ) -> Functions<'i, 't> {
+        Functions::new(self, names, tell)
+    }
+}
+
 /// The functions of an image, an iterator. It ends behind the first defect that cannot be tolerated.
 pub struct Functions<'i, 't> {
     image: &'i Image<'i>,

@@ -7,7 +7,6 @@ use core::ops::Range;
 
 use super::Word;
 use super::check::{Defect, Finding, Section};
-use super::function::Functions;
 use super::names::Names;
 use super::record::Record;
 use super::{Header, Layout};
@@ -226,16 +225,6 @@ impl<'a> Image<'a> {
     pub(super) fn vtables(&self) -> impl Iterator<Item = &'a [u8]> {
         self.file[self.vtables.clone()]
             .chunks_exact(Layout::vtable_stride(self.header.machine.pointer))
-    }
-
-    /// The functions, in the order of the file; `names` are those of this image. Leaves out functions without a
-    /// name, and reports them and other tolerated defects.
-    pub fn functions<'i, 't>(
-        &'i self,
-        names: &'i Names,
-        tell: &'t mut dyn FnMut(Finding),
-    ) -> Functions<'i, 't> {
-        Functions::new(self, names, tell)
     }
 }
 

@@ -6,8 +6,9 @@ use crate::raw::writer::{Buffer, Writer};
 use crate::runtime::abi::Instrumented;
 use crate::runtime::baseline::Baseline;
 use crate::runtime::counts::Found;
-use crate::runtime::merge::{Problem, merge};
+use crate::runtime::merge::merge;
 use crate::runtime::module::LiveModule;
+use crate::runtime::problem::Problem;
 use crate::runtime::replace::{FileSink, FileSource, Names, Rewrite};
 use crate::runtime::sys::{Errno, File};
 

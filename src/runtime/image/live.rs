@@ -10,9 +10,9 @@ use crate::raw::reader::{Damage, Defect};
 use crate::runtime::abi::Instrumented;
 use crate::runtime::baseline::Baseline;
 use crate::runtime::live::{LeftOver, Numbers, Region};
-use crate::runtime::merge::Problem;
 use crate::runtime::message::Line;
 use crate::runtime::module::{LiveModule, Objects};
+use crate::runtime::problem::Problem;
 use crate::runtime::replace::{Names, Rewrite, replace};
 use crate::runtime::sys::{self, Errno, File, QuietWrites};
 

@@ -18,7 +18,7 @@ use crate::cli::terminal::heat;
 use crate::cli::{Outcome, folder, input, names, output, percent};
 use crate::convert::gcov::Reader;
 use crate::convert::number::Number;
-use crate::formats::afdo_v1_v3::rules::{Names, by_line};
+use crate::formats::afdo_v1_v3::{names::Names, rules::by_line};
 use crate::profile::overlap::{Comparison, Row};
 use crate::profile::{Profile, SymbolId};
 

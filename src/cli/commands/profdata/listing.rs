@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 use std::prelude::v1::*;
 
-use super::show::Show;
+use super::contents::Contents;
 use super::sites::{Statistics, Symbols, percent};
 use crate::cli::by_function::read::Version;
 use crate::cli::names::{text, visible};
@@ -16,7 +16,7 @@ const HOT: u64 = 990_000;
 
 /// The text so far, and what the totals need.
 pub struct Listing<'s> {
-    show: &'s Show,
+    show: &'s Contents,
     profile: &'s Profile,
     is_ir: bool,
     symbols: Symbols,
@@ -31,7 +31,7 @@ pub struct Listing<'s> {
 
 impl<'s> Listing<'s> {
     /// An empty text.
-    pub fn new(show: &'s Show, profile: &'s Profile) -> Self {
+    pub fn new(show: &'s Contents, profile: &'s Profile) -> Self {
         Self {
             show,
             profile,
@@ -143,7 +143,7 @@ impl<'s> Listing<'s> {
         if self.show.binary_ids && has_ids {
             self.text += "Binary IDs: \n";
             for id in &self.profile.binary_ids {
-                let _ = writeln!(self.text, "{}", crate::cli::binary::hexadecimal(id));
+                let _ = writeln!(self.text, "{}", crate::cli::names::hexadecimal(id));
             }
         }
         if self.show.profile_version {

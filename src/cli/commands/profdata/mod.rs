@@ -3,6 +3,7 @@
 //! It takes LLVM's options for profiles of instrumented programs, prints what `llvm-profdata` of LLVM 22 prints,
 //! and has its exit status: 0 for success, 1 for failure. Unlike LLVM's tool it reads raw profiles of any version.
 
+mod contents;
 mod listing;
 mod merge;
 mod options;

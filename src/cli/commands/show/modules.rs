@@ -4,8 +4,8 @@ use std::prelude::v1::*;
 
 use serde::Serialize;
 
-use crate::cli::binary::hexadecimal;
 use crate::cli::error::{Error, Result};
+use crate::cli::names::hexadecimal;
 use crate::cli::names::{text, visible};
 use crate::convert::number::Number;
 use crate::raw;

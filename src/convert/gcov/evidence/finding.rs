@@ -5,11 +5,12 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::Callee;
+use super::candidates::{Candidates, Look, Unit};
 use super::late::{Late, Owners};
 use super::members::Members;
 use super::part;
-use super::suspects::{Suspects, Unit};
-use crate::convert::gcov::listing::{self, Copy, Listing, Piece};
+use crate::convert::gcov::listing::{self, Copy, Listing, Piece, Tables};
+use crate::convert::gcov::source::Analysis;
 use crate::profile::SymbolId;
 
 /// A piece of the source in a copy of a finding.
@@ -29,6 +30,19 @@ pub struct Ballot {
     pub count: Option<i64>,
     /// See [`Vote::before`](super::Vote::before).
     pub before: Option<i64>,
+}
+
+impl Analysis for Candidates<'_, '_> {
+    type Unit = Unit;
+    type Finding = Vec<Finding>;
+
+    fn unit(&self, tables: &Tables) -> Unit {
+        self.unit(tables)
+    }
+
+    fn listing(&self, unit: &Unit, listing: &Listing) -> Vec<Finding> {
+        Look { candidates: self, unit, listing }.findings()
+    }
 }
 
 /// What a listing says about one function.
@@ -71,16 +85,6 @@ impl Early {
     }
 }
 
-/// A listing under study.
-pub struct Look<'l, 's, 'n> {
-    /// The functions that it is searched for.
-    pub suspects: &'l Suspects<'s, 'n>,
-    /// The unit it belongs to.
-    pub unit: &'l Unit,
-    /// The listing.
-    pub listing: &'l Listing,
-}
-
 impl Look<'_, '_, '_> {
     /// What it says about each late copy.
     pub fn findings(&self) -> Vec<Finding> {
@@ -103,7 +107,7 @@ impl Look<'_, '_, '_> {
     fn early(&self, place: u32, owners: &Owners) -> Early {
         let late = &owners.late[place as usize];
         let copies = &self.listing.copies;
-        let symbol = Some(self.suspects.functions[late.function as usize].symbol);
+        let symbol = Some(self.candidates.functions[late.function as usize].symbol);
         let itself = InlinedEarly { caller: 0, copy: copies[late.copy as usize], symbol };
         let mut chains = Vec::from([itself]);
         let mut chain_of: HashMap<u32, u32> = [(late.copy, 0)].into_iter().collect();
@@ -122,14 +126,14 @@ impl Look<'_, '_, '_> {
     fn symbol(&self, copy: &Copy) -> Option<SymbolId> {
         let candidates = &self.unit.functions[copy.function as usize];
         let mut symbols =
-            candidates.iter().map(|&place| self.suspects.functions[place as usize].symbol);
+            candidates.iter().map(|&place| self.candidates.functions[place as usize].symbol);
         let first = symbols.next()?;
         symbols.all(|other| other == first).then_some(first)
     }
 
     fn votes(&self, place: u32, owners: &Owners, members: &Members, early: &Early) -> Vec<Ballot> {
         let function = owners.late[place as usize].function;
-        let counters = &self.suspects.functions[function as usize].counters;
+        let counters = &self.candidates.functions[function as usize].counters;
         let counts = part::counts(place, self.listing, owners, members, counters);
         let blocks = &members.of_late[place as usize];
         let count = |block: u32| counts[blocks.binary_search(&block).ok()?];

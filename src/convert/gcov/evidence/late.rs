@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::finding::Look;
+use super::candidates::Look;
 use crate::convert::gcov::listing::{Listing, Piece};
 
 /// No late copy.
@@ -80,7 +80,7 @@ impl Look<'_, '_, '_> {
     /// Whether the notes of a function have the lines of most of these pieces.
     fn is_noted(&self, function: Option<u32>, pieces: &[Piece]) -> bool {
         let Some(function) = function else { return false };
-        let function = &self.suspects.functions[function as usize];
+        let function = &self.candidates.functions[function as usize];
         let is_noted = |piece: &&Piece| {
             let file = self.unit.files[piece.file as usize];
             file.is_some_and(|file| function.has(file, piece.line))

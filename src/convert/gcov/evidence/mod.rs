@@ -12,13 +12,13 @@
 //! | late | otherwise, and whenever its blocks increment counters of its function |
 
 mod adjacency;
+mod candidates;
 mod executions;
 mod finding;
 mod gather;
 mod late;
 mod members;
 mod part;
-mod suspects;
 
 use alloc::vec::Vec;
 
@@ -26,9 +26,9 @@ use hashbrown::HashMap;
 
 use crate::profile::{FileId, Position, SymbolId};
 
+pub use candidates::{Candidates, Unit};
 pub use finding::Finding;
 pub use gather::take;
-pub use suspects::{Suspects, Unit};
 
 /// What machine code tells about one function.
 #[derive(Clone, Debug, Default)]

@@ -14,7 +14,7 @@
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicI64;
 
-use super::object::POINTER;
+use super::POINTER;
 use super::{Array, Info};
 use crate::raw::gcov::FunctionRecord;
 use crate::raw::head::{Head, NumbersWriter};

@@ -21,6 +21,7 @@ use core::ffi::{CStr, c_char, c_uint};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI64, AtomicPtr};
 
+use super::POINTER;
 use super::function::Kinds;
 use super::{Function, Functions};
 use crate::raw::gcov::Version;
@@ -30,7 +31,6 @@ use crate::raw::kind::{Kind, Rule, Rules};
 use crate::raw::site::LISTED_SITE;
 use crate::runtime::abi::Shift;
 
-pub(super) const POINTER: usize = size_of::<usize>();
 const NEXT: usize = POINTER;
 const STAMP: usize = 2 * POINTER;
 

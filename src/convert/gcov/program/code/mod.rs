@@ -29,7 +29,7 @@ use object::Architecture;
 use super::debug::units::Units;
 use super::debug::{Moved, Sections};
 use crate::convert::gcov::listing::Tables;
-use crate::convert::gcov::source::Study;
+use crate::convert::gcov::source::Analysis;
 use crate::raw::dump::Object;
 use counters::Wanted;
 use image::Image;
@@ -68,42 +68,42 @@ pub fn is_of(program: &object::File<'_>, objects: &[Object]) -> Result<(), Error
     if counters::has_objects(&image, objects) { Ok(()) } else { Err(Error::Other) }
 }
 
-/// Makes listings of all functions that have code, unit by unit. The student looks at each listing, and
+/// Makes listings of all functions that have code, unit by unit. The analysis looks at each listing, and
 /// `take` gets the findings of a unit.
 ///
 /// `debug` is the file with symbols and lines: the program itself, or what was split off from it. Damaged
 /// parts are left out, and the first error is given.
-pub fn listings<S: Study>(
+pub fn listings<S: Analysis>(
     program: &object::File<'_>,
     debug: &object::File<'_>,
     wanted: &[Wanted],
     moved: Moved<'_>,
-    student: &S,
+    analysis: &S,
     take: impl FnMut(&Tables, Vec<S::Finding>),
 ) -> Result<(), Error> {
     let image = Image::new(program).map_err(Error::File)?;
     match image.architecture {
         Architecture::X86_64 => {
-            with::<x86_64::X86_64<'_>, S>(&image, debug, wanted, moved, student, take)
+            with::<x86_64::X86_64<'_>, S>(&image, debug, wanted, moved, analysis, take)
         }
         Architecture::Aarch64 => {
-            with::<aarch64::Aarch64, S>(&image, debug, wanted, moved, student, take)
+            with::<aarch64::Aarch64, S>(&image, debug, wanted, moved, analysis, take)
         }
         other => Err(Error::Architecture(other)),
     }
 }
 
-fn with<'c, M: Machine<'c> + Send, S: Study>(
+fn with<'c, M: Machine<'c> + Send, S: Analysis>(
     image: &Image<'c>,
     debug: &object::File<'_>,
     wanted: &[Wanted],
     moved: Moved<'_>,
-    student: &S,
+    analysis: &S,
     take: impl FnMut(&Tables, Vec<S::Finding>),
 ) -> Result<(), Error> {
     let sections = Sections::load(debug);
     let (units, damage) = Units::new(sections.borrow(), moved);
     let program = Program::new::<M>(image, debug, wanted, &units);
-    let error = program.show::<M, S>(student, take);
+    let error = program.show::<M, S>(analysis, take);
     damage.or(error).map_or(Ok(()), |error| Err(Error::Debug(error)))
 }

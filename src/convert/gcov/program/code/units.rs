@@ -1,4 +1,4 @@
-//! Shows a student the listings of a program's functions, unit by unit.
+//! Lets an analysis look at the listings of a program's functions, unit by unit.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::convert::gcov::program::debug::declared::Declarations;
 use crate::convert::gcov::program::debug::functions::{Declaration, Found, Function, functions};
 use crate::convert::gcov::program::debug::line_table::{Row, rows};
 use crate::convert::gcov::program::debug::units::Units;
-use crate::convert::gcov::source::Study;
+use crate::convert::gcov::source::Analysis;
 use crate::formats::afdo_v1_v3::names::without_clones;
 
 /// Number of units with listings in memory at once.
@@ -42,7 +42,7 @@ struct Read<'d> {
     rows: Vec<Row>,
 }
 
-/// What a student found in a unit, and the first damage there.
+/// What an analysis found in a unit, and the first damage there.
 struct Studied<F> {
     tables: Tables,
     findings: Vec<F>,
@@ -69,11 +69,11 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         Self { image, units, symbols, counters, sites: site_at, code: image.code() }
     }
 
-    /// Shows all listings, and passes what the student finds in each unit to `take`. Damaged parts are left
+    /// Shows all listings, and passes what the analysis finds in each unit to `take`. Damaged parts are left
     /// out; gives the first error.
-    pub fn show<M: Machine<'c> + Send, S: Study>(
+    pub fn show<M: Machine<'c> + Send, S: Analysis>(
         &self,
-        student: &S,
+        analysis: &S,
         mut take: impl FnMut(&Tables, Vec<S::Finding>),
     ) -> Option<gimli::Error> {
         let mut error = None;
@@ -89,8 +89,8 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
                 error = error.or(why);
                 units.push(unit);
             }
-            let study = |unit| self.study::<M, S>(unit, student);
-            let studied: Vec<_> = units.into_par_iter().map(study).collect();
+            let analyse = |unit| self.analyse::<M, S>(unit, analysis);
+            let studied: Vec<_> = units.into_par_iter().map(analyse).collect();
             for unit in studied {
                 error = error.or(unit.error);
                 take(&unit.tables, unit.findings);
@@ -106,10 +106,10 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         (Read { number, found, rows: rows.unwrap_or_default() }, error)
     }
 
-    fn study<M: Machine<'c> + Send, S: Study>(
+    fn analyse<M: Machine<'c> + Send, S: Analysis>(
         &self,
         unit: Read<'d>,
-        student: &S,
+        analysis: &S,
     ) -> Studied<S::Finding> {
         let Read { number, found, rows } = unit;
         let excerpts = Excerpts::new(self.image, &self.counters, &self.sites, &rows);
@@ -128,9 +128,9 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         error = found.declarations.iter().map(mentioned).fold(error, Option::or);
         let tables = declarations.tables;
         let of_unit = OfUnit { files: &files, functions: &tables.functions };
-        let known = student.unit(&tables);
+        let known = analysis.unit(&tables);
         let look = |machine: &mut M, (function, of_copies): &(&Function, Vec<Option<u32>>)| {
-            student.listing(&known, &excerpts.listing(machine, function, of_copies, of_unit))
+            analysis.listing(&known, &excerpts.listing(machine, function, of_copies, of_unit))
         };
         let findings = declared.par_iter().map_init(M::new, look).collect();
         Studied { tables, findings, error }

@@ -4,14 +4,12 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
-use super::finding::{Finding, Look};
 use crate::convert::gcov::counted::Counted;
 use crate::convert::gcov::listing::{self, Listing, Tables};
-use crate::convert::gcov::source::Study;
 use crate::profile::{FileId, Symbols};
 
 /// The functions of a module that have counters, as machine code looks for them.
-pub struct Suspects<'s, 'n> {
+pub struct Candidates<'s, 'n> {
     pub(super) functions: &'s [Counted<'n>],
     files: HashMap<Vec<u8>, FileId>,
     by_place: HashMap<(FileId, u32), Vec<u32>>,
@@ -27,7 +25,7 @@ pub struct Unit {
     pub(super) file_of: Vec<u32>,
 }
 
-impl<'s, 'n> Suspects<'s, 'n> {
+impl<'s, 'n> Candidates<'s, 'n> {
     /// Looks for these functions.
     pub fn new(functions: &'s [Counted<'n>], symbols: &Symbols) -> Self {
         let mut by_place = HashMap::<_, Vec<u32>>::new();
@@ -41,13 +39,9 @@ impl<'s, 'n> Suspects<'s, 'n> {
         }
         Self { functions, files, by_place }
     }
-}
 
-impl Study for Suspects<'_, '_> {
-    type Unit = Unit;
-    type Finding = Vec<Finding>;
-
-    fn unit(&self, tables: &Tables) -> Unit {
+    /// The functions and files of a unit.
+    pub fn unit(&self, tables: &Tables) -> Unit {
         let files: Vec<_> =
             tables.files.iter().map(|path| self.files.get(&**path).copied()).collect();
         let of = |declared: &listing::Declared| {
@@ -66,10 +60,16 @@ impl Study for Suspects<'_, '_> {
         let file_of = tables.functions.iter().map(|declared| declared.file).collect();
         Unit { files, functions, file_of }
     }
+}
 
-    fn listing(&self, unit: &Unit, listing: &Listing) -> Vec<Finding> {
-        Look { suspects: self, unit, listing }.findings()
-    }
+/// A listing under analysis.
+pub struct Look<'l, 's, 'n> {
+    /// The functions that it is searched for.
+    pub candidates: &'l Candidates<'s, 'n>,
+    /// The unit it belongs to.
+    pub unit: &'l Unit,
+    /// The listing.
+    pub listing: &'l Listing,
 }
 
 /// Whether the source may call a function with this assembler name so.
