@@ -54,6 +54,7 @@ struct Code {
 }
 
 const NOT_USED: &str = "not used for indirect calls and inlined functions";
+const BY_BINARY: &str = "; name the program that ran with --binary";
 
 impl<'c> World<'c> {
     /// `chosen` are the user's choices in place of the recorded paths. Each must fit a module.
@@ -80,7 +81,8 @@ impl<'c> World<'c> {
     fn read(&self, module: &Module) -> Binary {
         let recorded = self.places.moved(&module.path);
         let is_its = |(_, id): &&(&Path, Vec<u8>)| id == module.build_id();
-        let path = self.chosen.iter().find(is_its).map_or(display(&recorded), |(path, _)| path);
+        let chosen = self.chosen.iter().find(is_its).map(|(path, _)| *path);
+        let path = chosen.unwrap_or(display(&recorded));
         let mut binary = Binary::default();
         let result = match path.as_os_str().is_empty() {
             true => Ok(()),
@@ -91,7 +93,10 @@ impl<'c> World<'c> {
         }
         let objects = self.read_objects(module, &mut binary);
         match result {
-            Err(error) if objects == 0 => output::say(format_args!("{error}; {NOT_USED}")),
+            Err(error) if objects == 0 => {
+                let hint = if chosen.is_none() { BY_BINARY } else { "" };
+                output::say(format_args!("{error}; {NOT_USED}{hint}"));
+            }
             Err(error) => {
                 let objects = Number(objects as u64, "object");
                 output::say(format_args!("{error}; {objects} used instead"));
