@@ -19,6 +19,7 @@ use crate::convert::gcov::listing::Tables;
 use crate::convert::gcov::names::ident;
 use crate::convert::gcov::program::code::counters::Wanted;
 use crate::convert::gcov::program::code::{is_of, listings};
+use crate::convert::gcov::program::debug::units::split_units;
 use crate::convert::gcov::program::unlinked::lay_out;
 use crate::convert::gcov::source::{Sources, Study, source_path};
 use crate::convert::number::Number;
@@ -171,6 +172,7 @@ impl Sources for World<'_> {
             let Ok(program) = object::File::parse(program.as_slice()) else { continue };
             let debug = split_off.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
             let debug = debug.as_ref().unwrap_or(&program);
+            warn_of_split_units(path, debug);
             let result = listings(&program, debug, &wanted, &moved, student, &mut take);
             any |= result.is_ok();
             if let Err(error) = result {
@@ -196,6 +198,20 @@ impl Sources for World<'_> {
 
     fn function(&self, ident: u32) -> Option<Vec<u8>> {
         self.binaries().iter().find_map(|binary| binary.names.get(&ident)).cloned()
+    }
+}
+
+/// Warns that `-gsplit-dwarf` has moved what is inlined where into files that are not read.
+fn warn_of_split_units(path: &Path, debug: &object::File<'_>) {
+    let units = split_units(debug);
+    if units > 0 {
+        let units = Number(units as u64, "unit");
+        let what =
+            "is in .dwo files, which are not read, so the profile lacks lines of inlined functions";
+        output::say(format_args!(
+            "{}: debug information of {units} {what}; compile without -gsplit-dwarf",
+            path.display()
+        ));
     }
 }
 
