@@ -61,6 +61,16 @@ fn everything_is_placed_with_debug_information() {
     assert!(!told.contains("dropped"), "{told}");
 }
 
+/// The account of a sum is not that of its first dump.
+#[test]
+fn several_dumps_are_told_as_a_sum() {
+    let shop = counted(true);
+    shop.write("other.csraw", shop.read("ours.csraw"));
+    let (_, told) = convert(&shop, &["other.csraw"]);
+    assert!(told.contains("countersink: the sum of 2 dumps: placed 100.0 % of"), "{told}");
+    assert!(!told.contains(".csraw: "), "{told}");
+}
+
 #[test]
 fn losses_are_told_the_heaviest_first() {
     if !have("strip") {

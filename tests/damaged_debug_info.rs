@@ -182,7 +182,9 @@ fn kinds_of_debug_information() {
     for compile in partial {
         let shop = Workshop::new();
         run(&shop, compile, &[]);
-        converts(&shop, &format!("{compile:?}"));
+        let told = converts(&shop, &format!("{compile:?}"));
+        let is_split = compile == ["-gsplit-dwarf"];
+        assert_eq!(told.contains("; compile without -gsplit-dwarf"), is_split, "{told}");
     }
 }
 

@@ -6,7 +6,7 @@ mod harness;
 use std::fs;
 
 use complaints::{errors, ran, tool_fails};
-use harness::{Workshop, succeed};
+use harness::{Workshop, have, succeed};
 
 #[test]
 fn a_file_of_another_kind() {
@@ -106,6 +106,34 @@ fn counts_of_old_builds_are_dropped() {
     shop.tool_output(&["convert", "new.csraw", "-o", "new.gcov"]);
     let merge = ["merge", "new.gcov", "--build", "ours", "-o", "x"];
     tool_fails(&shop, &merge, &["new.gcov: --build: a profile does not tell builds apart"]);
+}
+
+/// The program that ran is elsewhere, and so are its objects.
+#[test]
+fn a_program_that_has_moved() {
+    let shop = ran();
+    fs::rename(shop.path("ours"), shop.path("moved")).unwrap();
+    fs::remove_file(shop.path("hello.o")).unwrap();
+    let convert = |options: &[&str]| {
+        let output = shop.tool(&[&["convert", "ours.csraw", "--to=v4-text"], options].concat());
+        assert!(output.status.success(), "{output:?}");
+        errors(&output)
+    };
+    let told = convert(&[]);
+    assert!(told.contains("/ours: No such file"), "{told}");
+    assert!(told.contains("; name the program that ran with --binary\n"), "{told}");
+    assert!(!convert(&["--binary", "moved"]).contains("--binary"));
+}
+
+/// clang has its own formats, and numbers of versions that look like gcc's.
+#[test]
+fn clang_in_place_of_gcc() {
+    let shop = ran();
+    for clang in ["clang-13", "clang-22"].into_iter().filter(|clang| have(clang)) {
+        let convert = ["convert", "ours.csraw", "--for-gcc", clang];
+        let formats = ["expected gcc, found", "clang version", "--to profdata", "--to v407"];
+        tool_fails(&shop, &convert, &formats);
+    }
 }
 
 /// A program without an operating system that does not call its constructors.

@@ -19,6 +19,7 @@ use crate::convert::gcov::listing::Tables;
 use crate::convert::gcov::names::ident;
 use crate::convert::gcov::program::code::counters::Wanted;
 use crate::convert::gcov::program::code::{is_of, listings};
+use crate::convert::gcov::program::debug::units::split_units;
 use crate::convert::gcov::program::unlinked::lay_out;
 use crate::convert::gcov::source::{Analysis, Sources, source_path};
 use crate::convert::number::Number;
@@ -54,6 +55,7 @@ struct Code {
 }
 
 const NOT_USED: &str = "not used for indirect calls and inlined functions";
+const BY_BINARY: &str = "; name the program that ran with --binary";
 
 impl<'c> World<'c> {
     /// `chosen` are the user's choices in place of the recorded paths. Each must fit a module.
@@ -80,7 +82,8 @@ impl<'c> World<'c> {
     fn read(&self, module: &Module) -> Binary {
         let recorded = self.places.moved(&module.path);
         let is_its = |(_, id): &&(&Path, Vec<u8>)| id == module.build_id();
-        let path = self.chosen.iter().find(is_its).map_or(display(&recorded), |(path, _)| path);
+        let chosen = self.chosen.iter().find(is_its).map(|(path, _)| *path);
+        let path = chosen.unwrap_or(display(&recorded));
         let mut binary = Binary::default();
         let result = match path.as_os_str().is_empty() {
             true => Ok(()),
@@ -91,7 +94,10 @@ impl<'c> World<'c> {
         }
         let objects = self.read_objects(module, &mut binary);
         match result {
-            Err(error) if objects == 0 => output::say(format_args!("{error}; {NOT_USED}")),
+            Err(error) if objects == 0 => {
+                let hint = if chosen.is_none() { BY_BINARY } else { "" };
+                output::say(format_args!("{error}; {NOT_USED}{hint}"));
+            }
             Err(error) => {
                 let objects = Number(objects as u64, "object");
                 output::say(format_args!("{error}; {objects} used instead"));
@@ -166,6 +172,7 @@ impl Sources for World<'_> {
             let Ok(program) = object::File::parse(program.as_slice()) else { continue };
             let debug = split_off.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
             let debug = debug.as_ref().unwrap_or(&program);
+            warn_of_split_units(path, debug);
             let result = listings(&program, debug, &wanted, &moved, analysis, &mut take);
             any |= result.is_ok();
             if let Err(error) = result {
@@ -191,6 +198,20 @@ impl Sources for World<'_> {
 
     fn function(&self, ident: u32) -> Option<Vec<u8>> {
         self.binaries().iter().find_map(|binary| binary.names.get(&ident)).cloned()
+    }
+}
+
+/// Warns that `-gsplit-dwarf` has moved what is inlined where into files that are not read.
+fn warn_of_split_units(path: &Path, debug: &object::File<'_>) {
+    let units = split_units(debug);
+    if units > 0 {
+        let units = Number(units as u64, "unit");
+        let what =
+            "is in .dwo files, which are not read, so the profile lacks lines of inlined functions";
+        output::say(format_args!(
+            "{}: debug information of {units} {what}; compile without -gsplit-dwarf",
+            path.display()
+        ));
     }
 }
 

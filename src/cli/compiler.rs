@@ -48,12 +48,27 @@ fn major_for(compiler: &Path) -> Result<u32> {
             }
         };
     }
+    // clang has the option below, too.
+    let output = ask("--version")?;
+    if let Some(clang) =
+        String::from_utf8_lossy(&output.stdout).lines().find(|line| line.contains("clang version"))
+    {
+        return Err(Error::about(compiler, clang_instead(clang)));
+    }
     let output = ask("-dumpversion")?;
     let version = String::from_utf8_lossy(&output.stdout);
     major(version.trim()).ok_or_else(|| {
         let found = version.trim().to_string();
         Error::about(compiler, format!("-dumpversion: expected a version, found \"{found}\""))
     })
+}
+
+/// What clang reads instead.
+fn clang_instead(version: &str) -> String {
+    format!(
+        "expected gcc, found {version}; clang reads --to profdata of its own programs (-fprofile-use), and \
+         --to v407 of gcc's (-fprofile-sample-use)"
+    )
 }
 
 fn major(version: &str) -> Option<u32> {

@@ -90,8 +90,8 @@ impl Sources {
         let is_sum = inputs.len() > 1;
         let (dumps, profiles): (Vec<_>, Vec<_>) = inputs.into_iter().partition(is_dump);
         let (mut profile, mut statistics) = (Profile::default(), None);
-        if let Some(first) = dumps.first() {
-            let name = first.name.clone();
+        if !dumps.is_empty() {
+            let name = dumps_name(&dumps);
             let of_dumps;
             (profile, of_dumps) = self.profile_of_dump(added(dumps)?, &name, asked)?;
             statistics = Some(of_dumps);
@@ -192,6 +192,16 @@ fn warn_of_other_compilers(dump: &Dump, name: &Path, gcc: u32) {
             "gcc {other} numbered the blocks of lines otherwise than gcc {gcc} does; instrument with gcc {gcc}"
         );
         warn(name, what);
+    }
+}
+
+/// A name for the dumps among the inputs in messages about their sum.
+pub fn dumps_name(inputs: &[Input]) -> PathBuf {
+    let mut dumps = inputs.iter().filter(|input| input.format == Format::Dump);
+    match (dumps.next(), dumps.count()) {
+        (None, _) => PathBuf::new(),
+        (Some(only), 0) => only.name.clone(),
+        (Some(_), others) => format!("the sum of {} dumps", others + 1).into(),
     }
 }
 

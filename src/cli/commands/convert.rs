@@ -16,7 +16,7 @@ use crate::cli::input::{Decoded, Format, Input};
 use crate::cli::notes::display;
 use crate::cli::output::{self, Content, Out, Ready};
 use crate::cli::profile_format::{ProfileFormat, Reader, Target};
-use crate::cli::sources::{Asked, Sources, added, needs_dump};
+use crate::cli::sources::{Asked, Sources, added, dumps_name, needs_dump};
 use crate::cli::{Outcome, compiler, folder, input, sum};
 use crate::convert::gcov;
 use crate::convert::number::Number;
@@ -69,7 +69,7 @@ pub struct Convert {
     /// Raw dumps and profiles, and folders with these below; - is standard input
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<PathBuf>,
-    /// Write here; - or nothing is standard output
+    /// Write here, and make the folders of the path; - or nothing is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What to write
@@ -181,7 +181,7 @@ impl Convert {
             let inputs = inputs.into_iter().map(move_files).collect::<Result<_>>()?;
             self.write(|name| sum::file(inputs, &all, format, name))?;
         } else {
-            let name = inputs[0].name.clone();
+            let name = dumps_name(&inputs);
             let asked = Asked {
                 reader: format.reader(),
                 gcc: self.reader.major()?,

@@ -5,9 +5,10 @@ use std::prelude::v1::*;
 use std::sync::Arc;
 
 use gimli::{AttributeValue, DW_AT_producer, Dwarf, Reader as _, UnitOffset};
+use object::Object as _;
 use rayon::prelude::*;
 
-use super::{Moved, Slice};
+use super::{Moved, Sections, Slice};
 use crate::convert::gcov::source::source_path;
 
 /// All units of a program.
@@ -106,6 +107,22 @@ impl<'d> Unit<'d> {
         let base = if self.tells_copies { value & 0xff } else { value };
         u16::try_from(base).unwrap_or(0)
     }
+}
+
+/// Number of units that have most of their debug information in another file (`.dwo`). Damaged units do not count.
+pub fn split_units(file: &object::File<'_>) -> usize {
+    // Such a unit refers to this section for its addresses.
+    if file.section_by_name(".debug_addr").is_none() {
+        return 0;
+    }
+    let sections = Sections::load(file);
+    let dwarf = sections.borrow();
+    let (mut all, mut split) = (dwarf.units(), 0);
+    while let Ok(Some(header)) = all.next() {
+        let unit = dwarf.unit(header);
+        split += usize::from(unit.is_ok_and(|unit| matches!(unit.dwo_name(), Ok(Some(_)))));
+    }
+    split
 }
 
 /// Whether a unit was compiled by GCC 16 or later: "GNU C17 16.2.0 -mtune=generic ...".
