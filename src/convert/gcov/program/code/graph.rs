@@ -62,7 +62,7 @@ pub fn graph<'c, M: Machine<'c>>(
     counters: &Counters,
     ranges: &[Range<u64>],
 ) -> Graph {
-    let mut reading = Reading { is_simple: true, ..Reading::default() };
+    let mut reading = Reading { is_simple: M::ADDS_AT_ADDRESSES, ..Reading::default() };
     for range in ranges {
         reading.range(machine, image, counters, range);
     }
@@ -109,6 +109,11 @@ impl Reading {
         let mut offset = start;
         while offset < end {
             let address = range.start + (offset - start) as u64;
+            let code = image.next_code(address);
+            if code != address {
+                offset = offset.saturating_add((code - address) as usize);
+                continue;
+            }
             let Some(glance) = machine.glance(address, section, offset) else { break };
             self.instruction(address, &glance, counters);
             offset += glance.length;
@@ -143,7 +148,7 @@ impl Reading {
                 if let Next::Jump(target) | Next::Branch(target) = next {
                     self.targets.push(target);
                 }
-                self.has_tables |= next == Next::IndirectJump;
+                self.has_tables |= matches!(next, Next::IndirectJump | Next::IndirectBranch);
                 self.leads.push((number, next));
             }
         }
@@ -280,10 +285,11 @@ impl<'r> Linking<'r> {
                     self.graph.calls.extend(call);
                     to
                 }
-                Next::IndirectJump => self.table,
-                Next::End => None,
+                Next::IndirectJump | Next::IndirectBranch => self.table,
+                Next::End | Next::MayEnd => None,
             };
-            self.falls_through[block as usize] = matches!(next, Next::Branch(_));
+            self.falls_through[block as usize] =
+                matches!(next, Next::Branch(_) | Next::IndirectBranch | Next::MayEnd);
             match to {
                 Some(to) => self.graph.edges.push((block, to)),
                 None => self.graph.blocks[block as usize].more_out = true,
