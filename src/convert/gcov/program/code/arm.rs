@@ -49,8 +49,11 @@ impl<'c> Machine<'c> for Arm<'c> {
         let mut step = Step::new(length, Next::Following);
         let mut is_conditional = self.is_conditional(address, &step);
         let decoder = InstDecoder::default().with_thumb_mode(is_thumb);
-        match decoder.decode(&mut U8Reader::new(code.get(..length)?)) {
-            Ok(instruction) => {
+        let code = code.get(..length)?;
+        let is_none = !is_thumb && loads_beyond_registers(bits);
+        let decoded = || decoder.decode(&mut U8Reader::new(code)).ok();
+        match (!is_none).then(decoded).flatten() {
+            Some(instruction) => {
                 if instruction.opcode == Opcode::IT {
                     self.conditional = (address + length as u64, covered(&instruction));
                 }
@@ -59,7 +62,7 @@ impl<'c> Machine<'c> for Arm<'c> {
                 at.effects(&instruction, &mut step);
             }
             // Data, or an instruction of a coprocessor.
-            Err(_) => coprocessor(bits, &mut step),
+            None => coprocessor(bits, &mut step),
         }
         if is_conditional {
             make_conditional(&mut step);
@@ -99,6 +102,12 @@ fn bits(code: &[u8], is_thumb: bool) -> Option<u32> {
     }
     let second = u16::from_le_bytes(*code.get(2..)?.first_chunk()?);
     Some(u32::from(first) << 16 | u32::from(second))
+}
+
+/// Whether an instruction of four bytes loads or stores the two registers from the last one on. There is no such
+/// instruction, and the decoder panics.
+const fn loads_beyond_registers(bits: u32) -> bool {
+    bits & 0x0e10_f0d0 == 0x0000_f0d0
 }
 
 /// What instructions of coprocessors, those for fractions among them, do to registers.
