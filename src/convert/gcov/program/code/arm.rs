@@ -179,7 +179,8 @@ impl At<'_> {
 
     fn next(&self, instruction: &Instruction) -> Next {
         let opcode = instruction.opcode;
-        let target = instruction.operands.iter().find_map(|operand| self.target(operand));
+        let target =
+            instruction.operands.iter().find_map(|operand| self.target(operand, instruction));
         match (opcode, target) {
             (Opcode::B, Some(target)) => Next::Jump(target),
             (Opcode::CBZ | Opcode::CBNZ, Some(target)) => Next::Branch(target),
@@ -206,13 +207,20 @@ impl At<'_> {
         }
     }
 
-    fn target(&self, operand: &Operand) -> Option<u64> {
-        let (distance, from) = match *operand {
-            Operand::BranchOffset(words) => (i64::from(words) * 4, self.aligned_place()),
-            Operand::BranchThumbOffset(halves) => (i64::from(halves) * 2, self.place()),
+    /// Where a jump or call goes. The decoder counts from different places.
+    fn target(&self, operand: &Operand, instruction: &Instruction) -> Option<u64> {
+        let is_short = match instruction.opcode {
+            Opcode::CBZ | Opcode::CBNZ => true,
+            _ => !instruction.wide && instruction.condition != ConditionCode::AL,
+        };
+        let (from, distance) = match *operand {
+            Operand::BranchOffset(words) if self.is_thumb => (self.aligned_place(), words.wrapping_mul(4)),
+            Operand::BranchOffset(words) => (self.address, words.wrapping_mul(4)),
+            Operand::BranchThumbOffset(halves) if is_short => (self.address.wrapping_add(2), halves.wrapping_mul(2)),
+            Operand::BranchThumbOffset(halves) => (self.place(), halves.wrapping_mul(2)),
             _ => return None,
         };
-        Some(from.wrapping_add_signed(distance) & 0xffff_ffff)
+        Some(from.wrapping_add_signed(distance.into()) & 0xffff_ffff)
     }
 
     fn effects(&self, instruction: &Instruction, step: &mut Step) {
