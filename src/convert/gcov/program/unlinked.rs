@@ -33,8 +33,8 @@ pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let bytes = match file.is_64() {
-        true => without_groups::<elf::FileHeader64<Endianness>>(bytes)?,
-        false => without_groups::<elf::FileHeader32<Endianness>>(bytes)?,
+        true => without_notes_to_linkers::<elf::FileHeader64<Endianness>>(bytes)?,
+        false => without_notes_to_linkers::<elf::FileHeader32<Endianness>>(bytes)?,
     };
     let mut builder = Builder::read(&*bytes).ok()?;
     decompress(&mut builder, &file);
@@ -46,9 +46,9 @@ pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(laid_out)
 }
 
-/// Turns groups into plain data: they tell the linker which sections to keep together, and [`Builder`] does
-/// not know them.
-fn without_groups<H: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Option<Vec<u8>> {
+/// Turns what only linkers read into plain data: groups of sections, which [`Builder`] does not know, and the
+/// attributes of ARM, AArch64 and RISC-V, which come in kinds that it does not know either.
+fn without_notes_to_linkers<H: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Option<Vec<u8>> {
     /// Where the kind stands in the header of a section, and what else the section refers to.
     const KIND: usize = 4;
     let header = H::parse(bytes).ok()?;
@@ -56,12 +56,12 @@ fn without_groups<H: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Option<Ve
     let endian = header.endian().ok()?;
     let sections = header.section_headers(endian, bytes).ok()?;
     let start = usize::try_from(header.e_shoff(endian).into()).ok()?;
-    let groups = sections
-        .iter()
-        .enumerate()
-        .filter(|(_, section)| section.sh_type(endian) == elf::SHT_GROUP);
+    // The number is the same on these machines.
+    let notes = [elf::SHT_GROUP, elf::SHT_ARM_ATTRIBUTES];
+    let notes =
+        sections.iter().enumerate().filter(|(_, section)| notes.contains(&section.sh_type(endian)));
     let mut patched = bytes.to_vec();
-    for (place, section) in groups {
+    for (place, section) in notes {
         let section = patched.get_mut(start + place * size_of_val(section)..)?;
         section.get_mut(KIND..)?.get_mut(..4)?.copy_from_slice(&elf::SHT_PROGBITS.0.to_le_bytes());
         section.get_mut(links..)?.get_mut(..8)?.fill(0);

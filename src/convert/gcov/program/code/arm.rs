@@ -214,9 +214,13 @@ impl At<'_> {
             _ => !instruction.wide && instruction.condition != ConditionCode::AL,
         };
         let (from, distance) = match *operand {
-            Operand::BranchOffset(words) if self.is_thumb => (self.aligned_place(), words.wrapping_mul(4)),
+            Operand::BranchOffset(words) if self.is_thumb => {
+                (self.aligned_place(), words.wrapping_mul(4))
+            }
             Operand::BranchOffset(words) => (self.address, words.wrapping_mul(4)),
-            Operand::BranchThumbOffset(halves) if is_short => (self.address.wrapping_add(2), halves.wrapping_mul(2)),
+            Operand::BranchThumbOffset(halves) if is_short => {
+                (self.address.wrapping_add(2), halves.wrapping_mul(2))
+            }
             Operand::BranchThumbOffset(halves) => (self.place(), halves.wrapping_mul(2)),
             _ => return None,
         };

@@ -49,7 +49,8 @@ fn thumb_jump(mut at: At<'_>) -> Option<()> {
     let bits = thumb_bits(&at)?;
     let sign = bits >> 26 & 1;
     let [first, second] = [13, 11].map(|place| !((bits >> place & 1) ^ sign) & 1);
-    let found = sign << 24 | first << 23 | second << 22 | (bits >> 16 & 0x3ff) << 12 | (bits & 0x7ff) << 1;
+    let found =
+        sign << 24 | first << 23 | second << 22 | (bits >> 16 & 0x3ff) << 12 | (bits & 0x7ff) << 1;
     let in_place = i64::from((found as i32) << 7 >> 7);
     let distance = (at.value(in_place)? & !1).wrapping_sub(at.place) as u32;
     let sign = distance >> 24 & 1;
@@ -72,8 +73,7 @@ fn thumb_half(mut at: At<'_>, shift: u32, is_distance: bool) -> Option<()> {
     let bits = thumb_bits(&at)?;
     let found = (bits >> 4 & 0xf000) | (bits >> 15 & 0x800) | (bits >> 4 & 0x700) | bits & 0xff;
     let value = wanted(&at, i64::from(found as u16 as i16), is_distance)? >> shift;
-    let parts =
-        (value & 0xf000) << 4 | (value & 0x800) << 15 | (value & 0x700) << 4 | value & 0xff;
+    let parts = (value & 0xf000) << 4 | (value & 0x800) << 15 | (value & 0x700) << 4 | value & 0xff;
     write_thumb(&mut at, bits & !0x040f_70ff | parts)
 }
 
