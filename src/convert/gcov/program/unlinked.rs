@@ -13,6 +13,7 @@ mod x86;
 
 use std::prelude::v1::*;
 
+use super::code::image::ASKS_FOR_THREAD;
 use super::debug::uncompressed;
 use at::At;
 use hashbrown::HashMap;
@@ -130,6 +131,8 @@ fn relocate(builder: &mut Builder<'_>) {
         for relocation in relocations {
             let offset = usize::try_from(relocation.r_offset).ok();
             let Some(bytes) = offset.and_then(|offset| data.get_mut(offset..)) else { continue };
+            let name = relocation.symbol.map(|symbol| symbols.get(symbol).name.as_slice());
+            let asks = machine == elf::EM_ARM && name == Some(ASKS_FOR_THREAD);
             let at = At {
                 bytes,
                 place: start.wrapping_add(relocation.r_offset),
@@ -140,6 +143,7 @@ fn relocate(builder: &mut Builder<'_>) {
                 elf::EM_X86_64 => x86::apply_64(relocation.r_type, at),
                 elf::EM_386 => x86::apply_32(relocation.r_type, at),
                 elf::EM_AARCH64 => aarch64::apply(relocation.r_type, at),
+                elf::EM_ARM if asks => arm::ask_processor(relocation.r_type, at),
                 elf::EM_ARM => arm::apply(relocation.r_type, at),
                 elf::EM_RISCV => {
                     riscv::apply(relocation.r_type, at, |place| uppers.get(&place).copied())

@@ -17,6 +17,7 @@ pub struct Arm<'c> {
     conditional: (u64, u32),
 }
 
+const RESULT: Register = 0;
 const STACK: Register = 13;
 const RETURN: Register = 14;
 const PLACE: Register = 15;
@@ -60,6 +61,10 @@ impl<'c> Machine<'c> for Arm<'c> {
                 is_conditional |= (instruction.condition as u8) < ALWAYS;
                 step.next = at.next(&instruction);
                 at.effects(&instruction, &mut step);
+                if matches!(step.next, Next::Call(to) if Some(to) == self.image.asks_for_thread) {
+                    step.next = Next::Following;
+                    step.push(Effect::Clear(RESULT));
+                }
             }
             // Data, or an instruction of a coprocessor.
             None => coprocessor(bits, &mut step),

@@ -25,9 +25,14 @@ pub struct Image<'d> {
     order: Endianness,
     /// From each of these addresses on, what the bytes of code are.
     marks: BTreeMap<u64, Mark>,
+    /// The function that 32-bit ARM code asks for the thread's memory. It changes no other register than the result's.
+    pub asks_for_thread: Option<u64>,
     /// Where RISC-V code has its register `gp`.
     pub global_pointer: Option<u64>,
 }
+
+/// The name of that function.
+pub const ASKS_FOR_THREAD: &[u8] = b"__aeabi_read_tp";
 
 /// What bytes in a section of code are. The assembler marks that with symbols, if a section has several kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +73,7 @@ impl<'d> Image<'d> {
             word: if file.is_64() { 8 } else { 4 },
             order: file.endianness(),
             marks: BTreeMap::new(),
+            asks_for_thread: None,
             global_pointer: None,
         };
         for section in file.sections() {
@@ -110,6 +116,10 @@ impl<'d> Image<'d> {
                 [b'$', b'a' | b'x', ..] => Mark::Code,
                 [b'$', b't', ..] => Mark::Thumb,
                 [b'$', b'd', ..] => Mark::Data,
+                ASKS_FOR_THREAD => {
+                    self.asks_for_thread = Some(self.start(address));
+                    if address & 1 == 1 { Mark::Thumb } else { Mark::Code }
+                }
                 b"__global_pointer$" => {
                     self.global_pointer = Some(address);
                     continue;

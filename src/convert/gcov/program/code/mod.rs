@@ -14,7 +14,7 @@ mod arm;
 pub mod counters;
 mod excerpt;
 mod graph;
-mod image;
+pub(super) mod image;
 mod machine;
 mod pieces;
 mod riscv;

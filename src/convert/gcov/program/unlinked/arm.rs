@@ -43,6 +43,16 @@ pub fn apply(kind: RelocationType, mut at: At<'_>) -> Option<()> {
     }
 }
 
+/// Puts the instruction that asks the processor for the thread's memory where code calls a function for that.
+pub fn ask_processor(kind: RelocationType, mut at: At<'_>) -> Option<()> {
+    const ASKS: u32 = 0xee1d_0f70;
+    match kind {
+        elf::R_ARM_CALL | elf::R_ARM_JUMP24 | elf::R_ARM_PC24 => at.write(&ASKS.to_le_bytes()),
+        elf::R_ARM_THM_PC22 | elf::R_ARM_THM_JUMP24 => write_thumb(&mut at, ASKS),
+        _ => None,
+    }
+}
+
 /// The distance in a call or jump of Thumb: sign, and 24 bits in four parts. Two of them are inverted if the sign
 /// is 0.
 fn thumb_jump(mut at: At<'_>) -> Option<()> {
