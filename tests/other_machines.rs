@@ -25,7 +25,7 @@ use countersink::convert::gcov::Reader;
 use countersink::convert::gcov::program::unlinked::lay_out;
 use countersink::formats::afdo_v4::decode::decode;
 use countersink::profile::Profile;
-use harness::Workshop;
+use harness::{Workshop, have, succeed};
 use object::{Object as _, ObjectSection as _};
 use reference::{counts, name};
 
@@ -191,5 +191,45 @@ fn damaged_objects() {
             damaged.truncate(place);
             look(&damaged);
         }
+    }
+}
+
+/// A dump of a machine whose memory has the highest byte first: only the mark in the header differs. The data
+/// files have that order, as gcc's own tools read them.
+#[test]
+fn data_files_in_the_order_of_the_program() {
+    for machine in ["i686-12", "aarch64-16"] {
+        let shop = shop_of(machine);
+        let mut dump = shop.read("ours.csraw");
+        let data = |dump: &str| {
+            let to = format!("--prefix={}", shop.path("data").display());
+            shop.tool_output(&["convert", dump, "--to=gcda", &to]);
+            let data = shop.take_gcda();
+            assert_eq!(data.len(), 1, "{machine}");
+            data.into_iter().next().unwrap().1
+        };
+        let little = data("ours.csraw");
+        dump[8..12].reverse();
+        shop.write("big.csraw", &dump);
+        let big = data("big.csraw");
+        let turned: Vec<u8> = little.chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
+        assert!(big == turned && big.starts_with(b"gcda"), "{machine}");
+        if have("gcov-dump") {
+            let told = |bytes: &[u8]| {
+                shop.write("told.gcda", bytes);
+                let told = succeed(shop.command("gcov-dump").args(["-l", "told.gcda"]));
+                let told = String::from_utf8(told).unwrap();
+                let counts: Vec<_> = told.lines().filter(|line| !line.contains("magic")).collect();
+                counts.join("\n")
+            };
+            assert_eq!(told(&big), told(&little), "{machine}");
+        }
+        // It stays what it is, and does not mix.
+        assert_eq!(shop.tool(&["check", "big.csraw"]).status.code(), Some(0));
+        shop.tool_output(&["merge", "big.csraw", "big.csraw", "-o", "sum.csraw"]);
+        assert_eq!(&shop.read("sum.csraw")[8..12], &dump[8..12]);
+        let mixed = shop.tool(&["merge", "big.csraw", "ours.csraw", "-o", "sum.csraw"]);
+        let told = String::from_utf8(mixed.stderr).unwrap();
+        assert!(told.contains("ours.csraw: of a machine with another order of bytes"), "{told}");
     }
 }
