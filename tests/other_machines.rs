@@ -233,3 +233,31 @@ fn data_files_in_the_order_of_the_program() {
         assert!(told.contains("ours.csraw: of a machine with another order of bytes"), "{told}");
     }
 }
+
+/// The machines' own compilers take the profiles, and find the indirect call in them.
+#[test]
+fn profiles_for_their_compilers() {
+    let compilers: [(&str, &str, &[&str]); 5] = [
+        ("aarch64-12", "aarch64-linux-gnu-gcc", &[]),
+        ("arm-12", "arm-linux-gnueabihf-gcc", &["-marm"]),
+        ("i686-12", "i686-linux-gnu-gcc", &[]),
+        ("riscv64-12", "riscv64-linux-gnu-gcc", &[]),
+        ("thumb-12", "arm-linux-gnueabihf-gcc", &["-mthumb"]),
+    ];
+    for (machine, compiler, flags) in compilers.into_iter().filter(|(_, name, _)| have(name)) {
+        let version = succeed(std::process::Command::new(compiler).arg("-dumpversion"));
+        if !version.starts_with(b"12") {
+            harness::skip(&format!("{compiler} is not of version 12"));
+            continue;
+        }
+        let shop = shop_of(machine);
+        shop.program("machines.c");
+        let moved = format!("--path-map=/golden/{machine}={}", shop.path("").display());
+        shop.tool_output(&["convert", "ours.csraw", &moved, "--for-gcc=12", "-o", "afdo"]);
+        let compile = ["-O2", "-fauto-profile=afdo", "-fopt-info-all", "-c", "machines.c"];
+        let output = shop.command(compiler).args(flags).args(compile).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        let call = "machines.c:48:16: optimized: Indirect call -> direct call";
+        assert!(output.status.success() && told.contains(call), "{compiler} {flags:?}: {told}");
+    }
+}
