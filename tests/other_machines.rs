@@ -212,7 +212,8 @@ fn data_files_in_the_order_of_the_program() {
         dump[8..12].reverse();
         shop.write("big.csraw", &dump);
         let big = data("big.csraw");
-        let turned: Vec<u8> = little.chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
+        let turned: Vec<u8> =
+            little.chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
         assert!(big == turned && big.starts_with(b"gcda"), "{machine}");
         if have("gcov-dump") {
             let told = |bytes: &[u8]| {
