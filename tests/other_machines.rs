@@ -262,3 +262,21 @@ fn profiles_for_their_compilers() {
         assert!(output.status.success() && told.contains(call), "{compiler} {flags:?}: {told}");
     }
 }
+
+/// Machines whose code cannot be read: one line names the machine and what is left out, and the rest is converted. Here
+/// only the header says that the object is for another one.
+#[test]
+fn unknown_machines_are_named() {
+    for (number, name) in [(258u16, "LoongArch64"), (21, "PowerPc64"), (22, "S390x")] {
+        let shop = shop_of("aarch64-12");
+        let mut object = shop.read("machines.o");
+        object[18..20].copy_from_slice(&number.to_le_bytes());
+        shop.write("machines.o", &object);
+        let (profile, told) = converted(&shop, "aarch64-12");
+        let what = format!(
+            "machines.o: machine code of {name} cannot be followed; not used for indirect calls and inlined functions"
+        );
+        assert_eq!(told.matches(&what).count(), 1, "{told}");
+        assert!(found(&profile)[&46].contains(&1), "{told}");
+    }
+}

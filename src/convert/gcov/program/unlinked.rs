@@ -30,7 +30,7 @@ const PAGE: u64 = 4096;
 /// Lays an object file out. `None` if it is no object file.
 pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
     let file = object::File::parse(bytes).ok()?;
-    if file.kind() != object::ObjectKind::Relocatable || !file.is_little_endian() {
+    if file.kind() != object::ObjectKind::Relocatable {
         return None;
     }
     let bytes = match file.is_64() {
@@ -40,7 +40,10 @@ pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut builder = Builder::read(&*bytes).ok()?;
     decompress(&mut builder, &file);
     place(&mut builder)?;
-    relocate(&mut builder);
+    // Nobody reads code of the other order.
+    if file.is_little_endian() {
+        relocate(&mut builder);
+    }
     builder.header.e_type = elf::ET_DYN;
     let mut laid_out = Vec::new();
     builder.write(&mut laid_out).ok()?;
@@ -61,10 +64,14 @@ fn without_notes_to_linkers<H: FileHeader<Endian = Endianness>>(bytes: &[u8]) ->
     let notes = [elf::SHT_GROUP, elf::SHT_ARM_ATTRIBUTES];
     let notes =
         sections.iter().enumerate().filter(|(_, section)| notes.contains(&section.sh_type(endian)));
+    let progbits = match endian {
+        Endianness::Little => elf::SHT_PROGBITS.0.to_le_bytes(),
+        Endianness::Big => elf::SHT_PROGBITS.0.to_be_bytes(),
+    };
     let mut patched = bytes.to_vec();
     for (place, section) in notes {
         let section = patched.get_mut(start + place * size_of_val(section)..)?;
-        section.get_mut(KIND..)?.get_mut(..4)?.copy_from_slice(&elf::SHT_PROGBITS.0.to_le_bytes());
+        section.get_mut(KIND..)?.get_mut(..4)?.copy_from_slice(&progbits);
         section.get_mut(links..)?.get_mut(..8)?.fill(0);
     }
     Some(patched)
