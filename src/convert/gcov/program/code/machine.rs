@@ -87,6 +87,8 @@ pub enum Touch {
     Sets(Register),
     /// Uses an address with an index added to it.
     Refers(u64),
+    /// Uses the address in a register, plus an offset, with an index added to it.
+    Indexes(Register, i64),
 }
 
 /// One instruction, as far as it matters for counters.

@@ -209,7 +209,7 @@ impl State {
             Touch::Stores(place, ..) | Touch::Spoils(place) => self.store(place, Value::Unknown),
             Touch::Takes(to, value) => self.set(to, Value::Constant(value)),
             Touch::Sets(register) => self.set(register, Value::Unknown),
-            Touch::Refers(_) => {}
+            Touch::Refers(_) | Touch::Indexes(..) => {}
         }
         None
     }

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::counters::Sites;
 use super::image::{Image, Symbol};
 use super::machine::{Machine, Next, Step};
-use super::state::{Effect, Pending, Register, State, World, highest};
+use super::state::{Effect, Pending, Register, State, World};
 use super::taken::Taken;
 
 /// The register that holds the descriptor of a thread's variable, and then the variable's place: x0, and rax,
@@ -163,7 +163,7 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
     /// Whether any instruction has an address in it that leads to a site.
     fn has_sites(&mut self, function: &Symbol) -> bool {
         let image = self.surroundings.image;
-        let mut taken = Taken::default();
+        let mut taken = Taken::new(M::WORD);
         let mut address = image.next_code(function.address);
         while address < function.end {
             let Some((section, offset)) = image.place(address) else { return false };
@@ -174,9 +174,9 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
                     self.surroundings.sites.are_near(value)
                 }
                 Effect::LoadConstant(_, address) => self.surroundings.word(address).is_some(),
-                effect => taken.after(effect).is_some_and(|taken| {
-                    self.surroundings.sites.are_near(taken & highest(M::WORD))
-                }),
+                effect => {
+                    taken.after(effect).is_some_and(|taken| self.surroundings.sites.are_near(taken))
+                }
             };
             if step.effects.iter().any(&mut is_site) {
                 return true;

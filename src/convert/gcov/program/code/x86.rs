@@ -327,11 +327,17 @@ impl Glance {
     fn push_reference(&mut self, instruction: &Instruction) {
         let has_memory = (0..instruction.op_count())
             .any(|operand| instruction.op_kind(operand) == OpKind::Memory);
-        if has_memory
-            && instruction.memory_base() == Name::None
-            && instruction.memory_index() != Name::None
-        {
-            self.push(Touch::Refers(instruction.memory_displacement64()));
+        if !has_memory || instruction.memory_index() == Name::None {
+            return;
+        }
+        let offset = instruction.memory_displacement64();
+        match (instruction.memory_base(), number(instruction.memory_base())) {
+            (Name::None, _) => self.push(Touch::Refers(offset)),
+            // Where code has no addresses relative to its own place, a register has that of its data.
+            (_, Some(base)) if instruction.code_size() == CodeSize::Code32 => {
+                self.push(Touch::Indexes(base, signed(instruction, offset)));
+            }
+            _ => {}
         }
     }
 }
