@@ -236,12 +236,12 @@ impl At<'_> {
         let [a, b, c, _] = instruction.operands;
         let opcode = instruction.opcode;
         match opcode {
-            Opcode::POP => return list(STACK, b_list(a), (true, true, false), true, step),
-            Opcode::PUSH => return list(STACK, b_list(a), (false, false, true), true, step),
+            Opcode::POP => return list(STACK, listed(a), (true, true, false), true, step),
+            Opcode::PUSH => return list(STACK, listed(a), (false, false, true), true, step),
             Opcode::LDM(up, before, ..) | Opcode::STM(up, before, ..) => {
                 let Operand::RegWBack(base, moves) = a else { return };
                 let loads = matches!(opcode, Opcode::LDM(..));
-                return list(base.number(), b_list(b), (loads, up, before), moves, step);
+                return list(base.number(), listed(b), (loads, up, before), moves, step);
             }
             _ => {}
         }
@@ -352,7 +352,7 @@ fn list(
     }
 }
 
-const fn b_list(operand: Operand) -> u16 {
+const fn listed(operand: Operand) -> u16 {
     match operand {
         Operand::RegList(registers) => registers,
         _ => 0,
@@ -361,7 +361,7 @@ const fn b_list(operand: Operand) -> u16 {
 
 /// Whether a list of registers has the one of the place: control goes to what it loads.
 fn loads_place(instruction: &Instruction) -> bool {
-    instruction.operands.iter().any(|&operand| b_list(operand) >> PLACE == 1)
+    instruction.operands.iter().any(|&operand| listed(operand) >> PLACE == 1)
 }
 
 fn number(operand: Operand) -> Option<Register> {
