@@ -162,6 +162,7 @@ fn a_dump_of_another_version_or_byte_order() {
     tool_fails(&shop, &["convert", "newer.csraw"], &words);
     let mut swapped = whole.clone();
     swapped[8..12].reverse();
+    swapped[12..14].reverse();
     program_sets_aside(&shop, &swapped, &whole);
     shop.write("swapped.csraw", &swapped);
     let words = ["swapped.csraw: 0x8: written by a machine of the other byte order"];

@@ -18,7 +18,7 @@ use crate::convert::gcov::counted::Counted;
 use crate::convert::gcov::listing::Tables;
 use crate::convert::gcov::names::ident;
 use crate::convert::gcov::program::code::counters::Wanted;
-use crate::convert::gcov::program::code::{is_of, listings};
+use crate::convert::gcov::program::code::{self, is_of, listings};
 use crate::convert::gcov::program::debug::units::split_units;
 use crate::convert::gcov::program::unlinked::lay_out;
 use crate::convert::gcov::source::{Analysis, Sources, source_path};
@@ -168,6 +168,8 @@ impl Sources for World<'_> {
             knows_files |= tables.files.iter().any(|path| noted.contains(&**path));
             take(tables, findings);
         };
+        // Objects of one program are of one machine.
+        let mut is_told = false;
         for Code { path, program, split_off } in &binary.code {
             let Ok(program) = object::File::parse(program.as_slice()) else { continue };
             let debug = split_off.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
@@ -175,8 +177,12 @@ impl Sources for World<'_> {
             warn_of_split_units(path, debug);
             let result = listings(&program, debug, &wanted, &moved, analysis, &mut take);
             any |= result.is_ok();
-            if let Err(error) = result {
-                output::say(format_args!("{}: {error}; {NOT_USED}", path.display()));
+            match result {
+                Err(code::Error::Architecture(..)) if core::mem::replace(&mut is_told, true) => {}
+                Err(error) => {
+                    output::say(format_args!("{}: {error}; {NOT_USED}", path.display()));
+                }
+                Ok(()) => {}
             }
         }
         if any && !names_files && !functions.is_empty() {

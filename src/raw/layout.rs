@@ -7,10 +7,12 @@
 //! | offset | size | field |
 //! |---|---|---|
 //! | 0 | 8 | magic `89 43 53 52 41 57 0d 0a` (`\x89CSRAW\r\n`) |
-//! | 8 | 4 | byte order: 0x01020304 as the writer's machine stores it |
+//! | 8 | 4 | byte order of the program: 0x01020304 as its machine stores it |
 //! | 12 | 2 | format version, [`VERSION`] |
 //! | 14 | 1 | pointer width of the program in bytes, 4 or 8 |
 //! | 15 | 1 | 0 |
+//!
+//! All other numbers have the lowest byte first, whatever the machine.
 //!
 //! **Section**, from offset 16 to the end of the file, each a multiple of 8 bytes:
 //!
@@ -76,6 +78,29 @@ pub const ABI_GCOV: u32 = 1;
 pub const ABI_LLVM: u32 = 2;
 /// Bytes of a build-id that a module record keeps.
 pub const BUILD_ID_CAPACITY: usize = 32;
+
+/// The order of bytes in a program's memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The lowest byte first.
+    #[default]
+    Little,
+    /// The highest byte first.
+    Big,
+}
+
+impl Order {
+    /// The other one.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Little => Self::Big,
+            Self::Big => Self::Little,
+        }
+    }
+
+    /// This machine's.
+    pub const NATIVE: Self = if cfg!(target_endian = "little") { Self::Little } else { Self::Big };
+}
 
 /// The 16 bytes that open a file.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]

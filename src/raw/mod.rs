@@ -22,7 +22,8 @@
 //! buffer, emits a section, goes on. Nothing is patched afterwards, so a dump can be streamed to a sink that
 //! cannot seek.
 //!
-//! All integers are in the writer's byte order; readers of the other order refuse the file. The
+//! All integers have the lowest byte first. A mark tells the program's order, which its `.gcda` files have. Only
+//! readers heed that so far: the runtime has no machine of the other order yet, and writes as memory has it. The
 //! format carries a version and makes no promise between versions: dumps are for the tool of the
 //! same release, profiles are for keeping.
 

@@ -8,8 +8,8 @@ use core::fmt;
 use zerocopy::FromBytes;
 
 use super::layout::{
-    EndRecord, FileHeader, MAGIC, MAX_PAYLOAD, MAX_SECTION, ModuleRecord, ORDER, SectionHeader,
-    SectionKind, SumsRecord, VERSION, Word, checksum,
+    EndRecord, FileHeader, MAGIC, MAX_PAYLOAD, MAX_SECTION, ModuleRecord, ORDER, Order,
+    SectionHeader, SectionKind, SumsRecord, VERSION, Word, checksum,
 };
 
 /// Where the bytes of a dump come from.
@@ -312,8 +312,18 @@ impl<'b, R: Source> Reader<'b, R> {
         self.damage
     }
 
-    /// Reads and checks the file header.
+    /// Reads and checks the file header, which must be of a program of this machine's order.
     pub fn start(&mut self) -> Result<(), Failure<R::Error>> {
+        self.header(false).map(|_| ())
+    }
+
+    /// Reads and checks the file header, which may be of a program of any order; gives the order.
+    pub fn start_of_any(&mut self) -> Result<Order, Failure<R::Error>> {
+        self.header(true)
+    }
+
+    #[inline(always)]
+    fn header(&mut self, of_any: bool) -> Result<Order, Failure<R::Error>> {
         let length = self.read_ahead(size_of::<FileHeader>())?;
         let bytes = self.bytes(0, length);
         if bytes.is_empty() {
@@ -326,16 +336,19 @@ impl<'b, R: Source> Reader<'b, R> {
             let (part, found) = (Part::FILE_HEADER, length as u32);
             return self.fail(0, Defect::Truncated { part, expected: 16, found });
         };
+        let is_other = header.order.swap_bytes() == ORDER;
+        // Other numbers in that order, too.
+        let is_foreign = is_other && header.version.swap_bytes() == VERSION;
         match header.order {
-            ORDER if header.version != VERSION => self.fail(12, Defect::Version(header.version)),
-            ORDER if !matches!(header.pointer_width, 4 | 8) => self.fail(14, Defect::Header),
-            ORDER if header.reserved != 0 => self.fail(15, Defect::Header),
-            ORDER => {
+            _ if is_other && (!of_any || is_foreign) => self.fail(8, Defect::ByteOrder),
+            order if order != ORDER && !is_other => self.fail(8, Defect::Header),
+            _ if header.version != VERSION => self.fail(12, Defect::Version(header.version)),
+            _ if !matches!(header.pointer_width, 4 | 8) => self.fail(14, Defect::Header),
+            _ if header.reserved != 0 => self.fail(15, Defect::Header),
+            _ => {
                 self.size = length;
-                Ok(())
+                Ok(if is_other { Order::NATIVE.other() } else { Order::NATIVE })
             }
-            order if order.swap_bytes() == ORDER => self.fail(8, Defect::ByteOrder),
-            _ => self.fail(8, Defect::Header),
         }
     }
 

@@ -5,6 +5,8 @@
 
 use zerocopy::{Immutable, IntoBytes};
 
+#[cfg(feature = "alloc")]
+use super::layout::Order;
 use super::layout::{
     BLOCK, EndRecord, FileHeader, MAX_SECTION, SectionHeader, SectionKind, Word, checksum,
 };
@@ -57,6 +59,10 @@ fn copy(from: &[u8], to: &mut [u8]) {
     }
 }
 
+/// Where the file header tells the program's order.
+#[cfg(feature = "alloc")]
+const ORDER_MARK: core::ops::Range<usize> = 8..12;
+
 impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     /// Bytes of a block; 0 if sections are written by themselves.
     const BLOCK: usize = {
@@ -72,6 +78,18 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         }
         let (used, full) = Self::begin_at(start);
         Self { sink, buffer, kind: SectionKind::Module, start, used, full, sequence: 0, modules: 0 }
+    }
+
+    /// The same, with a header of programs of this order. Only for buffers of [`MAX_SECTION`].
+    #[cfg(feature = "alloc")]
+    pub fn of_order(self, order: Order) -> Self {
+        if order != Order::NATIVE
+            && Self::BLOCK > 0
+            && let Some(mark) = self.buffer.get_mut(ORDER_MARK)
+        {
+            mark.reverse();
+        }
+        self
     }
 
     /// How much of the buffer is in use when a section begins here, and when it is full.

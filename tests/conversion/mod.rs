@@ -51,10 +51,16 @@ pub struct Counts {
 impl Counts {
     /// Reads a dump of the folder, and the notes of its objects.
     pub fn read(shop: &Workshop, dump: &str) -> Self {
+        Self::read_from(shop, dump, "")
+    }
+
+    /// The same, with a dump from elsewhere: its objects were in this folder.
+    pub fn read_from(shop: &Workshop, dump: &str, folder: &str) -> Self {
         let dump = Dump::parse(&shop.read(dump)).unwrap();
         let [module] = &dump.modules[..] else { panic!("{} modules", dump.modules.len()) };
         let notes = |object: &countersink::raw::dump::Object| {
-            shop.read(std::str::from_utf8(&object.path).unwrap().replace(".gcda", ".gcno"))
+            let path = std::str::from_utf8(&object.path).unwrap();
+            shop.read(path.strip_prefix(folder).unwrap().replace(".gcda", ".gcno"))
         };
         let notes = module.objects.iter().map(notes).collect();
         Self { dump, notes }

@@ -192,9 +192,18 @@ fn dumps(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> 
     for &(weight, path) in others {
         let mut dump = Input::open(path)?.into_dump()?;
         dump.scale(weight);
+        if !have_same_order(&sum, &dump) {
+            return Err(Error::about(path, "of a machine with another order of bytes"));
+        }
         sum.merge(dump);
     }
     Ok(sum)
+}
+
+/// Whether programs have the same order of bytes. A file has only one.
+fn have_same_order(a: &Dump, b: &Dump) -> bool {
+    let mut orders = a.modules.iter().chain(&b.modules).map(|module| module.order);
+    orders.next().is_none_or(|first| orders.all(|order| order == first))
 }
 
 /// Leaves out the modules of other builds of these programs.

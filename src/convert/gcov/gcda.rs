@@ -1,4 +1,4 @@
-//! The `.gcda` files of a dump: byte for byte what libgcov would have written.
+//! The `.gcda` files of a dump: byte for byte what libgcov would have written, in the program's order of bytes.
 //!
 //! An object that is in several modules, or was compiled anew, has one file. As in libgcov, in the order of
 //! the dump, counts with the same checksum (GCC 12 on) or stamp (before) are added, and others are replaced.
@@ -10,7 +10,7 @@ use crate::formats::gcda::encode::{Encoder, TopN, Words};
 use crate::raw::dump::{Dump, FunctionView, Module, Object, SiteView, Values};
 use crate::raw::gcov::{FunctionRecord, Version};
 use crate::raw::kind::{Kind, Rule};
-use crate::raw::layout::Sums;
+use crate::raw::layout::{Order, Sums};
 use crate::raw::merge::{Pair, Site, counter};
 use crate::raw::writer::Sink;
 
@@ -66,6 +66,7 @@ fn are_compatible(newer: Part<'_>, older: Part<'_>) -> bool {
         true => newer.1.checksum == older.1.checksum,
         false => newer.1.stamp == older.1.stamp,
     };
+    let same = same && newer.0.order == older.0.order;
     same && newer.1.version == older.1.version && records(newer).eq(records(older))
 }
 
@@ -85,7 +86,8 @@ fn record(view: &FunctionView<'_>) -> FunctionRecord {
 impl ObjectCounts<'_> {
     /// Writes the file.
     pub fn write_to<S: Sink>(&self, sink: S) -> Result<(), S::Error> {
-        let blocks = Blocks { sink, block: heapless::Vec::new() };
+        let order = self.parts.last().map_or(Order::NATIVE, |(module, _)| module.order);
+        let blocks = Blocks { sink, order, block: heapless::Vec::new() };
         if let [part] = self.parts[..] {
             return encode(part, blocks)?.end();
         }
@@ -208,6 +210,7 @@ const BLOCK: usize = 8 * 1024;
 /// Words on their way to a file.
 struct Blocks<S> {
     sink: S,
+    order: Order,
     block: heapless::Vec<u8, BLOCK>,
 }
 
@@ -225,7 +228,10 @@ impl<S: Sink> Words for Blocks<S> {
             self.sink.write(&self.block)?;
             self.block.clear();
         }
-        let _ = self.block.extend_from_slice(&word.to_ne_bytes());
+        let _ = self.block.extend_from_slice(&match self.order {
+            Order::Little => word.to_le_bytes(),
+            Order::Big => word.to_be_bytes(),
+        });
         Ok(())
     }
 }

@@ -19,8 +19,8 @@ pub fn check(bytes: &[u8], tell: &mut dyn FnMut(Damage)) {
     };
     let mut buffer = Box::new([0; MAX_SECTION]);
     let mut reader = Reader::new(bytes, &mut buffer);
-    match reader.start() {
-        Ok(()) => scan(&mut reader, bytes.len() as u64, &mut note),
+    match reader.start_of_any() {
+        Ok(_) => scan(&mut reader, bytes.len() as u64, &mut note),
         Err(_) => note(reader.damage()),
     }
     if is_sound && let Err(damage) = Dump::parse(bytes) {
@@ -34,7 +34,7 @@ pub fn sections(bytes: &[u8]) -> Result<Vec<(u64, SectionKind, u64)>, Damage> {
     let mut reader = Reader::new(bytes, &mut buffer);
     let mut list = Vec::new();
     let mut read = || {
-        reader.start()?;
+        reader.start_of_any()?;
         while reader.offset() < bytes.len() as u64 {
             let section = reader.next_section()?;
             list.push((section.offset, section.kind, reader.offset() - section.offset));

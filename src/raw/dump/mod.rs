@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 use super::gcov::{FunctionRecord, Version};
 use super::kind::{Kind, Rule, Rules};
-use super::layout::{ABI_LLVM, ModuleRecord, Sums};
+use super::layout::{ABI_LLVM, ModuleRecord, Order, Sums};
 use super::llvm;
 use super::merge::{Pair, Site};
 
@@ -35,6 +35,8 @@ pub struct Dump {
 pub struct Module {
     /// Identity and sizes.
     pub record: ModuleRecord,
+    /// The order of the program's bytes. All modules of a file have the same.
+    pub order: Order,
     /// What the module's runs add up to.
     pub sums: Sums,
     /// Where the image was when it last wrote; empty if unknown.

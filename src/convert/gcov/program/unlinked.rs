@@ -1,15 +1,24 @@
 //! Lays an object file out as if it were a program, so that its code and debug information can be read as a
 //! program's: gives sections addresses, and writes into them what the linker would write.
 //!
-//! It writes only what leads to counters, calls and lines: addresses in data, code and debug information, for
-//! x86-64 and AArch64. Thread-local variables and the global offset table stay as they are. Calls that ask
-//! for the place of a variable are removed, as linkers of programs remove them.
+//! It writes only what leads to counters, calls and lines: addresses in data, code and debug information. There is
+//! a file for the relocations of each machine. Thread-local variables and the global offset table stay as they
+//! are. Calls that ask for the place of a variable are removed, as linkers of programs remove them.
+
+mod aarch64;
+mod arm;
+mod at;
+mod riscv;
+mod x86;
 
 use std::prelude::v1::*;
 
+use super::code::image::ASKS_FOR_THREAD;
 use super::debug::uncompressed;
+use at::At;
+use hashbrown::HashMap;
 use object::build::Bytes;
-use object::build::elf::{Builder, Relocation, Section, SectionData};
+use object::build::elf::{Builder, Relocation, SectionData};
 use object::read::elf::{FileHeader, SectionHeader};
 use object::{Endianness, Object, elf};
 
@@ -21,42 +30,49 @@ const PAGE: u64 = 4096;
 /// Lays an object file out. `None` if it is no object file.
 pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
     let file = object::File::parse(bytes).ok()?;
-    if file.kind() != object::ObjectKind::Relocatable || !file.is_64() {
+    if file.kind() != object::ObjectKind::Relocatable {
         return None;
     }
-    let bytes = without_groups(bytes)?;
+    let bytes = match file.is_64() {
+        true => without_notes_to_linkers::<elf::FileHeader64<Endianness>>(bytes)?,
+        false => without_notes_to_linkers::<elf::FileHeader32<Endianness>>(bytes)?,
+    };
     let mut builder = Builder::read(&*bytes).ok()?;
     decompress(&mut builder, &file);
     place(&mut builder)?;
-    relocate(&mut builder);
+    // Nobody reads code of the other order.
+    if file.is_little_endian() {
+        relocate(&mut builder);
+    }
     builder.header.e_type = elf::ET_DYN;
     let mut laid_out = Vec::new();
     builder.write(&mut laid_out).ok()?;
     Some(laid_out)
 }
 
-/// Turns groups into plain data: they tell the linker which sections to keep together, and [`Builder`] does
-/// not know them.
-fn without_groups(bytes: &[u8]) -> Option<Vec<u8>> {
-    let header = elf::FileHeader64::<Endianness>::parse(bytes).ok()?;
+/// Turns what only linkers read into plain data: groups of sections, which [`Builder`] does not know, and the
+/// attributes of ARM, AArch64 and RISC-V, which come in kinds that it does not know either.
+fn without_notes_to_linkers<H: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Option<Vec<u8>> {
+    /// Where the kind stands in the header of a section, and what else the section refers to.
+    const KIND: usize = 4;
+    let header = H::parse(bytes).ok()?;
+    let links = if header.is_type_64() { 40 } else { 24 };
     let endian = header.endian().ok()?;
     let sections = header.section_headers(endian, bytes).ok()?;
-    let start = usize::try_from(header.e_shoff(endian)).ok()?;
-    let groups = sections
-        .iter()
-        .enumerate()
-        .filter(|(_, section)| section.sh_type(endian) == elf::SHT_GROUP);
+    let start = usize::try_from(header.e_shoff(endian).into()).ok()?;
+    // The number is the same on these machines.
+    let notes = [elf::SHT_GROUP, elf::SHT_ARM_ATTRIBUTES];
+    let notes =
+        sections.iter().enumerate().filter(|(_, section)| notes.contains(&section.sh_type(endian)));
+    let progbits = match endian {
+        Endianness::Little => elf::SHT_PROGBITS.0.to_le_bytes(),
+        Endianness::Big => elf::SHT_PROGBITS.0.to_be_bytes(),
+    };
     let mut patched = bytes.to_vec();
-    for (place, section) in groups {
-        let mut section = *section;
-        section.sh_type.set(endian, elf::SHT_PROGBITS);
-        section.sh_link.set(endian, 0);
-        section.sh_info.set(endian, 0);
-        let section = object::bytes_of(&section);
-        patched
-            .get_mut(start + place * section.len()..)?
-            .get_mut(..section.len())?
-            .copy_from_slice(section);
+    for (place, section) in notes {
+        let section = patched.get_mut(start + place * size_of_val(section)..)?;
+        section.get_mut(KIND..)?.get_mut(..4)?.copy_from_slice(&progbits);
+        section.get_mut(links..)?.get_mut(..8)?.fill(0);
     }
     Some(patched)
 }
@@ -101,84 +117,64 @@ fn relocate(builder: &mut Builder<'_>) {
         if let (SectionData::Relocation(found), Some(target)) =
             (&section.data, section.sh_info_section)
         {
-            relocations.push((target, found.clone()));
+            let has_addends = section.sh_type == elf::SHT_RELA;
+            relocations.push((target, has_addends, found.clone()));
             section.delete = true;
         }
     }
     let machine = builder.header.e_machine;
-    for (target, relocations) in relocations {
-        let section = builder.sections.get_mut(target);
-        for relocation in relocations {
-            take_away(section, &relocation, machine);
-            let symbol = relocation.symbol.map(|symbol| builder.symbols.get(symbol));
-            // A symbol that is defined elsewhere has no address.
-            if let Some(symbol) = symbol.filter(|symbol| symbol.section.is_some()) {
-                apply(section, &relocation, machine, symbol.st_value);
-            }
-        }
-    }
-}
-
-/// Replaces by nothing an indirect call that asks for the place of a thread-local variable.
-fn take_away(
-    section: &mut Section<'_>,
-    relocation: &Relocation,
-    machine: elf::Machine,
-) -> Option<()> {
-    let nothing: &[u8] = match (machine, relocation.r_type) {
-        (elf::EM_X86_64, elf::R_X86_64_TLSDESC_CALL) => &[0x66, 0x90],
-        (elf::EM_AARCH64, elf::R_AARCH64_TLSDESC_CALL) => &0xd503_201f_u32.to_le_bytes(),
-        _ => return None,
+    let symbols = &builder.symbols;
+    // A symbol that is defined elsewhere has no address.
+    let symbol = |relocation: &Relocation| {
+        let symbol = symbols.get(relocation.symbol?);
+        symbol.section.is_some().then_some(symbol.st_value)
     };
-    write(contents(section, relocation.r_offset)?, nothing)
-}
-
-/// The rest of a section from an offset on.
-fn contents<'s>(section: &'s mut Section<'_>, offset: u64) -> Option<&'s mut [u8]> {
-    let SectionData::Data(data) = &mut section.data else { return None };
-    data.to_mut().get_mut(usize::try_from(offset).ok()?..)
-}
-
-fn apply(
-    section: &mut Section<'_>,
-    relocation: &Relocation,
-    machine: elf::Machine,
-    symbol: u64,
-) -> Option<()> {
-    let value = symbol.wrapping_add_signed(relocation.r_addend);
-    let place = section.sh_addr.wrapping_add(relocation.r_offset);
-    let distance = value.wrapping_sub(place);
-    let at = contents(section, relocation.r_offset)?;
-    match (machine, relocation.r_type) {
-        (elf::EM_X86_64, elf::R_X86_64_64) | (elf::EM_AARCH64, elf::R_AARCH64_ABS64) => {
-            write(at, &value.to_le_bytes())
+    for (target, has_addends, relocations) in relocations {
+        let section = builder.sections.get_mut(target);
+        let start = section.sh_addr;
+        let SectionData::Data(data) = &mut section.data else { continue };
+        let uppers = uppers(machine, start, &relocations, symbol);
+        let data = data.to_mut();
+        for relocation in relocations {
+            let offset = usize::try_from(relocation.r_offset).ok();
+            let Some(bytes) = offset.and_then(|offset| data.get_mut(offset..)) else { continue };
+            let name = relocation.symbol.map(|symbol| symbols.get(symbol).name.as_slice());
+            let asks = machine == elf::EM_ARM && name == Some(ASKS_FOR_THREAD);
+            let at = At {
+                bytes,
+                place: start.wrapping_add(relocation.r_offset),
+                symbol: symbol(&relocation),
+                addend: has_addends.then_some(relocation.r_addend),
+            };
+            match machine {
+                elf::EM_X86_64 => x86::apply_64(relocation.r_type, at),
+                elf::EM_386 => x86::apply_32(relocation.r_type, at),
+                elf::EM_AARCH64 => aarch64::apply(relocation.r_type, at),
+                elf::EM_ARM if asks => arm::ask_processor(relocation.r_type, at),
+                elf::EM_ARM => arm::apply(relocation.r_type, at),
+                elf::EM_RISCV => {
+                    riscv::apply(relocation.r_type, at, |place| uppers.get(&place).copied())
+                }
+                _ => None,
+            };
         }
-        (elf::EM_X86_64, elf::R_X86_64_32 | elf::R_X86_64_32S)
-        | (elf::EM_AARCH64, elf::R_AARCH64_ABS32) => write(at, &(value as u32).to_le_bytes()),
-        (elf::EM_X86_64, elf::R_X86_64_PC32 | elf::R_X86_64_PLT32)
-        | (elf::EM_AARCH64, elf::R_AARCH64_PREL32) => write(at, &(distance as u32).to_le_bytes()),
-        (elf::EM_AARCH64, elf::R_AARCH64_ADR_PREL_PG_HI21) => {
-            let pages = (value & !(PAGE - 1)).wrapping_sub(place & !(PAGE - 1)) >> 12;
-            insert(at, (pages as u32 & 3) << 29 | (pages as u32 >> 2 & 0x7_ffff) << 5)
-        }
-        (elf::EM_AARCH64, elf::R_AARCH64_ADD_ABS_LO12_NC) => {
-            insert(at, (value as u32 & 0xfff) << 10)
-        }
-        (elf::EM_AARCH64, elf::R_AARCH64_CALL26 | elf::R_AARCH64_JUMP26) => {
-            insert(at, (distance >> 2) as u32 & 0x3ff_ffff)
-        }
-        _ => None,
     }
 }
 
-fn write(at: &mut [u8], bytes: &[u8]) -> Option<()> {
-    at.get_mut(..bytes.len())?.copy_from_slice(bytes);
-    Some(())
-}
-
-/// Puts bits into an instruction that has zeros in their place.
-fn insert(at: &mut [u8], bits: u32) -> Option<()> {
-    let instruction = at.first_chunk_mut()?;
-    *instruction = (u32::from_le_bytes(*instruction) | bits).to_le_bytes();
-    Some(())
+/// The distances whose upper parts RISC-V's instructions at these addresses have.
+fn uppers(
+    machine: elf::Machine,
+    start: u64,
+    relocations: &[Relocation],
+    symbol: impl Fn(&Relocation) -> Option<u64>,
+) -> HashMap<u64, u64> {
+    if machine != elf::EM_RISCV {
+        return HashMap::new();
+    }
+    let upper = relocations.iter().filter(|found| found.r_type == elf::R_RISCV_PCREL_HI20);
+    let distance = |found: &Relocation| {
+        let place = start.wrapping_add(found.r_offset);
+        Some((place, symbol(found)?.wrapping_add_signed(found.r_addend).wrapping_sub(place)))
+    };
+    upper.filter_map(distance).collect()
 }

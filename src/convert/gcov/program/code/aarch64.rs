@@ -5,7 +5,8 @@ use std::prelude::v1::*;
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction, Opcode, Operand, SizeCode};
 
-use super::machine::{Glance, Machine, Next, Place, Step, Touch};
+use super::image::Image;
+use super::machine::{Machine, Next, Step};
 use super::state::{Effect, Register};
 
 /// Nothing is remembered between instructions.
@@ -24,19 +25,14 @@ impl Machine<'_> for Aarch64 {
     /// The registers of results. Others may outlive a call of a function whose code the compiler knew.
     const CHANGED_BY_CALLS: &'static [Register] = &[0, 1, VECTORS, VECTORS + 1];
 
-    fn new() -> Self {
+    const WORD: u8 = WORD as u8;
+
+    fn new(_image: &Image<'_>) -> Self {
         Self
     }
 
-    fn glance(&mut self, address: u64, section: &[u8], offset: usize) -> Option<Glance> {
-        let step = self.decode(address, section, offset)?;
-        let mut glance = Glance::new(step.length, step.next);
-        glance.is_filler = section.get(offset..).is_some_and(|code| code.starts_with(&NOP));
-        step.effects
-            .iter()
-            .filter_map(|&effect| touch(effect))
-            .for_each(|touch| glance.push(touch));
-        Some(glance)
+    fn is_filler(code: &[u8]) -> bool {
+        code.starts_with(&NOP)
     }
 
     fn decode(&mut self, address: u64, section: &[u8], offset: usize) -> Option<Step> {
@@ -48,21 +44,6 @@ impl Machine<'_> for Aarch64 {
         effects(&instruction, address, &mut step);
         Some(step)
     }
-}
-
-/// What an effect does to counters.
-const fn touch(effect: Effect) -> Option<Touch> {
-    Some(match effect {
-        Effect::Constant(to, value) => Touch::Takes(to, value),
-        Effect::Copy(to, from, offset) => Touch::Moves(to, from, offset),
-        Effect::Load(to, base, offset) => Touch::Loads(to, Place::Behind(base, offset), WORD as u8),
-        Effect::Store(base, offset, from) => {
-            Touch::Stores(Place::Behind(base, offset), from, WORD as u8)
-        }
-        Effect::StoreConstant(base, offset, _) => Touch::Spoils(Place::Behind(base, offset)),
-        Effect::LoadConstant(to, _) | Effect::Clear(to) | Effect::Pack(to, _) => Touch::Sets(to),
-        Effect::StoreElsewhere(_) | Effect::StoreConstantElsewhere(_) => return None,
-    })
 }
 
 fn next(instruction: &Instruction, address: u64) -> Next {

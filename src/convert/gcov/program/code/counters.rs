@@ -1,13 +1,13 @@
 //! Finds a function's counters of arcs and of indirect calls. The compiler wrote their addresses into the
 //! program's data, in its `gcov_fn_info`.
 //!
-//! | offset | size | field |
-//! |---|---|---|
-//! | 0 | 8 | the object's own information |
-//! | 8 | 4 | ident |
-//! | 12 | 4 | checksum of the function's place in the source |
-//! | 16 | 4 | checksum of the control-flow graph |
-//! | 24 | 16 each | per kind in use: number of counters (4), padding, address of the counters (8) |
+//! | offset, 64 bits | 32 bits | size | field |
+//! |---|---|---|---|
+//! | 0 | 0 | a word | the object's own information |
+//! | 8 | 4 | 4 | ident |
+//! | 12 | 8 | 4 | checksum of the function's place in the source |
+//! | 16 | 12 | 4 | checksum of the control-flow graph |
+//! | 24 | 16 | two words each | per kind in use: number of counters (4 bytes), padding, address of the counters |
 //!
 //! Ident and checksums are looked for in all data, so no symbol is needed. A function of a header has
 //! counters in every object that compiled it, and the code uses some of these.
@@ -99,19 +99,20 @@ impl Wanted {
 const COUNTER: u64 = 8;
 
 /// Whether a program has all of these objects, from these very compilations. The compiler wrote a `gcov_info`
-/// about each into the data: version at offset 0, stamp at 16.
+/// about each into the data: version at offset 0, stamp behind two words.
 pub fn has_objects(image: &Image<'_>, objects: &[Object]) -> bool {
     let mut missing: HashSet<(u32, u32)> =
         objects.iter().map(|object| (object.version.0, object.stamp)).collect();
     let versions: HashSet<u32> = objects.iter().map(|object| object.version.0).collect();
+    let word = usize::from(image.word);
     for (_, data) in image.data() {
-        for (place, bytes) in data.as_chunks::<8>().0.iter().enumerate() {
-            let version = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-            if !versions.contains(&version) {
+        for (place, bytes) in data.chunks_exact(word).enumerate() {
+            let Some(version) = image.number(bytes).filter(|found| versions.contains(found)) else {
                 continue;
-            }
-            let stamp = data.get(8 * place + 16..).and_then(|rest| rest.first_chunk());
-            stamp.map(|stamp| missing.remove(&(version, u32::from_le_bytes(*stamp))));
+            };
+            // A pointer to the next object stands between.
+            let stamp = data.get(word * (place + 2)..).and_then(|rest| image.number(rest));
+            stamp.map(|stamp| missing.remove(&(version, stamp)));
         }
     }
     missing.is_empty()
@@ -136,7 +137,8 @@ pub fn find(image: &Image<'_>, wanted: &[Wanted]) -> Vec<Addresses> {
     let mut found = vec![Addresses::default(); wanted.len()];
     for (address, data) in image.data() {
         for (word, bytes) in data.as_chunks::<4>().0.iter().enumerate() {
-            let Some(candidates) = by_ident.get(&u32::from_le_bytes(*bytes)) else { continue };
+            let ident = image.number(bytes);
+            let Some(candidates) = ident.and_then(|ident| by_ident.get(&ident)) else { continue };
             let ident = address.wrapping_add(4 * word as u64);
             for &place in candidates {
                 let wanted = &wanted[place];
@@ -156,14 +158,16 @@ fn is_information(image: &Image<'_>, ident: u64, function: FunctionKey) -> bool 
     let numbers = section.get(offset..).unwrap_or_default().as_chunks::<4>().0;
     let FunctionKey { ident, lineno_checksum, cfg_checksum } = function;
     let expected = [ident, lineno_checksum, cfg_checksum];
-    numbers.iter().map(|bytes| u32::from_le_bytes(*bytes)).take(3).eq(expected)
+    numbers.iter().filter_map(|bytes| image.number(bytes)).take(3).eq(expected)
 }
 
 /// The address of the counters, if their number is the expected one.
 fn counters(image: &Image<'_>, ident: u64, array: Array) -> Option<u64> {
-    let kind = ident.wrapping_add(16 + 16 * array.slot as u64);
-    let number = image.word(kind)? as u32 as usize;
-    (array.counters > 0 && number == array.counters).then(|| image.word(kind.wrapping_add(8)))?
+    let word = u64::from(image.word);
+    let first = (3 * 4u64).next_multiple_of(word);
+    let kind = ident.wrapping_add(first + 2 * word * array.slot as u64);
+    let number = image.half_word(kind)? as usize;
+    (array.counters > 0 && number == array.counters).then(|| image.word(kind.wrapping_add(word)))?
 }
 
 /// The counters of a program's arcs, by address.
@@ -219,11 +223,11 @@ pub struct Sites {
     tables: BTreeMap<u64, u64>,
     /// Index of the function in the list, and number of the site in it.
     by_address: HashMap<u64, (usize, usize)>,
-    /// From the page before the first site to the last site.
+    /// From the page before the first site to a page behind the last site.
     around: (u64, u64),
 }
 
-/// Code may take an address in steps: first a page of this size, then an anchor in that page or the next one.
+/// Code may take an address in steps: first a page of this size, or a nearer one, then an anchor up to a page away.
 const PAGE: u64 = 4096;
 
 impl Sites {
@@ -239,7 +243,9 @@ impl Sites {
         }
         let (first, last) = (by_address.keys().min(), by_address.keys().max());
         let page = |first: &u64| (first & !(PAGE - 1)).saturating_sub(PAGE);
-        let around = first.zip(last).map_or((1, 0), |(first, last)| (page(first), *last));
+        let around = first
+            .zip(last)
+            .map_or((1, 0), |(first, last)| (page(first), last.saturating_add(PAGE)));
         Self { tables, by_address, around }
     }
 

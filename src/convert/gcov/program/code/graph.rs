@@ -10,6 +10,8 @@ use hashbrown::HashSet;
 use super::counters::Counters;
 use super::image::Image;
 use super::machine::{Glance, Machine, Next, Place, Touch};
+use super::state::{Effect, highest};
+use super::taken::Taken;
 use super::values::{Touches, increments};
 
 /// Most ways out of one jump. No more entries of a table are read.
@@ -62,7 +64,11 @@ pub fn graph<'c, M: Machine<'c>>(
     counters: &Counters,
     ranges: &[Range<u64>],
 ) -> Graph {
-    let mut reading = Reading { is_simple: true, ..Reading::default() };
+    let mut reading = Reading {
+        is_simple: M::ADDS_AT_ADDRESSES,
+        registers: (!M::ADDS_AT_ADDRESSES).then(|| Taken::new(M::WORD)),
+        ..Reading::default()
+    };
     for range in ranges {
         reading.range(machine, image, counters, range);
     }
@@ -90,6 +96,10 @@ struct Reading {
     has_tables: bool,
     /// Addresses that instructions take.
     taken: Vec<u64>,
+    /// Where code takes addresses in steps: what registers held last.
+    registers: Option<Taken>,
+    /// Addresses that distances in tables are counted from, besides the tables' own.
+    bases: Vec<u64>,
     /// Addresses in tables of jumps.
     from_tables: Vec<u64>,
 }
@@ -109,6 +119,11 @@ impl Reading {
         let mut offset = start;
         while offset < end {
             let address = range.start + (offset - start) as u64;
+            let code = image.next_code(address);
+            if code != address {
+                offset = offset.saturating_add((code - address) as usize);
+                continue;
+            }
             let Some(glance) = machine.glance(address, section, offset) else { break };
             self.instruction(address, &glance, counters);
             offset += glance.length;
@@ -135,6 +150,7 @@ impl Reading {
                 }
                 _ => {}
             }
+            self.take_in_steps(touch);
             self.touches.push((number, touch));
         }
         match glance.next {
@@ -143,9 +159,24 @@ impl Reading {
                 if let Next::Jump(target) | Next::Branch(target) = next {
                     self.targets.push(target);
                 }
-                self.has_tables |= next == Next::IndirectJump;
+                self.has_tables |= matches!(next, Next::IndirectJump | Next::IndirectBranch);
                 self.leads.push((number, next));
             }
+        }
+    }
+
+    fn take_in_steps(&mut self, touch: Touch) {
+        let Some(registers) = &mut self.registers else { return };
+        match touch {
+            Touch::Takes(to, value) => _ = registers.after(Effect::Constant(to, value)),
+            Touch::Moves(to, from, offset) => {
+                self.taken.extend(registers.after(Effect::Copy(to, from, offset)));
+            }
+            Touch::Indexes(from, offset) => {
+                self.taken.extend(registers.plus(from, offset));
+                self.bases.extend(registers.plus(from, 0));
+            }
+            _ => {}
         }
     }
 
@@ -181,32 +212,38 @@ impl Reading {
         if !self.has_tables {
             return;
         }
+        let (word, highest) = (image.word.into(), highest(image.word));
         self.taken.sort_unstable();
         self.taken.dedup();
+        self.bases.sort_unstable();
+        self.bases.dedup();
         let mut found = HashSet::new();
         for (place, &table) in self.taken.iter().enumerate() {
             if image.is_code(table) {
                 continue;
             }
             let end = self.taken.get(place + 1).copied().unwrap_or(u64::MAX);
-            let distance = |entry: u64| {
-                let distance = image.half_word(table.checked_add(4 * entry)?)? as i32;
-                Some(table.wrapping_add_signed(distance.into()))
-            };
-            let address = |entry: u64| image.word(table.checked_add(8 * entry)?);
+            let number = |entry: u64| Some(image.half_word(table.checked_add(4 * entry)?)? as i32);
+            let address = |entry: u64| image.word(table.checked_add(word * entry)?);
             let is_before = |entry: u64, size: u64| table.saturating_add(size * entry) < end;
-            let mut targets: Vec<u64> = (0..LONGEST_TABLE as u64)
-                .take_while(|&entry| is_before(entry, 4))
-                .map_while(distance)
-                .take_while(|&target| self.is_instruction(target))
-                .collect();
-            if targets.is_empty() {
-                targets = (0..LONGEST_TABLE as u64)
-                    .take_while(|&entry| is_before(entry, 8))
-                    .map_while(address)
+            let counted_from = |base: u64| -> Vec<u64> {
+                (0..LONGEST_TABLE as u64)
+                    .take_while(|&entry| is_before(entry, 4))
+                    .map_while(number)
+                    .map(|distance| base.wrapping_add_signed(distance.into()) & highest)
                     .take_while(|&target| self.is_instruction(target))
-                    .collect();
+                    .collect()
+            };
+            let bases = core::iter::once(&table).chain(&self.bases);
+            let mut targets = bases.map(|&base| counted_from(base)).find(|found| !found.is_empty());
+            if targets.is_none() {
+                let addresses = (0..LONGEST_TABLE as u64)
+                    .take_while(|&entry| is_before(entry, word))
+                    .map_while(address)
+                    .take_while(|&target| self.is_instruction(target));
+                targets = Some(addresses.collect());
             }
+            let targets = targets.unwrap_or_default();
             found.extend(targets);
         }
         self.from_tables = found.into_iter().collect();
@@ -280,10 +317,11 @@ impl<'r> Linking<'r> {
                     self.graph.calls.extend(call);
                     to
                 }
-                Next::IndirectJump => self.table,
-                Next::End => None,
+                Next::IndirectJump | Next::IndirectBranch => self.table,
+                Next::End | Next::MayEnd => None,
             };
-            self.falls_through[block as usize] = matches!(next, Next::Branch(_));
+            self.falls_through[block as usize] =
+                matches!(next, Next::Branch(_) | Next::IndirectBranch | Next::MayEnd);
             match to {
                 Some(to) => self.graph.edges.push((block, to)),
                 None => self.graph.blocks[block as usize].more_out = true,

@@ -6,8 +6,9 @@ use std::ops::Range;
 use std::prelude::v1::*;
 
 use hashbrown::{HashMap, HashSet};
+use object::endian::Endian as _;
 use object::read::{Object, ObjectSection, ObjectSymbol, RelocationFlags};
-use object::{Architecture, SectionFlags, SectionKind, elf};
+use object::{Architecture, Endianness, SectionFlags, SectionKind, SymbolKind, elf};
 
 /// An image.
 pub struct Image<'d> {
@@ -19,6 +20,29 @@ pub struct Image<'d> {
     words: HashMap<u64, u64>,
     /// Addresses that the dynamic linker fills in for code that asks for a thread's variable.
     thread_descriptors: HashSet<u64>,
+    /// Bytes of an address: 4 or 8.
+    pub word: u8,
+    order: Endianness,
+    /// From each of these addresses on, what the bytes of code are.
+    marks: BTreeMap<u64, Mark>,
+    /// The function that 32-bit ARM code asks for the thread's memory. It changes no other register than the result's.
+    pub asks_for_thread: Option<u64>,
+    /// Where RISC-V code has its register `gp`.
+    pub global_pointer: Option<u64>,
+}
+
+/// The name of that function.
+pub const ASKS_FOR_THREAD: &[u8] = b"__aeabi_read_tp";
+
+/// What bytes in a section of code are. The assembler marks that with symbols, if a section has several kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Instructions. Those of ARM have four bytes.
+    Code,
+    /// Instructions of ARM in two or four bytes.
+    Thumb,
+    /// Constants, or a table of jumps.
+    Data,
 }
 
 struct Section<'d> {
@@ -46,6 +70,11 @@ impl<'d> Image<'d> {
             sections: Vec::new(),
             words: HashMap::new(),
             thread_descriptors: HashSet::new(),
+            word: if file.is_64() { 8 } else { 4 },
+            order: file.endianness(),
+            marks: BTreeMap::new(),
+            asks_for_thread: None,
+            global_pointer: None,
         };
         for section in file.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
@@ -61,15 +90,79 @@ impl<'d> Image<'d> {
             let (relative, descriptor) = match image.architecture {
                 Architecture::X86_64 => (elf::R_X86_64_RELATIVE, elf::R_X86_64_TLSDESC),
                 Architecture::Aarch64 => (elf::R_AARCH64_RELATIVE, elf::R_AARCH64_TLSDESC),
+                Architecture::I386 => (elf::R_386_RELATIVE, elf::R_386_TLS_DESC),
+                Architecture::Arm => (elf::R_ARM_RELATIVE, elf::R_ARM_TLS_DESC),
+                Architecture::Riscv32 | Architecture::Riscv64 => {
+                    (elf::R_RISCV_RELATIVE, elf::R_RISCV_TLSDESC)
+                }
                 _ => continue,
             };
-            if r_type == relative {
+            // Without an addend of its own, the relocation leaves the word in the file as it is.
+            if r_type == relative && !relocation.has_implicit_addend() {
                 image.words.insert(address, relocation.addend() as u64);
             } else if r_type == descriptor {
                 image.thread_descriptors.insert(address);
             }
         }
         Ok(image)
+    }
+
+    /// Learns from a symbol table what is code.
+    pub fn mark(&mut self, file: &object::File<'_>) {
+        let is_arm = self.architecture == Architecture::Arm;
+        for symbol in file.symbols().filter(|symbol| symbol.is_definition()) {
+            let (address, Ok(name)) = (symbol.address(), symbol.name_bytes()) else { continue };
+            let mark = match name {
+                [b'$', b'a' | b'x', ..] => Mark::Code,
+                [b'$', b't', ..] => Mark::Thumb,
+                [b'$', b'd', ..] => Mark::Data,
+                ASKS_FOR_THREAD => {
+                    self.asks_for_thread = Some(self.start(address));
+                    if address & 1 == 1 { Mark::Thumb } else { Mark::Code }
+                }
+                b"__global_pointer$" => {
+                    self.global_pointer = Some(address);
+                    continue;
+                }
+                _ if is_arm && symbol.kind() == SymbolKind::Text => {
+                    let mark = if address & 1 == 1 { Mark::Thumb } else { Mark::Code };
+                    self.marks.entry(self.start(address)).or_insert(mark);
+                    continue;
+                }
+                _ => continue,
+            };
+            if self.is_code(address) {
+                self.marks.insert(address, mark);
+            }
+        }
+    }
+
+    /// Where a function starts whose address is this. An odd address means Thumb.
+    pub fn start(&self, address: u64) -> u64 {
+        if self.architecture == Architecture::Arm { address & !1 } else { address }
+    }
+
+    /// Whether the instruction at an address is one of Thumb.
+    pub fn is_thumb(&self, address: u64) -> bool {
+        self.marked(address) == Some(Mark::Thumb)
+    }
+
+    fn marked(&self, address: u64) -> Option<Mark> {
+        self.marks.range(..=address).next_back().map(|(_, &mark)| mark)
+    }
+
+    /// The next address from this one on that does not hold data.
+    pub fn next_code(&self, address: u64) -> u64 {
+        if self.marks.is_empty() || self.marked(address) != Some(Mark::Data) {
+            return address;
+        }
+        let (Some((section, offset)), Some(after)) = (self.place(address), address.checked_add(1))
+        else {
+            return address;
+        };
+        let end = address.saturating_add((section.len() - offset) as u64);
+        let mut behind = self.marks.range(after..end);
+        behind.find(|(_, mark)| **mark != Mark::Data).map_or(end, |(&next, _)| next)
     }
 
     /// The section that an address is in, and the offset there.
@@ -99,14 +192,23 @@ impl<'d> Image<'d> {
     /// The 32-bit word that the file has at an address.
     pub fn half_word(&self, address: u64) -> Option<u32> {
         let (section, offset) = self.place(address)?;
-        Some(u32::from_le_bytes(*section.get(offset..)?.first_chunk()?))
+        self.number(section.get(offset..)?)
     }
 
-    /// The 64-bit word at an address.
+    /// The 32-bit number at the start of some bytes.
+    pub fn number(&self, bytes: &[u8]) -> Option<u32> {
+        Some(self.order.read_u32(*bytes.first_chunk()?))
+    }
+
+    /// The address that is stored at an address.
     pub fn word(&self, address: u64) -> Option<u64> {
         let in_file = || {
             let (section, offset) = self.place(address)?;
-            Some(u64::from_le_bytes(*section.get(offset..)?.first_chunk()?))
+            if self.word == 4 {
+                return self.half_word(address).map(u64::from);
+            }
+            let bytes = *section.get(offset..)?.first_chunk()?;
+            Some(self.order.read_u64(bytes))
         };
         self.words.get(&address).copied().or_else(in_file)
     }
@@ -124,12 +226,12 @@ impl<'d> Image<'d> {
 }
 
 /// The functions that a symbol table names, by address. None reaches into the next one.
-pub fn functions(file: &object::File<'_>) -> BTreeMap<u64, Symbol> {
+pub fn functions(image: &Image<'_>, file: &object::File<'_>) -> BTreeMap<u64, Symbol> {
     let symbols = file.symbols().filter(|symbol| {
         symbol.kind() == object::SymbolKind::Text && symbol.is_definition() && symbol.size() > 0
     });
     let symbols = symbols.filter_map(|symbol| {
-        let (address, name) = (symbol.address(), symbol.name().ok()?.to_owned());
+        let (address, name) = (image.start(symbol.address()), symbol.name().ok()?.to_owned());
         Some((address, Symbol { address, end: address.checked_add(symbol.size())?, name }))
     });
     let mut functions: BTreeMap<u64, Symbol> = symbols.collect();

@@ -1,5 +1,6 @@
 //! The common part of decoders of machine code.
 
+use super::image::Image;
 use super::state::{Effect, Register};
 
 /// Where control goes after an instruction.
@@ -14,12 +15,16 @@ pub enum Next {
     /// To a computed address: through a table of jumps, or to another function that is called instead of a
     /// return.
     IndirectJump,
+    /// To a computed address or to the next instruction.
+    IndirectBranch,
     /// Into this function, then to the next instruction.
     Call(u64),
     /// Into a function at a computed address, then to the next instruction.
     IndirectCall,
     /// Out of the function.
     End,
+    /// Out of the function or to the next instruction.
+    MayEnd,
 }
 
 /// One instruction.
@@ -82,6 +87,8 @@ pub enum Touch {
     Sets(Register),
     /// Uses an address with an index added to it.
     Refers(u64),
+    /// Uses the address in a register, plus an offset, with an index added to it.
+    Indexes(Register, i64),
 }
 
 /// One instruction, as far as it matters for counters.
@@ -90,7 +97,7 @@ pub struct Glance {
     /// Length in bytes.
     pub length: usize,
     /// What it does, in order.
-    pub touches: heapless::Vec<Touch, 4>,
+    pub touches: heapless::Vec<Touch, 8>,
     /// Where control goes.
     pub next: Next,
     /// Whether it only fills the space before the next instruction.
@@ -110,14 +117,19 @@ impl Glance {
 }
 
 /// A decoder for code that lives as long as `'c`.
-pub trait Machine<'c> {
+pub trait Machine<'c>: Sized {
     /// The number of the stack pointer.
     const STACK: Register;
     /// Registers that have another value after a call.
     const CHANGED_BY_CALLS: &'static [Register];
+    /// Bytes of an address, and of a register that holds one.
+    const WORD: u8;
+    /// Whether instructions that add to memory have the address in them, unless another instruction takes that
+    /// address into a register.
+    const ADDS_AT_ADDRESSES: bool = false;
 
-    /// A decoder.
-    fn new() -> Self;
+    /// A decoder for the code of an image.
+    fn new(image: &'c Image<'c>) -> Self;
 
     /// Decodes the instruction at `address`. Its bytes are in `section` from `offset` on.
     fn decode(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step>;
@@ -127,7 +139,32 @@ pub trait Machine<'c> {
         self.decode(address, section, offset)
     }
 
-    /// Decodes only what matters for counters, which is faster. Callers go by address, function by
+    /// Decodes only what matters for counters, which may be faster. Callers go by address, function by
     /// function.
-    fn glance(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Glance>;
+    fn glance(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Glance> {
+        let step = self.decode(address, section, offset)?;
+        let mut glance = Glance::new(step.length, step.next);
+        glance.is_filler = section.get(offset..).is_some_and(Self::is_filler);
+        let touches = step.effects.iter().filter_map(|&effect| touch(effect, Self::WORD));
+        touches.for_each(|touch| glance.push(touch));
+        Some(glance)
+    }
+
+    /// Whether the instruction at the start of some code only fills the space before the next one.
+    fn is_filler(_code: &[u8]) -> bool {
+        false
+    }
+}
+
+/// What an effect does to counters, on a machine with words of this size.
+const fn touch(effect: Effect, word: u8) -> Option<Touch> {
+    Some(match effect {
+        Effect::Constant(to, value) => Touch::Takes(to, value),
+        Effect::Copy(to, from, offset) => Touch::Moves(to, from, offset),
+        Effect::Load(to, base, offset) => Touch::Loads(to, Place::Behind(base, offset), word),
+        Effect::Store(base, offset, from) => Touch::Stores(Place::Behind(base, offset), from, word),
+        Effect::StoreConstant(base, offset, _) => Touch::Spoils(Place::Behind(base, offset)),
+        Effect::LoadConstant(to, _) | Effect::Clear(to) | Effect::Pack(to, _) => Touch::Sets(to),
+        Effect::StoreElsewhere(_) | Effect::StoreConstantElsewhere(_) => return None,
+    })
 }

@@ -10,21 +10,24 @@
 //! counts.
 
 mod aarch64;
+mod arm;
 pub mod counters;
 mod excerpt;
 mod graph;
-mod image;
+pub(super) mod image;
 mod machine;
 mod pieces;
+mod riscv;
 mod state;
+mod taken;
 mod units;
 mod values;
 mod walk;
-mod x86_64;
+mod x86;
 
 use std::prelude::v1::*;
 
-use object::Architecture;
+use object::{Architecture, Object as _};
 
 use super::debug::units::Units;
 use super::debug::{Moved, Sections};
@@ -40,7 +43,7 @@ use units::Program;
 #[derive(Debug)]
 pub enum Error {
     /// The machine code is of an unknown kind.
-    Architecture(Architecture),
+    Architecture(Architecture, Order),
     /// It is another program, or an object of another compilation.
     Other,
     /// The file is damaged.
@@ -49,10 +52,24 @@ pub enum Error {
     Debug(gimli::Error),
 }
 
+/// The order of a program's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The lowest byte first.
+    Little,
+    /// The highest byte first.
+    Big,
+}
+
 impl core::fmt::Display for Error {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Architecture(found) => write!(f, "machine code of {found:?} cannot be followed"),
+            Self::Architecture(found, Order::Little) => {
+                write!(f, "machine code of {found:?} cannot be followed")
+            }
+            Self::Architecture(found, Order::Big) => {
+                write!(f, "machine code of {found:?} in big-endian order cannot be followed")
+            }
             Self::Other => f.write_str("is of another compilation"),
             Self::File(error) => write!(f, "{error}"),
             Self::Debug(error) => write!(f, "debug information: {error}"),
@@ -81,29 +98,43 @@ pub fn listings<S: Analysis>(
     analysis: &S,
     take: impl FnMut(&Tables, Vec<S::Finding>),
 ) -> Result<(), Error> {
-    let image = Image::new(program).map_err(Error::File)?;
+    let mut image = Image::new(program).map_err(Error::File)?;
+    image.mark(debug);
+    let of = Of { image: &image, debug, wanted, moved, analysis };
+    // Programs that are otherwise known may be in the other byte order: code and data then differ.
+    if !program.is_little_endian() {
+        return Err(Error::Architecture(image.architecture, Order::Big));
+    }
     match image.architecture {
-        Architecture::X86_64 => {
-            with::<x86_64::X86_64<'_>, S>(&image, debug, wanted, moved, analysis, take)
-        }
-        Architecture::Aarch64 => {
-            with::<aarch64::Aarch64, S>(&image, debug, wanted, moved, analysis, take)
-        }
-        other => Err(Error::Architecture(other)),
+        Architecture::X86_64 => of.show::<x86::X86<'_, 64>>(take),
+        Architecture::I386 => of.show::<x86::X86<'_, 32>>(take),
+        Architecture::Aarch64 => of.show::<aarch64::Aarch64>(take),
+        Architecture::Arm => of.show::<arm::Arm<'_>>(take),
+        Architecture::Riscv64 => of.show::<riscv::Riscv<64>>(take),
+        Architecture::Riscv32 => of.show::<riscv::Riscv<32>>(take),
+        other => Err(Error::Architecture(other, Order::Little)),
     }
 }
 
-fn with<'c, M: Machine<'c> + Send, S: Analysis>(
-    image: &Image<'c>,
-    debug: &object::File<'_>,
-    wanted: &[Wanted],
-    moved: Moved<'_>,
-    analysis: &S,
-    take: impl FnMut(&Tables, Vec<S::Finding>),
-) -> Result<(), Error> {
-    let sections = Sections::load(debug);
-    let (units, damage) = Units::new(sections.borrow(), moved);
-    let program = Program::new::<M>(image, debug, wanted, &units);
-    let error = program.show::<M, S>(analysis, take);
-    damage.or(error).map_or(Ok(()), |error| Err(Error::Debug(error)))
+/// What listings are made of, and for whom.
+struct Of<'o, 'c, S> {
+    image: &'c Image<'c>,
+    debug: &'o object::File<'o>,
+    wanted: &'o [Wanted],
+    moved: Moved<'o>,
+    analysis: &'o S,
+}
+
+impl<'c, S: Analysis> Of<'_, 'c, S> {
+    fn show<M: Machine<'c> + Send>(
+        self,
+        take: impl FnMut(&Tables, Vec<S::Finding>),
+    ) -> Result<(), Error> {
+        let Self { image, debug, wanted, moved, analysis } = self;
+        let sections = Sections::load(debug);
+        let (units, damage) = Units::new(sections.borrow(), moved);
+        let program = Program::new::<M>(image, debug, wanted, &units);
+        let error = program.show::<M, S>(analysis, take);
+        damage.or(error).map_or(Ok(()), |error| Err(Error::Debug(error)))
+    }
 }

@@ -74,12 +74,17 @@ pub enum Effect {
     Clear(Register),
 }
 
+/// The highest address of this many bytes.
+pub const fn highest(word: u8) -> u64 {
+    if word < 8 { (1 << (8 * word)) - 1 } else { u64::MAX }
+}
+
 /// What surrounds the code.
 pub trait World {
     /// Whether the counters of an indirect-call site are at this address.
     fn is_site(&self, address: u64) -> bool;
-    /// Whether a function starts at this address.
-    fn is_function(&self, address: u64) -> bool;
+    /// Where a function starts, if this is its address. Some addresses also tell the kind of code.
+    fn function(&self, address: u64) -> Option<u64>;
     /// The address that is in memory when the program runs, if it is constant.
     fn word(&self, address: u64) -> Option<u64>;
 }
@@ -89,6 +94,8 @@ pub trait World {
 pub struct State {
     registers: LiteMap<Register, Value>,
     slots: LiteMap<i64, Value>,
+    /// The highest address.
+    highest: u64,
     /// The site of the next call.
     pub pending: Pending,
     /// The function that was handed over for the next call, if it is constant.
@@ -96,10 +103,12 @@ pub struct State {
 }
 
 impl State {
-    /// The state on entry to a function, with this register as the stack pointer.
-    pub fn entry(stack_pointer: Register) -> Self {
+    /// The state on entry to a function, with this register as the stack pointer and addresses of this many
+    /// bytes.
+    pub fn entry(stack_pointer: Register, word: u8) -> Self {
         let registers = [(stack_pointer, Value::Stack(0))].into_iter().collect();
-        Self { registers, slots: LiteMap::new(), pending: Pending::None, callee: None }
+        let slots = LiteMap::new();
+        Self { registers, slots, highest: highest(word), pending: Pending::None, callee: None }
     }
 
     /// Keeps only what `other` knows as well; says whether that changed anything.
@@ -157,6 +166,9 @@ impl State {
 
     fn set(&mut self, register: Register, value: Option<Value>) {
         match value {
+            Some(Value::Address(address)) => {
+                self.registers.insert(register, Value::Address(address & self.highest))
+            }
             Some(value) => self.registers.insert(register, value),
             None => self.registers.remove(&register),
         };
@@ -185,8 +197,8 @@ impl State {
         let Some(Value::Address(address)) = value else { return };
         if world.is_site(address) {
             self.pending = Pending::Site(address);
-        } else if world.is_function(address) {
-            self.callee = Some(address);
+        } else if let Some(function) = world.function(address) {
+            self.callee = Some(function);
         }
     }
 }

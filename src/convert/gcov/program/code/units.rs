@@ -26,7 +26,7 @@ const BATCH: usize = 16;
 
 /// What is known about a program as a whole.
 pub struct Program<'p, 'c, 'd> {
-    image: &'p Image<'c>,
+    image: &'c Image<'c>,
     units: &'p Units<'d>,
     symbols: BTreeMap<u64, Symbol>,
     counters: Counters,
@@ -52,14 +52,14 @@ struct Studied<F> {
 impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
     /// Finds the counters and sites of all functions.
     pub fn new<M: Machine<'c> + Send>(
-        image: &'p Image<'c>,
+        image: &'c Image<'c>,
         debug: &object::File<'_>,
         wanted: &[Wanted],
         units: &'p Units<'d>,
     ) -> Self {
         let addresses = counters::find(image, wanted);
         let sites = Sites::new(wanted, &addresses, counters::tables(debug));
-        let symbols = image::functions(debug);
+        let symbols = image::functions(image, debug);
         let mut site_at = HashMap::new();
         for (&(function, site), calls) in &walk::calls::<M>(image, &symbols, &sites) {
             let site = (function as u32, site as u32);
@@ -132,7 +132,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         let look = |machine: &mut M, (function, of_copies): &(&Function, Vec<Option<u32>>)| {
             analysis.listing(&known, &excerpts.listing(machine, function, of_copies, of_unit))
         };
-        let findings = declared.par_iter().map_init(M::new, look).collect();
+        let findings = declared.par_iter().map_init(|| M::new(self.image), look).collect();
         Studied { tables, findings, error }
     }
 

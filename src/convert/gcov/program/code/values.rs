@@ -10,7 +10,7 @@ use std::prelude::v1::*;
 use super::counters::Counters;
 use super::graph::{Graph, Increment};
 use super::machine::{Machine, Place, Touch};
-use super::state::Register;
+use super::state::{Register, highest};
 
 /// What a function's instructions do. If it is simple, only additions to memory touch counters.
 #[derive(Clone, Copy)]
@@ -93,11 +93,13 @@ impl Value {
 struct State {
     registers: [Value; 64],
     slots: Vec<(i64, Value)>,
+    /// Bytes of an address.
+    word: u8,
 }
 
 impl State {
-    fn entry(stack: Register) -> Self {
-        let mut state = Self { registers: [Value::Unknown; 64], slots: Vec::new() };
+    fn entry(stack: Register, word: u8) -> Self {
+        let mut state = Self { registers: [Value::Unknown; 64], slots: Vec::new(), word };
         state.set(stack, Value::Stack(0));
         state
     }
@@ -108,7 +110,10 @@ impl State {
 
     fn set(&mut self, register: Register, value: Value) {
         if let Some(known) = self.registers.get_mut(usize::from(register)) {
-            *known = value;
+            *known = match value {
+                Value::Constant(value) => Value::Constant(value & highest(self.word)),
+                value => value,
+            };
         }
     }
 
@@ -143,7 +148,9 @@ impl State {
         match place {
             Place::At(address) => Value::Constant(address),
             Place::Behind(register, offset) => match self.get(register) {
-                Value::Constant(address) => Value::Constant(address.wrapping_add_signed(offset)),
+                Value::Constant(address) => {
+                    Value::Constant(address.wrapping_add_signed(offset) & highest(self.word))
+                }
                 Value::Stack(place) => Value::Stack(place.wrapping_add(offset)),
                 _ => Value::Unknown,
             },
@@ -196,13 +203,13 @@ impl State {
                 return value.counter();
             }
             Touch::Loads(to, place, size) => self.set(to, self.memory(place, size, counters)),
-            Touch::Stores(place, _, ..8) | Touch::Spoils(place) => {
-                self.store(place, Value::Unknown)
+            Touch::Stores(place, from, size) if size >= self.word => {
+                self.store(place, self.get(from));
             }
-            Touch::Stores(place, from, _) => self.store(place, self.get(from)),
+            Touch::Stores(place, ..) | Touch::Spoils(place) => self.store(place, Value::Unknown),
             Touch::Takes(to, value) => self.set(to, Value::Constant(value)),
             Touch::Sets(register) => self.set(register, Value::Unknown),
-            Touch::Refers(_) => {}
+            Touch::Refers(_) | Touch::Indexes(..) => {}
         }
         None
     }
@@ -252,7 +259,7 @@ impl<'t> Tracking<'t> {
         for (number, block) in graph.blocks.iter().enumerate() {
             let _ = block;
             if number == 0 {
-                states[number].0 = Some(State::entry(M::STACK));
+                states[number].0 = Some(State::entry(M::STACK, M::WORD));
                 open.push(number as u32);
             }
         }

@@ -19,6 +19,7 @@ use super::counters::Sites;
 use super::image::{Image, Symbol};
 use super::machine::{Machine, Next, Step};
 use super::state::{Effect, Pending, Register, State, World};
+use super::taken::Taken;
 
 /// The register that holds the descriptor of a thread's variable, and then the variable's place: x0, and rax,
 /// which happens to have the same number.
@@ -29,12 +30,12 @@ pub type Calls = BTreeMap<(usize, usize), BTreeSet<u64>>;
 
 /// Finds the calls of all sites. All cores look into functions.
 pub fn calls<'c, M: Machine<'c> + Send>(
-    image: &Image<'c>,
+    image: &'c Image<'c>,
     functions: &BTreeMap<u64, Symbol>,
     sites: &Sites,
 ) -> Calls {
     let walk = |all_calls_return| Walk {
-        machine: M::new(),
+        machine: M::new(image),
         surroundings: Surroundings { image, sites, functions },
         functions,
         all_calls_return,
@@ -73,7 +74,7 @@ fn is_split_off(function: &Symbol) -> bool {
 }
 
 struct Surroundings<'w, 'c> {
-    image: &'w Image<'c>,
+    image: &'c Image<'c>,
     sites: &'w Sites,
     functions: &'w BTreeMap<u64, Symbol>,
 }
@@ -83,8 +84,9 @@ impl World for Surroundings<'_, '_> {
         self.sites.has(address)
     }
 
-    fn is_function(&self, address: u64) -> bool {
-        self.functions.contains_key(&address)
+    fn function(&self, address: u64) -> Option<u64> {
+        let start = self.image.start(address);
+        self.functions.contains_key(&start).then_some(start)
     }
 
     fn word(&self, address: u64) -> Option<u64> {
@@ -131,14 +133,17 @@ impl Known {
     }
 
     /// The next instruction of a function that no way has led to.
-    fn unseen(&self, sweep: &mut u64, function: &Symbol) -> Option<u64> {
-        while *sweep < function.end {
+    fn unseen(&self, sweep: &mut u64, image: &Image<'_>, function: &Symbol) -> Option<u64> {
+        loop {
+            *sweep = image.next_code(*sweep);
+            if *sweep >= function.end {
+                return None;
+            }
             match self.seen.get(sweep) {
                 None => return Some(*sweep),
                 Some(following) => *sweep = (*following)?,
             }
         }
-        None
     }
 }
 
@@ -157,25 +162,27 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
 
     /// Whether any instruction has an address in it that leads to a site.
     fn has_sites(&mut self, function: &Symbol) -> bool {
-        let mut address = function.address;
+        let image = self.surroundings.image;
+        let mut taken = Taken::new(M::WORD);
+        let mut address = image.next_code(function.address);
         while address < function.end {
-            let Some((section, offset)) = self.surroundings.image.place(address) else {
-                return false;
-            };
+            let Some((section, offset)) = image.place(address) else { return false };
             let step = self.machine.decode_moves(address, section, offset);
             let Some(step) = step else { return false };
-            let is_site = |effect: &Effect| match *effect {
-                Effect::Constant(_, value)
-                | Effect::StoreConstant(_, _, value)
-                | Effect::StoreConstantElsewhere(value) => self.surroundings.sites.are_near(value),
+            let mut is_site = |effect: &Effect| match *effect {
+                Effect::StoreConstant(_, _, value) | Effect::StoreConstantElsewhere(value) => {
+                    self.surroundings.sites.are_near(value)
+                }
                 Effect::LoadConstant(_, address) => self.surroundings.word(address).is_some(),
-                _ => false,
+                effect => {
+                    taken.after(effect).is_some_and(|taken| self.surroundings.sites.are_near(taken))
+                }
             };
-            if step.effects.iter().any(is_site) {
+            if step.effects.iter().any(&mut is_site) {
                 return true;
             }
             let Some(following) = step.after(address) else { return false };
-            address = following;
+            address = image.next_code(following);
         }
         false
     }
@@ -184,7 +191,7 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
         let mut known = Known::default();
         // Everything before this has been seen.
         let mut sweep = function.address;
-        known.reach(function.address, &State::entry(M::STACK));
+        known.reach(function.address, &State::entry(M::STACK, M::WORD));
         loop {
             while let Some(address) = known.open.pop() {
                 self.run(address, function, &mut known);
@@ -195,9 +202,11 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
                 }
                 continue;
             }
-            let Some(address) = known.unseen(&mut sweep, function) else { return };
+            let Some(address) = known.unseen(&mut sweep, self.surroundings.image, function) else {
+                return;
+            };
             let state = known.at_tables.as_ref().or(known.after_calls.as_ref());
-            let state = state.cloned().unwrap_or_else(|| State::entry(M::STACK));
+            let state = state.cloned().unwrap_or_else(|| State::entry(M::STACK, M::WORD));
             known.reach(address, &state);
         }
     }
@@ -224,6 +233,10 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
                     return self.called(address, &state);
                 }
                 Next::IndirectJump => return agree(&mut known.at_tables, &state),
+                Next::IndirectBranch if state.pending != Pending::None => {
+                    self.called(address, &state);
+                }
+                Next::IndirectBranch => agree(&mut known.at_tables, &state),
                 Next::Call(target) => {
                     self.called_directly(address, target, &state);
                     self.return_from_call(&mut state, known);
@@ -238,6 +251,7 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
                     self.called(address, &state);
                     self.return_from_call(&mut state, known);
                 }
+                Next::MayEnd => {}
                 Next::End => return,
             }
             address = following;

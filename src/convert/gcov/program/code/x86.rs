@@ -1,17 +1,19 @@
-//! Instructions of x86-64.
+//! Instructions of x86, in 64 and 32 bits.
 
 use std::prelude::v1::*;
 
 use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
-    OpKind, Register as Name,
+    CodeSize, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
+    OpAccess, OpKind, Register as Name,
 };
 
+use super::image::Image;
 use super::machine::{Glance, Machine, Next, Place, Step, Touch};
 use super::state::{Effect, Register};
 
 /// The state of the decoder between instructions.
-pub struct X86_64<'c> {
+pub struct X86<'c, const BITS: u32> {
+    image: &'c Image<'c>,
     /// The section that it decodes. Setting the decoder up takes longer than an instruction.
     section: &'c [u8],
     decoder: Decoder<'c>,
@@ -22,26 +24,36 @@ const STACK: Register = 4;
 const FRAME: Register = 5;
 const VECTORS: Register = 32;
 
-impl<'c> Machine<'c> for X86_64<'c> {
+impl<'c, const BITS: u32> Machine<'c> for X86<'c, BITS> {
     const STACK: Register = STACK;
     /// The registers of results. Others may outlive a call of a function whose code the compiler knew.
     const CHANGED_BY_CALLS: &'static [Register] = &[0, 2, VECTORS, VECTORS + 1];
 
-    fn new() -> Self {
-        Self { section: &[], decoder: decoder(&[]), info: InstructionInfoFactory::new() }
+    const WORD: u8 = (BITS / 8) as u8;
+    /// Code of 32 bits adds to memory behind a register, too.
+    const ADDS_AT_ADDRESSES: bool = BITS == 64;
+
+    fn new(image: &'c Image<'c>) -> Self {
+        let info = InstructionInfoFactory::new();
+        Self { image, section: &[], decoder: decoder::<BITS>(&[]), info }
     }
 
     fn glance(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Glance> {
         let instruction = self.instruction(address, section, offset)?;
         let mut glance = Glance::new(instruction.len(), next(&instruction));
+        if let Some((register, place)) = self.place_asked_for(&instruction) {
+            glance.next = Next::Following;
+            glance.push(Touch::Takes(register, place));
+            return Some(glance);
+        }
         glance.is_filler = matches!(instruction.mnemonic(), Mnemonic::Nop | Mnemonic::Int3);
-        touches(&instruction, &mut glance);
+        touches(&instruction, Self::WORD, &mut glance);
         Some(glance)
     }
 
     fn decode(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step> {
         let instruction = self.instruction(address, section, offset)?;
-        let mut step = Step::new(instruction.len(), next(&instruction));
+        let mut step = self.step(&instruction);
         if !self.known(&instruction, &mut step) {
             self.others(&instruction, &mut step);
         }
@@ -50,17 +62,17 @@ impl<'c> Machine<'c> for X86_64<'c> {
 
     fn decode_moves(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step> {
         let instruction = self.instruction(address, section, offset)?;
-        let mut step = Step::new(instruction.len(), next(&instruction));
+        let mut step = self.step(&instruction);
         self.known(&instruction, &mut step);
         Some(step)
     }
 }
 
-fn decoder(section: &[u8]) -> Decoder<'_> {
-    Decoder::new(64, section, DecoderOptions::NONE)
+fn decoder<const BITS: u32>(section: &[u8]) -> Decoder<'_> {
+    Decoder::new(BITS, section, DecoderOptions::NONE)
 }
 
-impl<'c> X86_64<'c> {
+impl<'c, const BITS: u32> X86<'c, BITS> {
     fn instruction(
         &mut self,
         address: u64,
@@ -68,7 +80,7 @@ impl<'c> X86_64<'c> {
         offset: usize,
     ) -> Option<Instruction> {
         if !core::ptr::eq(section, self.section) {
-            (self.section, self.decoder) = (section, decoder(section));
+            (self.section, self.decoder) = (section, decoder::<BITS>(section));
         }
         if self.decoder.position() != offset {
             self.decoder.set_position(offset).ok()?;
@@ -76,6 +88,26 @@ impl<'c> X86_64<'c> {
         self.decoder.set_ip(address);
         let instruction = self.decoder.decode();
         (!instruction.is_invalid()).then_some(instruction)
+    }
+
+    fn step(&self, instruction: &Instruction) -> Step {
+        let mut step = Step::new(instruction.len(), next(instruction));
+        if let Some((register, place)) = self.place_asked_for(instruction) {
+            step.next = Next::Following;
+            step.push(Effect::Constant(register, place));
+        }
+        step
+    }
+
+    /// The register that a call sets to the address behind it, and that address. Code of 32 bits calls such
+    /// functions to know where it is: `mov (%esp), %ebx; ret`.
+    fn place_asked_for(&self, instruction: &Instruction) -> Option<(Register, u64)> {
+        if BITS == 64 || instruction.mnemonic() != Mnemonic::Call {
+            return None;
+        }
+        let (section, offset) = self.image.place(instruction.near_branch_target())?;
+        let [0x8b, which, 0x24, 0xc3] = *section.get(offset..)?.first_chunk()? else { return None };
+        (which & 0xc7 == 4).then(|| (which >> 3, instruction.next_ip()))
     }
 
     /// The effects of an instruction that moves addresses; `false` for any other instruction.
@@ -96,10 +128,10 @@ impl<'c> X86_64<'c> {
                 step.push(Effect::Copy(to, base, offset));
             }
             (Add, Operand::Register(to), Operand::Immediate(value)) => {
-                step.push(Effect::Copy(to, to, value as i64));
+                step.push(Effect::Copy(to, to, signed(instruction, value)));
             }
             (Sub, Operand::Register(to), Operand::Immediate(value)) => {
-                step.push(Effect::Copy(to, to, (value as i64).wrapping_neg()));
+                step.push(Effect::Copy(to, to, signed(instruction, value).wrapping_neg()));
             }
             (Punpcklqdq | Unpcklpd | Movlhps, Operand::Register(to), Operand::Register(from)) => {
                 step.push(Effect::Pack(to, from));
@@ -113,7 +145,7 @@ impl<'c> X86_64<'c> {
                 step.push(Effect::Pack(to, Register::MAX));
             }
             (Push, what, _) => {
-                step.push(Effect::Copy(STACK, STACK, -8));
+                step.push(Effect::Copy(STACK, STACK, -i64::from(Self::WORD)));
                 match what {
                     Operand::Register(from) => step.push(Effect::Store(STACK, 0, from)),
                     Operand::Immediate(value) => step.push(Effect::StoreConstant(STACK, 0, value)),
@@ -122,7 +154,7 @@ impl<'c> X86_64<'c> {
             }
             (Pop, Operand::Register(to), _) => {
                 step.push(Effect::Load(to, STACK, 0));
-                step.push(Effect::Copy(STACK, STACK, 8));
+                step.push(Effect::Copy(STACK, STACK, Self::WORD.into()));
             }
             (Leave, ..) => {
                 step.push(Effect::Load(FRAME, FRAME, 0));
@@ -154,31 +186,32 @@ impl<'c> X86_64<'c> {
 }
 
 /// What an instruction does to counters.
-fn touches(instruction: &Instruction, glance: &mut Glance) {
+fn touches(instruction: &Instruction, word: u8, glance: &mut Glance) {
     use Mnemonic::*;
+    let bytes = i64::from(word);
     let mnemonic = instruction.mnemonic();
     match mnemonic {
         Push => {
-            glance.push(Touch::Moves(STACK, STACK, -8));
+            glance.push(Touch::Moves(STACK, STACK, -bytes));
             let pushed = (instruction.op0_kind() == OpKind::Register)
                 .then(|| number(instruction.op0_register()))
                 .flatten();
             glance.push(match pushed {
-                Some(from) => Touch::Stores(Place::Behind(STACK, 0), from, 8),
+                Some(from) => Touch::Stores(Place::Behind(STACK, 0), from, word),
                 None => Touch::Spoils(Place::Behind(STACK, 0)),
             });
             return;
         }
         Pop => {
             if let Some(to) = number(instruction.op0_register()) {
-                glance.push(Touch::Loads(to, Place::Behind(STACK, 0), 8));
+                glance.push(Touch::Loads(to, Place::Behind(STACK, 0), word));
             }
-            glance.push(Touch::Moves(STACK, STACK, 8));
+            glance.push(Touch::Moves(STACK, STACK, bytes));
             return;
         }
         Leave => {
-            glance.push(Touch::Moves(STACK, FRAME, 8));
-            glance.push(Touch::Loads(FRAME, Place::Behind(STACK, -8), 8));
+            glance.push(Touch::Moves(STACK, FRAME, bytes));
+            glance.push(Touch::Loads(FRAME, Place::Behind(STACK, -bytes), word));
             return;
         }
         Cmp | Test | Jmp | Call | Ret | Nop | Bt => {
@@ -200,7 +233,7 @@ fn touches(instruction: &Instruction, glance: &mut Glance) {
     // The last operand is the source. A third one may stand before it.
     let last = instruction.op_count() - 1;
     let size = instruction.memory_size().size() as u8;
-    let added = |sign: i64| (instruction.immediate(last) as i64).wrapping_mul(sign);
+    let added = |sign: i64| signed(instruction, instruction.immediate(last)).wrapping_mul(sign);
     glance.push(match (mnemonic, source(instruction, last)) {
         (Inc, _) => Touch::Moves(to, to, 1),
         (Dec, _) => Touch::Moves(to, to, -1),
@@ -222,7 +255,7 @@ fn writes_memory(instruction: &Instruction, glance: &mut Glance) {
     let Some(place) = memory_place(instruction) else { return };
     let size = instruction.memory_size().size() as u8;
     let with = if instruction.op_count() > 1 { source(instruction, 1) } else { Source::Other };
-    let added = || instruction.immediate(1) as i64;
+    let added = || signed(instruction, instruction.immediate(1));
     glance.push(match (instruction.mnemonic(), with) {
         (Inc, _) => Touch::Adds(place, size, 1),
         (Add, Source::Immediate) => Touch::Adds(place, size, added()),
@@ -285,7 +318,7 @@ fn memory_place(instruction: &Instruction) -> Option<Place> {
     let offset = instruction.memory_displacement64();
     match instruction.memory_base() {
         Name::RIP | Name::EIP | Name::None => Some(Place::At(offset)),
-        base => Some(Place::Behind(number(base)?, offset as i64)),
+        base => Some(Place::Behind(number(base)?, signed(instruction, offset))),
     }
 }
 
@@ -294,11 +327,17 @@ impl Glance {
     fn push_reference(&mut self, instruction: &Instruction) {
         let has_memory = (0..instruction.op_count())
             .any(|operand| instruction.op_kind(operand) == OpKind::Memory);
-        if has_memory
-            && instruction.memory_base() == Name::None
-            && instruction.memory_index() != Name::None
-        {
-            self.push(Touch::Refers(instruction.memory_displacement64()));
+        if !has_memory || instruction.memory_index() == Name::None {
+            return;
+        }
+        let offset = instruction.memory_displacement64();
+        match (instruction.memory_base(), number(instruction.memory_base())) {
+            (Name::None, _) => self.push(Touch::Refers(offset)),
+            // Where code has no addresses relative to its own place, a register has that of its data.
+            (_, Some(base)) if instruction.code_size() == CodeSize::Code32 => {
+                self.push(Touch::Indexes(base, signed(instruction, offset)));
+            }
+            _ => {}
         }
     }
 }
@@ -354,7 +393,9 @@ fn operand(instruction: &Instruction, place: u32) -> Operand {
             Operand::Immediate(instruction.immediate(place))
         }
         // Zero-extended, as are addresses in programs at fixed places.
-        OpKind::Immediate32 => Operand::Immediate(instruction.immediate(place)),
+        OpKind::Immediate32 | OpKind::Immediate8to32 => {
+            Operand::Immediate(instruction.immediate(place))
+        }
         _ => Operand::Other,
     }
 }
@@ -368,8 +409,18 @@ fn memory(instruction: &Instruction) -> Operand {
         (Name::RIP | Name::EIP | Name::None, _) => {
             Operand::Constant(instruction.memory_displacement64())
         }
-        (_, Some(base)) => Operand::At(base, instruction.memory_displacement64() as i64),
+        (_, Some(base)) => {
+            Operand::At(base, signed(instruction, instruction.memory_displacement64()))
+        }
         _ => Operand::Elsewhere,
+    }
+}
+
+/// A number in an instruction. One of 32 bits may stand for a negative number, too.
+fn signed(instruction: &Instruction, number: u64) -> i64 {
+    match instruction.code_size() {
+        CodeSize::Code32 => i64::from(number as u32 as i32),
+        _ => number as i64,
     }
 }
 
