@@ -8,7 +8,7 @@ use std::prelude::v1::*;
 
 use etcetera::BaseStrategy;
 
-use super::archive::{Archive, LIVE, SCRIPT, SCRIPT_NAME};
+use super::archive::{Archive, SCRIPT, SCRIPT_NAME};
 use super::error::{Context, Error, Result};
 use super::output;
 
@@ -60,14 +60,14 @@ fn installed(archive: &Archive) -> Option<PathBuf> {
 fn holds(folder: &Path, archive: &Archive) -> bool {
     let has = |name: &str, bytes: &[u8]| fs::read(folder.join(name)).is_ok_and(|is| is == bytes);
     has(&archive.file_name(), archive.bytes)
-        && (*archive != LIVE || has(SCRIPT_NAME, SCRIPT.as_bytes()))
+        && (!archive.is_live() || has(SCRIPT_NAME, SCRIPT.as_bytes()))
 }
 
 fn unpack(archive: &Archive, folder: PathBuf) -> Result<PathBuf> {
     if holds(&folder, archive) {
         return Ok(folder);
     }
-    if *archive == LIVE {
+    if archive.is_live() {
         output::replace(&folder.join(SCRIPT_NAME), SCRIPT.as_bytes())?;
     }
     output::replace(&folder.join(archive.file_name()), archive.bytes)?;
