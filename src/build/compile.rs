@@ -86,7 +86,11 @@ fn cargo_rustc(variant: &Variant, target: &Target, directory: &Path, network: &[
         .arg("--target-dir")
         .arg(directory);
     if target.needs_core {
-        cargo.arg("-Zbuild-std=core");
+        cargo.arg(if target.has_fast_checksum {
+            "-Zbuild-std=std,panic_abort"
+        } else {
+            "-Zbuild-std=core"
+        });
     }
     cargo
         .args(["--", "--cfg=countersink_archive", "-Crelocation-model=pic"])

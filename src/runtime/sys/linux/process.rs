@@ -42,10 +42,27 @@ pub fn sleep(microseconds: u32) {
 }
 
 /// Nanoseconds since 1970.
+#[cfg(target_pointer_width = "64")]
 pub fn nanoseconds() -> u64 {
     let mut time = [0u64; 2];
     // SAFETY: the kernel writes two words.
     unsafe { raw_syscall!(Sysno::clock_gettime, 0, &raw mut time) };
+    time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
+}
+
+/// Nanoseconds since 1970.
+#[cfg(target_pointer_width = "32")]
+pub fn nanoseconds() -> u64 {
+    let mut time = [0u64; 2];
+    // SAFETY: the kernel writes two numbers of 64 bits.
+    let result = unsafe { raw_syscall!(Sysno::clock_gettime64, 0, &raw mut time) };
+    // Linux before 5.1 does not know it.
+    if result as i32 != 0 {
+        let mut words = [0u32; 2];
+        // SAFETY: the kernel writes two words.
+        unsafe { raw_syscall!(Sysno::clock_gettime, 0, &raw mut words) };
+        time = words.map(u64::from);
+    }
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
 }
 
