@@ -91,6 +91,11 @@ impl Target {
         &TARGETS[0]
     }
 
+    /// Whether it is.
+    pub fn is_own(&self) -> bool {
+        self.name == TARGETS[0].name
+    }
+
     /// For programs on an operating system.
     pub fn hosted(&self) -> Option<Archive> {
         self.hosted.map(|bytes| Archive { name: NAMES[0], bytes })
