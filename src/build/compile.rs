@@ -174,6 +174,7 @@ fn with_shims(variant: &Variant, target: &Target, objects: &[PathBuf], folder: &
         "-fno-profile-generate",
         "-fno-stack-protector",
         "-fno-test-coverage",
+        "-fno-unwind-tables",
         "-fvisibility=hidden",
         "-mgeneral-regs-only",
     ]

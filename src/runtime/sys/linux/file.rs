@@ -3,6 +3,8 @@
 
 use core::ffi::CStr;
 
+#[cfg(target_arch = "x86")]
+use super::x86 as rustix;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, RenameFlags, SeekFrom, Stat};
 use syscalls::{Sysno, raw_syscall};
