@@ -93,7 +93,7 @@ fn cargo_rustc(variant: &Variant, target: &Target, directory: &Path, network: &[
         });
     }
     cargo
-        .args(["--", "--cfg=countersink_archive", "-Crelocation-model=pic"])
+        .args(["--", "--cfg=countersink_archive", target.addresses().0])
         .args(variant.rustc)
         .arg(format!("--remap-path-prefix={root}=countersink"));
     for (name, _) in env::vars_os().filter(|(name, _)| is_about_this_build(name)) {
@@ -179,6 +179,7 @@ fn with_shims(variant: &Variant, target: &Target, objects: &[PathBuf], folder: &
         "-mgeneral-regs-only",
     ]
     .iter()
+    .chain([&target.addresses().1])
     .chain(variant.cc)
     {
         cc.flag_if_supported(flag);

@@ -51,6 +51,15 @@ impl Target {
         self.name == var("TARGET")
     }
 
+    /// What rustc and the C compiler make of addresses. Where there is an operating system, code may have to run
+    /// wherever it is loaded, also that of the archive that needs none. Boards' code stays where it was linked.
+    pub fn addresses(&self) -> (&'static str, &'static str) {
+        match self.has_system {
+            true => ("-Crelocation-model=pic", "-fPIE"),
+            false => ("-Crelocation-model=static", "-fno-pic"),
+        }
+    }
+
     /// A C compiler for it, where cc does not find one by the target's name.
     pub fn compiler(&self) -> Option<String> {
         let names = [&self.name, &self.name.replace('-', "_")].map(|name| format!("CC_{name}"));

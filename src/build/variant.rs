@@ -69,7 +69,7 @@ pub const ALL: [Variant; 3] = [
         is_hosted: false,
         shims: &["indirect_call.c"],
         rustc: &["-Cno-redzone=yes"],
-        cc: &["-fPIE", "-ftls-model=local-exec", "-ffreestanding", "-mno-red-zone"],
+        cc: &["-ftls-model=local-exec", "-ffreestanding", "-mno-red-zone"],
     },
 ];
 
