@@ -18,9 +18,12 @@ use crate::cli::{Outcome, output};
 #[command(after_long_help = "\
 Example:
   countersink targets
+  # For what a compiler compiles for, if the tool has it
+  countersink flags --cc \"gcc -O2\"
 
 A tool with more of them:
-  COUNTERSINK_TARGETS=aarch64-unknown-linux-gnu,thumbv7em-none-eabihf cargo install --path . --locked
+  export COUNTERSINK_TARGETS=aarch64-unknown-linux-gnu,thumbv7em-none-eabihf
+  cargo install --path . --locked
 The build needs rustc's library core for each, which `rustup target add` brings, and a C compiler.")]
 pub struct Targets {}
 
