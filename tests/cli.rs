@@ -77,6 +77,7 @@ fn the_examples_of_the_help_texts_work() {
         "profdata",
         "completions",
         "man",
+        "targets",
         "install",
     ] {
         let example = example(&text(&shop, &[command, "--help"]), "Example:");

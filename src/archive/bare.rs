@@ -4,7 +4,6 @@
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_int, c_void};
-use core::panic::PanicInfo;
 use core::ptr::NonNull;
 
 use super::gcov::TOKENS;
@@ -142,12 +141,4 @@ extern "C" fn countersink_text_size() -> usize {
 extern "C" fn countersink_reset() -> c_int {
     IMAGE.reset();
     0
-}
-
-/// Nothing ever calls it.
-#[panic_handler]
-fn panic(_: &PanicInfo<'_>) -> ! {
-    loop {
-        core::hint::spin_loop();
-    }
 }

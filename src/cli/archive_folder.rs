@@ -8,7 +8,7 @@ use std::prelude::v1::*;
 
 use etcetera::BaseStrategy;
 
-use super::archive::{Archive, LIVE, SCRIPT, SCRIPT_NAME};
+use super::archive::{Archive, SCRIPT, SCRIPT_NAME, Target};
 use super::error::{Context, Error, Result};
 use super::output;
 
@@ -18,6 +18,7 @@ use super::output;
 /// archive into the user's cache, `XDG_RUNTIME_DIR`, or a private folder in `TMPDIR`. `refuse` says why a folder
 /// is of no use.
 pub fn find(
+    target: &Target,
     archive: &Archive,
     chosen: Option<&Path>,
     refuse: impl Fn(&Path) -> Option<&'static str>,
@@ -30,7 +31,7 @@ pub fn find(
         let folder = usable(std::path::absolute(chosen).about(chosen)?)?;
         return unpack(archive, folder);
     }
-    if let Some(folder) = installed(archive).and_then(|folder| usable(folder).ok()) {
+    if let Some(folder) = installed(target, archive).and_then(|folder| usable(folder).ok()) {
         return Ok(folder);
     }
     let mut failures = Vec::new();
@@ -45,29 +46,31 @@ pub fn find(
     Err(Error::new(format!("no place for the archive: {failures}; choose one with --dir")))
 }
 
-/// The library folder of the prefix in which the tool is installed, if this archive is there.
-fn installed(archive: &Archive) -> Option<PathBuf> {
+/// The library folder of the prefix in which the tool is installed, if this archive is there. The archives of
+/// targets other than the tool's own lie in folders of their names.
+fn installed(target: &Target, archive: &Archive) -> Option<PathBuf> {
     let tool = env::current_exe().ok()?.canonicalize().ok()?;
     let prefix = tool.parent()?.parent()?;
     let multiarch = format!("lib/{}-linux-gnu", env::consts::ARCH);
-    ["lib", "lib64", &multiarch]
-        .into_iter()
-        .map(|name| prefix.join(name))
-        .find(|folder| holds(folder, archive))
+    let folders = ["lib", "lib64", &multiarch];
+    let of_target = folders.map(|name| prefix.join(name).join(target.name));
+    let of_own = folders.map(|name| prefix.join(name));
+    let of_own = of_own.into_iter().filter(|_| target.is_own());
+    of_own.chain(of_target).find(|folder| holds(folder, archive))
 }
 
 /// Whether the folder has what a link with the archive needs, and of this release.
 fn holds(folder: &Path, archive: &Archive) -> bool {
     let has = |name: &str, bytes: &[u8]| fs::read(folder.join(name)).is_ok_and(|is| is == bytes);
     has(&archive.file_name(), archive.bytes)
-        && (*archive != LIVE || has(SCRIPT_NAME, SCRIPT.as_bytes()))
+        && (!archive.is_live() || has(SCRIPT_NAME, SCRIPT.as_bytes()))
 }
 
 fn unpack(archive: &Archive, folder: PathBuf) -> Result<PathBuf> {
     if holds(&folder, archive) {
         return Ok(folder);
     }
-    if *archive == LIVE {
+    if archive.is_live() {
         output::replace(&folder.join(SCRIPT_NAME), SCRIPT.as_bytes())?;
     }
     output::replace(&folder.join(archive.file_name()), archive.bytes)?;

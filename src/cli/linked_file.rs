@@ -13,7 +13,7 @@ use object::read::archive::ArchiveFile;
 use object::write::{self, StandardSection, SymbolSection};
 use object::{BinaryFormat, Object, SectionKind, SymbolFlags, SymbolKind, SymbolScope};
 
-use super::archive::HOSTED;
+use super::archive::Archive;
 use super::error::{Error, Result};
 use super::output;
 use crate::runtime::place::{LETTERS, LONGEST};
@@ -24,14 +24,14 @@ pub const EXPORTED: &str = "-Wl,--export-dynamic-symbol=countersink_file";
 const SYMBOL: &[u8] = b"countersink_file";
 const GOOD: &str = "the tool's own archive is good";
 
-/// The object for a pattern, in the folder of the archive.
-pub fn object(pattern: &OsStr, folder: &Path) -> Result<PathBuf> {
+/// The object for a pattern, in the folder of the archive and for its machine.
+pub fn object(pattern: &OsStr, archive: &Archive, folder: &Path) -> Result<PathBuf> {
     let pattern = pattern.as_bytes();
     check(pattern)?;
     let mut hasher = DefaultHasher::new();
     pattern.hash(&mut hasher);
     let path = folder.join(format!("file-{:016x}.o", hasher.finish()));
-    let bytes = bytes(pattern);
+    let bytes = bytes(pattern, archive);
     if std::fs::read(&path).is_ok_and(|found| found == bytes) {
         return Ok(path);
     }
@@ -55,12 +55,14 @@ fn check(pattern: &[u8]) -> Result<()> {
     }
 }
 
-fn bytes(pattern: &[u8]) -> Vec<u8> {
-    let members = ArchiveFile::parse(HOSTED.bytes).expect(GOOD);
-    let first = members.members().next().expect(GOOD).expect(GOOD).data(HOSTED.bytes).expect(GOOD);
+fn bytes(pattern: &[u8], archive: &Archive) -> Vec<u8> {
+    let members = ArchiveFile::parse(archive.bytes).expect(GOOD);
+    let first = members.members().next().expect(GOOD).expect(GOOD).data(archive.bytes).expect(GOOD);
     let model = object::File::parse(first).expect(GOOD);
     let mut object =
         write::Object::new(BinaryFormat::Elf, model.architecture(), model.endianness());
+    // On ARM and RISC-V they tell how calls pass arguments, and linkers refuse what does not fit.
+    object.flags = model.flags();
     let symbol = object.add_symbol(write::Symbol {
         name: SYMBOL.to_vec(),
         value: 0,

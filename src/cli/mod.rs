@@ -12,6 +12,7 @@ mod by_function;
 mod commands;
 mod compiler;
 mod compiler_flags;
+mod compiler_target;
 mod cores;
 mod debug_file;
 mod error;
@@ -29,6 +30,7 @@ mod progress;
 mod sources;
 mod sum;
 mod table;
+mod target;
 mod terminal;
 
 use std::ffi;
@@ -40,7 +42,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     check, completions, convert, diff, doctor, extract, flags, fold, install, man, merge, profdata,
-    rewrite, show,
+    rewrite, show, targets,
 };
 pub use compiler_flags::with_profile;
 pub use error::Error;
@@ -71,6 +73,7 @@ Each command has an example of its own: countersink help COMMAND";
 enum Command {
     Flags(flags::Flags),
     Install(install::Install),
+    Targets(targets::Targets),
     Doctor(doctor::Doctor),
     Convert(convert::Convert),
     Merge(merge::Merge),
@@ -104,6 +107,7 @@ impl Cli {
         match &self.command {
             Command::Flags(flags) => flags.run(),
             Command::Install(install) => install.run(),
+            Command::Targets(targets) => targets.run(),
             Command::Doctor(doctor) => doctor.run(),
             Command::Convert(convert) => convert.run(),
             Command::Merge(merge) => merge.run(),

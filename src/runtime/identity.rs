@@ -4,7 +4,15 @@
 use core::ptr::NonNull;
 
 use object::NativeEndian as Endian;
-use object::elf::{FileHeader64, NT_GNU_BUILD_ID, NoteHeader64, PT_LOAD, PT_NOTE, ProgramHeader64};
+#[cfg(target_pointer_width = "32")]
+use object::elf::{
+    FileHeader32 as FileHeader, NoteHeader32 as NoteHeader, ProgramHeader32 as ProgramHeader,
+};
+#[cfg(target_pointer_width = "64")]
+use object::elf::{
+    FileHeader64 as FileHeader, NoteHeader64 as NoteHeader, ProgramHeader64 as ProgramHeader,
+};
+use object::elf::{NT_GNU_BUILD_ID, PT_LOAD, PT_NOTE};
 use object::pod;
 
 use super::place::{Path, without_deleted};
@@ -48,8 +56,8 @@ impl Start {
     }
 }
 
-fn segments(image: &[u8]) -> Option<&[ProgramHeader64<Endian>]> {
-    let (header, _) = pod::from_bytes::<FileHeader64<Endian>>(image).ok()?;
+fn segments(image: &[u8]) -> Option<&[ProgramHeader<Endian>]> {
+    let (header, _) = pod::from_bytes::<FileHeader<Endian>>(image).ok()?;
     let table = image.get(usize::try_from(header.e_phoff.get(Endian)).ok()?..)?;
     let (segments, _) = pod::slice_from_bytes(table, header.e_phnum.get(Endian).into()).ok()?;
     Some(segments)
@@ -58,8 +66,8 @@ fn segments(image: &[u8]) -> Option<&[ProgramHeader64<Endian>]> {
 /// Where notes lie in memory, from the ELF header, and their length. Linker scripts may put them behind other
 /// segments, where their place in memory is not that in the file.
 fn loaded(
-    segments: &[ProgramHeader64<Endian>],
-    note: &ProgramHeader64<Endian>,
+    segments: &[ProgramHeader<Endian>],
+    note: &ProgramHeader<Endian>,
 ) -> Option<(usize, usize)> {
     let (start, length) = (note.p_vaddr.get(Endian), note.p_filesz.get(Endian));
     let end = start.checked_add(length)?;
@@ -76,7 +84,7 @@ fn loaded(
 /// Walks notes: a header, the name and the description, each padded to 4 bytes.
 fn build_id_in(mut notes: &[u8]) -> Option<BuildId> {
     loop {
-        let (header, rest) = pod::from_bytes::<NoteHeader64<Endian>>(notes).ok()?;
+        let (header, rest) = pod::from_bytes::<NoteHeader<Endian>>(notes).ok()?;
         let name = header.n_namesz.get(Endian) as usize;
         let description = header.n_descsz.get(Endian) as usize;
         let (name, rest) = take_padded(rest, name)?;

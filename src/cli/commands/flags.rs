@@ -6,9 +6,10 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
-use crate::cli::archive::Archive;
+use crate::cli::archive::{Archive, Target};
 use crate::cli::compiler_flags::CompilerFlags;
-use crate::cli::error::Result;
+use crate::cli::error::{Error, Result};
+use crate::cli::target::Choice;
 use crate::cli::{Outcome, archive, archive_folder, linked_file, output};
 
 /// Print the flags that link the runtime into a program, or those of compilations
@@ -70,11 +71,17 @@ rustc takes the flags of --rustc:
   RUSTFLAGS=\"-Cinstrument-coverage $(countersink flags --rustc)\" cargo test
 Without cargo's --target, build scripts and procedural macros are instrumented, too, and write dumps of their own.
 
-The archives are for the machine that this tool was compiled for.")]
+The archives are for the machine that this tool was compiled for, or with --target or --cc for another one that \
+`countersink targets` prints; for targets without an operating system the flags are those of --bare:
+  aarch64-linux-gnu-gcc -fprofile-generate prog.o -o prog \
+    $(countersink flags --target aarch64-unknown-linux-gnu)
+  countersink flags --cc 'arm-none-eabi-gcc -mcpu=cortex-m4 -mfloat-abi=hard'")]
 pub struct Flags {
     /// For a program without an operating system, which asks for its counts itself (countersink.h)
     #[arg(long)]
     bare: bool,
+    #[command(flatten)]
+    machine: Choice,
     /// Keep the counters in a file from the start, so that no count is lost, not even at SIGKILL; compile
     /// with -fdata-sections; needs GNU ld
     #[arg(long, conflicts_with = "bare")]
@@ -115,19 +122,16 @@ impl Flags {
         if let Some(flags) = self.compilations.chosen(self.live)? {
             return print(&flags.join(" "));
         }
-        let archive = match (self.bare, self.live) {
-            (true, _) => &archive::BARE,
-            (_, true) => &archive::LIVE,
-            _ => &archive::HOSTED,
-        };
-        let directory =
-            archive_folder::find(archive, self.dir.as_deref(), |folder| self.refuse(folder))?;
+        let target = self.machine.find()?;
+        let archive = &self.archive(target)?;
+        let refuse = |folder: &Path| self.refuse(folder);
+        let directory = archive_folder::find(target, archive, self.dir.as_deref(), refuse)?;
         let mut flags = archive.options(directory.display());
         if !self.rustc {
             flags.push(format!("-L{} -l{}", directory.display(), archive.name));
         }
         if let Some(pattern) = &self.file {
-            let object = linked_file::object(pattern, &directory)?;
+            let object = linked_file::object(pattern, archive, &directory)?;
             // Given to the linker, as the compiler warns about objects where it does not link.
             flags.push(format!("-Wl,{}", object.display()));
             flags.push(linked_file::EXPORTED.to_owned());
@@ -142,6 +146,22 @@ impl Flags {
             flags = self.for_rustc(&flags, archive, &directory);
         }
         print(&flags.join(" "))
+    }
+
+    /// The archive of a target for these options. Where there is no operating system, there is only one.
+    fn archive(&self, target: &Target) -> Result<Archive> {
+        let needs_system =
+            self.live || self.wrap_exit || self.wrap_signal || self.rustc || self.file.is_some();
+        let chosen = match (self.bare, self.live) {
+            (true, _) => target.bare(),
+            (_, true) => target.live(),
+            _ => target.hosted(),
+        };
+        let chosen = chosen.or_else(|| target.bare().filter(|_| !needs_system));
+        chosen.ok_or_else(|| {
+            let what = "has no operating system: only --bare, --dir and --compile are for it";
+            Error::new(format!("{}: {what}", target.name))
+        })
     }
 
     /// Why flags that name this folder would not reach the linker whole.

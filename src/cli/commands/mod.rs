@@ -14,3 +14,4 @@ pub mod merge;
 pub mod profdata;
 pub mod rewrite;
 pub mod show;
+pub mod targets;

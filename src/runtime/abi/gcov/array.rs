@@ -7,6 +7,7 @@ use crate::raw::kind::{Kind, Rule};
 use crate::raw::layout::Word;
 use crate::raw::site::LISTED_SITE;
 use crate::runtime::abi::{self, Shift, load_words};
+#[cfg(any(feature = "live", target_pointer_width = "64"))]
 use crate::runtime::counters::nodes::Node;
 use crate::runtime::counters::topn::{Counters, LiveSite};
 

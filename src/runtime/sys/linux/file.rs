@@ -3,6 +3,8 @@
 
 use core::ffi::CStr;
 
+#[cfg(target_arch = "x86")]
+use super::x86 as rustix;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, RenameFlags, SeekFrom, Stat};
 use syscalls::{Sysno, raw_syscall};
@@ -85,6 +87,7 @@ impl Facts {
 }
 
 impl From<Stat> for Facts {
+    #[allow(clippy::unnecessary_cast, reason = "on 32-bit machines nanoseconds are no u64")]
     fn from(stat: Stat) -> Self {
         let kind = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Kind::File,
@@ -100,10 +103,16 @@ impl From<Stat> for Facts {
             size: stat.st_size as u64,
             modified: (stat.st_mtime as u64)
                 .wrapping_mul(1_000_000_000)
-                .wrapping_add(stat.st_mtime_nsec),
+                .wrapping_add(stat.st_mtime_nsec as u64),
         }
     }
 }
+
+/// 32-bit systems open files beyond 2 GiB only if asked to.
+#[cfg(target_pointer_width = "32")]
+const LARGE: rustix::fs::OFlags = rustix::fs::OFlags::LARGEFILE;
+#[cfg(target_pointer_width = "64")]
+const LARGE: rustix::fs::OFlags = rustix::fs::OFlags::empty();
 
 /// Opens a file. The descriptor is closed on exec.
 pub fn open(path: &CStr, access: Access) -> Result<File> {
@@ -113,7 +122,7 @@ pub fn open(path: &CStr, access: Access) -> Result<File> {
         Access::Create => OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW,
         Access::Change => OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK,
     };
-    let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY | LARGE;
     let (path, at) = (path.as_ptr(), rustix::fs::CWD);
     let at = rustix::fd::AsRawFd::as_raw_fd(&at) as isize;
     // SAFETY: openat reads the NUL-terminated path and changes no memory of ours.
@@ -213,10 +222,16 @@ pub fn step_back(file: &File, bytes: usize) -> Result<()> {
     rustix::fs::seek(file, SeekFrom::Current((bytes as i64).wrapping_neg())).map(drop)
 }
 
+/// The call that takes users and groups of 32 bits.
+#[cfg(any(target_arch = "arm", target_arch = "x86"))]
+const FCHOWN: Sysno = Sysno::fchown32;
+#[cfg(not(any(target_arch = "arm", target_arch = "x86")))]
+const FCHOWN: Sysno = Sysno::fchown;
+
 /// Gives a file to a user and a group.
 pub fn set_owner(file: &File, (user, group): (u32, u32)) -> Result<()> {
     // SAFETY: changes no memory.
-    match unsafe { raw_syscall!(Sysno::fchown, file.0, user, group) } as i32 {
+    match unsafe { raw_syscall!(FCHOWN, file.0, user, group) } as i32 {
         0 => Ok(()),
         error => Err(error_of(error)),
     }

@@ -3,6 +3,8 @@
 
 use core::ptr::{NonNull, null_mut};
 
+#[cfg(target_arch = "x86")]
+use super::x86 as rustix;
 use rustix::mm::{MapFlags, ProtFlags};
 
 #[cfg(feature = "live")]

@@ -1,12 +1,14 @@
 //! Linux, by raw system calls.
 //!
 //! rustix makes them without libc. `openat`, `getcwd` and signals go through the `syscalls` crate: rustix
-//! offers them only with a heap or a panic path.
+//! offers them only with a heap or a panic path. On 32-bit x86 all do.
 
 mod file;
 mod memory;
 mod process;
 mod signal;
+#[cfg(target_arch = "x86")]
+mod x86;
 
 pub use file::*;
 pub use memory::*;

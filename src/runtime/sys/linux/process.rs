@@ -20,21 +20,59 @@ pub fn working_directory(into: &mut [u8]) -> Result<usize> {
 }
 
 /// Calls `with` with the machine's name.
+#[cfg(target_arch = "x86")]
+pub fn with_host<R>(with: impl FnOnce(&[u8]) -> R) -> R {
+    /// `struct utsname`: six strings, the second is the name.
+    const FIELD: usize = 65;
+    let mut fields = [0u8; 6 * FIELD];
+    // SAFETY: the kernel writes one structure.
+    unsafe { raw_syscall!(Sysno::uname, &raw mut fields) };
+    let name = fields.get(FIELD..2 * FIELD).unwrap_or_default();
+    with(name.split(|&byte| byte == 0).next().unwrap_or_default())
+}
+
+/// Calls `with` with the machine's name.
+#[cfg(not(target_arch = "x86"))]
 pub fn with_host<R>(with: impl FnOnce(&[u8]) -> R) -> R {
     with(rustix::system::uname().nodename().to_bytes())
 }
 
 /// Id of this process.
+#[cfg(target_arch = "x86")]
+pub fn process() -> u32 {
+    // SAFETY: changes no memory.
+    unsafe { raw_syscall!(Sysno::getpid) as u32 }
+}
+
+/// Id of this thread.
+#[cfg(target_arch = "x86")]
+pub fn thread() -> u32 {
+    // SAFETY: changes no memory.
+    unsafe { raw_syscall!(Sysno::gettid) as u32 }
+}
+
+/// Id of this process.
+#[cfg(not(target_arch = "x86"))]
 pub fn process() -> u32 {
     rustix::process::getpid().as_raw_nonzero().get() as u32
 }
 
 /// Id of this thread.
+#[cfg(not(target_arch = "x86"))]
 pub fn thread() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get() as u32
 }
 
 /// Waits.
+#[cfg(target_arch = "x86")]
+pub fn sleep(microseconds: u32) {
+    let time = [0, microseconds.min(999_999).wrapping_mul(1000)];
+    // SAFETY: the kernel reads two words.
+    unsafe { raw_syscall!(Sysno::nanosleep, &raw const time, 0) };
+}
+
+/// Waits.
+#[cfg(not(target_arch = "x86"))]
 pub fn sleep(microseconds: u32) {
     let nanoseconds = i64::from(microseconds.min(999_999)) * 1000;
     let time = rustix::thread::Timespec { tv_sec: 0, tv_nsec: nanoseconds };
@@ -42,10 +80,27 @@ pub fn sleep(microseconds: u32) {
 }
 
 /// Nanoseconds since 1970.
+#[cfg(target_pointer_width = "64")]
 pub fn nanoseconds() -> u64 {
     let mut time = [0u64; 2];
     // SAFETY: the kernel writes two words.
     unsafe { raw_syscall!(Sysno::clock_gettime, 0, &raw mut time) };
+    time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
+}
+
+/// Nanoseconds since 1970.
+#[cfg(target_pointer_width = "32")]
+pub fn nanoseconds() -> u64 {
+    let mut time = [0u64; 2];
+    // SAFETY: the kernel writes two numbers of 64 bits.
+    let result = unsafe { raw_syscall!(Sysno::clock_gettime64, 0, &raw mut time) };
+    // Linux before 5.1 does not know it.
+    if result as i32 != 0 {
+        let mut words = [0u32; 2];
+        // SAFETY: the kernel writes two words.
+        unsafe { raw_syscall!(Sysno::clock_gettime, 0, &raw mut words) };
+        time = words.map(u64::from);
+    }
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
 }
 

@@ -29,13 +29,16 @@ impl SignalInfo {
     }
 }
 
+/// 128 bytes, of the alignment that C has for them.
+const MASK: usize = 128 / size_of::<usize>();
+
 /// `struct sigaction` of glibc and musl, with room for what other libraries have behind it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Action {
     /// The handler's address, or one of the constants below.
     pub handler: usize,
-    mask: [u64; 16],
+    mask: [usize; MASK],
     flags: c_int,
     restorer: [usize; 2],
 }
@@ -52,7 +55,7 @@ impl Action {
     /// `SIG_IGN`.
     pub const IGNORE_HANDLER: usize = 1;
     /// What the system does by itself.
-    pub const DEFAULT: Self = Self { handler: 0, mask: [0; 16], flags: 0, restorer: [0; 2] };
+    pub const DEFAULT: Self = Self { handler: 0, mask: [0; MASK], flags: 0, restorer: [0; 2] };
 
     /// Whether the handler is for one signal only: the system sets the default again before it runs.
     pub fn is_once(&self) -> bool {
@@ -152,7 +155,7 @@ impl Drop for QuietWrites {
     fn drop(&mut self) {
         /// Places in a `siginfo_t` of 128 bytes, in words: the code, and the sender's process id.
         const CODE: usize = 2;
-        const SENDER: usize = 4;
+        const SENDER: usize = if cfg!(target_pointer_width = "64") { 4 } else { 3 };
         let (ours, at_once) = (OF_WRITING & !self.pending, [0u64; 2]);
         let (mut info, mut of_others) = ([0u32; 32], [None; 4]);
         for place in &mut of_others {

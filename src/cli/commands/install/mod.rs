@@ -1,5 +1,7 @@
 //! `countersink install`.
 
+mod cmake;
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,8 +12,9 @@ use clap::Args;
 use clap_complete::Shell;
 
 use super::{completions, man, profdata};
-use crate::cli::archive::Archive;
+use crate::cli::archive::{Archive, Target};
 use crate::cli::error::{Context, Error, Result};
+use crate::cli::target::Choice;
 use crate::cli::{Outcome, archive, output};
 
 /// Install the runtime, its header, packages for pkg-config and CMake, man pages and completions
@@ -22,6 +25,9 @@ use crate::cli::{Outcome, archive, output};
 /// libcountersink_rt_live.a and countersink_live.ld for live counters; pkgconfig/*.pc and cmake/countersink
 ///
 /// include: countersink.h
+///
+/// With --target or --cc the archives of another machine go to lib/TARGET instead, with its pkgconfig folder, and
+/// its CMake package to lib/cmake/countersink-TARGET. Both may be in one prefix with those of this machine.
 ///
 /// libexec/countersink: llvm-profdata, a link to this tool; see `countersink profdata`
 ///
@@ -51,20 +57,31 @@ countersink-bare and, beside one of the first two, countersink-wrap-exit and cou
 CMake the targets countersink::live, countersink::bare, countersink::wrap_exit and countersink::wrap_signal. \
 --file is for `flags` only.
 
+For another machine, after the same installation without --target or beside others:
+  countersink install --prefix /opt/countersink \
+    --target aarch64-unknown-linux-gnu
+  export PKG_CONFIG_PATH=/opt/countersink/lib/aarch64-unknown-linux-gnu/pkgconfig
+find_package finds the package of the machine that the toolchain file names in CMAKE_SYSTEM_NAME and \
+CMAKE_SYSTEM_PROCESSOR. Where several would do, as for Cortex-M, -DCOUNTERSINK_TARGET=thumbv7em-none-eabihf \
+chooses.
+
 Where the prefix has a blank, pkg-config puts a backslash before it, which $(...) does not understand: \
 let the shell read it again, with eval. CMake and Meson need nothing.")]
 pub struct Install {
     /// Directory below which the files are written
     #[arg(long, value_name = "DIR")]
     prefix: PathBuf,
-    /// Directory of the archives, below the prefix: lib64, or /usr/lib64 with the prefix /usr
-    #[arg(long, value_name = "DIR", default_value = "lib")]
-    libdir: PathBuf,
+    /// Directory of the archives, below the prefix: lib64, or /usr/lib64 with the prefix /usr [default: lib, or
+    /// lib/TARGET]
+    #[arg(long, value_name = "DIR")]
+    libdir: Option<PathBuf>,
+    #[command(flatten)]
+    machine: Choice,
 }
 
 /// A way to link, for pkg-config and CMake.
 struct Way {
-    archive: &'static Archive,
+    archive: fn(&Target) -> Option<Archive>,
     package: &'static str,
     target: &'static str,
     description: &'static str,
@@ -72,19 +89,19 @@ struct Way {
 
 const WAYS: [Way; 3] = [
     Way {
-        archive: &archive::HOSTED,
+        archive: Target::hosted,
         package: "countersink",
         target: "runtime",
         description: "Profile runtime for programs instrumented by gcc",
     },
     Way {
-        archive: &archive::LIVE,
+        archive: Target::live,
         package: "countersink-live",
         target: "live",
         description: "Profile runtime with counters in a file from the start",
     },
     Way {
-        archive: &archive::BARE,
+        archive: Target::bare,
         package: "countersink-bare",
         target: "bare",
         description: "Profile runtime for programs without an operating system",
@@ -117,41 +134,73 @@ const WRAPS: [Wrap; 2] = [
 impl Install {
     pub fn run(&self) -> Result<Outcome> {
         let prefix = std::path::absolute(&self.prefix).about(&self.prefix)?;
-        let libdir = self.libdir_below(&prefix)?;
+        let target = self.machine.find()?;
+        let libdir = &self.libdir_below(&prefix, target)?;
         let for_pkg_config = prefix_for_pkg_config(plain_prefix(&prefix)?, libdir);
         let root = staged(&prefix);
         let lib = root.join(libdir);
         let write = |name: &str, bytes: &[u8]| output::replace(&lib.join(name), bytes);
-        for archive in archive::ALL {
+        for archive in target.archives() {
             write(&archive.file_name(), archive.bytes)?;
         }
-        write(archive::SCRIPT_NAME, archive::SCRIPT.as_bytes())?;
+        if target.live().is_some() {
+            write(archive::SCRIPT_NAME, archive::SCRIPT.as_bytes())?;
+        }
         output::replace(&root.join("include/countersink.h"), archive::HEADER.as_bytes())?;
-        for way in &WAYS {
-            let text = way.pkg_config(&for_pkg_config, libdir);
+        for (way, archive) in ways(target) {
+            let text = way.pkg_config(&archive, &for_pkg_config, libdir);
             write(&format!("pkgconfig/{}.pc", way.package), text.as_bytes())?;
         }
-        for wrap in &WRAPS {
+        for wrap in wraps(target) {
             write(&format!("pkgconfig/{}.pc", wrap.package), wrap.pkg_config().as_bytes())?;
         }
-        let cmake = "cmake/countersink/countersink-config";
-        write(&format!("{cmake}.cmake"), cmake_config(libdir).as_bytes())?;
-        write(&format!("{cmake}-version.cmake"), cmake_version().as_bytes())?;
+        let place = self.cmake_folder(libdir, target);
+        let cmake = root.join(&place);
+        let (config, version) = (cmake::config(target, libdir, &place), cmake::version(target));
+        output::replace(&cmake.join("countersink-config.cmake"), config.as_bytes())?;
+        output::replace(&cmake.join("countersink-config-version.cmake"), version.as_bytes())?;
         link(&root.join("libexec/countersink").join(profdata::NAME), &prefix)?;
         share(&root.join("share"))?;
         Ok(Outcome::Done)
     }
 
     /// The directory of the archives as seen from the prefix: both move together.
-    fn libdir_below(&self, prefix: &Path) -> Result<&str> {
-        let below = self.libdir.strip_prefix(prefix).unwrap_or(&self.libdir);
+    fn libdir_below(&self, prefix: &Path, target: &Target) -> Result<String> {
+        let Some(libdir) = &self.libdir else {
+            let of_own = target.is_own();
+            return Ok(if of_own { LIB.to_owned() } else { format!("{LIB}/{}", target.name) });
+        };
+        let below = libdir.strip_prefix(prefix).unwrap_or(libdir);
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
         let is_below = below.components().next().is_some() && below.components().all(is_plain);
         let is_letter = |letter: char| letter.is_alphanumeric() || "/._+-".contains(letter);
         let text = below.to_str().filter(|text| is_below && text.chars().all(is_letter));
         let what = "--libdir: expected a path below the prefix, such as lib64, of letters, digits and ._+-";
-        text.map(|text| text.trim_end_matches('/')).ok_or_else(|| Error::about(&self.libdir, what))
+        let text = text.map(|text| text.trim_end_matches('/').to_owned());
+        text.ok_or_else(|| Error::about(libdir, what))
     }
+
+    /// The directory of the CMake package, seen from the prefix. CMake looks into those whose names begin with the
+    /// package's, below lib.
+    fn cmake_folder(&self, libdir: &str, target: &Target) -> String {
+        match (target.is_own(), &self.libdir) {
+            (true, _) => format!("{libdir}/cmake/countersink"),
+            (false, Some(_)) => format!("{libdir}/cmake/countersink-{}", target.name),
+            (false, None) => format!("{LIB}/cmake/countersink-{}", target.name),
+        }
+    }
+}
+
+const LIB: &str = "lib";
+
+/// The ways that a target has.
+fn ways(target: &Target) -> impl Iterator<Item = (&'static Way, Archive)> {
+    WAYS.iter().filter_map(|way| Some((way, (way.archive)(target)?)))
+}
+
+/// The calls to wrap, where there is an operating system that has them.
+fn wraps(target: &Target) -> impl Iterator<Item = &'static Wrap> {
+    WRAPS.iter().filter(|_| target.hosted().is_some())
 }
 
 /// The prefix, if pkg-config, CMake and the compiler can read its path.
@@ -169,7 +218,7 @@ fn plain_prefix(prefix: &Path) -> Result<&str> {
 fn prefix_for_pkg_config(prefix: &str, libdir: &str) -> String {
     match prefix.contains(char::is_whitespace) {
         true => prefix.to_owned(),
-        false => format!("${{pcfiledir}}{}", up(libdir, 1)),
+        false => format!("${{pcfiledir}}/..{}", up(libdir)),
     }
 }
 
@@ -208,9 +257,9 @@ fn share(share: &Path) -> Result<()> {
 
 /// Licences of this project, and of what else the archives hold.
 const LICENCES: [(&str, &str); 3] = [
-    ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),
-    ("LICENSE-APACHE", include_str!("../../../LICENSE-APACHE")),
-    ("THIRD-PARTY.md", include_str!("../../../THIRD-PARTY.md")),
+    ("LICENSE-MIT", include_str!("../../../../LICENSE-MIT")),
+    ("LICENSE-APACHE", include_str!("../../../../LICENSE-APACHE")),
+    ("THIRD-PARTY.md", include_str!("../../../../THIRD-PARTY.md")),
 ];
 
 /// Links the tool to another name. The link is relative if the tool is below the prefix, or will be in a package: so
@@ -230,39 +279,24 @@ fn link(name: &Path, prefix: &Path) -> Result<()> {
     made.into_temp_path().persist(name).map_err(|error| error.error).about(name)
 }
 
-impl Way {
-    /// Flags that objects must be compiled with.
-    fn compile_options(&self) -> &'static str {
-        if self.archive == &archive::LIVE { archive::FOR_SCRIPT } else { "" }
-    }
+/// Flags that objects must be compiled with.
+fn compile_options(archive: &Archive) -> &'static str {
+    if archive.is_live() { archive::FOR_SCRIPT } else { "" }
+}
 
+impl Way {
     /// Quotes keep blanks in the prefix together.
-    fn pkg_config(&self, prefix: &str, libdir: &str) -> String {
-        let options = self.archive.options("${libdir}").into_iter();
+    fn pkg_config(&self, archive: &Archive, prefix: &str, libdir: &str) -> String {
+        let options = archive.options("${libdir}").into_iter();
         let options: Vec<String> = options.map(|option| format!("\"{option}\"")).collect();
-        let Self { archive, package, description, .. } = self;
+        let Self { package, description, .. } = self;
         format!(
             "prefix={prefix}\nlibdir=${{prefix}}/{libdir}\nincludedir=${{prefix}}/include\n\n\
              Name: {package}\nDescription: {description}\nVersion: {VERSION}\n\
              Cflags: -I\"${{includedir}}\" {}\nLibs: {} -L\"${{libdir}}\" -l{}\n",
-            self.compile_options(),
+            compile_options(archive),
             options.join(" "),
             archive.name,
-        )
-    }
-
-    fn cmake(&self, libdir: &str) -> String {
-        let Self { archive, target, .. } = self;
-        format!(
-            "add_library(countersink::{target} STATIC IMPORTED)\n\
-             set_target_properties(countersink::{target} PROPERTIES\n  \
-             IMPORTED_LOCATION \"${{_countersink_prefix}}/{libdir}/{}\"\n  \
-             INTERFACE_INCLUDE_DIRECTORIES \"${{_countersink_prefix}}/include\"\n  \
-             INTERFACE_COMPILE_OPTIONS \"{}\"\n  \
-             INTERFACE_LINK_OPTIONS \"{}\")\n",
-            archive.file_name(),
-            self.compile_options(),
-            archive.options(format!("${{_countersink_prefix}}/{libdir}")).join(";"),
         )
     }
 }
@@ -276,50 +310,11 @@ impl Wrap {
             options.join(" ")
         )
     }
-
-    fn cmake(&self) -> String {
-        let Self { target, options, .. } = self;
-        format!(
-            "add_library(countersink::{target} INTERFACE IMPORTED)\n\
-             set_target_properties(countersink::{target} PROPERTIES\n  \
-             INTERFACE_LINK_OPTIONS \"{}\")\n",
-            options.join(";")
-        )
-    }
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The way from a directory below `libdir` up to the prefix.
-fn up(libdir: &str, below: usize) -> String {
-    "/..".repeat(libdir.split('/').count() + below)
-}
-
-fn cmake_config(libdir: &str) -> String {
-    format!(
-        "if(TARGET countersink::runtime)\n  return()\nendif()\n\
-         get_filename_component(_countersink_prefix \"${{CMAKE_CURRENT_LIST_DIR}}{}\" ABSOLUTE)\n\
-         {}{}",
-        up(libdir, 2),
-        WAYS.iter().map(|way| way.cmake(libdir)).collect::<String>(),
-        WRAPS.iter().map(Wrap::cmake).collect::<String>(),
-    )
-}
-
-/// A request for a version accepts this one if both are of one series and this one is no older.
-fn cmake_version() -> String {
-    let (version, minor) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_VERSION_MINOR"));
-    let series = format!("{}.{minor}", env!("CARGO_PKG_VERSION_MAJOR"));
-    format!(
-        "set(PACKAGE_VERSION {version})\n\
-         if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)\n  \
-         set(PACKAGE_VERSION_COMPATIBLE FALSE)\n\
-         elseif(PACKAGE_FIND_VERSION VERSION_LESS {series})\n  \
-         set(PACKAGE_VERSION_COMPATIBLE FALSE)\n\
-         else()\n  \
-         set(PACKAGE_VERSION_COMPATIBLE TRUE)\n  \
-         if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)\n    \
-         set(PACKAGE_VERSION_EXACT TRUE)\n  \
-         endif()\nendif()\n"
-    )
+/// The way from a directory up to the prefix.
+fn up(directory: &str) -> String {
+    "/..".repeat(directory.split('/').count())
 }

@@ -1,0 +1,181 @@
+//! Which of rustc's targets a C compiler compiles for, by the macros that it defines.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::prelude::v1::*;
+use std::process::{Command, Stdio};
+
+use super::error::{Context, Error, Result};
+
+/// The names of the targets whose archives a compiler's programs may link, the best first. The command is the
+/// compiler and the flags that choose a processor.
+pub fn names(command: &str) -> Result<Vec<String>> {
+    let mut words = command.split_whitespace();
+    let compiler = words.next().ok_or_else(|| Error::new("--cc: expected a compiler"))?;
+    let flags: Vec<&str> = words.collect();
+    let ask = |question: &[&str]| {
+        let mut asked = Command::new(compiler);
+        asked.args(&flags).args(question).stdin(Stdio::null()).output().about(Path::new(compiler))
+    };
+    let output = ask(&["-dM", "-E", "-x", "c", "/dev/null"])?;
+    if !output.status.success() {
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        let complaint =
+            complaint.lines().next().unwrap_or("it does not tell its macros").to_owned();
+        return Err(Error::about(command, complaint));
+    }
+    let machine = Machine::new(&String::from_utf8_lossy(&output.stdout));
+    let names = machine.names();
+    if !names.is_empty() {
+        return Ok(names);
+    }
+    let triple = ask(&["-dumpmachine"]).map(|output| output.stdout).unwrap_or_default();
+    let triple = String::from_utf8_lossy(&triple).trim().to_owned();
+    Err(Error::about(command, format!("compiles for {triple}, for which there are no archives")))
+}
+
+/// A machine as a compiler's macros describe it.
+struct Machine {
+    macros: BTreeMap<String, String>,
+}
+
+impl Machine {
+    /// Takes lines of `#define NAME VALUE`.
+    fn new(text: &str) -> Self {
+        let definitions = text.lines().filter_map(|line| line.strip_prefix("#define "));
+        let macros = definitions.map(|line| match line.split_once(' ') {
+            Some((name, value)) => (name.to_owned(), value.to_owned()),
+            None => (line.to_owned(), String::new()),
+        });
+        Self { macros: macros.collect() }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.macros.contains_key(name)
+    }
+
+    fn number(&self, name: &str) -> u32 {
+        self.macros.get(name).and_then(|value| value.parse().ok()).unwrap_or(0)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let is_linux = self.has("__linux__") && !self.has("__ANDROID__");
+        let has_other_system = ["__ANDROID__", "__APPLE__", "_WIN32", "__FreeBSD__", "__CYGWIN__"];
+        if has_other_system.into_iter().any(|name| self.has(name)) {
+            return Vec::new();
+        }
+        let names: Vec<&str> = match () {
+            () if self.has("__x86_64__") && !self.has("__ILP32__") => {
+                vec!["x86_64-unknown-linux-gnu"]
+            }
+            () if self.has("__i386__") => vec!["i686-unknown-linux-gnu"],
+            () if self.has("__AARCH64EL__") && !self.has("__ILP32__") => match is_linux {
+                true => vec!["aarch64-unknown-linux-gnu"],
+                false if self.has("__ARM_FP") => vec!["aarch64-unknown-none"],
+                false => vec!["aarch64-unknown-none-softfloat"],
+            },
+            () if self.has("__ARMEL__") => match is_linux {
+                true => return self.arm_linux(),
+                false => return self.arm_bare(),
+            },
+            () if self.has("__riscv") => self.riscv(is_linux),
+            () => Vec::new(),
+        };
+        names.into_iter().map(str::to_owned).collect()
+    }
+
+    /// 32-bit ARM with Linux: older processors' code runs on newer ones.
+    fn arm_linux(&self) -> Vec<String> {
+        let (architecture, float) = (self.number("__ARM_ARCH"), self.float());
+        let of = [(7, "armv7"), (7, "thumbv7neon"), (6, "arm"), (5, "armv5te")];
+        let possible = of.into_iter().filter(|(least, _)| architecture >= *least);
+        possible.map(|(_, name)| format!("{name}-unknown-linux-gnueabi{float}")).collect()
+    }
+
+    /// 32-bit ARM without an operating system.
+    fn arm_bare(&self) -> Vec<String> {
+        let float = self.float();
+        let mut names = match () {
+            () if self.has("__ARM_ARCH_6M__") => vec!["thumbv6m-none-eabi".to_owned()],
+            () if self.has("__ARM_ARCH_7M__") => Vec::new(),
+            () if self.has("__ARM_ARCH_7EM__") => vec![format!("thumbv7em-none-eabi{float}")],
+            () if self.has("__ARM_ARCH_8M_BASE__") => vec!["thumbv8m.base-none-eabi".to_owned()],
+            () if self.is_main_of_version_8() => vec![format!("thumbv8m.main-none-eabi{float}")],
+            () if self.has("__ARM_ARCH_7A__") => vec![format!("armv7a-none-eabi{float}")],
+            () if self.has("__ARM_ARCH_7R__") => vec![format!("armv7r-none-eabi{float}")],
+            () => Vec::new(),
+        };
+        let runs_7m =
+            ["__ARM_ARCH_7M__", "__ARM_ARCH_7EM__"].into_iter().any(|name| self.has(name));
+        if float.is_empty() && (runs_7m || self.is_main_of_version_8()) {
+            names.push("thumbv7m-none-eabi".to_owned());
+        }
+        names
+    }
+
+    fn is_main_of_version_8(&self) -> bool {
+        self.has("__ARM_ARCH_8M_MAIN__") || self.has("__ARM_ARCH_8_1M_MAIN__")
+    }
+
+    /// What names of targets end in whose calls pass numbers in registers of the floating-point unit.
+    fn float(&self) -> &'static str {
+        if self.has("__ARM_PCS_VFP") { "hf" } else { "" }
+    }
+
+    fn riscv(&self, is_linux: bool) -> Vec<&'static str> {
+        let has_both = self.has("__riscv_atomic") && self.has("__riscv_compressed");
+        let is = |name| self.has(name) && has_both;
+        let (soft, single) = (is("__riscv_float_abi_soft"), is("__riscv_float_abi_single"));
+        let double = is("__riscv_float_abi_double");
+        match (self.number("__riscv_xlen"), is_linux) {
+            (64, true) if double => vec!["riscv64gc-unknown-linux-gnu"],
+            (64, false) if double => vec!["riscv64gc-unknown-none-elf"],
+            (64, false) if soft => vec!["riscv64imac-unknown-none-elf"],
+            (32, false) if soft => vec!["riscv32imac-unknown-none-elf"],
+            (32, false) if single => vec!["riscv32imafc-unknown-none-elf"],
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What gcc defines for a few processors, of what decides.
+    #[test]
+    fn macros_tell_the_target() {
+        for (macros, expected) in [
+            ("__x86_64__ __linux__", &["x86_64-unknown-linux-gnu"][..]),
+            ("__x86_64__ __ILP32__ __linux__", &[]),
+            ("__i386__ __linux__", &["i686-unknown-linux-gnu"]),
+            ("__AARCH64EL__ __linux__ __ARM_FP", &["aarch64-unknown-linux-gnu"]),
+            ("__AARCH64EL__ __linux__ __ANDROID__", &[]),
+            ("__AARCH64EL__ __ARM_FP", &["aarch64-unknown-none"]),
+            ("__AARCH64EB__ __linux__", &[]),
+            ("__ARMEL__ __ARM_ARCH_6M__ __ARM_ARCH=6", &["thumbv6m-none-eabi"]),
+            ("__ARMEL__ __ARM_ARCH_7M__ __ARM_ARCH=7", &["thumbv7m-none-eabi"]),
+            ("__ARMEL__ __ARM_ARCH_7EM__ __ARM_PCS_VFP", &["thumbv7em-none-eabihf"]),
+            ("__ARMEL__ __ARM_ARCH_7EM__", &["thumbv7em-none-eabi", "thumbv7m-none-eabi"]),
+            ("__ARMEL__ __ARM_ARCH_8M_MAIN__", &["thumbv8m.main-none-eabi", "thumbv7m-none-eabi"]),
+            (
+                "__ARMEL__ __linux__ __ARM_ARCH=6 __ARM_PCS_VFP",
+                &["arm-unknown-linux-gnueabihf", "armv5te-unknown-linux-gnueabihf"],
+            ),
+            (
+                "__riscv __riscv_xlen=32 __riscv_atomic __riscv_compressed __riscv_float_abi_soft",
+                &["riscv32imac-unknown-none-elf"],
+            ),
+            (
+                "__riscv __riscv_xlen=64 __linux__ __riscv_atomic __riscv_compressed \
+                 __riscv_float_abi_double",
+                &["riscv64gc-unknown-linux-gnu"],
+            ),
+            ("__s390x__ __linux__", &[]),
+        ] {
+            let lines =
+                macros.split(' ').map(|word| format!("#define {}\n", word.replace('=', " ")));
+            assert_eq!(Machine::new(&lines.collect::<String>()).names(), expected, "{macros}");
+        }
+    }
+}

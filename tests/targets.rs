@@ -1,0 +1,286 @@
+//! Archives of other targets: given to the build of the tool or refused there, then listed, chosen and installed. What
+//! these archives do is compared with libgcov in `tests/targets`.
+
+mod harness;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+use countersink::cli::archive::{ALL, BARE, HOSTED, LIVE, Target};
+use harness::{Workshop, have, succeed};
+
+const LINUX: &str = "aarch64-unknown-linux-gnu";
+const BOARD: &str = "thumbv7em-none-eabihf";
+
+/// A tool that was built with archives for [`LINUX`] and [`BOARD`].
+struct Built {
+    tool: PathBuf,
+    shop: Workshop,
+}
+
+static BUILT: LazyLock<Built> = LazyLock::new(|| {
+    let shop = Workshop::new();
+    give_archives(&shop);
+    let output = build(&[("COUNTERSINK_ARCHIVES", shop.path("archives").to_str().unwrap())]);
+    assert!(output.status.success(), "{output:?}");
+    let tool = shop.path("countersink");
+    fs::copy(target_directory().join("debug/countersink"), &tool).unwrap();
+    Built { tool, shop }
+});
+
+/// For tools that tests build. Stays, so that the packages of others are compiled once.
+fn target_directory() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("targets")
+}
+
+/// Builds the tool with these variables.
+fn build(variables: &[(&str, &str)]) -> Output {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    cargo.args(["build", "--locked", "--offline", "--bin", "countersink", "--target-dir"]);
+    cargo.arg(target_directory()).env("CARGO_PROFILE_DEV_DEBUG", "0");
+    cargo.env_remove("COUNTERSINK_TARGETS").env_remove("COUNTERSINK_ARCHIVES");
+    cargo.envs(variables.iter().copied()).output().unwrap()
+}
+
+/// A folder of archives. Those of Linux are in each other's place, to be told from the tool's own.
+fn give_archives(shop: &Workshop) {
+    for archive in ALL {
+        shop.write(&format!("archives/{}", archive.file_name()), archive.bytes);
+    }
+    let linux = |name: &str, bytes: &[u8]| {
+        shop.write(&format!("archives/{LINUX}/{name}"), bytes);
+    };
+    linux(&HOSTED.file_name(), LIVE.bytes);
+    linux(&LIVE.file_name(), HOSTED.bytes);
+    linux(&BARE.file_name(), BARE.bytes);
+    shop.write(&format!("archives/{BOARD}/{}", BARE.file_name()), BARE.bytes);
+    shop.write("archives/pkgconfig/countersink.pc", "not an archive");
+}
+
+/// Runs that tool in a folder.
+fn run(shop: &Workshop, arguments: &[&str]) -> Output {
+    let mut tool = shop.command(&BUILT.tool);
+    tool.env("XDG_CACHE_HOME", shop.path("cache")).args(arguments).output().unwrap()
+}
+
+fn printed(shop: &Workshop, arguments: &[&str]) -> String {
+    let output = run(shop, arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[track_caller]
+fn assert_refused(output: Output, wanted: &[&str]) {
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && wanted.iter().all(|part| told.contains(part)), "{told}");
+}
+
+#[test]
+fn they_are_listed() {
+    let list = printed(&BUILT.shop, &["targets"]);
+    let lines: Vec<Vec<&str>> =
+        list.lines().map(|line| line.split_whitespace().collect()).collect();
+    let sizes = [&HOSTED, &LIVE, &BARE].map(|archive| archive.bytes.len().to_string());
+    let [hosted, live, bare] = sizes.each_ref().map(String::as_str);
+    assert_eq!(lines[0], ["runtime", "live", "bare", "target"]);
+    assert_eq!(lines[1], [hosted, live, bare, Target::own().name]);
+    assert_eq!(lines[2], [live, hosted, bare, LINUX]);
+    assert_eq!(lines[3], ["-", "-", bare, BOARD]);
+    assert_eq!(lines.len(), 4, "{list}");
+}
+
+/// The archive in the folder that flags name.
+fn archive_of(flags: &str, name: &str) -> Vec<u8> {
+    let folder = flags.split_whitespace().find_map(|flag| flag.strip_prefix("-L")).unwrap();
+    assert!(flags.trim_end().ends_with(&format!("-l{name}")), "{flags}");
+    fs::read(Path::new(folder).join(format!("lib{name}.a"))).unwrap()
+}
+
+#[test]
+fn flags_name_the_archive_of_a_target() {
+    let shop = Workshop::new();
+    let own = printed(&shop, &["flags"]);
+    assert_eq!(archive_of(&own, "countersink_rt"), HOSTED.bytes);
+    assert_eq!(printed(&shop, &["flags", "--target", Target::own().name]), own);
+    let flags = printed(&shop, &["flags", "--target", LINUX]);
+    assert_eq!(archive_of(&flags, "countersink_rt"), LIVE.bytes);
+    let flags = printed(&shop, &["flags", "--target", LINUX, "--bare"]);
+    assert_eq!(archive_of(&flags, "countersink_rt_bare"), BARE.bytes);
+    // Boards have nothing else.
+    let flags = printed(&shop, &["flags", "--target", BOARD]);
+    assert_eq!(archive_of(&flags, "countersink_rt_bare"), BARE.bytes);
+    assert!(!flags.contains("--export-dynamic-symbol"), "{flags}");
+    for option in ["--live", "--wrap-exit", "--wrap-signal", "--rustc", "--file=x"] {
+        let output = run(&shop, &["flags", "--target", BOARD, option]);
+        assert_refused(output, &[BOARD, "no operating system"]);
+    }
+    // A link without the flags would take libgcov: its command line fails.
+    let output = run(&shop, &["flags", "--target", "riscv64gc-unknown-linux-gnu"]);
+    let flags = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(flags.starts_with("countersink-flags-failed:"), "{flags}");
+    let advice = "COUNTERSINK_TARGETS=riscv64gc-unknown-linux-gnu";
+    assert_refused(output, &["--target riscv64gc-unknown-linux-gnu", LINUX, BOARD, advice]);
+    let both = run(&shop, &["flags", "--target", LINUX, "--cc", "gcc"]);
+    assert_refused(both, &["cannot be used with"]);
+}
+
+/// A compiler that defines these macros, with the flag that it must get.
+fn compiler(shop: &Workshop, name: &str, flag: &str, macros: &[&str]) -> String {
+    let macros: String = macros.iter().map(|name| format!("echo '#define {name}'; ")).collect();
+    let script = format!("#!/bin/sh\ncase \" $* \" in *' {flag} '*) {macros};; *) exit 1;; esac\n");
+    let path = shop.write(name, script);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{} {flag}", path.display())
+}
+
+#[test]
+fn a_compiler_tells_its_target() {
+    let shop = Workshop::new();
+    let flags = |command: &str| printed(&shop, &["flags", "--cc", command]);
+    let of = |target: &str| printed(&shop, &["flags", "--target", target]);
+    assert_eq!(flags("gcc"), of(Target::own().name));
+    assert_eq!(of("x86_64-unknown-linux-musl"), of("x86_64-unknown-linux-gnu"));
+    let board = ["__ARMEL__ 1", "__ARM_ARCH_7EM__ 1", "__ARM_PCS_VFP 1"];
+    assert_eq!(flags(&compiler(&shop, "board-gcc", "-mcpu=cortex-m4", &board)), of(BOARD));
+    let linux = ["__AARCH64EL__ 1", "__linux__ 1", "__ARM_FP 14"];
+    assert_eq!(flags(&compiler(&shop, "linux-gcc", "-O2", &linux)), of(LINUX));
+    if have("aarch64-linux-gnu-gcc") {
+        assert_eq!(flags("aarch64-linux-gnu-gcc"), of(LINUX));
+    }
+
+    let m0 = compiler(&shop, "small-gcc", "-mcpu=cortex-m0", &["__ARMEL__ 1", "__ARM_ARCH_6M__ 1"]);
+    let output = run(&shop, &["flags", "--cc", &m0]);
+    assert_refused(output, &["small-gcc", "compiles for thumbv6m-none-eabi", LINUX]);
+    let output = run(&shop, &["flags", "--cc", "gcc -m32"]);
+    assert_refused(output, &["compiles for i686-unknown-linux-gnu", LINUX]);
+    let other = compiler(&shop, "other-gcc", "-O1", &["__s390x__ 1", "__linux__ 1"]);
+    assert_refused(run(&shop, &["flags", "--cc", &other]), &["other-gcc", "no archives"]);
+    assert_refused(run(&shop, &["flags", "--cc", "no-such-gcc"]), &["no-such-gcc"]);
+    assert_refused(run(&shop, &["flags", "--cc", "gcc -mno-such-option"]), &["no-such-option"]);
+    assert_refused(run(&shop, &["flags", "--cc", " "]), &["expected a compiler"]);
+}
+
+#[test]
+fn they_are_installed_beside_each_other() {
+    let shop = Workshop::new();
+    for target in [&[][..], &["--target", LINUX], &["--target", BOARD]] {
+        printed(&shop, &[&["install", "--prefix", "usr"], target].concat());
+    }
+    let read = |name: &str| shop.read(Path::new("usr/lib").join(name));
+    assert_eq!(read("libcountersink_rt.a"), HOSTED.bytes);
+    assert_eq!(read(&format!("{LINUX}/libcountersink_rt.a")), LIVE.bytes);
+    assert_eq!(read(&format!("{BOARD}/libcountersink_rt_bare.a")), BARE.bytes);
+    let of_board = shop.path("usr/lib").join(BOARD);
+    assert!(!of_board.join("countersink_live.ld").exists());
+    assert!(!of_board.join("pkgconfig/countersink-live.pc").exists());
+    assert!(!of_board.join("pkgconfig/countersink-wrap-exit.pc").exists());
+    // The installed tool finds them again.
+    fs::create_dir_all(shop.path("usr/bin")).unwrap();
+    fs::copy(&BUILT.tool, shop.path("usr/bin/countersink")).unwrap();
+    for (target, folder) in [(Target::own().name, "lib"), (LINUX, &format!("lib/{LINUX}"))] {
+        let mut tool = shop.command(shop.path("usr/bin/countersink"));
+        let flags = succeed(tool.args(["flags", "--target", target]));
+        let folder = shop.path("usr").canonicalize().unwrap().join(folder);
+        let wanted = format!("-L{} ", folder.display());
+        assert!(String::from_utf8_lossy(&flags).contains(&wanted), "{target}: {wanted}");
+    }
+    printed(&shop, &["install", "--prefix", "multiarch", "--libdir", "lib/arm", "--target", BOARD]);
+    assert!(shop.path("multiarch/lib/arm/libcountersink_rt_bare.a").is_file());
+    if !have("pkg-config") {
+        return;
+    }
+    let mut package = shop.command("pkg-config");
+    package.env("PKG_CONFIG_PATH", shop.path("usr/lib").join(LINUX).join("pkgconfig"));
+    let flags = String::from_utf8(succeed(package.args(["--libs", "countersink"]))).unwrap();
+    // The file says where it is by its own place.
+    let folder = flags.split_whitespace().find_map(|flag| flag.strip_prefix("-L")).unwrap();
+    let archive = Path::new(folder).join("libcountersink_rt.a");
+    assert_eq!(fs::read(archive).unwrap(), LIVE.bytes, "{flags}");
+}
+
+/// CMake takes the package of the machine that the toolchain file names.
+#[test]
+fn cmake_finds_the_package_of_its_machine() {
+    if !have("cmake") {
+        return;
+    }
+    let shop = Workshop::new();
+    for target in [&[][..], &["--target", LINUX], &["--target", BOARD]] {
+        printed(&shop, &[&["install", "--prefix", "usr"], target].concat());
+    }
+    shop.write(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.13)\nproject(prog NONE)\n\
+         find_package(countersink 0.1)\nif(countersink_FOUND)\n\
+         get_target_property(archive countersink::bare IMPORTED_LOCATION)\nendif()\n\
+         message(STATUS \"found ${countersink_DIR} ${archive}\")\n",
+    );
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", shop.path("usr").display());
+    let found = |name: &str, options: &[&str]| {
+        let mut cmake = shop.command("cmake");
+        cmake.args(["-S", ".", "-B", name, &prefix]).args(options);
+        let told = String::from_utf8(succeed(&mut cmake)).unwrap();
+        told.lines().find_map(|line| line.strip_prefix("-- found ")).unwrap().to_owned()
+    };
+    let place = |target: &str, folder: &str| {
+        let usr = shop.path("usr");
+        format!(
+            "{}/lib/cmake/countersink{target} {}/lib{folder}/libcountersink_rt_bare.a",
+            usr.display(),
+            usr.display()
+        )
+    };
+    let (linux, board) = (format!("-{LINUX}"), format!("-{BOARD}"));
+    let (in_linux, in_board) = (format!("/{LINUX}"), format!("/{BOARD}"));
+    let system = |name: &str| format!("-DCMAKE_SYSTEM_NAME={name}");
+    let processor = |name: &str| format!("-DCMAKE_SYSTEM_PROCESSOR={name}");
+    assert_eq!(found("own", &[]), place("", ""));
+    let options = [&system("Linux")[..], &processor("aarch64")];
+    assert_eq!(found("linux", &options), place(&linux, &in_linux));
+    let options = [&system("Generic")[..], &processor("cortex-m4")];
+    assert_eq!(found("board", &options), place(&board, &in_board));
+    let options = [&system("Generic")[..], &format!("-DCOUNTERSINK_TARGET={BOARD}")];
+    assert_eq!(found("chosen", &options), place(&board, &in_board));
+    let options = [&system("Linux")[..], &processor("riscv64")];
+    assert_eq!(found("none", &options), "countersink_DIR-NOTFOUND ");
+}
+
+fn has_source_of_core() -> bool {
+    let root = succeed(Command::new("rustc").args(["--print", "sysroot"]));
+    let root = PathBuf::from(String::from_utf8(root).unwrap().trim());
+    root.join("lib/rustlib/src/rust/library/core/src/lib.rs").is_file()
+}
+
+/// What was asked for and cannot be had ends the build, and says why.
+#[test]
+fn a_build_leaves_no_target_out() {
+    for (asked, wanted) in [
+        ("no-such-target", "no-such-target"),
+        ("s390x-unknown-linux-gnu", "little-endian"),
+        ("x86_64-apple-darwin", "for Linux, or for no operating system"),
+        ("thumbv6m-none-eabi", "no compare-and-swap"),
+    ] {
+        assert_refused(build(&[("COUNTERSINK_TARGETS", asked)]), &[asked, wanted]);
+    }
+    // Few have this one installed.
+    let rare = "loongarch64-unknown-linux-musl";
+    if has_source_of_core() {
+        harness::skip("rustc has the source of core, so no target is missing");
+    } else {
+        let advice = format!("rustup target add {rare}");
+        assert_refused(build(&[("COUNTERSINK_TARGETS", rare)]), &[rare, &advice]);
+    }
+    let shop = Workshop::new();
+    give_archives(&shop);
+    let archives = shop.path("archives");
+    let given = ("COUNTERSINK_ARCHIVES", archives.to_str().unwrap());
+    let asked = ("COUNTERSINK_TARGETS", "riscv64gc-unknown-linux-gnu");
+    assert_refused(build(&[given, asked]), &["riscv64gc-unknown-linux-gnu has no"]);
+    fs::remove_file(archives.join(LINUX).join(LIVE.file_name())).unwrap();
+    assert_refused(build(&[given]), &[LINUX, "has no", "libcountersink_rt_live.a"]);
+    assert_refused(build(&[("COUNTERSINK_ARCHIVES", "/nowhere")]), &["/nowhere"]);
+}
