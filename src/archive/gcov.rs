@@ -6,10 +6,10 @@
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicI64;
 
 use super::system::{nodes, objects, owner, refuse, register};
 use crate::runtime::abi::gcov::{Info, Object, Refusal, Tokens, string};
+use crate::runtime::atomic::AtomicI64;
 use crate::runtime::counters::topn::LiveSite;
 use crate::runtime::counters::{Atomic, Plain, values};
 use crate::runtime::stream;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`sys`] | the operating system |
 //! | [`abi`] | the compilers' structures in memory |
-//! | `atomic` | the atomic types of the counters |
+//! | `atomic` | the atomic types of the counters, in two halves where the processor has none of 64 bits |
 //! | [`counters`] | what the profilers do |
 //! | [`baseline`] | what has been written already, so that counting can go on after a flush |
 //! | [`identity`] | the build of this image |
@@ -37,7 +37,7 @@
 //! sends no signal. Silent when all is well; otherwise one line.
 
 pub mod abi;
-mod atomic;
+pub(crate) mod atomic;
 pub mod bare;
 #[cfg(feature = "runtime")]
 pub mod baseline;
