@@ -16,6 +16,8 @@ mod llvm_buffer;
 mod llvm_interface;
 #[cfg(feature = "runtime")]
 mod llvm_sections;
+#[cfg(not(any(feature = "runtime", target_arch = "x86_64")))]
+mod memory;
 #[cfg_attr(feature = "runtime", path = "hosted.rs")]
 #[cfg_attr(not(feature = "runtime"), path = "bare.rs")]
 mod system;
