@@ -78,7 +78,7 @@ mod archive {
         Variant {
             name: "countersink_rt_bare",
             features: "bare",
-            shims: &["indirect_call.c"],
+            shims: &["indirect_call.c", "nodes.c"],
             rustc: &["-Cno-redzone=yes"],
             cc: &["-fPIE", "-ftls-model=local-exec", "-ffreestanding", "-mno-red-zone"],
         },

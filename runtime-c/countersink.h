@@ -138,6 +138,36 @@ int countersink_write_text(countersink_sink *sink, void *context);
 size_t countersink_size(void);
 size_t countersink_text_size(void);
 
+/* Memory for what values were seen, at indirect calls for instance. Programs
+ * compiled with -fprofile-arcs have none: they need no memory, and no linker that
+ * drops unused sections (-Wl,--gc-sections) leaves them any. Programs compiled
+ * with -fprofile-generate get 40 KiB of .bss, unless they say otherwise:
+ *
+ * * COUNTERSINK_NODES(bytes), once, at file scope, in place of these 40 KiB. 0
+ *   leaves them out. A value takes 24 bytes. Of 5136 bytes the runtime uses 524 or
+ *   528 to find values of a site with more than 8 sooner.
+ * * countersink_nodes(memory, bytes), at the start, before anything counts, where
+ *   the memory is known only then, or lies elsewhere. The memory must be all zero.
+ *   Returns 0, or -16 (-EBUSY on Linux) if values are in other memory already.
+ *
+ * Where no memory is left for a value, its events still count in the total of
+ * their place, and the dump says how many there were. */
+int countersink_nodes(void *memory, size_t bytes);
+
+#ifdef __cplusplus
+#define COUNTERSINK_CONSTANT extern "C" const
+#define COUNTERSINK_MEMORY extern "C"
+#else
+#define COUNTERSINK_CONSTANT const
+#define COUNTERSINK_MEMORY extern
+#endif
+#define COUNTERSINK_NODES(bytes)                                              \
+    COUNTERSINK_MEMORY unsigned long long countersink_region[];               \
+    __attribute__((section(".bss.countersink_region")))                       \
+    unsigned long long countersink_region[(bytes) / 8 + ((bytes) < 8)];       \
+    COUNTERSINK_MEMORY const size_t countersink_region_size;                  \
+    COUNTERSINK_CONSTANT size_t countersink_region_size = (bytes) / 8 * 8
+
 /* Registers objects compiled with -fprofile-info-section=NAME, which have no
  * constructors. Takes the bounds of the section: __start_NAME and __stop_NAME
  * from the linker if NAME is a C identifier, else symbols of a linker script.

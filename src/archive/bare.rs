@@ -21,8 +21,25 @@ pub fn nodes() -> &'static Nodes {
     &IMAGE.nodes
 }
 
-/// The owner of every site: there is no other image.
+unsafe extern "C" {
+    /// The memory for nodes that the program was linked with: its own, or that of `runtime-c/nodes.c`.
+    static mut countersink_region: [u64; 0];
+    /// Its size in bytes.
+    static countersink_region_size: usize;
+}
+
+core::arch::global_asm!(".hidden countersink_region", ".hidden countersink_region_size");
+
+/// The owner of every site: there is no other image. A site asks before it takes its first node, so this is where
+/// the memory for nodes comes in. Programs that count no values need neither, and their linker drops both.
 pub fn owner(_address: usize) -> Owner {
+    if !IMAGE.nodes.is_given() {
+        let memory = (&raw mut countersink_region).cast();
+        // SAFETY: a constant.
+        let bytes = unsafe { countersink_region_size };
+        // SAFETY: nobody else uses that memory, and it starts zero.
+        unsafe { IMAGE.nodes.give(memory, bytes) };
+    }
     Owner::Here
 }
 
@@ -70,6 +87,13 @@ unsafe extern "C" fn countersink_register(begin: *const *mut Info, end: *const *
             unsafe { register(info) };
         }
     }
+}
+
+/// Takes memory for the values of sites in place of what the program was linked with.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn countersink_nodes(memory: *mut c_void, bytes: usize) -> c_int {
+    // SAFETY: the program has promised it.
+    if unsafe { IMAGE.nodes.give(memory.cast(), bytes) } { 0 } else { BUSY }
 }
 
 type Callback = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> c_int;
