@@ -168,6 +168,29 @@ int countersink_nodes(void *memory, size_t bytes);
     COUNTERSINK_MEMORY const size_t countersink_region_size;                  \
     COUNTERSINK_CONSTANT size_t countersink_region_size = (bytes) / 8 * 8
 
+/* Takes over counters that a warm reset has left in memory: by a watchdog, a
+ * fault, or the program itself. start and end are bounds of memory that the
+ * program's start neither sets nor clears. A linker script puts these there:
+ *
+ *     retained = .;
+ *     *(.bss.countersink_retained .bss.countersink_region .bss.__gcov*)
+ *     retained_end = .;
+ *
+ * The last are gcc's counters, compiled with -fdata-sections. Call it once, at the
+ * start, behind countersink_register or the constructors that register objects,
+ * and before anything counts. Later dumps then hold the counts of all starts,
+ * each as one run.
+ *
+ * Returns 1 if the counters in memory are those of this very build, and sound.
+ * Otherwise sets all this memory to zero and returns 0. Memory that was without power
+ * for a moment may hold a good mark and wrong counts: a program that knows of a
+ * reset by the power clears the memory itself before the call. Returns -22 (-EINVAL
+ * on Linux) and does nothing if some counters lie elsewhere.
+ *
+ * countersink_reset begins anew with zeros. Programs that count no values say
+ * COUNTERSINK_NODES(0), or their memory is retained, too. */
+int countersink_retain(void *start, void *end);
+
 /* Registers objects compiled with -fprofile-info-section=NAME, which have no
  * constructors. Takes the bounds of the section: __start_NAME and __stop_NAME
  * from the linker if NAME is a C identifier, else symbols of a linker script.

@@ -25,6 +25,7 @@
 //! | [`process`] | fork and exec |
 //! | [`signals`] | signals that end a program |
 //! | [`bare`] | a whole dump for programs without an operating system |
+//! | [`retained`] | its counters, if they outlive a warm reset |
 //! | [`stream`] | one object's counters, likewise, as libgcov gives them |
 //!
 //! # Rules
@@ -67,6 +68,7 @@ pub mod place;
 pub mod process;
 #[cfg(feature = "runtime")]
 pub mod replace;
+pub mod retained;
 #[cfg(feature = "runtime")]
 pub mod signals;
 pub mod stream;

@@ -199,6 +199,32 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         true
     }
 
+    /// The addresses of its nodes and indexes, if the program gave their memory.
+    pub fn place(&self) -> core::ops::Range<usize> {
+        self.nodes().as_ptr().addr()..self.indexes().as_ptr_range().end.addr()
+    }
+
+    /// Goes on where this many nodes and indexes are in use already.
+    pub fn take_over(&self, [nodes, indexes]: [usize; 2]) {
+        self.used.store(nodes, Ordering::Relaxed);
+        self.indexes_used.store(indexes, Ordering::Relaxed);
+        self.reset_indexes();
+    }
+
+    /// The node at an address, and its number, counted from 1. The memory behind the address may be anything.
+    pub fn at(&self, address: usize) -> Option<(usize, &Node)> {
+        let offset = address.wrapping_sub(self.nodes().as_ptr().addr());
+        let number = offset / size_of::<Node>();
+        let is_node = offset.is_multiple_of(size_of::<Node>());
+        let node = self.nodes().get(number).filter(|_| is_node)?;
+        Some((number.wrapping_add(1), node))
+    }
+
+    /// Whether there is an index of this number, or the number is 0.
+    pub fn has_index(&self, number: usize) -> bool {
+        number <= self.indexes().len()
+    }
+
     /// Whether there is any memory.
     #[inline(always)]
     pub fn is_given(&self) -> bool {

@@ -9,12 +9,14 @@
 #define UART_STATE REGISTER(0x40004004)
 #define UART_CONTROL REGISTER(0x40004008)
 #define UART_DIVISOR REGISTER(0x40004010)
+#define CLOCK_CONTROL REGISTER(0xe000e010)
+#define CLOCK_PERIOD REGISTER(0xe000e014)
+#define CLOCK_VALUE REGISTER(0xe000e018)
 #define RESET_CONTROL REGISTER(0xe000ed0c)
 
 extern uint32_t data_start[], data_end[], data_in_flash[], bss_start[], bss_end[], stack_end[];
 
 void reset(void);
-void tick(void);
 
 static void fault(void)
 {
@@ -71,6 +73,19 @@ void say(const char *text)
     while (text[length])
         length++;
     to_serial_line(NULL, text, length);
+}
+
+/* The processor runs at 25 MHz. */
+void start_ticks(void)
+{
+    CLOCK_PERIOD = 2500 - 1;
+    CLOCK_VALUE = 0;
+    CLOCK_CONTROL = 7;
+}
+
+void stop_ticks(void)
+{
+    CLOCK_CONTROL = 0;
 }
 
 /* Semihosting, as a debugger offers it and QEMU plays it: SYS_EXIT, end of program. */
