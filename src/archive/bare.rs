@@ -33,7 +33,11 @@ unsafe extern "C" {
     static countersink_region_size: usize;
 }
 
-core::arch::global_asm!(".hidden countersink_region", ".hidden countersink_region_size");
+core::arch::global_asm!(
+    ".hidden countersink_other",
+    ".hidden countersink_region",
+    ".hidden countersink_region_size",
+);
 
 /// The owner of every site: there is no other image. A site asks before it takes its first node, so this is where
 /// the memory for nodes comes in. Programs that count no values need neither, and their linker drops both.

@@ -36,8 +36,9 @@ unsafe extern "C" {
 }
 
 /// Pulls in that member of `runtime-c` together with this one. So nothing is left for libgcov, wherever the
-/// archive stands on the link line.
-#[used]
+/// archive stands on the link line. On a board a linker that drops unused sections may drop the profilers again.
+#[cfg_attr(feature = "runtime", used)]
+#[cfg_attr(not(feature = "runtime"), unsafe(export_name = "countersink_other"))]
 static OTHER: unsafe extern "C" fn() = __gcov_indirect_call_profiler_v4;
 
 /// What this archive knows as merge functions.

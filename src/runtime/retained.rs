@@ -60,9 +60,10 @@ impl Retained {
     /// Marks the memory, the first word last.
     fn mark(&self, signature: u64) {
         self.set_starts(1);
-        for (word, value) in self.0.iter().zip(Self::words(signature)).rev() {
-            word.store(value, Ordering::Release);
-        }
+        let [first, others @ ..] = Self::words(signature);
+        let [place, places @ ..] = &self.0;
+        places.iter().zip(others).for_each(|(place, word)| place.store(word, Ordering::Release));
+        place.store(first, Ordering::Release);
     }
 
     fn unmark(&self) {
