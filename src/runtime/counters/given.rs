@@ -49,18 +49,52 @@ impl Given {
         self.node_number.store(nodes, Ordering::Release);
     }
 
-    /// The nodes.
+    /// How many nodes there are.
     #[inline(always)]
-    pub fn nodes(&self) -> &[Node] {
-        // SAFETY: promised to `take`, which sets the number last.
-        unsafe { all(&self.nodes, &self.node_number) }
+    pub fn nodes(&self) -> usize {
+        self.node_number.load(Ordering::Acquire)
     }
 
-    /// The indexes.
+    /// How many indexes there are.
     #[inline(always)]
-    pub fn indexes(&self) -> &[Index] {
+    pub fn indexes(&self) -> usize {
+        self.index_number.load(Ordering::Acquire)
+    }
+
+    /// Where the nodes begin.
+    #[inline(always)]
+    pub fn start(&self) -> usize {
+        self.nodes.load(Ordering::Relaxed).addr()
+    }
+
+    /// Where the indexes end.
+    pub fn end(&self) -> usize {
+        self.indexes.load(Ordering::Relaxed).wrapping_add(self.indexes()).addr()
+    }
+
+    /// A node, counted from 0.
+    #[inline(always)]
+    pub fn node(&self, place: usize) -> Option<&Node> {
         // SAFETY: promised to `take`, which sets the number last.
-        unsafe { all(&self.indexes, &self.index_number) }
+        let node = || unsafe { &*self.nodes.load(Ordering::Relaxed).wrapping_add(place) };
+        (place < self.nodes()).then(node)
+    }
+
+    /// An index, counted from 0.
+    #[inline(always)]
+    pub fn index(&self, place: usize) -> Option<&Index> {
+        // SAFETY: promised to `take`, which sets the number last.
+        let index = || unsafe { &*self.indexes.load(Ordering::Relaxed).wrapping_add(place) };
+        (place < self.indexes()).then(index)
+    }
+
+    /// All indexes.
+    pub fn all_indexes(&self) -> &[Index] {
+        match (self.indexes.load(Ordering::Relaxed), self.indexes()) {
+            (_, 0) => &[],
+            // SAFETY: promised to `take`, which sets the number last.
+            (start, number) => unsafe { core::slice::from_raw_parts(start, number) },
+        }
     }
 }
 
@@ -68,20 +102,6 @@ impl Default for Given {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// # Safety
-///
-/// There must be as many behind each other, if any.
-#[inline(always)]
-unsafe fn all<'g, T>(start: &'g AtomicPtr<T>, number: &AtomicUsize) -> &'g [T] {
-    let number = number.load(Ordering::Acquire);
-    let start = start.load(Ordering::Relaxed);
-    if start.is_null() {
-        return &[];
-    }
-    // SAFETY: promised by the caller.
-    unsafe { core::slice::from_raw_parts(start, number) }
 }
 
 #[cfg(test)]
@@ -104,13 +124,16 @@ mod tests {
         ];
         for (skipped, bytes, nodes, indexes) in cases {
             let given = Given::new();
-            assert_eq!((given.nodes().len(), given.indexes().len()), (0, 0));
+            assert_eq!((given.nodes(), given.indexes()), (0, 0));
             // SAFETY: all zero, and nothing else uses it.
             unsafe { given.take(start.wrapping_add(skipped), bytes) };
-            assert_eq!((given.nodes().len(), given.indexes().len()), (nodes, indexes), "{bytes}");
-            let end = given.indexes().as_ptr_range().end.addr();
-            assert!(nodes == 0 || end <= start.addr() + skipped + bytes);
-            assert!(given.nodes().as_ptr().addr().is_multiple_of(8));
+            assert_eq!((given.nodes(), given.indexes()), (nodes, indexes), "{bytes}");
+            assert!(given.end() <= start.addr() + skipped + bytes || nodes == 0);
+            assert!(given.start().is_multiple_of(8));
+            assert_eq!((given.node(nodes).is_none(), given.index(indexes).is_none()), (true, true));
+            assert_eq!(given.all_indexes().len(), indexes);
+            let last = given.index(indexes.wrapping_sub(1)).map(|index| &raw const *index);
+            assert_eq!(last, given.all_indexes().last().map(|index| &raw const *index));
         }
     }
 }

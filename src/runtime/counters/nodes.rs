@@ -201,7 +201,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
 
     /// The addresses of its nodes and indexes, if the program gave their memory.
     pub fn place(&self) -> core::ops::Range<usize> {
-        self.nodes().as_ptr().addr()..self.indexes().as_ptr_range().end.addr()
+        self.given.start()..self.given.end()
     }
 
     /// Goes on where this many nodes and indexes are in use already.
@@ -213,32 +213,50 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
 
     /// The node at an address, and its number, counted from 1. The memory behind the address may be anything.
     pub fn at(&self, address: usize) -> Option<(usize, &Node)> {
-        let offset = address.wrapping_sub(self.nodes().as_ptr().addr());
+        let offset = address.wrapping_sub(self.start());
         let number = offset / size_of::<Node>();
         let is_node = offset.is_multiple_of(size_of::<Node>());
-        let node = self.nodes().get(number).filter(|_| is_node)?;
+        let node = self.node_at(number).filter(|_| is_node)?;
         Some((number.wrapping_add(1), node))
     }
 
     /// Whether there is an index of this number, or the number is 0.
     pub fn has_index(&self, number: usize) -> bool {
-        number <= self.indexes().len()
+        number <= self.indexes()
     }
 
     /// Whether there is any memory.
     #[inline(always)]
     pub fn is_given(&self) -> bool {
-        !self.nodes().is_empty()
+        self.nodes() > 0
     }
 
     #[inline(always)]
-    fn nodes(&self) -> &[Node] {
-        if N > 0 { &self.nodes } else { self.given.nodes() }
+    fn node_at(&self, place: usize) -> Option<&Node> {
+        if N > 0 { self.nodes.get(place) } else { self.given.node(place) }
     }
 
     #[inline(always)]
-    fn indexes(&self) -> &[Index] {
-        if N > 0 { &self.indexes } else { self.given.indexes() }
+    fn index_at(&self, place: usize) -> Option<&Index> {
+        if N > 0 { self.indexes.get(place) } else { self.given.index(place) }
+    }
+
+    /// How many nodes there are.
+    #[inline(always)]
+    fn nodes(&self) -> usize {
+        if N > 0 { N } else { self.given.nodes() }
+    }
+
+    /// How many indexes there are.
+    #[inline(always)]
+    fn indexes(&self) -> usize {
+        if N > 0 { I } else { self.given.indexes() }
+    }
+
+    /// Where the nodes begin.
+    #[inline(always)]
+    fn start(&self) -> usize {
+        if N > 0 { self.nodes.as_ptr().addr() } else { self.given.start() }
     }
 
     /// Whether there is memory for the node or index with this number, counted from 0, and for all before it.
@@ -324,7 +342,8 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// Empties all indexes after all counts have been set back. Also frees locks held by threads that are not
     /// in this process.
     pub fn reset_indexes(&self) {
-        for index in self.there(1, self.indexes(), &self.indexes_used) {
+        let fixed = self.there(1, &self.indexes, &self.indexes_used);
+        for index in if N > 0 { fixed } else { self.given.all_indexes() } {
             index.clear();
             index.hand.store(null_mut(), Ordering::Relaxed);
             index.unlock();
@@ -334,8 +353,8 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// The bytes in use: of nodes, of indexes, and of the fields behind them.
     #[cfg(feature = "live")]
     pub fn in_use(&self) -> [&[u8]; 3] {
-        let nodes = self.there(0, self.nodes(), &self.used);
-        let indexes = self.there(1, self.indexes(), &self.indexes_used);
+        let nodes = self.there(0, &self.nodes, &self.used);
+        let indexes = self.there(1, &self.indexes, &self.indexes_used);
         let rest = core::mem::offset_of!(Self, used)..size_of::<Self>();
         [
             bytes_of(nodes.as_ptr().cast(), size_of_val(nodes)),
@@ -375,12 +394,13 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// Nodes behind each other, all zero, for another use. None if there are not as many left, which loses the event
     /// that needs them, or if the region may become a file: what leads to them lies outside of it.
     pub fn take_run(&self, number: usize) -> Option<&[Node]> {
-        let end = |used: usize| used.checked_add(number).filter(|&end| end <= self.nodes().len());
+        let end = |used: usize| used.checked_add(number).filter(|&end| end <= self.nodes());
         let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
-        if cfg!(not(feature = "live"))
+        if N > 0
+            && cfg!(not(feature = "live"))
             && let Ok(start) = self.used.fetch_update(yes, no, end)
         {
-            return self.nodes().get(start..).and_then(|nodes| nodes.get(..number));
+            return self.nodes.get(start..).and_then(|nodes| nodes.get(..number));
         }
         self.dropped.fetch_add(1, Ordering::Relaxed);
         None
@@ -388,10 +408,10 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
 
     fn fresh(&self) -> Option<&Node> {
         // Looked at first, so that `used` cannot wrap round however many events find the region full.
-        if self.used.load(Ordering::Relaxed) < self.nodes().len() {
+        if self.used.load(Ordering::Relaxed) < self.nodes() {
             let number = self.used.fetch_add(1, Ordering::Relaxed);
-            if let Some(node) = self.nodes().get(number)
-                && self.has_room(0, self.nodes(), number)
+            if let Some(node) = self.node_at(number)
+                && self.has_room(0, &self.nodes, number)
             {
                 return Some(node);
             }
@@ -408,23 +428,23 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// Whether a node is in this region.
     #[inline(always)]
     pub fn has(&self, node: &Node) -> bool {
-        self.offset(node) < size_of_val(self.nodes())
+        self.offset(node) < self.nodes().wrapping_mul(size_of::<Node>())
     }
 
     /// The index with this number, of a site with this first node.
     #[inline(always)]
     pub fn index(&self, number: u32, first: &Node) -> Option<&Index> {
         // The image that has taken the first node has made the index.
-        self.indexes().get((number as usize).wrapping_sub(1)).filter(|_| self.has(first))
+        self.index_at((number as usize).wrapping_sub(1)).filter(|_| self.has(first))
     }
 
     /// Reserves an index for the site with this first node and gives its number, if there is one left.
     pub fn reserve_index(&self, first: &Node) -> Option<u32> {
-        if !self.has(first) || self.indexes_used.load(Ordering::Relaxed) >= self.indexes().len() {
+        if !self.has(first) || self.indexes_used.load(Ordering::Relaxed) >= self.indexes() {
             return None;
         }
         let number = self.indexes_used.fetch_add(1, Ordering::Relaxed);
-        let is_there = number < self.indexes().len() && self.has_room(1, self.indexes(), number);
+        let is_there = number < self.indexes() && self.has_room(1, &self.indexes, number);
         is_there.then_some(number.wrapping_add(1) as u32)
     }
 
@@ -433,7 +453,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     pub fn look_up(&self, index: &Index, value: i64) -> Option<&Node> {
         for slot in index.slots(value) {
             let number = slot.load(Ordering::Relaxed) as usize;
-            let node = self.nodes().get(number.wrapping_sub(1))?;
+            let node = self.node_at(number.wrapping_sub(1))?;
             if node.holds(value) {
                 return Some(node);
             }
@@ -444,7 +464,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// Puts a node into an index that does not lead to it yet; `false` if there is no room.
     pub fn enter(&self, index: &Index, node: &Node) -> bool {
         let number = self.number(node);
-        if index.is_crowded() || number > self.nodes().len() {
+        if index.is_crowded() || number > self.nodes() {
             return false;
         }
         let mut slots = index.slots(node.value.load(Ordering::Relaxed));
@@ -470,7 +490,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         let Some(mut hole) = places.find(|&place| number(place) == wanted) else { return };
         for place in hole.wrapping_add(1)..hole.wrapping_add(SLOTS) {
             let next = number(place);
-            let Some(node) = self.nodes().get((next as usize).wrapping_sub(1)) else { break };
+            let Some(node) = self.node_at((next as usize).wrapping_sub(1)) else { break };
             let way = place.wrapping_sub(home(node.value.load(Ordering::Relaxed))) % SLOTS;
             // It may stand no earlier than at its home.
             if way >= place.wrapping_sub(hole) {
@@ -503,7 +523,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// Offset of a node in the region in bytes; beyond its end if the node is of another.
     #[inline(always)]
     fn offset(&self, node: &Node) -> usize {
-        core::ptr::from_ref(node).addr().wrapping_sub(self.nodes().as_ptr().addr())
+        core::ptr::from_ref(node).addr().wrapping_sub(self.start())
     }
 }
 
