@@ -174,7 +174,8 @@ const LARGEST_C: u64 = 1344;
 /// The same of all members that only programs of clang and rustc link.
 const LARGEST_LLVM: u64 = 43 * 1024;
 const LARGEST_LIVE: u64 = 72 * 1024;
-const LARGEST_BARE: u64 = 12 * 1024 + 544;
+/// 1.3 KiB of it only for programs that take over counters.
+const LARGEST_BARE: u64 = 14 * 1024 + 288;
 
 fn objects(archive: &Archive) -> Vec<File<'static>> {
     let bytes = archive.bytes;
