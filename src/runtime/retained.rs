@@ -136,3 +136,62 @@ impl BareImage {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[repr(C)]
+    struct Memory {
+        mark: Retained,
+        counters: [u32; 16],
+    }
+
+    impl Memory {
+        fn retain(&mut self, without: usize) -> Result<bool, Misplaced> {
+            let start = core::ptr::from_mut(self).expose_provenance();
+            let memory = start..start + size_of::<Self>() - without;
+            // SAFETY: nobody else uses it, and there is nothing that counts.
+            unsafe { BareImage::new().retain(&self.mark, memory) }
+        }
+    }
+
+    fn noise() -> Memory {
+        let words = [const { AtomicU32::new(0xa5a5_a5a5) }; 6];
+        Memory { mark: Retained(words), counters: [0xa5a5_a5a5; 16] }
+    }
+
+    #[test]
+    fn memory_is_taken_over_by_the_same_build_alone() {
+        let mut memory = noise();
+        assert_eq!(memory.mark.starts(), 1);
+        assert_eq!(memory.retain(0), Ok(false));
+        assert_eq!((memory.counters, memory.mark.starts()), ([0; 16], 1));
+        memory.counters = [7; 16];
+        for starts in [2, 3] {
+            assert_eq!(memory.retain(0), Ok(true));
+            assert_eq!((memory.counters, memory.mark.starts()), ([7; 16], starts));
+        }
+        // Other bounds are another build.
+        assert_eq!(memory.retain(8), Ok(false));
+        assert_eq!((memory.counters[13], memory.counters[14]), (0, 7));
+    }
+
+    #[test]
+    fn any_flipped_bit_of_the_mark_makes_it_another() {
+        for bit in 0..4 * 32 {
+            let mut memory = noise();
+            assert_eq!((memory.retain(0), memory.retain(0)), (Ok(false), Ok(true)));
+            memory.mark.0[bit / 32].fetch_xor(1 << (bit % 32), Ordering::Relaxed);
+            assert_eq!(memory.retain(0), Ok(false), "{bit}");
+        }
+    }
+
+    #[test]
+    fn a_mark_outside_of_the_memory_is_misplaced() {
+        let mut memory = noise();
+        let without = size_of_val(&memory.counters) + 4;
+        assert_eq!(memory.retain(without), Err(Misplaced));
+        assert_eq!(memory.counters, [0xa5a5_a5a5; 16]);
+    }
+}
