@@ -138,6 +138,59 @@ int countersink_write_text(countersink_sink *sink, void *context);
 size_t countersink_size(void);
 size_t countersink_text_size(void);
 
+/* Memory for what values were seen, at indirect calls for instance. Programs
+ * compiled with -fprofile-arcs have none: they need no memory, and no linker that
+ * drops unused sections (-Wl,--gc-sections) leaves them any. Programs compiled
+ * with -fprofile-generate get 40 KiB of .bss, unless they say otherwise:
+ *
+ * * COUNTERSINK_NODES(bytes), once, at file scope, in place of these 40 KiB. 0
+ *   leaves them out. A value takes 24 bytes. Of 5136 bytes the runtime uses 524 or
+ *   528 to find values of a site with more than 8 sooner.
+ * * countersink_nodes(memory, bytes), at the start, before anything counts, where
+ *   the memory is known only then, or lies elsewhere. The memory must be all zero.
+ *   Returns 0, or -16 (-EBUSY on Linux) if values are in other memory already.
+ *
+ * Where no memory is left for a value, its events still count in the total of
+ * their place, and the dump says how many there were. */
+int countersink_nodes(void *memory, size_t bytes);
+
+#ifdef __cplusplus
+#define COUNTERSINK_CONSTANT extern "C" const
+#define COUNTERSINK_MEMORY extern "C"
+#else
+#define COUNTERSINK_CONSTANT const
+#define COUNTERSINK_MEMORY extern
+#endif
+#define COUNTERSINK_NODES(bytes)                                              \
+    COUNTERSINK_MEMORY unsigned long long countersink_region[];               \
+    __attribute__((section(".bss.countersink_region")))                       \
+    unsigned long long countersink_region[(bytes) / 8 + ((bytes) < 8)];       \
+    COUNTERSINK_MEMORY const size_t countersink_region_size;                  \
+    COUNTERSINK_CONSTANT size_t countersink_region_size = (bytes) / 8 * 8
+
+/* Takes over counters that a warm reset has left in memory: by a watchdog, a
+ * fault, or the program itself. start and end are bounds of memory that the
+ * program's start neither sets nor clears. A linker script puts these there:
+ *
+ *     retained = .;
+ *     *(.bss.countersink_retained .bss.countersink_region .bss.__gcov*)
+ *     retained_end = .;
+ *
+ * The last are gcc's counters, compiled with -fdata-sections. Call it once, at the
+ * start, behind countersink_register or the constructors that register objects,
+ * and before anything counts. Later dumps then hold the counts of all starts,
+ * each as one run.
+ *
+ * Returns 1 if the counters in memory are those of this very build, and sound.
+ * Otherwise sets all this memory to zero and returns 0. Memory that was without power
+ * for a moment may hold a good mark and wrong counts: a program that knows of a
+ * reset by the power clears the memory itself before the call. Returns -22 (-EINVAL
+ * on Linux) and does nothing if some counters lie elsewhere.
+ *
+ * countersink_reset begins anew with zeros. Programs that count no values say
+ * COUNTERSINK_NODES(0), or their memory is retained, too. */
+int countersink_retain(void *start, void *end);
+
 /* Registers objects compiled with -fprofile-info-section=NAME, which have no
  * constructors. Takes the bounds of the section: __start_NAME and __stop_NAME
  * from the linker if NAME is a C identifier, else symbols of a linker script.

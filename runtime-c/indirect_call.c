@@ -11,6 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__arm__) && defined(__ELF__)
+/* GCC calls it for the thread pointer. Only programs with indirect-call counting
+ * reach it, and they need it themselves; coverage links without it. */
+__asm__(".weak __aeabi_read_tp");
+#endif
+
 struct indirect_call {
     void *callee;
     int64_t *counters;

@@ -40,13 +40,18 @@ const EXPORTED: [&str; 28] = [
 ];
 
 /// Symbols that programs without an operating system see besides.
-const FOR_BARE: [&str; 5] = [
+const FOR_BARE: [&str; 7] = [
+    "countersink_nodes",
     "countersink_register",
+    "countersink_retain",
     "countersink_size",
     "countersink_text_size",
     "countersink_write",
     "countersink_write_text",
 ];
+
+/// Symbols of the archive for these, which nobody else sees.
+const OF_BARE: [&str; 3] = ["countersink_other", "countersink_region", "countersink_region_size"];
 
 /// Symbols that belong to one image.
 const HIDDEN: [&str; 40] = [
@@ -170,7 +175,8 @@ const LARGEST_C: u64 = 1344;
 /// The same of all members that only programs of clang and rustc link.
 const LARGEST_LLVM: u64 = 43 * 1024;
 const LARGEST_LIVE: u64 = 72 * 1024;
-const LARGEST_BARE: u64 = 12 * 1024 + 544;
+/// 1.3 KiB of it only for programs that take over counters.
+const LARGEST_BARE: u64 = 14 * 1024 + 288;
 /// Code and constants for other processors, whose code is as long as theirs needs to be.
 const LARGEST_ELSEWHERE: u64 = 72 * 1024;
 const LARGEST_BARE_ELSEWHERE: u64 = 18 * 1024;
@@ -257,7 +263,8 @@ fn exports_are_the_agreed_ones() {
         let known: BTreeSet<String> = shared.union(&for_bare).cloned().collect();
         assert!(exported.is_subset(&known), "{}: {exported:?}", target.name);
         let hidden = with_scope(&bare, SymbolScope::Linkage);
-        assert!(hidden.iter().all(|name| HIDDEN.contains(&name.as_str())), "{hidden:?}");
+        let known = |name: &str| HIDDEN.contains(&name) || OF_BARE.contains(&name);
+        assert!(hidden.iter().all(|name| known(name)), "{hidden:?}");
     }
 }
 
@@ -275,9 +282,6 @@ fn nothing_else_is_needed() {
         // The linker defines this one.
         needed.remove("_GLOBAL_OFFSET_TABLE_");
         needed.retain(|name| !is_of_the_compiler(target, name));
-        // Off x86-64 the compiler calls the functions that gcc wants everywhere, also without a C library.
-        let of_memory = ["memcpy", "memmove", "memset", "memcmp", "bcmp"];
-        needed.retain(|name| target.is_own() || !of_memory.contains(&name.as_str()));
         assert!(needed.is_empty(), "{} needs {needed:?}", target.name);
     }
 }

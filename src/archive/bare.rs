@@ -9,20 +9,50 @@ use core::ptr::NonNull;
 use super::gcov::TOKENS;
 use crate::raw::writer::Sink;
 use crate::runtime::abi::gcov::{Info, Object, Registry};
-use crate::runtime::bare::{BareImage, Stopped};
+use crate::runtime::bare::{BareImage, Misplaced, Stopped};
 use crate::runtime::counters::nodes::Nodes;
 use crate::runtime::counters::topn::Owner;
+use crate::runtime::retained::Retained;
 
 static IMAGE: BareImage = BareImage::new();
+
+/// A linker script finds it by its section. Where none does, the program's start sets it to zero like all else.
+#[unsafe(link_section = ".bss.countersink_retained")]
+static RETAINED: Retained = Retained::new();
 
 /// Where profilers find room for values.
 pub fn nodes() -> &'static Nodes {
     &IMAGE.nodes
 }
 
-/// The owner of every site: there is no other image.
+unsafe extern "C" {
+    /// The memory for nodes that the program was linked with: its own, or that of `runtime-c/nodes.c`.
+    static mut countersink_region: [u64; 0];
+    /// Its size in bytes.
+    static countersink_region_size: usize;
+}
+
+core::arch::global_asm!(
+    ".hidden countersink_other",
+    ".hidden countersink_region",
+    ".hidden countersink_region_size",
+);
+
+/// The owner of every site: there is no other image. A site asks before it takes its first node, so this is where
+/// the memory for nodes comes in. Programs that count no values need neither, and their linker drops both.
 pub fn owner(_address: usize) -> Owner {
+    give_nodes();
     Owner::Here
+}
+
+fn give_nodes() {
+    if !IMAGE.nodes.is_given() {
+        let memory = (&raw mut countersink_region).cast();
+        // SAFETY: a constant.
+        let bytes = unsafe { countersink_region_size };
+        // SAFETY: nobody else uses that memory, and it starts zero.
+        unsafe { IMAGE.nodes.give(memory, bytes) };
+    }
 }
 
 /// The image's objects.
@@ -49,7 +79,7 @@ extern "C" fn __gcov_exit() {}
 
 #[unsafe(no_mangle)]
 extern "C" fn __gcov_reset() {
-    IMAGE.reset();
+    countersink_reset();
 }
 
 // Our interface for programs, see `runtime-c/countersink.h`.
@@ -68,6 +98,25 @@ unsafe extern "C" fn countersink_register(begin: *const *mut Info, end: *const *
             // SAFETY: a good one, and not registered yet.
             unsafe { register(info) };
         }
+    }
+}
+
+/// Takes memory for the values of sites in place of what the program was linked with.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn countersink_nodes(memory: *mut c_void, bytes: usize) -> c_int {
+    // SAFETY: the program has promised it.
+    if unsafe { IMAGE.nodes.give(memory.cast(), bytes) } { 0 } else { BUSY }
+}
+
+/// Takes over counters that a warm reset has left.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn countersink_retain(start: *mut c_void, end: *mut c_void) -> c_int {
+    give_nodes();
+    let memory = start.expose_provenance()..end.addr();
+    // SAFETY: the program has promised it.
+    match unsafe { IMAGE.retain(&RETAINED, memory) } {
+        Ok(taken_over) => c_int::from(taken_over),
+        Err(Misplaced) => INVALID,
     }
 }
 
@@ -92,8 +141,9 @@ impl Sink for Program {
     }
 }
 
-/// The errno value on Linux: there is no system to ask.
+/// The errno values on Linux: there is no system to ask.
 const BUSY: c_int = -16;
+const INVALID: c_int = -22;
 
 fn status(result: Result<(), Stopped<c_int>>) -> c_int {
     match result {
@@ -105,12 +155,12 @@ fn status(result: Result<(), Stopped<c_int>>) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn countersink_write(take: Callback, context: *mut c_void) -> c_int {
-    status(IMAGE.write(&mut Program { take, context }))
+    status(IMAGE.write(RETAINED.starts(), &mut Program { take, context }))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn countersink_write_text(take: Callback, context: *mut c_void) -> c_int {
-    status(IMAGE.write_text(&mut Program { take, context }))
+    status(IMAGE.write_text(RETAINED.starts(), &mut Program { take, context }))
 }
 
 /// Counts the bytes.
@@ -140,5 +190,6 @@ extern "C" fn countersink_text_size() -> usize {
 #[unsafe(no_mangle)]
 extern "C" fn countersink_reset() -> c_int {
     IMAGE.reset();
+    RETAINED.set_starts(1);
     0
 }

@@ -6,10 +6,10 @@
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicI64;
 
 use super::system::{nodes, objects, owner, refuse, register};
 use crate::runtime::abi::gcov::{Info, Object, Refusal, Tokens, string};
+use crate::runtime::atomic::AtomicI64;
 use crate::runtime::counters::topn::LiveSite;
 use crate::runtime::counters::{Atomic, Plain, values};
 use crate::runtime::stream;
@@ -36,8 +36,9 @@ unsafe extern "C" {
 }
 
 /// Pulls in that member of `runtime-c` together with this one. So nothing is left for libgcov, wherever the
-/// archive stands on the link line.
-#[used]
+/// archive stands on the link line. On a board a linker that drops unused sections may drop the profilers again.
+#[cfg_attr(feature = "runtime", used)]
+#[cfg_attr(not(feature = "runtime"), unsafe(export_name = "countersink_other"))]
 static OTHER: unsafe extern "C" fn() = __gcov_indirect_call_profiler_v4;
 
 /// What this archive knows as merge functions.

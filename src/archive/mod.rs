@@ -16,6 +16,8 @@ mod llvm_buffer;
 mod llvm_interface;
 #[cfg(feature = "runtime")]
 mod llvm_sections;
+#[cfg(not(any(feature = "runtime", target_arch = "x86_64")))]
+mod memory;
 #[cfg(not(all(feature = "runtime", target_arch = "x86_64")))]
 mod panic;
 #[cfg_attr(feature = "runtime", path = "hosted.rs")]

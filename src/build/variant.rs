@@ -67,7 +67,7 @@ pub const ALL: [Variant; 3] = [
         field: "bare",
         feature: "bare",
         is_hosted: false,
-        shims: &["indirect_call.c"],
+        shims: &["indirect_call.c", "nodes.c"],
         rustc: &["-Cno-redzone=yes"],
         cc: &["-ftls-model=local-exec", "-ffreestanding", "-mno-red-zone"],
     },

@@ -57,6 +57,10 @@ pub enum Stopped<E> {
     Sink(E),
 }
 
+/// Counters, nodes or the mark lie outside of the memory that is to be retained, or a dump is being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misplaced;
+
 impl BareImage {
     /// An image without objects.
     pub const fn new() -> Self {
@@ -67,9 +71,9 @@ impl BareImage {
         Self { objects: Registry::new(), nodes: Nodes::new(), work: Mutex::new(work) }
     }
 
-    /// Writes a dump.
+    /// Writes a dump of what this many starts of the program have counted.
     #[inline(always)]
-    pub fn write<E>(&self, sink: &mut dyn Sink<Error = E>) -> Result<(), Stopped<E>> {
+    pub fn write<E>(&self, starts: u32, sink: &mut dyn Sink<Error = E>) -> Result<(), Stopped<E>> {
         let mut work = self.work.try_lock().ok_or(Stopped::Busy)?;
         let Work { section, record, head, found } = &mut *work;
         // Two calls in a row rather than nested, to save stack.
@@ -77,7 +81,7 @@ impl BareImage {
         let writer = &mut Writer::new(sink, section);
         self.write_names(record, writer)
             .and_then(|()| self.write_functions(head, found, writer))
-            .and_then(|()| self.write_end(found, writer))
+            .and_then(|()| self.write_end(starts, found, writer))
             .map_err(Stopped::Sink)
     }
 
@@ -112,20 +116,33 @@ impl BareImage {
     #[inline(never)]
     fn write_end<S: Sink>(
         &self,
+        starts: u32,
         found: &mut SumsRecord,
         writer: &mut To<'_, S>,
     ) -> Result<(), S::Error> {
-        found.sums.runs = 1;
+        found.sums.runs = u64::from(starts);
         found.sums.dropped = self.nodes.dropped();
         writer.put_record(SectionKind::Sums, found)?;
         writer.end()
     }
 
     /// Writes a dump as lines of text.
-    pub fn write_text<E>(&self, sink: &mut dyn Sink<Error = E>) -> Result<(), Stopped<E>> {
+    pub fn write_text<E>(
+        &self,
+        starts: u32,
+        sink: &mut dyn Sink<Error = E>,
+    ) -> Result<(), Stopped<E>> {
         let mut lines = Lines::new(sink);
-        self.write(&mut lines)?;
+        self.write(starts, &mut lines)?;
         lines.finish().map(drop).map_err(Stopped::Sink)
+    }
+
+    /// What tells these objects from others; `None` while a dump is being written.
+    pub fn signature(&self) -> Option<u64> {
+        let mut work = self.work.try_lock()?;
+        let Work { record, head, .. } = &mut *work;
+        self.survey(record, head);
+        Some(record.identity.signature)
     }
 
     /// Sets all counters to zero.

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`sys`] | the operating system |
 //! | [`abi`] | the compilers' structures in memory |
-//! | `atomic` | the atomic types of the counters |
+//! | `atomic` | the atomic types of the counters, in two halves where the processor has none of 64 bits |
 //! | [`counters`] | what the profilers do |
 //! | [`baseline`] | what has been written already, so that counting can go on after a flush |
 //! | [`identity`] | the build of this image |
@@ -25,6 +25,7 @@
 //! | [`process`] | fork and exec |
 //! | [`signals`] | signals that end a program |
 //! | [`bare`] | a whole dump for programs without an operating system |
+//! | [`retained`] | its counters, if they outlive a warm reset |
 //! | [`stream`] | one object's counters, likewise, as libgcov gives them |
 //!
 //! # Rules
@@ -37,7 +38,7 @@
 //! sends no signal. Silent when all is well; otherwise one line.
 
 pub mod abi;
-mod atomic;
+pub(crate) mod atomic;
 pub mod bare;
 #[cfg(feature = "runtime")]
 pub mod baseline;
@@ -69,6 +70,7 @@ pub mod problem;
 pub mod process;
 #[cfg(feature = "runtime")]
 pub mod replace;
+pub mod retained;
 #[cfg(feature = "runtime")]
 pub mod signals;
 pub mod stream;

@@ -7,6 +7,7 @@ use loom::sync::atomic::AtomicUsize as Checked;
 pub use loom::sync::atomic::Ordering;
 
 /// The inside of every atomic type here.
+#[derive(Debug)]
 pub struct Cell {
     initial: usize,
     checked: OnceLock<Checked>,
@@ -33,7 +34,8 @@ pub unsafe fn start<T>(value: &T) {
 }
 
 macro_rules! atomics {
-    ($($name:ident $(<$t:ident>)? of $value:ty, from $from:expr;)*) => {$(
+    ($($name:ident $(<$t:ident>)? of $value:ty, from $from:expr, to $to:expr;)*) => {$(
+        #[derive(Debug)]
         #[repr(transparent)]
         pub struct $name$(<$t>)?(Cell, $(std::marker::PhantomData<*mut $t>)?);
 
@@ -43,11 +45,11 @@ macro_rules! atomics {
             }
 
             pub fn store(&self, value: $value, order: Ordering) {
-                self.0.checked().store(value as usize, order);
+                self.0.checked().store($to(value), order);
             }
 
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
-                $from(self.0.checked().swap(value as usize, order))
+                $from(self.0.checked().swap($to(value), order))
             }
 
             pub fn compare_exchange(
@@ -58,7 +60,7 @@ macro_rules! atomics {
                 no: Ordering,
             ) -> Result<$value, $value> {
                 let result =
-                    self.0.checked().compare_exchange(current as usize, new as usize, yes, no);
+                    self.0.checked().compare_exchange($to(current), $to(new), yes, no);
                 result.map($from).map_err($from)
             }
         }
@@ -70,29 +72,38 @@ macro_rules! atomics {
     )*};
 }
 
+/// A number stands in the highest bits of the inside, so that it overflows as it should.
 macro_rules! numbers {
     ($($name:ident of $value:ty),*) => {
-        atomics! { $($name of $value, from |value: usize| value as $value;)* }
+        atomics! { $($name of $value, from Self::from, to Self::to;)* }
 
         $(impl $name {
             pub const fn new(value: $value) -> Self {
-                Self(Cell { initial: value as usize, checked: OnceLock::new() })
+                Self(Cell { initial: Self::to(value), checked: OnceLock::new() })
+            }
+
+            const fn to(value: $value) -> usize {
+                (value as usize) << (usize::BITS - <$value>::BITS)
+            }
+
+            fn from(value: usize) -> $value {
+                (value >> (usize::BITS - <$value>::BITS)) as $value
             }
 
             pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.0.checked().fetch_add(value as usize, order) as $value
+                Self::from(self.0.checked().fetch_add(Self::to(value), order))
             }
 
             pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.0.checked().fetch_sub(value as usize, order) as $value
+                Self::from(self.0.checked().fetch_sub(Self::to(value), order))
             }
 
             pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.0.checked().fetch_and(value as usize, order) as $value
+                Self::from(self.0.checked().fetch_and(Self::to(value), order))
             }
 
             pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.0.checked().fetch_or(value as usize, order) as $value
+                Self::from(self.0.checked().fetch_or(Self::to(value), order))
             }
 
             pub fn fetch_update(
@@ -101,19 +112,28 @@ macro_rules! numbers {
                 no: Ordering,
                 mut change: impl FnMut($value) -> Option<$value>,
             ) -> Result<$value, $value> {
-                let change = |value: usize| change(value as $value).map(|value| value as usize);
+                let change = |value: usize| change(Self::from(value)).map(Self::to);
                 let result = self.0.checked().fetch_update(yes, no, change);
-                result.map(|value| value as $value).map_err(|value| value as $value)
+                result.map(Self::from).map_err(Self::from)
             }
         })*
     };
 }
 
-numbers! { AtomicI64 of i64, AtomicU32 of u32, AtomicU64 of u64, AtomicUsize of usize }
+numbers! { AtomicU32 of u32, AtomicUsize of usize }
+#[cfg(not(feature = "halves"))]
+numbers! { AtomicI64 of i64, AtomicU64 of u64 }
+
+/// As on processors without atomic instructions for 64 bits.
+#[cfg(feature = "halves")]
+#[path = "../../src/runtime/atomic/halves.rs"]
+mod halves;
+#[cfg(feature = "halves")]
+pub use halves::{AtomicI64, AtomicU64};
 
 atomics! {
-    AtomicBool of bool, from |value| value != 0;
-    AtomicPtr<T> of *mut T, from |value| value as *mut T;
+    AtomicBool of bool, from |value| value != 0, to |value| value as usize;
+    AtomicPtr<T> of *mut T, from |value| value as *mut T, to |value| value as usize;
 }
 
 impl AtomicBool {

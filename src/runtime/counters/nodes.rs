@@ -9,6 +9,7 @@
 
 use core::ptr::null_mut;
 
+use super::given::Given;
 use crate::raw::merge::{Pair, SITE_LIMIT};
 use crate::raw::site;
 use crate::runtime::atomic::{
@@ -17,10 +18,10 @@ use crate::runtime::atomic::{
 #[cfg(feature = "live")]
 use crate::runtime::sys;
 
-/// Nodes of one image: 3 MiB of address space, or 36 KiB for a board that has little more.
-pub const NODES: usize = if cfg!(feature = "runtime") { 128 * 1024 } else { 1536 };
+/// Nodes of one image: 3 MiB of address space. A board has little more, so its program gives the memory.
+pub const NODES: usize = if cfg!(feature = "runtime") { 128 * 1024 } else { 0 };
 /// Sites of one image that can have an index.
-pub const INDEXES: usize = if cfg!(feature = "runtime") { 1024 } else { 8 };
+pub const INDEXES: usize = if cfg!(feature = "runtime") { 1024 } else { 0 };
 
 /// Twice as many as a site has nodes, so that most searches end at their first slot.
 const SLOTS: usize = 2 * SITE_LIMIT;
@@ -148,11 +149,12 @@ impl<'i> Iterator for Slots<'i> {
     }
 }
 
-/// The region.
+/// The region: of a fixed size, or, with none, where the program says.
 #[repr(C)]
 pub struct Nodes<const N: usize = NODES, const I: usize = INDEXES> {
     nodes: [Node; N],
     indexes: [Index; I],
+    given: Given,
     used: AtomicUsize,
     indexes_used: AtomicUsize,
     /// A node that lost the race for its place in a list. The next event that needs a node gets it.
@@ -171,6 +173,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         Self {
             nodes: [const { Node::new() }; N],
             indexes: [const { Index::new() }; I],
+            given: Given::new(),
             used: AtomicUsize::new(0),
             indexes_used: AtomicUsize::new(0),
             spare: AtomicPtr::new(null_mut()),
@@ -179,6 +182,81 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
             #[cfg(feature = "live")]
             ready: [const { AtomicUsize::new(0) }; 2],
         }
+    }
+
+    /// Takes memory for nodes and indexes and gives whether it did: not if nodes or indexes are in use.
+    ///
+    /// # Safety
+    ///
+    /// The memory must stay, all zero, and nobody else may use it. Nobody may count values meanwhile.
+    pub unsafe fn give(&self, memory: *mut u8, bytes: usize) -> bool {
+        let used = self.used.load(Ordering::Relaxed) | self.indexes_used.load(Ordering::Relaxed);
+        if N > 0 || used > 0 {
+            return false;
+        }
+        // SAFETY: promised by the caller.
+        unsafe { self.given.take(memory, bytes) };
+        true
+    }
+
+    /// The addresses of its nodes and indexes, if the program gave their memory.
+    pub fn place(&self) -> core::ops::Range<usize> {
+        self.given.start()..self.given.end()
+    }
+
+    /// Goes on where this many nodes and indexes are in use already.
+    pub fn take_over(&self, [nodes, indexes]: [usize; 2]) {
+        self.used.store(nodes, Ordering::Relaxed);
+        self.indexes_used.store(indexes, Ordering::Relaxed);
+        self.reset_indexes();
+    }
+
+    /// The node at an address, and its number, counted from 1. The memory behind the address may be anything.
+    pub fn at(&self, address: usize) -> Option<(usize, &Node)> {
+        let offset = address.wrapping_sub(self.start());
+        let number = offset / size_of::<Node>();
+        let is_node = offset.is_multiple_of(size_of::<Node>());
+        let node = self.node_at(number).filter(|_| is_node)?;
+        Some((number.wrapping_add(1), node))
+    }
+
+    /// Whether there is an index of this number, or the number is 0.
+    pub fn has_index(&self, number: usize) -> bool {
+        number <= self.indexes()
+    }
+
+    /// Whether there is any memory.
+    #[inline(always)]
+    pub fn is_given(&self) -> bool {
+        self.nodes() > 0
+    }
+
+    #[inline(always)]
+    fn node_at(&self, place: usize) -> Option<&Node> {
+        if N > 0 { self.nodes.get(place) } else { self.given.node(place) }
+    }
+
+    #[inline(always)]
+    fn index_at(&self, place: usize) -> Option<&Index> {
+        if N > 0 { self.indexes.get(place) } else { self.given.index(place) }
+    }
+
+    /// How many nodes there are.
+    #[inline(always)]
+    fn nodes(&self) -> usize {
+        if N > 0 { N } else { self.given.nodes() }
+    }
+
+    /// How many indexes there are.
+    #[inline(always)]
+    fn indexes(&self) -> usize {
+        if N > 0 { I } else { self.given.indexes() }
+    }
+
+    /// Where the nodes begin.
+    #[inline(always)]
+    fn start(&self) -> usize {
+        if N > 0 { self.nodes.as_ptr().addr() } else { self.given.start() }
     }
 
     /// Whether there is memory for the node or index with this number, counted from 0, and for all before it.
@@ -264,7 +342,8 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// Empties all indexes after all counts have been set back. Also frees locks held by threads that are not
     /// in this process.
     pub fn reset_indexes(&self) {
-        for index in self.there(1, &self.indexes, &self.indexes_used) {
+        let fixed = self.there(1, &self.indexes, &self.indexes_used);
+        for index in if N > 0 { fixed } else { self.given.all_indexes() } {
             index.clear();
             index.hand.store(null_mut(), Ordering::Relaxed);
             index.unlock();
@@ -315,9 +394,10 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// Nodes behind each other, all zero, for another use. None if there are not as many left, which loses the event
     /// that needs them, or if the region may become a file: what leads to them lies outside of it.
     pub fn take_run(&self, number: usize) -> Option<&[Node]> {
-        let end = |used: usize| used.checked_add(number).filter(|&end| end <= N);
+        let end = |used: usize| used.checked_add(number).filter(|&end| end <= self.nodes());
         let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
-        if cfg!(not(feature = "live"))
+        if N > 0
+            && cfg!(not(feature = "live"))
             && let Ok(start) = self.used.fetch_update(yes, no, end)
         {
             return self.nodes.get(start..).and_then(|nodes| nodes.get(..number));
@@ -328,9 +408,9 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
 
     fn fresh(&self) -> Option<&Node> {
         // Looked at first, so that `used` cannot wrap round however many events find the region full.
-        if self.used.load(Ordering::Relaxed) < N {
+        if self.used.load(Ordering::Relaxed) < self.nodes() {
             let number = self.used.fetch_add(1, Ordering::Relaxed);
-            if let Some(node) = self.nodes.get(number)
+            if let Some(node) = self.node_at(number)
                 && self.has_room(0, &self.nodes, number)
             {
                 return Some(node);
@@ -348,23 +428,23 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// Whether a node is in this region.
     #[inline(always)]
     pub fn has(&self, node: &Node) -> bool {
-        self.offset(node) < size_of_val(&self.nodes)
+        self.offset(node) < self.nodes().wrapping_mul(size_of::<Node>())
     }
 
     /// The index with this number, of a site with this first node.
     #[inline(always)]
     pub fn index(&self, number: u32, first: &Node) -> Option<&Index> {
         // The image that has taken the first node has made the index.
-        self.indexes.get((number as usize).wrapping_sub(1)).filter(|_| self.has(first))
+        self.index_at((number as usize).wrapping_sub(1)).filter(|_| self.has(first))
     }
 
     /// Reserves an index for the site with this first node and gives its number, if there is one left.
     pub fn reserve_index(&self, first: &Node) -> Option<u32> {
-        if !self.has(first) || self.indexes_used.load(Ordering::Relaxed) >= I {
+        if !self.has(first) || self.indexes_used.load(Ordering::Relaxed) >= self.indexes() {
             return None;
         }
         let number = self.indexes_used.fetch_add(1, Ordering::Relaxed);
-        let is_there = number < I && self.has_room(1, &self.indexes, number);
+        let is_there = number < self.indexes() && self.has_room(1, &self.indexes, number);
         is_there.then_some(number.wrapping_add(1) as u32)
     }
 
@@ -373,7 +453,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     pub fn look_up(&self, index: &Index, value: i64) -> Option<&Node> {
         for slot in index.slots(value) {
             let number = slot.load(Ordering::Relaxed) as usize;
-            let node = self.nodes.get(number.wrapping_sub(1))?;
+            let node = self.node_at(number.wrapping_sub(1))?;
             if node.holds(value) {
                 return Some(node);
             }
@@ -384,7 +464,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// Puts a node into an index that does not lead to it yet; `false` if there is no room.
     pub fn enter(&self, index: &Index, node: &Node) -> bool {
         let number = self.number(node);
-        if index.is_crowded() || number > N {
+        if index.is_crowded() || number > self.nodes() {
             return false;
         }
         let mut slots = index.slots(node.value.load(Ordering::Relaxed));
@@ -410,7 +490,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         let Some(mut hole) = places.find(|&place| number(place) == wanted) else { return };
         for place in hole.wrapping_add(1)..hole.wrapping_add(SLOTS) {
             let next = number(place);
-            let Some(node) = self.nodes.get((next as usize).wrapping_sub(1)) else { break };
+            let Some(node) = self.node_at((next as usize).wrapping_sub(1)) else { break };
             let way = place.wrapping_sub(home(node.value.load(Ordering::Relaxed))) % SLOTS;
             // It may stand no earlier than at its home.
             if way >= place.wrapping_sub(hole) {
@@ -443,7 +523,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// Offset of a node in the region in bytes; beyond its end if the node is of another.
     #[inline(always)]
     fn offset(&self, node: &Node) -> usize {
-        core::ptr::from_ref(node).addr().wrapping_sub(self.nodes.as_ptr().addr())
+        core::ptr::from_ref(node).addr().wrapping_sub(self.start())
     }
 }
 

@@ -1,18 +1,15 @@
 //! The counters of one kind of one function, and where they are.
 #![allow(unsafe_code)]
 
-use core::sync::atomic::{AtomicI64, Ordering};
-
 use crate::raw::kind::{Kind, Rule};
 use crate::raw::layout::Word;
 use crate::raw::site::LISTED_SITE;
 use crate::runtime::abi::{self, Shift, load_words};
-#[cfg(any(feature = "live", target_pointer_width = "64"))]
+use crate::runtime::atomic::{AtomicI64, Ordering};
 use crate::runtime::counters::nodes::Node;
 use crate::runtime::counters::topn::{Counters, LiveSite};
 
 const _: () = assert!(size_of::<Counters>() <= 8 * LISTED_SITE);
-#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Node>() == 24);
 
 /// The counters of one kind of one function.

@@ -12,7 +12,6 @@
 #![allow(unsafe_code)]
 
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicI64;
 
 use super::POINTER;
 use super::{Array, Info};
@@ -20,6 +19,7 @@ use crate::raw::gcov::FunctionRecord;
 use crate::raw::head::{Head, NumbersWriter};
 use crate::raw::kind::{Kind, Rule, Rules};
 use crate::runtime::abi::{self, Shift};
+use crate::runtime::atomic::AtomicI64;
 
 /// One function of an object.
 #[derive(Clone, Copy, Debug)]

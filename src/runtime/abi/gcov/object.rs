@@ -19,7 +19,6 @@
 
 use core::ffi::{CStr, c_char, c_uint};
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicI64, AtomicPtr};
 
 use super::POINTER;
 use super::function::Kinds;
@@ -30,6 +29,7 @@ use crate::raw::gcov::version::OLDEST;
 use crate::raw::kind::{Kind, Rule, Rules};
 use crate::raw::site::LISTED_SITE;
 use crate::runtime::abi::Shift;
+use crate::runtime::atomic::{AtomicI64, AtomicPtr};
 
 const NEXT: usize = POINTER;
 const STAMP: usize = 2 * POINTER;

@@ -9,7 +9,7 @@ use crate::raw::merge::Site;
 use crate::raw::merge::{Pair, SITE_LIMIT};
 use crate::raw::site::{SUMMED, Shape, total_and_error};
 use crate::runtime::atomic::{AtomicI64, AtomicPtr, Ordering};
-use crate::runtime::counters::nodes::Node;
+use crate::runtime::counters::nodes::{Node, Nodes};
 
 impl<'c> LiveSite<'c> {
     /// The values in order of appearance, those without events left out.
@@ -21,6 +21,22 @@ impl<'c> LiveSite<'c> {
     #[inline(always)]
     pub fn total_and_error(&self, counts: i64) -> (i64, i64) {
         total_and_error(self.0.first.load(Ordering::Relaxed), self.shape(), counts)
+    }
+
+    /// The largest numbers of a node and of an index that the site leads to, both counted from 1. `None` if it
+    /// leads elsewhere, as in memory that holds no counters.
+    pub fn reach<const N: usize, const I: usize>(&self, nodes: &Nodes<N, I>) -> Option<[usize; 2]> {
+        let (mut link, mut largest) = (&self.0.head, 0);
+        for _ in 0..=SITE_LIMIT {
+            let place = link.load(Ordering::Relaxed);
+            if place.is_null() {
+                let (index, known) = (self.shape().index() as usize, self.shape().nodes());
+                return (known <= SITE_LIMIT && nodes.has_index(index)).then_some([largest, index]);
+            }
+            let (number, node) = nodes.at(place.addr())?;
+            (link, largest) = (&node.next, largest.max(number));
+        }
+        None
     }
 
     /// Forgets all events. The nodes and the index stay with the site.

@@ -227,3 +227,25 @@ fn the_index_has_what_the_list_has() {
     }
     assert_eq!(index.used(), 64);
 }
+
+#[test]
+fn nodes_in_memory_that_the_program_gives() {
+    let (counters, nodes) = (counters(), Nodes::<0, 0>::new());
+    let ours = |_: usize| Owner::<0, 0>::Here;
+    let count = |values: &[i64]| {
+        for &value in values {
+            site(&counters).count::<Plain, _, _>(value, &nodes, ours);
+        }
+    };
+    count(&[1, 2]);
+    assert_eq!((kept(&counters), nodes.dropped(), total(&counters)), (vec![], 2, 2));
+    let memory = std::boxed::Box::leak(std::boxed::Box::new([0u64; 6]));
+    let place: *mut u8 = memory.as_mut_ptr().cast();
+    // SAFETY: all zero, for ever, and nothing else uses it.
+    assert!(unsafe { nodes.give(place, size_of_val(memory)) } && nodes.is_given());
+    count(&[3, 4, 5, 3]);
+    assert_eq!(kept(&counters), [(3, 2), (4, 1)]);
+    assert_eq!((nodes.dropped(), total(&counters)), (3, 6));
+    // SAFETY: refused.
+    assert!(!unsafe { nodes.give(place, 24) });
+}

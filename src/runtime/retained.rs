@@ -1,0 +1,197 @@
+//! Counters that a warm reset leaves in memory, and a program takes over when it starts again.
+//!
+//! The memory holds the counters, the nodes of their sites, and a mark. Nothing there is written when a reset comes, which
+//! nobody foresees. So the mark says whose counters they are, and the counts are as the reset found them: an event
+//! may be missing at each place that was counting, as at any other moment.
+//!
+//! | words of the mark | content |
+//! |---|---|
+//! | 0, 1 | [`MAGIC`], and all its bits inverted |
+//! | 2, 3 | signature: of all objects, and of the places of their counters, of the nodes and of the memory |
+//! | 4, 5 | starts whose counts there are, and all bits inverted |
+//!
+//! Memory that passes is still looked through: sites may lead only to nodes.
+#![allow(unsafe_code)]
+
+use core::ops::Range;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use super::abi::{Array as _, Shift};
+use super::bare::{BareImage, Misplaced};
+use crate::raw::kind::Rule;
+use crate::raw::layout::Signature;
+
+/// "csrt" on a little-endian machine.
+pub const MAGIC: u32 = 0x7472_7363;
+
+/// The mark.
+#[repr(C)]
+pub struct Retained([AtomicU32; 6]);
+
+impl Retained {
+    /// No mark.
+    pub const fn new() -> Self {
+        Self([const { AtomicU32::new(0) }; 6])
+    }
+
+    /// How many starts have counted, this one included.
+    pub fn starts(&self) -> u32 {
+        let [.., starts, inverted] = &self.0;
+        let starts = starts.load(Ordering::Relaxed);
+        if inverted.load(Ordering::Relaxed) == !starts { starts.max(1) } else { 1 }
+    }
+
+    /// Says how many starts have counted.
+    pub fn set_starts(&self, number: u32) {
+        let [.., starts, inverted] = &self.0;
+        starts.store(number, Ordering::Relaxed);
+        inverted.store(!number, Ordering::Relaxed);
+    }
+
+    fn words(signature: u64) -> [u32; 4] {
+        [MAGIC, !MAGIC, signature as u32, (signature >> 32) as u32]
+    }
+
+    fn is_of(&self, signature: u64) -> bool {
+        let mut words = self.0.iter().zip(Self::words(signature));
+        words.all(|(word, expected)| word.load(Ordering::Relaxed) == expected)
+    }
+
+    /// Marks the memory, the first word last.
+    fn mark(&self, signature: u64) {
+        self.set_starts(1);
+        let [first, others @ ..] = Self::words(signature);
+        let [place, places @ ..] = &self.0;
+        places.iter().zip(others).for_each(|(place, word)| place.store(word, Ordering::Release));
+        place.store(first, Ordering::Release);
+    }
+
+    fn unmark(&self) {
+        self.0.iter().take(2).for_each(|word| word.store(0, Ordering::Release));
+    }
+}
+
+impl Default for Retained {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl BareImage {
+    /// Takes over what memory holds, or begins with zeros there. Gives whether it was taken over.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else may use the memory, and nobody may count meanwhile. All objects must be registered, and memory for
+    /// nodes given.
+    pub unsafe fn retain(&self, mark: &Retained, memory: Range<usize>) -> Result<bool, Misplaced> {
+        let is_inside = |place: Range<usize>| {
+            place.is_empty() || memory.start <= place.start && place.end <= memory.end
+        };
+        let mark_place = core::ptr::from_ref(mark).addr();
+        let nodes = self.nodes.place();
+        let mut signature = Signature::new();
+        let mut well_placed = is_inside(mark_place..mark_place.wrapping_add(size_of::<Retained>()))
+            && is_inside(nodes.clone());
+        for place in [&memory, &nodes] {
+            signature.word(place.start as u64);
+            signature.word(place.end as u64);
+        }
+        signature.word(self.signature().ok_or(Misplaced)?);
+        for array in self.objects.registered().arrays(Shift::default()) {
+            let counters = array.counters.as_ptr_range();
+            well_placed &= is_inside(counters.start.addr()..counters.end.addr());
+            signature.word(counters.start.addr() as u64);
+        }
+        if !well_placed {
+            return Err(Misplaced);
+        }
+        let signature = signature.value();
+        if mark.is_of(signature) && self.take_over_nodes().is_some() {
+            mark.set_starts(mark.starts().saturating_add(1));
+            return Ok(true);
+        }
+        mark.unmark();
+        for address in memory {
+            // SAFETY: the caller has promised this memory; it holds nothing but atomics.
+            unsafe { core::ptr::with_exposed_provenance_mut::<u8>(address).write(0) };
+        }
+        mark.mark(signature);
+        Ok(false)
+    }
+
+    /// Finds out which nodes and indexes are in use. `None` if a site leads elsewhere.
+    fn take_over_nodes(&self) -> Option<()> {
+        let mut used = [0; 2];
+        for array in self.objects.registered().arrays(Shift::default()) {
+            if array.rule != Rule::TopN {
+                continue;
+            }
+            for site in array.sites() {
+                let reach = site.reach(&self.nodes)?;
+                used.iter_mut().zip(reach).for_each(|(used, reach)| *used = reach.max(*used));
+            }
+        }
+        self.nodes.take_over(used);
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[repr(C)]
+    struct Memory {
+        mark: Retained,
+        counters: [u32; 16],
+    }
+
+    impl Memory {
+        fn retain(&mut self, without: usize) -> Result<bool, Misplaced> {
+            let start = core::ptr::from_mut(self).expose_provenance();
+            let memory = start..start + size_of::<Self>() - without;
+            // SAFETY: nobody else uses it, and there is nothing that counts.
+            unsafe { BareImage::new().retain(&self.mark, memory) }
+        }
+    }
+
+    fn noise() -> Memory {
+        let words = [const { AtomicU32::new(0xa5a5_a5a5) }; 6];
+        Memory { mark: Retained(words), counters: [0xa5a5_a5a5; 16] }
+    }
+
+    #[test]
+    fn memory_is_taken_over_by_the_same_build_alone() {
+        let mut memory = noise();
+        assert_eq!(memory.mark.starts(), 1);
+        assert_eq!(memory.retain(0), Ok(false));
+        assert_eq!((memory.counters, memory.mark.starts()), ([0; 16], 1));
+        memory.counters = [7; 16];
+        for starts in [2, 3] {
+            assert_eq!(memory.retain(0), Ok(true));
+            assert_eq!((memory.counters, memory.mark.starts()), ([7; 16], starts));
+        }
+        // Other bounds are another build.
+        assert_eq!(memory.retain(8), Ok(false));
+        assert_eq!((memory.counters[13], memory.counters[14]), (0, 7));
+    }
+
+    #[test]
+    fn any_flipped_bit_of_the_mark_makes_it_another() {
+        for bit in 0..4 * 32 {
+            let mut memory = noise();
+            assert_eq!((memory.retain(0), memory.retain(0)), (Ok(false), Ok(true)));
+            memory.mark.0[bit / 32].fetch_xor(1 << (bit % 32), Ordering::Relaxed);
+            assert_eq!(memory.retain(0), Ok(false), "{bit}");
+        }
+    }
+
+    #[test]
+    fn a_mark_outside_of_the_memory_is_misplaced() {
+        let mut memory = noise();
+        let without = size_of_val(&memory.counters) + 4;
+        assert_eq!(memory.retain(without), Err(Misplaced));
+        assert_eq!(memory.counters, [0xa5a5_a5a5; 16]);
+    }
+}

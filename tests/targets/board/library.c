@@ -1,0 +1,52 @@
+/* What everything.c wants of a C library. Not instrumented. */
+#include <stddef.h>
+
+void *memset(void *to, int byte, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        ((volatile char *)to)[i] = (char)byte;
+    return to;
+}
+
+void *memcpy(void *to, const void *from, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        ((volatile char *)to)[i] = ((const char *)from)[i];
+    return to;
+}
+
+void *memmove(void *to, const void *from, size_t length)
+{
+    if ((char *)to <= (const char *)from)
+        return memcpy(to, from, length);
+    while (length-- > 0)
+        ((volatile char *)to)[length] = ((const char *)from)[length];
+    return to;
+}
+
+int abs(int x)
+{
+    return x < 0 ? -x : x;
+}
+
+int atoi(const char *text)
+{
+    int number = 0;
+    while (*text)
+        number = 10 * number + *text++ - '0';
+    return number;
+}
+
+int printf(const char *format, ...)
+{
+    (void)format;
+    return 0;
+}
+
+size_t strlen(const char *text)
+{
+    size_t length = 0;
+    while (((const volatile char *)text)[length])
+        length++;
+    return length;
+}
