@@ -12,7 +12,7 @@ use countersink::convert::gcov::listing::{Callee, Listing, Tables};
 use countersink::convert::gcov::program::code::counters::{Array, FunctionKey, Wanted};
 use countersink::convert::gcov::program::code::listings;
 use countersink::convert::gcov::program::unlinked::lay_out;
-use countersink::convert::gcov::source::Study;
+use countersink::convert::gcov::source::Analysis;
 use countersink::formats::gcno::{self, Notes};
 use countersink::raw::dump::{Dump, Module};
 use countersink::raw::gcov::Kind;
@@ -109,7 +109,7 @@ fn is_indirect_call(statement: &str) -> bool {
 /// Looks for the calls of sites: the function, the number of the site, and the line.
 struct Sites;
 
-impl Study for Sites {
+impl Analysis for Sites {
     /// The names of files.
     type Unit = Vec<String>;
     type Finding = Vec<(u32, u32, Line)>;

@@ -27,7 +27,7 @@ use crate::formats::gcno::Notes;
 use crate::raw::dump::{Dump, Module, Object};
 
 /// Answers what a conversion asks, from the places on the command line and from the binaries.
-pub struct World<'c> {
+pub struct Binaries<'c> {
     dump: &'c Dump,
     places: &'c Places,
     /// The user's choices in place of the recorded paths, and their build-ids.
@@ -57,7 +57,7 @@ struct Code {
 const NOT_USED: &str = "not used for indirect calls and inlined functions";
 const BY_BINARY: &str = "; name the program that ran with --binary";
 
-impl<'c> World<'c> {
+impl<'c> Binaries<'c> {
     /// `chosen` are the user's choices in place of the recorded paths. Each must fit a module.
     pub fn new(
         dump: &'c Dump,
@@ -125,7 +125,7 @@ impl<'c> World<'c> {
     }
 }
 
-impl World<'_> {
+impl Binaries<'_> {
     /// The source files of these functions, by their present names.
     fn noted_files(&self, functions: &[Counted<'_>]) -> HashSet<Vec<u8>> {
         let mut notes: Vec<_> = functions.iter().map(|function| function.known.notes).collect();
@@ -137,7 +137,7 @@ impl World<'_> {
     }
 }
 
-impl Sources for World<'_> {
+impl Sources for Binaries<'_> {
     fn path(&self, directory: &[u8], name: &[u8]) -> Vec<u8> {
         self.places.moved(&source_path(directory, name))
     }

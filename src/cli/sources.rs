@@ -6,7 +6,7 @@ use std::prelude::v1::*;
 
 use clap::{Args, ValueEnum};
 
-use super::binary::World;
+use super::binary::Binaries;
 use super::cores::Cores;
 use super::error::{Context, Error, Result};
 use super::input::{self, Format, Input};
@@ -128,7 +128,7 @@ impl Sources {
         }
         let files = Files::read(dump, &self.places);
         let Found { notes, chosen, missing } = files.decode();
-        let world = World::new(dump, &self.places, &self.binary, self.verbose || losses)?;
+        let binaries = Binaries::new(dump, &self.places, &self.binary, self.verbose || losses)?;
         let reader = match self.inline {
             None => reader,
             Some(Inlining::Flat) => ProfileReader { inline: Inline::Flat, ..reader },
@@ -137,7 +137,7 @@ impl Sources {
             }
         };
         let (mut profile, mut statistics) =
-            gcov::profile(dump, &notes, &chosen, &world, &Cores, reader);
+            gcov::profile(dump, &notes, &chosen, &binaries, &Cores, reader);
         statistics.objects_recompiled = missing.iter().filter(|why| why.is_of_another).count();
         statistics.objects_without_notes =
             statistics.objects_without_notes.saturating_sub(statistics.objects_recompiled);

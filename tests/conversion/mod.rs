@@ -6,7 +6,7 @@ use countersink::convert::gcov::counted::Counted;
 use countersink::convert::gcov::listing::Tables;
 use countersink::convert::gcov::program::code::counters::Wanted;
 use countersink::convert::gcov::program::code::listings;
-use countersink::convert::gcov::source::{Sources, Study};
+use countersink::convert::gcov::source::{Analysis, Sources};
 use countersink::convert::gcov::{self, Reader, Statistics};
 use countersink::convert::workers::Alone;
 use countersink::formats::gcno::Notes;
@@ -21,11 +21,11 @@ struct Code<'c> {
 }
 
 impl Sources for Code<'_> {
-    fn listings<S: Study>(
+    fn listings<S: Analysis>(
         &self,
         _: usize,
         functions: &[Counted<'_>],
-        student: &S,
+        analysis: &S,
         take: impl FnMut(&Tables, Vec<S::Finding>),
     ) -> bool {
         let wanted = |function: &Counted<'_>| {
@@ -34,7 +34,7 @@ impl Sources for Code<'_> {
         };
         let wanted: Vec<Wanted> = functions.iter().map(wanted).collect();
         let Ok(file) = object::File::parse(self.program) else { return false };
-        listings(&file, &file, &wanted, &<[u8]>::to_vec, student, take).is_ok()
+        listings(&file, &file, &wanted, &<[u8]>::to_vec, analysis, take).is_ok()
     }
 
     fn function(&self, _: u32) -> Option<Vec<u8>> {

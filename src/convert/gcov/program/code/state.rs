@@ -79,8 +79,8 @@ pub const fn highest(word: u8) -> u64 {
     if word < 8 { (1 << (8 * word)) - 1 } else { u64::MAX }
 }
 
-/// What surrounds the code.
-pub trait World {
+/// What is at the addresses of a program.
+pub trait Addresses {
     /// Whether the counters of an indirect-call site are at this address.
     fn is_site(&self, address: u64) -> bool;
     /// Where a function starts, if this is its address. Some addresses also tell the kind of code.
@@ -122,31 +122,33 @@ impl State {
     }
 
     /// Follows one effect.
-    pub fn apply(&mut self, effect: Effect, world: &impl World) {
+    pub fn apply(&mut self, effect: Effect, addresses: &impl Addresses) {
         match effect {
             Effect::Constant(to, value) => self.set(to, Some(Value::Address(value))),
             Effect::Copy(to, from, offset) => {
                 self.set(to, self.get(from).map(|value| value.plus(offset)));
             }
-            Effect::Pack(to, from) => self.pack(to, from, world),
+            Effect::Pack(to, from) => self.pack(to, from, addresses),
             Effect::Load(to, base, offset) => {
                 let value = match self.get(base).map(|value| value.plus(offset)) {
                     Some(Value::Stack(place)) => self.slots.get(&place).copied(),
-                    Some(Value::Address(address)) => world.word(address).map(Value::Address),
+                    Some(Value::Address(address)) => addresses.word(address).map(Value::Address),
                     None => None,
                 };
                 self.set(to, value);
             }
             Effect::LoadConstant(to, address) => {
-                self.set(to, world.word(address).map(Value::Address));
+                self.set(to, addresses.word(address).map(Value::Address));
             }
-            Effect::Store(base, offset, from) => self.store(base, offset, self.get(from), world),
+            Effect::Store(base, offset, from) => {
+                self.store(base, offset, self.get(from), addresses)
+            }
             Effect::StoreConstant(base, offset, value) => {
-                self.store(base, offset, Some(Value::Address(value)), world);
+                self.store(base, offset, Some(Value::Address(value)), addresses);
             }
-            Effect::StoreElsewhere(from) => self.hand_over(self.get(from), world),
+            Effect::StoreElsewhere(from) => self.hand_over(self.get(from), addresses),
             Effect::StoreConstantElsewhere(value) => {
-                self.hand_over(Some(Value::Address(value)), world);
+                self.hand_over(Some(Value::Address(value)), addresses);
             }
             Effect::Clear(register) => self.set(register, None),
         }
@@ -175,29 +177,35 @@ impl State {
     }
 
     /// Only a site matters among the parts.
-    fn pack(&mut self, to: Register, from: Register, world: &impl World) {
+    fn pack(&mut self, to: Register, from: Register, addresses: &impl Addresses) {
         let is_site = |value: &Value| match value {
-            Value::Address(address) => world.is_site(*address),
+            Value::Address(address) => addresses.is_site(*address),
             Value::Stack(_) => false,
         };
         let value = self.get(to).filter(is_site).or(self.get(from).filter(is_site));
         self.set(to, value);
     }
 
-    fn store(&mut self, base: Register, offset: i64, value: Option<Value>, world: &impl World) {
+    fn store(
+        &mut self,
+        base: Register,
+        offset: i64,
+        value: Option<Value>,
+        addresses: &impl Addresses,
+    ) {
         match (self.get(base).map(|base| base.plus(offset)), value) {
             (Some(Value::Stack(place)), Some(value)) => _ = self.slots.insert(place, value),
             (Some(Value::Stack(place)), None) => _ = self.slots.remove(&place),
-            (_, value) => self.hand_over(value, world),
+            (_, value) => self.hand_over(value, addresses),
         }
     }
 
     /// A site's address leaves the function only for the pair that the profiler reads.
-    fn hand_over(&mut self, value: Option<Value>, world: &impl World) {
+    fn hand_over(&mut self, value: Option<Value>, addresses: &impl Addresses) {
         let Some(Value::Address(address)) = value else { return };
-        if world.is_site(address) {
+        if addresses.is_site(address) {
             self.pending = Pending::Site(address);
-        } else if let Some(function) = world.function(address) {
+        } else if let Some(function) = addresses.function(address) {
             self.callee = Some(function);
         }
     }

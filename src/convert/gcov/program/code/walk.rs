@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::counters::Sites;
 use super::image::{Image, Symbol};
 use super::machine::{Machine, Next, Step};
-use super::state::{Effect, Pending, Register, State, World};
+use super::state::{Addresses, Effect, Pending, Register, State};
 use super::taken::Taken;
 
 /// The register that holds the descriptor of a thread's variable, and then the variable's place: x0, and rax,
@@ -79,7 +79,7 @@ struct Surroundings<'w, 'c> {
     functions: &'w BTreeMap<u64, Symbol>,
 }
 
-impl World for Surroundings<'_, '_> {
+impl Addresses for Surroundings<'_, '_> {
     fn is_site(&self, address: u64) -> bool {
         self.sites.has(address)
     }
