@@ -53,6 +53,16 @@ const FOR_BARE: [&str; 7] = [
 /// Symbols of the archive for these, which nobody else sees.
 const OF_BARE: [&str; 3] = ["countersink_other", "countersink_region", "countersink_region_size"];
 
+/// The same for other processors than x86-64: memory functions, under names that no C library has.
+const OF_MEMORY: [&str; 6] = [
+    "countersink_aeabi_memclr",
+    "countersink_aeabi_memset",
+    "countersink_memcmp",
+    "countersink_memcpy",
+    "countersink_memmove",
+    "countersink_memset",
+];
+
 /// Symbols that belong to one image.
 const HIDDEN: [&str; 40] = [
     "__gcov_execl",
@@ -179,7 +189,7 @@ const LARGEST_LIVE: u64 = 72 * 1024;
 const LARGEST_BARE: u64 = 14 * 1024 + 288;
 /// Code and constants for other processors, whose code is as long as theirs needs to be.
 const LARGEST_ELSEWHERE: u64 = 72 * 1024;
-const LARGEST_BARE_ELSEWHERE: u64 = 18 * 1024;
+const LARGEST_BARE_ELSEWHERE: u64 = 20 * 1024;
 
 fn objects(archive: &Archive) -> Vec<File<'static>> {
     let bytes = archive.bytes;
@@ -263,8 +273,10 @@ fn exports_are_the_agreed_ones() {
         let known: BTreeSet<String> = shared.union(&for_bare).cloned().collect();
         assert!(exported.is_subset(&known), "{}: {exported:?}", target.name);
         let hidden = with_scope(&bare, SymbolScope::Linkage);
-        let known = |name: &str| HIDDEN.contains(&name) || OF_BARE.contains(&name);
-        assert!(hidden.iter().all(|name| known(name)), "{hidden:?}");
+        let of_memory = |name: &str| !target.is_own() && OF_MEMORY.contains(&name);
+        let known =
+            |name: &str| HIDDEN.contains(&name) || OF_BARE.contains(&name) || of_memory(name);
+        assert!(hidden.iter().all(|name| known(name)), "{}: {hidden:?}", target.name);
     }
 }
 
@@ -434,10 +446,14 @@ fn the_fixed_regions_are_what_the_documents_say() {
 
 #[test]
 fn stacks_stay_not_executable() {
-    let all = TARGETS.iter().flat_map(Target::archives);
-    for object in all.flat_map(|archive| objects(&archive)) {
-        let note = object.section_by_name(".note.GNU-stack").expect("without it the stack is");
-        let object::SectionFlags::Elf { sh_flags, .. } = note.flags() else { panic!("not ELF") };
-        assert!(!sh_flags.contains(object::elf::SHF_EXECINSTR));
+    for target in TARGETS {
+        for object in target.archives().flat_map(|archive| objects(&archive)) {
+            let note = object.section_by_name(".note.GNU-stack");
+            let note = note.unwrap_or_else(|| panic!("{}: without it the stack is", target.name));
+            let object::SectionFlags::Elf { sh_flags, .. } = note.flags() else {
+                panic!("not ELF")
+            };
+            assert!(!sh_flags.contains(object::elf::SHF_EXECINSTR));
+        }
     }
 }

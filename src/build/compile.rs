@@ -176,6 +176,8 @@ fn with_shims(variant: &Variant, target: &Target, objects: &[PathBuf], folder: &
         "-fno-test-coverage",
         "-fno-unwind-tables",
         "-fvisibility=hidden",
+        // Compilers for boards do not say that the stack holds no code.
+        "-Wa,--noexecstack",
         "-mgeneral-regs-only",
     ]
     .iter()
