@@ -15,7 +15,32 @@ pub struct SourceTexts {
     /// When the counts were written, if that is known.
     counted: Option<SystemTime>,
     /// By path; `None` if there is no such file.
-    files: HashMap<PathBuf, Option<Vec<u8>>>,
+    files: HashMap<PathBuf, Option<Text>>,
+}
+
+/// A file's text.
+struct Text {
+    bytes: Vec<u8>,
+    /// Where each line ends.
+    ends: Vec<usize>,
+}
+
+impl Text {
+    fn new(bytes: Vec<u8>) -> Self {
+        let places = bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'\n');
+        let mut ends: Vec<usize> = places.map(|(place, _)| place).collect();
+        ends.push(bytes.len());
+        Self { bytes, ends }
+    }
+
+    /// A line, which is counted from 1.
+    fn line(&self, line: u32) -> Option<&[u8]> {
+        let line = line.checked_sub(1)? as usize;
+        let start =
+            line.checked_sub(1).map_or(0, |before| self.ends.get(before).map_or(0, |end| end + 1));
+        let text = self.bytes.get(start..*self.ends.get(line)?)?;
+        Some(text.strip_suffix(b"\r").unwrap_or(text))
+    }
 }
 
 impl SourceTexts {
@@ -32,14 +57,13 @@ impl SourceTexts {
             self.files.insert(path.to_owned(), text);
         }
         let text = self.files.get(path)?.as_ref()?;
-        let line = text.split(|&byte| byte == b'\n').nth(line.checked_sub(1)? as usize)?;
-        Some(String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned())
+        Some(String::from_utf8_lossy(text.line(line)?).into_owned())
     }
 
-    fn read(&self, path: &Path) -> Option<Vec<u8>> {
+    fn read(&self, path: &Path) -> Option<Text> {
         // A device or a pipe could block.
         let metadata = fs::metadata(path).ok().filter(Metadata::is_file)?;
-        let text = fs::read(path).ok()?;
+        let text = Text::new(fs::read(path).ok()?);
         let is_newer = modified(Ok(metadata)) > self.counted;
         if is_newer && self.counted.is_some() {
             warn(
@@ -53,4 +77,17 @@ impl SourceTexts {
 
 fn modified(metadata: std::io::Result<Metadata>) -> Option<SystemTime> {
     metadata.and_then(|metadata| metadata.modified()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_from_one() {
+        let text = Text::new(b"first\n\nthird\r\nlast".to_vec());
+        let lines: Vec<_> = (0..6).map(|line| text.line(line)).collect();
+        let [first, third, last] = [b"first".as_slice(), b"third", b"last"];
+        assert_eq!(lines, [None, Some(first), Some(b"".as_slice()), Some(third), Some(last), None]);
+    }
 }
