@@ -1,13 +1,13 @@
-//! The archives that the tool carries inside itself: of which targets, given or made here. A part of the build
-//! script, not of the library.
+//! Provides the archives that the tool embeds, for each target: takes finished archives, or makes them. A part of the
+//! build script, not of the library.
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `COUNTERSINK_TARGETS` | further targets besides the tool's own, by rustc's names, between blanks or commas |
-//! | `COUNTERSINK_ARCHIVES` | a folder with finished archives, those of target T in its folder T, for distributors |
+//! | `COUNTERSINK_TARGETS` | targets besides the tool's own, by rustc's names, separated by blanks or commas |
+//! | `COUNTERSINK_ARCHIVES` | a folder with finished archives, for distributors; subfolder T has those of target T |
 //!
-//! The tool includes a table of all of them, `archives.rs` in `OUT_DIR`. What was asked for and cannot be had ends
-//! the build.
+//! The tool includes a table of all archives, `archives.rs` in `OUT_DIR`. The build ends if an archive that was asked
+//! for cannot be provided.
 
 mod compile;
 mod given;
@@ -40,7 +40,8 @@ pub fn provide() {
     if flags().next().is_none() {
         return write_table(&archives());
     }
-    // `cc` would put the user's flags last, and a process cannot safely remove a variable.
+    // `cc` would put the user's flags last. A process cannot safely remove its own variables, so a child process runs
+    // without them.
     let mut clean = Command::new(env::current_exe().expect("a build script is a file"));
     flags().for_each(|name| _ = clean.env_remove(name));
     let status = clean.status().unwrap_or_else(|error| panic!("{clean:?}: {error}"));
@@ -64,7 +65,7 @@ fn archives() -> Vec<Archives> {
         return vec![empty(own, &out)];
     }
     let names = std::iter::once(own.clone()).chain(further.into_iter().filter(|name| *name != own));
-    // All are looked at before the first is made, which takes a minute.
+    // Check all targets before making the first archive: making one takes a minute.
     let targets: Vec<Target> = names.map(Target::new).collect();
     targets.iter().map(|target| made(target, &out)).collect()
 }

@@ -9,12 +9,12 @@ use super::{refuse, var};
 
 /// A target.
 pub struct Target {
-    /// rustc's name of it.
+    /// rustc's name for it.
     pub name: String,
-    /// Whether it has Linux. Others have no operating system.
+    /// Whether the target runs Linux. Other targets have no operating system.
     has_system: bool,
-    /// Whether crc32fast brings std along, to find out which instructions the processor has. No other
-    /// target needs more than `core`.
+    /// Whether crc32fast needs std, to find out which instructions the processor has. Other targets need only
+    /// `core`.
     pub has_fast_checksum: bool,
     /// Whether `core` has to be compiled, too.
     pub needs_core: bool,
@@ -51,8 +51,8 @@ impl Target {
         self.name == var("TARGET")
     }
 
-    /// What rustc and the C compiler make of addresses. Where there is an operating system, code may have to run
-    /// wherever it is loaded, also that of the archive that needs none. Boards' code stays where it was linked.
+    /// Relocation flags for rustc and for the C compiler. With an operating system, code must run at any load address,
+    /// even code of the archive that needs no system. Code for boards runs at the address where it was linked.
     pub fn addresses(&self) -> (&'static str, &'static str) {
         match self.has_system {
             true => ("-Crelocation-model=pic", "-fPIE"),
@@ -60,7 +60,7 @@ impl Target {
         }
     }
 
-    /// A C compiler for it, where cc does not find one by the target's name.
+    /// A C compiler for the target, if `cc` does not find one by the target's name.
     pub fn compiler(&self) -> Option<String> {
         let names = [&self.name, &self.name.replace('-', "_")].map(|name| format!("CC_{name}"));
         for name in &names {
@@ -71,7 +71,7 @@ impl Target {
         if is_chosen || !is_bare_aarch64 {
             return None;
         }
-        // The last compiles for Linux. There is no difference for files that use nothing of a C library.
+        // The last one compiles for Linux. That makes no difference to files that use no C library.
         let prefixes = ["aarch64-none-elf", "aarch64-elf", "aarch64-linux-gnu"];
         prefixes.into_iter().map(|prefix| format!("{prefix}-gcc")).find(|name| is_program(name))
     }
@@ -82,7 +82,7 @@ fn is_program(name: &str) -> bool {
     env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
-/// Whether `core` for a target is there only as source. Ends the build if it is not there at all.
+/// Whether rustc has `core` for a target only as source. Ends the build if rustc has neither a library nor the source.
 fn needs_core(target: &str) -> bool {
     let folder = ask(&["--print", "target-libdir", "--target", target]).unwrap_or_default();
     let files = fs::read_dir(folder.trim()).into_iter().flatten().flatten();
@@ -100,7 +100,7 @@ fn needs_core(target: &str) -> bool {
     ))
 }
 
-/// What rustc answers, or its complaint.
+/// rustc's output, or its error message.
 fn ask(question: &[&str]) -> Result<String, String> {
     let rustc = var("RUSTC");
     let output = Command::new(&rustc).args(question).output();

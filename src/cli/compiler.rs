@@ -1,4 +1,4 @@
-//! The wishes of the compiler that will read a profile: `convert --for-gcc`, `flags --optimise`.
+//! The rules of the compiler that will read a profile: `convert --for-gcc`, `flags --optimise`.
 
 use std::path::Path;
 use std::prelude::v1::*;
@@ -30,8 +30,8 @@ fn unknown(option: &str, major: u32) -> Error {
     Error::new(format!("{option}: {known} {major}"))
 }
 
-/// The major version of a compiler's rules. From gcc 16 on the compiler tells the version of the format that
-/// it reads; before that its own version decides.
+/// The major version whose rules a compiler follows. gcc 16 and later print the version of the format that they read.
+/// For earlier releases the compiler's own version decides.
 fn major_for(compiler: &Path) -> Result<u32> {
     let ask = |option| Command::new(compiler).arg(option).output().about(compiler);
     let output = ask("--print-autofdo-gcov-version")?;
@@ -48,7 +48,7 @@ fn major_for(compiler: &Path) -> Result<u32> {
             }
         };
     }
-    // clang has the option below, too.
+    // clang also accepts -dumpversion below, so look for clang first.
     let output = ask("--version")?;
     if let Some(clang) =
         String::from_utf8_lossy(&output.stdout).lines().find(|line| line.contains("clang version"))

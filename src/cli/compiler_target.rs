@@ -1,4 +1,4 @@
-//! Which of rustc's targets a C compiler compiles for, by the macros that it defines.
+//! Finds the rustc target of a C compiler, from the macros that the compiler predefines.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use super::error::{Context, Error, Result};
 
-/// The names of the targets whose archives a compiler's programs may link, the best first. The command is the
-/// compiler and the flags that choose a processor.
+/// The names of the targets whose archives a compiler's programs may link, the best first. `command` is the
+/// compiler with the flags that choose a processor.
 pub fn names(command: &str) -> Result<Vec<String>> {
     let mut words = command.split_whitespace();
     let compiler = words.next().ok_or_else(|| Error::new("--cc: expected a compiler"))?;
@@ -20,8 +20,11 @@ pub fn names(command: &str) -> Result<Vec<String>> {
     let output = ask(&["-dM", "-E", "-x", "c", "/dev/null"])?;
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);
-        let complaint =
-            complaint.lines().next().unwrap_or("it does not tell its macros").to_owned();
+        let complaint = complaint
+            .lines()
+            .next()
+            .unwrap_or("it does not print its predefined macros")
+            .to_owned();
         return Err(Error::about(command, complaint));
     }
     let machine = Machine::new(&String::from_utf8_lossy(&output.stdout));
@@ -84,7 +87,7 @@ impl Machine {
         names.into_iter().map(str::to_owned).collect()
     }
 
-    /// 32-bit ARM with Linux: older processors' code runs on newer ones.
+    /// 32-bit ARM with Linux. Code for older processors runs on newer ones.
     fn arm_linux(&self) -> Vec<String> {
         let (architecture, float) = (self.number("__ARM_ARCH"), self.float());
         let of = [(7, "armv7"), (7, "thumbv7neon"), (6, "arm"), (5, "armv5te")];
@@ -117,7 +120,7 @@ impl Machine {
         self.has("__ARM_ARCH_8M_MAIN__") || self.has("__ARM_ARCH_8_1M_MAIN__")
     }
 
-    /// What names of targets end in whose calls pass numbers in registers of the floating-point unit.
+    /// The suffix of the target's name: `hf` if calls pass floating-point numbers in floating-point registers.
     fn float(&self) -> &'static str {
         if self.has("__ARM_PCS_VFP") { "hf" } else { "" }
     }
@@ -142,7 +145,7 @@ impl Machine {
 mod tests {
     use super::*;
 
-    /// What gcc defines for a few processors, of what decides.
+    /// The macros that gcc predefines for a few processors, reduced to those that decide.
     #[test]
     fn macros_tell_the_target() {
         for (macros, expected) in [

@@ -22,7 +22,7 @@ impl Error {
         Self { file: Some(file.as_ref().to_owned()), what: what.to_string() }
     }
 
-    /// An error about nothing in particular.
+    /// An error that is not about a file.
     pub fn new(what: impl ToString) -> Self {
         Self { file: None, what: what.to_string() }
     }
@@ -39,9 +39,9 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Errors of the system get the name of their file.
+/// Adds the name of a file to an error.
 pub trait Context<T> {
-    /// Says which file it was.
+    /// Adds the name of the file that the error is about.
     fn about(self, file: impl AsRef<Path>) -> Result<T>;
 }
 

@@ -46,13 +46,13 @@ pub struct Missing {
     pub file: PathBuf,
     /// What is wrong with it.
     pub what: String,
-    /// Whether the file is there, but from another compilation of the source.
-    pub is_of_another: bool,
+    /// Whether the file exists but comes from another compilation of the source.
+    pub is_other_compilation: bool,
 }
 
 impl Missing {
     fn new(file: impl Into<PathBuf>, what: impl ToString) -> Self {
-        Self { file: file.into(), what: what.to_string(), is_of_another: false }
+        Self { file: file.into(), what: what.to_string(), is_other_compilation: false }
     }
 }
 
@@ -77,19 +77,19 @@ impl Places {
         !self.path_map.is_empty()
     }
 
-    /// Gives the files of a profile their present names. The profile of a dump has these already.
+    /// Maps the names of a profile's source files to their new paths. The profile of a dump already has the new names.
     pub fn move_files(&self, profile: &mut Profile) {
         if self.moves_files() {
             profile.rename_files(|path| self.moved(path));
         }
     }
 
-    /// Reads the first file that may hold the notes of the object with this recorded path; gives the file's
-    /// name, too. An error about a file that does not fit says more than one about a missing file.
+    /// Reads the first file that may hold the notes of the object with this recorded path. Also returns the file's
+    /// name. An error about a file that exists says more than an error about a missing file.
     fn read(&self, recorded: &[u8]) -> std::result::Result<(PathBuf, Vec<u8>), Missing> {
         if recorded.len() > LONGEST_PATH {
             let file = display(&recorded[..64]).join("...");
-            return Err(Missing::new(file, "no path of a file"));
+            return Err(Missing::new(file, "the recorded path is no path of a file"));
         }
         let mut missing = None;
         for file in self.candidates(recorded) {
@@ -109,15 +109,15 @@ impl Places {
         self.candidates(recorded).into_iter().find(|file| file.is_file())
     }
 
-    /// Reads the object file beside the place of the notes; gives its name, too.
+    /// Reads the object file next to the notes. Returns the file's name, too.
     pub fn read_object(&self, object: &Object) -> Option<(PathBuf, Vec<u8>)> {
         let mut beside =
             self.candidates(&object.path).into_iter().map(|path| path.with_extension("o"));
         beside.find_map(|path| read_regular(&path).ok().map(|bytes| (path, bytes)))
     }
 
-    /// Places where notes may be: beside the recorded data file, and under `--notes` with ever fewer of its
-    /// directories.
+    /// Paths where the notes may be: under `--notes`, with ever fewer leading directories of the recorded path, and
+    /// next to the recorded data file.
     fn candidates(&self, recorded: &[u8]) -> Vec<PathBuf> {
         let recorded = notes_path(&self.moved(recorded));
         let plain = demangled(&recorded).map(|path| self.moved(&path)).map(path_of);
@@ -142,7 +142,7 @@ fn notes_path(data: &[u8]) -> Vec<u8> {
     [stem, b".gcno"].concat()
 }
 
-/// The path in a name that `-fprofile-dir` has made of it: `#` stands for `/` and `^` for `..`.
+/// The original path of a file name that `-fprofile-dir` has mangled: `#` means `/`, and `^` means `..`.
 fn demangled(path: &[u8]) -> Option<Vec<u8>> {
     let name = path.rsplit(|&byte| byte == b'/').next().filter(|name| name.contains(&b'#'))?;
     let parts = name.split(|&byte| byte == b'#');
@@ -161,7 +161,7 @@ type Decoded<'n> = std::result::Result<Notes<'n>, WordError>;
 pub struct Found<'n> {
     /// The notes that are used, each once.
     pub notes: Vec<Notes<'n>>,
-    /// For each module's objects the index of their notes, if they have any.
+    /// For each object of each module: the index of its notes, if it has any.
     pub chosen: Vec<Vec<Option<usize>>>,
     /// Why other objects have none.
     pub missing: Vec<Missing>,
@@ -211,7 +211,7 @@ impl<'d> Files<'d> {
         let modules = self.dump.modules.iter();
         let chosen = modules.map(|module| module.objects.iter().map(&mut choose).collect());
         let mut chosen: Vec<Vec<Option<usize>>> = chosen.collect();
-        // Notes of no object would bring in functions that are not in the program.
+        // Notes that belong to no object would add functions that are not in the program.
         let used: HashSet<usize> = chosen.iter().flatten().flatten().copied().collect();
         let mut numbers = HashMap::with_capacity(used.len());
         let mut notes = Vec::with_capacity(used.len());
@@ -223,7 +223,7 @@ impl<'d> Files<'d> {
         Found { notes, chosen, missing }
     }
 
-    /// The index of the notes from an object's very compilation.
+    /// The index of the notes that come from the same compilation as the object.
     fn fitting(
         &self,
         object: &Object,
@@ -241,7 +241,7 @@ impl<'d> Files<'d> {
             "0x8: stamp: expected {:#010x}, found {found:#010x}: the notes are of another compilation",
             object.stamp
         );
-        Err(Missing { is_of_another: true, ..Missing::new(file, what) })
+        Err(Missing { is_other_compilation: true, ..Missing::new(file, what) })
     }
 }
 

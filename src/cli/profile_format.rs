@@ -127,12 +127,14 @@ impl Reader {
     fn mismatch(&self, rules: Rules) -> Error {
         let gcc = self.for_gcc.as_deref().unwrap_or_default();
         let version = rules.version.word();
-        Error::new(format!("--for-gcc {gcc}: it reads version {version}, not what --to says"))
+        Error::new(format!(
+            "--for-gcc {gcc}: it reads version {version}, but --to asks for another version"
+        ))
     }
 }
 
 impl ProfileFormat {
-    /// The format of an input, kept as it is as far as its version allows.
+    /// The format of an input, with the rules that keep as much of the input as its version allows.
     pub fn of(input: &Input) -> Self {
         match input.format {
             Format::V1V3(version) => Self::V1V3(Rules::that_keep_most(version)),
@@ -142,9 +144,9 @@ impl ProfileFormat {
         }
     }
 
-    /// What the format's reader makes of a profile.
+    /// How the format's reader interprets a profile.
     pub fn reader(self) -> gcov::Reader {
-        let discriminators = self.tells_discriminators();
+        let discriminators = self.has_discriminators();
         let Self::V1V3(Rules { version, .. }) = self else { return gcov::Reader::EXACT };
         let (zeros, hot_calls) = match version {
             Version::V1 | Version::V2 => (Zeros::OnesInLoops, HotCalls::Copied),
@@ -159,8 +161,8 @@ impl ProfileFormat {
         gcov::Reader { discriminators, of_several, zeros, inline, hot_calls }
     }
 
-    /// Whether the format distinguishes positions of a line.
-    pub fn tells_discriminators(self) -> bool {
+    /// Whether the format has discriminators, which distinguish positions on one line.
+    pub fn has_discriminators(self) -> bool {
         let ignored = Discriminators::Ignored;
         !matches!(self, Self::V1V3(Rules { discriminators, .. }) if discriminators == ignored)
     }
@@ -170,7 +172,7 @@ impl ProfileFormat {
         self.file_with_summary(profile, None, name)
     }
 
-    /// The same with another summary than that of the counts, if the format can keep one.
+    /// Like `file`, but with `summary` in place of the summary of the counts, if the format can keep one.
     pub fn file_with_summary(
         self,
         profile: &Profile,
@@ -196,7 +198,12 @@ impl ProfileFormat {
                 let encoded = afdo_v1_v3::encode::encode(profile, rules).about(name)?;
                 if encoded.dropped > 0 {
                     let dropped = Number(encoded.dropped as u64, "position");
-                    warn(name, format!("{dropped} dropped, too far from their function"));
+                    warn(
+                        name,
+                        format!(
+                            "{dropped} dropped: the lines are too far from the start of the function"
+                        ),
+                    );
                 }
                 if encoded.targets > 0 {
                     let targets = Number(encoded.targets as u64, "call target");
@@ -205,9 +212,8 @@ impl ProfileFormat {
                 }
                 if encoded.mixed > 0 {
                     let mixed = Number(encoded.mixed as u64, "function");
-                    let what = "added to those of the same name in other files";
-                    let why = "which this version does not tell apart";
-                    warn(name, format!("{mixed} {what}, {why}"));
+                    let what = "added to functions of the same name in other files";
+                    warn(name, format!("{mixed} {what}: this version does not distinguish them"));
                 }
                 Ok((encoded.bytes, Content::Binary))
             }

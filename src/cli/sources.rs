@@ -138,14 +138,18 @@ impl Sources {
         };
         let (mut profile, mut statistics) =
             gcov::profile(dump, &notes, &chosen, &binaries, &Cores, reader);
-        statistics.objects_recompiled = missing.iter().filter(|why| why.is_of_another).count();
+        statistics.objects_recompiled =
+            missing.iter().filter(|why| why.is_other_compilation).count();
         statistics.objects_without_notes =
             statistics.objects_without_notes.saturating_sub(statistics.objects_recompiled);
         self.report(&statistics, name, &missing)?;
         let dropped = profile.drop_lines_beyond(FARTHEST_LINE);
         if dropped > 0 {
             let dropped = Number(dropped as u64, "position");
-            warn(name, format!("{dropped} dropped, too far from their function"));
+            warn(
+                name,
+                format!("{dropped} dropped: the lines are too far from the start of the function"),
+            );
         }
         Ok((profile, statistics))
     }

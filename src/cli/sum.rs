@@ -166,7 +166,7 @@ impl<'p> Sum<'p> {
         }
         let number = opened.len();
         self.read += summands[..number].iter().map(|summand| summand.size).sum::<usize>();
-        let tells = self.format.tells_discriminators();
+        let tells = self.format.has_discriminators();
         self.is_whole = are_last && number == summands.len() && tells;
         let (files, apart): (Vec<_>, Vec<_>) = opened
             .into_iter()
@@ -215,7 +215,7 @@ impl<'p> Sum<'p> {
             _ => Encoding::Compact,
         };
         let mut merge = Merge::new(files, encoding);
-        if !self.format.tells_discriminators() {
+        if !self.format.has_discriminators() {
             merge = merge.changed(by_line);
         }
         warn_of_ambiguous(self.output, merge.ambiguous);

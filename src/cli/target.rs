@@ -1,5 +1,5 @@
-//! For which target `flags` and `install` take archives: `--target`, `--cc`, or the tool's own. What a compiler
-//! compiles for is told by `compiler_target`.
+//! The target whose archives `flags` and `install` use: `--target`, `--cc`, or the tool's own. `compiler_target`
+//! finds the target of a compiler.
 
 use std::prelude::v1::*;
 
@@ -35,7 +35,8 @@ impl Choice {
     }
 }
 
-/// A target, and the one whose archives serve it as well: with musl programs link the same archives as with glibc.
+/// A target, and the other target whose archives fit it: programs with musl link the same archives as programs with
+/// glibc.
 fn served_by(name: &str) -> Vec<String> {
     match name {
         "x86_64-unknown-linux-musl" => vec![name.to_owned(), "x86_64-unknown-linux-gnu".to_owned()],
@@ -52,7 +53,7 @@ fn missing(asked: &str, names: &[String]) -> Error {
     let first = names.first().map_or("", String::as_str);
     let asked = if asked.ends_with(first) { asked.to_owned() } else { format!("{asked} {first}") };
     Error::new(format!(
-        "{asked}: this tool has archives for {}; built with COUNTERSINK_TARGETS={first} it has those, too",
+        "{asked}: this tool has archives for {}; to add {first}, build the tool with COUNTERSINK_TARGETS={first}",
         carried.join(", "),
     ))
 }

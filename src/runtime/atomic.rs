@@ -1,5 +1,5 @@
-//! The atomic types of the counters: the processor's, or [`halves`] where it has none of 64 bits. `tests/model`
-//! puts others in their place, which try every order in which threads can get at them.
+//! The atomic types of the counters: the processor's own, or [`halves`] on processors without 64-bit atomics.
+//! `tests/model` replaces them with types that try every order of the threads' accesses.
 
 #[cfg(any(test, not(target_has_atomic = "64")))]
 mod halves;

@@ -1,9 +1,9 @@
 //! A whole dump for programs without an operating system, through a callback.
 //!
 //! Nothing is merged, locked or remembered: a dump holds what was counted since the start or the
-//! last reset, as one run. The whole way down to the callback takes at most 512 bytes of stack
-//! (`tests/bare.rs` measures it), so sections are small and a site's values go out one by one.
-//! Interrupts may count meanwhile.
+//! last reset, as one run. All calls down to the callback together use at most 512 bytes of stack
+//! (`tests/bare.rs` measures it), so sections are small and a site's values are written one by one.
+//! Interrupts may count during a dump.
 
 use core::sync::atomic::Ordering;
 
@@ -44,7 +44,7 @@ struct Work {
     section: [u8; SECTION],
     record: ModuleRecord,
     head: Head,
-    /// What the counts add up to.
+    /// Sums of the counts.
     found: SumsRecord,
 }
 
@@ -53,11 +53,11 @@ struct Work {
 pub enum Stopped<E> {
     /// Another one is being written.
     Busy,
-    /// The sink had enough.
+    /// The sink returned an error.
     Sink(E),
 }
 
-/// Counters, nodes or the mark lie outside of the memory that is to be retained, or a dump is being written.
+/// Counters, nodes or the mark are outside the memory to be retained, or a dump is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misplaced;
 
@@ -71,7 +71,7 @@ impl BareImage {
         Self { objects: Registry::new(), nodes: Nodes::new(), work: Mutex::new(work) }
     }
 
-    /// Writes a dump of what this many starts of the program have counted.
+    /// Writes a dump. `starts` is the number of the program's starts that the counts come from.
     #[inline(always)]
     pub fn write<E>(&self, starts: u32, sink: &mut dyn Sink<Error = E>) -> Result<(), Stopped<E>> {
         let mut work = self.work.try_lock().ok_or(Stopped::Busy)?;
@@ -137,7 +137,7 @@ impl BareImage {
         lines.finish().map(drop).map_err(Stopped::Sink)
     }
 
-    /// What tells these objects from others; `None` while a dump is being written.
+    /// The signature that distinguishes these objects from others. `None` while a dump is being written.
     pub fn signature(&self) -> Option<u64> {
         let mut work = self.work.try_lock()?;
         let Work { record, head, .. } = &mut *work;
@@ -187,7 +187,7 @@ fn write_counts<S: Sink>(
     Ok(())
 }
 
-/// Writes a site with as many values as it had at first. What an interrupt adds comes with the next dump.
+/// Writes a site with the number of values that it had at first. Values that an interrupt adds are in the next dump.
 #[inline(always)]
 fn write_site<S: Sink>(site: LiveSite<'_>, writer: &mut To<'_, S>) -> Result<(), S::Error> {
     writer.put_word(SectionKind::Functions, measure(site).0)?;
@@ -207,7 +207,7 @@ fn write_site<S: Sink>(site: LiveSite<'_>, writer: &mut To<'_, S>) -> Result<(),
     Ok(())
 }
 
-/// Total, head and error of a site. Measured anew for each word, as the stack has no room for all three.
+/// Total, head and error of a site. The caller measures again for each word: the stack has no room for all three.
 #[inline(never)]
 fn measure(site: LiveSite<'_>) -> (i64, SiteHead, i64) {
     let (mut number, mut counts) = (0usize, 0i64);

@@ -7,9 +7,9 @@
 //! |---|---|
 //! | [`sys`] | the operating system |
 //! | [`abi`] | the compilers' structures in memory |
-//! | `atomic` | the atomic types of the counters, in two halves where the processor has none of 64 bits |
+//! | `atomic` | the atomic types of the counters, as two 32-bit halves on processors without 64-bit atomics |
 //! | [`counters`] | what the profilers do |
-//! | [`baseline`] | what has been written already, so that counting can go on after a flush |
+//! | [`baseline`] | the counts already written, so that counting can continue after a flush |
 //! | [`identity`] | the build of this image |
 //! | [`module`] | the image as a module of a raw dump: everything but the counts |
 //! | [`counts`] | the live counters since the last flush, added to older ones |
@@ -25,12 +25,12 @@
 //! | [`process`] | fork and exec |
 //! | [`signals`] | signals that end a program |
 //! | [`bare`] | a whole dump for programs without an operating system |
-//! | [`retained`] | its counters, if they outlive a warm reset |
-//! | [`stream`] | one object's counters, likewise, as libgcov gives them |
+//! | [`retained`] | the counters of such a program that survive a warm reset |
+//! | [`stream`] | one object's counters as a `.gcda` stream, for programs without files |
 //!
 //! # Rules
 //!
-//! No heap, not even indirectly: memory is static, or mapped once when a flush must not end the counting. No
+//! No heap, not even indirectly: memory is static, or mapped once if counting must continue after a flush. No
 //! panic path (`tests/archive.rs` looks at the symbols). No call into libc except `fork`, `exec*`,
 //! `secure_getenv`, the memory functions, and those that register what runs at `fork`, `quick_exit` and
 //! signals. No thread waits for a lock without limit, or for a lock that it holds itself, so a flush may come

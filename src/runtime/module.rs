@@ -26,7 +26,7 @@ impl<I> Clone for Objects<'_, I> {
 
 impl<I> Copy for Objects<'_, I> {}
 
-/// An image's objects, with what writing them needs to know beforehand.
+/// An image's objects, with the identity and sizes that must be known before the objects are written.
 pub struct LiveModule<'i, I> {
     /// The objects.
     pub objects: Objects<'i, I>,
@@ -67,7 +67,7 @@ impl<I: Instrumented> Objects<'_, I> {
         record.identity.signature = signature.value();
     }
 
-    /// Number of counters, those of top-N sites left out, and of these sites.
+    /// Number of counters outside top-N sites, and number of top-N sites.
     pub fn totals(&self) -> (usize, usize) {
         self.arrays().fold((0, 0), |(counters, sites): (usize, usize), array| {
             (counters.wrapping_add(array.words()), sites.wrapping_add(array.site_count()))
@@ -85,7 +85,7 @@ impl<I: Instrumented> Objects<'_, I> {
         self.registry.write_objects(self.path.len() as u32, writer)
     }
 
-    /// Writes the functions; the counts of each array are up to `counts`. `head` is room for one.
+    /// Writes the functions. `counts` writes the counts of each array. `head` is room for the head of one function.
     #[inline(always)]
     pub fn write_functions_with<S: Sink, const N: usize>(
         &self,
@@ -107,7 +107,7 @@ impl<I: Instrumented> Objects<'_, I> {
         Ok(())
     }
 
-    /// Sets the counters back whose rule is one of `rules`.
+    /// Resets the counters whose rule is one of `rules`.
     pub fn zero(&self, rules: &[Rule]) {
         for array in self.arrays() {
             if rules.contains(&array.rule()) {

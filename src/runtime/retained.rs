@@ -1,16 +1,16 @@
-//! Counters that a warm reset leaves in memory, and a program takes over when it starts again.
+//! Counters that survive a warm reset in memory. The program takes them over when it starts again.
 //!
-//! The memory holds the counters, the nodes of their sites, and a mark. Nothing there is written when a reset comes, which
-//! nobody foresees. So the mark says whose counters they are, and the counts are as the reset found them: an event
-//! may be missing at each place that was counting, as at any other moment.
+//! The memory holds the counters, the nodes of their sites, and a mark. A reset comes without warning, so nothing is
+//! written to the memory at that moment. The mark identifies the build that the counters belong to. The counts are as
+//! the reset left them: an event may be missing at each place that was counting, as in a snapshot at any other moment.
 //!
 //! | words of the mark | content |
 //! |---|---|
 //! | 0, 1 | [`MAGIC`], and all its bits inverted |
-//! | 2, 3 | signature: of all objects, and of the places of their counters, of the nodes and of the memory |
-//! | 4, 5 | starts whose counts there are, and all bits inverted |
+//! | 2, 3 | signature of all objects, and of the addresses of their counters, of the nodes and of the memory |
+//! | 4, 5 | number of starts that the counts come from, and all its bits inverted |
 //!
-//! Memory that passes is still looked through: sites may lead only to nodes.
+//! The runtime also checks memory with the right mark: sites may point only to nodes.
 #![allow(unsafe_code)]
 
 use core::ops::Range;
@@ -57,7 +57,7 @@ impl Retained {
         words.all(|(word, expected)| word.load(Ordering::Relaxed) == expected)
     }
 
-    /// Marks the memory, the first word last.
+    /// Marks the memory. Writes the first word last.
     fn mark(&self, signature: u64) {
         self.set_starts(1);
         let [first, others @ ..] = Self::words(signature);
@@ -78,12 +78,12 @@ impl Default for Retained {
 }
 
 impl BareImage {
-    /// Takes over what memory holds, or begins with zeros there. Gives whether it was taken over.
+    /// Takes over the counters in memory, or sets the memory to zero. Returns whether the counters were taken over.
     ///
     /// # Safety
     ///
-    /// Nobody else may use the memory, and nobody may count meanwhile. All objects must be registered, and memory for
-    /// nodes given.
+    /// Nothing else may use the memory, and nothing may count during the call. All objects must be registered before
+    /// the call, and the memory for nodes must be given before it.
     pub unsafe fn retain(&self, mark: &Retained, memory: Range<usize>) -> Result<bool, Misplaced> {
         let is_inside = |place: Range<usize>| {
             place.is_empty() || memory.start <= place.start && place.end <= memory.end
@@ -120,7 +120,7 @@ impl BareImage {
         Ok(false)
     }
 
-    /// Finds out which nodes and indexes are in use. `None` if a site leads elsewhere.
+    /// Finds out which nodes and indexes are in use. `None` if a site points to anything else.
     fn take_over_nodes(&self) -> Option<()> {
         let mut used = [0; 2];
         for array in self.objects.registered().arrays(Shift::default()) {
@@ -172,7 +172,7 @@ mod tests {
             assert_eq!(memory.retain(0), Ok(true));
             assert_eq!((memory.counters, memory.mark.starts()), ([7; 16], starts));
         }
-        // Other bounds are another build.
+        // Memory with other bounds counts as another build.
         assert_eq!(memory.retain(8), Ok(false));
         assert_eq!((memory.counters[13], memory.counters[14]), (0, 7));
     }

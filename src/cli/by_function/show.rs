@@ -23,7 +23,7 @@ use crate::counters::{Function, Profile, Site, ValueKind, Variant, name_ref};
 pub struct Shown<'a> {
     /// Functions of this name, in full.
     pub function: Option<&'a str>,
-    /// Number of functions; without it ten, or all that have the name.
+    /// Largest number of functions. The default is ten, or all functions with the given name.
     pub top: Option<usize>,
     /// Only the summary.
     pub summary: bool,
@@ -32,7 +32,7 @@ pub struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// The functions that were asked for, the one with the largest total first. If there are none, why.
+    /// The requested functions, the one with the largest total first. If there are none, the reason.
     pub fn functions<'p>(&self, profile: &'p Profile) -> Result<Vec<&'p Function>, String> {
         let mut functions: Vec<&Function> = profile.functions.iter().collect();
         if let Some(name) = self.function {
@@ -126,7 +126,7 @@ impl Shown<'_> {
     }
 }
 
-/// The symbol in a function's name, which may have a source file before it.
+/// The symbol in a function's name. The name may start with a source file.
 fn symbol(name: &[u8]) -> &[u8] {
     let start = name.iter().rposition(|byte| matches!(byte, b';' | b':'));
     start.map_or(name, |start| &name[start + 1..])
@@ -152,7 +152,7 @@ fn sum(function: &Function) -> u64 {
     function.counters.iter().fold(0, |sum, &count| sum.saturating_add(count))
 }
 
-/// Names of functions and virtual tables by the numbers that stand for them.
+/// Names of functions and virtual tables, by the hashes that represent the names in value data.
 fn targets(profile: &Profile) -> HashMap<u64, &[u8]> {
     let functions = profile.functions.iter().map(|function| &function.name);
     functions.chain(&profile.vtables).map(|name| (name_ref(name), &**name)).collect()
@@ -240,7 +240,7 @@ struct FunctionJson {
 
 #[derive(Serialize)]
 struct TargetJson {
-    /// Nothing if it is not in the profile.
+    /// `None` if the profile does not have the target's name.
     name: Option<String>,
     count: u64,
 }

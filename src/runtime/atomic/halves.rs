@@ -1,22 +1,22 @@
-//! 64-bit counters for processors whose atomic instructions change 32 bits: Cortex-M3 and M4, 32-bit RISC-V.
+//! 64-bit counters for processors with only 32-bit atomic instructions: Cortex-M3 and M4, 32-bit RISC-V.
 //!
-//! A counter is two words in the processor's order, as the compiler lays out an `int64_t`. One that changes both
-//! halves changes the low one first. What goes over its edge is then added to the high half.
+//! A counter is two words in the processor's byte order, the layout of an `int64_t`. An operation that changes both
+//! halves changes the low half first. An addition then adds the carry to the high half.
 //!
-//! * Additions lose nothing, whoever adds: threads, interrupts or other processors. Each carry is added once.
-//! * An exchange that compares is as good as a whole one, for a change of one half: it looks at the other half
-//!   once more when it has changed this one. If the other half is no longer what it was, it takes the change
-//!   back and fails.
-//! * A reader that interrupts an addition between both halves finds the carry missing. So does a reader of gcc's
-//!   own two additions, and a reader of libgcov's. A reader that is interrupted itself reads again.
-//! * A store is two stores. An interrupt between them, or between gcc's own, can lose an event or leave a carry
-//!   too much or too little: in counting without atomic instructions, and so with libgcov, too.
+//! * Additions by threads, interrupts and other processors lose nothing. Each carry is added once.
+//! * A compare-and-exchange that changes one half is as good as a 64-bit one. After the change it compares the other
+//!   half again. If the other half has changed, the operation reverts its own change and fails.
+//! * A reader that interrupts an addition between the two halves misses the carry. The same is true of gcc's own two
+//!   additions, and of libgcov's. A reader that is itself interrupted reads again.
+//! * A store is two stores, as in gcc's own code. An interrupt between them can lose an event, or leave one carry too
+//!   many or too few. This concerns counting without atomic instructions, and libgcov has the same limit.
 //!
 //! GCC selects counting without atomic instructions on all these processors, even with `-fprofile-update=atomic`.
 
 use super::{AtomicU32, Ordering};
 
-/// Of all changes, whatever is asked for: one function for all saves more than it costs.
+/// The ordering of every change, whatever ordering the caller asks for. One function for all orderings saves more than
+/// the stronger ordering costs.
 const ORDER: Ordering = Ordering::AcqRel;
 
 /// The low half's place, then the high one's.
@@ -79,7 +79,7 @@ impl Halves {
     fn fetch_add(&self, value: u64) -> u64 {
         let before = self.low().fetch_add(low(value), ORDER);
         let carry = u32::from(before.checked_add(low(value)).is_none());
-        // Even if there is nothing to add: whoever has changed the high half before is known from here on.
+        // Add even zero: the addition synchronises with all earlier changes of the high half.
         whole(before, self.high().fetch_add(high(value).wrapping_add(carry), ORDER))
     }
 
@@ -104,7 +104,7 @@ impl Halves {
             false => (self.low(), low, self.high(), high.0),
         };
         if exchange(first, before, after) {
-            // For itself: all that others have done before is known then.
+            // Exchanges the half for itself, to synchronise with all earlier changes by others.
             if exchange(second, same, same) {
                 if low.0 != low.1 {
                     self.high().fetch_add(high.1.wrapping_sub(high.0), ORDER);
@@ -116,7 +116,7 @@ impl Halves {
         Err(self.last())
     }
 
-    /// The value after all changes so far, where a load may give an older one.
+    /// The value after all changes so far. A load may return an older value.
     #[inline(never)]
     fn last(&self) -> u64 {
         self.fetch_add(0)
@@ -141,7 +141,7 @@ fn exchange(half: &AtomicU32, before: u32, after: u32) -> bool {
 
 macro_rules! numbers {
     ($($name:ident of $value:ty),*) => {$(
-        /// As `core`'s type of this name, see above.
+        /// Like `core`'s type of this name, with the limits described above.
         #[derive(Debug)]
         #[repr(transparent)]
         pub struct $name(Halves);
@@ -202,7 +202,8 @@ macro_rules! numbers {
                 done.map(|value| value as $value).map_err(|value| value as $value)
             }
 
-            /// Changes the value as long as `change` gives another.
+            /// Sets the value to the result of `change`. Calls `change` again if the value was changed in between,
+            /// and fails if the result is `None`.
             pub fn fetch_update(
                 &self,
                 _: Ordering,

@@ -1,4 +1,4 @@
-//! Memory for nodes that a program gives, where there is no room for a fixed region.
+//! Memory that a program provides for nodes, on machines without room for a fixed region.
 #![allow(unsafe_code)]
 
 use core::ptr::null_mut;
@@ -6,9 +6,9 @@ use core::ptr::null_mut;
 use super::nodes::{Index, Node};
 use crate::runtime::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// Bytes for which there is one index. The rest of them is for nodes.
+/// Number of bytes of memory per index. The index takes a part of them, and nodes take the rest.
 const BYTES_PER_INDEX: usize = 5136;
-/// Sites number their index with 12 bits.
+/// A site has 12 bits for the number of its index.
 const MOST_INDEXES: usize = 4095;
 
 /// The memory, nodes first.
@@ -31,11 +31,11 @@ impl Given {
         }
     }
 
-    /// Takes memory instead of what there was. An interrupt that does the same meanwhile does no harm.
+    /// Replaces the memory. An interrupt that does the same during the call does no harm.
     ///
     /// # Safety
     ///
-    /// The memory must stay, all zero or with nodes and indexes, and nobody else may use it.
+    /// The memory must stay valid. It must be all zero or hold nodes and indexes, and nothing else may use it.
     pub unsafe fn take(&self, memory: *mut u8, bytes: usize) {
         let before = memory.align_offset(align_of::<Node>()).min(bytes);
         let bytes = bytes.wrapping_sub(before);

@@ -128,7 +128,7 @@ enum FailureMode {
     All,
 }
 
-/// Refuses the options that were given: name, whether it was given, why it is refused.
+/// Refuses the first option that was given. Each entry has a name, whether the option was given, and why it is refused.
 pub fn refuse(options: &[(&str, bool, &str)]) -> Result<()> {
     match options.iter().find(|(_, is_given, _)| *is_given) {
         Some((option, _, why)) => Err(Error::new(format!("{option}: {why}"))),
@@ -182,7 +182,7 @@ impl Merge {
         ])
     }
 
-    /// All files with their weights, those in directories in the order of their names.
+    /// All files with their weights. The files of a directory are sorted by name.
     fn inputs(&self) -> Result<Vec<(u64, PathBuf)>> {
         let mut inputs: Vec<(u64, PathBuf)> =
             self.files.iter().map(|path| (1, path.clone())).collect();
@@ -206,7 +206,7 @@ impl Merge {
         let (mut bad, mut known) = (0, HashSet::new());
         each(inputs, None, |&weight, path, part| {
             match part {
-                // What is left of a program that was killed.
+                // A program that was killed may leave an empty file.
                 Err(_) if is_empty(path) => {}
                 Ok(mut part) => {
                     part.version.add_to(&mut origins);
@@ -242,7 +242,7 @@ impl Merge {
     }
 }
 
-/// Adds a profile, and says which of its functions do not fit, in LLVM's words.
+/// Adds a profile, and reports its mismatched functions in LLVM's words.
 fn add(
     sum: &mut Sum,
     part: &Part<'_>,
@@ -281,7 +281,7 @@ fn weighted(given: &str) -> Result<(u64, PathBuf)> {
     }
 }
 
-/// The files of a list. Empty lines and those with # do not count.
+/// The files of a list, without its empty lines and its comments (lines that start with #).
 fn listed(list: &Path) -> Result<Vec<(u64, PathBuf)>> {
     let (_, bytes) = input::read(list)?;
     let content = String::from_utf8(bytes).about(list)?;

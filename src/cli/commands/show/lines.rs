@@ -1,4 +1,4 @@
-//! The lines of functions: their counts and targets of calls, beside the text of the source where it is there.
+//! The lines of functions: their counts and call targets, next to the source text if it is available.
 //!
 //! ```text
 //! main (/src/prog.c)  head 1, first 1, total 5
@@ -20,9 +20,9 @@ use crate::cli::percent;
 use crate::cli::terminal::{self, heat};
 use crate::profile::{Body, Function, Position, Profile, Record, SymbolId, Symbols};
 
-/// Counts get no more columns than this where the source is beside them.
+/// Largest number of columns for the counts, if source text is next to them.
 const WIDEST: usize = 48;
-/// The source's text gets at least this room.
+/// Smallest number of columns for the source text.
 const LEAST: usize = 20;
 
 /// The functions, line by line. `profiled` is the file that has the counts.
@@ -99,7 +99,7 @@ impl Listing<'_> {
         }
     }
 
-    /// The number and the text of a line, counted from the declaration of a function.
+    /// Number and text of a source line. `line` is relative to the function's declaration.
     fn source(&mut self, function: SymbolId, line: i64) -> Option<(u32, String)> {
         let declared = self.symbols.declaration_line(function)?;
         let line = u32::try_from(i64::from(declared) + line).ok()?;

@@ -15,9 +15,9 @@ pub struct Members {
     pub of_late: Vec<Vec<u32>>,
     /// For each block: the late copies that have it.
     pub of_block: Vec<Vec<u32>>,
-    /// For each block: the ways out of it.
+    /// For each block: its successors.
     pub out: Adjacency<u32>,
-    /// For each block: the ways into it.
+    /// For each block: its predecessors.
     pub into: Adjacency<u32>,
 }
 
@@ -49,8 +49,8 @@ impl Members {
         }
     }
 
-    /// A block with an increment belongs to the copy around it if the counter is that copy's, or else to the
-    /// only copy of the function that has the counter.
+    /// A block that increments a counter belongs to the late copy around it if the counter is that copy's. Otherwise
+    /// it belongs to the late copy of the counter's function, if there is only one.
     fn add_incrementing(&mut self, listing: &Listing, owners: &Owners) {
         let only = only_copies(&owners.late);
         for increment in &listing.increments {
@@ -64,7 +64,7 @@ impl Members {
         }
     }
 
-    /// Code that only leads on belongs to whatever is around it.
+    /// A block whose line may belong to anything belongs to the late copies of its neighbours.
     fn add_inheriting(&mut self, listing: &Listing) {
         for _ in 0..2 {
             for &(from, to) in &listing.edges {
