@@ -849,7 +849,7 @@ fn functions_that_a_version_does_not_tell_apart_are_counted() {
         let number = said.lines().find_map(|line| {
             let line = line.strip_prefix("countersink: new: ")?;
             let (number, what) = line.split_once(" function")?;
-            let added = " added to those of the same name in other files, which this version";
+            let added = " added to functions of the same name in other files: this version";
             let noun = if number == "1" { "" } else { "s" };
             what.strip_prefix(noun)?.starts_with(added).then_some(number)
         });
