@@ -118,6 +118,13 @@ fn dumps_in_a_log() {
     assert!(told.contains("2 dumps for one output; choose their names with -o FILE"), "{told}");
     let output = shop.tool(&["extract", "everything.c"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
+
+    // A log that has the name of its dump stays.
+    shop.write("log.csraw", &text);
+    let output = shop.tool(&["extract", "log.csraw"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("would replace the log"));
+    assert_eq!(shop.read("log.csraw"), text.as_bytes());
 }
 
 /// Interrupts come at any moment. Nothing may lie below the stack pointer, and what they call must not change

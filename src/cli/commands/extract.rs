@@ -72,6 +72,12 @@ impl Extract {
                 1 => given.clone(),
                 _ => numbered(&given, number + 1),
             };
+            if is_same_file(&path, &self.log) {
+                return Err(Error::about(
+                    log,
+                    "the dump would replace the log; choose another name with -o FILE",
+                ));
+            }
             output::write(Some(&path), dump, Content::Binary)?;
             if path.as_os_str() != "-" {
                 output::say(format_args!("{}: {} bytes", path.display(), dump.len()));
@@ -88,6 +94,11 @@ fn sound(found: Found) -> std::result::Result<Vec<u8>, String> {
         Ok(_) => Ok(dump),
         Err(damage) => Err(format!("line {}: the dump is damaged: {damage}", found.line)),
     }
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    a.as_os_str() != "-" && real(a).is_some_and(|a| real(b) == Some(a))
 }
 
 fn numbered(path: &Path, number: usize) -> PathBuf {

@@ -72,6 +72,7 @@ pub fn extract(log: &[u8]) -> Vec<Found> {
         }
     }
     extraction.close(number);
+    extraction.give_up_lost();
     extraction.found
 }
 
@@ -129,6 +130,8 @@ fn base64(text: &[u8]) -> Option<Vec<u8>> {
 struct Extraction {
     found: Vec<Found>,
     open: Option<Open>,
+    /// A damaged line outside of any dump: the start of one that is lost.
+    lost: Option<usize>,
 }
 
 struct Open {
@@ -156,6 +159,14 @@ impl Open {
         self.finished |= line.bytes.is_empty();
     }
 
+    /// Whether a line is not of this dump, although it comes where this one has bytes already: after a reset
+    /// another dump has begun, and its first line is damaged.
+    fn contradicts(&self, line: &Line) -> bool {
+        let Some(here) = self.bytes.get(line.offset as usize..) else { return false };
+        let is_again = !line.bytes.is_empty() && here.starts_with(&line.bytes);
+        line.offset > 0 && !here.is_empty() && (!is_again || self.suspect.is_some())
+    }
+
     fn fail(&mut self, number: usize, reason: Reason) {
         self.broken.get_or_insert(match self.suspect {
             Some(line) => Broken { line, reason: Reason::Damaged },
@@ -173,7 +184,17 @@ impl Extraction {
         if line.offset == 0 && !line.bytes.is_empty() && !self.repeats(line) {
             self.close(number);
         }
-        self.open.get_or_insert_with(|| Open::new(number)).line(number, line);
+        if let Some(open) = self.open.as_ref().filter(|open| open.contradicts(line)) {
+            self.lost = open.suspect;
+            self.close(number);
+        }
+        if line.offset == 0 {
+            self.give_up_lost();
+        }
+        let lost = self.lost.take();
+        let open = self.open.get_or_insert_with(|| Open::new(lost.unwrap_or(number)));
+        open.suspect = open.suspect.or(lost);
+        open.line(number, line);
         if line.bytes.is_empty() {
             self.close(number);
         }
@@ -191,8 +212,18 @@ impl Extraction {
     }
 
     fn suspect(&mut self, number: usize) {
-        if let Some(open) = &mut self.open {
-            open.suspect.get_or_insert(number);
+        let suspect = match &mut self.open {
+            Some(open) => &mut open.suspect,
+            None => &mut self.lost,
+        };
+        suspect.get_or_insert(number);
+    }
+
+    /// Reports the damaged line as a dump of which nothing is left.
+    fn give_up_lost(&mut self) {
+        if let Some(line) = self.lost.take() {
+            let dump = Err(Broken { line, reason: Reason::Damaged });
+            self.found.push(Found { line, dump });
         }
     }
 
@@ -283,6 +314,24 @@ mod tests {
         let twice: String =
             text(&bytes(100)).lines().map(|l| [l, "\n", l, "\n"].concat()).collect();
         assert_eq!(reasons(&twice), [Ok(100)]);
+    }
+
+    #[test]
+    fn a_dump_after_a_reset_does_not_join_the_one_before() {
+        let (first, second) = (text(&bytes(200)), text(&bytes(207)[7..]));
+        let [first, second] = [&first, &second].map(|text| text.lines().collect::<Vec<_>>());
+        let spoiled = second[0].replace(":0", ":1");
+        let cut = "line 4: damaged line of a dump";
+        // The second dump goes on where the first one has bytes already, other ones or the same.
+        for rest in [&second[1..], &first[1..]] {
+            let log = [&first[..3], &[&spoiled], rest].concat().join("\n");
+            assert_eq!(reasons(&log), [Err(cut.into()), Err(cut.into())]);
+        }
+        let log = [&first[..], &[&spoiled], &[]].concat().join("\n");
+        let lost = "line 7: damaged line of a dump";
+        assert_eq!(reasons(&log), [Ok(200), Err(lost.into())]);
+        let log = [&first[..], &[&spoiled], &first[..]].concat().join("\n");
+        assert_eq!(reasons(&log), [Ok(200), Err(lost.into()), Ok(200)]);
     }
 
     #[test]
