@@ -143,6 +143,14 @@ impl Sources {
         statistics.objects_without_notes =
             statistics.objects_without_notes.saturating_sub(statistics.objects_recompiled);
         self.report(&statistics, name, &missing)?;
+        let unnamed = profile.drop_unnamed();
+        if unnamed > 0 {
+            let unnamed = Number(unnamed as u64, "function");
+            warn(
+                name,
+                format!("{unnamed} left out: damaged names in the notes or the debug information"),
+            );
+        }
         let dropped = profile.drop_lines_beyond(FARTHEST_LINE);
         if dropped > 0 {
             let dropped = Number(dropped as u64, "position");

@@ -98,6 +98,24 @@ impl Profile {
         bodies.map(|body| body.drop_lines_beyond(farthest)).sum()
     }
 
+    /// Leaves out functions, inlined bodies and targets of calls that no format can name: damaged debug information
+    /// has such. Their names, or the paths of their files, are empty or have a NUL inside. Returns their number.
+    pub fn drop_unnamed(&mut self) -> usize {
+        let symbols = &self.symbols;
+        let is_bad = |text: &[u8]| text.is_empty() || text.contains(&0);
+        let is_unnamed = |symbol: SymbolId| {
+            is_bad(symbols.name(symbol)) || symbols.declared_in(symbol).is_some_and(is_bad)
+        };
+        if !symbols.iter().any(is_unnamed) {
+            return 0;
+        }
+        let before = self.functions.len();
+        self.functions.retain(|&symbol, _| !is_unnamed(symbol));
+        let bodies = self.functions.values_mut().map(|function| &mut function.body);
+        let inside: usize = bodies.map(|body| body.drop_symbols(&is_unnamed)).sum();
+        before - self.functions.len() + inside
+    }
+
     /// Gives symbols other names and adds up what becomes equal. Ignores an empty name.
     pub fn rename(&mut self, mut name: impl FnMut(&[u8]) -> Vec<u8>) {
         self.change_symbols(|old, symbol, new| {
@@ -168,6 +186,19 @@ impl Body {
         for (_, record) in self.positions.iter_mut() {
             let inlined = record.inlined.iter_mut();
             dropped += inlined.map(|(_, body)| body.drop_lines_beyond(farthest)).sum::<usize>();
+        }
+        dropped
+    }
+
+    fn drop_symbols(&mut self, is_dropped: &impl Fn(SymbolId) -> bool) -> usize {
+        let mut dropped = 0;
+        for (_, record) in self.positions.iter_mut() {
+            let before = record.inlined.len() + record.targets.len();
+            record.inlined.retain(|&symbol, _| !is_dropped(symbol));
+            record.targets.retain(|&symbol, _| !is_dropped(symbol));
+            dropped += before - record.inlined.len() - record.targets.len();
+            let inlined = record.inlined.iter_mut();
+            dropped += inlined.map(|(_, body)| body.drop_symbols(is_dropped)).sum::<usize>();
         }
         dropped
     }
@@ -295,6 +326,20 @@ mod tests {
         assert_eq!(whole.functions.len(), 2);
         profile.keep_hot(850_000);
         assert_eq!(profile.functions.keys().collect::<Vec<_>>(), [&f]);
+    }
+
+    #[test]
+    fn functions_without_a_name_are_dropped() {
+        let (mut profile, f, _) = profile();
+        assert_eq!(profile.drop_unnamed(), 0);
+        profile.rename(|name| if name[0] == b'g' { b"g\0".to_vec() } else { name.to_vec() });
+        assert_eq!(profile.drop_unnamed(), 2);
+        let call = &profile.functions[&f].body.positions[&Position::line(2)];
+        assert!(call.targets.is_empty() && call.inlined.is_empty());
+        let file = profile.symbols.file(b"");
+        let nowhere = profile.symbols.symbol(b"h", Some(file));
+        profile.add(nowhere, Function::default());
+        assert_eq!((profile.drop_unnamed(), profile.functions.len()), (1, 1));
     }
 
     #[test]
