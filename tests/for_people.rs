@@ -98,6 +98,15 @@ int main(void)
     let changed = |output: &[u8]| String::from_utf8_lossy(output).contains("has changed since");
     assert!(!changed(&output.stderr), "{:?}", output.stderr);
 
+    // A line that a program wrote may be very long.
+    shop.write(
+        "prog.c",
+        text.replace("sum == 0;", &format!("sum == 0;{}", " ".repeat(1 << 20) + "x")),
+    );
+    let long = shop.tool_output(&show);
+    assert!(long.len() < 4096, "{}", long.len());
+    shop.write("prog.c", text);
+
     // A profile's file does not say where functions are declared.
     shop.tool_output(&["convert", "prog.csraw", "-o", "prog.gcov"]);
     let without = shop.tool_output(&["show", "prog.gcov", "--function", "main"]);

@@ -7,6 +7,9 @@ use std::process::{Command, Stdio};
 
 use super::error::{Context, Error, Result};
 
+/// Letters of a compiler's message or triple that are repeated to the user.
+const LONGEST: usize = 200;
+
 /// The names of the targets whose archives a compiler's programs may link, the best first. `command` is the
 /// compiler with the flags that choose a processor.
 pub fn names(command: &str) -> Result<Vec<String>> {
@@ -24,7 +27,9 @@ pub fn names(command: &str) -> Result<Vec<String>> {
             .lines()
             .next()
             .unwrap_or("it does not print its predefined macros")
-            .to_owned();
+            .chars()
+            .take(LONGEST)
+            .collect::<String>();
         return Err(Error::about(command, complaint));
     }
     let machine = Machine::new(&String::from_utf8_lossy(&output.stdout));
@@ -33,7 +38,13 @@ pub fn names(command: &str) -> Result<Vec<String>> {
         return Ok(names);
     }
     let triple = ask(&["-dumpmachine"]).map(|output| output.stdout).unwrap_or_default();
-    let triple = String::from_utf8_lossy(&triple).trim().to_owned();
+    let triple: String = String::from_utf8_lossy(&triple)
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(LONGEST)
+        .collect();
     Err(Error::about(command, format!("compiles for {triple}, for which there are no archives")))
 }
 
@@ -63,7 +74,17 @@ impl Machine {
 
     fn names(&self) -> Vec<String> {
         let is_linux = self.has("__linux__") && !self.has("__ANDROID__");
-        let has_other_system = ["__ANDROID__", "__APPLE__", "_WIN32", "__FreeBSD__", "__CYGWIN__"];
+        let has_other_system = [
+            "__ANDROID__",
+            "__APPLE__",
+            "_WIN32",
+            "__CYGWIN__",
+            "__FreeBSD__",
+            "__NetBSD__",
+            "__OpenBSD__",
+            "__DragonFly__",
+            "__sun__",
+        ];
         if has_other_system.into_iter().any(|name| self.has(name)) {
             return Vec::new();
         }

@@ -24,6 +24,8 @@ use crate::profile::{Body, Function, Position, Profile, Record, SymbolId, Symbol
 const WIDEST: usize = 48;
 /// Smallest number of columns for the source text.
 const LEAST: usize = 20;
+/// Longer lines of the source are cut, in letters.
+const LONGEST: usize = 240;
 
 /// The functions, line by line. `profiled` is the file that has the counts.
 pub fn lines(profile: &Profile, functions: &[SymbolId], names: Names, profiled: &Path) -> String {
@@ -104,6 +106,7 @@ impl Listing<'_> {
         let declared = self.symbols.declaration_line(function)?;
         let line = u32::try_from(i64::from(declared) + line).ok()?;
         let text = self.sources.line(self.symbols.declared_in(function)?, line)?;
+        let text: String = text.chars().take(LONGEST).collect();
         Some((line, visible(&text.replace('\t', "    "))))
     }
 

@@ -10,6 +10,9 @@ use std::time::SystemTime;
 
 use crate::cli::warn;
 
+/// Longer lines are cut, in bytes.
+const LONGEST: usize = 1000;
+
 /// The files that were asked for, each read once.
 pub struct SourceTexts {
     /// When the counts were written, if that is known.
@@ -39,7 +42,8 @@ impl Text {
         let start =
             line.checked_sub(1).map_or(0, |before| self.ends.get(before).map_or(0, |end| end + 1));
         let text = self.bytes.get(start..*self.ends.get(line)?)?;
-        Some(text.strip_suffix(b"\r").unwrap_or(text))
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        Some(text.get(..LONGEST).unwrap_or(text))
     }
 }
 
