@@ -368,7 +368,10 @@ fn show_a_profile() {
             .map(|choice| {
                 let [of_profile, of_dump] = ["prog.gcov", "prog.csraw"]
                     .map(|file| text(&shop, &[&["show", file], choice].concat()));
-                assert_eq!(of_profile, of_dump, "{choice:?}");
+                // Only a dump knows where the source is.
+                let counts = of_dump.lines().map(|row| row.split(" | ").next().unwrap().trim_end());
+                let counts: String = counts.map(|row| row.to_owned() + "\n").collect();
+                assert_eq!(of_profile, counts, "{choice:?}");
                 of_profile
             });
     assert!(summary.starts_with("total count "), "{summary}");
