@@ -83,13 +83,21 @@ struct Line {
 }
 
 impl Line {
-    /// The dump's line in a line of the log; an error if the mark is there, but no whole line behind it.
+    /// The dump's line in a line of the log; an error if there is only what is left of one: the mark and an
+    /// offset. The mark alone may be anything.
     fn find(text: &[u8]) -> Option<Result<Self, ()>> {
-        let mut places = text.windows(MARK.len()).enumerate().filter(|(_, word)| word == MARK);
-        let first = places.next()?.0;
-        let rest = places.map(|(place, _)| place);
-        let mut all = core::iter::once(first).chain(rest);
-        Some(all.find_map(|place| Self::parse(&text[place + MARK.len()..])).ok_or(()))
+        let places = text.windows(MARK.len()).enumerate().filter(|(_, word)| word == MARK);
+        let behind = places.map(|(place, _)| &text[place + MARK.len()..]);
+        let mut damaged = None;
+        for rest in behind {
+            if let Some(line) = Self::parse(rest) {
+                return Some(Ok(line));
+            }
+            if rest.get(..8).and_then(hexadecimal).is_some() && rest.get(8) == Some(&b':') {
+                damaged = Some(Err(()));
+            }
+        }
+        damaged
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
@@ -305,7 +313,9 @@ mod tests {
             .lines()
             .map(|line| ["[ 1.5] csraw1:oops ", line, " \x1b[0m\r\n[ 1.6] eth0: up\r\n"].concat())
             .collect();
-        let log = ["boot\n", &noisy, &noisy, &text(&bytes(10))].concat();
+        // Others may write the mark, too.
+        let noisy = noisy.replace("eth0: up", "csraw1:garbage");
+        let log = ["boot\n", &noisy, &noisy, &text(&bytes(10)), "csraw1:"].concat();
         assert_eq!(reasons(&log), [Ok(500), Ok(500), Ok(10)]);
     }
 
