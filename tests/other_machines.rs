@@ -232,6 +232,14 @@ fn data_files_in_the_order_of_the_program() {
         let mixed = shop.tool(&["merge", "big.csraw", "ours.csraw", "-o", "sum.csraw"]);
         let told = String::from_utf8(mixed.stderr).unwrap();
         assert!(told.contains("ours.csraw: of a machine with another order of bytes"), "{told}");
+        let mut narrow = shop.read("ours.csraw");
+        narrow[14] = 12 - narrow[14];
+        shop.write("narrow.csraw", &narrow);
+        shop.tool_output(&["merge", "narrow.csraw", "narrow.csraw", "-o", "sum.csraw"]);
+        assert_eq!(shop.read("sum.csraw")[..16], narrow[..16]);
+        let mixed = shop.tool(&["merge", "ours.csraw", "narrow.csraw", "-o", "sum.csraw"]);
+        let told = String::from_utf8(mixed.stderr).unwrap();
+        assert!(told.contains("narrow.csraw: has pointers of "), "{told}");
     }
 }
 

@@ -154,7 +154,12 @@ fn a_compiler_tells_its_target() {
 
     let m0 = compiler(&shop, "small-gcc", "-mcpu=cortex-m0", &["__ARMEL__ 1", "__ARM_ARCH_6M__ 1"]);
     let output = run(&shop, &["flags", "--cc", &m0]);
-    assert_refused(output, &["small-gcc", "compiles for thumbv6m-none-eabi", LINUX]);
+    assert_refused(output, &["small-gcc", "no compare-and-swap"]);
+    let riscv = ["__riscv 1", "__riscv_xlen 32", "__riscv_float_abi_soft 1"];
+    let riscv = compiler(&shop, "riscv-gcc", "-march=rv32i", &riscv);
+    assert_refused(run(&shop, &["flags", "--cc", &riscv]), &["extension `a`"]);
+    let old = compiler(&shop, "old-gcc", "-O0", &["__ARMEL__ 1", "__ELF__ 1", "__ARM_ARCH 4"]);
+    assert_refused(run(&shop, &["flags", "--cc", &old]), &["-mcpu="]);
     let output = run(&shop, &["flags", "--cc", "gcc -m32"]);
     assert_refused(output, &["compiles for i686-unknown-linux-gnu", LINUX]);
     let other = compiler(&shop, "other-gcc", "-O1", &["__s390x__ 1", "__linux__ 1"]);
@@ -162,6 +167,43 @@ fn a_compiler_tells_its_target() {
     assert_refused(run(&shop, &["flags", "--cc", "no-such-gcc"]), &["no-such-gcc"]);
     assert_refused(run(&shop, &["flags", "--cc", "gcc -mno-such-option"]), &["no-such-option"]);
     assert_refused(run(&shop, &["flags", "--cc", " "]), &["expected a compiler"]);
+    let elf = compiler(&shop, "elf-gcc", "-O1", &["__x86_64__ 1", "__ELF__ 1"]);
+    assert_refused(run(&shop, &["flags", "--cc", &elf]), &["leave out --cc", "--bare"]);
+}
+
+#[test]
+fn a_compiler_is_only_asked() {
+    let shop = Workshop::new();
+    let own = printed(&shop, &["flags"]);
+    let before = fs::read_dir(shop.path("")).unwrap().count();
+    for flags in ["-o made", "-omade -c", "-MMD -MF made", "-MD", "-save-temps", "-M -MT made"] {
+        assert_eq!(printed(&shop, &["flags", "--cc", &format!("gcc -O2 {flags}")]), own, "{flags}");
+    }
+    assert_eq!(fs::read_dir(shop.path("")).unwrap().count(), before);
+    assert_refused(run(&shop, &["flags", "--cc", "true"]), &["true: printed no predefined macros"]);
+    // It prints without end.
+    assert_refused(run(&shop, &["flags", "--cc", "yes"]), &["yes: "]);
+}
+
+#[test]
+fn a_target_is_known_whatever_is_asked_about_it() {
+    let shop = Workshop::new();
+    let output = run(&shop, &["flags", "--compile", "--target", "no-such-target"]);
+    assert_refused(output, &["no-such-target", "COUNTERSINK_TARGETS"]);
+    let output = run(&shop, &["flags", "--target", "aarch64-linux-gnu"]);
+    assert_refused(output, &[&format!("near it: {LINUX}")]);
+    assert_refused(run(&shop, &["flags", "--target", ""]), &["--target"]);
+}
+
+#[test]
+fn a_pipe_in_the_place_of_the_archive_is_refused() {
+    let shop = Workshop::new();
+    printed(&shop, &["flags", "--dir", "place"]);
+    let archive = shop.path("place/libcountersink_rt.a");
+    fs::remove_file(&archive).unwrap();
+    succeed(Command::new("mkfifo").arg(&archive));
+    let output = run(&shop, &["flags", "--dir", "place"]);
+    assert_refused(output, &["place/libcountersink_rt.a: is not a file"]);
 }
 
 #[test]

@@ -143,24 +143,49 @@ fn rerun_if_sources_change(dependencies: &Path) {
     }
 }
 
-/// Puts the objects and the C files into the archive.
-fn with_shims(variant: &Variant, target: &Target, objects: &[PathBuf], folder: &Path) {
+/// Ends the build if the target's C compiler does not run.
+pub fn check_compiler(target: &Target) {
+    let mut cc = c_compiler(target);
+    let tool = cc.opt_level(0).cargo_warnings(false).try_get_compiler();
+    let tried = tool.map_err(|error| error.to_string()).and_then(|tool| {
+        let tried = Command::new(tool.path()).arg("--version").output();
+        tried.map_err(|error| format!("{}: {error}", tool.path().display()))
+    });
+    if let Err(error) = tried {
+        refuse_compiler(target, &error);
+    }
+}
+
+fn refuse_compiler(target: &Target, error: &str) -> ! {
+    let chosen = format!("CC_{}", target.name.replace('-', "_"));
+    let error = error.replace('\n', " ");
+    refuse(&format!("{}: {error}; {chosen} chooses the C compiler", target.name));
+}
+
+/// The target's C compiler.
+fn c_compiler(target: &Target) -> cc::Build {
     let mut cc = cc::Build::new();
-    // Fixed, whatever the outer profile and the user say. All builds of the tool get the same
-    // archive, and nothing in it makes programs link more, as a stack protector would.
-    cc.inherit_rustflags(false)
-        .opt_level_str("s")
-        .debug(false)
-        .pic(false)
-        .warnings(true)
-        .extra_warnings(true)
-        .out_dir(folder);
     if !target.is_own() {
         cc.target(&target.name);
     }
     if let Some(compiler) = target.compiler() {
         cc.compiler(compiler);
     }
+    cc.inherit_rustflags(false).cargo_metadata(false);
+    cc
+}
+
+/// Puts the objects and the C files into the archive.
+fn with_shims(variant: &Variant, target: &Target, objects: &[PathBuf], folder: &Path) {
+    let mut cc = c_compiler(target);
+    // Fixed, whatever the outer profile and the user say. All builds of the tool get the same
+    // archive, and nothing in it makes programs link more, as a stack protector would.
+    cc.opt_level_str("s")
+        .debug(false)
+        .pic(false)
+        .warnings(true)
+        .extra_warnings(true)
+        .out_dir(folder);
     for shim in variant.shims {
         cc.file(Path::new("runtime-c").join(shim));
     }
@@ -186,10 +211,8 @@ fn with_shims(variant: &Variant, target: &Target, objects: &[PathBuf], folder: &
     {
         cc.flag_if_supported(flag);
     }
-    cc.objects(objects).cargo_metadata(false);
+    cc.objects(objects);
     if let Err(error) = cc.try_compile(variant.name) {
-        let chosen = format!("CC_{}", target.name.replace('-', "_"));
-        let error = error.to_string().replace('\n', " ");
-        refuse(&format!("{}: {error}; {chosen} chooses the C compiler", target.name));
+        refuse_compiler(target, &error.to_string());
     }
 }

@@ -67,6 +67,7 @@ fn archives() -> Vec<Archives> {
     let names = std::iter::once(own.clone()).chain(further.into_iter().filter(|name| *name != own));
     // Check all targets before making the first archive: making one takes a minute.
     let targets: Vec<Target> = names.map(Target::new).collect();
+    targets.iter().for_each(compile::check_compiler);
     targets.iter().map(|target| made(target, &out)).collect()
 }
 

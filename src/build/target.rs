@@ -96,7 +96,8 @@ fn needs_core(target: &str) -> bool {
         return true;
     }
     refuse(&format!(
-        "{target}: this rustc has no library core for it, nor the source of core: rustup target add {target}"
+        "{target}: this rustc has no library core for it, nor the source of core: \
+         rustup target add {target}, or where rustup has no such library, rustup component add rust-src"
     ))
 }
 

@@ -102,6 +102,21 @@ impl Order {
     pub const NATIVE: Self = if cfg!(target_endian = "little") { Self::Little } else { Self::Big };
 }
 
+/// What a file's header tells of the machine that its program runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// The order of the program's bytes.
+    pub order: Order,
+    /// Bytes of a pointer, 4 or 8.
+    pub pointer_width: u8,
+}
+
+impl Machine {
+    /// This machine.
+    pub const NATIVE: Self =
+        Self { order: Order::NATIVE, pointer_width: FileHeader::NATIVE.pointer_width };
+}
+
 /// The 16 bytes that open a file.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]

@@ -8,7 +8,7 @@ use core::fmt;
 use zerocopy::FromBytes;
 
 use super::layout::{
-    EndRecord, FileHeader, MAGIC, MAX_PAYLOAD, MAX_SECTION, ModuleRecord, ORDER, Order,
+    EndRecord, FileHeader, MAGIC, MAX_PAYLOAD, MAX_SECTION, Machine, ModuleRecord, ORDER, Order,
     SectionHeader, SectionKind, SumsRecord, VERSION, Word, checksum,
 };
 
@@ -317,13 +317,13 @@ impl<'b, R: Source> Reader<'b, R> {
         self.header(false).map(|_| ())
     }
 
-    /// Reads and checks the file header, which may be of a program of any order; gives the order.
-    pub fn start_of_any(&mut self) -> Result<Order, Failure<R::Error>> {
+    /// Reads and checks the file header, which may be of a program of any machine; gives the machine.
+    pub fn start_of_any(&mut self) -> Result<Machine, Failure<R::Error>> {
         self.header(true)
     }
 
     #[inline(always)]
-    fn header(&mut self, of_any: bool) -> Result<Order, Failure<R::Error>> {
+    fn header(&mut self, of_any: bool) -> Result<Machine, Failure<R::Error>> {
         let length = self.read_ahead(size_of::<FileHeader>())?;
         let bytes = self.bytes(0, length);
         if bytes.is_empty() {
@@ -347,7 +347,8 @@ impl<'b, R: Source> Reader<'b, R> {
             _ if header.reserved != 0 => self.fail(15, Defect::Header),
             _ => {
                 self.size = length;
-                Ok(if is_other { Order::NATIVE.other() } else { Order::NATIVE })
+                let order = if is_other { Order::NATIVE.other() } else { Order::NATIVE };
+                Ok(Machine { order, pointer_width: header.pointer_width })
             }
         }
     }

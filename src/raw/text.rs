@@ -13,8 +13,8 @@
 //! | 2 | CR, LF |
 //!
 //! A line without bytes ends the dump; its offset is the dump's length. Text before the mark or behind the
-//! checksum does not matter, such as a time or a color; nor do other lines in between, nor a line that comes
-//! twice. The format does not repair a line that a log has spoilt: [`extract`] gives only whole dumps, and
+//! checksum does not matter, such as a time or a color; nor do other lines in between, a line that comes
+//! twice, or ends of lines that are lost. The format does not repair a line that a log has spoilt: [`extract`] gives only whole dumps, and
 //! says where the others are broken.
 
 #[cfg(feature = "alloc")]

@@ -5,11 +5,11 @@
 
 use zerocopy::{Immutable, IntoBytes};
 
-#[cfg(feature = "alloc")]
-use super::layout::Order;
 use super::layout::{
     BLOCK, EndRecord, FileHeader, MAX_SECTION, SectionHeader, SectionKind, Word, checksum,
 };
+#[cfg(feature = "alloc")]
+use super::layout::{Machine, Order};
 
 /// Where the bytes of a dump go.
 pub trait Sink {
@@ -59,10 +59,6 @@ fn copy(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Where the file header tells the program's order.
-#[cfg(feature = "alloc")]
-const ORDER_MARK: core::ops::Range<usize> = 8..12;
-
 impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     /// Bytes of a block; 0 if sections are written by themselves.
     const BLOCK: usize = {
@@ -80,14 +76,15 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
         Self { sink, buffer, kind: SectionKind::Module, start, used, full, sequence: 0, modules: 0 }
     }
 
-    /// The same, with a header of programs of this order. Only for buffers of [`MAX_SECTION`].
+    /// The same, with a header of programs of this machine. Only for buffers of [`MAX_SECTION`].
     #[cfg(feature = "alloc")]
-    pub fn of_order(self, order: Order) -> Self {
-        if order != Order::NATIVE
-            && Self::BLOCK > 0
-            && let Some(mark) = self.buffer.get_mut(ORDER_MARK)
-        {
-            mark.reverse();
+    pub fn of_machine(self, machine: Machine) -> Self {
+        let mut header = FileHeader { pointer_width: machine.pointer_width, ..*FileHeader::NATIVE };
+        if machine.order != Order::NATIVE {
+            header.order = header.order.swap_bytes();
+        }
+        if Self::BLOCK > 0 {
+            let _ = header.write_to_prefix(self.buffer);
         }
         self
     }

@@ -250,6 +250,22 @@ pub fn have(program: &str) -> bool {
     have
 }
 
+/// A Python that has a module: `COUNTERSINK_PYTHON`, that of `.ci/run`, or the system's. If there is none, the test is
+/// skipped.
+pub fn python_with(module: &str) -> Option<String> {
+    let given = std::env::var("COUNTERSINK_PYTHON").ok();
+    let of_ci = concat!(env!("CARGO_MANIFEST_DIR"), "/target/tools/python/bin/python3");
+    let mut pythons = given.into_iter().chain([of_ci.to_owned(), "python3".to_owned()]);
+    let found = pythons.find(|python| {
+        let import = Command::new(python).args(["-c", &format!("import {module}")]).output();
+        import.is_ok_and(|output| output.status.success())
+    });
+    if found.is_none() {
+        skip(&format!("no Python with {module}"));
+    }
+    found
+}
+
 /// The major version of gcc if it reads version 2 of AutoFDO's format. Otherwise the test is skipped.
 pub fn gcc_for_version_2() -> Option<String> {
     let version = String::from_utf8(succeed(Command::new("gcc").arg("-dumpversion"))).unwrap();

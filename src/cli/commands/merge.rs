@@ -202,7 +202,7 @@ fn dumps(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> 
 
 /// Whether programs have the same order of bytes. A file has only one.
 fn have_same_order(a: &Dump, b: &Dump) -> bool {
-    let mut orders = a.modules.iter().chain(&b.modules).map(|module| module.order);
+    let mut orders = a.modules.iter().chain(&b.modules).map(|module| module.machine.order);
     orders.next().is_none_or(|first| orders.all(|order| order == first))
 }
 

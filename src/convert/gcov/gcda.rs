@@ -66,7 +66,7 @@ fn are_compatible(newer: Part<'_>, older: Part<'_>) -> bool {
         true => newer.1.checksum == older.1.checksum,
         false => newer.1.stamp == older.1.stamp,
     };
-    let same = same && newer.0.order == older.0.order;
+    let same = same && newer.0.machine == older.0.machine;
     same && newer.1.version == older.1.version && records(newer).eq(records(older))
 }
 
@@ -86,7 +86,7 @@ fn record(view: &FunctionView<'_>) -> FunctionRecord {
 impl ObjectCounts<'_> {
     /// Writes the file.
     pub fn write_to<S: Sink>(&self, sink: S) -> Result<(), S::Error> {
-        let order = self.parts.last().map_or(Order::NATIVE, |(module, _)| module.order);
+        let order = self.parts.last().map_or(Order::NATIVE, |(module, _)| module.machine.order);
         let blocks = Blocks { sink, order, block: heapless::Vec::new() };
         if let [part] = self.parts[..] {
             return encode(part, blocks)?.end();

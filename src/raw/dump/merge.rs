@@ -34,7 +34,7 @@ impl Dump {
 impl Module {
     /// Whether the counts have the same places. Equal identities say so, unless somebody told a linker which
     /// build-id to give.
-    fn is_same_build(&self, other: &Self) -> bool {
+    pub fn is_same_build(&self, other: &Self) -> bool {
         self.record.identity == other.record.identity
             && (&self.functions, &self.numbers) == (&other.functions, &other.numbers)
             && self.llvm == other.llvm
@@ -91,7 +91,7 @@ impl Module {
     }
 
     /// Visits the plain counters of each kind of each function, with their rule and place.
-    fn for_each_run(&mut self, mut visit: impl FnMut(Rule, Range<usize>, &mut [i64])) {
+    pub(super) fn for_each_run(&mut self, mut visit: impl FnMut(Rule, Range<usize>, &mut [i64])) {
         let mut end = 0;
         for function in &self.functions {
             for (_, rule, number) in function.kinds(&self.numbers) {

@@ -8,13 +8,14 @@ mod check;
 mod live;
 mod merge;
 mod parse;
+pub mod sum;
 mod write;
 
 use alloc::vec::Vec;
 
 use super::gcov::{FunctionRecord, Version};
 use super::kind::{Kind, Rule, Rules};
-use super::layout::{ABI_LLVM, ModuleRecord, Order, Sums};
+use super::layout::{ABI_LLVM, Machine, ModuleRecord, Sums};
 use super::llvm;
 use super::merge::{Pair, Site};
 
@@ -35,8 +36,8 @@ pub struct Dump {
 pub struct Module {
     /// Identity and sizes.
     pub record: ModuleRecord,
-    /// The order of the program's bytes. All modules of a file have the same.
-    pub order: Order,
+    /// What the program runs on. All modules of a file have the same.
+    pub machine: Machine,
     /// What the module's runs add up to.
     pub sums: Sums,
     /// Where the image was when it last wrote; empty if unknown.
@@ -117,6 +118,12 @@ impl Module {
         })
     }
 
+    /// The function with this number among all of the module.
+    pub fn function(&self, number: usize) -> Option<FunctionView<'_>> {
+        let function = self.functions.get(number)?;
+        Some(FunctionView { module: self, function, llvm: self.llvm.get(number) })
+    }
+
     /// Number of counters, those of top-N sites left out.
     pub fn counter_count(&self) -> usize {
         self.counters.len()
@@ -179,6 +186,11 @@ impl<'d> FunctionView<'d> {
     /// Whether the object only holds the place of a copy that lives in another object.
     pub fn is_absent(&self) -> bool {
         self.function.record.flags & FunctionRecord::ABSENT != 0
+    }
+
+    /// The kinds that the object uses, and how each merges.
+    pub const fn rules(&self) -> Rules {
+        self.function.rules
     }
 
     /// The kinds that the object uses, ascending, with this function's counters of each. Counters of bytes are

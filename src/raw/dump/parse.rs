@@ -15,7 +15,7 @@ use crate::raw::gcov::record::FIXED_SITE;
 use crate::raw::gcov::{FunctionRecord, Version};
 use crate::raw::kind::{Rule, Rules};
 use crate::raw::layout::{
-    ABI_GCOV, ABI_LLVM, BUILD_ID_CAPACITY, MAX_SECTION, ModuleRecord, Order, SectionKind,
+    ABI_GCOV, ABI_LLVM, BUILD_ID_CAPACITY, MAX_SECTION, Machine, ModuleRecord, SectionKind,
     Signature, SumsRecord, Word,
 };
 use crate::raw::llvm;
@@ -60,7 +60,7 @@ impl Dump {
 }
 
 fn dump<R: Source>(reader: &mut Reader<'_, R>, length: u64) -> Result<Dump, Failure<R::Error>> {
-    let order = reader.start_of_any()?;
+    let machine = reader.start_of_any()?;
     let mut modules = Vec::new();
     loop {
         let section = reader.next_section()?;
@@ -69,7 +69,7 @@ fn dump<R: Source>(reader: &mut Reader<'_, R>, length: u64) -> Result<Dump, Fail
                 let record = reader.module()?;
                 let left = length.saturating_sub(section.offset) as usize;
                 let streams = Streams { reader, offset: section.offset, at: section.kind };
-                modules.push(Module { order, ..streams.module(record, left)? });
+                modules.push(Module { machine, ..streams.module(record, left)? });
             }
             SectionKind::End => {
                 let last_live = reader.end(modules.len() as u64)?;
@@ -426,7 +426,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         let sums = found.sums;
         Ok(Module {
             record,
-            order: Order::NATIVE,
+            machine: Machine::NATIVE,
             sums,
             path,
             objects,

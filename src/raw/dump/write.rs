@@ -11,7 +11,7 @@ use crate::raw::gcov::record::FIXED_SITE;
 use crate::raw::gcov::{FunctionRecord, Version};
 use crate::raw::head::{Head, NumbersWriter};
 use crate::raw::kind::Rule;
-use crate::raw::layout::{MAX_SECTION, Order, SectionKind, SumsRecord};
+use crate::raw::layout::{MAX_SECTION, Machine, SectionKind, SumsRecord};
 use crate::raw::llvm;
 use crate::raw::object::ObjectRecord;
 use crate::raw::site::{LISTED_SITE, SiteHead};
@@ -37,8 +37,8 @@ impl Dump {
     /// Writes these bytes section by section and gives the sink back.
     pub fn write_to<S: Sink>(&self, sink: S) -> Result<S, S::Error> {
         let mut buffer = Box::new([0; MAX_SECTION]);
-        let order = self.modules.first().map_or(Order::NATIVE, |module| module.order);
-        let mut writer = Writer::new(sink, &mut buffer).of_order(order);
+        let machine = self.modules.first().map_or(Machine::NATIVE, |module| module.machine);
+        let mut writer = Writer::new(sink, &mut buffer).of_machine(machine);
         self.modules.iter().try_for_each(|module| module.write(&mut writer))?;
         writer.finish_with(self.last_live)
     }

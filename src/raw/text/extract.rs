@@ -65,11 +65,11 @@ pub fn extract(log: &[u8]) -> Vec<Found> {
     let mut number = 0;
     for text in log.split(|&byte| byte == b'\n') {
         number += 1;
-        match Line::find(text) {
-            Some(Ok(line)) => extraction.line(number, &line),
-            Some(Err(())) => extraction.suspect(number),
-            None => {}
+        let in_text = Lines::find(text);
+        if in_text.sound.is_empty() && in_text.has_damaged {
+            extraction.suspect(number);
         }
+        in_text.sound.iter().for_each(|line| extraction.line(number, line));
     }
     extraction.close(number);
     extraction.give_up_lost();
@@ -82,24 +82,32 @@ struct Line {
     bytes: Vec<u8>,
 }
 
-impl Line {
-    /// The dump's line in a line of the log; an error if there is only what is left of one: the mark and an
-    /// offset. The mark alone may be anything.
-    fn find(text: &[u8]) -> Option<Result<Self, ()>> {
+/// The dump's lines in a line of the log: one, or several where ends of lines were lost.
+struct Lines {
+    sound: Vec<Line>,
+    /// Whether there is what is left of another: the mark and an offset. The mark alone may be anything.
+    has_damaged: bool,
+}
+
+impl Lines {
+    fn find(text: &[u8]) -> Self {
         let places = text.windows(MARK.len()).enumerate().filter(|(_, word)| word == MARK);
-        let behind = places.map(|(place, _)| &text[place + MARK.len()..]);
-        let mut damaged = None;
-        for rest in behind {
-            if let Some(line) = Self::parse(rest) {
-                return Some(Ok(line));
-            }
-            if rest.get(..8).and_then(hexadecimal).is_some() && rest.get(8) == Some(&b':') {
-                damaged = Some(Err(()));
+        let mut lines = Self { sound: Vec::new(), has_damaged: false };
+        for (place, _) in places {
+            let rest = &text[place + MARK.len()..];
+            match Line::parse(rest) {
+                Some(line) => lines.sound.push(line),
+                None => {
+                    let has_offset = rest.get(..8).and_then(hexadecimal).is_some();
+                    lines.has_damaged |= has_offset && rest.get(8) == Some(&b':');
+                }
             }
         }
-        damaged
+        lines
     }
+}
 
+impl Line {
     fn parse(text: &[u8]) -> Option<Self> {
         let length = 9 + text.get(9..)?.iter().position(|&byte| byte == b':')?;
         let checksum = hexadecimal(text.get(length + 1..length + 9)?)?;
@@ -254,8 +262,8 @@ impl Extraction {
 mod tests {
     use std::string::{String, ToString};
 
-    use super::super::Lines;
     use super::*;
+    use crate::raw::text;
     use crate::raw::writer::Sink;
 
     struct Text(Vec<u8>);
@@ -271,7 +279,7 @@ mod tests {
     }
 
     fn text(bytes: &[u8]) -> String {
-        let mut lines = Lines::new(Text(Vec::new()));
+        let mut lines = text::Lines::new(Text(Vec::new()));
         // In pieces of all lengths.
         let (mut rest, mut length) = (bytes, 0);
         while !rest.is_empty() {
@@ -317,6 +325,14 @@ mod tests {
         let noisy = noisy.replace("eth0: up", "csraw1:garbage");
         let log = ["boot\n", &noisy, &noisy, &text(&bytes(10)), "csraw1:"].concat();
         assert_eq!(reasons(&log), [Ok(500), Ok(500), Ok(10)]);
+    }
+
+    #[test]
+    fn ends_of_lines_do_not_matter() {
+        let log = text(&bytes(500));
+        for end in ["\r", "", " x "] {
+            assert_eq!(reasons(&log.replace("\r\n", end)), [Ok(500)], "{end:?}");
+        }
     }
 
     #[test]

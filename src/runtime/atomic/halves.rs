@@ -94,7 +94,7 @@ impl Halves {
     }
 
     fn compare_exchange(&self, current: u64, new: u64) -> Result<u64, u64> {
-        let found = self.last();
+        let found = self.latest();
         if found != current {
             return Err(found);
         }
@@ -113,17 +113,17 @@ impl Halves {
             }
             first.fetch_add(before.wrapping_sub(after), ORDER);
         }
-        Err(self.last())
+        Err(self.latest())
     }
 
     /// The value after all changes so far. A load may return an older value.
     #[inline(never)]
-    fn last(&self) -> u64 {
+    fn latest(&self) -> u64 {
         self.fetch_add(0)
     }
 
     fn fetch_update(&self, mut change: impl FnMut(u64) -> Option<u64>) -> Result<u64, u64> {
-        let mut found = self.last();
+        let mut found = self.latest();
         while let Some(new) = change(found) {
             match self.compare_exchange(found, new) {
                 Err(other) => found = other,

@@ -9,7 +9,7 @@
 
 use core::ptr::null_mut;
 
-use super::given::Given;
+use super::provided::ProvidedMemory;
 use crate::raw::merge::{Pair, SITE_LIMIT};
 use crate::raw::site;
 use crate::runtime::atomic::{
@@ -154,7 +154,7 @@ impl<'i> Iterator for Slots<'i> {
 pub struct Nodes<const N: usize = NODES, const I: usize = INDEXES> {
     nodes: [Node; N],
     indexes: [Index; I],
-    given: Given,
+    provided: ProvidedMemory,
     used: AtomicUsize,
     indexes_used: AtomicUsize,
     /// A node that lost the race for its place in a list. The next event that needs a node gets it.
@@ -173,7 +173,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         Self {
             nodes: [const { Node::new() }; N],
             indexes: [const { Index::new() }; I],
-            given: Given::new(),
+            provided: ProvidedMemory::new(),
             used: AtomicUsize::new(0),
             indexes_used: AtomicUsize::new(0),
             spare: AtomicPtr::new(null_mut()),
@@ -195,13 +195,13 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
             return false;
         }
         // SAFETY: promised by the caller.
-        unsafe { self.given.take(memory, bytes) };
+        unsafe { self.provided.take(memory, bytes) };
         true
     }
 
     /// The addresses of its nodes and indexes, if the program gave their memory.
     pub fn place(&self) -> core::ops::Range<usize> {
-        self.given.start()..self.given.end()
+        self.provided.start()..self.provided.end()
     }
 
     /// Goes on where this many nodes and indexes are in use already.
@@ -233,30 +233,30 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
 
     #[inline(always)]
     fn node_at(&self, place: usize) -> Option<&Node> {
-        if N > 0 { self.nodes.get(place) } else { self.given.node(place) }
+        if N > 0 { self.nodes.get(place) } else { self.provided.node(place) }
     }
 
     #[inline(always)]
     fn index_at(&self, place: usize) -> Option<&Index> {
-        if N > 0 { self.indexes.get(place) } else { self.given.index(place) }
+        if N > 0 { self.indexes.get(place) } else { self.provided.index(place) }
     }
 
     /// How many nodes there are.
     #[inline(always)]
     fn nodes(&self) -> usize {
-        if N > 0 { N } else { self.given.nodes() }
+        if N > 0 { N } else { self.provided.nodes() }
     }
 
     /// How many indexes there are.
     #[inline(always)]
     fn indexes(&self) -> usize {
-        if N > 0 { I } else { self.given.indexes() }
+        if N > 0 { I } else { self.provided.indexes() }
     }
 
     /// Where the nodes begin.
     #[inline(always)]
     fn start(&self) -> usize {
-        if N > 0 { self.nodes.as_ptr().addr() } else { self.given.start() }
+        if N > 0 { self.nodes.as_ptr().addr() } else { self.provided.start() }
     }
 
     /// Whether there is memory for the node or index with this number, counted from 0, and for all before it.
@@ -343,7 +343,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     /// in this process.
     pub fn reset_indexes(&self) {
         let fixed = self.there(1, &self.indexes, &self.indexes_used);
-        for index in if N > 0 { fixed } else { self.given.all_indexes() } {
+        for index in if N > 0 { fixed } else { self.provided.all_indexes() } {
             index.clear();
             index.hand.store(null_mut(), Ordering::Relaxed);
             index.unlock();

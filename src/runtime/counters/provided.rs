@@ -13,14 +13,14 @@ const MOST_INDEXES: usize = 4095;
 
 /// The memory, nodes first.
 #[repr(C)]
-pub struct Given {
+pub struct ProvidedMemory {
     nodes: AtomicPtr<Node>,
     node_number: AtomicUsize,
     indexes: AtomicPtr<Index>,
     index_number: AtomicUsize,
 }
 
-impl Given {
+impl ProvidedMemory {
     /// No memory.
     pub const fn new() -> Self {
         Self {
@@ -98,7 +98,7 @@ impl Given {
     }
 }
 
-impl Default for Given {
+impl Default for ProvidedMemory {
     fn default() -> Self {
         Self::new()
     }
@@ -123,17 +123,20 @@ mod tests {
             (3, 2 * BYTES_PER_INDEX + 5, 384, 2),
         ];
         for (skipped, bytes, nodes, indexes) in cases {
-            let given = Given::new();
-            assert_eq!((given.nodes(), given.indexes()), (0, 0));
+            let provided = ProvidedMemory::new();
+            assert_eq!((provided.nodes(), provided.indexes()), (0, 0));
             // SAFETY: all zero, and nothing else uses it.
-            unsafe { given.take(start.wrapping_add(skipped), bytes) };
-            assert_eq!((given.nodes(), given.indexes()), (nodes, indexes), "{bytes}");
-            assert!(given.end() <= start.addr() + skipped + bytes || nodes == 0);
-            assert!(given.start().is_multiple_of(8));
-            assert_eq!((given.node(nodes).is_none(), given.index(indexes).is_none()), (true, true));
-            assert_eq!(given.all_indexes().len(), indexes);
-            let last = given.index(indexes.wrapping_sub(1)).map(|index| &raw const *index);
-            assert_eq!(last, given.all_indexes().last().map(|index| &raw const *index));
+            unsafe { provided.take(start.wrapping_add(skipped), bytes) };
+            assert_eq!((provided.nodes(), provided.indexes()), (nodes, indexes), "{bytes}");
+            assert!(provided.end() <= start.addr() + skipped + bytes || nodes == 0);
+            assert!(provided.start().is_multiple_of(8));
+            assert_eq!(
+                (provided.node(nodes).is_none(), provided.index(indexes).is_none()),
+                (true, true)
+            );
+            assert_eq!(provided.all_indexes().len(), indexes);
+            let last = provided.index(indexes.wrapping_sub(1)).map(|index| &raw const *index);
+            assert_eq!(last, provided.all_indexes().last().map(|index| &raw const *index));
         }
     }
 }
