@@ -5,7 +5,7 @@
 //!
 //! * [`runtime`] is compiled into `libcountersink_rt.a`, which programs link instead of libgcov or LLVM's
 //!   profile runtime;
-//! * [`formats`], [`profile`], [`counters`] and [`convert`] turn its raw dumps into AutoFDO profiles, `.gcda` files
+//! * [`formats`], [`profile`], [`samples`], [`counters`] and [`convert`] turn its raw dumps into AutoFDO profiles, `.gcda` files
 //!   and LLVM's profiles; [`cli`] is the tool `countersink`, which carries the archive inside.
 //!
 //! To read or write profiles, start at [`formats::afdo_v4`]: its [`decode`](formats::afdo_v4::decode) gives
@@ -21,7 +21,7 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-#[cfg(any(feature = "cli", test))]
+#[cfg(any(feature = "cli", feature = "parquet", test))]
 #[macro_use]
 extern crate std;
 
@@ -36,6 +36,9 @@ pub mod convert;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
 pub mod counters;
+#[cfg(feature = "alloc")]
+#[forbid(unsafe_code)]
+pub mod coverage;
 #[forbid(unsafe_code)]
 pub mod formats;
 #[cfg(feature = "alloc")]
@@ -45,6 +48,12 @@ pub mod profile;
 pub mod raw;
 #[cfg(feature = "bare")]
 pub mod runtime;
+#[cfg(feature = "alloc")]
+#[forbid(unsafe_code)]
+pub mod samples;
+#[cfg(feature = "alloc")]
+#[forbid(unsafe_code)]
+pub mod staleness;
 
 /// The book's examples in Rust, compiled with the tests.
 #[cfg(all(doctest, feature = "cli"))]

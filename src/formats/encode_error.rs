@@ -10,6 +10,13 @@ use crate::profile::{SymbolId, Symbols};
 pub enum EncodeError {
     /// A symbol or file has an empty name, or one with a NUL or, for text, a quotation mark inside.
     Name(Vec<u8>),
+    /// A reader of the text would take a name for something else.
+    Misread {
+        /// The name.
+        name: Vec<u8>,
+        /// What the reader would do.
+        why: &'static str,
+    },
     /// A position is too far from the start of its function.
     Line {
         /// The function.
@@ -21,6 +28,8 @@ pub enum EncodeError {
     Depth(Vec<u8>),
     /// With all repetitions the text would be larger than this, see [`crate::profile::Profile::most_text`].
     Large(usize),
+    /// The form of the file has no place for something in the profile.
+    Form(&'static str),
 }
 
 impl EncodeError {
@@ -39,6 +48,9 @@ impl fmt::Display for EncodeError {
             Self::Name(name) => {
                 write!(f, "the name \"{}\" cannot be written", name.escape_ascii())
             }
+            Self::Misread { name, why } => {
+                write!(f, "the name \"{}\" cannot be written: {why}", name.escape_ascii())
+            }
             Self::Line { function, line } => {
                 write!(f, "{}: line {line} cannot be written", function.escape_ascii())
             }
@@ -47,6 +59,7 @@ impl fmt::Display for EncodeError {
                 "{}: functions inlined into each other too deep to be written",
                 function.escape_ascii()
             ),
+            Self::Form(why) => f.write_str(why),
             Self::Large(most) => write!(
                 f,
                 "it would have more than {most} bytes, most of them repetitions; version 4 has none"

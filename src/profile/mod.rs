@@ -10,6 +10,7 @@ mod files;
 mod merge;
 pub mod overlap;
 mod rewrite;
+pub mod stacks;
 mod summary;
 mod symbols;
 
@@ -134,6 +135,20 @@ impl Profile {
         used
     }
 
+    /// The least share of all counts, from 0 to 1, in inlined bodies whose function has no linkage name. Debug information
+    /// names functions that are local to an object as the source does: `f<main()::<lambda(int)> >`. Compilers look for
+    /// inlined functions by their linkage names and do not find these. Static C++ functions that are no templates do not
+    /// count: their names look like linkage names of C.
+    pub fn share_without_linkage_name(&self) -> f64 {
+        let has_none = |symbol| self.symbols.name(symbol).iter().any(|byte| b"<( ".contains(byte));
+        let (mut all, mut without) = (0, 0);
+        for function in self.functions.values() {
+            all += function.body.total();
+            without += function.body.total_in(&has_none);
+        }
+        if all == 0 { 0.0 } else { without as f64 / all as f64 }
+    }
+
     /// Whether any position has a discriminator.
     pub fn has_discriminators(&self) -> bool {
         self.functions.values().any(|function| function.body.has_discriminators())
@@ -168,6 +183,16 @@ impl Body {
             visit(record);
             record.inlined.values().for_each(|body| body.for_each_record(visit));
         }
+    }
+
+    /// Sum of all counts in the outermost inlined bodies of these functions.
+    fn total_in(&self, is_one: &impl Fn(SymbolId) -> bool) -> u128 {
+        let inlined = self.positions.values().flat_map(|record| &record.inlined);
+        let total = |(&callee, body): (&SymbolId, &Self)| match is_one(callee) {
+            true => body.total(),
+            false => body.total_in(is_one),
+        };
+        inlined.map(total).sum()
     }
 
     /// Sum of all counts, those of inlined bodies included.

@@ -35,9 +35,20 @@ pub struct Row {
     pub overlap: f64,
 }
 
-impl Comparison {
-    /// Compares two profiles. A name without a file stands for the only function of that name in either of
-    /// them.
+/// Two profiles whose symbols are the same.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The symbols of both.
+    pub symbols: Symbols,
+    /// Names without a file that several files declare. They are compared with none of these.
+    pub ambiguous: usize,
+    /// The profiles. Their own symbols are of no use any more.
+    pub profiles: [Profile; 2],
+}
+
+impl Pair {
+    /// Finds what is the same in both. A name without a file stands for the only function of that name in either
+    /// of them.
     pub fn new(mut first: Profile, mut second: Profile) -> Self {
         let mut symbols = first.symbols.clone();
         let adopted = symbols.adopt_all(&second.symbols);
@@ -51,16 +62,29 @@ impl Comparison {
             first.replace_symbols(|symbol| found.of(symbol));
         }
         second.replace_symbols(|symbol| found.of(adopted.of(symbol)));
-        let totals = [&first, &second].map(total);
+        Self { symbols, ambiguous: found.ambiguous, profiles: [first, second] }
+    }
+}
+
+impl Comparison {
+    /// Compares two profiles.
+    pub fn new(first: Profile, second: Profile) -> Self {
+        Self::of(&Pair::new(first, second))
+    }
+
+    /// Compares two profiles.
+    pub fn of(pair: &Pair) -> Self {
+        let Pair { symbols, ambiguous, profiles: [first, second] } = pair;
+        let totals = [first, second].map(total);
         let all: BTreeSet<SymbolId> =
             first.functions.keys().chain(second.functions.keys()).copied().collect();
         let mut all: Vec<SymbolId> = all.into_iter().collect();
         all.sort_by(|&a, &b| symbols.canonical_order(a, b));
-        let ambiguous = found.ambiguous;
+        let (symbols, ambiguous) = (symbols.clone(), *ambiguous);
         let mut comparison =
             Self { symbols, ambiguous, counts: 0.0, functions: 0.0, rows: Vec::new() };
         for symbol in all {
-            let pair = [&first, &second].map(|profile| profile.functions.get(&symbol));
+            let pair = [first, second].map(|profile| profile.functions.get(&symbol));
             comparison.function(symbol, pair, totals);
         }
         if totals == [0.0, 0.0] {

@@ -134,6 +134,23 @@ impl Profile {
         });
     }
 
+    /// Says where functions are declared, if that is not known yet: `place` gives the path and the line for a name and the
+    /// path that the profile has. Adds up functions that become equal.
+    pub fn declare(&mut self, place: impl Fn(&[u8], Option<&[u8]>) -> Option<(Vec<u8>, u32)>) {
+        self.change_symbols(|old, symbol, new| {
+            let (name, path) = (old.name(symbol), old.declared_in(symbol));
+            let known = old.declaration_line(symbol).is_some();
+            let Some((path, line)) = place(name, path).filter(|_| !known) else {
+                let file = path.map(|path| new.file(path));
+                return new.symbol(name, file);
+            };
+            let file = new.file(&path);
+            let declared = new.symbol(name, Some(file));
+            new.set_declaration_line(declared, line);
+            declared
+        });
+    }
+
     /// Replaces each symbol by the one that `change` makes of it.
     fn change_symbols(
         &mut self,

@@ -66,6 +66,17 @@ impl Tally {
         });
     }
 
+    /// Notes a function that was entered so often; its counts follow.
+    pub fn add_function(&mut self, head: u64) {
+        self.functions += 1;
+        self.max_function_count = self.max_function_count.max(head);
+    }
+
+    /// Notes the count of a position.
+    pub fn add_count(&mut self, count: u64) {
+        self.counts.push(count);
+    }
+
     /// Takes over the counts that another one has noted.
     pub fn append(&mut self, mut other: Self) {
         self.counts.append(&mut other.counts);

@@ -50,6 +50,8 @@ pub struct Listing {
     pub increments: Vec<Increment>,
     /// Calls that the blocks make.
     pub calls: Vec<Call>,
+    /// The places of calls of computed addresses, and of jumps that may be such calls.
+    pub indirect_calls: Vec<Piece>,
 }
 
 /// A function, or an inlined copy of one.

@@ -1,6 +1,6 @@
 //! From the modules that gcc instrumented to profiles of counts by source position, and to `.gcda` files.
 //!
-//! [`gcda`] needs nothing but the dump. A profile also needs the compiler's notes, and places calls and inlined
+//! [`gcda`] needs nothing but the dump. [`mod@coverage`] also needs the compiler's notes. A profile also needs the compiler's notes, and places calls and inlined
 //! functions only with the program's machine code and debug information:
 //!
 //! | step | where |
@@ -16,6 +16,7 @@
 //! [`profile`](mod@profile) takes these steps. What it asks of the world is [`source`].
 
 pub mod counted;
+pub mod coverage;
 pub mod evidence;
 pub mod flow;
 pub mod gcda;

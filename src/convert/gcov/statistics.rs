@@ -94,7 +94,8 @@ impl fmt::Display for Loss {
 }
 
 /// A number of executions in a readable form: 812, 13.9 k, 264.0 M.
-struct Amount(u64);
+#[derive(Clone, Copy, Debug)]
+pub struct Amount(pub u64);
 
 impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

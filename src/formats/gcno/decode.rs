@@ -85,6 +85,8 @@ pub struct Line {
     pub file: u32,
     /// Line number, from 1.
     pub line: u32,
+    /// How many runs of lines of one file end here. Within a run none does. Behind it there may be runs without a line.
+    pub ends: u32,
 }
 
 impl Arc {
@@ -101,6 +103,11 @@ impl Arc {
     /// Whether no jump takes it: it stands for a call that may not come back, or for an entry from elsewhere.
     pub const fn is_fake(&self) -> bool {
         self.flags & 2 != 0
+    }
+
+    /// Whether it leads to the next block without a jump.
+    pub const fn is_fall_through(&self) -> bool {
+        self.flags & 4 != 0
     }
 }
 
@@ -243,13 +250,19 @@ impl<'a> Decoder<'a> {
         mut file: u32,
     ) -> Result<(), WordError> {
         let block = block(record, blocks)?;
+        let start = self.notes.lines.len();
         loop {
             match record.word()? {
-                0 => match record.string()? {
-                    b"" => break,
-                    name => file = self.file(name),
-                },
-                line => self.notes.lines.push(Line { block, file, line }),
+                0 => {
+                    if let Some(last) = self.notes.lines[start..].last_mut() {
+                        last.ends += 1;
+                    }
+                    match record.string()? {
+                        b"" => break,
+                        name => file = self.file(name),
+                    }
+                }
+                line => self.notes.lines.push(Line { block, file, line, ends: 0 }),
             }
         }
         let end = self.notes.lines.len() as u32;

@@ -63,7 +63,7 @@ impl<'s, 'n> Candidates<'s, 'n> {
 }
 
 /// A listing under analysis.
-pub struct Look<'l, 's, 'n> {
+pub struct ListingView<'l, 's, 'n> {
     /// The functions that it is searched for.
     pub candidates: &'l Candidates<'s, 'n>,
     /// The unit it belongs to.

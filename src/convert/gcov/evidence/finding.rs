@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::Callee;
-use super::candidates::{Candidates, Look, Unit};
+use super::candidates::{Candidates, ListingView, Unit};
 use super::late::{Late, Owners};
 use super::members::Members;
 use super::part;
@@ -41,7 +41,7 @@ impl Analysis for Candidates<'_, '_> {
     }
 
     fn listing(&self, unit: &Unit, listing: &Listing) -> Vec<Finding> {
-        Look { candidates: self, unit, listing }.findings()
+        ListingView { candidates: self, unit, listing }.findings()
     }
 }
 
@@ -85,7 +85,7 @@ impl Early {
     }
 }
 
-impl Look<'_, '_, '_> {
+impl ListingView<'_, '_, '_> {
     /// What it says about each late copy.
     pub fn findings(&self) -> Vec<Finding> {
         let owners = self.owners();

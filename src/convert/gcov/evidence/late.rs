@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::candidates::Look;
+use super::candidates::ListingView;
 use crate::convert::gcov::listing::{Listing, Piece};
 
 /// No late copy.
@@ -50,7 +50,7 @@ impl Owners {
     }
 }
 
-impl Look<'_, '_, '_> {
+impl ListingView<'_, '_, '_> {
     /// Finds the late copies.
     pub fn owners(&self) -> Owners {
         let by_copy = sorted_by_copy(&self.listing.pieces);

@@ -16,9 +16,9 @@ pub struct Members {
     /// For each block: the late copies that have it.
     pub of_block: Vec<Vec<u32>>,
     /// For each block: its successors.
-    pub out: Adjacency<u32>,
+    pub successors: Adjacency<u32>,
     /// For each block: its predecessors.
-    pub into: Adjacency<u32>,
+    pub predecessors: Adjacency<u32>,
 }
 
 impl Members {
@@ -29,8 +29,8 @@ impl Members {
         let mut members = Self {
             of_late: vec![Vec::new(); owners.late.len()],
             of_block: vec![Vec::new(); blocks],
-            out: Adjacency::new(blocks, edges.clone()),
-            into: Adjacency::new(blocks, edges.map(|(from, to)| (to, from))),
+            successors: Adjacency::new(blocks, edges.clone()),
+            predecessors: Adjacency::new(blocks, edges.map(|(from, to)| (to, from))),
         };
         for piece in &listing.pieces {
             members.add(piece.block, owners.of_copy[piece.copy as usize]);

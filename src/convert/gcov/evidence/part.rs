@@ -58,7 +58,7 @@ impl<'b> Building<'b> {
     /// Adds one block for the inside of each copy that control enters from here.
     fn add_insides(&mut self, is_inside: impl Fn(u32) -> bool) {
         let members = self.members;
-        for &first in self.blocks.iter().flat_map(|&block| members.out.of(block)) {
+        for &first in self.blocks.iter().flat_map(|&block| members.successors.of(block)) {
             if !self.nodes.contains_key(&first) && is_inside(first) {
                 self.add_inside(first, &is_inside);
             }
@@ -76,7 +76,7 @@ impl<'b> Building<'b> {
             let Node { more_into, more_out } = node(self.listing, block);
             all.more_into |= more_into;
             all.more_out |= more_out;
-            for &next in members.out.of(block).iter().chain(members.into.of(block)) {
+            for &next in members.successors.of(block).iter().chain(members.predecessors.of(block)) {
                 if !self.nodes.contains_key(&next) && is_inside(next) {
                     self.nodes.insert(next, number);
                     open.push(next);
@@ -91,14 +91,15 @@ impl<'b> Building<'b> {
         let Part { blocks, edges, .. } = &mut self.part;
         for (&block, &from) in &self.nodes {
             let is_own = (from as usize) < self.blocks.len();
-            for to in self.members.out.of(block) {
+            for to in self.members.successors.of(block) {
                 match self.nodes.get(to) {
                     Some(&to) if from != to || is_own => edges.push((from, to)),
                     Some(_) => {}
                     None => blocks[from as usize].more_out = true,
                 }
             }
-            if self.members.into.of(block).iter().any(|from| !self.nodes.contains_key(from)) {
+            if self.members.predecessors.of(block).iter().any(|from| !self.nodes.contains_key(from))
+            {
                 blocks[from as usize].more_into = true;
             }
         }

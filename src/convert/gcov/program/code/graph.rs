@@ -30,6 +30,8 @@ pub struct Graph {
     pub increments: Vec<Increment>,
     /// Direct calls: the instruction, and the address that it calls.
     pub calls: Vec<(u32, u64)>,
+    /// Instructions that call, or may call, a function at a computed address.
+    pub indirect_calls: Vec<u32>,
 }
 
 /// A basic block.
@@ -94,6 +96,8 @@ struct Reading {
     /// Last instructions of the ranges.
     ends: Vec<u32>,
     has_tables: bool,
+    /// Instructions that call a computed address, or jump to one.
+    indirect_calls: Vec<u32>,
     /// Addresses that instructions take.
     taken: Vec<u64>,
     /// Where code takes addresses in steps: what registers held last.
@@ -154,12 +158,16 @@ impl Reading {
             self.touches.push((number, touch));
         }
         match glance.next {
-            Next::Following | Next::IndirectCall => {}
+            Next::Following => {}
+            Next::IndirectCall => self.indirect_calls.push(number),
             next => {
                 if let Next::Jump(target) | Next::Branch(target) = next {
                     self.targets.push(target);
                 }
-                self.has_tables |= matches!(next, Next::IndirectJump | Next::IndirectBranch);
+                if matches!(next, Next::IndirectJump | Next::IndirectBranch) {
+                    self.has_tables = true;
+                    self.indirect_calls.push(number);
+                }
                 self.leads.push((number, next));
             }
         }
@@ -257,6 +265,7 @@ impl Reading {
         linking.follow_table();
         let mut graph = linking.finish();
         graph.instructions = self.instructions;
+        graph.indirect_calls = self.indirect_calls;
         let touches = Touches { all: &self.touches, is_simple: self.is_simple };
         graph.increments = increments::<M>(&graph, touches, counters);
         graph

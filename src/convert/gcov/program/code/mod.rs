@@ -70,7 +70,7 @@ impl core::fmt::Display for Error {
             Self::Architecture(found, Order::Big) => {
                 write!(f, "machine code of {found:?} in big-endian order cannot be followed")
             }
-            Self::Other => f.write_str("is of another compilation"),
+            Self::Other => f.write_str("comes from another compilation"),
             Self::File(error) => write!(f, "{error}"),
             Self::Debug(error) => write!(f, "debug information: {error}"),
         }

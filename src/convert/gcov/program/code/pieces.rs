@@ -80,6 +80,7 @@ pub struct Course<'c> {
     unit: OfUnit<'c>,
     increments: Peekable<Iter<'c, graph::Increment>>,
     calls: Peekable<Iter<'c, (u32, u64)>>,
+    indirect_calls: Peekable<Iter<'c, u32>>,
     /// The address of the last instruction.
     last: u64,
     /// The first row beyond the instructions so far.
@@ -120,6 +121,7 @@ impl<'c> Course<'c> {
             unit,
             increments: graph.increments.iter().peekable(),
             calls: graph.calls.iter().peekable(),
+            indirect_calls: graph.indirect_calls.iter().peekable(),
             last: u64::MAX,
             row: 0,
             boundary: 0,
@@ -157,8 +159,10 @@ impl<'c> Course<'c> {
             self.listing.increments.push(increment);
         }
         let target = self.calls.next_if(|&&(of, _)| of == instruction).map(|&(_, target)| target);
+        let is_indirect = self.indirect_calls.next_if_eq(&&instruction).is_some();
         if let Some(piece) = piece {
             self.call(address, target, piece);
+            self.listing.indirect_calls.extend(is_indirect.then_some(piece));
         }
     }
 

@@ -80,7 +80,7 @@ impl<'d> Units<'d> {
     }
 
     /// A string, wherever it is stored.
-    pub(super) fn text(
+    pub fn text(
         &self,
         unit: &Unit<'d>,
         value: AttributeValue<Slice<'d>>,

@@ -1,0 +1,183 @@
+//! Line coverage from the modules that gcc instrumented and the compiler's notes, with the counts that gcov gives.
+//!
+//! | step | where |
+//! |---|---|
+//! | counters of each object's functions, all its copies added | here |
+//! | lines with the blocks that end in them | `lines` |
+//! | executions of loops within one line | `loops` |
+//! | arcs by block | `ways` |
+//!
+//! A source file's counts are the sums of those from each object that has code of it. Functions of the notes that no
+//! counter counts never ran.
+
+mod lines;
+mod loops;
+mod ways;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use super::flow::{Flow, FlowError};
+use crate::coverage::{Coverage, File, Function};
+use crate::formats::gcno::{self, Notes};
+use crate::raw::dump::{Dump, Module, Object};
+use crate::raw::gcov::Kind;
+use lines::Lines;
+use ways::Ways;
+
+/// Line coverage, and what is not in it.
+#[derive(Clone, Debug, Default)]
+pub struct Converted {
+    /// The coverage.
+    pub coverage: Coverage,
+    /// Objects with notes.
+    pub objects: usize,
+    /// Objects without notes that fit.
+    pub objects_without_notes: usize,
+    /// Functions in the coverage.
+    pub functions: usize,
+    /// Functions with counts that the notes do not know.
+    pub functions_without_notes: usize,
+    /// Functions with counters that contradict each other.
+    pub functions_impossible: usize,
+}
+
+/// A function with the counts of its blocks and arcs.
+struct Counted<'n> {
+    notes: &'n gcno::Function<'n>,
+    arcs: &'n [gcno::Arc],
+    lines: &'n [gcno::Line],
+    flow: Flow,
+    ways: Ways,
+}
+
+/// The coverage of a dump. `notes` and `chosen` are those of [`super::profile()`]; `path` gives the path of a source
+/// file from the compiler's folder and the name that the compiler was given.
+pub fn coverage(
+    dump: &Dump,
+    notes: &[Notes<'_>],
+    chosen: &[Vec<Option<usize>>],
+    path: impl Fn(&[u8], &[u8]) -> Vec<u8>,
+) -> Converted {
+    let mut converted = Converted::default();
+    let mut all: Vec<Counters<'_>> = notes.iter().map(Counters::new).collect();
+    for (module, chosen) in dump.modules.iter().zip(chosen) {
+        for (object, chosen) in module.objects.iter().zip(chosen) {
+            match chosen.and_then(|chosen| all.get_mut(chosen)) {
+                Some(counters) => {
+                    converted.objects += 1;
+                    converted.functions_without_notes += counters.add(module, object);
+                }
+                None => converted.objects_without_notes += 1,
+            }
+        }
+    }
+    for counters in all {
+        let (coverage, impossible) = counters.coverage(&path);
+        converted.functions_impossible += impossible;
+        converted.functions +=
+            coverage.files.values().map(|file| file.functions.len()).sum::<usize>();
+        converted.coverage.add(coverage);
+    }
+    converted
+}
+
+/// The counters of an object's functions.
+struct Counters<'n> {
+    notes: &'n Notes<'n>,
+    /// Indexes of the functions, by ident.
+    places: HashMap<u32, usize>,
+    /// By index of the function; none if it has no counters.
+    counters: Vec<Vec<i64>>,
+    /// The runs of all copies.
+    runs: i64,
+}
+
+impl<'n> Counters<'n> {
+    fn new(notes: &'n Notes<'n>) -> Self {
+        let places = notes.functions.iter().enumerate();
+        let places = places.map(|(place, function)| (function.ident, place)).collect();
+        Self { notes, places, counters: vec![Vec::new(); notes.functions.len()], runs: 0 }
+    }
+
+    /// Adds a copy of the object; gives the number of its functions that the notes do not know.
+    fn add(&mut self, module: &Module, object: &Object) -> usize {
+        let runs = i64::try_from(module.sums.runs).unwrap_or(i64::MAX);
+        self.runs = self.runs.saturating_add(runs);
+        let mut unknown = 0;
+        for view in module.functions(object).filter(|view| !view.is_absent()) {
+            let place = self.places.get(&view.ident()).copied();
+            let known = place.filter(|&place| {
+                let notes = &self.notes.functions[place];
+                let checksums = (view.lineno_checksum(), view.cfg_checksum());
+                (notes.lineno_checksum, notes.cfg_checksum) == checksums
+            });
+            let Some(place) = known else {
+                unknown += 1;
+                continue;
+            };
+            let (sums, counters) = (&mut self.counters[place], view.counters(Kind::ARCS));
+            if sums.len() < counters.len() {
+                sums.resize(counters.len(), 0);
+            }
+            for (sum, &count) in sums.iter_mut().zip(counters) {
+                *sum = sum.saturating_add(count);
+            }
+        }
+        unknown
+    }
+
+    /// The coverage of the object, and the number of functions that cannot be counted.
+    fn coverage(&self, path: impl Fn(&[u8], &[u8]) -> Vec<u8>) -> (Coverage, usize) {
+        let mut impossible = 0;
+        let mut functions = Vec::with_capacity(self.counters.len());
+        for (notes, counters) in self.notes.functions.iter().zip(&self.counters) {
+            // Such as constructors of the object. gcov leaves them out, too.
+            if notes.artificial {
+                continue;
+            }
+            match self.count(notes, counters) {
+                Ok(counted) => functions.push(counted),
+                Err(_) => impossible += 1,
+            }
+        }
+        let mut files: Vec<File> = vec![File::default(); self.notes.files.len()];
+        for counted in &functions {
+            let name = counted.notes.name.strip_prefix(b"*").unwrap_or(counted.notes.name);
+            let count = counted.flow.blocks.first().map_or(0, |&count| count.max(0) as u64);
+            let function = Function { name: name.to_vec(), line: counted.notes.start_line, count };
+            files[counted.notes.file as usize].functions.push(function);
+        }
+        Lines::of(&functions).add_to(&functions, &mut files);
+        let mut coverage = Coverage::default();
+        for (name, file) in self.notes.files.iter().zip(files) {
+            if !file.lines.is_empty() || !file.functions.is_empty() {
+                let files = [(path(self.notes.directory, name), file)].into();
+                coverage.add(Coverage { files });
+            }
+        }
+        (coverage, impossible)
+    }
+
+    fn count(
+        &self,
+        notes: &'n gcno::Function<'n>,
+        counters: &[i64],
+    ) -> Result<Counted<'n>, FlowError> {
+        let (arcs, lines) = (self.notes.arcs(notes), self.notes.lines(notes));
+        let number = arcs.iter().filter(|arc| !arc.is_on_tree()).count();
+        let zeros;
+        let counters = match counters {
+            [] => {
+                zeros = vec![0; number];
+                &zeros
+            }
+            counters => counters,
+        };
+        let flow = Flow::solve(notes.blocks, arcs, counters, self.runs)?;
+        let ways = Ways::new(notes.blocks, arcs);
+        Ok(Counted { notes, arcs, lines, flow, ways })
+    }
+}

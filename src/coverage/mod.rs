@@ -1,0 +1,160 @@
+//! The model of line coverage: what the lines, functions and branches of source files counted, as people read it.
+//!
+//! The report formats are written from here, [`lcov`](crate::formats::lcov) and
+//! [`cobertura`](crate::formats::cobertura). Counts at positions of functions, for compilers, are another model,
+//! [`crate::profile`].
+
+use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+/// The coverage of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// The source files, by path.
+    pub files: BTreeMap<Vec<u8>, File>,
+}
+
+/// The coverage of a source file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct File {
+    /// Executions of the lines that have code, by number.
+    pub lines: BTreeMap<u32, u64>,
+    /// The functions that start here, in the order of the compiler.
+    pub functions: Vec<Function>,
+    /// The branches, by line and their number in it.
+    pub branches: BTreeMap<(u32, u32), Branch>,
+    /// What the compiler's own tool counts, if that is not the number of entries.
+    pub totals: Option<Totals>,
+}
+
+/// A function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Function {
+    /// Its name, as the assembler knows it.
+    pub name: Vec<u8>,
+    /// The line it starts at.
+    pub line: u32,
+    /// Times it was entered.
+    pub count: u64,
+}
+
+/// A way on from a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Branch {
+    /// Number of the condition in its line. The ways on from a condition have one number.
+    pub block: u32,
+    /// Times taken; `None` if the condition was never evaluated.
+    pub count: Option<u64>,
+}
+
+/// Numbers of functions, lines and branches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Functions. The instances of a template count once.
+    pub functions: Total,
+    /// Lines.
+    pub lines: Total,
+    /// Branches.
+    pub branches: Total,
+}
+
+/// How many there are, and how many of these were executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Total {
+    /// All of them.
+    pub found: u64,
+    /// Those with a count.
+    pub hit: u64,
+}
+
+impl Total {
+    /// The total of these counts.
+    pub fn of(counts: impl Iterator<Item = u64>) -> Self {
+        let mut total = Self::default();
+        counts.for_each(|count| total.add(count));
+        total
+    }
+
+    /// Counts one more, with this count.
+    pub const fn add(&mut self, count: u64) {
+        self.add_all(1, count);
+    }
+
+    /// Counts more, each with this count.
+    pub const fn add_all(&mut self, number: u64, count: u64) {
+        self.found += number;
+        self.hit += if count > 0 { number } else { 0 };
+    }
+}
+
+impl core::ops::AddAssign for Total {
+    fn add_assign(&mut self, other: Self) {
+        self.found += other.found;
+        self.hit += other.hit;
+    }
+}
+
+impl File {
+    /// The totals: the compiler's, or else the numbers of entries.
+    pub fn totals(&self) -> Totals {
+        self.totals.unwrap_or_else(|| Totals {
+            functions: Total::of(self.functions.iter().map(|function| function.count)),
+            lines: Total::of(self.lines.values().copied()),
+            branches: Total::of(self.branches.values().map(|branch| branch.count.unwrap_or(0))),
+        })
+    }
+
+    fn add(&mut self, other: Self) {
+        for (line, count) in other.lines {
+            let sum = self.lines.entry(line).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        let known = self.functions.iter().enumerate();
+        let known = known.map(|(place, own)| ((own.name.clone(), own.line), place));
+        let known: HashMap<(Vec<u8>, u32), usize> = known.collect();
+        for function in other.functions {
+            let key = (function.name, function.line);
+            match known.get(&key) {
+                Some(&place) => {
+                    let own = &mut self.functions[place].count;
+                    *own = own.saturating_add(function.count);
+                }
+                None => self.functions.push(Function { name: key.0, ..function }),
+            }
+        }
+        for (place, branch) in other.branches {
+            let own = self.branches.entry(place).or_insert(Branch { count: None, ..branch });
+            own.count = match (own.count, branch.count) {
+                (Some(own), Some(more)) => Some(own.saturating_add(more)),
+                (own, more) => own.or(more),
+            };
+        }
+        self.totals = None;
+    }
+}
+
+impl Coverage {
+    /// Adds the coverage of another program, or of another part of this one.
+    pub fn add(&mut self, other: Self) {
+        for (path, file) in other.files {
+            match self.files.entry(path) {
+                Entry::Vacant(entry) => _ = entry.insert(file),
+                Entry::Occupied(mut entry) => entry.get_mut().add(file),
+            }
+        }
+    }
+
+    /// What all files have.
+    pub fn totals(&self) -> Totals {
+        let mut all = Totals::default();
+        for totals in self.files.values().map(File::totals) {
+            all.functions += totals.functions;
+            all.lines += totals.lines;
+            all.branches += totals.branches;
+        }
+        all
+    }
+}

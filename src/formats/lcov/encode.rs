@@ -1,0 +1,110 @@
+//! Writes a tracefile.
+
+use alloc::format;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::coverage::{Coverage, File, Total};
+
+/// Why coverage cannot be written: no reader would take it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EncodeError {
+    /// A name that is empty or has an end of a line in it.
+    Name(Vec<u8>),
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => {
+                write!(f, "the name \"{}\" cannot be written", name.escape_ascii())
+            }
+        }
+    }
+}
+
+impl core::error::Error for EncodeError {}
+
+/// The text of a program's coverage.
+pub fn encode(coverage: &Coverage) -> Result<Vec<u8>, EncodeError> {
+    let mut text = Text::default();
+    for (path, file) in &coverage.files {
+        text.name("SF:", path)?;
+        text.file(file)?;
+    }
+    Ok(text.bytes)
+}
+
+#[derive(Default)]
+struct Text {
+    bytes: Vec<u8>,
+}
+
+impl Text {
+    fn file(&mut self, file: &File) -> Result<(), EncodeError> {
+        let totals = file.totals();
+        for function in &file.functions {
+            self.name(&format!("FN:{},", function.line), &function.name)?;
+        }
+        for function in &file.functions {
+            self.name(&format!("FNDA:{},", function.count), &function.name)?;
+        }
+        self.total("FN", totals.functions);
+        for (line, count) in &file.lines {
+            self.line(&format!("DA:{line},{count}"));
+        }
+        for ((line, number), branch) in &file.branches {
+            let start = format!("BRDA:{line},{},{number},", branch.block);
+            match branch.count {
+                Some(count) => self.line(&format!("{start}{count}")),
+                None => self.line(&format!("{start}-")),
+            }
+        }
+        self.total("BR", totals.branches);
+        self.total("L", totals.lines);
+        self.line("end_of_record");
+        Ok(())
+    }
+
+    fn total(&mut self, what: &str, total: Total) {
+        self.line(&format!("{what}F:{}", total.found));
+        self.line(&format!("{what}H:{}", total.hit));
+    }
+
+    fn line(&mut self, line: &str) {
+        self.bytes.extend_from_slice(line.as_bytes());
+        self.bytes.push(b'\n');
+    }
+
+    fn name(&mut self, start: &str, name: &[u8]) -> Result<(), EncodeError> {
+        if name.is_empty() || name.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+            return Err(EncodeError::Name(name.to_vec()));
+        }
+        self.bytes.extend_from_slice(start.as_bytes());
+        self.bytes.extend_from_slice(name);
+        self.bytes.push(b'\n');
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coverage::{Branch, Function};
+
+    #[test]
+    fn all_kinds_of_lines() {
+        let mut coverage = Coverage::default();
+        let file = coverage.files.entry(b"/a.c".to_vec()).or_default();
+        file.functions.push(Function { name: b"main".to_vec(), line: 1, count: 2 });
+        file.lines.extend([(1, 2), (2, 0)]);
+        file.branches.insert((2, 0), Branch { block: 0, count: Some(2) });
+        file.branches.insert((2, 1), Branch { block: 0, count: Some(0) });
+        file.branches.insert((2, 2), Branch { block: 1, count: None });
+        let expected = "SF:/a.c\nFN:1,main\nFNDA:2,main\nFNF:1\nFNH:1\nDA:1,2\nDA:2,0\nBRDA:2,0,0,2\nBRDA:2,0,1,0\n\
+                        BRDA:2,1,2,-\nBRF:3\nBRH:1\nLF:2\nLH:1\nend_of_record\n";
+        assert_eq!(encode(&coverage).unwrap(), expected.as_bytes());
+        coverage.files.entry(b"a\nend_of_record".to_vec()).or_default();
+        assert!(encode(&coverage).is_err());
+    }
+}

@@ -1,0 +1,19 @@
+//! lcov's tracefiles (`.info`): coverage of source files as text, which `genhtml`, editors and code-review services read.
+//!
+//! A file of the program gives a block of lines:
+//!
+//! | line | contents |
+//! |---|---|
+//! | `SF:` | path |
+//! | `FN:` | for each function: line of its start, name |
+//! | `FNDA:` | for each function: executions, name |
+//! | `FNF:`, `FNH:` | number of functions, of those executed |
+//! | `DA:` | for each line with code: number, executions |
+//! | `BRDA:` | for each branch: line, number of its condition in the line, number in the line, times taken or `-` if the condition was never evaluated |
+//! | `BRF:`, `BRH:` | number of branches, of those taken |
+//! | `LF:`, `LH:` | number of lines, of those executed |
+//! | `end_of_record` | |
+//!
+//! Sources: `man geninfo` of lcov 1.16, and what `llvm-cov export` and `lcov --capture` write.
+
+pub mod encode;

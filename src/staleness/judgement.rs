@@ -1,0 +1,371 @@
+//! What became of each count of a profile.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::alignment::{Fate, align};
+use super::outline::{Outline, Outlined, Place, Shape, base_name, shapes};
+use crate::profile::{Body, Profile, SymbolId};
+
+/// How much of a profile fits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// The executions.
+    pub executions: Tally,
+    /// The calls whose targets the profile knows.
+    pub calls: Tally,
+    /// All functions, inlined ones included, with the heaviest loss first.
+    pub functions: Vec<Judged>,
+}
+
+/// A number of executions or calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All of them.
+    pub all: u128,
+    /// Those that fit.
+    pub fit: u128,
+    /// Those that may fit, and may not.
+    pub open: u128,
+}
+
+impl Tally {
+    /// The share of those that fit, from 0 to 1. Nothing fits as a whole.
+    pub fn share(self) -> f64 {
+        if self.all == 0 { 1.0 } else { self.fit as f64 / self.all as f64 }
+    }
+
+    /// Those that do not fit.
+    pub const fn lost(self) -> u128 {
+        self.all.saturating_sub(self.fit).saturating_sub(self.open)
+    }
+
+    fn add(&mut self, number: u128, fit: Fit) {
+        self.all = self.all.saturating_add(number);
+        match fit {
+            Fit::Yes => self.fit = self.fit.saturating_add(number),
+            Fit::Open => self.open = self.open.saturating_add(number),
+            Fit::No => {}
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    Yes,
+    Open,
+    No,
+}
+
+/// How much of a function's counts fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Its name in the profile.
+    pub name: Vec<u8>,
+    /// The file that declares it: the program's, or else the profile's.
+    pub file: Option<Vec<u8>>,
+    /// The line at which it is declared now.
+    pub line: Option<u32>,
+    /// Its executions, those of its inlined copies included.
+    pub executions: Tally,
+    /// Its calls whose targets the profile knows.
+    pub calls: Tally,
+    /// Why some do not fit, the heaviest first.
+    pub reasons: Vec<Reason>,
+}
+
+/// Why counts do not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// What has changed.
+    pub what: What,
+    /// The executions; for [`What::NoCall`] perhaps only calls.
+    pub executions: u128,
+}
+
+/// What has changed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    /// The program has no function of this name. One has the same lines.
+    Gone {
+        /// The function with the same lines, if there is one.
+        like: Option<Vec<u8>>,
+    },
+    /// A function of this name is in another file.
+    OtherFile(Vec<u8>),
+    /// The program declares the function, but has no code of it.
+    NoCode,
+    /// Lines stand further down, or further up if the number is negative.
+    Moved {
+        /// The first of them, as the profile counts lines.
+        from: i64,
+        /// How far.
+        by: i64,
+    },
+    /// Lines may have moved: nothing shows where lines were added or removed.
+    Open {
+        /// The first of them.
+        from: i64,
+    },
+    /// Lines have no code any more.
+    NoLine {
+        /// The first of them.
+        from: i64,
+    },
+    /// A line does not call this function any more.
+    NoCall {
+        /// The line.
+        line: i64,
+        /// The function.
+        callee: Vec<u8>,
+    },
+    /// The control flow is another one: its checksum has changed.
+    Graph,
+    /// There are no notes of the function's object.
+    NoNotes,
+}
+
+/// How names and files are compared.
+pub struct Comparing<N> {
+    /// What the reader of the profile makes of a name.
+    pub name_of: N,
+    /// Whether it compares the last part of the file's path.
+    pub files: bool,
+}
+
+/// Compares a profile with a program. The program's names are those that the reader compares.
+pub fn judge<N: Fn(&[u8]) -> Vec<u8>>(
+    profile: &Profile,
+    program: &Outline,
+    comparing: &Comparing<N>,
+) -> Verdict {
+    let symbols = &profile.symbols;
+    let name_of = |symbol: SymbolId| (comparing.name_of)(symbols.name(symbol));
+    let mut known = BTreeMap::new();
+    for (symbol, shape) in shapes(profile, &name_of) {
+        let file = symbols.declared_in(symbol).filter(|_| comparing.files);
+        let mut of = Known::new(program.find(&name_of(symbol), file), &shape, program);
+        let is_unnamed = |path| program.find_unnamed(&shape, path).is_some();
+        if of.now.is_none() && symbols.declared_in(symbol).is_some_and(is_unnamed) {
+            of.whole = None;
+            of.fates = shape.lines.keys().map(|&line| (line, Fate::Same)).collect();
+        }
+        known.insert(symbol, of);
+    }
+    find_like(profile, program, &name_of, &mut known);
+    let mut judging = Judging { program, name_of: &name_of, known, rows: BTreeMap::new() };
+    for (&symbol, function) in &profile.functions {
+        judging.body(symbol, symbol, &function.body, None);
+    }
+    judging.finish(profile)
+}
+
+/// Looks for functions that have the lines of those that are gone.
+fn find_like(
+    profile: &Profile,
+    program: &Outline,
+    name_of: &impl Fn(SymbolId) -> Vec<u8>,
+    known: &mut BTreeMap<SymbolId, Known<'_>>,
+) {
+    /// Smaller functions are like many others.
+    const FEWEST: usize = 4;
+    const LEAST: f64 = 0.6;
+    let claimed: alloc::collections::BTreeSet<Vec<u8>> =
+        known.keys().map(|&symbol| name_of(symbol)).collect();
+    let free: Vec<(&[u8], &Outlined)> = program
+        .functions()
+        .filter(|(name, function)| !claimed.contains(*name) && function.shape.lines.len() >= FEWEST)
+        .collect();
+    let gone = known.iter_mut().filter(|(_, known)| matches!(known.whole, Some(What::Gone { .. })));
+    for (&symbol, known) in gone {
+        if known.shape.lines.len() < FEWEST {
+            continue;
+        }
+        let file = profile.symbols.declared_in(symbol).map(base_name);
+        let likeness = |&(name, function): &(&[u8], &Outlined)| {
+            let is_there = file.is_none_or(|file| base_name(&function.file) == file);
+            let likeness = function.shape.likeness(&known.shape);
+            (likeness >= LEAST).then(|| (name.to_vec(), (is_there, likeness)))
+        };
+        let found = free.iter().filter_map(likeness);
+        let best = found.max_by(|(_, a), (_, b)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        known.whole = Some(What::Gone { like: best.map(|(name, _)| name) });
+    }
+}
+
+/// What is known about a function of the profile.
+struct Known<'o> {
+    /// Its lines in the profile.
+    shape: Shape,
+    /// The function as it is now.
+    now: Option<&'o Outlined>,
+    /// Why none of its counts fits, if so.
+    whole: Option<What>,
+    /// What became of its lines.
+    fates: BTreeMap<i64, Fate>,
+}
+
+impl<'o> Known<'o> {
+    fn new(place: Option<Place<'o>>, shape: &Shape, program: &Outline) -> Self {
+        let (now, whole) = match place {
+            None => (None, Some(What::Gone { like: None })),
+            Some(Place::Here(now)) if now.shape.lines.is_empty() => (Some(now), Some(What::NoCode)),
+            Some(Place::Here(now)) => (Some(now), None),
+            Some(Place::Elsewhere(now)) => (Some(now), Some(What::OtherFile(now.file.clone()))),
+        };
+        let fates = match (&whole, now) {
+            (None, Some(now)) => align(shape, &now.shape, program.knows),
+            _ => BTreeMap::new(),
+        };
+        Self { shape: shape.clone(), now, whole, fates }
+    }
+
+    /// What became of a line: whether its counts fit, and why not.
+    fn fate(&self, line: i64) -> (Fit, Option<What>) {
+        if let Some(whole) = &self.whole {
+            return (Fit::No, Some(whole.clone()));
+        }
+        match self.fates.get(&line) {
+            Some(Fate::Same) => (Fit::Yes, None),
+            Some(Fate::Open(_)) => (Fit::Open, Some(What::Open { from: line })),
+            Some(&Fate::Moved(by)) => (Fit::No, Some(What::Moved { from: line, by })),
+            Some(Fate::Gone) | None => (Fit::No, Some(What::NoLine { from: line })),
+        }
+    }
+}
+
+/// What has been found about a function.
+#[derive(Default)]
+struct Row {
+    executions: Tally,
+    calls: Tally,
+    reasons: BTreeMap<What, u128>,
+}
+
+impl Row {
+    fn blame(&mut self, what: Option<&What>, executions: u128) {
+        let Some(what) = what.filter(|_| executions > 0) else { return };
+        let sum = self.reasons.entry(what.clone()).or_default();
+        *sum = sum.saturating_add(executions);
+    }
+}
+
+struct Judging<'j, 'o, N> {
+    program: &'j Outline,
+    name_of: &'j N,
+    known: BTreeMap<SymbolId, Known<'o>>,
+    rows: BTreeMap<SymbolId, Row>,
+}
+
+/// Why a whole body does not fit.
+type Around = Option<(Fit, What)>;
+
+impl<N: Fn(SymbolId) -> Vec<u8>> Judging<'_, '_, N> {
+    /// Judges the counts of a body of `symbol`, and credits them to `owner`.
+    fn body(&mut self, owner: SymbolId, symbol: SymbolId, body: &Body, around: Around) {
+        for (position, record) in &body.positions {
+            let line = position.signed_line();
+            let (fit, what) = match &around {
+                Some((fit, what)) => (*fit, Some(what.clone())),
+                None => self.known[&symbol].fate(line),
+            };
+            let count = u128::from(record.count.unwrap_or(0));
+            let row = self.rows.entry(owner).or_default();
+            row.executions.add(count, fit);
+            row.blame(what.as_ref(), count);
+            for (&target, &calls) in &record.targets {
+                let (fit, what) = match fit {
+                    Fit::Yes => self.call(symbol, line, target),
+                    fit => (fit, None),
+                };
+                let row = self.rows.entry(owner).or_default();
+                row.calls.add(calls.into(), fit);
+                row.blame(what.as_ref(), calls.into());
+            }
+            for (&callee, inner) in &record.inlined {
+                let (fit, what) = match fit {
+                    Fit::Yes => self.call(symbol, line, callee),
+                    fit => (fit, what.clone()),
+                };
+                match what {
+                    Some(what) => self.body(owner, callee, inner, Some((fit, what))),
+                    // What does not fit is the callee's own matter.
+                    None => self.body(callee, callee, inner, None),
+                }
+            }
+        }
+    }
+
+    /// Whether a line still calls a function.
+    fn call(&self, symbol: SymbolId, line: i64, callee: SymbolId) -> (Fit, Option<What>) {
+        let now = self.known[&symbol].now.filter(|_| self.program.knows.calls);
+        // A line without code may have lost the call, too.
+        let Some(now) = now.and_then(|now| now.shape.lines.get(&line)) else {
+            return (Fit::Yes, None);
+        };
+        let callee = (self.name_of)(callee);
+        match now.may_call(&callee) || !now.has_calls() {
+            true => (Fit::Yes, None),
+            false => (Fit::No, Some(What::NoCall { line, callee })),
+        }
+    }
+
+    fn finish(self, profile: &Profile) -> Verdict {
+        let mut verdict = Verdict::default();
+        for (symbol, row) in self.rows {
+            let Row { executions, calls, reasons } = row;
+            for (sum, own) in [(&mut verdict.executions, executions), (&mut verdict.calls, calls)] {
+                sum.all = sum.all.saturating_add(own.all);
+                sum.fit = sum.fit.saturating_add(own.fit);
+                sum.open = sum.open.saturating_add(own.open);
+            }
+            let now = self.known[&symbol].now;
+            let old_file = profile.symbols.declared_in(symbol);
+            verdict.functions.push(Judged {
+                name: profile.symbols.name(symbol).to_vec(),
+                file: now.map(|now| now.file.clone()).or_else(|| old_file.map(<[u8]>::to_vec)),
+                line: now.map(|now| now.declared),
+                executions,
+                calls,
+                reasons: summed(reasons),
+            });
+        }
+        verdict.sort();
+        verdict
+    }
+}
+
+impl Verdict {
+    /// Sorts the functions: the heaviest loss first.
+    pub(super) fn sort(&mut self) {
+        let key = |judged: &Judged| {
+            let Tally { all, fit, .. } = judged.executions;
+            let lost = all.saturating_sub(fit);
+            (
+                core::cmp::Reverse((lost, judged.calls.lost(), all)),
+                judged.file.clone(),
+                judged.name.clone(),
+            )
+        };
+        self.functions.sort_by_cached_key(key);
+    }
+}
+
+/// Reasons that are alike become one, with the first line.
+fn summed(reasons: BTreeMap<What, u128>) -> Vec<Reason> {
+    let mut all: Vec<Reason> = Vec::new();
+    for (what, executions) in reasons {
+        let alike = |known: &&mut Reason| match (&known.what, &what) {
+            (What::Moved { by: known, .. }, What::Moved { by, .. }) => known == by,
+            (What::Open { .. }, What::Open { .. }) => true,
+            (What::NoLine { .. }, What::NoLine { .. }) => true,
+            _ => false,
+        };
+        match all.iter_mut().find(alike) {
+            Some(known) => known.executions = known.executions.saturating_add(executions),
+            None => all.push(Reason { what, executions }),
+        }
+    }
+    all.sort_by(|a, b| b.executions.cmp(&a.executions).then_with(|| a.what.cmp(&b.what)));
+    all
+}

@@ -1,0 +1,301 @@
+//! The lines and calls of functions, without what they count.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use crate::formats::gcno::Notes;
+use crate::profile::{Body, Profile, SymbolId};
+
+/// What names of the object file begin with in C++ and Rust.
+const LINKAGE_NAME: &[u8] = b"_Z";
+
+/// The functions of a program as it is now.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    /// By name.
+    functions: BTreeMap<Vec<u8>, Vec<Outlined>>,
+    /// Lines of functions that notes do not name, because they are always inlined; by file.
+    unnamed: BTreeMap<Vec<u8>, BTreeSet<u32>>,
+    /// What is known besides the functions and lines.
+    pub knows: Knows,
+}
+
+/// What an outline can tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Knows {
+    /// The calls of each line.
+    pub calls: bool,
+    /// Whether the profile has all lines that were compiled. Versions 1 and 2 leave some out.
+    pub profile_is_whole: bool,
+}
+
+/// A function of the program.
+#[derive(Clone, Debug, Default)]
+pub struct Outlined {
+    /// Path of the file that declares it.
+    pub file: Vec<u8>,
+    /// Line of the declaration.
+    pub declared: u32,
+    /// Its lines. There are none if it is only declared.
+    pub shape: Shape,
+}
+
+/// The lines of a function that have code, by their distance from the declaration.
+#[derive(Clone, Debug, Default)]
+pub struct Shape {
+    /// By distance.
+    pub lines: BTreeMap<i64, Line>,
+}
+
+/// What is known of a line, besides that it has code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// The discriminators of its positions.
+    pub discriminators: BTreeSet<u16>,
+    /// Functions that it calls, or called before they were inlined.
+    pub calls: BTreeSet<Vec<u8>>,
+    /// Whether it calls functions that nobody can name.
+    pub calls_others: bool,
+}
+
+impl Line {
+    /// Whether it may call this function.
+    pub fn may_call(&self, name: &[u8]) -> bool {
+        self.calls_others || self.calls.contains(name)
+    }
+
+    /// Whether it calls anything.
+    pub fn has_calls(&self) -> bool {
+        self.calls_others || !self.calls.is_empty()
+    }
+}
+
+impl Shape {
+    /// The line at a distance.
+    pub fn line(&mut self, distance: i64) -> &mut Line {
+        self.lines.entry(distance).or_default()
+    }
+
+    /// The share of all lines that both have, from 0 to 1. The first two lines do not count: debug information and notes
+    /// differ in which of them they name.
+    pub fn likeness(&self, other: &Self) -> f64 {
+        const FROM: i64 = 2;
+        let both = other.lines.range(FROM..).filter(|(line, _)| self.lines.contains_key(line));
+        let both = both.count();
+        let number = |shape: &Self| shape.lines.range(FROM..).count();
+        let all = number(self) + number(other) - both;
+        if all == 0 { 0.0 } else { both as f64 / all as f64 }
+    }
+}
+
+/// Where a function is now.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'o> {
+    /// In a file of the same name.
+    Here(&'o Outlined),
+    /// In another file.
+    Elsewhere(&'o Outlined),
+}
+
+impl Outline {
+    /// The function with this name and place. Adds it if it is new.
+    pub fn function(&mut self, name: &[u8], file: &[u8], declared: u32) -> &mut Outlined {
+        if !self.functions.contains_key(name) {
+            self.functions.insert(name.to_vec(), Vec::new());
+        }
+        let all = self.functions.entry(name.to_vec()).or_default();
+        let is_it = |known: &Outlined| known.declared == declared && known.file == file;
+        let place = all.iter().position(is_it).unwrap_or_else(|| {
+            all.push(Outlined { file: file.to_vec(), declared, shape: Shape::default() });
+            all.len() - 1
+        });
+        &mut all[place]
+    }
+
+    /// Whether it has no function with lines.
+    pub fn is_empty(&self) -> bool {
+        self.functions.values().flatten().all(|function| function.shape.lines.is_empty())
+    }
+
+    /// All functions, with their names.
+    pub fn functions(&self) -> impl Iterator<Item = (&[u8], &Outlined)> {
+        self.functions
+            .iter()
+            .flat_map(|(name, all)| all.iter().map(move |function| (name.as_slice(), function)))
+    }
+
+    /// Looks for a function. Compilers compare at most the last part of the path, and names as `name_of` makes them.
+    /// Among several functions, one with lines is the first choice.
+    pub fn find(&self, name: &[u8], file: Option<&[u8]>) -> Option<Place<'_>> {
+        let all = self.functions.get(name)?;
+        let alike = |known: &&Outlined| file.is_none_or(|f| base_name(f) == base_name(&known.file));
+        let most = |known: &&Outlined| known.shape.lines.len();
+        let here = all.iter().filter(alike).max_by_key(most).map(Place::Here);
+        here.or_else(|| all.iter().max_by_key(most).map(Place::Elsewhere))
+    }
+
+    /// Looks among the lines of functions without names for those of a function: gives the line of its declaration.
+    pub fn find_unnamed(&self, shape: &Shape, file: &[u8]) -> Option<u32> {
+        /// In thousandths of the lines of both.
+        const LEAST: usize = 750;
+        /// Other functions are at least so far away.
+        const AROUND: u32 = 2;
+        let first = *shape.lines.keys().find(|&&distance| distance > 0)?;
+        let last = *shape.lines.last_key_value()?.0;
+        let same = |path: &&Vec<u8>| base_name(path) == base_name(file);
+        let lines = &self.unnamed[self.unnamed.keys().find(same)?];
+        let likeness = |line: &u32| {
+            let start = u32::try_from(i64::from(*line) - first).ok()?;
+            let end = u32::try_from(i64::from(start) + last).ok()?;
+            let there = lines.range(line.saturating_sub(AROUND)..=end.saturating_add(AROUND));
+            let there: Vec<i64> = there.map(|&line| i64::from(line) - i64::from(start)).collect();
+            let both = there.iter().filter(|distance| shape.lines.contains_key(*distance)).count();
+            // Notes have no lines for the start and the end of such a function.
+            let own = shape.lines.keys().filter(|&&line| line > 0 && line < last).count();
+            let all = own.max(both) + there.len() - both;
+            (both > 0 && both * 1000 >= LEAST * all).then_some((both, start))
+        };
+        lines.iter().filter_map(likeness).max().map(|(_, start)| start)
+    }
+
+    /// The outline with other names: those that the reader of a profile compares.
+    pub fn renamed(self, name_of: impl Fn(&[u8]) -> Vec<u8>) -> Self {
+        let mut renamed =
+            Self { knows: self.knows, unnamed: self.unnamed, functions: BTreeMap::new() };
+        for (name, all) in self.functions {
+            for function in all {
+                let Outlined { file, declared, shape } = function;
+                let into = renamed.function(&name_of(&name), &file, declared);
+                for (distance, line) in shape.lines {
+                    let to = into.shape.line(distance);
+                    to.discriminators.extend(line.discriminators);
+                    to.calls.extend(line.calls.iter().map(|name| name_of(name)));
+                    to.calls_others |= line.calls_others;
+                }
+            }
+        }
+        renamed
+    }
+
+    /// Gives linkage names to functions that the debug information names as the source does: those that are local to an
+    /// object, such as instances of a template for a lambda. The profile has their linkage names. Among functions of the same
+    /// identifier and file, the one with the most similar lines gets the name, too.
+    pub fn add_linkage_names(&mut self, profile: &Profile, identifier: impl Fn(&[u8]) -> Vec<u8>) {
+        let named = self.linkage_names(profile, identifier);
+        for function in self.functions.values_mut().flatten() {
+            for line in function.shape.lines.values_mut() {
+                let also = line.calls.iter().filter_map(|callee| named.get(callee)).flatten();
+                let also: Vec<Vec<u8>> = also.map(|(name, _)| name.clone()).collect();
+                line.calls.extend(also);
+            }
+        }
+        for (name, function) in named.into_values().flatten() {
+            self.functions.entry(name).or_default().push(function);
+        }
+    }
+
+    /// The functions with linkage names that this outline lacks, by the names that it has.
+    fn linkage_names(
+        &self,
+        profile: &Profile,
+        identifier: impl Fn(&[u8]) -> Vec<u8>,
+    ) -> BTreeMap<Vec<u8>, Vec<(Vec<u8>, Outlined)>> {
+        let is_linkage_name = |name: &[u8]| name.starts_with(LINKAGE_NAME);
+        let mut local = HashMap::<Vec<u8>, Vec<(&Vec<u8>, &Outlined)>>::new();
+        for (name, all) in self.functions.iter().filter(|(name, _)| !is_linkage_name(name)) {
+            let of = local.entry(identifier(name)).or_default();
+            of.extend(all.iter().map(|function| (name, function)));
+        }
+        let symbols = &profile.symbols;
+        let mut named = BTreeMap::<Vec<u8>, Vec<(Vec<u8>, Outlined)>>::new();
+        for (symbol, shape) in shapes(profile, &|symbol| symbols.name(symbol).to_vec()) {
+            let name = symbols.name(symbol);
+            if !is_linkage_name(name) || self.functions.contains_key(name) {
+                continue;
+            }
+            let file = symbols.declared_in(symbol).map(base_name);
+            let is_there = |known: &Outlined| file.is_none_or(|f| base_name(&known.file) == f);
+            let likeness = |known: &Outlined| known.shape.likeness(&shape);
+            let found = local.get(&identifier(name)).into_iter().flatten();
+            let best = found
+                .filter(|(_, known)| is_there(known))
+                .max_by(|(_, a), (_, b)| likeness(a).total_cmp(&likeness(b)));
+            if let Some(&(local, known)) = best {
+                named.entry(local.clone()).or_default().push((name.to_vec(), known.clone()));
+            }
+        }
+        named
+    }
+
+    /// Adds what notes say. `path` gives the path of a file of these notes.
+    pub fn add_notes(&mut self, notes: &Notes<'_>, path: impl Fn(&[u8]) -> Vec<u8>) {
+        let paths: Vec<Vec<u8>> = notes.files.iter().map(|file| path(file)).collect();
+        let name = |name: &'_ [u8]| name.strip_prefix(b"*").unwrap_or(name).to_vec();
+        // The functions of each file, by their first lines.
+        let mut starts = HashMap::<u32, Vec<(u32, u32, usize)>>::new();
+        for (number, function) in notes.functions.iter().enumerate() {
+            if !function.artificial {
+                let range = (function.start_line, function.end_line, number);
+                starts.entry(function.file).or_default().push(range);
+            }
+        }
+        starts.values_mut().for_each(|starts| starts.sort_unstable());
+        for function in &notes.functions {
+            let file = &paths[function.file as usize];
+            self.function(&name(function.name), file, function.start_line);
+            for line in notes.lines(function) {
+                // A line of a function that was inlined here belongs to that function.
+                let starts = starts.get(&line.file).map_or(&[][..], Vec::as_slice);
+                let before = starts[..starts.partition_point(|&(start, ..)| start <= line.line)]
+                    .iter()
+                    .rev()
+                    .find(|&&(_, end, _)| line.line <= end);
+                let Some(&(start, _, number)) = before else {
+                    let path = paths[line.file as usize].clone();
+                    self.unnamed.entry(path).or_default().insert(line.line);
+                    continue;
+                };
+                let of = &notes.functions[number];
+                let outlined = self.function(&name(of.name), &paths[of.file as usize], start);
+                outlined.shape.line(i64::from(line.line) - i64::from(start));
+            }
+        }
+    }
+}
+
+/// The last part of a path.
+pub fn base_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
+}
+
+/// The shapes of a profile's functions, inlined ones included, as far as the profile has positions of them.
+pub fn shapes(
+    profile: &Profile,
+    name_of: &impl Fn(SymbolId) -> Vec<u8>,
+) -> BTreeMap<SymbolId, Shape> {
+    let mut shapes = BTreeMap::new();
+    for (&symbol, function) in &profile.functions {
+        add(&mut shapes, symbol, &function.body, name_of);
+    }
+    shapes
+}
+
+fn add(
+    shapes: &mut BTreeMap<SymbolId, Shape>,
+    symbol: SymbolId,
+    body: &Body,
+    name_of: &impl Fn(SymbolId) -> Vec<u8>,
+) {
+    shapes.entry(symbol).or_default();
+    for (position, record) in &body.positions {
+        let line = shapes.entry(symbol).or_default().line(position.signed_line());
+        line.discriminators.insert(position.discriminator);
+        let callees = record.targets.keys().chain(record.inlined.keys());
+        line.calls.extend(callees.map(|&callee| name_of(callee)));
+        for (&callee, inner) in &record.inlined {
+            add(shapes, callee, inner, name_of);
+        }
+    }
+}
