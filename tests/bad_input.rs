@@ -503,8 +503,11 @@ fn objects_and_programs_of_another_compilation() {
     shop.compile("drive.c", &[]);
     link();
     let after = told();
-    assert!(after.contains("ours: is of another compilation; 1 object used instead"), "{after}");
-    assert!(after.contains("drive.o: is of another compilation; not used"), "{after}");
+    assert!(
+        after.contains("ours: comes from another compilation; 1 object used instead"),
+        "{after}"
+    );
+    assert!(after.contains("drive.o: comes from another compilation; not used"), "{after}");
     // The notes alone are certain about the line of the only call.
     assert_eq!(targets(), [(4, 10)]);
 }

@@ -73,6 +73,8 @@ fn the_examples_of_the_help_texts_work() {
         "check",
         "doctor",
         "diff",
+        "report",
+        "stale",
         "rewrite",
         "profdata",
         "completions",
@@ -105,6 +107,11 @@ fn exit_statuses() {
     assert_eq!(status(&[]), Some(2));
     assert_eq!(status(&["convert"]), Some(2));
     assert_eq!(status(&["convert", "prog.csraw", "--to", "v9"]), Some(2));
+    for to in ["profdata", "v4"] {
+        let output = shop.tool(&["merge", "prog.csraw", "--to", to, "-o", "x"]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.contains("`convert` makes a profile"), "{errors}");
+    }
     assert_eq!(status(&["merge", "prog.csraw", "--weight", "x=y", "-o", "x"]), Some(2));
     assert_eq!(status(&["merge", "-o", "x"]), Some(2));
     assert_eq!(status(&["show", "prog.csraw", "--function", "nobody"]), Some(2));

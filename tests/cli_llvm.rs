@@ -231,14 +231,21 @@ fn diff_compares_counter_by_counter() {
 fn positions_are_not_there() {
     let shop = shop();
     shop.write("afdo", "filenames = { \"a.c\" }\n\"main\":0(1:1:0) = { locations = { 1 = 10 } }\n");
-    let missing = "expected counts by source position, found a text profile of LLVM (.proftext); the positions of \
-                   its counters stand in the program's coverage mapping, which is not read yet";
+    let no_places = "day: the optimiser inserted its counters (-fprofile-generate), and these have no places in the source";
     for arguments in [
         &["convert", "day"][..],
         &["convert", "day", "--to", "v2", "-o", "out"],
         &["convert", "day", "--for-gcc", "12", "-o", "out"],
-        &["merge", "day", "night", "--to", "v4", "-o", "out"],
+        &["convert", "day", "--to", "lcov", "-o", "out"],
         &["diff", "day", "afdo"],
+    ] {
+        let complaint = refused(&shop, arguments);
+        assert!(complaint.contains(no_places), "{arguments:?}: {complaint}");
+    }
+    let missing = "expected counts by source position, found a text profile of LLVM (.proftext); the positions of \
+                   its counters stand in the program's coverage mapping";
+    for arguments in [
+        &["merge", "day", "night", "--to", "v4", "-o", "out"][..],
         &["rewrite", "day", "-o", "out"],
     ] {
         let complaint = refused(&shop, arguments);

@@ -47,7 +47,7 @@ fn a_program_that_is_ready() {
     // Notes of the same name, written by another compilation.
     let (notes, code) = (shop.read("prog.gcno"), shop.read(&object));
     shop.compile("prog.c", &["-O0"]);
-    has(&doctor(&shop, 1, &["prog"]), "wrong", "notes", "of another compilation");
+    has(&doctor(&shop, 1, &["prog"]), "wrong", "notes", "from another compilation");
     shop.write("prog.gcno", notes);
     shop.write(&object, code);
     shop.link(&[&object, "-Wl,--build-id=none"], "prog", &[]);

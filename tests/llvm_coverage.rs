@@ -1,4 +1,4 @@
-//! `llvm-cov` prints the same of a program with our runtime as of one with LLVM's own.
+//! `llvm-cov` prints the same for a program with our runtime as for one with LLVM's own.
 
 mod harness;
 mod llvm;
@@ -18,7 +18,7 @@ const WAYS: [(u32, &[&str], &[&str]); 4] = [
 ];
 
 impl Llvm {
-    /// What `llvm-cov` prints of a program and its profile.
+    /// The output of `llvm-cov` for a program and its profile.
     fn cov(self, shop: &Workshop, program: &str, words: &[&str]) -> String {
         let mut cov = shop.command(format!("llvm-cov-{}", self.major));
         let profile = format!("-instr-profile={program}.profdata");
@@ -28,8 +28,8 @@ impl Llvm {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs `stock` and `ours`, makes `stock.profdata` with `llvm-profdata` and `ours.profdata` of the dump, and
-    /// compares all that `llvm-cov` prints. `source` is one of the program's.
+    /// Runs `stock` and `ours`, makes `stock.profdata` with `llvm-profdata` and `ours.profdata` from the dump, and
+    /// compares all outputs of `llvm-cov`. `source` is a source file of the program.
     #[track_caller]
     fn assert_same_coverage(self, shop: &Workshop, source: &str, shown: &[&str], about: &str) {
         let _ = std::fs::remove_file(shop.path("ours.csraw"));

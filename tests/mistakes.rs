@@ -131,7 +131,7 @@ fn clang_in_place_of_gcc() {
     let shop = ran();
     for clang in ["clang-13", "clang-22"].into_iter().filter(|clang| have(clang)) {
         let convert = ["convert", "ours.csraw", "--for-gcc", clang];
-        let formats = ["expected gcc, found", "clang version", "--to profdata", "--to v407"];
+        let formats = ["expected gcc, found", "clang version", "--to profdata", "--for-clang"];
         tool_fails(&shop, &convert, &formats);
     }
 }

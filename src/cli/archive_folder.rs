@@ -61,7 +61,11 @@ fn installed(target: &Target, archive: &Archive) -> Option<PathBuf> {
 
 /// Whether the folder has what a link with the archive needs, and of this release.
 fn holds(folder: &Path, archive: &Archive) -> bool {
-    let has = |name: &str, bytes: &[u8]| fs::read(folder.join(name)).is_ok_and(|is| is == bytes);
+    let has = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        // Opening anything else could wait for ever.
+        path.is_file() && fs::read(path).is_ok_and(|is| is == bytes)
+    };
     has(&archive.file_name(), archive.bytes)
         && (!archive.is_live() || has(SCRIPT_NAME, SCRIPT.as_bytes()))
 }
@@ -70,10 +74,15 @@ fn unpack(archive: &Archive, folder: PathBuf) -> Result<PathBuf> {
     if holds(&folder, archive) {
         return Ok(folder);
     }
+    let place = folder.join(archive.file_name());
+    // A pipe would wait for a reader.
+    if fs::symlink_metadata(&place).is_ok_and(|found| !found.is_file() && !found.is_symlink()) {
+        return Err(Error::about(place, "is not a file"));
+    }
     if archive.is_live() {
         output::replace(&folder.join(SCRIPT_NAME), SCRIPT.as_bytes())?;
     }
-    output::replace(&folder.join(archive.file_name()), archive.bytes)?;
+    output::replace(&place, archive.bytes)?;
     Ok(folder)
 }
 

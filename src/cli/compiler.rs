@@ -67,7 +67,7 @@ fn major_for(compiler: &Path) -> Result<u32> {
 fn clang_instead(version: &str) -> String {
     format!(
         "expected gcc, found {version}; clang reads --to profdata of its own programs (-fprofile-use), and \
-         --to v407 of gcc's (-fprofile-sample-use)"
+         --for-clang of gcc's (-fprofile-sample-use)"
     )
 }
 

@@ -1,51 +1,97 @@
 //! Finds the rustc target of a C compiler, from the macros that the compiler predefines.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::io::Read;
 use std::prelude::v1::*;
 use std::process::{Command, Stdio};
+use std::thread;
 
 use super::error::{Context, Error, Result};
 
 /// Letters of a compiler's message or triple that are repeated to the user.
 const LONGEST: usize = 200;
+/// Bytes of a compiler's output that are read. All macros are a tenth of that.
+const MOST_OUTPUT: u64 = 1 << 20;
 
 /// The names of the targets whose archives a compiler's programs may link, the best first. `command` is the
 /// compiler with the flags that choose a processor.
 pub fn names(command: &str) -> Result<Vec<String>> {
     let mut words = command.split_whitespace();
     let compiler = words.next().ok_or_else(|| Error::new("--cc: expected a compiler"))?;
-    let flags: Vec<&str> = words.collect();
+    let flags = without_outputs(words);
     let ask = |question: &[&str]| {
-        let mut asked = Command::new(compiler);
-        asked.args(&flags).args(question).stdin(Stdio::null()).output().about(Path::new(compiler))
+        answer(Command::new(compiler).args(&flags).args(question)).about(format!("--cc {compiler}"))
     };
-    let output = ask(&["-dM", "-E", "-x", "c", "/dev/null"])?;
-    if !output.status.success() {
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        let complaint = complaint
-            .lines()
-            .next()
-            .unwrap_or("it does not print its predefined macros")
-            .chars()
-            .take(LONGEST)
-            .collect::<String>();
+    let macros = ask(&["-dM", "-E", "-x", "c", "/dev/null"])?;
+    if !macros.is_success {
+        let complaint = first_line(&macros.errors);
+        let complaint = complaint.unwrap_or("it does not print its predefined macros".into());
         return Err(Error::about(command, complaint));
     }
-    let machine = Machine::new(&String::from_utf8_lossy(&output.stdout));
+    let machine = Machine::new(&macros.output);
     let names = machine.names();
     if !names.is_empty() {
         return Ok(names);
     }
-    let triple = ask(&["-dumpmachine"]).map(|output| output.stdout).unwrap_or_default();
-    let triple: String = String::from_utf8_lossy(&triple)
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .take(LONGEST)
-        .collect();
-    Err(Error::about(command, format!("compiles for {triple}, for which there are no archives")))
+    if machine.macros.is_empty() {
+        let what =
+            "printed no predefined macros; expected a C compiler and flags that choose a processor";
+        return Err(Error::about(command, what));
+    }
+    let triple = ask(&["-dumpmachine"]).ok().and_then(|triple| first_line(&triple.output));
+    let triple = triple.unwrap_or("an unknown machine".into());
+    let why = machine.why_none();
+    Err(Error::about(command, format!("compiles for {triple}, {why}")))
+}
+
+/// The flags that do not make the compiler write files.
+fn without_outputs<'w>(words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
+    let mut flags = Vec::new();
+    let mut words = words;
+    while let Some(word) = words.next() {
+        match word {
+            "-o" | "-MF" | "-MT" | "-MQ" | "-MJ" | "-dumpdir" | "-dumpbase" => drop(words.next()),
+            "-c" | "-S" => {}
+            _ if ["-o", "-M", "-save-temps", "--save-temps"]
+                .into_iter()
+                .any(|output| word.starts_with(output)) => {}
+            _ => flags.push(word),
+        }
+    }
+    flags
+}
+
+/// What a compiler printed, up to [`MOST_OUTPUT`].
+struct Answer {
+    is_success: bool,
+    output: String,
+    errors: String,
+}
+
+/// Runs a compiler. It may be any program, so it gets no input, and its output is cut.
+fn answer(command: &mut Command) -> std::io::Result<Answer> {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let errors = child.stderr.take();
+    let errors = thread::spawn(|| beginning(errors));
+    let output = beginning(child.stdout.take());
+    let status = child.wait()?;
+    let errors = errors.join().unwrap_or_default();
+    Ok(Answer { is_success: status.success(), output, errors })
+}
+
+/// Reads the first bytes, and closes the pipe: whoever writes more gets SIGPIPE.
+fn beginning(pipe: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        // What came before an error tells enough.
+        let _ = pipe.take(MOST_OUTPUT).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn first_line(text: &str) -> Option<String> {
+    text.lines().next().map(|line| line.chars().take(LONGEST).collect())
 }
 
 /// A machine as a compiler's macros describe it.
@@ -72,6 +118,27 @@ impl Machine {
         self.macros.get(name).and_then(|value| value.parse().ok()).unwrap_or(0)
     }
 
+    /// Why no archive is for it.
+    fn why_none(&self) -> &'static str {
+        let is_bare = self.has("__ELF__") && !self.has("__unix__");
+        match () {
+            () if self.has("__ARM_ARCH_6M__") => "whose processor has no compare-and-swap",
+            () if self.has("__riscv") && !self.has("__riscv_atomic") => {
+                "whose processor has no compare-and-swap: the archives need RISC-V's extension `a`"
+            }
+            () if self.has("__riscv") && !self.has("__riscv_compressed") => {
+                "without compressed instructions: the archives need RISC-V's extension `c`"
+            }
+            () if is_bare && self.has("__ARMEL__") && self.number("__ARM_ARCH") < 6 => {
+                "an old processor that the compiler takes by default: choose yours with -mcpu="
+            }
+            () if is_bare && self.has("__x86_64__") && !self.has("__ILP32__") => {
+                "without an operating system: leave out --cc, and take --bare"
+            }
+            () => "for which there are no archives",
+        }
+    }
+
     fn names(&self) -> Vec<String> {
         let is_linux = self.has("__linux__") && !self.has("__ANDROID__");
         let has_other_system = [
@@ -89,10 +156,10 @@ impl Machine {
             return Vec::new();
         }
         let names: Vec<&str> = match () {
-            () if self.has("__x86_64__") && !self.has("__ILP32__") => {
+            () if self.has("__x86_64__") && is_linux && !self.has("__ILP32__") => {
                 vec!["x86_64-unknown-linux-gnu"]
             }
-            () if self.has("__i386__") => vec!["i686-unknown-linux-gnu"],
+            () if self.has("__i386__") && is_linux => vec!["i686-unknown-linux-gnu"],
             () if self.has("__AARCH64EL__") && !self.has("__ILP32__") => match is_linux {
                 true => vec!["aarch64-unknown-linux-gnu"],
                 false if self.has("__ARM_FP") => vec!["aarch64-unknown-none"],
@@ -120,7 +187,7 @@ impl Machine {
     fn arm_bare(&self) -> Vec<String> {
         let float = self.float();
         let mut names = match () {
-            () if self.has("__ARM_ARCH_6M__") => vec!["thumbv6m-none-eabi".to_owned()],
+            () if self.has("__ARM_ARCH_6M__") => Vec::new(),
             () if self.has("__ARM_ARCH_7M__") => Vec::new(),
             () if self.has("__ARM_ARCH_7EM__") => vec![format!("thumbv7em-none-eabi{float}")],
             () if self.has("__ARM_ARCH_8M_BASE__") => vec!["thumbv8m.base-none-eabi".to_owned()],
@@ -172,12 +239,14 @@ mod tests {
         for (macros, expected) in [
             ("__x86_64__ __linux__", &["x86_64-unknown-linux-gnu"][..]),
             ("__x86_64__ __ILP32__ __linux__", &[]),
+            ("__x86_64__ __ELF__", &[]),
+            ("__i386__ __ELF__", &[]),
             ("__i386__ __linux__", &["i686-unknown-linux-gnu"]),
             ("__AARCH64EL__ __linux__ __ARM_FP", &["aarch64-unknown-linux-gnu"]),
             ("__AARCH64EL__ __linux__ __ANDROID__", &[]),
             ("__AARCH64EL__ __ARM_FP", &["aarch64-unknown-none"]),
             ("__AARCH64EB__ __linux__", &[]),
-            ("__ARMEL__ __ARM_ARCH_6M__ __ARM_ARCH=6", &["thumbv6m-none-eabi"]),
+            ("__ARMEL__ __ARM_ARCH_6M__ __ARM_ARCH=6", &[]),
             ("__ARMEL__ __ARM_ARCH_7M__ __ARM_ARCH=7", &["thumbv7m-none-eabi"]),
             ("__ARMEL__ __ARM_ARCH_7EM__ __ARM_PCS_VFP", &["thumbv7em-none-eabihf"]),
             ("__ARMEL__ __ARM_ARCH_7EM__", &["thumbv7em-none-eabi", "thumbv7m-none-eabi"]),

@@ -15,13 +15,15 @@ use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::{names::Names, rules::Rules};
 use crate::formats::words::Words;
 use crate::formats::{
-    Findings, Found, Kind, afdo_v1_v3, afdo_v4, afdo_v4_text, profdata, profraw, proftext,
+    Findings, Found, Kind, afdo_v1_v3, afdo_v4, afdo_v4_text, llvm_sample, llvm_sample_text,
+    profdata, profraw, proftext,
 };
 use crate::profile::{Profile, Summary};
 use crate::raw::dump::{Dump, Module};
 use crate::raw::layout::MAGIC as DUMP_MAGIC;
 use crate::raw::live;
 use crate::raw::reader::Source;
+use crate::samples::Samples;
 
 /// A larger word behind the magic, which AutoFDO shares with `.gcda` files, is the version of a compiler.
 const LARGEST_VERSION: u32 = 0xffff;
@@ -68,7 +70,18 @@ pub enum Format {
     Profdata,
     /// Counters by function, as text.
     Proftext,
+    /// LLVM's sample profile, binary.
+    SampleBinary,
+    /// LLVM's sample profile, extensible binary.
+    Sample,
+    /// LLVM's sample profile, text.
+    SampleText,
+    /// Dumps or profiles as a table. An [`Input`] has their sum, and its format.
+    Parquet,
 }
+
+/// First bytes of a Parquet file.
+const PARQUET_MAGIC: [u8; 4] = *b"PAR1";
 
 impl Format {
     /// Name for messages.
@@ -86,12 +99,21 @@ impl Format {
             Self::Profraw => "a raw profile of LLVM (.profraw)",
             Self::Profdata => "an indexed profile of LLVM (.profdata)",
             Self::Proftext => "a text profile of LLVM (.proftext)",
+            Self::SampleBinary => "a sample profile of LLVM, binary",
+            Self::Sample => "a sample profile of LLVM, extensible binary",
+            Self::SampleText => "a sample profile of LLVM, text",
+            Self::Parquet => "a table (.parquet)",
         }
     }
 
     /// Whether it has counters by function.
     pub const fn is_by_function(self) -> bool {
         matches!(self, Self::Profraw | Self::Profdata | Self::Proftext)
+    }
+
+    /// Whether it is a sample profile of LLVM.
+    pub const fn is_sample(self) -> bool {
+        matches!(self, Self::SampleBinary | Self::Sample | Self::SampleText)
     }
 
     /// The part of names that such a file keeps.
@@ -121,11 +143,17 @@ impl Format {
         Some(match bytes {
             _ if starts(bytes, &DUMP_MAGIC[..6]) => Self::Dump,
             _ if starts(bytes, &afdo_v4::MAGIC) => Self::V4,
+            _ if starts(bytes, &PARQUET_MAGIC) => Self::Parquet,
             _ if is(b"gcda") => Self::Gcda,
             _ if is(b"gcno") => Self::Gcno,
             _ if starts(start, afdo_v4_text::START) || start.starts_with(b"\"") => Self::V4Text,
             _ if profraw::is_profraw(bytes) => Self::Profraw,
             _ if starts(bytes, &profdata::MAGIC) => Self::Profdata,
+            _ if llvm_sample::is_sample_profile(bytes) => match llvm_sample::form(bytes) {
+                llvm_sample::Form::Binary => Self::SampleBinary,
+                llvm_sample::Form::Extensible => Self::Sample,
+            },
+            _ if llvm_sample_text::looks_like(bytes) => Self::SampleText,
             _ if proftext::looks_like(bytes) => Self::Proftext,
             _ => return None,
         })
@@ -140,6 +168,7 @@ impl Format {
         let is_sure = match format {
             Self::V4Text => beginning.trim_ascii_start().starts_with(afdo_v4_text::START),
             Self::Proftext => extension.is_some_and(|extension| extension == "proftext"),
+            Self::SampleText => extension.is_some_and(|extension| extension == "prof"),
             _ => true,
         };
         is_sure.then_some(format)
@@ -152,6 +181,15 @@ pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
         return Err(std::io::Error::other("not a regular file"));
     }
     std::fs::read(path)
+}
+
+/// Whether a path leads to a table that need not be in memory as a whole.
+fn is_table(path: &Path) -> bool {
+    let mut beginning = [0; PARQUET_MAGIC.len()];
+    let read =
+        File::open(path).ok().filter(|file| file.metadata().is_ok_and(|found| found.is_file()));
+    read.is_some_and(|mut file| file.read_exact(&mut beginning).is_ok())
+        && beginning == PARQUET_MAGIC
 }
 
 /// Standard input can be read only once: nothing follows behind its end.
@@ -205,6 +243,9 @@ impl Input {
     /// Reads a file; `-` is standard input. Does not map files into memory: that needs unsafe code, and kills
     /// this process if another one cuts the file short.
     pub fn read(path: &Path) -> Result<Self> {
+        if is_table(path) {
+            return Self::open(path);
+        }
         let (name, bytes) = read(path)?;
         Self::of(name, bytes)
     }
@@ -217,9 +258,15 @@ impl Input {
         let mut file = File::open(path).map_err(|error| missing(path, error))?;
         let mut bytes = Vec::new();
         (&file).take(DUMP_MAGIC.len() as u64).read_to_end(&mut bytes).about(path)?;
-        if Format::of(&bytes) != Some(Format::Dump) {
-            file.read_to_end(&mut bytes).about(path)?;
-            return Self::of(path.to_owned(), bytes);
+        match Format::of(&bytes) {
+            Some(Format::Dump) => {}
+            Some(Format::Parquet) if file.metadata().about(path)?.is_file() => {
+                return Self::of_table(path.to_owned(), file);
+            }
+            _ => {
+                file.read_to_end(&mut bytes).about(path)?;
+                return Self::of(path.to_owned(), bytes);
+            }
         }
         let length = file.metadata().about(path)?.len();
         warn_of_live_files(path);
@@ -235,6 +282,7 @@ impl Input {
             return Self::of_live(name, &bytes);
         }
         match Format::of(&bytes) {
+            Some(Format::Parquet) => Self::of_table_bytes(name, bytes),
             Some(Format::Dump) => {
                 warn_of_live_files(&name);
                 Ok(Self { name, bytes, format: Format::Dump, dump: None })
@@ -251,6 +299,30 @@ impl Input {
             return Err(Error::about(name, "its counts have been added to the dump"));
         }
         Ok(Self { name, bytes: dump.to_bytes(), format: Format::Dump, dump: None })
+    }
+
+    /// Reads a table as the dump or profile of its sum.
+    #[cfg(feature = "parquet")]
+    fn of_table(name: PathBuf, file: File) -> Result<Self> {
+        let (format, bytes) = super::parquet::read(&name, file)?;
+        Ok(Self { name, bytes, format, dump: None })
+    }
+
+    #[cfg(feature = "parquet")]
+    fn of_table_bytes(name: PathBuf, bytes: Vec<u8>) -> Result<Self> {
+        let (format, bytes) = super::parquet::read_bytes(&name, bytes)?;
+        Ok(Self { name, bytes, format, dump: None })
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn of_table(name: PathBuf, _: File) -> Result<Self> {
+        Self::of_table_bytes(name, Vec::new())
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn of_table_bytes(name: PathBuf, _: Vec<u8>) -> Result<Self> {
+        let what = "a Parquet table, and this tool was built without the feature `parquet`";
+        Err(Error::about(name, what))
     }
 
     /// Whether all that it has are counters by function, in a profile of LLVM or a dump of programs that clang or
@@ -297,10 +369,15 @@ impl Input {
                 let warnings = warnings(&decoded.findings);
                 Ok(Decoded { profile: decoded.profile, summary: decoded.summary, warnings })
             }
+            Format::SampleBinary | Format::Sample | Format::SampleText => {
+                let (samples, summary, warnings) = self.samples_and_warnings()?;
+                let profile = samples.into_profile().about(&self.name)?;
+                Ok(Decoded { profile, summary, warnings })
+            }
             Format::Profraw | Format::Profdata | Format::Proftext => {
                 Err(Error::about(&self.name, without_positions(self.format.name())))
             }
-            Format::Dump | Format::Gcda | Format::Gcno => {
+            Format::Dump | Format::Gcda | Format::Gcno | Format::Parquet => {
                 if self.format == Format::Gcda && self.bytes.len() < 8 {
                     // The rest may as well be that of a profile.
                     Words::open(&self.bytes, *b"gcda").about(&self.name)?;
@@ -312,6 +389,22 @@ impl Input {
                 Err(Error::about(&self.name, what))
             }
         }
+    }
+
+    /// The sample profile in it, with contexts and all else that only such a profile has.
+    pub fn samples(&self) -> Result<Samples> {
+        let (samples, _, warnings) = self.samples_and_warnings()?;
+        self.warn(&warnings);
+        Ok(samples)
+    }
+
+    fn samples_and_warnings(&self) -> Result<(Samples, Option<Summary>, Vec<String>)> {
+        if self.format == Format::SampleText {
+            let decoded = llvm_sample_text::decode::decode(&self.bytes).about(&self.name)?;
+            return Ok((decoded.samples, None, warnings(&decoded.findings)));
+        }
+        let decoded = llvm_sample::decode::decode(&self.bytes).about(&self.name)?;
+        Ok((decoded.samples, Some(decoded.summary), warnings(&decoded.findings)))
     }
 
     /// The dump in it; gives up the file.
@@ -334,7 +427,7 @@ impl Input {
 pub fn without_positions(found: &str) -> String {
     format!(
         "expected counts by source position, found {found}; the positions of its counters stand in the program's \
-         coverage mapping, which is not read yet; --to profdata, profraw and proftext need none"
+         coverage mapping, which `convert` reads; --to profdata, profraw and proftext need none"
     )
 }
 

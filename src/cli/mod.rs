@@ -1,7 +1,7 @@
 //! The tool: the subcommands are in `commands`, what they share is here.
 //!
 //! It takes arguments, calls the library, and gives messages and an exit status: 0 done, 1 found something
-//! (`check`, `extract`, `diff`, `convert --fail-under`), 2 error. Nothing here knows a byte of any format.
+//! (`check`, `extract`, `diff`, `convert --fail-under`, `stale --fail-under`), 2 error. Nothing here knows a byte of any format.
 
 use std::prelude::v1::*;
 mod account;
@@ -14,6 +14,7 @@ mod compiler;
 mod compiler_flags;
 mod compiler_target;
 mod cores;
+mod coverage;
 mod debug_file;
 mod error;
 mod folder;
@@ -24,14 +25,21 @@ mod names;
 mod near;
 mod notes;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod percent;
+mod preinline;
 mod profile_format;
+mod program;
 mod progress;
+mod samples;
+mod source_text;
 mod sources;
 mod sum;
 mod table;
 mod target;
 mod terminal;
+mod view;
 
 use std::ffi;
 use std::fmt::Display;
@@ -42,7 +50,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     check, completions, convert, diff, doctor, extract, flags, fold, install, man, merge, profdata,
-    rewrite, show, targets,
+    report, rewrite, show, stale, targets,
 };
 pub use compiler_flags::with_profile;
 pub use error::Error;
@@ -82,6 +90,8 @@ enum Command {
     Check(check::Check),
     Extract(extract::Extract),
     Diff(diff::Diff),
+    Stale(stale::Stale),
+    Report(report::Report),
     Rewrite(rewrite::Rewrite),
     Profdata(profdata::Profdata),
     Completions(completions::Completions),
@@ -116,6 +126,8 @@ impl Cli {
             Command::Check(check) => check.run(),
             Command::Extract(extract) => extract.run(),
             Command::Diff(diff) => diff.run(),
+            Command::Stale(stale) => stale.run(),
+            Command::Report(report) => report.run(),
             Command::Rewrite(rewrite) => rewrite.run(),
             Command::Profdata(profdata) => profdata.run(),
             Command::Completions(completions) => completions.run(),

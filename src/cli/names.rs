@@ -85,6 +85,13 @@ fn cut(name: &str, room: usize) -> String {
     }
 }
 
+/// The identifier in a name of the object file or of the debug information: without scopes, parameters and template arguments.
+pub fn identifier(name: &str) -> String {
+    let plain = plain(name);
+    let bare = without_template_arguments(&plain).unwrap_or(plain);
+    bare.rsplit("::").next().unwrap_or(&bare).to_owned()
+}
+
 /// The last part of a path.
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
@@ -99,17 +106,26 @@ pub fn warn_of_ambiguous(file: &Path, number: usize) {
     }
 }
 
-/// Text that cannot control a terminal: control characters are spelled out.
+/// Text that cannot control a terminal: control characters are spelled out, and those that change the direction
+/// or end the line.
 pub fn visible(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
             '\0'..='\x1f' | '\x7f' => visible += &format!("\\x{:02x}", u32::from(letter)),
-            _ if letter.is_control() => visible.extend(letter.escape_unicode()),
+            _ if letter.is_control() || turns_text(letter) => {
+                visible.extend(letter.escape_unicode())
+            }
             _ => visible.push(letter),
         }
     }
     visible
+}
+
+/// Whether a letter is one of Unicode's marks of direction or separators of lines.
+fn turns_text(letter: char) -> bool {
+    let marks = ['\u{61c}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}'];
+    marks.contains(&letter) || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Bytes as text.

@@ -21,12 +21,14 @@ use crate::profile::Profile;
 use crate::raw::dump::{Dump, Object};
 
 /// Where notes and sources are.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Places {
-    /// Look for .gcno files here, under as much of the recorded path as fits
+    /// Look for .gcno files in this folder before the recorded one: at the whole recorded path below DIR, then without
+    /// its first folder, without the second, and so on
     #[arg(long, value_name = "DIR")]
     notes: Vec<PathBuf>,
-    /// Take paths that start with OLD as starting with NEW, those in profiles, too
+    /// Replace OLD with NEW at the beginning of recorded paths, to find notes, sources and programs that have moved.
+    /// The output has the new paths
     #[arg(long, value_name = "OLD=NEW", value_parser = path_map)]
     path_map: Vec<(Vec<u8>, Vec<u8>)>,
 }
@@ -65,6 +67,16 @@ impl Places {
             whole.then(|| [new, rest].concat())
         };
         self.path_map.iter().find_map(fits).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// The named places of notes.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.notes
+    }
+
+    /// The same without the named places of notes.
+    pub fn without_notes(self) -> Self {
+        Self { notes: Vec::new(), ..self }
     }
 
     /// Whether any places of notes are named.
@@ -238,7 +250,7 @@ impl<'d> Files<'d> {
         };
         // The stamp is the third word, in both byte orders of the header.
         let what = format!(
-            "0x8: stamp: expected {:#010x}, found {found:#010x}: the notes are of another compilation",
+            "0x8: stamp: expected {:#010x}, found {found:#010x}: the notes come from another compilation",
             object.stamp
         );
         Err(Missing { is_other_compilation: true, ..Missing::new(file, what) })

@@ -9,6 +9,8 @@ use clap::{Args, ValueEnum};
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
 use super::output::Content;
+use super::samples::{SampleForm, SampleFormat, SampleWish};
+use super::view::View;
 use super::{compiler, warn};
 use crate::convert::gcov::{self, HotCalls, OfSeveral, Zeros};
 use crate::convert::number::Number;
@@ -16,8 +18,11 @@ use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Discriminators, Rules};
 use crate::formats::afdo_v4::encode::{Encoding, encode_with_summary};
 use crate::formats::afdo_v4_text::encode::{TargetNames, encode_with};
-use crate::formats::{afdo_v1_v3, afdo_v4, json};
+use crate::formats::llvm_sample::encode::Options;
+use crate::formats::llvm_sample::rules::Discriminators::OfAnother;
+use crate::formats::{afdo_v1_v3, afdo_v4, json, llvm_sample};
 use crate::profile::{Profile, Summary};
+use crate::samples::Samples;
 
 /// What the user chose.
 #[derive(Debug, Args)]
@@ -39,6 +44,8 @@ pub struct Reader {
     /// symbol_names
     #[arg(long)]
     text_stubs: bool,
+    #[command(flatten)]
+    samples: SampleWish,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -57,8 +64,22 @@ pub enum Target {
     V1,
     /// AutoFDO version 0x3430372a, for LLVM
     V407,
+    /// Sample profile of LLVM, extensible binary
+    LlvmSample,
+    /// Sample profile of LLVM, text
+    LlvmSampleText,
+    /// Sample profile of LLVM, binary
+    LlvmSampleBinary,
     /// JSON
     Json,
+    /// For pprof
+    Pprof,
+    /// For callgrind_annotate and KCachegrind
+    Callgrind,
+    /// For speedscope
+    Speedscope,
+    /// Stacks of inlined functions, for flame graphs
+    Collapsed,
 }
 
 /// A format of profiles, with its rules.
@@ -67,7 +88,9 @@ pub enum ProfileFormat {
     V4(Encoding),
     V4Text(TargetNames),
     V1V3(Rules),
+    Sample(SampleFormat),
     Json,
+    View(View),
 }
 
 impl Choice {
@@ -78,6 +101,11 @@ impl Choice {
 }
 
 impl Reader {
+    /// The option that chooses another compiler than gcc, or how its profile is written, if there is one.
+    pub const fn for_llvm(&self) -> Option<&'static str> {
+        self.samples.given()
+    }
+
     /// Whether a gcc was chosen.
     pub fn is_gcc(&self) -> bool {
         self.for_gcc.is_some()
@@ -93,6 +121,9 @@ impl Reader {
         let rules = self.for_gcc.as_deref().map(compiler::rules).transpose()?;
         if self.text_stubs && to != Some(Target::V4Text) {
             return Err(Error::new("--text-stubs is for --to v4-text"));
+        }
+        if let Some(format) = self.sample_format(to)? {
+            return Ok(Some(ProfileFormat::Sample(format)));
         }
         let version = match to {
             None => return Ok(rules.map(ProfileFormat::V1V3)),
@@ -114,12 +145,39 @@ impl Reader {
         }
     }
 
+    /// The format, if it is a sample profile of LLVM.
+    fn sample_format(&self, to: Option<Target>) -> Result<Option<SampleFormat>> {
+        let bytes = |options| Some(SampleForm::Bytes(options));
+        let form = match to {
+            None if self.samples.given().is_some() => None,
+            Some(Target::LlvmSample) => bytes(Options::EXTENSIBLE),
+            Some(Target::LlvmSampleBinary) => bytes(Options::BINARY),
+            Some(Target::LlvmSampleText) => Some(SampleForm::Text),
+            _ => {
+                return match self.samples.given() {
+                    None => Ok(None),
+                    Some(option) => {
+                        Err(Error::new(format!("{option} is for sample profiles of LLVM")))
+                    }
+                };
+            }
+        };
+        match self.for_gcc.is_some() {
+            true => Err(Error::new("--for-gcc: gcc reads no sample profiles of LLVM")),
+            false => self.samples.format(form).map(Some),
+        }
+    }
+
     fn without_rules(&self, target: Target) -> ProfileFormat {
         match target {
             Target::V4Compact => ProfileFormat::V4(Encoding::Compact),
             Target::V4Text if self.text_stubs => ProfileFormat::V4Text(TargetNames::Stubs),
             Target::V4Text => ProfileFormat::V4Text(TargetNames::Listed),
             Target::Json => ProfileFormat::Json,
+            Target::Pprof => ProfileFormat::View(View::Pprof),
+            Target::Callgrind => ProfileFormat::View(View::Callgrind),
+            Target::Speedscope => ProfileFormat::View(View::Speedscope),
+            Target::Collapsed => ProfileFormat::View(View::Collapsed),
             _ => ProfileFormat::V4(Encoding::Normal),
         }
     }
@@ -139,6 +197,7 @@ impl ProfileFormat {
         match input.format {
             Format::V1V3(version) => Self::V1V3(Rules::that_keep_most(version)),
             Format::V4Text => Self::V4Text(TargetNames::Listed),
+            format if format.is_sample() => Self::Sample(SampleFormat::of(input)),
             _ if afdo_v4::is_compact(&input.bytes) => Self::V4(Encoding::Compact),
             _ => Self::V4(Encoding::Normal),
         }
@@ -161,15 +220,34 @@ impl ProfileFormat {
         gcov::Reader { discriminators, of_several, zeros, inline, hot_calls }
     }
 
+    /// What becomes of positions in a sample profile of LLVM.
+    pub const fn sample_rules(self) -> llvm_sample::rules::Rules {
+        match self {
+            Self::Sample(format) => format.rules,
+            _ => llvm_sample::rules::Rules::WHOLE,
+        }
+    }
+
     /// Whether the format has discriminators, which distinguish positions on one line.
     pub fn has_discriminators(self) -> bool {
-        let ignored = Discriminators::Ignored;
-        !matches!(self, Self::V1V3(Rules { discriminators, .. }) if discriminators == ignored)
+        match self {
+            Self::V1V3(rules) => rules.discriminators != Discriminators::Ignored,
+            Self::Sample(format) => format.rules.discriminators != OfAnother,
+            _ => true,
+        }
     }
 
     /// The file of a profile; `name` is its name in messages.
     pub fn file(self, profile: &Profile, name: &Path) -> Result<(Vec<u8>, Content)> {
         self.file_with_summary(profile, None, name)
+    }
+
+    /// The file of a sample profile of LLVM.
+    pub fn file_of(self, samples: Samples, name: &Path) -> Result<(Vec<u8>, Content)> {
+        match self {
+            Self::Sample(format) => format.file_of(samples, name),
+            _ => self.file(&samples.into_profile().about(name)?, name),
+        }
     }
 
     /// Like `file`, but with `summary` in place of the summary of the counts, if the format can keep one.
@@ -217,6 +295,8 @@ impl ProfileFormat {
                 }
                 Ok((encoded.bytes, Content::Binary))
             }
+            Self::Sample(format) => format.file(profile, name),
+            Self::View(view) => view.file(profile, &[], name),
             Self::Json => Ok((json::encode::encode(profile, |_| true).about(name)?, Content::Text)),
         }
     }

@@ -6,18 +6,20 @@ use std::prelude::v1::*;
 
 use clap::{Args, ValueEnum};
 
-use super::binary::Binaries;
+use super::binary::{Binaries, build_id_in};
 use super::cores::Cores;
+use super::coverage::inputs::Inputs;
 use super::error::{Context, Error, Result};
-use super::input::{self, Format, Input};
+use super::input::{Format, Input};
 use super::names::warn_of_ambiguous;
 use super::notes::{Files, Found, Missing, Places};
-use super::{output, warn};
+use super::{coverage, output, warn};
 use crate::convert::gcov::{self, HotCalls, Inline, Reader as ProfileReader, Statistics};
 use crate::convert::number::Number;
 use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
 use crate::profile::Profile;
-use crate::raw::dump::{Dump, Module};
+use crate::raw::dump::Dump;
+use crate::raw::dump::sum::Sum;
 
 /// Where a conversion finds what is not in the dump.
 #[derive(Debug, Args)]
@@ -26,7 +28,7 @@ pub struct Sources {
     pub places: Places,
     /// The program that wrote the dump, or a shared object of it, if not at its recorded path
     #[arg(long, value_name = "FILE")]
-    binary: Vec<PathBuf>,
+    pub binary: Vec<PathBuf>,
     /// Where to put the counts of functions that gcc inlined before it inserted counters
     #[arg(long, value_enum, value_name = "WHERE")]
     inline: Option<Inlining>,
@@ -44,9 +46,25 @@ enum Inlining {
 }
 
 impl Sources {
+    /// What is at its recorded place, or where paths have moved to.
+    pub fn recorded(places: Places) -> Self {
+        Self { places: places.without_notes(), binary: Vec::new(), inline: None, verbose: false }
+    }
+
     /// Refuses options that are of no use without a dump.
     pub fn check(&self, inputs: &[Input]) -> Result<()> {
         self.given().map_or(Ok(()), |option| needs_dump(option, inputs))
+    }
+
+    /// The option that is of no use for line coverage, if there is one.
+    pub fn only_for_profiles(&self) -> Option<&'static str> {
+        self.inline.is_some().then_some("--inline")
+    }
+
+    /// The option that is of no use for programs of clang and rustc, if there is one.
+    pub fn only_for_gcc(&self) -> Option<&'static str> {
+        let notes = self.places.has_notes().then_some("--notes");
+        notes.or_else(|| self.only_for_profiles())
     }
 
     /// The option that is of no use without a dump, if there is one.
@@ -77,25 +95,31 @@ impl Sources {
 
     /// The sum of all inputs as a profile. Reports what dumps lose on the way.
     pub fn profile(&self, inputs: Vec<Input>, reader: ProfileReader) -> Result<Profile> {
-        Ok(self.convert(inputs, Asked { reader, gcc: None, losses: false })?.0)
+        Ok(self.convert(inputs, Asked { reader, gcc: None, losses: false })?.profile)
     }
 
-    /// The same, with the account of the dumps among the inputs, if there are any.
-    pub fn convert(
-        &self,
-        inputs: Vec<Input>,
-        asked: Asked,
-    ) -> Result<(Profile, Option<Statistics>)> {
-        let is_dump = |input: &Input| input.format == Format::Dump;
+    /// The same, with an account of what became of the dumps among the inputs.
+    pub fn convert(&self, inputs: Vec<Input>, asked: Asked) -> Result<Converted> {
+        let is_counted =
+            |input: &Input| input.format == Format::Dump || input.format.is_by_function();
         let is_sum = inputs.len() > 1;
-        let (dumps, profiles): (Vec<_>, Vec<_>) = inputs.into_iter().partition(is_dump);
-        let (mut profile, mut statistics) = (Profile::default(), None);
-        if !dumps.is_empty() {
-            let name = dumps_name(&dumps);
-            let of_dumps;
-            (profile, of_dumps) = self.profile_of_dump(added(dumps)?, &name, asked)?;
-            statistics = Some(of_dumps);
+        let (counted, profiles): (Vec<_>, Vec<_>) = inputs.into_iter().partition(is_counted);
+        let mut converted = Converted::default();
+        if !counted.is_empty() {
+            let name = dumps_name(&counted);
+            let counted = Inputs::of(counted)?;
+            if counted.has_llvm() {
+                converted = self.convert_mapped(&counted, &name)?;
+            }
+            if !counted.gcc.modules.is_empty() || !counted.has_llvm() {
+                let binaries = self.binaries_of_gcc(&counted);
+                let (of_dump, account) =
+                    self.profile_of_dump(counted.gcc, &name, &binaries, asked)?;
+                converted.profile.merge(&of_dump, 1);
+                converted.statistics = Some(account);
+            }
         }
+        let profile = &mut converted.profile;
         for input in profiles {
             let mut other = input.into_profile()?;
             self.places.move_files(&mut other);
@@ -104,31 +128,49 @@ impl Sources {
         if is_sum {
             warn_of_ambiguous(Path::new("the sum"), profile.find_files());
         }
-        Ok((profile, statistics))
+        Ok(converted)
+    }
+
+    /// Converts what clang and rustc instrumented. It is left out without a mapping if there are also modules of gcc.
+    fn convert_mapped(&self, counted: &Inputs, name: &Path) -> Result<Converted> {
+        match coverage::positions(counted, self, name) {
+            Ok(profile) => Ok(Converted { profile, ..Converted::default() }),
+            Err(error) if counted.gcc.modules.is_empty() => Err(error),
+            Err(error) => {
+                let left_out = counted.modules.len();
+                let what = match left_out {
+                    0 => "the profiles".to_owned(),
+                    modules => Number(modules as u64, "module").to_string(),
+                };
+                output::say(format_args!("{error}; left out: {what} of clang or rustc"));
+                Ok(Converted { left_out, ..Converted::default() })
+            }
+        }
+    }
+
+    /// The binaries that `--binary` names, without those of clang and rustc if these counted, too.
+    fn binaries_of_gcc(&self, counted: &Inputs) -> Vec<PathBuf> {
+        let fits = |path: &&PathBuf| {
+            !counted.has_llvm() || build_id_in(path, &counted.gcc.modules).is_ok()
+        };
+        self.binary.iter().filter(fits).cloned().collect()
     }
 
     fn profile_of_dump(
         &self,
-        mut dump: Dump,
+        dump: Dump,
         name: &Path,
+        binaries: &[PathBuf],
         asked: Asked,
     ) -> Result<(Profile, Statistics)> {
         let Asked { reader, gcc, losses } = asked;
-        if !dump.modules.is_empty() && dump.modules.iter().all(Module::is_llvm) {
-            return Err(Error::about(name, input::without_positions("programs of clang or rustc")));
-        }
-        let others = dump.modules.extract_if(.., |module| module.is_llvm()).count();
-        if others > 0 {
-            let modules = Number(others as u64, "module");
-            warn(name, format!("clang or rustc instrumented {modules}; left out"));
-        }
         let dump = &dump;
         if let Some(gcc) = gcc.filter(|_| reader.discriminators) {
             warn_of_other_compilers(dump, name, gcc);
         }
         let files = Files::read(dump, &self.places);
         let Found { notes, chosen, missing } = files.decode();
-        let binaries = Binaries::new(dump, &self.places, &self.binary, self.verbose || losses)?;
+        let binaries = Binaries::new(dump, &self.places, binaries, self.verbose || losses)?;
         let reader = match self.inline {
             None => reader,
             Some(Inlining::Flat) => ProfileReader { inline: Inline::Flat, ..reader },
@@ -149,6 +191,16 @@ impl Sources {
             warn(
                 name,
                 format!("{unnamed} left out: damaged names in the notes or the debug information"),
+            );
+        }
+        let percent = profile.share_without_linkage_name() * 100.0;
+        if percent >= 0.05 {
+            let why = "these are local to an object; compilers look for linkage names and may leave the counts out";
+            warn(
+                name,
+                format!(
+                    "at least {percent:.1} % of counts are in inlined functions without a linkage name: {why}"
+                ),
             );
         }
         let dropped = profile.drop_lines_beyond(FARTHEST_LINE);
@@ -194,6 +246,16 @@ pub struct Asked {
     pub losses: bool,
 }
 
+/// The sum of inputs.
+#[derive(Default)]
+pub struct Converted {
+    pub profile: Profile,
+    /// What became of the counts of gcc's programs, if there are any.
+    pub statistics: Option<Statistics>,
+    /// Modules that clang or rustc instrumented, and whose counters have no known places in the source.
+    pub left_out: usize,
+}
+
 /// Warns that discriminators do not fit: each version of gcc numbers the blocks of a line in its own way.
 fn warn_of_other_compilers(dump: &Dump, name: &Path, gcc: u32) {
     let modules = dump.modules.iter().filter(|module| !module.is_llvm());
@@ -209,7 +271,8 @@ fn warn_of_other_compilers(dump: &Dump, name: &Path, gcc: u32) {
 
 /// A name for the dumps among the inputs in messages about their sum.
 pub fn dumps_name(inputs: &[Input]) -> PathBuf {
-    let mut dumps = inputs.iter().filter(|input| input.format == Format::Dump);
+    let is_counted = |input: &&Input| input.format == Format::Dump || input.format.is_by_function();
+    let mut dumps = inputs.iter().filter(is_counted);
     match (dumps.next(), dumps.count()) {
         (None, _) => PathBuf::new(),
         (Some(only), 0) => only.name.clone(),
@@ -220,6 +283,10 @@ pub fn dumps_name(inputs: &[Input]) -> PathBuf {
 /// Refuses an option that is of no use without a dump.
 pub fn needs_dump(option: &str, inputs: &[Input]) -> Result<()> {
     match inputs {
+        // --binary also names the program that has the mapping of LLVM's counters.
+        _ if option == "--binary" && inputs.iter().any(|input| input.format.is_by_function()) => {
+            Ok(())
+        }
         [input, ..] if inputs.iter().all(|input| input.format != Format::Dump) => {
             let what = format!("{option} is for raw dumps, and this is {}", input.format.name());
             Err(Error::about(&input.name, what))
@@ -249,9 +316,9 @@ const fn hint(statistics: &Statistics) -> &'static str {
 
 /// The sum of all dumps; profiles are an error.
 pub fn added(inputs: Vec<Input>) -> Result<Dump> {
-    let mut sum = Dump::default();
+    let mut sum = Sum::default();
     for input in inputs {
-        sum.merge(input.into_dump()?);
+        sum.add(input.into_dump()?);
     }
-    Ok(sum)
+    Ok(sum.finish())
 }

@@ -4,16 +4,17 @@
 use std::prelude::v1::*;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::archive::{TARGETS, Target};
-use super::compiler_target;
 use super::error::{Error, Result};
+use super::{compiler_target, near};
 
 /// The options.
 #[derive(Debug, Args)]
 pub struct Choice {
     /// Take the archives for another machine, by rustc's name: one of those that `countersink targets` prints
-    #[arg(long, value_name = "TARGET", conflicts_with = "cc")]
+    #[arg(long, value_name = "TARGET", conflicts_with = "cc", value_parser = NonEmptyStringValueParser::new())]
     target: Option<String>,
     /// Take the archives for the machine that this compiler compiles for, with the flags that choose it: "gcc -m32"
     #[arg(long, value_name = "COMMAND")]
@@ -50,10 +51,14 @@ fn carried(name: &str) -> Option<&'static Target> {
 
 fn missing(asked: &str, names: &[String]) -> Error {
     let carried: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+    let all = carried.iter().map(|&name| name.to_owned()).collect();
+    let near = |name| near::hint(name, "/", &all).map(|near| format!("; {near}"));
     let first = names.first().map_or("", String::as_str);
     let asked = if asked.ends_with(first) { asked.to_owned() } else { format!("{asked} {first}") };
     Error::new(format!(
-        "{asked}: this tool has archives for {}; to add {first}, build the tool with COUNTERSINK_TARGETS={first}",
+        "{asked}: this tool has archives for {}{}; to add one that `rustc --print target-list` names, build the tool \
+         with COUNTERSINK_TARGETS={first}",
         carried.join(", "),
+        near(first).unwrap_or_default(),
     ))
 }

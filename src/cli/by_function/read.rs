@@ -72,7 +72,7 @@ pub fn counted(input: &Input) -> Result<Counted> {
 }
 
 /// The counters of the modules that clang and rustc instrumented.
-fn of_dump(dump: &Dump, name: &Path) -> Result<Counted> {
+pub fn of_dump(dump: &Dump, name: &Path) -> Result<Counted> {
     let converted = convert::llvm::profile(dump).about(name)?;
     if converted.other_modules == dump.modules.len() && !dump.modules.is_empty() {
         let what = "expected modules that clang or rustc instrumented, found only gcc's";

@@ -12,7 +12,7 @@ use crate::cli::progress::Progress;
 use crate::cli::warn;
 use crate::convert::number::Number;
 use crate::counters::Profile;
-use crate::counters::merge::Sum;
+use crate::counters::merge::{Refused, Sum};
 
 /// Functions of a file that could not be added are named up to this number.
 const NAMED: usize = 3;
@@ -33,9 +33,19 @@ pub fn of(inputs: &[(u64, PathBuf)], known: Option<Input>) -> Result<(Profile, O
     Ok((sum.finish(), origins))
 }
 
+/// Adds a profile that has been read whole, and says which of its functions do not fit.
+pub fn add_model(sum: &mut Sum, profile: &Profile, path: &Path) -> Result<()> {
+    report(&sum.add(profile, 1).about(path)?, path);
+    Ok(())
+}
+
 /// Adds a profile, and says which of its functions do not fit.
 fn add(sum: &mut Sum, part: &Part<'_>, weight: u64, path: &Path) -> Result<()> {
-    let refused = part.add_to(sum, weight).about(path)?;
+    report(&part.add_to(sum, weight).about(path)?, path);
+    Ok(())
+}
+
+fn report(refused: &[Refused], path: &Path) {
     for refused in refused.iter().take(NAMED) {
         let name = text(&refused.name);
         warn(path, format!("{name}: {}; the counts are left out", refused.why));
@@ -45,5 +55,4 @@ fn add(sum: &mut Sum, part: &Part<'_>, weight: u64, path: &Path) -> Result<()> {
         let more = Number(more as u64, "more function");
         warn(path, format!("left out: {more}; were the programs built from other sources?"));
     }
-    Ok(())
 }

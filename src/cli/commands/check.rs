@@ -13,7 +13,8 @@ use crate::cli::{Outcome, folder, input, output};
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
 use crate::formats::{
-    Findings, Found, afdo_v1_v3, afdo_v4, afdo_v4_text, profdata, profraw, proftext,
+    Findings, Found, afdo_v1_v3, afdo_v4, afdo_v4_text, llvm_sample, llvm_sample_text, profdata,
+    profraw, proftext,
 };
 use crate::raw;
 
@@ -89,9 +90,16 @@ impl Check {
             Format::Profdata => {
                 self.print(input, |tell| profdata::decode::decode_and_tell(bytes, tell).map(drop))
             }
+            Format::SampleBinary | Format::Sample => self
+                .print(input, |tell| llvm_sample::decode::decode_and_tell(bytes, tell).map(drop)),
+            Format::SampleText => self.print(input, |tell| {
+                llvm_sample_text::decode::decode_and_tell(bytes, tell).map(drop)
+            }),
             Format::Proftext => {
                 self.print(input, |tell| proftext::decode::decode_and_tell(bytes, tell).map(drop))
             }
+            // An input has the sum of a table, not the table.
+            Format::Parquet => Ok(false),
         }
     }
 

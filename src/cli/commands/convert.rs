@@ -15,9 +15,11 @@ use crate::cli::error::{Error, Result};
 use crate::cli::input::{Decoded, Format, Input};
 use crate::cli::notes::display;
 use crate::cli::output::{self, Content, Out, Ready};
+#[cfg(feature = "parquet")]
+use crate::cli::parquet::{self, Ids};
 use crate::cli::profile_format::{ProfileFormat, Reader, Target};
-use crate::cli::sources::{Asked, Sources, added, dumps_name, needs_dump};
-use crate::cli::{Outcome, compiler, folder, input, sum};
+use crate::cli::sources::{Asked, Converted, Sources, added, dumps_name, needs_dump};
+use crate::cli::{Outcome, compiler, coverage, folder, input, samples, sum, view};
 use crate::convert::gcov;
 use crate::convert::number::Number;
 use crate::convert::workers::Workers;
@@ -40,8 +42,14 @@ Example:
   countersink convert prog.csraw --to v4-text | less
   # For gcov and -fprofile-use
   countersink convert prog.csraw --to gcda
+  # Which lines ran, for genhtml, editors and CI servers
+  countersink convert prog.csraw --to lcov -o prog.info
   # Programs of clang and rustc: for -fprofile-use of clang 16
   countersink convert *.profraw --to profdata --for-llvm 16 -o prog.profdata
+
+  # To look at
+  countersink convert prog.csraw --to pprof -o prog.pb.gz
+  countersink convert prog.csraw --to callgrind -o callgrind.out.prog
 
 A folder stands for the dumps and raw profiles below it, or if it has none, for its profiles.
 
@@ -53,6 +61,10 @@ For gcc 11 and with --to v1 the profile has no call targets, because gcc 11 ends
 --to gcda writes each object's file where \
 libgcov would have, in place of what is there; %p and %q{} in a recorded path stay as they are, \
 since one dump stands for many processes.
+
+--to lcov and --to cobertura write which lines, functions and branches ran: what gcov or llvm-cov count. Programs of clang \
+must be compiled with -fprofile-instr-generate -fcoverage-mapping, those of rustc with -Cinstrument-coverage, and stay or be \
+shown with --binary. Their counts of lines also become profiles for gcc.
 
 The compilation with the profile needs no -g. The program that ran must stay, or be shown with --binary, \
 which may be given again for each of its shared objects.
@@ -92,6 +104,15 @@ pub struct Convert {
     /// With --to gcda: leave out that many directories, as GCOV_PREFIX_STRIP does
     #[arg(long, value_name = "N", default_value_t = 0)]
     strip: usize,
+    /// With --to parquet: the number of the first dump; tables that are merged say by it which dump came last
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    first: u32,
+    /// With --to parquet: the ids of dumps and profiles are their paths below this folder [default: below the folder that
+    /// was given, or the names of files]
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "DIR")]
+    below: Option<PathBuf>,
 }
 
 /// Formats, including those that only a conversion can write.
@@ -102,6 +123,11 @@ enum ConvertTarget {
     Gcda,
     /// A profile of LLVM.
     ByFunction(by_function::Target),
+    /// Line coverage.
+    Coverage(coverage::Target),
+    /// A table of dumps or profiles.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 impl ValueEnum for ConvertTarget {
@@ -110,7 +136,12 @@ impl ValueEnum for ConvertTarget {
             let profiles = Target::value_variants().iter().copied().map(ConvertTarget::Profile);
             let by_function = by_function::Target::value_variants().iter().copied();
             let by_function = by_function.map(ConvertTarget::ByFunction);
-            profiles.chain([ConvertTarget::Gcda]).chain(by_function).collect()
+            let coverage = coverage::Target::value_variants().iter().copied();
+            let coverage = coverage.map(ConvertTarget::Coverage);
+            let others = profiles.chain([ConvertTarget::Gcda]).chain(by_function).chain(coverage);
+            #[cfg(feature = "parquet")]
+            let others = others.chain([ConvertTarget::Parquet]);
+            others.collect()
         });
         &VARIANTS
     }
@@ -119,6 +150,12 @@ impl ValueEnum for ConvertTarget {
         match self {
             Self::Profile(target) => target.to_possible_value(),
             Self::ByFunction(target) => target.to_possible_value(),
+            Self::Coverage(target) => target.to_possible_value(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet => {
+                let help = "Table for engines that merge: all counters of dumps, or all positions of profiles";
+                Some(PossibleValue::new("parquet").help(help))
+            }
             Self::Gcda => {
                 let help = "Counter files of gcc, one per object; only of dumps";
                 Some(PossibleValue::new("gcda").help(help))
@@ -130,6 +167,13 @@ impl ValueEnum for ConvertTarget {
 impl Convert {
     pub fn run(&self) -> Result<Outcome> {
         input::refuse_twice(self.inputs.iter().map(|path| &**path))?;
+        #[cfg(feature = "parquet")]
+        match self.to {
+            Some(ConvertTarget::Parquet) => return self.parquet(),
+            _ if self.first != 0 => return Err(Error::new("--first is for --to parquet")),
+            _ if self.below.is_some() => return Err(Error::new("--below is for --to parquet")),
+            _ => {}
+        }
         let paths = folder::expand(&self.inputs, self.output.as_deref())?;
         match self.to {
             Some(ConvertTarget::ByFunction(target)) => self.by_function(target, paths),
@@ -137,10 +181,37 @@ impl Convert {
                 let what = "is for --to profdata, profraw and proftext";
                 Err(Error::new(format!("{option} {what}")))
             }
+            #[cfg(feature = "parquet")]
+            Some(ConvertTarget::Parquet) => self.parquet(),
             Some(ConvertTarget::Gcda) => self.gcda(&paths),
+            Some(ConvertTarget::Coverage(target)) => self.coverage(target, &paths),
             Some(ConvertTarget::Profile(target)) => self.by_position(Some(target), &paths),
             None => self.by_position(None, &paths),
         }
+    }
+
+    /// Writes a table.
+    #[cfg(feature = "parquet")]
+    fn parquet(&self) -> Result<Outcome> {
+        let given = [
+            ("--for-gcc", self.reader.is_gcc()),
+            ("--keep-summary", self.keep_summary),
+            ("--prefix", self.prefix.is_some()),
+            ("--strip", self.strip != 0),
+        ];
+        let given = given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option);
+        let others = given
+            .or_else(|| self.wish.given())
+            .or_else(|| self.account.given())
+            .or_else(|| self.sources.given());
+        if let Some(option) = others {
+            return Err(Error::new(format!(
+                "{option} is not for --to parquet, which changes nothing"
+            )));
+        }
+        let ids = Ids { first: self.first, below: self.below.as_deref() };
+        parquet::write(&self.inputs, self.output.as_deref(), ids)?;
+        Ok(Outcome::Done)
     }
 
     /// Writes counter files of gcc.
@@ -152,6 +223,26 @@ impl Convert {
             return Err(Error::new(format!("{option} is about a profile, and --to gcda is none")));
         }
         self.write_gcda(read(paths)?)?;
+        Ok(Outcome::Done)
+    }
+
+    /// Writes line coverage.
+    fn coverage(&self, target: coverage::Target, paths: &[PathBuf]) -> Result<Outcome> {
+        let given = [
+            ("--for-gcc", self.reader.is_gcc()),
+            ("--keep-summary", self.keep_summary),
+            ("--prefix", self.prefix.is_some()),
+            ("--strip", self.strip != 0),
+        ];
+        let given = given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option);
+        let others = || self.account.given().or_else(|| self.sources.only_for_profiles());
+        if let Some(option) = given.or_else(others) {
+            return Err(Error::new(format!("{option} is about profiles, not about line coverage")));
+        }
+        let inputs = read(paths)?;
+        self.keep_dumps(paths, &inputs)?;
+        let coverage = coverage::coverage(inputs, &self.sources, &coverage::name_of(paths))?;
+        self.write(|name| target.file(&coverage, name))?;
         Ok(Outcome::Done)
     }
 
@@ -171,10 +262,20 @@ impl Convert {
             self.account.keep(others.map(|path| &**path))?;
         }
         self.keep_dumps(paths, &inputs)?;
-        if self.keep_summary {
+        if let ProfileFormat::Sample(format) = format
+            && samples::are_samples(&inputs)
+            && !self.keep_summary
+        {
+            let all: Vec<_> = paths.iter().map(|path| (1, path)).collect();
+            self.write(|name| format.file_of(samples::sum(inputs, &all)?, name))?;
+        } else if self.keep_summary {
             let (profile, summary) = self.profile_and_summary(&inputs)?;
             self.write(|name| format.file_with_summary(&profile, Some(&summary), name))?;
-        } else if inputs.len() > 1 && inputs.iter().all(|input| input.format != Format::Dump) {
+        } else if inputs.len() > 1
+            && inputs
+                .iter()
+                .all(|input| input.format != Format::Dump && !input.format.is_by_function())
+        {
             // The same sum as in `merge`.
             let all: Vec<_> = paths.iter().map(|path| (1, path)).collect();
             let move_files = |input| self.sources.moved(input);
@@ -187,8 +288,18 @@ impl Convert {
                 gcc: self.reader.major()?,
                 losses: self.account.wants_losses(),
             };
-            let (profile, statistics) = self.sources.convert(inputs, asked)?;
-            self.write(|name| format.file(&profile, name))?;
+            let images = view::images(&inputs);
+            let Converted { profile, statistics, .. } = self.sources.convert(inputs, asked)?;
+            if statistics.is_none()
+                && let Some(option) = self.account.given()
+            {
+                let what = "is about dumps of gcc's programs; coverage counts are all placed";
+                return Err(Error::new(format!("{option} {what}")));
+            }
+            self.write(|name| match format {
+                ProfileFormat::View(view) => view.file(&profile, &images, name),
+                _ => format.file(&profile, name),
+            })?;
             if let Some(statistics) = statistics {
                 if chosen.is_none() {
                     self.say_who_reads_it();
@@ -221,6 +332,7 @@ impl Convert {
     fn by_function(&self, target: by_function::Target, paths: Vec<PathBuf>) -> Result<Outcome> {
         let given = [
             ("--for-gcc", self.reader.is_gcc()),
+            ("--for-clang", self.reader.for_llvm().is_some()),
             ("--keep-summary", self.keep_summary),
             ("--prefix", self.prefix.is_some()),
             ("--strip", self.strip != 0),

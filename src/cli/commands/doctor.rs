@@ -21,6 +21,7 @@ use crate::cli::{Outcome, compiler, debug_file, output};
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
 use crate::raw::dump::Dump;
+use crate::raw::layout::MAGIC;
 
 /// Say whether a program is ready for its training runs
 ///
@@ -79,17 +80,21 @@ enum Runtime {
     Countersink {
         live: bool,
     },
+    /// Ours, for programs without an operating system.
+    Bare,
     Libgcov,
     Llvm,
     None,
 }
 
 /// A name in the memory of each runtime. Stripped programs have it, too.
-const RUNTIMES: [(&str, Runtime); 3] = [
-    ("COUNTERSINK_FILE", Runtime::Countersink { live: false }),
+const RUNTIMES: [(&[u8], Runtime); 4] = [
+    (b"COUNTERSINK_FILE", Runtime::Countersink { live: false }),
     // LLVM's runtime knows libgcov's variables, too.
-    ("LLVM_PROFILE_FILE", Runtime::Llvm),
-    ("GCOV_PREFIX_STRIP", Runtime::Libgcov),
+    (b"LLVM_PROFILE_FILE", Runtime::Llvm),
+    (b"GCOV_PREFIX_STRIP", Runtime::Libgcov),
+    // No variables, but dumps.
+    (&MAGIC, Runtime::Bare),
 ];
 
 impl Doctor {
@@ -99,8 +104,13 @@ impl Doctor {
         let mut lines = vec![program.instrumentation(), program.runtime()];
         lines.extend(program.notes(&self.places));
         lines.extend(program.debug_information());
-        if matches!(program.runtime, Runtime::Countersink { .. }) {
-            lines.push(self.dump(&program));
+        match program.runtime {
+            Runtime::Countersink { .. } => lines.push(self.dump(&program)),
+            Runtime::Bare => {
+                let text = "where the program's own call of countersink_write or countersink_write_text puts it";
+                lines.push(Line { subject: "dump", verdict: Verdict::Note, text: text.to_owned() });
+            }
+            _ => {}
         }
         lines.push(program.reader());
         output::print_text(&text(&self.program, &lines))?;
@@ -155,11 +165,11 @@ impl<'b> Program<'b> {
         let comment = file.section_by_name(".comment").and_then(|section| section.data().ok());
         let compilers = comment.unwrap_or_default().split(|&byte| byte == 0);
         let compilers = compilers.filter(|name| !name.is_empty() && !name.starts_with(b"Linker"));
-        let is_there = |text: &str| memmem::find(bytes, text.as_bytes()).is_some();
+        let is_there = |text: &[u8]| memmem::find(bytes, text).is_some();
         let runtime = RUNTIMES.into_iter().find(|(variable, _)| is_there(variable));
         let runtime = match runtime.map(|(_, runtime)| runtime) {
             // Only the runtime for live counters names live files.
-            Some(Runtime::Countersink { .. }) => Runtime::Countersink { live: is_there(".live.") },
+            Some(Runtime::Countersink { .. }) => Runtime::Countersink { live: is_there(b".live.") },
             Some(other) => other,
             None => Runtime::None,
         };
@@ -168,7 +178,7 @@ impl<'b> Program<'b> {
             compilers: compilers.map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
             data_files: data_files(&file),
             has_llvm: file.section_by_name("__llvm_prf_cnts").is_some(),
-            has_gcov_of_llvm: is_there("llvm_gcda_"),
+            has_gcov_of_llvm: is_there(b"llvm_gcda_"),
             bytes,
             runtime,
             has_debug_information: has_lines || debug_file::find(path, &file).is_some(),
@@ -209,6 +219,9 @@ impl<'b> Program<'b> {
             Runtime::Countersink { live: true } => {
                 (Verdict::Good, "countersink, with counters in a file from the start (--live)")
             }
+            Runtime::Bare => {
+                (Verdict::Good, "countersink, for programs without an operating system (--bare)")
+            }
             Runtime::Libgcov => (Verdict::Bad, "libgcov: add $(countersink flags) to the link"),
             Runtime::Llvm => (Verdict::Bad, "LLVM's: add $(countersink flags) to the link"),
             Runtime::None if is_instrumented => {
@@ -233,7 +246,7 @@ impl<'b> Program<'b> {
             (None, None) => (Verdict::Good, format!("found for {}", Number(all as u64, "object"))),
             (None, Some(first)) => {
                 let first = visible(&first.to_string_lossy());
-                let what = "of another compilation, such as";
+                let what = "from another compilation, such as";
                 (Verdict::Bad, format!("{} of {all} {what} {first}: compile again", other.len()))
             }
             (Some((first, _)), _) => {

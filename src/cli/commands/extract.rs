@@ -36,6 +36,10 @@ pub struct Extract {
     output: Option<PathBuf>,
 }
 
+/// Of dumps in which nothing counts.
+const NO_OBJECTS: &str = "a dump has no objects: the program's start must run the constructors (.init_array), or pass \
+                          the section of -fprofile-info-section to countersink_register";
+
 impl Extract {
     pub fn run(&self) -> Result<Outcome> {
         let (name, log) = crate::cli::input::read(&self.log)?;
@@ -46,10 +50,15 @@ impl Extract {
         let (mut whole, mut outcome) = (Vec::new(), Outcome::Done);
         for found in found {
             match sound(found) {
-                Ok(dump) => whole.push(dump),
+                Ok((dump, objects)) => {
+                    if objects == 0 {
+                        crate::cli::warn(&name, NO_OBJECTS);
+                    }
+                    whole.push(dump);
+                }
                 Err(broken) => {
                     outcome = Outcome::Found;
-                    crate::cli::warn(&name, broken);
+                    crate::cli::warn(&name, format!("{broken}; this dump is left out"));
                 }
             }
         }
@@ -87,11 +96,11 @@ impl Extract {
     }
 }
 
-/// The bytes of a sound dump.
-fn sound(found: Found) -> std::result::Result<Vec<u8>, String> {
+/// The bytes of a sound dump, and its number of objects.
+fn sound(found: Found) -> std::result::Result<(Vec<u8>, usize), String> {
     let dump = found.dump.map_err(|broken| broken.to_string())?;
     match Dump::parse(&dump) {
-        Ok(_) => Ok(dump),
+        Ok(sum) => Ok((dump, sum.modules.iter().map(|module| module.objects.len()).sum())),
         Err(damage) => Err(format!("line {}: the dump is damaged: {damage}", found.line)),
     }
 }

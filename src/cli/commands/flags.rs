@@ -119,10 +119,10 @@ impl Flags {
     }
 
     fn print(&self) -> Result<Outcome> {
+        let target = self.machine.find()?;
         if let Some(flags) = self.compilations.chosen(self.live)? {
             return print(&flags.join(" "));
         }
-        let target = self.machine.find()?;
         let archive = &self.archive(target)?;
         let refuse = |folder: &Path| self.refuse(folder);
         let directory = archive_folder::find(target, archive, self.dir.as_deref(), refuse)?;

@@ -66,15 +66,16 @@ const FILES: [Row; 6] = [
         "A damaged file, or one of another kind, that was in the way.",
         &["flags"],
     ),
-    ("NAME.gcno", "Notes of gcc, by -ftest-coverage.", &["convert", "show", "diff"]),
+    ("NAME.gcno", "Notes of gcc, by -ftest-coverage.", &["convert", "show", "diff", "stale"]),
     ("NAME.gcda", "Counters of an object, for gcov and -fprofile-use.", &["convert"]),
 ];
 
-const EXIT_STATUS: [Row; 6] = [
+const EXIT_STATUS: [Row; 7] = [
     ("0", "Success.", &[]),
     ("1", "check: a defect was found.", &["check"]),
     ("1", "diff: the profiles differ, or overlap by less than --at-least.", &["diff"]),
     ("1", "convert: the profile holds too little for --fail-under or --strict.", &["convert"]),
+    ("1", "stale: less of the profile fits than --fail-under asks for.", &["stale"]),
     ("1", "extract: a dump in the log is damaged.", &["extract"]),
     ("2", "An error. (profdata: 1.)", &[]),
 ];

@@ -13,9 +13,11 @@ use crate::cli::input::{Format, Input};
 use crate::cli::notes::display;
 use crate::cli::output::{self, Content, Out};
 use crate::cli::profile_format::{ProfileFormat, Reader, Target};
-use crate::cli::{Outcome, folder, input, sum};
+use crate::cli::{Outcome, folder, input, samples, sum};
 use crate::convert::number::Number;
+use crate::raw::dump::sum::Sum;
 use crate::raw::dump::{Dump, Module};
+use crate::raw::layout::Machine;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
@@ -117,14 +119,14 @@ impl Merge {
         let Some(&(weight, path)) = inputs.first() else {
             return Err(Error::new("no files to merge"));
         };
-        input::refuse_twice(inputs.iter().map(|(_, path)| &***path))?;
-        if let Some((_, live)) = inputs.iter().find(|(_, path)| fold::is_beside(path, &self.output))
-        {
-            let what = "would be added again by the program's next start; use `countersink fold`";
-            return Err(Error::about(live, what));
-        }
+        self.refuse(&inputs)?;
         let output = Some(&*self.output);
         let first = Input::open(path)?;
+        if first.format == Format::Dump && (chosen.is_some() || by_function.is_some()) {
+            return Err(Error::new(
+                "dumps are merged to a dump; `convert` makes a profile of them",
+            ));
+        }
         if first.format.is_by_function() || by_function.is_some() {
             if chosen.is_some() || !self.build.is_empty() {
                 // Says why there is none.
@@ -140,10 +142,6 @@ impl Merge {
             ));
         }
         match first.format {
-            Format::Dump if chosen.is_some() => {
-                let what = "dumps are merged to a dump; `convert` makes a profile of them";
-                return Err(Error::new(what));
-            }
             Format::Dump => {
                 let mut sum = dumps(weight, first, &inputs[1..])?;
                 keep_builds(&mut sum, &self.build)?;
@@ -156,11 +154,30 @@ impl Merge {
             }
             _ => {
                 let format = chosen.unwrap_or_else(|| ProfileFormat::of(&first));
+                if let ProfileFormat::Sample(format) = format
+                    && first.format.is_sample()
+                {
+                    let sum = samples::sum(vec![first], &inputs)?;
+                    let (bytes, content) = format.file_of(sum, &self.output)?;
+                    output::write(output, &bytes, content)?;
+                    return Ok(Outcome::Done);
+                }
                 let (bytes, content) = sum::file(vec![first], &inputs, format, &self.output)?;
                 output::write(output, &bytes, content)?;
             }
         }
         Ok(Outcome::Done)
+    }
+
+    /// Refuses inputs that would count twice, now or with the program's next start.
+    fn refuse(&self, inputs: &[(u32, &PathBuf)]) -> Result<()> {
+        input::refuse_twice(inputs.iter().map(|(_, path)| &***path))?;
+        if let Some((_, live)) = inputs.iter().find(|(_, path)| fold::is_beside(path, &self.output))
+        {
+            let what = "would be added again by the program's next start; use `countersink fold`";
+            return Err(Error::about(live, what));
+        }
+        Ok(())
     }
 }
 
@@ -187,23 +204,30 @@ impl Merge {
 }
 
 fn dumps(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> {
-    let mut sum = first.into_dump()?;
-    sum.scale(weight);
+    let mut sum = Sum::default();
+    let mut first = first.into_dump()?;
+    first.scale(weight);
+    sum.add(first);
     for &(weight, path) in others {
         let mut dump = Input::open(path)?.into_dump()?;
         dump.scale(weight);
-        if !have_same_order(&sum, &dump) {
-            return Err(Error::about(path, "of a machine with another order of bytes"));
+        if let Some(what) = other_machine(sum.machine(), &dump) {
+            return Err(Error::about(path, what));
         }
-        sum.merge(dump);
+        sum.add(dump);
     }
-    Ok(sum)
+    Ok(sum.finish())
 }
 
-/// Whether programs have the same order of bytes. A file has only one.
-fn have_same_order(a: &Dump, b: &Dump) -> bool {
-    let mut orders = a.modules.iter().chain(&b.modules).map(|module| module.machine.order);
-    orders.next().is_none_or(|first| orders.all(|order| order == first))
+/// How the machine of a dump differs from that of the sum, if it does. A file has only one.
+fn other_machine(expected: Option<Machine>, dump: &Dump) -> Option<String> {
+    let (expected, found) = (expected?, dump.modules.first()?.machine);
+    if found.order != expected.order {
+        return Some("of a machine with another order of bytes".into());
+    }
+    let (expected, found) = (expected.pointer_width, found.pointer_width);
+    (found != expected)
+        .then(|| format!("has pointers of {found} bytes, the dumps before of {expected}"))
 }
 
 /// Leaves out the modules of other builds of these programs.

@@ -12,6 +12,8 @@ pub mod install;
 pub mod man;
 pub mod merge;
 pub mod profdata;
+pub mod report;
 pub mod rewrite;
 pub mod show;
+pub mod stale;
 pub mod targets;

@@ -6,11 +6,15 @@ use std::prelude::v1::*;
 use clap::Args;
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::cli::error::{Error, Result};
+use crate::cli::error::{Context, Error, Result};
 use crate::cli::input::{Format, Input};
+use crate::cli::preinline::PreinlineOptions;
 use crate::cli::profile_format::{Choice, ProfileFormat};
-use crate::cli::{Outcome, folder, output};
+use crate::cli::samples::ContextOptions;
+use crate::cli::{Outcome, folder, output, warn};
+use crate::formats::llvm_sample::rules::{Lowered, Rules};
 use crate::profile::{Factor, Profile};
+use crate::samples::Samples;
 
 /// Change a profile: scale it, make it smaller, flatten it, rename its functions
 ///
@@ -23,12 +27,15 @@ Example:
   countersink rewrite prog.gcov --keep-hot 99.9 --to v4-compact -o hot.gcov
   countersink rewrite prog.gcov --rename '\\.llvm\\.[0-9]+$' '' -o other.gcov
   countersink rewrite prog.gcov --drop-zeros --scale 1/1000 -o small.gcov
+  # Inlined copies as contexts of LLVM, without the cold ones
+  countersink rewrite prog.gcov --contexts split --cold-contexts 100 \\
+    --to llvm-sample -o prog.prof
 
 Compilers know nothing about a function that is missing from the profile, and gcc 16 nothing about a \
 missing count: if you drop zeros, they no longer know what is cold. --prune-cold-inlined costs gcc 15 and \
 older nothing.")]
 pub struct Rewrite {
-    /// An AutoFDO profile of any version; - is standard input
+    /// An AutoFDO profile of any version, or a sample profile of LLVM; - is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Replace what the regular expression matches in names; ${1} is its first group
@@ -49,6 +56,10 @@ pub struct Rewrite {
     /// Leave out counts of 0
     #[arg(long)]
     drop_zeros: bool,
+    #[command(flatten)]
+    contexts: ContextOptions,
+    #[command(flatten)]
+    preinline: PreinlineOptions,
     /// Write here; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -91,16 +102,76 @@ impl Rewrite {
     pub fn run(&self) -> Result<Outcome> {
         let chosen = self.choice.format()?;
         let renames = self.renames()?;
-        let input = Input::read(&folder::only(&self.file)?)?;
+        let file = folder::only(&self.file)?;
+        self.preinline.keep([&*file, &*self.output])?;
+        let input = Input::read(&file)?;
         if input.format == Format::Dump {
             return Err(Error::about(&input.name, "is a raw dump; `convert` it first"));
         }
-        let mut profile = input.profile()?;
-        self.change(&mut profile, &renames);
         let format = chosen.unwrap_or_else(|| ProfileFormat::of(&input));
-        let (bytes, content) = format.file(&profile, &self.output)?;
+        let is_sample = matches!(format, ProfileFormat::Sample(_));
+        let (bytes, content) = match self.samples(&input, format, &renames)? {
+            Some(mut samples) => {
+                self.contexts.change(&mut samples, &input.name)?;
+                self.preinline.change(&mut samples, &input.name)?;
+                format.file_of(samples, &self.output)?
+            }
+            None => {
+                let mut profile = self.profile(&input, is_sample)?;
+                self.change(&mut profile, &renames);
+                format.file(&profile, &self.output)?
+            }
+        };
         output::write(Some(&self.output), &bytes, content)?;
         Ok(Outcome::Done)
+    }
+
+    /// The profile, changed, as a sample profile, if contexts are asked for or would be lost otherwise.
+    fn samples(
+        &self,
+        input: &Input,
+        format: ProfileFormat,
+        renames: &[(Regex, &[u8])],
+    ) -> Result<Option<Samples>> {
+        let is_sample = matches!(format, ProfileFormat::Sample(_));
+        let changes_contexts = self.contexts.is_any() || self.preinline.is_any();
+        if self.changes_counts() {
+            if !changes_contexts {
+                return Ok(None);
+            }
+            let mut profile = self.profile(input, is_sample)?;
+            self.change(&mut profile, renames);
+            return Ok(Some(Lowered::new(&profile, Rules::WHOLE).samples));
+        }
+        match input.format.is_sample() {
+            true if is_sample || changes_contexts => input.samples().map(Some),
+            false if changes_contexts => {
+                let rules = format.sample_rules();
+                Ok(Some(Lowered::new(&input.profile()?, rules).samples))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The profile in the input, without what only sample profiles have.
+    fn profile(&self, input: &Input, is_sample: bool) -> Result<Profile> {
+        if is_sample && input.format.is_sample() {
+            let samples = input.samples()?;
+            let traits = samples.traits;
+            if traits.contexts || traits.probes || !samples.symbol_list.is_empty() {
+                let what = "contexts, checksums and the list of symbols do not survive the changes";
+                warn(&input.name, what);
+            }
+            return samples.into_profile().about(&input.name);
+        }
+        input.profile()
+    }
+
+    /// Whether an option changes more than contexts.
+    fn changes_counts(&self) -> bool {
+        let flags = [self.flatten, self.prune_cold_inlined, self.drop_zeros];
+        let others = [!self.rename.is_empty(), self.keep_hot.is_some(), self.scale.is_some()];
+        flags.into_iter().chain(others).any(|is_set| is_set)
     }
 
     fn renames(&self) -> Result<Vec<(Regex, &[u8])>> {

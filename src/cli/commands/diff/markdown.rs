@@ -138,7 +138,7 @@ fn number_of(rows: &[Row], place: usize) -> usize {
 }
 
 /// The rows of the hottest functions of one of the profiles.
-fn hot(rows: &[Row], place: usize) -> BTreeSet<usize> {
+pub fn hot(rows: &[Row], place: usize) -> BTreeSet<usize> {
     let mut order: Vec<usize> =
         (0..rows.len()).filter(|&row| share(&rows[row], place) > 0.0).collect();
     order.sort_by(|&a, &b| share(&rows[b], place).total_cmp(&share(&rows[a], place)));

@@ -1,6 +1,6 @@
 //! `countersink diff`.
 
-mod markdown;
+pub mod markdown;
 
 use std::cmp::Ordering;
 use std::path::PathBuf;
@@ -130,22 +130,12 @@ impl Diff {
             return self.by_function(&inputs);
         }
         let names = inputs.each_ref().map(|input| input.format.names());
-        let names = Ord::max(names[0], names[1]);
         let [first, second] = inputs;
         let mut profiles = [
             self.sources.profile(vec![first], Reader::EXACT)?,
             self.sources.profile(vec![second], Reader::EXACT)?,
         ];
-        let in_lines = profiles[0].has_discriminators() != profiles[1].has_discriminators();
-        for profile in &mut profiles {
-            if names != Names::Whole {
-                profile.rename(|name| names.of(name).to_vec());
-            }
-            if in_lines {
-                let bodies = profile.functions.values_mut().map(|function| &mut function.body);
-                bodies.for_each(|body| *body = by_line(body));
-            }
-        }
+        coarsen(&mut profiles, Ord::max(names[0], names[1]));
         Ok(profiles)
     }
 
@@ -222,6 +212,20 @@ impl Diff {
             functions: self.chosen(comparison).into_iter().map(row).collect(),
         };
         Ok(serde_json::to_string_pretty(&json).map_err(Error::new)? + "\n")
+    }
+}
+
+/// Leaves out what the coarser one of two profiles does not tell about positions, and of names what is beyond `names`.
+pub fn coarsen(profiles: &mut [Profile; 2], names: Names) {
+    let in_lines = profiles[0].has_discriminators() != profiles[1].has_discriminators();
+    for profile in profiles {
+        if names != Names::Whole {
+            profile.rename(|name| names.of(name).to_vec());
+        }
+        if in_lines {
+            let bodies = profile.functions.values_mut().map(|function| &mut function.body);
+            bodies.for_each(|body| *body = by_line(body));
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::cli::input::{Input, warnings};
 use crate::cli::names::{Wanted, plain, text};
 use crate::cli::near;
 use crate::formats::afdo_v4;
+use crate::formats::llvm_sample::lookup;
 use crate::profile::{Body, Profile, SymbolId};
 
 /// The functions without a choice.
@@ -80,6 +81,14 @@ impl Choice {
             }
         }
         Ok(None)
+    }
+
+    /// The function that was asked for by its assembler name, if the sample profile has it, without decoding the rest.
+    pub fn sample(&self, input: &Input) -> Result<Option<Profile>> {
+        let (Some(name), None) = (&self.function, &self.source) else { return Ok(None) };
+        let samples = lookup::function(&input.bytes, name.as_bytes()).about(&input.name)?;
+        let is_found = !samples.functions.is_empty();
+        is_found.then(|| samples.into_profile().about(&input.name)).transpose()
     }
 
     /// Says that no function was found, and which names come near.

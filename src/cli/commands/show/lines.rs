@@ -14,9 +14,9 @@ use std::prelude::v1::*;
 
 use anstyle::Style;
 
-use super::source_text::SourceTexts;
 use crate::cli::names::{Names, visible};
 use crate::cli::percent;
+use crate::cli::source_text::SourceTexts;
 use crate::cli::terminal::{self, heat};
 use crate::profile::{Body, Function, Position, Profile, Record, SymbolId, Symbols};
 

@@ -5,7 +5,6 @@ mod lines;
 mod modules;
 mod objects;
 mod sections;
-mod source_text;
 mod summary;
 
 use std::path::PathBuf;
@@ -97,6 +96,10 @@ impl Show {
                 // Perhaps some names come near.
                 None => self.whole(input)?,
             },
+            Format::Sample if self.wants_part() => match self.choice.sample(&input)? {
+                Some(part) => self.profile(&part)?,
+                None => self.whole(input)?,
+            },
             _ => self.whole(input)?,
         };
         output::print_text(&text)?;
@@ -105,8 +108,8 @@ impl Show {
 
     fn by_function(&self, input: &Input) -> Result<String> {
         if self.choice.source.is_some() {
-            let what = "--source: the positions of its functions stand in the program's coverage mapping, which is \
-                        not read yet";
+            let what = "--source: the positions of its functions stand in the program's coverage mapping; \
+                        `convert --to v4 --binary PROGRAM` gives a profile that has them";
             return Err(Error::about(&input.name, what));
         }
         let counted = counted(input)?;

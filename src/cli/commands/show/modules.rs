@@ -99,7 +99,10 @@ impl Module {
         format!(
             "{}\n  build-id {}, signature {}\n  runs {}{sum_max}\n  \
              {}{compilers}, {}, {}, {}, {} dropped\n",
-            visible(&self.path),
+            match &*self.path {
+                "" => "(no name)".to_owned(),
+                path => visible(path),
+            },
             self.build_id,
             self.signature,
             self.runs,

@@ -6,7 +6,7 @@ use std::prelude::v1::*;
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::input::{Format, Input};
 use crate::formats::afdo_v4::check::Part;
-use crate::formats::{afdo_v1_v3, afdo_v4};
+use crate::formats::{afdo_v1_v3, afdo_v4, llvm_sample};
 use crate::raw;
 
 /// Their places, sizes and kinds, one line each.
@@ -34,6 +34,15 @@ pub fn sections(input: &Input) -> Result<String> {
             let ends = parts.iter().skip(1).map(|&(_, start)| start);
             for (&(part, start), end) in parts.iter().zip(ends.chain([input.bytes.len() as u64])) {
                 let _ = writeln!(text, "{start:#10x} {:8} {part}", end - start);
+            }
+        }
+        Format::Sample => {
+            for section in llvm_sample::table::sections(&input.bytes).about(&input.name)? {
+                let part = section.part.map_or("unknown".into(), |part| part.to_string());
+                let flags = section.flag_names().join(", ");
+                let flags = if flags.is_empty() { flags } else { format!(" ({flags})") };
+                let (offset, size) = (section.offset, section.size);
+                let _ = writeln!(text, "{offset:#10x} {size:8} {part}{flags}");
             }
         }
         format => {

@@ -1,0 +1,146 @@
+//! `countersink report`: options, inputs and output.
+//!
+//! [`model`] builds the JSON of a page from the inputs, and [`page`] writes the HTML around it. The folder `page` has
+//! the styles and scripts.
+
+mod by_counter;
+mod changes;
+mod curve;
+mod letters;
+mod model;
+mod outline;
+mod page;
+mod rows;
+mod side;
+mod sources;
+
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use clap::Args;
+
+use self::model::Model;
+use self::side::{ByFunction, Side};
+use crate::cli::commands::diff::coarsen;
+use crate::cli::error::{Error, Result};
+use crate::cli::input::Input;
+use crate::cli::output::{self, Content};
+use crate::cli::sources::{Sources, needs_dump};
+use crate::cli::{Outcome, folder, input, names};
+use crate::formats::afdo_v1_v3::names::Names;
+use crate::profile::Profile;
+use crate::profile::overlap::{Comparison, Pair};
+
+/// Write a page to look at: the counts of a program, or what has changed
+///
+/// The page is one file and loads nothing else. It shows the totals, how few lines carry most counts, a
+/// map of files and functions, a table of functions to sort and search, and the order in which functions started.
+/// The page of a raw dump shows the source with its counts, if the source is there. Profiles do not
+/// say at which line a function is declared; --binary names a program with -g that does. LLVM's counters have lines if
+/// the program has a coverage mapping.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  countersink report prog.csraw -o prog.html
+  # The sum of two runs
+  countersink report day.csraw night.csraw -o all.html
+  # What differs at night, with the counts of both sides
+  countersink report night.csraw --against day.csraw -o night.html
+
+The command adds up the files without an option, and those of --against. A folder means the dumps and raw profiles \
+below it, or its profiles if it has none.
+
+A comparison uses the share of each count in all counts of its side, as `diff` does. The page is never larger than \
+30 MB: if there is no room, it leaves out the lines of functions with small totals, and says so.")]
+pub struct Report {
+    /// Raw dumps, or profiles of AutoFDO or LLVM of any version, and folders with these below; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    inputs: Vec<PathBuf>,
+    /// Compare with this dump or profile; repeat it to compare with a sum
+    #[arg(long, value_name = "FILE")]
+    against: Vec<PathBuf>,
+    /// Write here, and make the folders of the path; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// The title of the page, in place of the names of the files
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    #[command(flatten)]
+    sources: Sources,
+}
+
+impl Report {
+    pub fn run(&self) -> Result<Outcome> {
+        let all = || self.against.iter().chain(&self.inputs);
+        input::refuse_twice(all().map(|path| &**path))?;
+        let expand = |paths| folder::expand(paths, Some(&self.output));
+        let [now, before] = [expand(&self.inputs)?, expand(&self.against)?];
+        keep_inputs(&self.output, now.iter().chain(&before))?;
+        let read = |paths: &[PathBuf]| {
+            paths.iter().map(|path| Input::read(path)).collect::<Result<Vec<_>>>()
+        };
+        let [now, before] = [read(&now)?, read(&before)?];
+        let sides: Vec<_> = [before, now].into_iter().filter(|side| !side.is_empty()).collect();
+        let sides = self.sides(sides)?;
+        let model = match <[Side; 2]>::try_from(sides) {
+            Ok(both) => self.comparison(both),
+            Err(mut one) => one.pop().map(Model::of).ok_or_else(|| Error::new("no inputs"))?,
+        };
+        let title = self.title.as_deref().map_or_else(|| model.title(), letters::name);
+        let page = page::page(&model, &title)?;
+        output::write(Some(&self.output), &page, Content::Text)?;
+        Ok(Outcome::Done)
+    }
+
+    /// The sides of the page. All have counts of lines, or all have those of counters.
+    fn sides(&self, sides: Vec<Vec<Input>>) -> Result<Vec<Side>> {
+        if !is_by_function(sides.iter().flatten())? {
+            sides.iter().try_for_each(|inputs| self.check_options(inputs))?;
+            let side = |inputs| Side::by_position(inputs, &self.sources);
+            return sides.into_iter().map(side).collect();
+        }
+        if let Some(option) = self.sources.only_for_gcc() {
+            let what = "is of no use here: clang and rustc write no notes, and the mapping has no inlined bodies";
+            return Err(Error::new(format!("{option} {what}")));
+        }
+        let sides = sides.into_iter().map(|inputs| ByFunction::of(inputs, &self.sources));
+        let sides: Vec<_> = sides.collect::<Result<_>>()?;
+        let have_lines = sides.iter().all(ByFunction::has_lines);
+        Ok(sides.into_iter().map(|side| side.side(have_lines)).collect())
+    }
+
+    /// Refuses options that are of no use for these inputs. `--binary` also says where the functions of profiles are declared.
+    fn check_options(&self, inputs: &[Input]) -> Result<()> {
+        match self.sources.only_for_gcc() {
+            Some(option) => needs_dump(option, inputs),
+            None => Ok(()),
+        }
+    }
+
+    fn comparison(&self, mut sides: [Side; 2]) -> Model {
+        let coarsest = Ord::max(sides[0].names, sides[1].names);
+        let mut profiles = sides.each_mut().map(|side| std::mem::take(&mut side.profile));
+        if coarsest != Names::Whole || sides[0].by_function.is_none() {
+            coarsen(&mut profiles, coarsest);
+        }
+        let [first, second]: [Profile; 2] = profiles;
+        let pair = Pair::new(first, second);
+        names::warn_of_ambiguous(&sides[1].file, pair.ambiguous);
+        let comparison = Comparison::of(&pair);
+        Model::comparing(sides, pair, &comparison)
+    }
+}
+
+/// Whether all inputs have counters by function.
+fn is_by_function<'i>(mut inputs: impl Iterator<Item = &'i Input>) -> Result<bool> {
+    inputs.try_fold(true, |are, input| Ok(are && input.is_by_function()?))
+}
+
+/// Refuses an output that is one of the inputs, under whatever name.
+fn keep_inputs<'p>(output: &Path, mut inputs: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
+    let is_it = |path: &PathBuf| output.as_os_str() != "-" && input::is_same(path, output);
+    match inputs.any(is_it) {
+        true => Err(Error::about(output, "is an input, too; write the page to another file")),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,79 @@
+// Starts the page: the theme, the parts of the page, and the choice of the part to show.
+"use strict";
+
+const themes = ["system", "light", "dark"];
+
+function startTheme() {
+  const button = document.getElementById("theme");
+  const set = (theme) => {
+    document.documentElement.dataset.theme = theme;
+    button.textContent = `Theme: ${theme}`;
+  };
+  let theme = "system";
+  // A browser may forbid storage for pages from files.
+  try {
+    theme = themes.find((known) => known === localStorage.getItem("countersink-theme")) ?? "system";
+  } catch {}
+  set(theme);
+  button.addEventListener("click", () => {
+    theme = themes[(themes.indexOf(theme) + 1) % themes.length];
+    set(theme);
+    try {
+      localStorage.setItem("countersink-theme", theme);
+    } catch {}
+  });
+}
+
+/** Shows the function or the part of the overview that the address names. */
+function route() {
+  const overview = document.getElementById("overview");
+  const article = document.getElementById("function");
+  const number = /^#f(\d+)$/.exec(location.hash)?.[1];
+  const isFunction = number !== undefined && Number(number) < model.functions;
+  if (isFunction && overview.hidden === false) route.place = scrollY;
+  overview.hidden = isFunction;
+  article.hidden = !isFunction;
+  document.body.classList.toggle("reading", isFunction);
+  if (isFunction) {
+    showFunction(article, Number(number));
+    article.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  } else {
+    article.replaceChildren();
+    const part = document.getElementById(location.hash.slice(1));
+    if (part) part.scrollIntoView();
+  }
+}
+
+function startKeys() {
+  document.addEventListener("keydown", (event) => {
+    const isTyping = event.target.closest?.("input");
+    if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      const focus = () => document.getElementById("search").focus();
+      if (document.getElementById("function").hidden) focus();
+      else {
+        location.hash = "functions";
+        setTimeout(focus);
+      }
+    }
+    if (event.key === "Escape" && !document.getElementById("function").hidden) location.hash = "functions";
+  });
+}
+
+function start() {
+  const section = (name) => document.getElementById(name);
+  if (isComparison) drawChanges(section("changes"));
+  drawCurve();
+  new Treemap(section("map"));
+  new FunctionTable(section("functions"));
+  drawStart(section("start"));
+  addEventListener("hashchange", route);
+  startKeys();
+  if (location.hash) route();
+  document.documentElement.dataset.ready = "true";
+}
+
+startTheme();
+// Lets the browser paint the totals first, which need no script.
+requestAnimationFrame(() => setTimeout(start));

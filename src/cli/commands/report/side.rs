@@ -1,0 +1,161 @@
+//! One side of a page: the sum of some inputs, and the facts about them that the page shows.
+
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+use std::time::SystemTime;
+
+use super::by_counter::by_position;
+use crate::cli::coverage;
+use crate::cli::coverage::inputs::Inputs;
+use crate::cli::error::Result;
+use crate::cli::input::{Format, Input};
+use crate::cli::notes::display;
+use crate::cli::program;
+use crate::cli::source_text::modified;
+use crate::cli::sources::{Asked, Converted, Sources, dumps_name};
+use crate::convert::gcov::{Reader, Statistics};
+use crate::counters::Variant;
+use crate::formats::afdo_v1_v3::names::Names;
+use crate::profile::Profile;
+use crate::staleness::outline::{Outline, Place};
+
+/// The sum of some inputs.
+pub struct Side {
+    /// The first input.
+    pub file: PathBuf,
+    /// Its name on the page.
+    pub label: String,
+    /// The formats of the inputs, in words.
+    pub kinds: Vec<String>,
+    /// The sum.
+    pub profile: Profile,
+    /// Number of runs in the dumps; 0 without dumps.
+    pub runs: u64,
+    /// Number of modules of clang or rustc in the dumps without known lines, which the profile leaves out.
+    pub left_out: usize,
+    /// The account of the conversion of dumps.
+    pub statistics: Option<Statistics>,
+    /// The part of names that the inputs keep.
+    pub names: Names,
+    /// Why the counts belong to counters and not to lines, if they do.
+    pub by_function: Option<String>,
+    /// Whether a count of 1 means one or more executions.
+    pub is_coverage: bool,
+    /// Whether an input has the lines of declarations.
+    pub has_declarations: bool,
+    /// The oldest known time of the inputs and their programs. Sources that are newer have changed.
+    pub counted: Option<SystemTime>,
+}
+
+impl Side {
+    /// The sum of dumps of gcc's programs and of profiles by position.
+    pub fn by_position(inputs: Vec<Input>, sources: &Sources) -> Result<Self> {
+        let mut side = Self::about(&inputs);
+        let asked = Asked { reader: Reader::EXACT, gcc: None, losses: false };
+        for input in inputs.iter().filter(|input| input.format == Format::Dump) {
+            let dump = input.dump()?;
+            side.runs += dump.modules.iter().map(|module| module.sums.runs).max().unwrap_or(0);
+            let programs = dump.modules.iter().map(|module| display(&module.path));
+            side.counted_before(programs);
+        }
+        let converted = sources.convert(inputs, asked)?;
+        Converted { profile: side.profile, statistics: side.statistics, left_out: side.left_out } =
+            converted;
+        if !side.has_declarations && !sources.binary.is_empty() {
+            side.declare(&program::of_programs(&sources.binary, &sources.places)?);
+        }
+        Ok(side)
+    }
+
+    /// Takes the places of functions from a program.
+    fn declare(&mut self, program: &Outline) {
+        self.profile.declare(|name, file| match program.find(name, file)? {
+            Place::Here(function) => Some((function.file.clone(), function.declared)),
+            Place::Elsewhere(_) => None,
+        });
+        self.has_declarations = true;
+    }
+
+    fn about(inputs: &[Input]) -> Self {
+        let names = inputs.iter().map(|input| input.format.names()).max();
+        let mut kinds: Vec<String> =
+            inputs.iter().map(|input| input.format.name().to_owned()).collect();
+        kinds.dedup();
+        let file = inputs.first().map(|input| input.name.clone()).unwrap_or_default();
+        let mut side = Self {
+            label: label(&file, inputs.len()),
+            file,
+            kinds,
+            profile: Profile::default(),
+            runs: 0,
+            left_out: 0,
+            statistics: None,
+            names: names.unwrap_or(Names::Whole),
+            by_function: None,
+            is_coverage: false,
+            has_declarations: inputs.iter().any(|input| input.format == Format::Dump),
+            counted: None,
+        };
+        side.counted_before(inputs.iter().map(|input| &*input.name));
+        side
+    }
+
+    /// Adds files that are no older than the sources of the program.
+    fn counted_before<'p>(&mut self, files: impl Iterator<Item = &'p Path>) {
+        self.counted = files.filter_map(modified).chain(self.counted).min();
+    }
+}
+
+/// The sum of LLVM's profiles, and of dumps of programs that clang or rustc instrumented.
+pub struct ByFunction {
+    side: Side,
+    counted: Inputs,
+    /// The counts of lines, if the coverage mapping of the programs is at hand.
+    lines: Result<Profile>,
+}
+
+impl ByFunction {
+    /// Adds up the inputs. Without coverage mapping, options that are about it are an error.
+    pub fn of(inputs: Vec<Input>, sources: &Sources) -> Result<Self> {
+        let mut side = Side::about(&inputs);
+        let name = dumps_name(&inputs);
+        let counted = Inputs::of(inputs)?;
+        side.is_coverage = counted.llvm.variant.has(Variant::SINGLE_BYTE);
+        side.runs = counted.modules.iter().map(|module| module.sums.runs).max().unwrap_or(0);
+        side.counted_before(counted.modules.iter().map(|module| display(&module.path)));
+        match coverage::positions(&counted, sources, &name) {
+            Err(error) if !sources.binary.is_empty() || sources.moves_files() => Err(error),
+            lines => Ok(Self { side, counted, lines }),
+        }
+    }
+
+    /// Whether the places of the counters in the source are known.
+    pub const fn has_lines(&self) -> bool {
+        self.lines.is_ok()
+    }
+
+    /// The side with counts of lines, or of counters.
+    pub fn side(self, with_lines: bool) -> Side {
+        let Self { mut side, counted, lines } = self;
+        match lines {
+            Ok(profile) if with_lines => {
+                side.profile = profile;
+                side.has_declarations = true;
+            }
+            lines => {
+                let why = lines.err().map(|error| error.to_string());
+                side.by_function = Some(why.unwrap_or_default());
+                side.profile = by_position(&counted.llvm);
+            }
+        }
+        side
+    }
+}
+
+fn label(file: &Path, inputs: usize) -> String {
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    match inputs {
+        0 | 1 => name.into_owned(),
+        more => format!("{name} and {} more", more - 1),
+    }
+}

@@ -1,0 +1,161 @@
+//! Adds up the counters of all inputs, and finds the programs that have their coverage mapping.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::prelude::v1::*;
+
+use super::mapped::Mapped;
+use crate::cli::binary::build_id_in;
+use crate::cli::by_function::read::{Counted, counted, of_dump};
+use crate::cli::by_function::sum::add_model;
+use crate::cli::error::{Context, Error, Result};
+use crate::cli::input::{Format, Input};
+use crate::cli::notes::display;
+use crate::cli::output;
+use crate::cli::sources::Sources;
+use crate::cli::warn;
+use crate::counters::merge::Sum;
+use crate::counters::{Profile, Variant};
+use crate::raw::dump::{Dump, Module};
+
+/// The sums of all inputs.
+#[derive(Default)]
+pub struct Inputs {
+    /// The modules that gcc instrumented.
+    pub gcc: Dump,
+    /// The counters that clang and rustc inserted.
+    pub llvm: Profile,
+    /// The modules that clang and rustc instrumented.
+    pub modules: Vec<Module>,
+    /// The counters of profiles alone, if there are also modules.
+    of_profiles: Profile,
+    /// Whether some counts come from profiles, which do not name their programs.
+    has_profiles: bool,
+}
+
+impl Inputs {
+    /// Adds up all inputs.
+    pub fn of(inputs: Vec<Input>) -> Result<Self> {
+        let mut all = Self::default();
+        let (mut of_modules, mut of_profiles) = (Sum::default(), Sum::default());
+        for input in inputs {
+            let name = input.name.clone();
+            let Counted { warnings, .. } = match input.format {
+                Format::Dump => {
+                    let mut dump = input.into_dump()?;
+                    let of_gcc = |module: &mut Module| !module.is_llvm();
+                    let modules: Vec<Module> = dump.modules.extract_if(.., of_gcc).collect();
+                    all.gcc.merge(Dump { modules, ..Dump::default() });
+                    if dump.modules.is_empty() {
+                        continue;
+                    }
+                    let counted = of_dump(&dump, &name)?;
+                    add_model(&mut of_modules, &counted.profile, &name)?;
+                    all.modules.extend(dump.modules);
+                    counted
+                }
+                format if format.is_by_function() => {
+                    all.has_profiles = true;
+                    let counted = counted(&input)?;
+                    add_model(&mut of_profiles, &counted.profile, &name)?;
+                    counted
+                }
+                other => {
+                    let what = format!("line coverage needs dumps, found {}", other.name());
+                    return Err(Error::about(name, what));
+                }
+            };
+            warnings.iter().for_each(|warning| warn(&name, warning));
+        }
+        (all.llvm, all.of_profiles) = (of_modules.finish(), of_profiles.finish());
+        if all.modules.is_empty() {
+            std::mem::swap(&mut all.llvm, &mut all.of_profiles);
+        } else if all.has_profiles {
+            let mut sum = Sum::default();
+            for part in [&all.llvm, &all.of_profiles] {
+                add_model(&mut sum, part, Path::new("the sum"))?;
+            }
+            all.llvm = sum.finish();
+        }
+        Ok(all)
+    }
+
+    /// Whether clang or rustc instrumented anything.
+    pub fn has_llvm(&self) -> bool {
+        self.has_profiles || !self.modules.is_empty()
+    }
+
+    /// The coverage mapping of the programs of clang and rustc: of the programs that `--binary` names, and of the
+    /// other modules at their recorded paths.
+    pub fn mapped(&self, sources: &Sources, name: &Path) -> Result<Mapped> {
+        if self.llvm.variant.has(Variant::IR) {
+            let what = "the optimiser inserted its counters (-fprofile-generate), and these have no places in the source; \
+                        compile with -fprofile-instr-generate -fcoverage-mapping";
+            return Err(Error::about(name, what));
+        }
+        let mut mapped = Mapped::default();
+        let mut chosen: Vec<Vec<u8>> = Vec::new();
+        for path in &sources.binary {
+            match build_id_in(path, &self.modules) {
+                Ok(id) => chosen.push(id),
+                Err(_) if self.has_profiles => {}
+                // It may be the program of a module that gcc instrumented.
+                Err(_) if build_id_in(path, &self.gcc.modules).is_ok() => continue,
+                Err(error) => return Err(error),
+            }
+            mapped.add(path)?;
+        }
+        // Many dumps may be of one program, and programs may have no build-id.
+        let program = |module: &'_ Module| (module.build_id().to_vec(), module.path.clone());
+        let (mut seen, mut left_out) = (HashSet::new(), HashSet::new());
+        let mut missing = Vec::new();
+        let is_chosen = |module: &&Module| chosen.iter().any(|id| id == module.build_id());
+        for module in self.modules.iter().filter(|module| !is_chosen(module)) {
+            if !seen.insert(program(module)) {
+                continue;
+            }
+            let recorded = sources.places.moved(&module.path);
+            let path = display(&recorded);
+            let fitting = build_id_in(path, std::slice::from_ref(module));
+            if let Err(error) = fitting.and_then(|_| mapped.add(path)) {
+                missing.push(error);
+                left_out.insert(program(module));
+            }
+        }
+        if mapped.is_empty() {
+            let what = "the program's coverage mapping has the places of its counters; name the program with --binary";
+            let error = missing.into_iter().next();
+            return Err(error.unwrap_or_else(|| Error::about(name, what)));
+        }
+        for error in &missing {
+            let what = "the counts of this program are left out; --binary names it elsewhere";
+            output::say(format_args!("{error}; {what}"));
+        }
+        if !missing.is_empty() {
+            let is_here = |module: &&Module| !left_out.contains(&program(module));
+            let modules = self.modules.iter().filter(is_here);
+            mapped.counters = Some(self.sum_with(modules, name)?);
+        }
+        Ok(mapped)
+    }
+
+    /// The counters of programs that are at hand.
+    pub fn at_hand<'i>(&'i self, mapped: &'i Mapped) -> &'i Profile {
+        mapped.counters.as_ref().unwrap_or(&self.llvm)
+    }
+
+    /// The sum of the profiles and of some modules.
+    fn sum_with<'m>(
+        &self,
+        modules: impl Iterator<Item = &'m Module>,
+        name: &Path,
+    ) -> Result<Profile> {
+        let mut sum = Sum::default();
+        sum.add(&self.of_profiles, 1).about(name)?;
+        let dump = Dump { modules: modules.cloned().collect(), ..Dump::default() };
+        if !dump.modules.is_empty() {
+            sum.add(&of_dump(&dump, name)?.profile, 1).about(name)?;
+        }
+        Ok(sum.finish())
+    }
+}

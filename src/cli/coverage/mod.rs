@@ -1,0 +1,197 @@
+//! Line coverage on the command line: `convert --to lcov` and `--to cobertura`, and profiles from coverage counts.
+//!
+//! [`inputs`] reads the counters from dumps and LLVM's profiles. gcc's notes, and the coverage mapping in the programs
+//! of clang and rustc ([`mapped`]), have the places in the source that they count.
+
+pub mod inputs;
+mod mapped;
+
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use clap::ValueEnum;
+
+use super::error::{Context, Error, Result};
+use super::input::Input;
+use super::notes::{Files, Found, Missing};
+use super::output::Content;
+use super::sources::Sources;
+use super::warn;
+use crate::convert::gcov;
+use crate::convert::gcov::source::source_path;
+use crate::convert::llvm::coverage::{self as of_llvm, Left, Positioned};
+use crate::convert::number::Number;
+use crate::coverage::{Coverage, Total, Totals};
+use crate::formats::{cobertura, lcov};
+use crate::profile::Profile;
+use inputs::Inputs;
+
+/// Names the variable with the time of a report, in seconds since 1970. Without it the time is 0, so that the same
+/// counts give the same report.
+const TIME: &str = "SOURCE_DATE_EPOCH";
+
+/// Formats of coverage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    /// Line coverage for lcov, genhtml and code-review services
+    Lcov,
+    /// Line coverage as XML, for CI servers and code-review services
+    Cobertura,
+}
+
+impl Target {
+    /// The contents of the file. `name` is for messages.
+    pub fn file(self, coverage: &Coverage, name: &Path) -> Result<(Vec<u8>, Content)> {
+        let text = match self {
+            Self::Lcov => lcov::encode::encode(coverage).about(name)?,
+            Self::Cobertura => {
+                let folder = std::env::current_dir().unwrap_or_default();
+                let time = std::env::var(TIME).ok().and_then(|time| time.parse().ok());
+                let folder = folder.as_os_str().as_encoded_bytes();
+                cobertura::encode::encode(coverage, folder, time.unwrap_or(0))
+            }
+        };
+        Ok((text, Content::Text))
+    }
+}
+
+/// The coverage of all inputs.
+pub fn coverage(inputs: Vec<Input>, sources: &Sources, name: &Path) -> Result<Coverage> {
+    let inputs = Inputs::of(inputs)?;
+    let mut coverage = Coverage::default();
+    if inputs.has_llvm() {
+        coverage.add(inputs.of_llvm(sources, name)?);
+    }
+    if !inputs.gcc.modules.is_empty() {
+        coverage.add(inputs.of_gcc(sources, name)?);
+    }
+    say_totals(&coverage, name);
+    Ok(coverage)
+}
+
+impl Inputs {
+    fn of_gcc(&self, sources: &Sources, name: &Path) -> Result<Coverage> {
+        let files = Files::read(&self.gcc, &sources.places);
+        let Found { notes, chosen, missing } = files.decode();
+        let path = |directory: &[u8], file: &[u8]| {
+            sources.places.moved(&without_dots(&source_path(directory, file)))
+        };
+        let converted = gcov::coverage::coverage(&self.gcc, &notes, &chosen, path);
+        let shown = if sources.verbose { missing.len() } else { 1 };
+        missing.iter().take(shown).for_each(|Missing { file, what, .. }| warn(file, what));
+        let left = [
+            (converted.objects_without_notes, "object", "without notes that fit"),
+            (converted.functions_without_notes, "function", "that the notes do not know"),
+            (
+                converted.functions_impossible,
+                "function",
+                "with counters that contradict each other",
+            ),
+        ];
+        for (number, what, why) in left.into_iter().filter(|&(number, ..)| number > 0) {
+            warn(name, format!("left out: {} {why}", Number(number as u64, what)));
+        }
+        if converted.functions == 0 {
+            let what = "no coverage: notes come with -ftest-coverage and are found with --notes or --path-map";
+            return Err(Error::about(name, what));
+        }
+        Ok(converted.coverage)
+    }
+
+    fn of_llvm(&self, sources: &Sources, name: &Path) -> Result<Coverage> {
+        let mapped = self.mapped(sources, name)?;
+        let converted =
+            of_llvm::coverage(&mapped.mapping, &mapped.names, self.at_hand(&mapped)).about(name)?;
+        warn_of_left(converted.left, converted.functions, name)?;
+        if !sources.moves_files() {
+            return Ok(converted.coverage);
+        }
+        let mut moved = Coverage::default();
+        for (path, file) in converted.coverage.files {
+            moved.add(Coverage { files: [(sources.places.moved(&path), file)].into() });
+        }
+        Ok(moved)
+    }
+}
+
+/// The counts at positions of functions that clang and rustc instrumented.
+pub fn positions(inputs: &Inputs, sources: &Sources, name: &Path) -> Result<Profile> {
+    let mapped = inputs.mapped(sources, name)?;
+    let path = |path: &[u8]| sources.places.moved(path);
+    let declared = |name: &[u8], file: &[u8], body| mapped.declared(name, file, body);
+    let positioned =
+        of_llvm::positions(&mapped.mapping, &mapped.names, inputs.at_hand(&mapped), path, declared);
+    let Positioned { profile, functions, undeclared, left } = positioned.about(name)?;
+    warn_of_left(left, functions, name)?;
+    let all = Number(functions as u64, "function");
+    warn(
+        name,
+        format!(
+            "counts of lines from the coverage mapping: {all}; no call targets, no inlined bodies"
+        ),
+    );
+    if undeclared > 0 {
+        let some = Number(undeclared as u64, "function");
+        let what = "lines count from the beginning of the body, which may be below the declaration that gcc \
+                    counts from; compile with -g";
+        warn(name, format!("{some} without debug information: {what}"));
+    }
+    Ok(profile)
+}
+
+/// An absolute path without `..`, as lcov and LLVM write it.
+fn without_dots(path: &[u8]) -> Vec<u8> {
+    let mut parts: Vec<&[u8]> = Vec::new();
+    for part in path.split(|&byte| byte == b'/').skip(1) {
+        match part {
+            b".." => _ = parts.pop(),
+            part => parts.push(part),
+        }
+    }
+    parts.into_iter().flat_map(|part| [b"/", part].concat()).collect()
+}
+
+/// Warns of functions that are left out. It is an error if no function is left.
+fn warn_of_left(left: Left, functions: usize, name: &Path) -> Result<()> {
+    let Left { changed, nameless, damaged } = left;
+    let parts = [
+        (changed, "counted by another build of the program"),
+        (nameless, "without a name"),
+        (damaged, "with counters that do not exist"),
+    ];
+    for (number, why) in parts.into_iter().filter(|&(number, _)| number > 0) {
+        let what = Number(number as u64, "function");
+        if functions == 0 {
+            return Err(Error::about(name, format!("no coverage: {what} {why}")));
+        }
+        warn(name, format!("left out: {what} {why}"));
+    }
+    Ok(())
+}
+
+/// Prints the shares of lines, functions and branches that were executed.
+fn say_totals(coverage: &Coverage, name: &Path) {
+    let files = Number(coverage.files.len() as u64, "file");
+    let Totals { functions, lines, branches } = coverage.totals();
+    let share = |Total { found, hit }, what| {
+        let percent = if found == 0 { 0.0 } else { hit as f64 * 100.0 / found as f64 };
+        format!("{hit} of {found} {what} ({percent:.1} %)")
+    };
+    warn(
+        name,
+        format!(
+            "{files}; executed: {}, {}, {}",
+            share(lines, "lines"),
+            share(functions, "functions"),
+            share(branches, "branches")
+        ),
+    );
+}
+
+/// The name of the inputs in messages.
+pub fn name_of(paths: &[PathBuf]) -> PathBuf {
+    match paths {
+        [only] => only.clone(),
+        several => format!("the sum of {} files", several.len()).into(),
+    }
+}

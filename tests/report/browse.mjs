@@ -1,0 +1,271 @@
+// Opens pages in headless Chromium and uses them as people do.
+//
+// node browse.mjs FOLDER: tests/report.rs has written program.html, comparison.html, markup.html, counters.html and nothing.html
+// into the folder. Prints one line for each check that passes, and ends at the first one that fails.
+
+import assert from "node:assert/strict";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const folder = process.argv[2];
+const executablePath = process.env.COUNTERSINK_CHROMIUM ?? "/usr/bin/chromium";
+const quiet = [
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--disable-quic",
+  "--no-first-run",
+];
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", ...quiet] });
+
+/** Opens a page and calls `use` with it. Any message on the console and any request is an error. */
+async function open(name, use, options = {}, expected = []) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const address = pathToFileURL(`${folder}/${name}.html`).href;
+  const said = [];
+  page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => said.push(`error: ${error.stack}`));
+  page.on("request", (request) => {
+    const url = request.url();
+    if (url.split("#")[0] !== address && url !== "data:,") said.push(`request: ${url}`);
+  });
+  page.on("dialog", (dialog) => said.push(`dialog: ${dialog.message()}`));
+  await page.goto(address);
+  await page.waitForSelector("html[data-ready]");
+  await use(page);
+  assert.equal(said.length, expected.length, `${name}: ${said.join("\n")}`);
+  said.forEach((line, number) => assert.match(line, expected[number], name));
+  await context.close();
+  console.log(`${name}: ${use.name}`);
+}
+
+const texts = (page, selector) => page.locator(selector).allTextContents();
+const names = (page) => texts(page, "#functions tbody th .name");
+
+async function totals(page) {
+  const tiles = await texts(page, "#totals dt");
+  assert.ok(tiles.includes("Total count") && tiles.includes("Placed in the source"), tiles.join());
+  assert.match(
+    await page.locator("#curve p").first().textContent(),
+    /90 % of all counts are in .+ of .+ places/,
+  );
+  assert.equal(await page.locator("#curve circle").count(), 2);
+}
+
+async function search(page) {
+  const all = await names(page);
+  assert.ok(all.length > 3);
+  await page.keyboard.press("/");
+  await page.keyboard.type("CALL shown.c");
+  assert.deepEqual(await names(page), ["calls"]);
+  assert.match(await page.locator("#functions [role=status]").textContent(), /^1 of \d+ functions$/);
+  await page.fill("#search", "no such function");
+  assert.deepEqual(await names(page), []);
+  await page.fill("#search", "");
+  assert.deepEqual(await names(page), all);
+}
+
+async function sort(page) {
+  const column = async (number) => {
+    const cells = await texts(page, `#functions tbody td:nth-of-type(${number})`);
+    return cells.map((cell) => Number(cell.replace(/[^\d.]/g, "")));
+  };
+  const falling = (numbers) => numbers.every((number, at) => at === 0 || numbers[at - 1] >= number);
+  assert.ok(falling(await column(1)), "by share at first");
+  for (const way of ["descending", "ascending"]) {
+    await page.getByRole("button", { name: "Head count" }).click();
+    const heads = await column(3);
+    assert.ok(falling(way === "descending" ? heads : heads.toReversed()), `${way}: ${heads}`);
+    assert.equal(await page.locator("th[aria-sort]").getAttribute("aria-sort"), way);
+  }
+  await page.getByRole("button", { name: "Function", exact: true }).press("Enter");
+  const sorted = await names(page);
+  assert.deepEqual(sorted, sorted.toSorted());
+}
+
+async function zoom(page) {
+  const crumbs = () => texts(page, ".crumbs li");
+  assert.deepEqual(await crumbs(), ["All"]);
+  const file = page.locator(".cell", { hasText: "shown.c" }).first();
+  await file.click({ position: { x: 8, y: 8 } });
+  assert.deepEqual(await crumbs(), ["All", "shown.c"]);
+  assert.match(await page.locator("#map [aria-live]").textContent(), /^shown\.c: \d+ parts/);
+  const focused = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+  const first = await focused();
+  await page.keyboard.press("ArrowRight");
+  assert.notEqual(await focused(), first);
+  await page.keyboard.press("Escape");
+  assert.deepEqual(await crumbs(), ["All"]);
+}
+
+async function lines(page) {
+  await page.locator("#functions tbody a", { hasText: "calls" }).first().click();
+  assert.equal(await page.locator("#function h2").textContent(), "calls");
+  assert.ok(!(await page.locator("#overview").isVisible()));
+  const line = (text) => page.locator("#function .line", { hasText: text }).first();
+  assert.equal(await line("work[i % 3](i)").locator(".count").textContent(), "30\u202f000");
+  assert.equal(await line("return -1").locator(".count").textContent(), "0");
+  assert.ok((await line("return -1").getAttribute("class")).includes("never"));
+  assert.equal(await line("{").locator(".no").textContent(), "23");
+  const targets = await texts(page, "#function .calls li");
+  assert.deepEqual(targets, ["twice66.67\u202f%20\u202f000", "thrice33.33\u202f%10\u202f000"]);
+  const folded = page.locator("details.inlined", { hasText: "folded" });
+  assert.ok(!(await folded.locator(".line").first().isVisible()));
+  await folded.locator("summary").press("Enter");
+  // The lines come after the event, so they need not be there at once.
+  await folded.locator(".line", { hasText: "</script><script>window.pwned = 2</script>" }).waitFor();
+  await page.getByRole("button", { name: "Unfold inlined bodies" }).click();
+  assert.equal(await page.locator("details.inlined:not([open])").count(), 0);
+  await page.keyboard.press("Escape");
+  assert.ok(await page.locator("#overview").isVisible());
+  await page.goBack();
+  assert.ok(await page.locator("#function").isVisible());
+  assert.equal(await page.evaluate("window.pwned"), undefined);
+}
+
+async function startOrder(page) {
+  const started = await texts(page, ".started .name");
+  assert.equal(started[0], "main");
+  assert.ok(
+    started.indexOf("calls") < started.indexOf("twice") &&
+      started.indexOf("twice") < started.indexOf("thrice"),
+  );
+  assert.equal(await page.locator(".strip rect").count(), started.length);
+}
+
+/** How well letters stand out, as WCAG defines it; 4.5 is enough. */
+function contrasts() {
+  const root = getComputedStyle(document.documentElement);
+  const probe = document.body.appendChild(document.createElement("i"));
+  const light = (name) => {
+    probe.style.color = `var(--${name})`;
+    const parts = getComputedStyle(probe)
+      .color.match(/[\d.]+/g)
+      .map((part) => Number(part) / 255);
+    const [r, g, b] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const pairs = ["paper", "surface", "sunken"].flatMap((ground) =>
+    ["ink", "soft", "accent", "up-ink", "down-ink"].map((ink) => [ink, ground]),
+  );
+  pairs.push(["ink", "hot"], ["ink", "cold"]);
+  const all = pairs.map(([ink, ground]) => {
+    const [most, least] = [light(ink), light(ground)].sort((a, b) => b - a);
+    return [`${ink} on ${ground}`, (most + 0.05) / (least + 0.05)];
+  });
+  probe.remove();
+  return { all, paper: root.getPropertyValue("color-scheme") };
+}
+
+async function themes(page) {
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const enough = async (theme) => {
+    const { all } = await page.evaluate(contrasts);
+    const poor = all.filter(([, contrast]) => contrast < 4.5);
+    assert.deepEqual(poor, [], theme);
+  };
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await ground();
+  await enough("light");
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await ground();
+  assert.notEqual(light, dark);
+  await enough("dark");
+  const button = page.locator("#theme");
+  await button.click();
+  assert.equal(await button.textContent(), "Theme: light");
+  assert.equal(await ground(), light);
+  await button.press("Enter");
+  assert.equal(await ground(), dark);
+  await page.reload();
+  await page.waitForSelector("html[data-ready]");
+  assert.equal(await button.textContent(), "Theme: dark");
+}
+
+async function print(page) {
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  assert.ok(!(await page.locator("nav").first().isVisible()) && !(await page.locator("#search").isVisible()));
+  assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "light");
+  const pdf = await page.pdf({ format: "A4" });
+  assert.ok(pdf.length > 10_000 && pdf.subarray(0, 5).toString() === "%PDF-");
+}
+
+async function keyboard(page) {
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => location.hash), "#functions");
+  // Every control has a name.
+  const nameless = await page.evaluate(() =>
+    [...document.querySelectorAll("a, button, input, summary, [tabindex='0']")]
+      .filter((part) => !(part.textContent.trim() || part.getAttribute("aria-label") || part.labels?.length))
+      .map((part) => part.outerHTML),
+  );
+  assert.deepEqual(nameless, []);
+}
+
+async function comparison(page) {
+  assert.match(await page.locator(".overlap").textContent(), /\d+\.\d\d\u202f% of the counts overlap/);
+  const hot = page.locator("#changes .two > div").first();
+  assert.deepEqual(await hot.locator("tbody .name").allTextContents(), ["hot by night"]);
+  const cold = page.locator("#changes .two > div").nth(1);
+  assert.deepEqual(await cold.locator("tbody .name").allTextContents(), ["hot by day"]);
+  const call = await texts(page, "#changes > div:last-child tbody tr > *");
+  assert.deepEqual(call, ["mainline +2 from the declaration", "one", "two"]);
+  await page.locator("#functions tbody a", { hasText: "main" }).click();
+  assert.deepEqual(await texts(page, ".titles .count"), ["day", "night"]);
+  assert.deepEqual(await texts(page, ".code .line:not(.titles) .count"), ["100", "100", "50", "50"]);
+}
+
+async function markup(page) {
+  const shown = await names(page);
+  for (const name of [
+    "</script><script>window.pwned = 3</script>",
+    "<img src=x onerror='window.pwned = 4'>",
+    "turn\\u{202e}ed",
+    "a&amp;b",
+    "<!--<script>",
+  ]) {
+    assert.ok(shown.includes(name), `${name} in ${shown}`);
+  }
+  for (const number of shown.keys()) {
+    await page.goto(`${page.url().split("#")[0]}#f${number}`);
+    assert.ok(shown.includes(await page.locator("#function h2").textContent()));
+  }
+  assert.equal(await page.evaluate("window.pwned"), undefined);
+  assert.equal(await page.locator("img, iframe, object, embed").count(), 0);
+  // If markup did get in, the policy would stop it, and report it on the console, where the test listens.
+  const stopped = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        document.addEventListener("securitypolicyviolation", (event) => resolve(event.effectiveDirective));
+        document.body.append(Object.assign(document.createElement("object"), { data: "data:text/html,x" }));
+      }),
+  );
+  assert.equal(stopped, "object-src");
+}
+
+async function counters(page) {
+  assert.match(await page.locator(".notes").textContent(), /The page shows counters by number/);
+  await page.locator("#functions tbody a", { hasText: "main" }).first().click();
+  assert.match(await page.locator(".hash").first().textContent(), /Control flow 0x/);
+  assert.deepEqual(await texts(page, ".code .count"), ["1", "4"]);
+  assert.deepEqual(await texts(page, ".calls li"), ["twice75.00\u202f%3", "unknown25.00\u202f%1"]);
+}
+
+/** A page without counts says so. */
+async function nothing(page) {
+  assert.match(await page.locator("#curve p").first().textContent(), /^Nothing was executed/);
+  assert.match(await page.locator("#map").textContent(), /Nothing was executed/);
+  assert.doesNotMatch(await page.locator("main").innerText(), /undefined|null|NaN/);
+}
+
+const parts = { totals, search, sort, zoom, lines, startOrder, themes, print, keyboard };
+for (const part of Object.values(parts)) await open("program", part);
+await open("comparison", comparison);
+await open("counters", counters);
+await open("nothing", nothing);
+await open("program", totals, { viewport: { width: 390, height: 800 } });
+await open("markup", markup, {}, [/Content Security Policy/]);
+await browser.close();
