@@ -207,7 +207,7 @@ impl<'s> Subject<'s> {
     }
 
     /// Runs the tool in a place where a chroot sees what `flags` unpacks.
-    fn tool(&self, arguments: &[&str]) -> Result<String, String> {
+    pub fn tool(&self, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersink"));
         command.args(arguments).current_dir(&self.folder);
         command.env("XDG_CACHE_HOME", scratch().join("cache"));

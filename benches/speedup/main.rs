@@ -11,6 +11,8 @@
 //! `--held-out` takes programs that nobody has tuned the conversion to. `--record FILE` also writes the saved
 //! instructions as CSV, and `--chart RECORD` only draws the chart of the README from such a file, beside it.
 //!
+//! `--clang N` compiles with clang instead, from the counts of gcc's instrumentation: see [`clang`].
+//!
 //! A gcc is `gcc-N` on the path, or in another system's folder that `COUNTERSINK_GCCS` names: see
 //! `compilers`. Needs valgrind, and 1 GB in Cargo's target folder.
 
@@ -20,6 +22,7 @@ mod harness;
 mod annotation;
 mod builds;
 mod chart;
+mod clang;
 mod compilers;
 mod held_out;
 mod measure;
@@ -69,6 +72,9 @@ struct Options {
     /// Measure the error of annotated blocks instead
     #[arg(long, conflicts_with_all = ["held_out", "only_check", "flat", "nested", "runs", "optimise"])]
     annotation: bool,
+    /// Compile with these versions of clang, from the counts of the first gcc
+    #[arg(long, value_delimiter = ',', value_name = "N", conflicts_with_all = ["annotation", "held_out", "only_check", "flat", "nested", "optimise", "record"])]
+    clang: Vec<u32>,
     /// Also write the saved instructions here, as CSV
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -94,6 +100,7 @@ fn main() -> ExitCode {
     let compilers = compilers::all(&options.gcc);
     let failures = match options.annotation {
         true => annotation::measure(&compilers, &options.programs),
+        false if !options.clang.is_empty() => with_clang(&options, &compilers),
         false => speedup(&options, &compilers),
     };
     for failure in &failures {
@@ -156,6 +163,31 @@ fn speedup(options: &Options, compilers: &[Compiler]) -> Vec<String> {
     {
         failures.push(format!("{}: {error}", path.display()));
     }
+    failures
+}
+
+/// Measures clang with gcc's counts and prints; returns what has failed.
+fn with_clang(options: &Options, compilers: &[Compiler]) -> Vec<String> {
+    let Some(gcc) = compilers.first() else { return vec!["no gcc".into()] };
+    let names: Vec<String> = match &options.programs[..] {
+        [] => clang::PROGRAMS.map(str::to_owned).into(),
+        names => names.to_vec(),
+    };
+    let (mut rows, mut failures) = (vec![], vec![]);
+    for entry in programs::GROUPS.iter().flat_map(|(_, entries)| wanted(entries, &names)) {
+        let program = (entry.program)();
+        let subject = Subject::new(entry.name, &program, gcc);
+        let subject = subject.and_then(|subject| subject.train(&[]).map(|()| subject));
+        for &version in &options.clang {
+            eprintln!("{}, clang {version} ...", entry.name);
+            let trained = subject.as_ref().map_err(String::clone);
+            match trained.and_then(|subject| clang::measure(entry.title, subject, version)) {
+                Ok(row) => rows.push(row),
+                Err(why) => failures.push(format!("{}, clang {version}: {why}", entry.name)),
+            }
+        }
+    }
+    clang::print(&rows);
     failures
 }
 

@@ -1,6 +1,7 @@
 //! The cost of the compiled programs: cachegrind's counts, and processor time.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -42,17 +43,18 @@ pub fn compare(subject: &Subject, variants: &[Variant]) -> Result<(), String> {
 
 /// Runs each variant in cachegrind.
 pub fn cachegrind(subject: &Subject, variants: &[Variant]) -> Result<Vec<Figures>, String> {
-    variants.par_iter().map(|&variant| simulated(subject, variant)).collect()
+    let folders = variants.par_iter().map(|&variant| subject.folder(variant));
+    folders.map(|folder| simulate(&folder, &subject.program.measured)).collect()
 }
 
-/// The figures of one run.
-fn simulated(subject: &Subject, variant: Variant) -> Result<Figures, String> {
-    let log = subject.folder(variant).join("cachegrind.log");
+/// The figures of one run of the program in a folder.
+pub fn simulate(folder: &Path, arguments: &[String]) -> Result<Figures, String> {
+    let log = folder.join("cachegrind.log");
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=cachegrind", "--cache-sim=yes", "--branch-sim=yes"]);
     valgrind.args(["--cachegrind-out-file=/dev/null", &format!("--log-file={}", log.display())]);
-    valgrind.arg(subject.executable(variant)).args(&subject.program.measured);
-    succeed(valgrind.current_dir(subject.folder(variant)))?;
+    valgrind.arg(folder.join("program")).args(arguments);
+    succeed(valgrind.current_dir(folder))?;
     let text = fs::read_to_string(&log).map_err(|error| format!("{}: {error}", log.display()))?;
     let figure = |name: &str| {
         let pattern = Regex::new(&format!(r"(?m)^==\d+== {name}:\s+([\d,]+)")).unwrap();
