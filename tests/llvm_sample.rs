@@ -563,7 +563,7 @@ main:3001:1
     let shop = Workshop::new();
     shop.write("program.c", PROGRAM);
     shop.write("nested.prof", PROFILE);
-    for compiler in ["gcc", "clang-16", "clang-22"] {
+    for compiler in ["gcc", "clang-13", "clang-22"] {
         if !harness::have(compiler) {
             continue;
         }

@@ -64,7 +64,7 @@ pub enum HotCalls {
     None,
     /// Bodies besides those of the functions that are called.
     Copied,
-    /// Bodies whose counts are taken from the functions themselves. The reader gives back what it does not
+    /// Bodies whose counts are taken from the functions themselves, which keep half. The reader gives back what it does not
     /// inline.
     Moved,
 }
