@@ -267,6 +267,38 @@ fn zeros_are_told_to_whom_they_tell_something() {
     }
 }
 
+/// gcc 16 takes a function without counts for one that is never executed, and its callers' blocks, too. Bodies at hot calls
+/// take counts from the functions, but not all.
+#[test]
+fn functions_keep_counts_that_bodies_at_calls_take() {
+    const HOT: &str = "\
+__attribute__((noinline)) static int step(int i)
+{
+    if (i % 100 == 7)
+        return i / 3;
+    return i ^ 5;
+}
+int main(int argc, char **argv)
+{
+    int sum = step(argc);
+    for (int i = 0; i < 10000; i++)
+        sum += step(i);
+    return sum == 1;
+}
+";
+    let shop = Workshop::new();
+    shop.write("hot.c", HOT);
+    run(&shop, "hot.c", &[]);
+    let whole = positions(body(&exact(&shop), "step"));
+    let profile = for_gcc(&shop, "16");
+    let mut bodies = 0;
+    body(&profile, "main").for_each_record(&mut |at| bodies += at.inlined.len());
+    assert_eq!(bodies, 1, "of the hot call");
+    for (position, count) in positions(body(&profile, "step")) {
+        assert_eq!(count, whole[&position].div_ceil(2), "{position:?}");
+    }
+}
+
 /// gcc 12 ends with an internal error in `vect` if a profile has 0 in a loop that it vectorises.
 #[test]
 fn a_loop_whose_condition_was_never_true() {
