@@ -163,6 +163,15 @@ pub fn are_samples<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> bool {
     inputs.into_iter().all(|input| input.format.is_sample())
 }
 
+/// Reports counts that clang leaves out, as it finds inlined functions by their linkage names only.
+pub fn warn_of_source_names(profile: &Profile, name: &Path) {
+    let percent = profile.share_without_linkage_name() * 100.0;
+    if percent >= 0.05 {
+        let what = "of counts are in inlined functions without a linkage name: clang leaves them out";
+        warn(name, format!("at least {percent:.1} % {what}"));
+    }
+}
+
 /// The sum of profiles, sample profiles or others. `known` has those read already, from the first on.
 pub fn sum(known: Vec<Input>, inputs: &[(u32, &PathBuf)]) -> Result<Samples> {
     let mut known = known.into_iter();

@@ -193,16 +193,6 @@ impl Sources {
                 format!("{unnamed} left out: damaged names in the notes or the debug information"),
             );
         }
-        let percent = profile.share_without_linkage_name() * 100.0;
-        if percent >= 0.05 {
-            let why = "these are local to an object; compilers look for linkage names and may leave the counts out";
-            warn(
-                name,
-                format!(
-                    "at least {percent:.1} % of counts are in inlined functions without a linkage name: {why}"
-                ),
-            );
-        }
         let dropped = profile.drop_lines_beyond(FARTHEST_LINE);
         if dropped > 0 {
             let dropped = Number(dropped as u64, "position");

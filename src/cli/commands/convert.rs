@@ -290,6 +290,9 @@ impl Convert {
             };
             let images = view::images(&inputs);
             let Converted { profile, statistics, .. } = self.sources.convert(inputs, asked)?;
+            if let ProfileFormat::Sample(_) = format {
+                samples::warn_of_source_names(&profile, &name);
+            }
             if statistics.is_none()
                 && let Some(option) = self.account.given()
             {
