@@ -167,7 +167,8 @@ pub fn are_samples<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> bool {
 pub fn warn_of_source_names(profile: &Profile, name: &Path) {
     let percent = profile.share_without_linkage_name() * 100.0;
     if percent >= 0.05 {
-        let what = "of counts are in inlined functions without a linkage name: clang leaves them out";
+        let what =
+            "of counts are in inlined functions without a linkage name: clang leaves them out";
         warn(name, format!("at least {percent:.1} % {what}"));
     }
 }

@@ -9,6 +9,7 @@ use gimli::{
 };
 use hashbrown::HashMap;
 
+use super::constructors::base_object;
 use super::functions::Declaration;
 use super::units::{Entry, Unit, Units};
 use crate::convert::gcov::listing::{Declared, Tables};
@@ -101,7 +102,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
         let Declaration { file, line, name, is_assembler_name } = *declaration;
         let Some(file) = files.get(file as usize).copied().flatten() else { return Ok(()) };
         let name = self.units.text(&self.units.all()[number as usize], name)?;
-        let name = complete(name.to_slice()?.into_owned()).into();
+        let name = base_object(name.to_slice()?.into_owned()).into();
         self.tables.mentioned.push(Declared { name, is_assembler_name, file, line });
         Ok(())
     }
@@ -129,7 +130,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
                 is_assembler_name |= linkage.is_some();
                 if name.is_none() || linkage.is_some() {
                     let found = units.text(unit, value)?;
-                    name = Some(complete(found.to_slice()?.into_owned()));
+                    name = Some(base_object(found.to_slice()?.into_owned()));
                 }
             }
             if let (None, Some(AttributeValue::FileIndex(file))) =
@@ -210,42 +211,4 @@ fn classes(unit: &Unit<'_>) -> HashMap<UnitOffset, Place> {
         }
     }
     found
-}
-
-/// The name that a compiler works with for a C++ constructor or destructor. The entry for what all its
-/// variants have in common has a name of variant 4. The compiler uses variant 2, the base object's.
-fn complete(mut name: Vec<u8>) -> Vec<u8> {
-    let mut place = if name.starts_with(b"_Z") { 2 } else { name.len() };
-    while let Some(rest) = name.get(place..).filter(|rest| !rest.is_empty()) {
-        if matches!(rest, [b'C' | b'D', b'4', b'E', ..]) {
-            name[place + 1] = b'2';
-            break;
-        }
-        // An identifier stands behind its length. The number in a literal, `Lj4E`, is no length.
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let length = std::str::from_utf8(&rest[..digits]).ok().and_then(|text| text.parse().ok());
-        place = match (length, rest) {
-            (Some(length), _) => place.saturating_add(digits).saturating_add(length),
-            (None, [b'L', b'a'..=b'z', ..]) => {
-                place + rest.iter().position(|&byte| byte == b'E').unwrap_or(rest.len())
-            }
-            _ => place + 1,
-        };
-    }
-    name
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn constructors_have_the_name_of_a_variant() {
-        let complete = |name: &str| String::from_utf8(complete(name.into())).unwrap();
-        assert_eq!(complete("_ZN1BC4Ei"), "_ZN1BC2Ei");
-        assert_eq!(complete("_ZN3FC4C4E3C4E"), "_ZN3FC4C2E3C4E");
-        assert_eq!(complete("_ZN1AILj12EED4Ev"), "_ZN1AILj12EED2Ev");
-        assert_eq!(complete("_ZN4FC4E1fEv"), "_ZN4FC4E1fEv");
-        assert_eq!(complete("C4E"), "C4E");
-    }
 }
