@@ -27,6 +27,25 @@ impl<D: fmt::Display> fmt::Display for Finding<D> {
 
 impl<D: fmt::Debug + fmt::Display> core::error::Error for Finding<D> {}
 
+/// A defect of a text and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextError<D> {
+    /// Line, from 1.
+    pub line: u64,
+    /// Column in bytes, from 1.
+    pub column: u64,
+    /// The defect.
+    pub defect: D,
+}
+
+impl<D: fmt::Display> fmt::Display for TextError<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.defect)
+    }
+}
+
+impl<D: fmt::Debug + fmt::Display> core::error::Error for TextError<D> {}
+
 /// What can be found in a file.
 pub trait Found {
     /// Where it is, to sort by: byte, or line and column.
@@ -38,6 +57,16 @@ pub trait Found {
 impl<D> Found for Finding<D> {
     fn place(&self) -> (u64, u64) {
         (self.offset, 0)
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        mem::discriminant(&self.defect) == mem::discriminant(&other.defect)
+    }
+}
+
+impl<D> Found for TextError<D> {
+    fn place(&self) -> (u64, u64) {
+        (self.line, self.column)
     }
 
     fn is_like(&self, other: &Self) -> bool {

@@ -52,6 +52,8 @@ pub mod json;
 #[cfg(feature = "alloc")]
 pub mod lcov;
 #[cfg(feature = "alloc")]
+mod leb128;
+#[cfg(feature = "alloc")]
 pub mod llvm_sample;
 #[cfg(feature = "alloc")]
 pub mod llvm_sample_text;
@@ -72,6 +74,6 @@ pub mod words;
 
 #[cfg(feature = "alloc")]
 pub use encode_error::EncodeError;
-pub use finding::{Finding, Found};
+pub use finding::{Finding, Found, TextError};
 #[cfg(feature = "alloc")]
 pub use finding::{Findings, Kind};

@@ -121,12 +121,7 @@ impl Contexts {
         node.frame.function
     }
 
-    /// Whether no caller is known.
-    pub fn is_base(&self, context: ContextId) -> bool {
-        self.nodes[context.0 as usize].inner.is_none()
-    }
-
-    /// The context with its innermost frames only, at most so many and at least 1.
+    /// The context with at most `most` of its innermost frames, and with at least 1.
     pub fn last_frames(&self, context: ContextId, most: usize) -> ContextId {
         let mut surplus = self.depth(context).saturating_sub(most.max(1));
         let mut at = context;

@@ -174,11 +174,6 @@ impl Samples {
         }
         found
     }
-
-    /// Whether names are in use that are known only by their MD5.
-    pub fn has_numbers(&self) -> bool {
-        self.symbols.iter().any(|symbol| number(self.symbols.name(symbol)).is_some())
-    }
 }
 
 /// The number that stands for a name: the low half of its MD5, or the name itself if it is such a number.

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::HIGH;
 use super::check::{Defect, Finding, Part};
+use crate::formats::leb128;
 
 /// How integers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,16 +52,12 @@ impl Output {
     }
 
     /// A number of `width` bytes, or a varint.
-    pub fn number(&mut self, mut value: u64, width: usize) {
+    pub fn number(&mut self, value: u64, width: usize) {
         if self.encoding == Encoding::Normal {
             self.bytes.extend_from_slice(&value.to_be_bytes()[8 - width..]);
             return;
         }
-        while value >= 0x80 {
-            self.byte(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.byte(value as u8);
+        leb128::write(&mut self.bytes, value);
     }
 }
 
@@ -161,19 +158,8 @@ impl<'a> Input<'a> {
 
     fn varint(&mut self) -> Result<u64, Finding> {
         let start = self.offset();
-        let mut value = 0;
-        for shift in (0..70).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            if shift == 63 && bits > 1 {
-                break;
-            }
-            value |= bits << shift;
-            if byte & 0x80 == 0 {
-                return Ok(value);
-            }
-        }
-        self.error(start, Defect::Varint)
+        let value = leb128::read(|| self.byte())?;
+        value.map_or_else(|| self.error(start, Defect::Varint), Ok)
     }
 }
 

@@ -1,19 +1,9 @@
 //! What can be wrong with a text.
 
-use core::{fmt, mem};
-
-use crate::formats::Found;
+use core::fmt;
 
 /// What is wrong with a text, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextError {
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in bytes, from 1.
-    pub column: u32,
-    /// The defect.
-    pub defect: Defect,
-}
+pub type TextError = crate::formats::TextError<Defect>;
 
 /// Defects of a text, grouped by kind.
 pub type Findings = crate::formats::Findings<TextError>;
@@ -50,34 +40,21 @@ pub enum Defect {
     NoSummary,
 }
 
-impl fmt::Display for TextError {
+impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: ", self.line, self.column)?;
-        match &self.defect {
-            Defect::Expected(what) => write!(f, "expected {what}"),
-            Defect::TooLarge => f.write_str("number too large"),
-            Defect::File(number) => write!(f, "there is no file {number}"),
-            Defect::DuplicateId(id) => write!(f, "id {id} of another symbol"),
-            Defect::UnknownId(id) => write!(f, "no symbol has id {id}"),
-            Defect::Name => f.write_str("expected a name that is not empty and has no NUL"),
-            Defect::Path => f.write_str("expected a file name that has no NUL"),
-            Defect::DuplicateLocation => f.write_str("second record of its kind for this place"),
-            Defect::DuplicateFunction => f.write_str("second function of this name and file"),
-            Defect::Summary => f.write_str("summary differs from the counts"),
-            Defect::NoSummary => f.write_str("there is no summary"),
-            Defect::Depth => f.write_str("functions inlined into each other too deep"),
+        match self {
+            Self::Expected(what) => write!(f, "expected {what}"),
+            Self::TooLarge => f.write_str("number too large"),
+            Self::File(number) => write!(f, "there is no file {number}"),
+            Self::DuplicateId(id) => write!(f, "id {id} of another symbol"),
+            Self::UnknownId(id) => write!(f, "no symbol has id {id}"),
+            Self::Name => f.write_str("expected a name that is not empty and has no NUL"),
+            Self::Path => f.write_str("expected a file name that has no NUL"),
+            Self::DuplicateLocation => f.write_str("second record of its kind for this place"),
+            Self::DuplicateFunction => f.write_str("second function of this name and file"),
+            Self::Summary => f.write_str("summary differs from the counts"),
+            Self::NoSummary => f.write_str("there is no summary"),
+            Self::Depth => f.write_str("functions inlined into each other too deep"),
         }
-    }
-}
-
-impl core::error::Error for TextError {}
-
-impl Found for TextError {
-    fn place(&self) -> (u64, u64) {
-        (self.line.into(), self.column.into())
-    }
-
-    fn is_like(&self, other: &Self) -> bool {
-        mem::discriminant(&self.defect) == mem::discriminant(&other.defect)
     }
 }

@@ -142,7 +142,7 @@ impl<'t> Scanner<'t> {
 /// Counts lines up to some place.
 #[derive(Default)]
 pub struct Lines {
-    ended: u32,
+    ended: u64,
     /// Where the last line starts.
     start: usize,
     seen: usize,
@@ -157,7 +157,7 @@ impl Lines {
             self.start = place + 1;
         }
         self.seen = at;
-        let column = 1 + (at - self.start) as u32;
+        let column = 1 + (at - self.start) as u64;
         TextError { line: 1 + self.ended, column, defect }
     }
 }

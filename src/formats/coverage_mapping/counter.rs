@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::check::{Defect, Finding, Indexed};
-use super::leb128::Numbers;
+use super::numbers::Numbers;
 
 /// The source of a count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::check::{Defect, Finding, Indexed, Part};
 use super::counter::{Counter, Expression};
 use super::file_names::file_names;
-use super::leb128::Numbers;
+use super::numbers::Numbers;
 use super::region::{Region, regions};
 use crate::counters::name_ref;
 

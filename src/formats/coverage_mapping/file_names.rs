@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 
 use super::check::{Defect, Finding, Part};
-use super::leb128::Numbers;
+use super::numbers::Numbers;
 
 /// The first version in which the first name is the compiler's folder.
 const WITH_FOLDER: u32 = 6;

@@ -66,7 +66,7 @@ pub mod check;
 mod counter;
 pub mod decode;
 mod file_names;
-mod leb128;
+mod numbers;
 mod region;
 
 pub use counter::{Counter, Expression, Expressions};

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::check::{Defect, Finding, Indexed, Part};
 use super::counter::Counter;
-use super::leb128::Numbers;
+use super::numbers::Numbers;
 
 /// A region of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use super::table::{
     ATTRIBUTES, CHECKSUMS, COMPRESSED, CONTEXTS, FIXED_MD5, FLAT, FLOW_SENSITIVE, MD5, ORDERED,
     PARTIAL, PREINLINED, UNIQUE_SUFFIX,
 };
-use super::words::put_number;
 use super::write::Sections;
 use super::{Form, VERSION, magic};
 use crate::formats::EncodeError;
+use crate::formats::leb128;
 use crate::profile::{DEEPEST, SymbolId};
 use crate::samples::{Body, ContextId, Ranks, Samples, Site, name_number};
 
@@ -141,7 +141,7 @@ impl<'s> Writer<'s> {
             return Err(EncodeError::Form("the binary form has no checksums of pseudo-probes"));
         }
         let mut bytes = magic(Form::Binary).to_vec();
-        put_number(&mut bytes, VERSION);
+        leb128::write(&mut bytes, VERSION);
         bytes.extend(self.summary());
         bytes.extend(self.names(false));
         bytes.extend(self.functions(&self.order).0);
@@ -217,12 +217,12 @@ impl<'s> Writer<'s> {
             summary.functions,
             summary.cutoffs.len() as u64,
         ] {
-            put_number(&mut bytes, number);
+            leb128::write(&mut bytes, number);
         }
         for cutoff in &summary.cutoffs {
-            put_number(&mut bytes, cutoff.share.into());
-            put_number(&mut bytes, cutoff.min_count);
-            put_number(&mut bytes, cutoff.counts);
+            leb128::write(&mut bytes, cutoff.share.into());
+            leb128::write(&mut bytes, cutoff.min_count);
+            leb128::write(&mut bytes, cutoff.counts);
         }
         bytes
     }
@@ -235,7 +235,7 @@ impl<'s> Writer<'s> {
 
     fn names(&self, md5: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
-        put_number(&mut bytes, self.names.len() as u64);
+        leb128::write(&mut bytes, self.names.len() as u64);
         for &symbol in &self.names {
             let name = self.samples.symbols.name(symbol);
             match md5 {
@@ -251,11 +251,11 @@ impl<'s> Writer<'s> {
 
     fn contexts(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        put_number(&mut bytes, self.contexts.len() as u64);
+        leb128::write(&mut bytes, self.contexts.len() as u64);
         for &context in &self.contexts {
-            put_number(&mut bytes, self.samples.contexts.depth(context) as u64);
+            leb128::write(&mut bytes, self.samples.contexts.depth(context) as u64);
             for frame in self.samples.contexts.frames(context) {
-                put_number(&mut bytes, self.index[frame.function.index()]);
+                leb128::write(&mut bytes, self.index[frame.function.index()]);
                 put_site(&mut bytes, frame.site);
             }
         }
@@ -263,7 +263,7 @@ impl<'s> Writer<'s> {
     }
 
     fn put_context(&self, bytes: &mut Vec<u8>, context: ContextId) {
-        put_number(bytes, self.number(context));
+        leb128::write(bytes, self.number(context));
     }
 
     /// The number of a context in the file: its index, or the index of its name in a profile without contexts.
@@ -278,7 +278,7 @@ impl<'s> Writer<'s> {
         for &context in order {
             offsets.push((self.number(context), bytes.len() as u64));
             let body = &self.samples.functions[&context];
-            put_number(&mut bytes, body.head);
+            leb128::write(&mut bytes, body.head);
             self.put_context(&mut bytes, context);
             self.body(&mut bytes, body);
         }
@@ -286,21 +286,21 @@ impl<'s> Writer<'s> {
     }
 
     fn body(&self, bytes: &mut Vec<u8>, body: &Body) {
-        put_number(bytes, body.total);
-        put_number(bytes, body.records.len() as u64);
+        leb128::write(bytes, body.total);
+        leb128::write(bytes, body.records.len() as u64);
         for (&site, record) in &body.records {
             put_site(bytes, site);
-            put_number(bytes, record.count);
-            put_number(bytes, record.targets.len() as u64);
+            leb128::write(bytes, record.count);
+            leb128::write(bytes, record.targets.len() as u64);
             for (target, calls) in self.ranks.targets(record) {
-                put_number(bytes, self.index[target.index()]);
-                put_number(bytes, calls);
+                leb128::write(bytes, self.index[target.index()]);
+                leb128::write(bytes, calls);
             }
         }
-        put_number(bytes, body.inlined.len() as u64);
+        leb128::write(bytes, body.inlined.len() as u64);
         for (site, callee, inlined) in self.ranks.inlined(body) {
             put_site(bytes, site);
-            put_number(bytes, self.index[callee.index()]);
+            leb128::write(bytes, self.index[callee.index()]);
             self.body(bytes, inlined);
         }
     }
@@ -310,10 +310,10 @@ impl<'s> Writer<'s> {
             offsets.sort_unstable();
         }
         let mut bytes = Vec::new();
-        put_number(&mut bytes, offsets.len() as u64);
+        leb128::write(&mut bytes, offsets.len() as u64);
         for (number, offset) in offsets {
-            put_number(&mut bytes, number);
-            put_number(&mut bytes, offset);
+            leb128::write(&mut bytes, number);
+            leb128::write(&mut bytes, offset);
         }
         bytes
     }
@@ -348,24 +348,24 @@ impl<'s> Writer<'s> {
 
     fn metadata_of(&self, bytes: &mut Vec<u8>, flags: u64, body: &Body) {
         if flags & CHECKSUMS != 0 {
-            put_number(bytes, body.checksum);
+            leb128::write(bytes, body.checksum);
         }
         if flags & ATTRIBUTES != 0 {
-            put_number(bytes, body.attributes.into());
+            leb128::write(bytes, body.attributes.into());
         }
         if self.samples.traits.contexts {
             return;
         }
-        put_number(bytes, body.inlined.len() as u64);
+        leb128::write(bytes, body.inlined.len() as u64);
         for (site, callee, inlined) in self.ranks.inlined(body) {
             put_site(bytes, site);
-            put_number(bytes, self.index[callee.index()]);
+            leb128::write(bytes, self.index[callee.index()]);
             self.metadata_of(bytes, flags, inlined);
         }
     }
 }
 
 fn put_site(bytes: &mut Vec<u8>, site: Site) {
-    put_number(bytes, site.line.into());
-    put_number(bytes, site.discriminator.into());
+    leb128::write(bytes, site.line.into());
+    leb128::write(bytes, site.discriminator.into());
 }

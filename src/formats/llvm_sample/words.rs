@@ -1,8 +1,7 @@
-//! Reads and writes the numbers and names in the bytes of a file or section.
-
-use alloc::vec::Vec;
+//! Reads the numbers and names in the bytes of a file or section.
 
 use super::check::{Defect, Finding, Part};
+use crate::formats::leb128;
 
 /// Bytes being read.
 #[derive(Clone, Debug)]
@@ -66,20 +65,9 @@ impl<'a> Words<'a> {
 
     /// A ULEB128 number.
     pub fn number(&mut self) -> Result<u64, Finding> {
-        let start = self.offset();
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.take(1)?[0];
-            let bits = u64::from(byte & 0x7f);
-            if bits << shift >> shift != bits {
-                break;
-            }
-            number |= bits << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err(Finding { offset: start, defect: Defect::Leb128 })
+        let offset = self.offset();
+        let number = leb128::read(|| Ok(self.take(1)?[0]))?;
+        number.ok_or(Finding { offset, defect: Defect::Leb128 })
     }
 
     /// A number of at most 32 bits.
@@ -114,13 +102,4 @@ impl<'a> Words<'a> {
         self.at += length + 1;
         Ok(&left[..length])
     }
-}
-
-/// Writes a ULEB128 number.
-pub fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
 }

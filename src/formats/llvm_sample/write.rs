@@ -7,8 +7,8 @@ use miniz_oxide::deflate::compress_to_vec_zlib;
 
 use super::check::Part;
 use super::table::{COMPRESSED, kind};
-use super::words::put_number;
 use super::{Form, VERSION, magic};
+use crate::formats::leb128;
 
 /// The level of compression: the best, as LLVM's.
 const LEVEL: u8 = 9;
@@ -39,7 +39,7 @@ impl Sections {
     /// The file.
     pub fn bytes(self) -> Vec<u8> {
         let mut bytes = magic(Form::Extensible).to_vec();
-        put_number(&mut bytes, VERSION);
+        leb128::write(&mut bytes, VERSION);
         bytes.extend((self.sections.len() as u64).to_le_bytes());
         let mut offset = bytes.len() + 32 * self.sections.len();
         let mut table = vec![[0; 4]; self.sections.len()];
@@ -56,8 +56,8 @@ impl Sections {
 fn compress(contents: &[u8]) -> Vec<u8> {
     let compressed = compress_to_vec_zlib(contents, LEVEL);
     let mut bytes = Vec::with_capacity(compressed.len() + 20);
-    put_number(&mut bytes, contents.len() as u64);
-    put_number(&mut bytes, compressed.len() as u64);
+    leb128::write(&mut bytes, contents.len() as u64);
+    leb128::write(&mut bytes, compressed.len() as u64);
     bytes.extend(compressed);
     bytes
 }

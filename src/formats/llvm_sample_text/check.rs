@@ -1,19 +1,9 @@
 //! The defects of a text, and which of them a reader may tolerate.
 
-use core::{fmt, mem};
-
-use crate::formats::Found;
+use core::fmt;
 
 /// A defect of a text and its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextError {
-    /// Line, from 1.
-    pub line: u64,
-    /// Column in bytes, from 1.
-    pub column: u64,
-    /// The defect.
-    pub defect: Defect,
-}
+pub type TextError = crate::formats::TextError<Defect>;
 
 /// Defects of a text, grouped by kind.
 pub type Findings = crate::formats::Findings<TextError>;
@@ -58,33 +48,20 @@ impl Defect {
     }
 }
 
-impl fmt::Display for TextError {
+impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: ", self.line, self.column)?;
-        match &self.defect {
-            Defect::Expected(what) => write!(f, "expected {what}"),
-            Defect::Name => f.write_str("a name is empty or has a NUL in it"),
-            Defect::Depth => f.write_str("functions inlined into each other too deep"),
-            Defect::Level { expected, found } => {
+        match self {
+            Self::Expected(what) => write!(f, "expected {what}"),
+            Self::Name => f.write_str("a name is empty or has a NUL in it"),
+            Self::Depth => f.write_str("functions inlined into each other too deep"),
+            Self::Level { expected, found } => {
                 write!(f, "expected at most {expected} spaces at the start, found {found}")
             }
-            Defect::DuplicateLocation => f.write_str("a second record for the same place"),
-            Defect::DuplicateFunction => f.write_str("a second function of the same name"),
-            Defect::MixedContexts => {
+            Self::DuplicateLocation => f.write_str("a second record for the same place"),
+            Self::DuplicateFunction => f.write_str("a second function of the same name"),
+            Self::MixedContexts => {
                 f.write_str("functions with contexts and without in one profile")
             }
         }
-    }
-}
-
-impl core::error::Error for TextError {}
-
-impl Found for TextError {
-    fn place(&self) -> (u64, u64) {
-        (self.line, self.column)
-    }
-
-    fn is_like(&self, other: &Self) -> bool {
-        mem::discriminant(&self.defect) == mem::discriminant(&other.defect)
     }
 }

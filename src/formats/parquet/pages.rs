@@ -22,6 +22,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 
 use super::check::Defect;
+use crate::formats::leb128;
 
 /// Snappy decompresses 3 bytes to at most 64.
 const MOST_GROWTH: u64 = 22;
@@ -93,15 +94,7 @@ impl<R: Read> Header<R> {
     }
 
     fn number(&mut self) -> io::Result<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Ok(number);
-            }
-        }
-        Err(wrong("a number that does not end"))
+        leb128::read(|| self.byte())?.ok_or_else(|| wrong("a number that does not end"))
     }
 
     /// Skips a value of this type.

@@ -1,5 +1,6 @@
 //! Encodes messages of Protocol Buffers. `encode` knows the fields of a profile.
 
+use crate::formats::leb128;
 use alloc::vec::Vec;
 
 /// The bytes of a message.
@@ -35,12 +36,8 @@ impl Message {
         self.bytes(field, &packed.bytes);
     }
 
-    fn varint(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.bytes.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.bytes.push(number as u8);
+    fn varint(&mut self, number: u64) {
+        leb128::write(&mut self.bytes, number);
     }
 }
 

@@ -8,6 +8,7 @@ use super::check::{Defect, Finding, Part, Tell};
 use super::record::{pad, put};
 use super::words::Words;
 use crate::counters::{Profile, Trace};
+use crate::formats::leb128;
 
 /// Between names of virtual tables.
 const SEPARATOR: u8 = 1;
@@ -93,8 +94,8 @@ pub(super) fn encode_vtables(profile: &Profile, output: &mut Vec<u8>) {
     }
     let names = profile.vtables.join(&SEPARATOR);
     let mut blob = Vec::with_capacity(names.len() + 6);
-    leb128(names.len(), &mut blob);
-    leb128(0, &mut blob);
+    leb128::write(&mut blob, names.len() as u64);
+    leb128::write(&mut blob, 0);
     blob.extend_from_slice(&names);
     put(blob.len() as u64, output);
     output.extend_from_slice(&blob);
@@ -110,12 +111,4 @@ pub(super) fn encode_traces(profile: &Profile, output: &mut Vec<u8>) {
         put(trace.functions.len() as u64, output);
         trace.functions.iter().for_each(|&function| put(function, output));
     }
-}
-
-fn leb128(mut number: usize, output: &mut Vec<u8>) {
-    while number >= 0x80 {
-        output.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    output.push(number as u8);
 }

@@ -1,6 +1,7 @@
 //! Numbers and bytes of a file.
 
 use super::check::{Defect, Finding, Part, Tell};
+use crate::formats::leb128;
 
 /// Bytes being read. Offsets count from the start of the file.
 #[derive(Clone, Debug)]
@@ -68,22 +69,11 @@ impl<'a> Words<'a> {
         self.take(8).map(word)
     }
 
-    /// A LEB128 number: 7 bits in each byte, the least significant first.
+    /// A LEB128 number.
     pub fn leb128(&mut self) -> Result<u64, Finding> {
         let offset = self.offset();
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.take(1)?[0];
-            let bits = u64::from(byte & 0x7f);
-            if bits << shift >> shift != bits {
-                break;
-            }
-            number |= bits << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err(Finding { offset, defect: Defect::Leb128 })
+        let number = leb128::read(|| Ok(self.take(1)?[0]))?;
+        number.ok_or(Finding { offset, defect: Defect::Leb128 })
     }
 
     /// The next bytes, to be read on their own.

@@ -15,6 +15,7 @@ use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 
 use super::check::{Defect, Finding, Section};
 use crate::counters::name_ref;
+use crate::formats::leb128;
 
 /// Stands between names.
 pub const SEPARATOR: u8 = 1;
@@ -113,20 +114,12 @@ fn inflate(bytes: &[u8], size: u64) -> Result<Vec<u8>, Defect> {
 
 /// Reads a ULEB128 number of at most 64 bits.
 fn uleb128(bytes: &[u8], at: &mut usize) -> Option<u64> {
-    let mut number = 0u64;
-    for shift in (0..64).step_by(7) {
-        let byte = *bytes.get(*at)?;
+    let next = || -> Result<u8, ()> {
+        let byte = *bytes.get(*at).ok_or(())?;
         *at += 1;
-        let part = u64::from(byte & 0x7f);
-        if part << shift >> shift != part {
-            return None;
-        }
-        number |= part << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
+        Ok(byte)
+    };
+    leb128::read(next).unwrap_or(None)
 }
 
 /// Writes names, which must not be empty or contain [`SEPARATOR`], as one plain blob. No names give no bytes.
@@ -142,12 +135,8 @@ pub fn write<'n>(names: impl Iterator<Item = &'n [u8]>) -> Vec<u8> {
         return text;
     }
     let mut blob = Vec::with_capacity(text.len() + 11);
-    let mut size = text.len();
-    while size >= 0x80 {
-        blob.push(size as u8 | 0x80);
-        size >>= 7;
-    }
-    blob.extend([size as u8, 0]);
+    leb128::write(&mut blob, text.len() as u64);
+    blob.push(0);
     blob.append(&mut text);
     blob
 }

@@ -1,19 +1,9 @@
 //! What can be wrong with a text.
 
-use core::{fmt, mem};
-
-use crate::formats::Found;
+use core::fmt;
 
 /// What is wrong with a text, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextError {
-    /// Line, from 1.
-    pub line: u64,
-    /// Column in bytes, from 1.
-    pub column: u64,
-    /// The defect.
-    pub defect: Defect,
-}
+pub type TextError = crate::formats::TextError<Defect>;
 
 /// Defects of a text, grouped by kind.
 pub type Findings = crate::formats::Findings<TextError>;
@@ -52,31 +42,18 @@ impl Defect {
     }
 }
 
-impl fmt::Display for TextError {
+impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: ", self.line, self.column)?;
-        match &self.defect {
-            Defect::Expected(what) => write!(f, "expected {what}"),
-            Defect::End(what) => write!(f, "expected {what}, found the end of the text"),
-            Defect::Header => f.write_str("unknown line of the header"),
-            Defect::NoCounters => f.write_str("a function without counters"),
-            Defect::Kinds(found) => write!(f, "expected 1 to 3 value kinds, found {found}"),
-            Defect::ValueKind(kind) => write!(f, "unknown value kind {kind}"),
-            Defect::TracesSeen { expected, found } => {
+        match self {
+            Self::Expected(what) => write!(f, "expected {what}"),
+            Self::End(what) => write!(f, "expected {what}, found the end of the text"),
+            Self::Header => f.write_str("unknown line of the header"),
+            Self::NoCounters => f.write_str("a function without counters"),
+            Self::Kinds(found) => write!(f, "expected 1 to 3 value kinds, found {found}"),
+            Self::ValueKind(kind) => write!(f, "unknown value kind {kind}"),
+            Self::TracesSeen { expected, found } => {
                 write!(f, "{found} traces were seen, but there are {expected}")
             }
         }
-    }
-}
-
-impl core::error::Error for TextError {}
-
-impl Found for TextError {
-    fn place(&self) -> (u64, u64) {
-        (self.line, self.column)
-    }
-
-    fn is_like(&self, other: &Self) -> bool {
-        mem::discriminant(&self.defect) == mem::discriminant(&other.defect)
     }
 }

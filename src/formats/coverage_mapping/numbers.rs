@@ -1,6 +1,7 @@
 //! Reads the numbers of a mapping, one after the other.
 
 use super::check::{Defect, Finding, Part};
+use crate::formats::leb128;
 
 /// The bytes that are left, and their offset in the section.
 #[derive(Clone, Copy)]
@@ -47,19 +48,8 @@ impl<'a> Numbers<'a> {
     /// Takes a number.
     pub fn next(&mut self) -> Result<u64, Finding> {
         let start = *self;
-        let mut number = 0u64;
-        for shift in (0..64).step_by(7) {
-            let [byte] = *self.take(1)? else { break };
-            let part = u64::from(byte & 0x7f);
-            if part << shift >> shift != part {
-                break;
-            }
-            number |= part << shift;
-            if byte & 0x80 == 0 {
-                return Ok(number);
-            }
-        }
-        start.fail(Defect::Number(self.part))
+        let number = leb128::read(|| Ok(self.take(1)?[0]))?;
+        number.map_or_else(|| start.fail(Defect::Number(self.part)), Ok)
     }
 
     /// Takes a number of 32 bits.
