@@ -16,7 +16,7 @@ use crate::convert::sizes::sizes;
 use crate::samples::preinline::{Decision, Thresholds, Verdict};
 use crate::samples::{Frame, Samples};
 
-/// The cutoff of the summary, in millionths, from which on counts are hot.
+/// Counts are hot if they reach the summary's count at this cutoff. In millionths.
 const HOT: u32 = 990_000;
 
 /// What the pre-inliner goes by.

@@ -197,14 +197,14 @@ pub struct ContextOptions {
     /// Where counts of inlined copies stand
     #[arg(long, value_enum, value_name = "LAYOUT")]
     contexts: Option<Layout>,
-    /// Keep only the last frames of contexts, so many
-    #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u16).range(1..))]
+    /// Keep only the last N frames of each context
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     context_depth: Option<u16>,
     /// Add contexts with fewer samples to the function itself
     #[arg(long, value_name = "SAMPLES")]
     cold_contexts: Option<u64>,
-    /// With --cold-contexts: add them to contexts with so many of their last frames
-    #[arg(long, value_name = "FRAMES", requires = "cold_contexts", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    /// With --cold-contexts: add a cold context to the context of its last N frames
+    #[arg(long, value_name = "N", requires = "cold_contexts", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     cold_frames: u16,
 }
 

@@ -102,7 +102,7 @@ impl Order {
     pub const NATIVE: Self = if cfg!(target_endian = "little") { Self::Little } else { Self::Big };
 }
 
-/// What a file's header tells of the machine that its program runs on.
+/// The program's machine, as the header of the file describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// The order of the program's bytes.

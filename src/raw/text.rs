@@ -12,9 +12,9 @@
 //! | 8 | CRC-32 of everything between the first colon and the last, hexadecimal |
 //! | 2 | CR, LF |
 //!
-//! A line without bytes ends the dump; its offset is the dump's length. Text before the mark or behind the
-//! checksum does not matter, such as a time or a color; nor do other lines in between, a line that comes
-//! twice, or ends of lines that are lost. The format does not repair a line that a log has spoilt: [`extract`] gives only whole dumps, and
+//! A line without bytes ends the dump; its offset is the dump's length. A reader ignores text before the mark and
+//! behind the checksum, such as a time or a color. It ignores other lines in between and repeated lines, and needs
+//! no ends of lines. The format does not repair a line that a log has spoilt: [`extract`] gives only whole dumps, and
 //! says where the others are broken.
 
 #[cfg(feature = "alloc")]

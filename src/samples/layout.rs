@@ -113,13 +113,13 @@ impl Samples {
         self.traits.contexts = false;
     }
 
-    /// Adds contexts whose total is below a threshold to those with the last frames of theirs, at most so many and at
-    /// least 1. Returns the number of contexts that are gone.
+    /// Adds each context whose total is below a threshold to the context of its last `frames` frames, at least 1.
+    /// Returns the number of contexts that are gone.
     pub fn merge_cold(&mut self, threshold: u64, frames: usize) -> usize {
         self.shorten(frames, |_, body| body.total < threshold)
     }
 
-    /// Adds contexts of more frames to those with the last frames of theirs. Returns the number of contexts that are
+    /// Adds each context of more frames to the context of its last frames. Returns the number of contexts that are
     /// gone.
     pub fn trim(&mut self, frames: usize) -> usize {
         self.shorten(frames, |_, _| true)
@@ -165,8 +165,8 @@ impl Body {
         self.total = self.total.saturating_sub(body.total).saturating_add(body.head);
     }
 
-    /// Puts a body where these frames lead, of which the first one is this body's. Returns what became of the total
-    /// in between: calls that are no more.
+    /// Puts a body where these frames lead. The first frame is this body's own. Returns what the totals in between lost:
+    /// calls that are no more.
     fn put(&mut self, frames: &[Frame], body: &Self) -> u64 {
         let [caller, callee, ..] = frames else {
             self.add(body);

@@ -120,7 +120,7 @@ fn existing(old: &Shape, new: &Shape) -> BTreeMap<i64, Fate> {
     old.lines.keys().map(|line| (*line, fate(line))).collect()
 }
 
-/// Lines without code between lines that are where they were: nothing tells that they have changed.
+/// Lines without code between lines that are where they were: nothing shows that they have changed.
 fn forgive_lost_code(fates: &mut BTreeMap<i64, Fate>, new: &Shape) {
     let lines: Vec<(i64, Fate)> = fates.iter().map(|(&line, &fate)| (line, fate)).collect();
     for (place, &(line, fate)) in lines.iter().enumerate() {

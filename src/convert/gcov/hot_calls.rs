@@ -30,7 +30,7 @@ const GROWTH: u32 = 8;
 const SMALL: u32 = 120;
 /// Deepest nesting of bodies.
 const DEEPEST: usize = 3;
-/// A function keeps at least one part of so many of its counts, whatever bodies at calls take. GCC 16 does not inline
+/// A function keeps at least its counts divided by this, whatever bodies at calls take. GCC 16 does not inline
 /// all of these bodies, and cannot always give their counts back. To it, a function without counts is never executed,
 /// and so is each block that calls the function, and each block that always leads to such a call: a main loop became
 /// cold code.

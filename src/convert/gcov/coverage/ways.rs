@@ -12,7 +12,7 @@ pub struct Ways {
 }
 
 impl Ways {
-    /// Those of a function with so many blocks. The arcs' blocks must be below that.
+    /// Those of a function with this number of blocks. The arcs' blocks must be below that.
     pub fn new(blocks: u32, arcs: &[Arc]) -> Self {
         let blocks = blocks as usize;
         let into = ByBlock::new(blocks, arcs, |arc| arc.destination as usize);
