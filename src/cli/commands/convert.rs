@@ -190,17 +190,22 @@ impl Convert {
         }
     }
 
-    /// Writes a table.
-    #[cfg(feature = "parquet")]
-    fn parquet(&self) -> Result<Outcome> {
+    /// An option that is given and only affects files for compilers.
+    fn only_for_compilers(&self) -> Option<&'static str> {
         let given = [
             ("--for-gcc", self.reader.is_gcc()),
             ("--keep-summary", self.keep_summary),
             ("--prefix", self.prefix.is_some()),
             ("--strip", self.strip != 0),
         ];
-        let given = given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option);
-        let others = given
+        given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option)
+    }
+
+    /// Writes a table.
+    #[cfg(feature = "parquet")]
+    fn parquet(&self) -> Result<Outcome> {
+        let others = self
+            .only_for_compilers()
             .or_else(|| self.wish.given())
             .or_else(|| self.account.given())
             .or_else(|| self.sources.given());
@@ -228,15 +233,8 @@ impl Convert {
 
     /// Writes line coverage.
     fn coverage(&self, target: coverage::Target, paths: &[PathBuf]) -> Result<Outcome> {
-        let given = [
-            ("--for-gcc", self.reader.is_gcc()),
-            ("--keep-summary", self.keep_summary),
-            ("--prefix", self.prefix.is_some()),
-            ("--strip", self.strip != 0),
-        ];
-        let given = given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option);
         let others = || self.account.given().or_else(|| self.sources.only_for_profiles());
-        if let Some(option) = given.or_else(others) {
+        if let Some(option) = self.only_for_compilers().or_else(others) {
             return Err(Error::new(format!("{option} is about profiles, not about line coverage")));
         }
         let inputs = read(paths)?;
@@ -333,14 +331,8 @@ impl Convert {
 
     /// Writes a profile of LLVM.
     fn by_function(&self, target: by_function::Target, paths: Vec<PathBuf>) -> Result<Outcome> {
-        let given = [
-            ("--for-gcc", self.reader.is_gcc()),
-            ("--for-clang", self.reader.for_llvm().is_some()),
-            ("--keep-summary", self.keep_summary),
-            ("--prefix", self.prefix.is_some()),
-            ("--strip", self.strip != 0),
-        ];
-        let given = given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option);
+        let for_clang = self.reader.for_llvm().map(|_| "--for-clang");
+        let given = self.only_for_compilers().or(for_clang);
         let others = || self.account.given().or_else(|| self.sources.given());
         if let Some(option) = given.or_else(others) {
             let what =
