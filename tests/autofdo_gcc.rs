@@ -105,6 +105,19 @@ fn inlined(shop: &Workshop) -> BTreeSet<String> {
     names
 }
 
+/// Builds with `-Werror` keep working.
+#[test]
+fn no_compiler_warns_of_the_flags() {
+    let shop = Workshop::new();
+    shop.write("empty.c", "");
+    for compiler in compilers::all() {
+        let flags = shop.tool_output(&["flags", "--optimise", &compiler.major().to_string()]);
+        let flags = String::from_utf8(flags).unwrap();
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        compiler.compile(&shop, "empty.c", &[&["-O2", "-Werror"], &flags[..]].concat());
+    }
+}
+
 fn compilers_take_the_profile(
     build: impl Fn(&Workshop, &[&str]) -> Option<Built>,
     sources: impl Fn(&Workshop) -> Option<Vec<String>>,

@@ -74,7 +74,7 @@ fn flags_for_compilations() {
     for (versions, expected) in [
         (["10", "12.2.0"], "-fno-unroll-loops"),
         (["13", "15"], ""),
-        (["16", "17.0.1"], "-fpeel-loops -funroll-completely-grow-size "),
+        (["16", "17.0.1"], "-fpeel-loops -fsplit-loops "),
     ] {
         for version in versions {
             let printed = flags(&["--optimise", version]);

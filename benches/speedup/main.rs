@@ -24,6 +24,7 @@ mod builds;
 mod chart;
 mod clang;
 mod compilers;
+mod further;
 mod held_out;
 mod measure;
 mod programs;

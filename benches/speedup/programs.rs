@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::compilers::Language;
+use crate::further;
 use crate::harness::{corpus, corpus_of};
 
 /// A program to compile and run.
@@ -39,7 +40,7 @@ pub struct Entry {
 pub type Group = (&'static str, &'static [Entry]);
 
 /// All programs but those held out.
-pub const GROUPS: [Group; 2] = [
+pub const GROUPS: [Group; 3] = [
     (
         "the eight",
         &[
@@ -60,6 +61,7 @@ pub const GROUPS: [Group; 2] = [
             Entry { name: "ordinary", title: "ordinary C++", program: ordinary },
         ],
     ),
+    further::GROUP,
 ];
 
 /// The sources of a crate.
@@ -111,7 +113,7 @@ pub fn driver(name: &str) -> PathBuf {
 }
 
 /// A file or folder of this benchmark.
-fn own(name: &str) -> PathBuf {
+pub fn own(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/speedup").join(name)
 }
 
@@ -119,7 +121,7 @@ fn of_tests(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
 }
 
-fn include(folder: &Path) -> String {
+pub fn include(folder: &Path) -> String {
     format!("-I{}", folder.display())
 }
 
@@ -285,16 +287,21 @@ fn leveldb() -> Program {
 
 /// Makes the header that snappy's cmake would make for Linux; gives its folder.
 fn snappy_header(template: &Path) -> PathBuf {
+    let version = [("SNAPPY_MAJOR", "1"), ("SNAPPY_MINOR", "1"), ("SNAPPY_PATCHLEVEL", "7")];
+    let found =
+        ["HAVE_STDINT_H_01", "HAVE_STDDEF_H_01", "HAVE_SYS_UIO_H_01"].map(|name| (name, "1"));
+    header(template, "snappy-1.1.7", &[&version[..], &found].concat())
+}
+
+/// Makes a header from cmake's template, in a folder of this name; gives the folder.
+pub fn header(template: &Path, folder: &str, values: &[(&str, &str)]) -> PathBuf {
     let mut text = fs::read_to_string(template).unwrap();
-    for (name, value) in [("MAJOR", "1"), ("MINOR", "1"), ("PATCHLEVEL", "7")] {
-        text = text.replace(&format!("${{SNAPPY_{name}}}"), value);
+    for (name, value) in values {
+        text = text.replace(&format!("${{{name}}}"), value);
     }
-    for name in ["STDINT_H", "STDDEF_H", "SYS_UIO_H"] {
-        text = text.replace(&format!("${{HAVE_{name}_01}}"), "1");
-    }
-    let folder = crate::builds::scratch().join("snappy");
+    let folder = crate::builds::scratch().join(folder);
     fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("snappy-stubs-public.h"), text).unwrap();
+    fs::write(folder.join(template.file_stem().unwrap()), text).unwrap();
     folder
 }
 

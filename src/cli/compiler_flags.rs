@@ -23,10 +23,10 @@ pub struct CompilerFlags {
 /// -g is for `convert`, -ftest-coverage writes the notes.
 const INSTRUMENT: [&str; 3] = ["-g", "-fprofile-generate", "-ftest-coverage"];
 
-/// gcc 16 turns these on for `-fprofile-use` and not for `-fauto-profile`.
-const LOOPS: [&str; 10] = [
+/// gcc 16 turns these on for `-fprofile-use` and not for `-fauto-profile`. `-fpeel-loops` brings
+/// `-funroll-completely-grow-size`, which gcc 16 does not take as an argument of its own.
+const LOOPS: [&str; 9] = [
     "-fpeel-loops",
-    "-funroll-completely-grow-size",
     "-fsplit-loops",
     "-funswitch-loops",
     "-fvect-cost-model=dynamic",

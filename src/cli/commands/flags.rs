@@ -42,7 +42,7 @@ and estimates where that leaves doubt. With -fno-early-inlining each function co
 estimates; the instrumented program then executes 1.4 to 2.6 times as many instructions. It is of no use for .gcda files: -fprofile-use reads them only if it \
 compiles with the same flag.
 
---optimise prints what helps -fauto-profile. For gcc 16 and 17 these are the ten options for loops that \
+--optimise prints what helps -fauto-profile. For gcc 16 and 17 these are the nine options for loops that \
 gcc itself turns on for -fprofile-use only. gcc 10 to 12 unroll loops although they do not believe how often \
 an AutoFDO profile says that loops repeat: -fno-unroll-loops. For gcc 13 to 15 there is nothing.
 
