@@ -25,11 +25,15 @@ impl Jobs {
     }
 }
 
+/// Most items that a core takes without others being able to take over some.
+const AT_ONCE: usize = 4;
+
 /// All cores that [`Jobs`] allows.
 pub struct Cores;
 
 impl Workers for Cores {
     fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-        items.par_iter().map(&work).collect()
+        // Items differ: a core that is done takes over some of what another one has not begun.
+        items.par_iter().with_max_len(AT_ONCE).map(&work).collect()
     }
 }

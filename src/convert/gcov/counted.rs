@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::flow::{Flow, FlowError};
+use crate::convert::workers::Workers;
 use crate::formats::gcno::{self, Notes};
 use crate::profile::{FileId, SymbolId};
 use crate::raw::dump::{FunctionView, Object};
@@ -108,15 +109,16 @@ impl<'n> Counted<'n> {
         self.lines.get(place).is_some_and(|known| (known.file, known.line) == (file, line))
     }
 
-    /// Finds out what the counters say.
-    pub fn solve(&mut self, runs: i64) {
+    /// What the counters say, and the lines of the blocks.
+    fn solved(&self, runs: i64) -> (Result<Flow, FlowError>, Vec<Line>) {
         let left = runs.saturating_mul(self.views.len() as i64);
-        self.flow = Flow::solve(self.notes.blocks, self.arcs(), &self.counters, left);
+        let flow = Flow::solve(self.notes.blocks, self.arcs(), &self.counters, left);
         let file = |line: &gcno::Line| self.known.files[line.file as usize];
         let line =
             |line: &gcno::Line| Line { file: file(line), line: line.line, block: line.block };
-        self.lines = self.known.notes.lines(self.notes).iter().map(line).collect();
-        self.lines.sort_unstable();
+        let mut lines: Vec<_> = self.known.notes.lines(self.notes).iter().map(line).collect();
+        lines.sort_unstable();
+        (flow, lines)
     }
 
     fn is_like(&self, notes: &gcno::Function<'_>, known: &Known<'_>) -> bool {
@@ -131,6 +133,14 @@ impl<'n> Counted<'n> {
                 .iter()
                 .map(|found| line(self.known, found))
                 .eq(known.notes.lines(notes).iter().map(|found| line(known, found)))
+    }
+}
+
+/// Finds out what the counters of functions say.
+pub fn solve(functions: &mut [Counted<'_>], runs: i64, workers: &impl Workers) {
+    let solved = workers.map(functions, |function| function.solved(runs));
+    for (function, solved) in functions.iter_mut().zip(solved) {
+        (function.flow, function.lines) = solved;
     }
 }
 

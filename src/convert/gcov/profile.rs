@@ -135,9 +135,7 @@ impl Conversion {
         }
         let (mut functions, unknown) = counted::counted(objects.into_iter());
         self.statistics.functions_without_notes += unknown;
-        for function in &mut functions {
-            function.solve(runs);
-        }
+        counted::solve(&mut functions, runs, workers);
         let mut findings = Findings::default();
         findings.evidence.resize_with(functions.len(), Evidence::default);
         let candidates = Candidates::new(&functions, &self.profile.symbols);

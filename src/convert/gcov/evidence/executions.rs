@@ -227,10 +227,12 @@ impl<'p> Bridges<'p> {
         let blocks = unknown.map(|(block, _)| (entry(block), exit(block), block));
         let edges = part.edges.iter().zip(part.blocks.len() as u32..);
         let edges = edges.map(|(&(from, to), number)| (exit(from), entry(to), number));
-        let ways = blocks.chain(edges).flat_map(|(from, to, edge)| {
-            [(from, Way { to, edge, is_out: true }), (to, Way { to: from, edge, is_out: false })]
-        });
-        let ways = Adjacency::new(vertices, ways);
+        let mut ways = Vec::with_capacity(2 * (part.blocks.len() + part.edges.len()));
+        for (from, to, edge) in blocks.chain(edges) {
+            ways.push((from, Way { to, edge, is_out: true }));
+            ways.push((to, Way { to: from, edge, is_out: false }));
+        }
+        let ways = Adjacency::new(vertices, ways.iter().copied());
         Self { part, ways, surplus, reached: vec![(0, 0); vertices], found: Vec::new() }
     }
 

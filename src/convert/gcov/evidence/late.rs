@@ -99,9 +99,10 @@ fn incremented(listing: &Listing) -> Vec<(u32, u32)> {
 
 /// The first of these functions whose counters the blocks of the pieces increment.
 fn counted(pieces: &[Piece], incremented: &[(u32, u32)], candidates: &[u32]) -> Option<u32> {
-    let of_blocks = pieces.iter().flat_map(|piece| {
-        let first = incremented.partition_point(|&(block, _)| block < piece.block);
-        incremented[first..].iter().take_while(|&&(block, _)| block == piece.block)
+    let of_blocks = pieces.chunk_by(|a, b| a.block == b.block).flat_map(|pieces| {
+        let at = pieces[0].block;
+        let first = incremented.partition_point(|&(block, _)| block < at);
+        incremented[first..].iter().take_while(move |&&(block, _)| block == at)
     });
     let mut functions = of_blocks.map(|&(_, function)| function);
     functions.find(|function| candidates.contains(function))

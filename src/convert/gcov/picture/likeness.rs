@@ -1,16 +1,26 @@
 //! What the names of functions have in common.
 
-use alloc::vec;
-
 /// The length of the longest part that two names share.
 pub fn common(a: &[u8], b: &[u8]) -> usize {
-    let mut longest = 0;
-    // For each index in `b`: the length of the common part that ends there and at the current index in `a`.
-    let mut lengths = vec![0usize; b.len() + 1];
-    for &byte in a {
-        for place in (0..b.len()).rev() {
-            lengths[place + 1] = if b[place] == byte { lengths[place] + 1 } else { 0 };
-            longest = longest.max(lengths[place + 1]);
+    // One name is moved along the other.
+    let behind = (0..a.len()).map(|start| (&a[start..], b));
+    let before = (1..b.len()).map(|start| (a, &b[start..]));
+    behind.chain(before).fold(0, |longest, (a, b)| longest_run(a, b, longest))
+}
+
+/// The length of the longest run of places where both names have the same byte, or `least` if none is longer.
+fn longest_run(a: &[u8], b: &[u8], least: usize) -> usize {
+    let length = a.len().min(b.len());
+    let (mut longest, mut start) = (least, 0);
+    // The end of a longer run is looked at first. Where it differs, all places up to there are passed at once.
+    while start + longest < length {
+        let run = start..=start + longest;
+        match run.rev().find(|&place| a[place] != b[place]) {
+            Some(differs) => start = differs + 1,
+            None => {
+                let same = |&(a, b): &(&u8, &u8)| a == b;
+                longest = a[start..].iter().zip(&b[start..]).take_while(same).count();
+            }
         }
     }
     longest
@@ -35,6 +45,14 @@ pub fn strangers(name: &[u8], other: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_longest_common_part() {
+        let of = |a: &str, b: &str| common(a.as_bytes(), b.as_bytes());
+        assert_eq!([of("", "abc"), of("abc", ""), of("abc", "def")], [0; 3]);
+        assert_eq!([of("abc", "abc"), of("xxabc", "abcyy"), of("abcyy", "xxabc")], [3; 3]);
+        assert_eq!([of("abxabcd", "abcdxab"), of("aaaab", "aab"), of("cab", "bca")], [4, 3, 2]);
+    }
 
     /// An iterator over A in a function of A, and not the one over B.
     #[test]

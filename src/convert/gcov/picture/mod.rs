@@ -172,7 +172,8 @@ impl<'f, 'n> Painter<'f, 'n> {
             let (symbol, start, file) = (function.symbol, function.start(), function.file);
             chains.push(Chain { caller: 0, call: Position::default(), symbol, start, file });
         }
-        let (pieces, elsewhere, lost) = (Vec::new(), Vec::new(), Vec::new());
+        let pieces = Vec::with_capacity(function.lines.len());
+        let (elsewhere, lost) = (Vec::new(), Vec::new());
         Self {
             function,
             flow,

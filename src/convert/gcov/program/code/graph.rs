@@ -17,6 +17,9 @@ use super::values::{Touches, increments};
 /// Most ways out of one jump. No more entries of a table are read.
 const LONGEST_TABLE: usize = 4096;
 
+/// Mean length of an instruction.
+const BYTES: usize = 4;
+
 /// The graph.
 #[derive(Debug, Default)]
 pub struct Graph {
@@ -120,6 +123,7 @@ impl Reading {
         let Some((section, start)) = image.place(range.start) else { return };
         let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         let end = section.len().min(start.saturating_add(length));
+        self.expect((end - start) / BYTES);
         let mut offset = start;
         while offset < end {
             let address = range.start + (offset - start) as u64;
@@ -136,6 +140,13 @@ impl Reading {
             self.starts.push(first as u32);
             self.ends.push(self.instructions.len() as u32 - 1);
         }
+    }
+
+    /// Makes room for instructions.
+    fn expect(&mut self, instructions: usize) {
+        self.instructions.reserve(instructions);
+        self.is_filler.reserve(instructions);
+        self.touches.reserve(instructions);
     }
 
     fn instruction(&mut self, address: u64, glance: &Glance, counters: &Counters) {

@@ -24,6 +24,9 @@ use crate::formats::afdo_v1_v3::names::without_clones;
 /// Number of units with listings in memory at once.
 const BATCH: usize = 16;
 
+/// Most functions that a core takes without others being able to take over some.
+const AT_ONCE: usize = 8;
+
 /// What is known about a program as a whole.
 pub struct Program<'p, 'c, 'd> {
     image: &'c Image<'c>,
@@ -80,7 +83,8 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         let mut starts = HashSet::new();
         let numbers: Vec<u32> = (0..self.units.all().len() as u32).collect();
         for batch in numbers.chunks(BATCH) {
-            let read: Vec<_> = batch.par_iter().map(|&number| self.read(number)).collect();
+            let read: Vec<_> =
+                batch.par_iter().with_max_len(1).map(|&number| self.read(number)).collect();
             let mut units = Vec::with_capacity(read.len());
             for (mut unit, why) in read {
                 // If several objects have a function, the linker keeps the first one. The debug information of
@@ -90,7 +94,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
                 units.push(unit);
             }
             let analyse = |unit| self.analyse::<M, S>(unit, analysis);
-            let studied: Vec<_> = units.into_par_iter().map(analyse).collect();
+            let studied: Vec<_> = units.into_par_iter().with_max_len(1).map(analyse).collect();
             for unit in studied {
                 error = error.or(unit.error);
                 take(&unit.tables, unit.findings);
@@ -100,8 +104,10 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
     }
 
     fn read(&self, number: u32) -> (Read<'d>, Option<gimli::Error>) {
-        let (found, error) = functions(self.units, number);
-        let rows = rows(&self.units.all()[number as usize], &self.code);
+        let ((found, error), rows) = rayon::join(
+            || functions(self.units, number),
+            || rows(&self.units.all()[number as usize], &self.code),
+        );
         let error = error.or(rows.as_ref().err().copied());
         (Read { number, found, rows: rows.unwrap_or_default() }, error)
     }
@@ -132,7 +138,9 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         let look = |machine: &mut M, (function, of_copies): &(&Function, Vec<Option<u32>>)| {
             analysis.listing(&known, &excerpts.listing(machine, function, of_copies, of_unit))
         };
-        let findings = declared.par_iter().map_init(|| M::new(self.image), look).collect();
+        // One function may be as large as a hundred others.
+        let findings = declared.par_iter().with_max_len(AT_ONCE);
+        let findings = findings.map_init(|| M::new(self.image), look).collect();
         Studied { tables, findings, error }
     }
 

@@ -328,7 +328,8 @@ impl<'t> Tracking<'t> {
     fn follow(&self, block: u32, state: &mut State, happens: &mut dyn FnMut(u32, Event)) {
         let range = &self.graph.blocks[block as usize].instructions;
         let first = self.touches.partition_point(|&(of, _)| of < range.start);
-        let mut calls = self.graph.calls.iter().skip_while(|&&(of, _)| of < range.start).peekable();
+        let first_call = self.graph.calls.partition_point(|&(of, _)| of < range.start);
+        let mut calls = self.graph.calls[first_call..].iter().peekable();
         for &(instruction, touch) in &self.touches[first..] {
             if instruction >= range.end {
                 break;
@@ -347,15 +348,16 @@ impl<'t> Tracking<'t> {
         }
     }
 
-    fn collect(self) -> Vec<Increment> {
+    fn collect(mut self) -> Vec<Increment> {
         let mut found = Vec::new();
         // For the block at hand.
         let (mut events, mut written) = (Vec::new(), Vec::new());
-        for (block, (state, rounds)) in self.states.iter().enumerate() {
-            let Some(state) = state.as_ref().filter(|_| *rounds < ROUNDS) else { continue };
+        let states = core::mem::take(&mut self.states);
+        for (block, (state, rounds)) in states.into_iter().enumerate() {
+            let Some(mut state) = state.filter(|_| rounds < ROUNDS) else { continue };
             events.clear();
             written.clear();
-            self.follow(block as u32, &mut state.clone(), &mut |instruction, event| match event {
+            self.follow(block as u32, &mut state, &mut |instruction, event| match event {
                 Event::Increments(address, size) => events.push((instruction, address, size)),
                 Event::Writes(address) => written.push((instruction, address)),
             });

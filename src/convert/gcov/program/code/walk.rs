@@ -25,6 +25,9 @@ use super::taken::Taken;
 /// which happens to have the same number.
 const DESCRIPTOR: Register = 0;
 
+/// Most functions that a core takes without others being able to take over some.
+const AT_ONCE: usize = 8;
+
 /// Addresses of the calls of each site.
 pub type Calls = BTreeMap<(usize, usize), BTreeSet<u64>>;
 
@@ -44,10 +47,11 @@ pub fn calls<'c, M: Machine<'c> + Send>(
     let whole: Vec<&Symbol> = functions.values().filter(|f| !is_split_off(f)).collect();
     let of_interest = whole
         .par_iter()
+        .with_max_len(AT_ONCE)
         .map_init(|| walk(true), |walk, &function| walk.has_sites(function).then_some(function));
     let of_interest: Vec<&Symbol> = of_interest.flatten().collect();
     let calls = |all_calls_return| {
-        let walks = of_interest.par_iter().fold(
+        let walks = of_interest.par_iter().with_max_len(AT_ONCE).fold(
             || walk(all_calls_return),
             |mut walk, function| {
                 walk.function(function);
