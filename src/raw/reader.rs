@@ -444,6 +444,17 @@ impl<'b, R: Source> Reader<'b, R> {
         Ok(words)
     }
 
+    /// As many words of a stream of `kind`, if the current section has them; takes nothing otherwise.
+    #[inline(always)]
+    pub fn words_at_once(&mut self, kind: SectionKind, number: usize) -> Option<&[Word]> {
+        self.section.filter(|section| section.kind == kind)?;
+        let start = self.start.wrapping_add(HEADER).wrapping_add(self.taken);
+        let end = self.start.wrapping_add(self.size);
+        let words = self.buffer.get(start..end)?.as_chunks().0.get(..number)?;
+        self.taken = self.taken.wrapping_add(size_of_val(words));
+        Some(words)
+    }
+
     /// Whether the current section has words that were not handed out.
     pub fn has_untaken_words(&self) -> bool {
         self.taken < self.size.saturating_sub(HEADER)

@@ -3,7 +3,7 @@
 //! One walk does it all: counts are many small pieces of memory far from each other, and with thousands of
 //! objects they do not fit into the processor's caches.
 
-use super::abi::{Array, Function, Functions, Instrumented};
+use super::abi::{Array, Function, FunctionOf, Functions, Instrumented};
 use super::baseline::{Writing, Written};
 use super::counters::topn::LiveSite;
 use super::module::Objects;
@@ -63,6 +63,9 @@ impl<I: Instrumented> Objects<'_, I> {
             following = objects.next();
             while let Some(function) = functions.next() {
                 functions.fetch_later(following.as_ref());
+                if FunctionOf::<I>::CAN_BE_WHOLE && walk.whole(&function)? {
+                    continue;
+                }
                 walk.head(&function)?;
                 for array in function.arrays() {
                     match array.rule() {
@@ -79,6 +82,31 @@ impl<I: Instrumented> Objects<'_, I> {
 }
 
 impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S> {
+    /// Writes a function at once, head and counters; `false` if that cannot be.
+    #[inline(always)]
+    fn whole(&mut self, function: &impl Function) -> Result<bool, Problem> {
+        let Self { found, copies: None, older, writer, .. } = self else { return Ok(false) };
+        let room = writer.room(SectionKind::Functions, 1)?;
+        let Some(whole) = function.put_whole(room) else { return Ok(false) };
+        let words = whole.head.wrapping_add(whole.counters);
+        if let Some(older) = older {
+            let Some(before) = older.words_at_once(SectionKind::Functions, words) else {
+                return Ok(false);
+            };
+            let (head, counters) = room.split_at_mut_checked(whole.head).unwrap_or_default();
+            let (head_before, before) = before.split_at_checked(whole.head).unwrap_or_default();
+            if head.iter().zip(head_before).any(|(now, before)| now != before) {
+                return older.wrong(Contradiction::Functions);
+            }
+            merge_older(whole.rule, counters, before);
+        }
+        writer.fill(words);
+        found.counters = found.counters.wrapping_add(whole.counters);
+        found.largest = whole.largest.max(found.largest);
+        found.growth = whole.largest.max(found.growth);
+        Ok(true)
+    }
+
     /// Writes a function's head. It must equal the head in the older dump.
     #[inline(always)]
     fn head(&mut self, function: &impl Function) -> Result<(), Problem> {
@@ -185,7 +213,7 @@ fn take_off(
     words.iter().map(|&word| i64::from_ne_bytes(word)).fold(0, i64::max)
 }
 
-/// Merges older counters in. The commonest rule has a loop without choices.
+/// Merges older counters in. The commonest rules have loops without choices.
 #[inline(always)]
 fn merge_older(rule: Rule, words: &mut [Word], older: &[Word]) {
     let pairs = words.iter_mut().zip(older);
@@ -194,6 +222,7 @@ fn merge_older(rule: Rule, words: &mut [Word], older: &[Word]) {
     };
     match rule {
         Rule::Add => pairs.for_each(|pair| merge(Rule::Add, pair)),
+        Rule::Saturate => pairs.for_each(|pair| merge(Rule::Saturate, pair)),
         _ => pairs.for_each(|pair| merge(rule, pair)),
     }
 }

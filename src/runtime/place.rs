@@ -173,7 +173,7 @@ impl Place {
         let program = without_deleted(scratch.bytes()).rsplit(|&byte| byte == b'/').next();
         self.program.set(program.unwrap_or_default());
         if let Some(Err(error)) = user().map(|pattern| self.set_pattern(pattern)) {
-            let mut line = Line::about(b"COUNTERSINK_FILE");
+            let mut line = Line::about(b"name of the file");
             line.error(error).text(b"; the default file name is used").print();
         }
     }

@@ -91,12 +91,33 @@ pub trait Functions: Iterator<Item: Function> {
 pub trait Function {
     /// Its counters of one kind.
     type Array: Array;
+    /// Whether [`Function::put_whole`] ever puts one.
+    const CAN_BE_WHOLE: bool = false;
 
     /// Puts the words that stand before the function's counts in a dump into a room; gives their number.
     fn put_head(&self, room: &mut Head) -> usize;
 
     /// Its counters, kind by kind.
     fn arrays(&self) -> impl Iterator<Item = Self::Array>;
+
+    /// Puts head and counters at once into a room, if it has only counters of [`Kind::ARCS`] and the room is large
+    /// enough. Large programs have many such functions.
+    #[inline(always)]
+    fn put_whole(&self, _room: &mut [Word]) -> Option<Whole> {
+        None
+    }
+}
+
+/// What [`Function::put_whole`] has put into a room.
+pub struct Whole {
+    /// Words of the head.
+    pub head: usize,
+    /// Counters, which follow it.
+    pub counters: usize,
+    /// The largest of them.
+    pub largest: i64,
+    /// How they merge.
+    pub rule: Rule,
 }
 
 /// The counters of one kind of one function.

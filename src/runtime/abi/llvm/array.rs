@@ -9,7 +9,7 @@ use super::{Function, Sections};
 use crate::raw::kind::{Kind, Rule};
 use crate::raw::layout::Word;
 use crate::raw::llvm::kind::{
-    BITMAP, COVERED, EXECUTIONS, INDIRECT_CALL, RULES, SITES, TIME, VIRTUAL_TABLE,
+    BITMAP, COVERED, EXECUTIONS, INDIRECT_CALL, SITES, TIME, VIRTUAL_TABLE,
 };
 use crate::runtime::abi::{self, Shift, load_words};
 use crate::runtime::counters::topn::LiveSite;
@@ -43,7 +43,7 @@ impl Array {
     /// The number of counters of a kind, or of sites, that a function has.
     #[inline(always)]
     pub(super) fn new(function: &Function, kind: Kind, number: usize) -> Self {
-        let Function { record, sections, shift } = *function;
+        let Function { record, sections, shift, .. } = *function;
         let time = record.time_counters(sections).wrapping_mul(sections.counter_size());
         let counters = record.counters().wrapping_add(time);
         let counters = match kind {
@@ -53,8 +53,8 @@ impl Array {
             TIME => Counters::Time(slice(record.counters(), 8, shift)),
             _ if record.slots() == 0 => Counters::NoSlots(number),
             _ => {
-                let before = SITES.iter().take_while(|&&site| site != kind).enumerate();
-                let before = before.map(|(site, _)| record.sites(site)).sum::<usize>();
+                let sites = SITES.iter().zip(record.sites()).take_while(|(site, _)| **site != kind);
+                let before: usize = sites.map(|(_, number)| number).sum();
                 let slots = record.slots().wrapping_add(before.wrapping_mul(site::SLOT));
                 Counters::Slots(slice(slots, number, shift))
             }
@@ -73,7 +73,7 @@ impl Array {
 
 /// Counters of an image at a distance of `shift` from where the compiler laid them out.
 #[inline(always)]
-fn slice<T>(address: usize, number: usize, shift: Shift) -> &'static [T] {
+pub(super) fn slice<T>(address: usize, number: usize, shift: Shift) -> &'static [T] {
     let place = shift.place(core::ptr::with_exposed_provenance::<T>(address));
     // SAFETY: the record fits the image's sections, so this is memory of counters, or of slots, with their
     // alignment. They are atomics, since other threads may be counting. Whoever asks for a shift has mapped a
@@ -89,7 +89,12 @@ impl abi::Array for Array {
 
     #[inline(always)]
     fn rule(&self) -> Rule {
-        RULES.rule(self.kind).unwrap_or(Rule::Saturate)
+        match self.counters {
+            Counters::Words(_) => Rule::Saturate,
+            Counters::Covered(_) | Counters::Bits(_) => Rule::Bytes,
+            Counters::Time(_) => Rule::Time,
+            Counters::Slots(_) | Counters::NoSlots(_) => Rule::TopN,
+        }
     }
 
     #[inline(always)]

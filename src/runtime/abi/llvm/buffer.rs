@@ -233,8 +233,7 @@ fn put_padded(to: &mut impl Take, section: &Bounds) {
 
 /// Says that no values were seen at the sites of a function.
 fn put_sites(record: &Record, to: &mut impl Take) {
-    let kinds =
-        || (0..3usize).map(|kind| (kind, record.sites(kind))).filter(|&(_, sites)| sites > 0);
+    let kinds = || record.sites().into_iter().enumerate().filter(|&(_, sites)| sites > 0);
     let size = |sites: usize| 8usize.wrapping_add(sites).next_multiple_of(8);
     let total = kinds().map(|(_, sites)| size(sites)).sum::<usize>();
     if total == 0 {

@@ -2,13 +2,16 @@
 #![allow(unsafe_code)]
 
 use super::record::{Record, layout};
-use super::{Array, Object, Sections};
+use super::{Array, Object, Sections, array};
 use crate::raw::head::{Head, NumbersWriter};
 use crate::raw::kind::{Kind, Rule};
-use crate::raw::llvm::kind::{BITMAP, COVERED, EXECUTIONS, RULES, SITES, TIME};
+use crate::raw::layout::Word;
+use crate::raw::llvm::kind::{
+    BITMAP, COVERED, EXECUTIONS, INDIRECT_CALL, MEMORY_SIZE, TIME, VIRTUAL_TABLE,
+};
 use crate::raw::llvm::{FunctionRecord, Version};
 use crate::raw::site::LISTED_SITE;
-use crate::runtime::abi::{self, Shift};
+use crate::runtime::abi::{self, Shift, Whole};
 
 /// One function.
 #[derive(Clone, Copy, Debug)]
@@ -16,57 +19,138 @@ pub struct Function {
     pub(super) record: Record,
     pub(super) sections: &'static Sections,
     pub(super) shift: Shift,
+    numbers: Numbers,
 }
 
 impl Function {
-    /// Number of counters of a kind, of sites for kinds of sites.
+    /// What its head begins with.
     #[inline(always)]
-    fn number(&self, kind: Kind) -> usize {
-        let times = || self.record.time_counters(self.sections);
-        let counters = || self.record.number().wrapping_sub(times());
-        match kind {
-            EXECUTIONS if !self.sections.has_single_bytes() => counters(),
-            COVERED if self.sections.has_single_bytes() => counters(),
-            BITMAP => self.record.bitmap_bytes(),
-            TIME => usize::from(times() > 0),
-            _ => match SITES.iter().position(|&site| site == kind) {
-                Some(site) => self.record.sites(site),
-                None => 0,
-            },
-        }
-    }
-
-    /// The counters, kind by kind.
-    #[inline(always)]
-    pub fn kinds(self) -> impl Iterator<Item = Array> {
-        RULES.iter().filter_map(move |(kind, _)| match self.number(kind) {
-            0 => None,
-            number => Some(Array::new(&self, kind, number)),
-        })
-    }
-}
-
-impl abi::Function for Function {
-    type Array = Array;
-
-    #[inline(always)]
-    fn put_head(&self, room: &mut Head) -> usize {
-        let mut numbers = NumbersWriter::behind(FunctionRecord::WORDS);
-        for (kind, rule) in RULES.iter() {
-            let each = if rule == Rule::TopN { LISTED_SITE } else { 1 };
-            numbers.add(kind, self.number(kind).wrapping_mul(each) as u32, room);
-        }
+    fn fixed_head(&self) -> FunctionRecord {
         let offset = match self.record.function() {
             0 => 0,
             address => address.wrapping_sub(self.sections.image.start) as u64,
         };
         let (name_ref, hash) = (self.record.name_ref(), self.record.hash());
-        FunctionRecord { name_ref, hash, offset, reserved: 0, flags: 0 }.finish(numbers, room)
+        FunctionRecord { name_ref, hash, offset, reserved: 0, flags: 0 }
+    }
+
+    /// The counters, kind by kind.
+    #[inline(always)]
+    pub fn kinds(self) -> Arrays {
+        Arrays { left: self.numbers.kinds, function: self }
+    }
+}
+
+/// The counters of a function, kind by kind.
+#[derive(Clone, Debug)]
+pub struct Arrays {
+    function: Function,
+    left: u32,
+}
+
+impl Iterator for Arrays {
+    type Item = Array;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Array> {
+        let kind = next_kind(&mut self.left)?;
+        let number = self.function.numbers.of_kind(kind);
+        Some(Array::new(&self.function, kind, number as usize))
+    }
+}
+
+/// How many counters of each kind a function has, or sites. Found once and without loops: most functions have one
+/// kind or two, and large programs have many functions.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    counters: u32,
+    bitmap: u32,
+    /// 16 bits for each kind of sites.
+    sites: u64,
+    /// A bit for each kind that there are any of.
+    kinds: u32,
+}
+
+/// The first kind of sites. The others follow it.
+const FIRST_SITE: u8 = INDIRECT_CALL.0;
+
+const _: () = assert!(MEMORY_SIZE.0 == FIRST_SITE + 1 && VIRTUAL_TABLE.0 == FIRST_SITE + 2);
+
+impl Numbers {
+    #[inline(always)]
+    fn of(record: &Record, sections: &Sections) -> Self {
+        let times = record.time_counters(sections);
+        let counters = record.number().wrapping_sub(times) as u32;
+        let (bitmap, sites) = (record.bitmap_bytes() as u32, record.sites());
+        let bit = |is_there: bool, kind: Kind| if is_there { kind.bit() } else { 0 };
+        let kind = if sections.has_single_bytes() { COVERED } else { EXECUTIONS };
+        let mut kinds = bit(counters > 0, kind) | bit(bitmap > 0, BITMAP) | bit(times > 0, TIME);
+        let [first, second, third] = sites.map(|number| number as u64);
+        let sites = first | second << 16 | third << 32;
+        if sites > 0 {
+            kinds |= bit(first > 0, INDIRECT_CALL);
+            kinds |= bit(second > 0, MEMORY_SIZE) | bit(third > 0, VIRTUAL_TABLE);
+        }
+        Self { counters, bitmap, sites, kinds }
+    }
+
+    #[inline(always)]
+    fn of_kind(&self, kind: Kind) -> u32 {
+        match kind {
+            EXECUTIONS | COVERED => self.counters,
+            BITMAP => self.bitmap,
+            TIME => 1,
+            Kind(site) => (self.sites >> (16 * (site.wrapping_sub(FIRST_SITE) & 3))) as u16 as u32,
+        }
+    }
+}
+
+/// Takes the lowest kind out of some, a bit for each.
+#[inline(always)]
+fn next_kind(left: &mut u32) -> Option<Kind> {
+    if *left == 0 {
+        return None;
+    }
+    let kind = Kind(left.trailing_zeros() as u8);
+    *left &= left.wrapping_sub(1);
+    Some(kind)
+}
+
+impl abi::Function for Function {
+    type Array = Array;
+    const CAN_BE_WHOLE: bool = true;
+
+    #[inline(always)]
+    fn put_head(&self, room: &mut Head) -> usize {
+        let mut numbers = NumbersWriter::behind(FunctionRecord::WORDS);
+        let mut left = self.numbers.kinds;
+        while let Some(kind) = next_kind(&mut left) {
+            let is_site = matches!(kind, INDIRECT_CALL | MEMORY_SIZE | VIRTUAL_TABLE);
+            let each = if is_site { LISTED_SITE as u32 } else { 1 };
+            numbers.add(kind, self.numbers.of_kind(kind).wrapping_mul(each), room);
+        }
+        self.fixed_head().finish(numbers, room)
     }
 
     #[inline(always)]
     fn arrays(&self) -> impl Iterator<Item = Array> {
         self.kinds()
+    }
+
+    #[inline(always)]
+    fn put_whole(&self, room: &mut [Word]) -> Option<Whole> {
+        if self.numbers.kinds != EXECUTIONS.bit() {
+            return None;
+        }
+        let mut numbers = NumbersWriter::behind(FunctionRecord::WORDS);
+        let head: &mut Head = room.first_chunk_mut()?;
+        numbers.add(EXECUTIONS, self.numbers.counters, head);
+        let head = self.fixed_head().finish(numbers, head);
+        let counters = self.numbers.counters as usize;
+        let words = room.get_mut(head..)?.get_mut(..counters)?;
+        let live = array::slice(self.record.counters(), counters, self.shift);
+        let largest = abi::load_words(live, words);
+        Some(Whole { head, counters, largest, rule: Rule::Saturate })
     }
 }
 
@@ -98,6 +182,7 @@ impl Iterator for Functions {
         // SAFETY: the object has as many records, which fit its layout.
         let record = unsafe { Record::new(self.next, self.version) };
         self.next = self.next.wrapping_add(layout(self.version).stride);
-        Some(Function { record, sections: self.sections, shift: self.shift })
+        let Self { sections, shift, .. } = *self;
+        Some(Function { record, sections, shift, numbers: Numbers::of(&record, sections) })
     }
 }

@@ -26,10 +26,15 @@ impl Object {
     pub fn at(start: usize, sections: &Sections) -> Option<Self> {
         let announced = Version::from_number(sections.version as u32);
         let announced = announced.filter(|version| ORDER.contains(version));
-        let objects = announced.into_iter().chain(ORDER).map(|version| {
+        let object = |version| {
             let number = fitting(start, version, sections);
             Self { start, number, version }
-        });
+        };
+        let announced = announced.map(object);
+        if announced.as_ref().is_some_and(|object| object.end() >= sections.data.end) {
+            return announced;
+        }
+        let objects = announced.into_iter().chain(ORDER.map(object));
         let longest = objects.reduce(
             |best, other| {
                 if other.length() > best.length() { other } else { best }

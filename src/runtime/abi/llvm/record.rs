@@ -5,6 +5,7 @@ use core::ptr::with_exposed_provenance_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::sections::{Sections, holds};
+use crate::raw::llvm::kind::SITES;
 use crate::raw::llvm::{Layout, Version};
 
 const POINTER: usize = size_of::<usize>();
@@ -111,18 +112,17 @@ impl Record {
         let _ = pointer.compare_exchange(0, slots, Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// Number of sites of a kind.
+    /// Number of sites of each kind.
     #[inline(always)]
-    pub fn sites(&self, kind: usize) -> usize {
-        if kind >= self.version.kinds() {
-            return 0;
-        }
-        usize::from(self.field::<u16>(self.layout.sites + 2 * kind))
+    pub fn sites(&self) -> [usize; SITES.len()] {
+        let site = |kind: usize| usize::from(self.field::<u16>(self.layout.sites + 2 * kind));
+        [site(0), site(1), if self.version.kinds() > 2 { site(2) } else { 0 }]
     }
 
     /// Number of all sites.
+    #[inline(always)]
     pub fn all_sites(&self) -> usize {
-        (0..self.version.kinds()).map(|kind| self.sites(kind)).sum()
+        self.sites().into_iter().sum()
     }
 
     /// Whether everything that it leads to is where it must be in an image with these sections.

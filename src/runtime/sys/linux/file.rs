@@ -141,7 +141,14 @@ fn above_standard(file: &File) -> Result<File> {
     const DUPFD_CLOEXEC: usize = 1030;
     // SAFETY: fcntl changes no memory.
     let result = unsafe { raw_syscall!(Sysno::fcntl, file.0, DUPFD_CLOEXEC, 3) } as i32;
-    if result < 0 { Err(error_of(result)) } else { Ok(File(result)) }
+    if result >= 0 {
+        return Ok(File(result));
+    }
+    match error_of(result) {
+        // So says the kernel where the limit is too low for any such number.
+        Errno::INVAL => Err(Errno::MFILE),
+        error => Err(error),
+    }
 }
 
 /// Reads until `into` is full or the file ends.
