@@ -11,7 +11,7 @@ use countersink::counters::summary::{Sites, Summary};
 use countersink::counters::{Function, Profile, ValueKind, Variant};
 use countersink::formats::profdata::check::Defect;
 use countersink::formats::profdata::decode::{Decoded, decode};
-use countersink::formats::profdata::encode::{EncodeError, encode};
+use countersink::formats::profdata::encode::{EncodeError, Encoder, encode};
 use countersink::formats::profdata::{MAGIC, Version, lookup, version_for_llvm};
 use countersink::formats::profraw::image::Images;
 use countersink::formats::profraw::summand::Summand;
@@ -339,6 +339,67 @@ fn functions_that_cannot_be_added() {
     );
     let counters: Vec<_> = sum.finish().functions.into_iter().map(|f| f.counters).collect();
     assert_eq!(counters, [vec![1, 2], vec![u64::MAX - 2]]);
+}
+
+/// A profile as it stands in its file is added as its model is, damaged or not, on every machine.
+#[test]
+fn files_are_added_as_their_models() {
+    let function = |name: &str, counters: [u64; 2]| Function {
+        name: name.into(),
+        hash: 5,
+        counters: counters.into(),
+        bitmap: vec![1, 2],
+        ..Function::default()
+    };
+    for variant in [Variant::IR, Variant::SINGLE_BYTE, Variant::TEMPORAL] {
+        let largest = if variant == Variant::SINGLE_BYTE { 1 } else { u64::MAX - 3 };
+        let functions = vec![function("first", [1, 1]), function("second", [largest, 0])];
+        let profile = Profile { variant, functions, ..Profile::default() };
+        for (pointer, big_endian) in [(8, false), (4, false), (8, true), (4, true)] {
+            let machine = profraw::Machine { pointer, big_endian };
+            let version = profraw::Version::V10;
+            let file = profraw::encode::encode_for(&profile, version, machine).unwrap();
+            let at = file.windows(5).position(|bytes| bytes == b"first").unwrap();
+            let mut nameless = file.clone();
+            nameless[at] = b'F';
+            for (what, file) in [("sound", file), ("nameless", nameless)] {
+                let model = profraw::decode::decode(&file).unwrap();
+                assert_eq!(model.profile.functions.len(), if what == "sound" { 2 } else { 1 });
+                let (mut ours, mut expected) = (Sum::default(), Sum::default());
+                for weight in [1, 1, 3] {
+                    let image = Images::new(&file).next().unwrap().unwrap();
+                    let (names, mut findings) = (image.names().unwrap(), vec![]);
+                    let summand =
+                        Summand::open(&image, &names, &mut |finding| findings.push(finding));
+                    let refused = ours.add_summand(&summand.unwrap(), weight);
+                    assert_eq!(refused, expected.add(&model.profile, weight), "{what} {machine:?}");
+                    let kinds = findings.len();
+                    assert_eq!(kinds, model.findings.kinds().len(), "{what} {machine:?}");
+                }
+                assert_eq!(ours.finish(), expected.finish(), "{what} {machine:?}");
+            }
+        }
+    }
+}
+
+/// A file that is written part by part has the size that was announced.
+#[test]
+fn parts_make_the_file() {
+    let function = |number: u64| {
+        let counters = (0..number % 40).collect();
+        let name = format!("f{}", number / 2).into_bytes();
+        Function { name, hash: number % 2, counters, ..Function::default() }
+    };
+    let functions = (0..3000).map(function).collect();
+    let profile = Profile { functions, ..Profile::default() };
+    for version in 4..=14 {
+        let version = Version::new(version).unwrap();
+        let encoder = Encoder::new(&profile, version).unwrap();
+        let mut bytes = Vec::new();
+        encoder.write(&mut bytes).unwrap();
+        assert_eq!(encoder.size(), bytes.len(), "{version}");
+        assert_eq!(sound(&bytes).functions.len(), 3000, "{version}");
+    }
 }
 
 /// What a version lacks is told.

@@ -7,6 +7,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Output};
 
+use countersink::counters::merge::Sum;
+use countersink::counters::{Function, Profile, Site, Value, ValueKind, Variant, name_ref};
+use countersink::formats::profdata::version_for_llvm;
+use countersink::formats::profraw::encode::encode;
+use countersink::formats::{profdata, profraw};
 use harness::{Workshop, skip};
 use llvm::Llvm;
 
@@ -232,6 +237,80 @@ fn cores_change_nothing() {
     });
     assert!(one.0 == many.0, "other bytes");
     assert_eq!(one.1, many.1);
+}
+
+/// What a run of a program with calls through pointers has counted.
+fn run_of(program: &str, run: u64) -> Profile {
+    let name = |number: u64| format!("{program}_{number}").into_bytes();
+    let function = |number: u64| {
+        let target = Value { value: name_ref(&name(run % 9)), count: run };
+        let mut values: [Vec<Site>; 3] = Default::default();
+        values[ValueKind::IndirectCall as usize] = match number % 3 {
+            0 => vec![Site { values: vec![target] }, Site::default()],
+            _ => vec![],
+        };
+        let counters = vec![number * run, run, number];
+        Function { name: name(number), hash: number, counters, values, ..Function::default() }
+    };
+    let functions = (0..9).map(function).collect();
+    Profile { variant: Variant::IR, functions, ..Profile::default() }
+}
+
+/// Most files are of one program; one is damaged, and the functions of one have fewer counters. The number of cores makes
+/// no difference to ours. LLVM ignores the weight of a value that is new to a core.
+#[test]
+fn many_small_files() {
+    let Some(llvm) = reference() else { return };
+    let shop = Workshop::new();
+    let mut list = Vec::new();
+    for run in 0..200 {
+        let mut profile = run_of(if run % 50 == 20 { "other" } else { "program" }, run);
+        if run == 100 {
+            profile.functions[3].counters.pop();
+        }
+        let mut raw = encode(&profile, llvm.raw_version()).unwrap();
+        if run == 150 {
+            raw.truncate(raw.len() / 2);
+        }
+        let name = format!("{run}.profraw");
+        shop.write(&name, raw);
+        list.push(if run % 7 == 3 { format!("3,{name}") } else { name });
+    }
+    shop.write("list", list.join("\n"));
+    same_file(&shop, llvm, "-num-threads=1 -failure-mode=all -f list");
+    for cores in ["1", "2", "3"] {
+        let threads = format!("-num-threads={cores}");
+        let words = ["merge", "-o", "again", &threads, "-failure-mode=all", "-f", "list"];
+        assert!(stand_in(&shop, llvm.major).args(words).output().unwrap().status.success());
+        assert!(shop.read("again") == shop.read("ours"), "{cores}");
+        let mut ours = stand_in(&shop, llvm.major);
+        let failed = ours.args(["merge", "-j", cores, "-f", "list", "-o", "none"]).output();
+        let failed = failed.unwrap();
+        let said = String::from_utf8(failed.stderr).unwrap();
+        assert_eq!(failed.status.code(), Some(1), "{said}");
+        assert!(said.contains("150.profraw: 0x"), "{said}");
+        assert!(said.contains("100.profraw: program_3: function basic block count"), "{said}");
+    }
+}
+
+/// `merge` takes files of all versions, and adds what a run of each counted.
+#[test]
+fn many_files_of_several_versions() {
+    let shop = Workshop::new();
+    let (mut words, mut sum) = (vec!["merge".to_owned()], Sum::default());
+    for run in 0..150 {
+        let profile = run_of("program", run);
+        let version = [profraw::Version::V8, profraw::Version::V10][run as usize / 3 % 2];
+        shop.write(&format!("{run}.profraw"), encode(&profile, version).unwrap());
+        words.push(format!("{run}.profraw"));
+        assert_eq!(sum.add(&profile, 1), Ok(vec![]));
+    }
+    words.extend(["--for-llvm", "22", "-o", "out"].map(str::to_owned));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    shop.tool_output(&words);
+    let version = version_for_llvm(22, &Profile { variant: Variant::IR, ..Profile::default() });
+    let expected = profdata::encode::encode(&sum.finish(), version).unwrap();
+    assert!(shop.read("out") == expected.bytes);
 }
 
 #[test]

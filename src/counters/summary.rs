@@ -2,8 +2,6 @@
 
 use alloc::vec::Vec;
 
-use hashbrown::HashMap;
-
 use super::{CONTEXT_SENSITIVE_HASH, Function, Profile, ValueKind};
 
 /// The cutoffs of a summary: shares of the sum, in millionths.
@@ -13,7 +11,7 @@ pub const CUTOFFS: [u64; 16] = [
 ];
 
 /// A first counter of this size or more is no count: it says that the whole function is warm or hot.
-const LEAST_PSEUDO_COUNT: u64 = u64::MAX - 1;
+pub const LEAST_PSEUDO_COUNT: u64 = u64::MAX - 1;
 
 /// How counts are distributed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,8 +106,9 @@ fn is_late(function: &Function) -> bool {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     summary: Summary,
-    /// How often each count occurs.
-    numbers: HashMap<u64, u64>,
+    /// All counts but zeros. Sorting them needs less time and memory than a map of how often each occurs.
+    counts: Vec<u64>,
+    zeros: u64,
 }
 
 impl Tally {
@@ -136,7 +135,10 @@ impl Tally {
     fn count(&mut self, count: u64) {
         self.summary.sum = self.summary.sum.wrapping_add(count);
         self.summary.largest = self.summary.largest.max(count);
-        *self.numbers.entry(count).or_default() += 1;
+        match count {
+            0 => self.zeros += 1,
+            _ => self.counts.push(count),
+        }
     }
 
     /// The summary.
@@ -145,10 +147,11 @@ impl Tally {
     }
 
     /// The summary with other shares, ascending, in millionths.
-    pub fn finish_for(self, shares: &[u64]) -> Summary {
-        let mut numbers: Vec<(u64, u64)> = self.numbers.into_iter().collect();
-        numbers.sort_unstable_by(|one, other| other.cmp(one));
-        let mut numbers = numbers.into_iter();
+    pub fn finish_for(mut self, shares: &[u64]) -> Summary {
+        self.counts.sort_unstable();
+        let equal = self.counts.chunk_by(|one, other| one == other).rev();
+        let zeros = (self.zeros > 0).then_some((0, self.zeros));
+        let mut numbers = equal.map(|equal| (equal[0], equal.len() as u64)).chain(zeros);
         let (mut sum, mut least, mut counters) = (0u64, 0, 0);
         let sum_of_all = u128::from(self.summary.sum);
         let cutoff = |&share: &u64| {

@@ -15,7 +15,7 @@ use crate::cli::table::Table;
 use crate::cli::terminal::heat;
 use crate::cli::{near, percent};
 use crate::convert::number::Number;
-use crate::counters::summary::Summary;
+use crate::counters::summary::{LEAST_PSEUDO_COUNT, Summary};
 use crate::counters::{Function, Profile, Site, ValueKind, Variant, name_ref};
 
 /// What is to be shown.
@@ -60,7 +60,11 @@ impl Shown<'_> {
             functions.truncate(self.top.unwrap_or(10));
             return Ok(match self.summary {
                 true => totals(counted, &summary) + &cutoffs(&summary),
-                false => totals(counted, &summary) + "\n" + &self.table(&functions, &summary),
+                false => {
+                    let whole = profile.functions.iter().filter(|function| is_counted(function));
+                    let whole = whole.map(sum).sum();
+                    totals(counted, &summary) + "\n" + &self.table(&functions, whole)
+                }
             });
         }
         functions.truncate(self.top.unwrap_or(usize::MAX));
@@ -76,11 +80,11 @@ impl Shown<'_> {
     }
 
     /// The functions with their shares of all counts.
-    fn table(&self, functions: &[&Function], summary: &Summary) -> String {
+    fn table(&self, functions: &[&Function], whole: u128) -> String {
         let mut table = Table::new(["share", "total", "entries", "largest"]);
         for function in functions {
-            let share = percent::share(sum(function).into(), summary.sum.into());
-            let numbers = [sum(function), entry(function), largest(function)];
+            let share = percent::share(sum(function), whole);
+            let numbers = [sum(function), entry(function).into(), largest(function).into()];
             let [total, entries, largest] = numbers.map(|number| number.to_string());
             table.push([percent::text(share), total, entries, largest], heat(share));
         }
@@ -148,8 +152,13 @@ fn entry(function: &Function) -> u64 {
     function.counters.first().copied().unwrap_or_default()
 }
 
-fn sum(function: &Function) -> u64 {
-    function.counters.iter().fold(0, |sum, &count| sum.saturating_add(count))
+fn sum(function: &Function) -> u128 {
+    function.counters.iter().copied().map(u128::from).sum()
+}
+
+/// Whether the counters are counts, and not a mark of how hot the function is.
+fn is_counted(function: &Function) -> bool {
+    function.counters.first().is_none_or(|&first| first < LEAST_PSEUDO_COUNT)
 }
 
 /// Names of functions and virtual tables, by the hashes that represent the names in value data.

@@ -5,7 +5,7 @@
 //! number of cores.
 
 use std::mem;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use rayon::prelude::*;
@@ -81,25 +81,26 @@ impl Known {
     }
 }
 
-/// Reads files on all cores, and passes each on in their order. `first` is the first one, if it has been read.
+/// A file or why it cannot be read.
+type Read = (Option<Input>, Option<Error>);
+
+/// Reads files on all cores, and passes each on in their order. `first` is the first one, if it has been read. While
+/// some files are passed on, the next ones are read.
 pub fn each<T: Sync>(
     paths: &[(T, PathBuf)],
     first: Option<Input>,
-    mut take: impl FnMut(&T, &PathBuf, Result<Part<'_>>) -> Result<()>,
+    mut take: impl FnMut(&T, &PathBuf, Result<Part<'_>>) -> Result<()> + Send,
 ) -> Result<()> {
-    let (mut first, mut left, mut known) = (first, paths, None::<Known>);
-    while !left.is_empty() {
-        let number = if first.is_some() { 1 } else { together(left) };
-        let (some, others) = left.split_at(number);
-        left = others;
-        let read = |(_, path): &(T, PathBuf)| match Input::read(path) {
-            Ok(input) => (Some(input), None),
-            Err(error) => (None, Some(error)),
-        };
-        let (inputs, errors): (Vec<Option<Input>>, Vec<Option<Error>>) = match first.take() {
-            Some(first) => (vec![Some(first)], vec![None]),
-            None => some.par_iter().map(read).unzip(),
-        };
+    let sizes: Vec<u64> = paths.par_iter().map(|(_, path)| size(path)).collect();
+    let (mut at, mut known) = (0, None::<Known>);
+    let mut files: Vec<Read> = first.into_iter().map(|first| (Some(first), None)).collect();
+    while at < paths.len() {
+        if files.is_empty() {
+            files = read(&paths[at..][..together(&sizes[at..])]);
+        }
+        let (now, later) = paths[at..].split_at(files.len());
+        at += now.len();
+        let (inputs, errors): (Vec<Option<Input>>, Vec<Option<Error>>) = files.into_iter().unzip();
         let images: Vec<Option<Image<'_>>> = inputs.par_iter().map(only_image).collect();
         if let Some(image) = images.iter().flatten().next()
             && !known.as_ref().is_some_and(|known| known.are_of(image))
@@ -113,13 +114,32 @@ pub fn each<T: Sync>(
         };
         let names: Vec<Option<Names>> = images.par_iter().map(own).collect();
         let known = known.as_ref().map(|known| &known.names);
-        let files = inputs.par_iter().zip(errors).zip(&images).zip(&names);
-        let parts: Vec<Result<Part<'_>>> = files.map(|file| part(file, known)).collect();
-        for ((with, path), part) in some.iter().zip(parts) {
-            take(with, path, part)?;
-        }
+        let parts = inputs.par_iter().zip(errors).zip(&images).zip(&names);
+        let parts: Vec<Result<Part<'_>>> = parts.map(|file| part(file, known)).collect();
+        let next = &later[..together(&sizes[at..])];
+        let pass =
+            || now.iter().zip(parts).try_for_each(|((with, path), part)| take(with, path, part));
+        let are_small = |sizes: &[u64]| sizes.iter().sum::<u64>() <= BYTES;
+        files = if are_small(&sizes[at - now.len()..at]) && are_small(&sizes[at..][..next.len()]) {
+            let (passed, files) = rayon::join(pass, || read(next));
+            passed?;
+            files
+        } else {
+            // Not all of them at a time in memory.
+            pass()?;
+            Vec::new()
+        };
     }
     Ok(())
+}
+
+/// Reads files on all cores.
+fn read<T: Sync>(paths: &[(T, PathBuf)]) -> Vec<Read> {
+    let read = |(_, path): &(T, PathBuf)| match Input::read(path) {
+        Ok(input) => (Some(input), None),
+        Err(error) => (None, Some(error)),
+    };
+    paths.par_iter().map(read).collect()
 }
 
 /// A file or why it cannot be read, its image, and the names that only it has.
@@ -137,16 +157,20 @@ fn part<'f>(
     }
 }
 
-/// How many of these files are read together.
-fn together<T>(paths: &[(T, PathBuf)]) -> usize {
+/// The size of a file. Where nobody knows it, as for standard input, there may be much.
+fn size(path: &Path) -> u64 {
+    let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+    file.map_or(BYTES, |file| file.len())
+}
+
+/// How many files of these sizes are read together.
+fn together(sizes: &[u64]) -> usize {
     let mut bytes = 0;
-    let fits = |(_, path): &&(T, PathBuf)| {
-        // Where nobody knows the size, as for standard input, there may be much.
-        let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
-        bytes += file.map_or(BYTES, |file| file.len());
+    let fits = |&&size: &&u64| {
+        bytes += size;
         bytes <= BYTES
     };
-    paths.iter().take(FILES).take_while(fits).count().max(1)
+    sizes.iter().take(FILES).take_while(fits).count().max(1).min(sizes.len())
 }
 
 /// The profile of a raw file that has no other.

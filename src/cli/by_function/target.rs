@@ -1,5 +1,6 @@
 //! What to write of counters by function: `--to`, `--for-llvm`, `--sparse`.
 
+use std::io::Write;
 use std::path::Path;
 use std::prelude::v1::*;
 
@@ -9,13 +10,13 @@ use hashbrown::HashSet;
 
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::llvm::{Llvm, Origins};
-use crate::cli::output::Content;
+use crate::cli::output::{self, Content, Out};
 use crate::cli::warn;
 use crate::convert::number::Number;
 use crate::counters::{Function, Profile};
-use crate::formats::profdata::encode::Dropped;
+use crate::formats::profdata::encode::{Dropped, Encoder, unique};
 use crate::formats::profdata::version_for_llvm;
-use crate::formats::{profdata, profraw, proftext};
+use crate::formats::{profraw, proftext};
 
 /// LLVM's formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -61,6 +62,11 @@ impl Wish {
         }
     }
 
+    /// Whether an LLVM was chosen.
+    pub const fn is_llvm(&self) -> bool {
+        self.for_llvm.is_some()
+    }
+
     /// All that was chosen. Asks the tool that `--for-llvm` names.
     pub fn chosen(&self, target: Target) -> Result<Chosen> {
         let option = "--for-llvm";
@@ -77,13 +83,9 @@ impl Wish {
 }
 
 impl Chosen {
-    /// The file of a profile; `origins` says what it was made of, `name` is its name in messages.
-    pub fn file(
-        &self,
-        mut profile: Profile,
-        origins: Origins,
-        name: &Path,
-    ) -> Result<(Vec<u8>, Content)> {
+    /// Writes a profile to a file, or to standard output; `origins` says what it was made of.
+    pub fn write(&self, mut profile: Profile, origins: Origins, path: Option<&Path>) -> Result<()> {
+        let name = path.unwrap_or(Path::new("standard output"));
         if self.sparse {
             leave_out_zeros(&mut profile);
         }
@@ -91,13 +93,15 @@ impl Chosen {
         match self.target {
             Target::Proftext => {
                 let text = proftext::encode::encode(&profile).about(name)?;
-                Ok((text, Content::Text))
+                output::write(path, &text, Content::Text)
             }
             Target::Profdata => {
                 let version = version_for_llvm(llvm().major, &profile);
-                let encoded = profdata::encode::encode(&profile, version).about(name)?;
-                warn_of_dropped(&encoded.dropped, name);
-                Ok((encoded.bytes, Content::Binary))
+                let profile = unique(&profile).about(name)?;
+                let encoder = Encoder::new(&profile, version).about(name)?;
+                warn_of_dropped(&encoder.dropped, name);
+                let fill = |out: &mut dyn Write| encoder.write(&mut Out(out));
+                output::write_with(path, Content::Binary, &fill)
             }
             Target::Profraw => {
                 let Llvm { major, .. } = llvm();
@@ -105,7 +109,7 @@ impl Chosen {
                     Error::new(format!("raw profiles of LLVM {major} are not known"))
                 })?;
                 let bytes = profraw::encode::encode(&profile, version).about(name)?;
-                Ok((bytes, Content::Binary))
+                output::write(path, &bytes, Content::Binary)
             }
         }
     }

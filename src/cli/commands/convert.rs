@@ -342,7 +342,7 @@ impl Convert {
         let chosen = self.wish.chosen(target)?;
         let inputs: Vec<_> = paths.into_iter().map(|path| (1, path)).collect();
         let (profile, origins) = by_function::sum::of(&inputs, None)?;
-        self.write(|name| chosen.file(profile, origins, name))?;
+        chosen.write(profile, origins, self.output.as_deref())?;
         Ok(Outcome::Done)
     }
 

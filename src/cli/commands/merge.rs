@@ -197,8 +197,7 @@ impl Merge {
         let inputs: Vec<_> =
             inputs.iter().map(|&(weight, path)| (weight.into(), path.clone())).collect();
         let (profile, origins) = by_function::sum::of(&inputs, Some(first))?;
-        let (bytes, content) = chosen.file(profile, origins, &self.output)?;
-        output::write(Some(&self.output), &bytes, content)?;
+        chosen.write(profile, origins, Some(&self.output))?;
         Ok(Outcome::Done)
     }
 }

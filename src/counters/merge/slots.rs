@@ -187,10 +187,13 @@ impl Slots {
         if expected != found {
             return tell(Mismatch::Bitmap { expected, found });
         }
-        let mut is_too_large = false;
-        for (own, count) in self.counters[slot.counters()].iter_mut().zip(counters) {
-            is_too_large |= add::add(own, count, weight);
-        }
+        let own = &mut self.counters[slot.counters()];
+        let mut is_too_large = match function.words().filter(|_| weight == 1) {
+            Some(words) => add::add_words(own, words),
+            None => own.iter_mut().zip(counters).fold(false, |is_too_large, (own, count)| {
+                is_too_large | add::add(own, count, weight)
+            }),
+        };
         for (own, byte) in self.bitmaps[slot.bitmap()].iter_mut().zip(bitmap) {
             *own |= byte;
         }

@@ -37,6 +37,10 @@ pub trait View {
     fn hash(&self) -> u64;
     /// Its counters.
     fn counters(&self) -> impl ExactSizeIterator<Item = u64>;
+    /// Its counters, little-endian, if they stand so in memory. They are added faster.
+    fn words(&self) -> Option<&[[u8; 8]]> {
+        None
+    }
     /// Its MC/DC bitmap.
     fn bitmap(&self) -> impl ExactSizeIterator<Item = u8>;
     /// Number of its value sites of a kind.

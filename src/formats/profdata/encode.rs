@@ -2,6 +2,7 @@
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
+use core::convert::Infallible;
 use core::fmt;
 
 use hashbrown::HashMap;
@@ -14,9 +15,18 @@ use super::{Version, order, tail};
 use crate::counters::merge::Sum;
 use crate::counters::summary::Summary;
 use crate::counters::{Function, Profile, ValueKind, Variant, name_ref};
+use crate::raw::writer::Sink;
 
 /// Most bytes of values in a record.
 const MOST_VALUE_BYTES: usize = u32::MAX as usize;
+/// Most names in a bucket.
+const MOST_ITEMS: usize = u16::MAX as usize;
+/// Bytes of a bucket before its items.
+const BUCKET_HEAD: usize = 2;
+/// Bytes of an item before its name: hash, length of the name, bytes of its records.
+const ITEM_HEAD: usize = 24;
+/// About as many bytes are written at once.
+const AT_ONCE: usize = 1 << 16;
 
 /// A file, and what it does not hold of the profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,52 +93,93 @@ impl core::error::Error for EncodeError {}
 
 /// Writes a file. Functions that have the same name and hash are added.
 pub fn encode(profile: &Profile, version: Version) -> Result<Encoded, EncodeError> {
-    if version < Version::OLDEST_WRITTEN {
-        return Err(EncodeError::Version(version));
-    }
-    if profile.variant.has(Variant::MEMORY_PROFILE) {
-        return Err(EncodeError::MemoryProfile);
-    }
     let profile = unique(profile)?;
-    let groups = Groups::of(&profile, version);
-    let dropped = dropped(&profile, version);
-    let mut bytes = Vec::new();
-    let mut header = Header {
-        version,
-        variant: Variant(
-            profile.variant.0 & !dropped.variant.0 & !Variant::DEBUG_INFO_CORRELATION.0,
-        ),
-        table: 0,
-        binary_ids: None,
-        traces: None,
-        vtables: None,
-    };
-    header.encode(&mut bytes);
-    summary::encode(&Summary::of(&profile), &mut bytes);
-    if header.variant.has(Variant::CONTEXT_SENSITIVE) {
-        summary::encode(&Summary::of_context_sensitive(&profile), &mut bytes);
+    let encoder = Encoder::new(&profile, version)?;
+    let mut bytes = Vec::with_capacity(encoder.size());
+    let Ok(()) = encoder.write(&mut bytes).map_err(|error: Infallible| match error {});
+    Ok(Encoded { bytes, dropped: encoder.dropped })
+}
+
+/// Writes a file part by part. A large one need not be in memory.
+pub struct Encoder<'p> {
+    version: Version,
+    groups: Groups<'p>,
+    /// Header and summary.
+    head: Vec<u8>,
+    /// Bytes of the buckets, with zeros up to a multiple of 8.
+    buckets: usize,
+    /// What stands behind the hash table.
+    tail: Vec<u8>,
+    /// What the version has no place for.
+    pub dropped: Dropped,
+}
+
+impl<'p> Encoder<'p> {
+    /// Finds out where everything will be. The profile must have only one function for each name and hash, see
+    /// [`unique`].
+    pub fn new(profile: &'p Profile, version: Version) -> Result<Self, EncodeError> {
+        if version < Version::OLDEST_WRITTEN {
+            return Err(EncodeError::Version(version));
+        }
+        if profile.variant.has(Variant::MEMORY_PROFILE) {
+            return Err(EncodeError::MemoryProfile);
+        }
+        let dropped = dropped(profile, version);
+        let unknown = dropped.variant.0 | Variant::DEBUG_INFO_CORRELATION.0;
+        let variant = Variant(profile.variant.0 & !unknown);
+        let mut header =
+            Header { version, variant, table: 0, binary_ids: None, traces: None, vtables: None };
+        let mut head = Vec::new();
+        header.encode(&mut head);
+        summary::encode(&Summary::of(profile), &mut head);
+        if variant.has(Variant::CONTEXT_SENSITIVE) {
+            summary::encode(&Summary::of_context_sensitive(profile), &mut head);
+        }
+        let groups = Groups::of(profile, version);
+        let buckets = (head.len() + groups.size(version)?).next_multiple_of(8) - head.len();
+        let table = head.len() + buckets;
+        header.table = table as u64;
+        let tail = tail(profile, &mut header, table + groups.table_size());
+        let mut start = Vec::with_capacity(version.header_size());
+        header.encode(&mut start);
+        head[..start.len()].copy_from_slice(&start);
+        Ok(Self { version, groups, head, buckets, tail, dropped })
     }
-    header.table = groups.encode(version, &mut bytes)?;
+
+    /// Bytes of the file.
+    pub const fn size(&self) -> usize {
+        self.head.len() + self.buckets + self.groups.table_size() + self.tail.len()
+    }
+
+    /// Writes the file.
+    pub fn write<S: Sink>(&self, sink: &mut S) -> Result<(), S::Error> {
+        sink.write(&self.head)?;
+        self.groups.write(self.head.len(), self.version, sink)?;
+        sink.write(&self.tail)
+    }
+}
+
+/// What stands from `start` on, behind the hash table.
+fn tail(profile: &Profile, header: &mut Header, start: usize) -> Vec<u8> {
+    let (version, mut bytes) = (header.version, Vec::new());
+    let at = |bytes: &Vec<u8>| Some((start + bytes.len()) as u64);
     if version.has_binary_ids() {
-        header.binary_ids = Some(bytes.len() as u64);
-        tail::encode_binary_ids(&profile, &mut bytes);
+        header.binary_ids = at(&bytes);
+        tail::encode_binary_ids(profile, &mut bytes);
     }
     if version.has_vtables() {
-        header.vtables = Some(bytes.len() as u64);
-        tail::encode_vtables(&profile, &mut bytes);
+        header.vtables = at(&bytes);
+        tail::encode_vtables(profile, &mut bytes);
     }
     if version.has_traces() && header.variant.has(Variant::TEMPORAL) {
-        header.traces = Some(bytes.len() as u64);
-        tail::encode_traces(&profile, &mut bytes);
+        header.traces = at(&bytes);
+        tail::encode_traces(profile, &mut bytes);
     }
-    let mut start = Vec::with_capacity(version.header_size());
-    header.encode(&mut start);
-    bytes[..start.len()].copy_from_slice(&start);
-    Ok(Encoded { bytes, dropped })
+    bytes
 }
 
 /// The profile with one function for each name and hash.
-fn unique(profile: &Profile) -> Result<Cow<'_, Profile>, EncodeError> {
+pub fn unique(profile: &Profile) -> Result<Cow<'_, Profile>, EncodeError> {
     let key = |function: &&Function| (name_ref(&function.name), function.hash);
     let mut keys: Vec<_> = profile.functions.iter().map(|function| key(&function)).collect();
     keys.sort_unstable();
@@ -170,89 +221,129 @@ fn dropped(profile: &Profile, version: Version) -> Dropped {
     }
 }
 
-/// The functions by name, in the order in which they go into the table.
+/// The functions by name, in the order in which they go into the table, and the table.
 struct Groups<'a> {
     functions: Vec<&'a Function>,
     /// Where the functions of each name start, and where the last ones end.
     starts: Vec<usize>,
+    /// Of the names.
+    hashes: Vec<u64>,
+    table: Table,
 }
 
 impl<'a> Groups<'a> {
     fn of(profile: &'a Profile, version: Version) -> Self {
-        let mut numbers = HashMap::new();
-        let (mut names, mut heads) = (Vec::new(), Vec::<Vec<&Function>>::new());
-        for function in &profile.functions {
-            let name = function.name.as_slice();
-            let number = *numbers.entry(name).or_insert(names.len());
-            if number == names.len() {
-                names.push(name);
-                heads.push(Vec::with_capacity(1));
-            }
-            heads[number].push(function);
-        }
-        let mut groups = Self { functions: Vec::new(), starts: Vec::new() };
+        let (names, by_name) = by_name(&profile.functions);
+        let (mut functions, mut starts) = (Vec::with_capacity(by_name.len()), Vec::new());
+        let of_name = |name: u32| {
+            let start = by_name.partition_point(|&(other, _)| other < name);
+            by_name[start..].iter().take_while(move |&&(other, _)| other == name)
+        };
         for name in order::of_names(&names, version) {
-            let own = &heads[name as usize];
-            let hashes: Vec<u64> = own.iter().map(|function| function.hash).collect();
-            groups.starts.push(groups.functions.len());
+            let own = of_name(name).map(|&(_, place)| &profile.functions[place as usize]);
+            let hashes: Vec<u64> = own.clone().map(|function| function.hash).collect();
+            starts.push(functions.len());
             let order = order::of_records(&hashes, version).into_iter();
-            groups.functions.extend(order.map(|place| own[place as usize]));
+            functions.extend(order.filter_map(|place| own.clone().nth(place as usize)));
         }
-        groups.starts.push(groups.functions.len());
-        groups
-    }
-
-    /// Writes the buckets and the hash table; gives the table's offset.
-    fn encode(&self, version: Version, bytes: &mut Vec<u8>) -> Result<u64, EncodeError> {
-        let name = |&start: &usize| self.functions[start].name.as_slice();
-        let names = self.starts.len() - 1;
-        let hashes: Vec<u64> =
-            self.starts[..names].iter().map(|start| name_ref(name(start))).collect();
+        let hash = |&start: &usize| name_ref(&functions[start].name);
+        let hashes: Vec<u64> = starts.iter().map(hash).collect();
+        starts.push(functions.len());
         let table = Table::of(&hashes);
-        let mut offsets = Vec::with_capacity(table.buckets().len());
-        for bucket in table.buckets() {
-            let items = bucket.clone().count();
-            let at = if items == 0 { 0 } else { bytes.len() };
-            offsets.push(at as u64);
-            if items == 0 {
-                continue;
-            }
-            let items = u16::try_from(items).map_err(|_| EncodeError::Bucket(items))?;
-            bytes.extend_from_slice(&items.to_le_bytes());
-            for item in bucket {
-                put(hashes[item], bytes);
-                self.item(
-                    &self.functions[self.starts[item]..self.starts[item + 1]],
-                    version,
-                    bytes,
-                )?;
-            }
-        }
-        record::pad(bytes.len(), bytes);
-        let start = bytes.len() as u64;
-        put(offsets.len() as u64, bytes);
-        put(names as u64, bytes);
-        offsets.into_iter().for_each(|offset| put(offset, bytes));
-        Ok(start)
+        Self { functions, starts, hashes, table }
     }
 
-    fn item(
-        &self,
-        functions: &[&Function],
-        version: Version,
-        bytes: &mut Vec<u8>,
-    ) -> Result<(), EncodeError> {
-        let name = functions[0].name.as_slice();
-        put(name.len() as u64, bytes);
-        let size = |function: &&Function| record::size(function, version);
-        put(functions.iter().map(size).sum::<usize>() as u64, bytes);
-        bytes.extend_from_slice(name);
-        for function in functions {
-            if record::values_size(function, version) > MOST_VALUE_BYTES {
-                return Err(EncodeError::Values(name.into()));
+    /// The functions of a name.
+    fn group(&self, name: usize) -> &[&'a Function] {
+        &self.functions[self.starts[name]..self.starts[name + 1]]
+    }
+
+    /// Bytes of the buckets.
+    fn size(&self, version: Version) -> Result<usize, EncodeError> {
+        let mut size = 0;
+        for bucket in self.table.buckets() {
+            let items = bucket.clone().count();
+            if items > MOST_ITEMS {
+                return Err(EncodeError::Bucket(items));
             }
-            record::encode(function, version, bytes);
+            size += if items == 0 { 0 } else { BUCKET_HEAD };
+            for name in bucket {
+                let functions = self.group(name);
+                let is_large = |function: &&&Function| {
+                    record::values_size(function, version) > MOST_VALUE_BYTES
+                };
+                if let Some(function) = functions.iter().find(is_large) {
+                    return Err(EncodeError::Values(function.name.clone()));
+                }
+                size += ITEM_HEAD + functions[0].name.len() + records_size(functions, version);
+            }
+        }
+        Ok(size)
+    }
+
+    /// Bytes of the hash table.
+    const fn table_size(&self) -> usize {
+        8 * (2 + self.table.number_of_buckets())
+    }
+
+    /// Writes the buckets, which start at `start`, and the hash table.
+    fn write<S: Sink>(&self, start: usize, version: Version, sink: &mut S) -> Result<(), S::Error> {
+        let (mut at, mut bytes) = (start, Vec::with_capacity(2 * AT_ONCE));
+        let mut offsets = Vec::with_capacity(self.table.number_of_buckets());
+        for bucket in self.table.buckets() {
+            let items = bucket.clone().count();
+            offsets.push(if items == 0 { 0 } else { (at + bytes.len()) as u64 });
+            if items > 0 {
+                bytes.extend_from_slice(&(items as u16).to_le_bytes());
+            }
+            for name in bucket {
+                put(self.hashes[name], &mut bytes);
+                encode_item(self.group(name), version, &mut bytes);
+            }
+            if bytes.len() >= AT_ONCE {
+                sink.write(&bytes)?;
+                at += bytes.len();
+                bytes.clear();
+            }
+        }
+        record::pad(at + bytes.len(), &mut bytes);
+        put(offsets.len() as u64, &mut bytes);
+        put(self.hashes.len() as u64, &mut bytes);
+        sink.write(&bytes)?;
+        for offsets in offsets.chunks(AT_ONCE / 8) {
+            bytes.clear();
+            offsets.iter().for_each(|&offset| put(offset, &mut bytes));
+            sink.write(&bytes)?;
         }
         Ok(())
     }
+}
+
+/// The names of functions in the order in which they came, and the functions by the number of their name.
+fn by_name(functions: &[Function]) -> (Vec<&[u8]>, Vec<(u32, u32)>) {
+    let (mut names, mut numbers) = (Vec::new(), HashMap::new());
+    let mut by_name = Vec::with_capacity(functions.len());
+    for (place, function) in functions.iter().enumerate() {
+        let name = function.name.as_slice();
+        let number = *numbers.entry(name).or_insert(names.len() as u32);
+        if number as usize == names.len() {
+            names.push(name);
+        }
+        by_name.push((number, place as u32));
+    }
+    by_name.sort_unstable();
+    (names, by_name)
+}
+
+fn records_size(functions: &[&Function], version: Version) -> usize {
+    functions.iter().map(|function| record::size(function, version)).sum()
+}
+
+/// Writes a name and its functions.
+fn encode_item(functions: &[&Function], version: Version, bytes: &mut Vec<u8>) {
+    let name = functions[0].name.as_slice();
+    put(name.len() as u64, bytes);
+    put(records_size(functions, version) as u64, bytes);
+    bytes.extend_from_slice(name);
+    functions.iter().for_each(|function| record::encode(function, version, bytes));
 }

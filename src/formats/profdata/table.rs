@@ -40,6 +40,11 @@ impl Table {
         table
     }
 
+    /// Number of buckets.
+    pub const fn number_of_buckets(&self) -> usize {
+        self.first.len()
+    }
+
     /// The buckets, each with its items.
     pub fn buckets(&self) -> impl ExactSizeIterator<Item = impl Iterator<Item = usize> + Clone> {
         self.first.iter().map(move |&first| {

@@ -40,6 +40,26 @@ pub struct Counters<'i> {
     machine: Machine,
 }
 
+impl<'i> Counters<'i> {
+    /// The counters as they stand in the file, if they are words of 64 bits, little-endian.
+    pub(super) fn words(&self) -> Option<&'i [[u8; 8]]> {
+        let is_plain = !self.single && !self.machine.big_endian;
+        is_plain.then_some(self.bytes.as_chunks().0)
+    }
+
+    /// The first counter that is taken for damage.
+    fn too_large(&self) -> Option<u64> {
+        // Most have none. All of them together say so faster than one after the other.
+        let is_small = |words: &[[u8; 8]]| {
+            words.iter().fold(0, |all, &word| all | u64::from_le_bytes(word)) <= LARGEST_COUNT
+        };
+        match self.words().is_some_and(is_small) {
+            true => None,
+            false => self.clone().find(|&count| count > LARGEST_COUNT),
+        }
+    }
+}
+
 impl Iterator for Counters<'_> {
     type Item = u64;
 
@@ -77,8 +97,10 @@ impl Image<'_> {
 /// The functions of an image, an iterator. It ends behind the first defect that cannot be tolerated.
 pub struct Functions<'i, 't> {
     image: &'i Image<'i>,
-    names: &'i Names,
-    tell: Tell<'t>,
+    /// `None` if nobody asks for names, and all functions have one.
+    names: Option<&'i Names>,
+    /// `None` if the defects are known.
+    tell: Option<Tell<'t>>,
     /// Number of the next record.
     place: usize,
     /// Where its value data starts, if it has any.
@@ -102,7 +124,20 @@ impl<'i> Iterator for Functions<'i, '_> {
 
 impl<'i, 't> Functions<'i, 't> {
     pub(super) fn new(image: &'i Image<'i>, names: &'i Names, tell: Tell<'t>) -> Self {
-        Self { image, names, tell, place: 0, values_at: image.values.start }
+        let values_at = image.values.start;
+        Self { image, names: Some(names), tell: Some(tell), place: 0, values_at }
+    }
+
+    /// The functions of an image whose defects are known. Without `names`, all functions must have a name, and it is
+    /// left empty.
+    pub(super) fn again(image: &'i Image<'i>, names: Option<&'i Names>) -> Self {
+        Self { image, names, tell: None, place: 0, values_at: image.values.start }
+    }
+
+    fn tell(&mut self, finding: Finding) {
+        if let Some(tell) = &mut self.tell {
+            tell(finding);
+        }
     }
 
     /// The function of a record. `None` if it has no name.
@@ -111,12 +146,14 @@ impl<'i, 't> Functions<'i, 't> {
         let (first_call, counters) = self.counters(record).map_err(at)?;
         let bitmap = self.bitmap(record).map_err(at)?;
         let values = self.values(record)?;
-        let Some(name) = self.names.get(record.name) else {
-            (self.tell)(at(Defect::UnknownName(record.name)));
+        let Some(name) = self.names.map_or(Some(&[][..]), |names| names.get(record.name)) else {
+            self.tell(at(Defect::UnknownName(record.name)));
             return Ok(None);
         };
-        if let Some(count) = counters.clone().find(|&count| count > LARGEST_COUNT) {
-            (self.tell)(at(Defect::LargeCount(count)));
+        if self.tell.is_some()
+            && let Some(count) = counters.too_large()
+        {
+            self.tell(at(Defect::LargeCount(count)));
         }
         let (name_ref, hash) = (record.name, record.hash);
         Ok(Some(Function { name, name_ref, hash, counters, first_call, bitmap, values }))
@@ -194,7 +231,7 @@ impl<'i, 't> Functions<'i, 't> {
         let values = Values::read(bytes, machine, version.kinds()).map_err(at)?;
         if values.sites_by_kind() != record.sites.map(usize::from) {
             let (expected, found) = (record.all_sites(), values.all_sites());
-            (self.tell)(at(Defect::Sites { expected, found }));
+            self.tell(at(Defect::Sites { expected, found }));
         }
         Ok(values)
     }

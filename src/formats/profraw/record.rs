@@ -13,8 +13,6 @@ pub struct Record {
     pub counters: u64,
     /// Offset of its bitmap.
     pub bitmap: u64,
-    /// Its address, or 0.
-    pub function: u64,
     /// Number of its counters.
     pub counters_number: u32,
     /// Bytes of its bitmap.
@@ -26,6 +24,15 @@ pub struct Record {
 impl Record {
     /// Takes the fields out of the bytes of a record.
     pub fn read(bytes: &[u8], layout: &Layout, machine: Machine, kinds: usize) -> Self {
+        // The usual machine is known when this is compiled: reading a number asks nothing.
+        match machine {
+            Machine::X86_64 => Self::fields(bytes, layout, Machine::X86_64, kinds),
+            other => Self::fields(bytes, layout, other, kinds),
+        }
+    }
+
+    #[inline(always)]
+    fn fields(bytes: &[u8], layout: &Layout, machine: Machine, kinds: usize) -> Self {
         let mut sites = [0; 3];
         for (kind, number) in sites.iter_mut().enumerate().take(kinds) {
             *number = machine.u16_at(bytes, layout.sites + 2 * kind);
@@ -35,7 +42,6 @@ impl Record {
             hash: machine.u64_at(bytes, 8),
             counters: machine.pointer_at(bytes, layout.counters),
             bitmap: layout.bitmap.map_or(0, |at| machine.pointer_at(bytes, at)),
-            function: machine.pointer_at(bytes, layout.function),
             counters_number: machine.u32_at(bytes, layout.counters_number),
             bitmap_bytes: layout.bitmap_bytes.map_or(0, |at| machine.u32_at(bytes, at)),
             sites,

@@ -27,20 +27,24 @@
 
 use alloc::vec::Vec;
 
-use super::Function;
-use super::check::{Finding, Tell};
+use super::check::{Defect, Finding, Tell};
+use super::function::{Function, Functions};
 use super::image::Image;
 use super::names::Names;
 use super::targets::Targets;
 use crate::counters::merge::{self, View};
 use crate::counters::{Trace, Value, ValueKind, Variant};
 
-/// A profile whose functions have been checked.
+/// A profile whose functions have been checked. It reads them again each time: in a large profile they would need as
+/// much memory as the file.
 #[derive(Clone, Debug)]
 pub struct Summand<'i> {
     /// How the program was instrumented. Change it to add what else could not be added.
     pub variant: Variant,
-    functions: Vec<Function<'i>>,
+    image: &'i Image<'i>,
+    names: &'i Names,
+    /// Whether functions without a name are left out.
+    has_nameless: bool,
     targets: Targets,
     binary_ids: Vec<&'i [u8]>,
     vtables: Names,
@@ -50,31 +54,40 @@ pub struct Summand<'i> {
 impl<'i> Summand<'i> {
     /// Reads the functions, and reports tolerable defects.
     pub fn open(image: &'i Image<'_>, names: &'i Names, tell: Tell<'_>) -> Result<Self, Finding> {
-        let functions: Vec<_> = image.functions(names, tell).collect::<Result<_, _>>()?;
-        let has_targets = |function: &Function<'_>| {
-            let mut kinds = [ValueKind::IndirectCall, ValueKind::VirtualTable].into_iter();
-            kinds.any(|kind| function.values.sites(kind).any(|site| site.len() > 0))
+        let (mut has_nameless, mut has_targets, mut calls) = (false, false, Vec::new());
+        let mut tell = |finding: Finding| {
+            has_nameless |= matches!(finding.defect, Defect::UnknownName(_));
+            tell(finding);
         };
-        let targets = match functions.iter().any(has_targets) {
-            true => Targets::of(image),
-            false => Targets::default(),
-        };
+        for function in image.functions(names, &mut tell) {
+            let function = function?;
+            has_targets = has_targets || self::has_targets(&function);
+            if function.first_call != 0 {
+                calls.push((function.first_call, function.name_ref));
+            }
+        }
+        let targets = if has_targets { Targets::of(image) } else { Targets::default() };
         Ok(Self {
             variant: image.header.variant,
-            trace: trace(&functions),
-            functions,
+            image,
+            names,
+            has_nameless,
             targets,
             binary_ids: image.binary_ids().collect::<Result<_, _>>()?,
             vtables: image.vtable_names()?,
+            trace: trace(calls),
         })
     }
 }
 
-/// The functions in the order of their first calls.
-fn trace(functions: &[Function<'_>]) -> Option<Trace> {
-    let called = functions.iter().filter(|function| function.first_call != 0);
-    let mut calls: Vec<_> =
-        called.map(|function| (function.first_call, function.name_ref)).collect();
+/// Whether there are values that are addresses.
+fn has_targets(function: &Function<'_>) -> bool {
+    let mut kinds = [ValueKind::IndirectCall, ValueKind::VirtualTable].into_iter();
+    kinds.any(|kind| function.values.sites(kind).any(|site| site.len() > 0))
+}
+
+/// The functions in the order of their first calls, which are given with their times.
+fn trace(mut calls: Vec<(u64, u64)>) -> Option<Trace> {
     calls.sort_unstable();
     let functions: Vec<u64> = calls.into_iter().map(|(_, name)| name).collect();
     (!functions.is_empty()).then_some(Trace { weight: 1, functions })
@@ -91,7 +104,10 @@ impl merge::Summand for Summand<'_> {
     }
 
     fn functions(&self) -> impl Iterator<Item = Counted<'_>> {
-        self.functions.iter().map(|function| Counted { function, targets: &self.targets })
+        let (names, targets) = (self.names, &self.targets);
+        Functions::again(self.image, self.has_nameless.then_some(names))
+            .map_while(Result::ok)
+            .map(move |function| Counted { function, names, targets })
     }
 
     fn binary_ids(&self) -> impl Iterator<Item = &[u8]> {
@@ -111,16 +127,18 @@ impl merge::Summand for Summand<'_> {
     }
 }
 
-/// A function, and what its targets are.
-#[derive(Clone, Copy, Debug)]
+/// A function, and what its name and its targets are.
+#[derive(Clone, Debug)]
 pub struct Counted<'a> {
-    function: &'a Function<'a>,
+    /// It may lack its name.
+    function: Function<'a>,
+    names: &'a Names,
     targets: &'a Targets,
 }
 
 impl View for Counted<'_> {
     fn name(&self) -> &[u8] {
-        self.function.name
+        self.names.get(self.function.name_ref).unwrap_or_default()
     }
 
     fn name_ref(&self) -> u64 {
@@ -137,6 +155,10 @@ impl View for Counted<'_> {
 
     fn counters(&self) -> impl ExactSizeIterator<Item = u64> {
         self.function.counters.clone()
+    }
+
+    fn words(&self) -> Option<&[[u8; 8]]> {
+        self.function.counters.words()
     }
 
     fn bitmap(&self) -> impl ExactSizeIterator<Item = u8> {

@@ -17,10 +17,13 @@ pub struct Targets {
 impl Targets {
     /// Collects them.
     pub fn of(image: &Image<'_>) -> Self {
-        let records = image.records().filter(|record| record.function != 0);
-        let mut functions: Vec<_> = records.map(|record| (record.function, record.name)).collect();
+        let (machine, layout) = (image.header.machine, &image.layout);
+        let mut functions: Vec<_> = image
+            .records()
+            .map(|bytes| (machine.pointer_at(bytes, layout.function), machine.u64_at(bytes, 0)))
+            .filter(|&(address, _)| address != 0)
+            .collect();
         functions.sort_unstable();
-        let machine = image.header.machine;
         let mut vtables: Vec<_> = image
             .vtables()
             .map(|bytes| {

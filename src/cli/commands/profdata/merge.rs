@@ -7,6 +7,7 @@ use std::prelude::v1::*;
 
 use clap::{Args, ValueEnum};
 use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::{chosen, complain};
@@ -158,8 +159,7 @@ impl Merge {
         if !self.keep_vtable_symbols {
             profile.vtables.clear();
         }
-        let (bytes, content) = chosen.file(profile, origins, &self.output)?;
-        output::write(Some(&self.output), &bytes, content)?;
+        chosen.write(profile, origins, Some(&self.output))?;
         Ok(Outcome::Done)
     }
 
@@ -193,11 +193,13 @@ impl Merge {
             inputs.extend(listed(list)?);
         }
         input::refuse_twice(inputs.iter().map(|(_, path)| &**path))?;
-        let mut files = Vec::new();
-        for (weight, path) in inputs {
-            add_files(weight, path, &mut files)?;
-        }
-        Ok(files)
+        let files = inputs.into_par_iter().map(|(weight, path)| {
+            let mut files = Vec::new();
+            add_files(weight, path, &mut files).map(|()| files)
+        });
+        let files: Vec<Result<_>> = files.collect();
+        // The first error counts, whichever core found one first.
+        files.into_iter().collect::<Result<Vec<_>>>().map(|files| files.concat())
     }
 
     /// The sum of all that can be read.
