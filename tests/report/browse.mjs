@@ -40,6 +40,11 @@ async function open(name, use, options = {}, expected = []) {
   console.log(`${name}: ${use.name}`);
 }
 
+// A page draws after the event, so what a test looks at next need not be there at once.
+const shown = (page, selector, text) => page.locator(selector, text && { hasText: text }).first().waitFor();
+const hidden = (page, selector) => page.locator(selector).first().waitFor({ state: "hidden" });
+const gone = (page, selector) => page.waitForFunction((part) => !document.querySelector(part), selector);
+
 const texts = (page, selector) => page.locator(selector).allTextContents();
 const names = (page) => texts(page, "#functions tbody th .name");
 
@@ -101,8 +106,8 @@ async function zoom(page) {
 
 async function lines(page) {
   await page.locator("#functions tbody a", { hasText: "calls" }).first().click();
-  assert.equal(await page.locator("#function h2").textContent(), "calls");
-  assert.ok(!(await page.locator("#overview").isVisible()));
+  await shown(page, "#function h2", /^calls$/);
+  await hidden(page, "#overview");
   const line = (text) => page.locator("#function .line", { hasText: text }).first();
   assert.equal(await line("work[i % 3](i)").locator(".count").textContent(), "30\u202f000");
   assert.equal(await line("return -1").locator(".count").textContent(), "0");
@@ -113,14 +118,13 @@ async function lines(page) {
   const folded = page.locator("details.inlined", { hasText: "folded" });
   assert.ok(!(await folded.locator(".line").first().isVisible()));
   await folded.locator("summary").press("Enter");
-  // The lines come after the event, so they need not be there at once.
   await folded.locator(".line", { hasText: "</script><script>window.pwned = 2</script>" }).waitFor();
   await page.getByRole("button", { name: "Unfold inlined bodies" }).click();
-  assert.equal(await page.locator("details.inlined:not([open])").count(), 0);
+  await gone(page, "details.inlined:not([open])");
   await page.keyboard.press("Escape");
-  assert.ok(await page.locator("#overview").isVisible());
+  await shown(page, "#overview");
   await page.goBack();
-  assert.ok(await page.locator("#function").isVisible());
+  await shown(page, "#function h2", /^calls$/);
   assert.equal(await page.evaluate("window.pwned"), undefined);
 }
 
@@ -195,7 +199,7 @@ async function keyboard(page) {
   await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
   await page.keyboard.press("Enter");
-  assert.equal(await page.evaluate(() => location.hash), "#functions");
+  await page.waitForFunction(() => location.hash === "#functions");
   // Every control has a name.
   const nameless = await page.evaluate(() =>
     [...document.querySelectorAll("a, button, input, summary, [tabindex='0']")]
@@ -214,12 +218,13 @@ async function comparison(page) {
   const call = await texts(page, "#changes > div:last-child tbody tr > *");
   assert.deepEqual(call, ["mainline +2 from the declaration", "one", "two"]);
   await page.locator("#functions tbody a", { hasText: "main" }).click();
+  await shown(page, "#function h2", /^main$/);
   assert.deepEqual(await texts(page, ".titles .count"), ["day", "night"]);
   assert.deepEqual(await texts(page, ".code .line:not(.titles) .count"), ["100", "100", "50", "50"]);
 }
 
 async function markup(page) {
-  const shown = await names(page);
+  const functions = await names(page);
   for (const name of [
     "</script><script>window.pwned = 3</script>",
     "<img src=x onerror='window.pwned = 4'>",
@@ -227,11 +232,11 @@ async function markup(page) {
     "a&amp;b",
     "<!--<script>",
   ]) {
-    assert.ok(shown.includes(name), `${name} in ${shown}`);
+    assert.ok(functions.includes(name), `${name} in ${functions}`);
   }
-  for (const number of shown.keys()) {
+  for (const number of functions.keys()) {
     await page.goto(`${page.url().split("#")[0]}#f${number}`);
-    assert.ok(shown.includes(await page.locator("#function h2").textContent()));
+    assert.ok(functions.includes(await page.locator("#function h2").textContent()));
   }
   assert.equal(await page.evaluate("window.pwned"), undefined);
   assert.equal(await page.locator("img, iframe, object, embed").count(), 0);
@@ -249,6 +254,7 @@ async function markup(page) {
 async function counters(page) {
   assert.match(await page.locator(".notes").textContent(), /The page shows counters by number/);
   await page.locator("#functions tbody a", { hasText: "main" }).first().click();
+  await shown(page, "#function h2", /^main$/);
   assert.match(await page.locator(".hash").first().textContent(), /Control flow 0x/);
   assert.deepEqual(await texts(page, ".code .count"), ["1", "4"]);
   assert.deepEqual(await texts(page, ".calls li"), ["twice75.00\u202f%3", "unknown25.00\u202f%1"]);
