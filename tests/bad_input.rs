@@ -615,3 +615,60 @@ fn a_dump_with_a_hole_behind_it() {
         assert!(told.contains(&expected), "{told}");
     }
 }
+
+/// The first folder has the notes of another compilation, the second those that fit.
+#[test]
+fn notes_in_the_second_folder() {
+    let shop = ran();
+    let fitting = shop.read("hello.gcno");
+    let mut other = fitting.clone();
+    other[8] ^= 1;
+    shop.write("first/hello.gcno", &other);
+    shop.write("second/hello.gcno", &fitting);
+    fs::remove_file(shop.path("hello.gcno")).unwrap();
+    for folders in [["first", "second"], ["second", "first"]] {
+        let [first, second] = folders;
+        let notes = ["--notes", first, "--notes", second];
+        let convert = [&["convert", "ours.csraw", "-o", "x.gcov"], &notes[..]].concat();
+        shop.tool_output(&convert);
+        let lcov = [&["convert", "ours.csraw", "--to", "lcov", "-o", "x.info"], &notes[..]];
+        shop.tool_output(&lcov.concat());
+    }
+    let only = ["convert", "ours.csraw", "--notes", "first"];
+    tool_fails(&shop, &only, &["1 object with the notes of another compilation"]);
+}
+
+#[test]
+fn moves_of_nothing() {
+    let shop = ran();
+    let here = shop.path("").canonicalize().unwrap();
+    let fits = format!("{0}={0}", here.display());
+    let maps = ["--path-map", &fits, "--path-map", "/nowhere=/x"];
+    for to in ["v4", "lcov"] {
+        let convert = [&["convert", "ours.csraw", "--to", to, "-o", "out"], &maps[..]].concat();
+        let told = errors(&shop.tool(&convert));
+        assert!(told.contains("--path-map /nowhere=/x: no path begins with /nowhere\n"), "{told}");
+        assert_eq!(told.matches("--path-map").count(), 1, "{told}");
+    }
+}
+
+/// lcov's format has no place for an end of a line. The other files stay.
+#[test]
+fn sources_with_an_end_of_a_line() {
+    let shop = Workshop::new();
+    shop.write(
+        "odd.c",
+        "int main(void) { return 0; }\n#line 1 \"odd\\nname.c\"\nint f(void) { return 1; }\n",
+    );
+    shop.gcc(&["--coverage", "-c", "odd.c"]);
+    shop.link(&["odd.o"], "ours", &[]);
+    shop.run("ours", &[]);
+    let output = shop.tool(&["convert", "ours.csraw", "--to", "lcov"]);
+    let told = errors(&output);
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("left out: the file \""), "{told}");
+    assert!(told.contains("odd\\nname.c\", a name that lcov's format cannot hold"), "{told}");
+    assert!(told.contains(", no branches\n"), "{told}");
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.contains("/odd.c\nFN:1,main\n") && !report.contains("name.c"), "{report}");
+}

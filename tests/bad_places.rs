@@ -450,3 +450,28 @@ fn an_unknown_letter_in_the_file_name() {
         assert!(shop.path(file).exists());
     }
 }
+
+/// With standard input closed, the one descriptor that is left is a standard one.
+#[test]
+fn no_descriptor_above_the_standard_ones() {
+    let shop = Workshop::new();
+    shop.write(
+        "limit.c",
+        "#include <stdio.h>\n#include <sys/resource.h>\n#include <unistd.h>\nint main(void)\n{\n    struct rlimit limit = { 3, 3 };\n    \
+         close(0);\n    setrlimit(RLIMIT_NOFILE, &limit);\n    puts(\"60\");\n}\n",
+    );
+    let object = shop.compile("limit.c", &[]);
+    shop.link(&[&object], "ours", &[]);
+    let output = shop.output("ours", &[]);
+    program_complains(&output, &["ours.csraw: not written: too many open files"]);
+    assert!(!shop.path("ours.csraw").exists());
+}
+
+#[test]
+fn a_name_that_is_too_long() {
+    let shop = ran();
+    let mut command = shop.command(shop.path("ours"));
+    let output = command.env("COUNTERSINK_FILE", "x".repeat(5000)).output().unwrap();
+    let told = "countersink: name of the file: name too long; the default file name is used\n";
+    assert_eq!(errors(&output), told);
+}

@@ -263,8 +263,10 @@ fn positions_are_not_there() {
         (&["convert", "day", "--to", "profdata", "--for-gcc", "12"], "--for-gcc is not for LLVM's"),
         (
             &["convert", "afdo", "--for-llvm", "16"],
-            "--for-llvm is for --to profdata, profraw and proftext",
+            "afdo: expected a profile of LLVM, found an AutoFDO",
         ),
+        (&["convert", "afdo", "--sparse"], "--sparse is for --to profdata, profraw and proftext"),
+        (&["convert", "day", "--for-llvm", "16", "--for-gcc", "12"], "--for-gcc is not for LLVM's"),
         (
             &["convert", "day", "--to", "proftext", "--for-llvm", "16"],
             "every LLVM reads the same text",
@@ -281,6 +283,33 @@ fn positions_are_not_there() {
         let complaint = refused(&shop, arguments);
         assert!(complaint.contains(what), "{arguments:?}: {complaint}");
     }
+}
+
+#[test]
+fn the_reader_alone_asks_for_an_indexed_profile() {
+    let shop = shop();
+    shop.tool_output(&["convert", "day", "--to", "profdata", "--for-llvm", "16", "-o", "named"]);
+    shop.tool_output(&["convert", "day", "--for-llvm", "16", "-o", "meant"]);
+    assert_eq!(shop.read("meant"), shop.read("named"));
+    let complaint = refused(&shop, &["convert", "day", "-o", "out"]);
+    assert!(complaint.contains("clang and rustc read them as --to profdata"), "{complaint}");
+}
+
+/// The sum of all counts is larger than a profile's field for it.
+#[test]
+fn shares_of_huge_counts() {
+    let shop = shop();
+    let function = |name| format!("{name}\n1\n2\n{0}\n{0}\n\n", 1u64 << 63);
+    shop.write("huge", [":ir\n", &function("one"), &function("two")].concat());
+    let shown = String::from_utf8(shop.tool_output(&["show", "huge"])).unwrap();
+    assert_eq!(shown.matches("50.00 %  18446744073709551616").count(), 2, "{shown}");
+    let text = "filenames = { \"a.c\" }\n";
+    let function = |name, id| {
+        format!("\"{name}\":0({id}:1:0) = {{ locations = {{ 1 = {0}, 2 = {0} }} }}\n", 1u64 << 63)
+    };
+    shop.write("afdo", [text, &function("one", 1), &function("two", 2)].concat());
+    let shown = String::from_utf8(shop.tool_output(&["show", "afdo"])).unwrap();
+    assert_eq!(shown.matches("50.00 %").count(), 2, "{shown}");
 }
 
 #[test]

@@ -311,6 +311,25 @@ fn files_are_added_up_and_sides_compared() {
     assert_eq!(compared["changes"]["became_hot"], Value::Array(Vec::new()));
 }
 
+/// A program may be that of one side only.
+#[test]
+fn a_program_of_one_side() {
+    let shop = program();
+    shop.compile("shown.c", &["-DAGAIN", "-O1"]);
+    shop.link(&["shown.o"], "later", &[]);
+    shop.run("later", &[]);
+    let sides = ["report", "later.csraw", "--against", "shown.csraw", "-o", "x.html"];
+    let output = shop.tool(&[&sides[..], &["--binary", "shown"]].concat());
+    let told = String::from_utf8(output.stderr).unwrap();
+    let without = "countersink: later.csraw: shown is not the program of this file, which goes on without it\n";
+    assert!(told.contains(without), "{told}");
+    assert!(!told.contains("rebuilt"), "{told}");
+    shop.compile("shown.c", &["-DTHIRD", "-O0"]);
+    shop.link(&["shown.o"], "third", &[]);
+    let text = error(&shop, &[&sides[..], &["--binary", "third"]].concat());
+    assert!(text.contains("third: "), "{text}");
+}
+
 #[test]
 fn counts_beyond_what_javascript_counts() {
     let shop = Workshop::new();

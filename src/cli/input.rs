@@ -28,6 +28,9 @@ use crate::samples::Samples;
 /// A larger word behind the magic, which AutoFDO shares with `.gcda` files, is the version of a compiler.
 const LARGEST_VERSION: u32 = 0xffff;
 
+/// Most bytes that are read at once.
+const AT_ONCE: usize = 1 << 20;
+
 /// A file that has been read.
 pub struct Input {
     /// Its name for messages.
@@ -183,13 +186,28 @@ pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
-/// Whether a path leads to a table that need not be in memory as a whole.
-fn is_table(path: &Path) -> bool {
-    let mut beginning = [0; PARQUET_MAGIC.len()];
-    let read =
-        File::open(path).ok().filter(|file| file.metadata().is_ok_and(|found| found.is_file()));
-    read.is_some_and(|mut file| file.read_exact(&mut beginning).is_ok())
-        && beginning == PARQUET_MAGIC
+/// Reads an open file of this length from where it stands, and asks the system no more than needed: there may be
+/// thousands of files. A length of 0 is that of a pipe, or of a file of the system that does not know it.
+fn read_open(mut file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    let end = bytes.len().saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
+    bytes.try_reserve_exact(end - bytes.len())?;
+    while bytes.len() < end {
+        let start = bytes.len();
+        bytes.resize(end.min(start + AT_ONCE), 0);
+        match file.read(&mut bytes[start..]) {
+            Ok(0) => {
+                bytes.truncate(start);
+                return Ok(());
+            }
+            Ok(more) => bytes.truncate(start + more),
+            Err(error) if error.kind() == ErrorKind::Interrupted => bytes.truncate(start),
+            Err(error) => return Err(error),
+        }
+    }
+    if length == 0 {
+        file.read_to_end(bytes)?;
+    }
+    Ok(())
 }
 
 /// Standard input can be read only once: nothing follows behind its end.
@@ -243,11 +261,28 @@ impl Input {
     /// Reads a file; `-` is standard input. Does not map files into memory: that needs unsafe code, and kills
     /// this process if another one cuts the file short.
     pub fn read(path: &Path) -> Result<Self> {
-        if is_table(path) {
-            return Self::open(path);
+        if path.as_os_str() == "-" {
+            let (name, bytes) = read(path)?;
+            return Self::of(name, bytes);
         }
-        let (name, bytes) = read(path)?;
-        Self::of(name, bytes)
+        let wrong = |error| missing(path, error);
+        let file = File::open(path).map_err(wrong)?;
+        let found = file.metadata().map_err(wrong)?;
+        let (mut bytes, mut length) = (Vec::new(), 0);
+        if found.is_file() {
+            length = found.len();
+        }
+        if cfg!(feature = "parquet") && length > 0 {
+            // A table need not be in memory as a whole.
+            let beginning = length.min(PARQUET_MAGIC.len() as u64);
+            read_open(&file, beginning, &mut bytes).map_err(wrong)?;
+            if bytes == PARQUET_MAGIC {
+                return Self::of_table(path.to_owned(), file);
+            }
+            length -= beginning;
+        }
+        read_open(&file, length, &mut bytes).map_err(wrong)?;
+        Self::of(path.to_owned(), bytes)
     }
 
     /// Reads a file. Decodes a dump at once, without keeping its bytes.

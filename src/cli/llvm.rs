@@ -107,8 +107,10 @@ impl Llvm {
             command
         };
         let ask = |option| command().arg(option).output().about(tool);
-        let mut text = ask("--version")?.stdout;
-        if text.starts_with(b"rustc ") {
+        // rustc tells its LLVM only here, and rustup takes long to start it. So it is asked once.
+        let is_rustc = tool.file_stem().is_some_and(|name| name == "rustc");
+        let mut text = ask(if is_rustc { "-vV" } else { "--version" })?.stdout;
+        if text.starts_with(b"rustc ") && !is_rustc {
             text = ask("-vV")?.stdout;
         }
         let text = String::from_utf8_lossy(&text);

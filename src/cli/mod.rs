@@ -56,7 +56,7 @@ pub use compiler_flags::with_profile;
 pub use error::Error;
 use error::Result;
 
-/// Profiles from instrumented programs, for compilers that want AutoFDO profiles.
+/// Profiles from instrumented programs, for gcc, clang and rustc.
 #[derive(Debug, Parser)]
 #[command(name = "countersink", version, max_term_width = 100, after_long_help = SESSION)]
 pub struct Cli {
@@ -74,6 +74,12 @@ A session:
   ./prog input1 && ./prog input2        # adds up in prog.csraw
   countersink convert prog.csraw --for-gcc gcc -o prog.afdo
   gcc -O2 -fauto-profile=prog.afdo prog.c -o prog-opt
+
+The same with clang:
+  clang -O2 -fprofile-generate prog.c -o prog $(countersink flags)
+  COUNTERSINK_FILE=prog.csraw ./prog input1
+  countersink convert prog.csraw --for-llvm clang -o prog.profdata
+  clang -O2 -fprofile-use=prog.profdata prog.c -o prog-opt
 
 Each command has an example of its own: countersink help COMMAND";
 

@@ -6,7 +6,8 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use hashbrown::{HashMap, HashSet};
@@ -14,6 +15,8 @@ use rayon::prelude::*;
 
 use super::error::Error;
 use super::input::read_regular;
+use super::names::visible;
+use super::output;
 use super::progress::Progress;
 use crate::formats::gcno::Notes;
 use crate::formats::words::WordError;
@@ -23,19 +26,40 @@ use crate::raw::dump::{Dump, Object};
 /// Where notes and sources are.
 #[derive(Clone, Debug, Args)]
 pub struct Places {
-    /// Look for .gcno files in this folder before the recorded one: at the whole recorded path below DIR, then without
-    /// its first folder, without the second, and so on
+    /// Look for .gcno files that fit in this folder before the recorded one: at the whole recorded path below DIR, then
+    /// without its first folder, without the second, and so on
     #[arg(long, value_name = "DIR")]
     notes: Vec<PathBuf>,
     /// Replace OLD with NEW at the beginning of recorded paths, to find notes, sources and programs that have moved.
     /// The output has the new paths
     #[arg(long, value_name = "OLD=NEW", value_parser = path_map)]
-    path_map: Vec<(Vec<u8>, Vec<u8>)>,
+    path_map: Vec<Move>,
 }
 
-fn path_map(text: &str) -> std::result::Result<(Vec<u8>, Vec<u8>), String> {
+/// An OLD=NEW.
+#[derive(Clone, Debug)]
+struct Move {
+    old: Vec<u8>,
+    new: Vec<u8>,
+    /// Whether any path began with OLD. Copies share it.
+    is_used: Arc<AtomicBool>,
+}
+
+impl Move {
+    /// The path with NEW in place of OLD, if it begins with whole folders of OLD.
+    fn of(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let rest = path.strip_prefix(self.old.as_slice())?;
+        let whole = rest.is_empty() || rest.starts_with(b"/") || self.old.ends_with(b"/");
+        whole.then(|| {
+            self.is_used.store(true, Ordering::Relaxed);
+            [&*self.new, rest].concat()
+        })
+    }
+}
+
+fn path_map(text: &str) -> std::result::Result<Move, String> {
     let (old, new) = text.split_once('=').ok_or("expected OLD=NEW")?;
-    Ok((old.into(), new.into()))
+    Ok(Move { old: old.into(), new: new.into(), is_used: Arc::default() })
 }
 
 /// The longest path of any system.
@@ -61,12 +85,16 @@ impl Missing {
 impl Places {
     /// A path with the first fitting prefix replaced.
     pub fn moved(&self, path: &[u8]) -> Vec<u8> {
-        let fits = |(old, new): &(Vec<u8>, Vec<u8>)| {
-            let rest = path.strip_prefix(old.as_slice())?;
-            let whole = rest.is_empty() || rest.starts_with(b"/") || old.ends_with(b"/");
-            whole.then(|| [new, rest].concat())
-        };
-        self.path_map.iter().find_map(fits).unwrap_or_else(|| path.to_owned())
+        self.path_map.iter().find_map(|moved| moved.of(path)).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Warns of each `--path-map` that has replaced nothing.
+    pub fn warn_of_unused(&self) {
+        let unused = |moved: &&Move| !moved.is_used.load(Ordering::Relaxed);
+        for Move { old, new, .. } in self.path_map.iter().filter(unused) {
+            let [old, new] = [old, new].map(|path| visible(&String::from_utf8_lossy(path)));
+            output::say(format_args!("--path-map {old}={new}: no path begins with {old}"));
+        }
     }
 
     /// The named places of notes.
@@ -96,24 +124,49 @@ impl Places {
         }
     }
 
-    /// Reads the first file that may hold the notes of the object with this recorded path. Also returns the file's
-    /// name. An error about a file that exists says more than an error about a missing file.
-    fn read(&self, recorded: &[u8]) -> std::result::Result<(PathBuf, Vec<u8>), Missing> {
+    /// Reads the files that may hold the notes of objects with this recorded path: the first with each of the `stamps`, or
+    /// if there is none, the first of all. Also returns the files' names. An error about a file that exists says more than
+    /// an error about a missing file.
+    fn read(
+        &self,
+        recorded: &[u8],
+        stamps: &[u32],
+    ) -> std::result::Result<Vec<(PathBuf, Vec<u8>)>, Missing> {
         if recorded.len() > LONGEST_PATH {
             let file = display(&recorded[..64]).join("...");
             return Err(Missing::new(file, "the recorded path is no path of a file"));
         }
-        let mut missing = None;
+        let mut open = stamps.to_vec();
+        let (mut fitting, mut other) = (Vec::new(), None);
+        let (mut missing, mut unreadable) = (None, None);
         for file in self.candidates(recorded) {
             match read_regular(&file) {
-                Ok(bytes) => return Ok((file, bytes)),
+                Ok(bytes) => {
+                    let before = open.len();
+                    open.retain(|&stamp| !has_stamp(&bytes, stamp));
+                    if open.len() < before {
+                        fitting.push((file, bytes));
+                    } else {
+                        other.get_or_insert((file, bytes));
+                    }
+                }
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     missing.get_or_insert(Missing::new(file, "no such file"));
                 }
-                Err(error) => return Err(Missing::new(file, error)),
+                Err(error) => _ = unreadable.get_or_insert(Missing::new(file, error)),
+            }
+            if open.is_empty() {
+                break;
             }
         }
-        Err(missing.unwrap_or(Missing::new("", "no path")))
+        if fitting.is_empty() {
+            fitting.extend(other);
+        }
+        match unreadable.or(missing) {
+            Some(why) if fitting.is_empty() => Err(why),
+            None if fitting.is_empty() => Err(Missing::new("", "no path")),
+            _ => Ok(fitting),
+        }
     }
 
     /// The file that may hold the notes of the object with this recorded path, if there is one.
@@ -147,6 +200,12 @@ impl Places {
         candidates.extend(plain);
         candidates
     }
+}
+
+/// Whether the third word of a file is this stamp, in either byte order.
+fn has_stamp(notes: &[u8], stamp: u32) -> bool {
+    let word = notes.get(8..12);
+    word == Some(&stamp.to_le_bytes()) || word == Some(&stamp.to_be_bytes())
 }
 
 fn notes_path(data: &[u8]) -> Vec<u8> {
@@ -185,20 +244,28 @@ pub struct Files<'d> {
     /// Each file once.
     files: Vec<(PathBuf, Vec<u8>)>,
     /// Indexes of files, by the recorded paths of objects.
-    places: HashMap<&'d [u8], std::result::Result<usize, Missing>>,
+    places: HashMap<&'d [u8], std::result::Result<Vec<usize>, Missing>>,
 }
 
 impl<'d> Files<'d> {
     /// Reads the files.
     pub fn read(dump: &'d Dump, places: &Places) -> Self {
         let objects = dump.modules.iter().flat_map(|module| &module.objects);
-        let mut known = HashSet::new();
-        let paths = objects.map(|object| &*object.path).filter(|path| known.insert(*path));
-        let paths: Vec<&[u8]> = paths.collect();
+        let mut stamps: HashMap<&[u8], Vec<u32>> = HashMap::new();
+        let mut paths: Vec<&[u8]> = Vec::new();
+        for object in objects {
+            let of_path = stamps.entry(&object.path).or_insert_with(|| {
+                paths.push(&object.path);
+                Vec::new()
+            });
+            if !of_path.contains(&object.stamp) {
+                of_path.push(object.stamp);
+            }
+        }
         let progress = Mutex::new(Progress::new(paths.len()));
         let read = |path: &&[u8]| {
             progress.lock().unwrap_or_else(PoisonError::into_inner).step();
-            places.read(path)
+            places.read(path, &stamps[path])
         };
         let found: Vec<_> = paths.par_iter().map(read).collect();
         let (mut files, mut known) = (Vec::new(), HashMap::new());
@@ -208,7 +275,8 @@ impl<'d> Files<'d> {
                 files.len() - 1
             })
         };
-        let found = found.into_iter().map(|found| found.map(&mut add));
+        let mut add_all = |found: Vec<_>| found.into_iter().map(&mut add).collect();
+        let found = found.into_iter().map(|found| found.map(&mut add_all));
         let places = paths.into_iter().zip(found).collect();
         Self { dump, files, places }
     }
@@ -241,10 +309,18 @@ impl<'d> Files<'d> {
         object: &Object,
         decoded: &[Decoded<'_>],
     ) -> std::result::Result<usize, Missing> {
-        let place = self.places[&*object.path].clone()?;
+        let places = self.places[&*object.path].as_ref().map_err(Missing::clone)?;
+        let fits = |place: &&usize| {
+            decoded[**place].as_ref().is_ok_and(|notes| notes.stamp == object.stamp)
+        };
+        if let Some(&place) = places.iter().find(fits) {
+            return Ok(place);
+        }
+        let has_its_stamp = |place: &&usize| has_stamp(&self.files[**place].1, object.stamp);
+        // There is one, or else the files would be missing.
+        let place = *places.iter().find(has_its_stamp).unwrap_or(&places[0]);
         let (file, _) = &self.files[place];
         let found = match &decoded[place] {
-            Ok(notes) if notes.stamp == object.stamp => return Ok(place),
             Ok(notes) => notes.stamp,
             Err(error) => return Err(Missing::new(file, error)),
         };

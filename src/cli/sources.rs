@@ -22,7 +22,7 @@ use crate::raw::dump::Dump;
 use crate::raw::dump::sum::Sum;
 
 /// Where a conversion finds what is not in the dump.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Sources {
     #[command(flatten)]
     pub places: Places,

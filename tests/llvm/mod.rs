@@ -3,6 +3,7 @@
 
 pub mod both;
 
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Once;
 
@@ -18,20 +19,29 @@ pub struct Llvm {
     pub major: u32,
 }
 
-/// Those that are on the path as `clang-N` and `llvm-profdata-N`, the oldest first. Says once which are missing.
+/// Those that are on the path as `clang-N` and `llvm-profdata-N`, and have their profile runtime; the oldest first.
+/// Says once which are missing.
 pub fn all() -> Vec<Llvm> {
     let runs = |program: String| Command::new(program).arg("--version").output().is_ok();
-    let both =
-        |&major: &u32| runs(format!("clang++-{major}")) && runs(format!("llvm-profdata-{major}"));
-    let (found, missing): (Vec<u32>, Vec<u32>) = MAJORS.iter().partition(|&major| both(major));
+    let is_whole = |&major: &u32| has_runtime(major) && runs(format!("llvm-profdata-{major}"));
+    let (found, missing): (Vec<u32>, Vec<u32>) = MAJORS.iter().partition(|&major| is_whole(major));
     static SAY: Once = Once::new();
     if found.is_empty() {
         skip("no clang with its llvm-profdata is installed");
     } else if !missing.is_empty() {
-        let missing = format!("clang and llvm-profdata {missing:?} are not installed");
+        let missing =
+            format!("clang, its profile runtime and llvm-profdata {missing:?} are not installed");
         SAY.call_once(|| say_skipped(&missing));
     }
     found.into_iter().map(|major| Llvm { major }).collect()
+}
+
+/// Whether there is a clang with its profile runtime, which Debian has in a package of its own.
+fn has_runtime(major: u32) -> bool {
+    let library = "--print-file-name=libclang_rt.profile-x86_64.a";
+    let output = Command::new(format!("clang++-{major}")).arg(library).output();
+    // clang prints the name alone where it does not find the file.
+    output.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).exists())
 }
 
 /// The LLVM of rustc, if its `llvm-profdata` is installed.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 use std::sync::LazyLock;
+use std::thread::JoinHandle;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
@@ -45,7 +46,7 @@ Example:
   # Which lines ran, for genhtml, editors and CI servers
   countersink convert prog.csraw --to lcov -o prog.info
   # Programs of clang and rustc: for -fprofile-use of clang 16
-  countersink convert *.profraw --to profdata --for-llvm 16 -o prog.profdata
+  countersink convert *.profraw --for-llvm 16 -o prog.profdata
 
   # To look at
   countersink convert prog.csraw --to pprof -o prog.pb.gz
@@ -53,9 +54,10 @@ Example:
 
 A folder stands for the dumps and raw profiles below it, or if it has none, for its profiles.
 
-Without --to and --for-gcc, `convert` writes version 4, the proposal of April 2026 (dialect rfc1). No released \
+Without --to and --for-..., `convert` writes version 4, the proposal of April 2026 (dialect rfc1). No released \
 compiler reads it. --for-gcc chooses: version 1 for gcc 10 and 11, version 2 for gcc 12 to 15, \
 version 3 for gcc 16 and 17, and within a version what each of them makes of names and discriminators. \
+--for-llvm without --to writes an indexed profile (profdata). \
 For gcc 11 and with --to v1 the profile has no call targets, because gcc 11 ends with an internal error at them.
 
 --to gcda writes each object's file where \
@@ -175,8 +177,9 @@ impl Convert {
             _ => {}
         }
         let paths = folder::expand(&self.inputs, self.output.as_deref())?;
-        match self.to {
+        let outcome = match self.to {
             Some(ConvertTarget::ByFunction(target)) => self.by_function(target, paths),
+            None if self.wish.is_llvm() => self.by_function(by_function::Target::Profdata, paths),
             _ if let Some(option) = self.wish.given() => {
                 let what = "is for --to profdata, profraw and proftext";
                 Err(Error::new(format!("{option} {what}")))
@@ -187,7 +190,9 @@ impl Convert {
             Some(ConvertTarget::Coverage(target)) => self.coverage(target, &paths),
             Some(ConvertTarget::Profile(target)) => self.by_position(Some(target), &paths),
             None => self.by_position(None, &paths),
-        }
+        }?;
+        self.sources.places.warn_of_unused();
+        Ok(outcome)
     }
 
     /// An option that is given and only affects files for compilers.
@@ -286,6 +291,8 @@ impl Convert {
                 gcc: self.reader.major()?,
                 losses: self.account.wants_losses(),
             };
+            let has_dump = inputs.iter().any(|input| input.format == Format::Dump);
+            let installed = (chosen.is_none() && has_dump).then(installed_gcc);
             let images = view::images(&inputs);
             let Converted { profile, statistics, .. } = self.sources.convert(inputs, asked)?;
             if let ProfileFormat::Sample(_) = format {
@@ -302,8 +309,8 @@ impl Convert {
                 _ => format.file(&profile, name),
             })?;
             if let Some(statistics) = statistics {
-                if chosen.is_none() {
-                    self.say_who_reads_it();
+                if let Some(installed) = installed {
+                    self.say_who_reads_it(installed);
                 }
                 return self.account.give(&statistics, &name);
             }
@@ -312,10 +319,10 @@ impl Convert {
     }
 
     /// Says that no released compiler reads version 4, and how to get what the installed one reads.
-    fn say_who_reads_it(&self) {
-        let (gcc, version) = match compiler::known_major("--for-gcc", "gcc") {
-            Ok(major) => ("gcc", format!("gcc {major}")),
-            Err(_) => ("VERSION", "a gcc".to_owned()),
+    fn say_who_reads_it(&self, installed: JoinHandle<Result<u32>>) {
+        let (gcc, version) = match installed.join() {
+            Ok(Ok(major)) => ("gcc", format!("gcc {major}")),
+            _ => ("VERSION", "a gcc".to_owned()),
         };
         let inputs = match &self.inputs[..] {
             [input] => input.display().to_string(),
@@ -433,6 +440,11 @@ impl Convert {
             None => Ok(()),
         }
     }
+}
+
+/// Asks the installed gcc for its version. Its answers take some milliseconds, meanwhile the conversion goes on.
+fn installed_gcc() -> JoinHandle<Result<u32>> {
+    std::thread::spawn(|| compiler::known_major("--for-gcc", "gcc"))
 }
 
 fn read(paths: &[PathBuf]) -> Result<Vec<Input>> {

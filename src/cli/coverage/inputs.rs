@@ -89,8 +89,9 @@ impl Inputs {
     /// other modules at their recorded paths.
     pub fn mapped(&self, sources: &Sources, name: &Path) -> Result<Mapped> {
         if self.llvm.variant.has(Variant::IR) {
-            let what = "the optimiser inserted its counters (-fprofile-generate), and these have no places in the source; \
-                        compile with -fprofile-instr-generate -fcoverage-mapping";
+            let what = "the optimiser inserted its counters (-fprofile-generate), and these have no places in the source: \
+                        clang and rustc read them as --to profdata; for places, compile with \
+                        -fprofile-instr-generate -fcoverage-mapping";
             return Err(Error::about(name, what));
         }
         let mut mapped = Mapped::default();

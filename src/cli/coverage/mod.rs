@@ -6,6 +6,7 @@
 pub mod inputs;
 mod mapped;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
@@ -21,7 +22,7 @@ use crate::convert::gcov;
 use crate::convert::gcov::source::source_path;
 use crate::convert::llvm::coverage::{self as of_llvm, Left, Positioned};
 use crate::convert::number::Number;
-use crate::coverage::{Coverage, Total, Totals};
+use crate::coverage::{Coverage, File, Total, Totals};
 use crate::formats::{cobertura, lcov};
 use crate::profile::Profile;
 use inputs::Inputs;
@@ -43,7 +44,7 @@ impl Target {
     /// The contents of the file. `name` is for messages.
     pub fn file(self, coverage: &Coverage, name: &Path) -> Result<(Vec<u8>, Content)> {
         let text = match self {
-            Self::Lcov => lcov::encode::encode(coverage).about(name)?,
+            Self::Lcov => lcov::encode::encode(&of_lines(coverage, name)).about(name)?,
             Self::Cobertura => {
                 let folder = std::env::current_dir().unwrap_or_default();
                 let time = std::env::var(TIME).ok().and_then(|time| time.parse().ok());
@@ -53,6 +54,39 @@ impl Target {
         };
         Ok((text, Content::Text))
     }
+}
+
+/// What a format of lines has a place for: paths and names without an end of a line. Warns of the others.
+fn of_lines<'c>(coverage: &'c Coverage, name: &Path) -> Cow<'c, Coverage> {
+    let fits = lcov::encode::is_name;
+    let all_fit = |(path, file): (&Vec<u8>, &File)| {
+        fits(path) && file.functions.iter().all(|function| fits(&function.name))
+    };
+    if coverage.files.iter().all(all_fit) {
+        return Cow::Borrowed(coverage);
+    }
+    let mut fitting = coverage.clone();
+    let warn_of = |what, left: &[u8]| {
+        let left = left.escape_ascii();
+        warn(name, format!("left out: {what} \"{left}\", a name that lcov's format cannot hold"));
+    };
+    fitting.files.retain(|path, _| {
+        let stays = fits(path);
+        if !stays {
+            warn_of("the file", path);
+        }
+        stays
+    });
+    for file in fitting.files.values_mut() {
+        file.functions.retain(|function| {
+            let stays = fits(&function.name);
+            if !stays {
+                warn_of("the function", &function.name);
+            }
+            stays
+        });
+    }
+    Cow::Owned(fitting)
 }
 
 /// The coverage of all inputs.
@@ -174,7 +208,10 @@ fn say_totals(coverage: &Coverage, name: &Path) {
     let files = Number(coverage.files.len() as u64, "file");
     let Totals { functions, lines, branches } = coverage.totals();
     let share = |Total { found, hit }, what| {
-        let percent = if found == 0 { 0.0 } else { hit as f64 * 100.0 / found as f64 };
+        if found == 0 {
+            return format!("no {what}");
+        }
+        let percent = hit as f64 * 100.0 / found as f64;
         format!("{hit} of {found} {what} ({percent:.1} %)")
     };
     warn(

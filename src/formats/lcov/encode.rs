@@ -25,6 +25,11 @@ impl fmt::Display for EncodeError {
 
 impl core::error::Error for EncodeError {}
 
+/// Whether a path or the name of a function can be written.
+pub fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && !name.iter().any(|byte| matches!(byte, b'\n' | b'\r'))
+}
+
 /// The text of a program's coverage.
 pub fn encode(coverage: &Coverage) -> Result<Vec<u8>, EncodeError> {
     let mut text = Text::default();
@@ -77,7 +82,7 @@ impl Text {
     }
 
     fn name(&mut self, start: &str, name: &[u8]) -> Result<(), EncodeError> {
-        if name.is_empty() || name.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+        if !is_name(name) {
             return Err(EncodeError::Name(name.to_vec()));
         }
         self.bytes.extend_from_slice(start.as_bytes());

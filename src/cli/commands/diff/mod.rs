@@ -110,6 +110,7 @@ impl Diff {
             None => self.text(&comparison),
         };
         output::print_text(&text)?;
+        self.sources.places.warn_of_unused();
         let only_one = comparison.rows.iter().any(|row| row.shares.contains(&None));
         // Sums of shares are not exact.
         let is_less = |least: f64| comparison.counts < least - 1e-9;

@@ -21,15 +21,17 @@ use clap::Args;
 
 use self::model::Model;
 use self::side::{ByFunction, Side};
+use crate::cli::binary::build_id_in;
 use crate::cli::commands::diff::coarsen;
 use crate::cli::error::{Error, Result};
-use crate::cli::input::Input;
+use crate::cli::input::{Format, Input};
 use crate::cli::output::{self, Content};
 use crate::cli::sources::{Sources, needs_dump};
-use crate::cli::{Outcome, folder, input, names};
+use crate::cli::{Outcome, folder, input, names, warn};
 use crate::formats::afdo_v1_v3::names::Names;
 use crate::profile::Profile;
 use crate::profile::overlap::{Comparison, Pair};
+use crate::raw::dump::Module;
 
 /// Write a page to look at: the counts of a program, or what has changed
 ///
@@ -89,6 +91,7 @@ impl Report {
         let title = self.title.as_deref().map_or_else(|| model.title(), letters::name);
         let page = page::page(&model, &title)?;
         output::write(Some(&self.output), &page, Content::Text)?;
+        self.sources.places.warn_of_unused();
         Ok(Outcome::Done)
     }
 
@@ -96,17 +99,45 @@ impl Report {
     fn sides(&self, sides: Vec<Vec<Input>>) -> Result<Vec<Side>> {
         if !is_by_function(sides.iter().flatten())? {
             sides.iter().try_for_each(|inputs| self.check_options(inputs))?;
-            let side = |inputs| Side::by_position(inputs, &self.sources);
-            return sides.into_iter().map(side).collect();
+            let all = self.sources_of(&sides)?;
+            let side = |(inputs, sources)| Side::by_position(inputs, &sources);
+            return sides.into_iter().zip(all).map(side).collect();
         }
         if let Some(option) = self.sources.only_for_gcc() {
             let what = "is of no use here: clang and rustc write no notes, and the mapping has no inlined bodies";
             return Err(Error::new(format!("{option} {what}")));
         }
-        let sides = sides.into_iter().map(|inputs| ByFunction::of(inputs, &self.sources));
+        let all = self.sources_of(&sides)?;
+        let sides = sides.into_iter().zip(all);
+        let sides = sides.map(|(inputs, sources)| ByFunction::of(inputs, &sources));
         let sides: Vec<_> = sides.collect::<Result<_>>()?;
         let have_lines = sides.iter().all(ByFunction::has_lines);
         Ok(sides.into_iter().map(|side| side.side(have_lines)).collect())
+    }
+
+    /// The sources of each side. A program may be that of one side only; one that is of neither stays with both, whose
+    /// errors name it.
+    fn sources_of(&self, sides: &[Vec<Input>]) -> Result<Vec<Sources>> {
+        let modules: Vec<Option<Vec<Module>>> =
+            sides.iter().map(|inputs| modules(inputs)).collect::<Result<_>>()?;
+        let fits = |path: &Path, side: &Option<Vec<Module>>| {
+            side.as_ref().is_none_or(|modules| build_id_in(path, modules).is_ok())
+        };
+        let mut all = Vec::new();
+        for (inputs, side) in sides.iter().zip(&modules) {
+            let mut sources = self.sources.clone();
+            sources.binary.retain(|path| {
+                let stays = fits(path, side) || !modules.iter().any(|other| fits(path, other));
+                if !stays {
+                    let what = "is not the program of this file, which goes on without it";
+                    let file = inputs.first().map_or(Path::new(""), |input| &input.name);
+                    warn(file, format!("{} {what}", path.display()));
+                }
+                stays
+            });
+            all.push(sources);
+        }
+        Ok(all)
     }
 
     /// Refuses options that are of no use for these inputs. `--binary` also says where the functions of profiles are declared.
@@ -129,6 +160,18 @@ impl Report {
         let comparison = Comparison::of(&pair);
         Model::comparing(sides, pair, &comparison)
     }
+}
+
+/// The modules of dumps, or nothing if there are also profiles, which do not say what program they are of.
+fn modules(inputs: &[Input]) -> Result<Option<Vec<Module>>> {
+    let mut modules = Vec::new();
+    for input in inputs {
+        if input.format != Format::Dump {
+            return Ok(None);
+        }
+        modules.extend(input.dump()?.modules);
+    }
+    Ok(Some(modules))
 }
 
 /// Whether all inputs have counters by function.

@@ -36,10 +36,15 @@ pub fn cutoffs(summary: &Summary) -> String {
 /// The functions with their shares of all counts.
 pub fn table(profile: &Profile, functions: &[SymbolId], summary: &Summary, names: Names) -> String {
     let mut table = Table::new(["share", "total", "head count", "first"]);
+    let whole = match summary.total_count {
+        // A summary has no place for more.
+        u64::MAX => profile.functions.values().map(|function| function.body.total()).sum(),
+        total => total.into(),
+    };
     for symbol in functions {
         let Some(function) = profile.functions.get(symbol) else { continue };
         let total = function.body.total();
-        let share = percent::share(total, summary.total_count.into());
+        let share = percent::share(total, whole);
         let first = match function.timestamp {
             0 => "-".to_owned(),
             timestamp => timestamp.to_string(),
