@@ -268,10 +268,18 @@ impl Input {
         let wrong = |error| missing(path, error);
         let file = File::open(path).map_err(wrong)?;
         let found = file.metadata().map_err(wrong)?;
-        let (mut bytes, mut length) = (Vec::new(), 0);
-        if found.is_file() {
-            length = found.len();
-        }
+        Self::read_file(path, file, if found.is_file() { found.len() } else { 0 })
+    }
+
+    /// Reads a regular file whose length is known: the system is not asked again, which takes long for thousands of
+    /// files.
+    pub fn read_known(path: &Path, length: u64) -> Result<Self> {
+        Self::read_file(path, File::open(path).map_err(|error| missing(path, error))?, length)
+    }
+
+    fn read_file(path: &Path, file: File, mut length: u64) -> Result<Self> {
+        let wrong = |error| missing(path, error);
+        let mut bytes = Vec::new();
         if cfg!(feature = "parquet") && length > 0 {
             // A table need not be in memory as a whole.
             let beginning = length.min(PARQUET_MAGIC.len() as u64);

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
-use super::summands::{Part, each};
+use rayon::prelude::*;
+
+use super::summands::{Listed, Part, each};
 use crate::cli::error::{Context, Result};
 use crate::cli::input::Input;
 use crate::cli::llvm::Origins;
@@ -22,7 +24,9 @@ const NAMED: usize = 3;
 pub fn of(inputs: &[(u64, PathBuf)], known: Option<Input>) -> Result<(Profile, Origins)> {
     let (mut sum, mut origins) = (Sum::default(), Origins::default());
     let mut progress = Progress::new(inputs.len());
-    each(inputs, known, |&weight, path, part| {
+    let listed: Vec<_> =
+        inputs.par_iter().map(|(weight, path)| Listed::new(path.clone(), *weight)).collect();
+    each(&listed, known, |&weight, path, part| {
         let part = part?;
         part.warnings.iter().for_each(|warning| warn(path, warning));
         part.version.add_to(&mut origins);

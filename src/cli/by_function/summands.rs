@@ -4,8 +4,9 @@
 //! same names, which are read once. They are added one after the other in their order, so that the sum does not depend on the
 //! number of cores.
 
+use std::fs::Metadata;
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::prelude::v1::*;
 
 use rayon::prelude::*;
@@ -84,21 +85,39 @@ impl Known {
 /// A file or why it cannot be read.
 type Read = (Option<Input>, Option<Error>);
 
+/// A file that is to be read, and what belongs to it.
+pub struct Listed<T> {
+    pub path: PathBuf,
+    /// Its size, if it is a regular file.
+    pub size: Option<u64>,
+    pub with: T,
+}
+
+impl<T> Listed<T> {
+    /// A file whose size nobody has asked for; `-` is standard input.
+    pub fn new(path: PathBuf, with: T) -> Self {
+        let size = match path.as_os_str() == "-" {
+            true => None,
+            false => std::fs::metadata(&path).ok().filter(Metadata::is_file).map(|file| file.len()),
+        };
+        Self { path, size, with }
+    }
+}
+
 /// Reads files on all cores, and passes each on in their order. `first` is the first one, if it has been read. While
 /// some files are passed on, the next ones are read.
 pub fn each<T: Sync>(
-    paths: &[(T, PathBuf)],
+    listed: &[Listed<T>],
     first: Option<Input>,
     mut take: impl FnMut(&T, &PathBuf, Result<Part<'_>>) -> Result<()> + Send,
 ) -> Result<()> {
-    let sizes: Vec<u64> = paths.par_iter().map(|(_, path)| size(path)).collect();
     let (mut at, mut known) = (0, None::<Known>);
     let mut files: Vec<Read> = first.into_iter().map(|first| (Some(first), None)).collect();
-    while at < paths.len() {
+    while at < listed.len() {
         if files.is_empty() {
-            files = read(&paths[at..][..together(&sizes[at..])]);
+            files = read(&listed[at..][..together(&listed[at..])]);
         }
-        let (now, later) = paths[at..].split_at(files.len());
+        let (now, later) = listed[at..].split_at(files.len());
         at += now.len();
         let (inputs, errors): (Vec<Option<Input>>, Vec<Option<Error>>) = files.into_iter().unzip();
         let images: Vec<Option<Image<'_>>> = inputs.par_iter().map(only_image).collect();
@@ -116,11 +135,11 @@ pub fn each<T: Sync>(
         let known = known.as_ref().map(|known| &known.names);
         let parts = inputs.par_iter().zip(errors).zip(&images).zip(&names);
         let parts: Vec<Result<Part<'_>>> = parts.map(|file| part(file, known)).collect();
-        let next = &later[..together(&sizes[at..])];
-        let pass =
-            || now.iter().zip(parts).try_for_each(|((with, path), part)| take(with, path, part));
-        let are_small = |sizes: &[u64]| sizes.iter().sum::<u64>() <= BYTES;
-        files = if are_small(&sizes[at - now.len()..at]) && are_small(&sizes[at..][..next.len()]) {
+        let next = &later[..together(later)];
+        let pass = || {
+            now.iter().zip(parts).try_for_each(|(file, part)| take(&file.with, &file.path, part))
+        };
+        files = if are_small(now) && are_small(next) {
             let (passed, files) = rayon::join(pass, || read(next));
             passed?;
             files
@@ -134,12 +153,18 @@ pub fn each<T: Sync>(
 }
 
 /// Reads files on all cores.
-fn read<T: Sync>(paths: &[(T, PathBuf)]) -> Vec<Read> {
-    let read = |(_, path): &(T, PathBuf)| match Input::read(path) {
-        Ok(input) => (Some(input), None),
-        Err(error) => (None, Some(error)),
+fn read<T: Sync>(listed: &[Listed<T>]) -> Vec<Read> {
+    let read = |file: &Listed<T>| {
+        let input = match file.size {
+            Some(size) => Input::read_known(&file.path, size),
+            None => Input::read(&file.path),
+        };
+        match input {
+            Ok(input) => (Some(input), None),
+            Err(error) => (None, Some(error)),
+        }
     };
-    paths.par_iter().map(read).collect()
+    listed.par_iter().map(read).collect()
 }
 
 /// A file or why it cannot be read, its image, and the names that only it has.
@@ -157,20 +182,23 @@ fn part<'f>(
     }
 }
 
-/// The size of a file. Where nobody knows it, as for standard input, there may be much.
-fn size(path: &Path) -> u64 {
-    let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
-    file.map_or(BYTES, |file| file.len())
+/// How many bytes a file has. Where nobody knows it, as for standard input, there may be much.
+fn bytes<T>(file: &Listed<T>) -> u64 {
+    file.size.unwrap_or(BYTES)
 }
 
-/// How many files of these sizes are read together.
-fn together(sizes: &[u64]) -> usize {
-    let mut bytes = 0;
-    let fits = |&&size: &&u64| {
-        bytes += size;
-        bytes <= BYTES
+fn are_small<T>(files: &[Listed<T>]) -> bool {
+    files.iter().map(bytes).sum::<u64>() <= BYTES
+}
+
+/// How many of these files are read together.
+fn together<T>(files: &[Listed<T>]) -> usize {
+    let mut sum = 0;
+    let fits = |file: &&Listed<T>| {
+        sum += bytes(file);
+        sum <= BYTES
     };
-    sizes.iter().take(FILES).take_while(fits).count().max(1).min(sizes.len())
+    files.iter().take(FILES).take_while(fits).count().max(1).min(files.len())
 }
 
 /// The profile of a raw file that has no other.

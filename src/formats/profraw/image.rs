@@ -218,7 +218,7 @@ impl<'a> Image<'a> {
     }
 
     /// The bytes of the records.
-    pub(super) fn records(&self) -> impl Iterator<Item = &'a [u8]> {
+    pub(super) fn records(&self) -> impl ExactSizeIterator<Item = &'a [u8]> {
         self.file[self.records.clone()].chunks_exact(self.layout.stride)
     }
 

@@ -35,14 +35,18 @@ use super::targets::Targets;
 use crate::counters::merge::{self, View};
 use crate::counters::{Trace, Value, ValueKind, Variant};
 
-/// A profile whose functions have been checked. It reads them again each time: in a large profile they would need as
-/// much memory as the file.
+/// A profile of more functions does not keep them, but reads them again: they would need as much memory as the file.
+const KEPT: usize = 4096;
+
+/// A profile whose functions have been checked.
 #[derive(Clone, Debug)]
 pub struct Summand<'i> {
     /// How the program was instrumented. Change it to add what else could not be added.
     pub variant: Variant,
     image: &'i Image<'i>,
     names: &'i Names,
+    /// All functions, unless there are too many.
+    kept: Vec<Function<'i>>,
     /// Whether functions without a name are left out.
     has_nameless: bool,
     targets: Targets,
@@ -55,6 +59,8 @@ impl<'i> Summand<'i> {
     /// Reads the functions, and reports tolerable defects.
     pub fn open(image: &'i Image<'_>, names: &'i Names, tell: Tell<'_>) -> Result<Self, Finding> {
         let (mut has_nameless, mut has_targets, mut calls) = (false, false, Vec::new());
+        let number = image.records().len();
+        let mut kept = Vec::with_capacity(if number > KEPT { 0 } else { number });
         let mut tell = |finding: Finding| {
             has_nameless |= matches!(finding.defect, Defect::UnknownName(_));
             tell(finding);
@@ -65,12 +71,16 @@ impl<'i> Summand<'i> {
             if function.first_call != 0 {
                 calls.push((function.first_call, function.name_ref));
             }
+            if number <= KEPT {
+                kept.push(function);
+            }
         }
         let targets = if has_targets { Targets::of(image) } else { Targets::default() };
         Ok(Self {
             variant: image.header.variant,
             image,
             names,
+            kept,
             has_nameless,
             targets,
             binary_ids: image.binary_ids().collect::<Result<_, _>>()?,
@@ -105,9 +115,10 @@ impl merge::Summand for Summand<'_> {
 
     fn functions(&self) -> impl Iterator<Item = Counted<'_>> {
         let (names, targets) = (self.names, &self.targets);
-        Functions::again(self.image, self.has_nameless.then_some(names))
-            .map_while(Result::ok)
-            .map(move |function| Counted { function, names, targets })
+        let again = Functions::again(self.image, self.has_nameless.then_some(names));
+        let again = again.take(if self.kept.is_empty() { usize::MAX } else { 0 });
+        let functions = self.kept.iter().cloned().chain(again.map_while(Result::ok));
+        functions.map(move |function| Counted { function, names, targets })
     }
 
     fn binary_ids(&self) -> impl Iterator<Item = &[u8]> {

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::{chosen, complain};
-use crate::cli::by_function::summands::{Part, each};
+use crate::cli::by_function::summands::{Listed, Part, each};
 use crate::cli::by_function::{Chosen, Target};
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::llvm::Origins;
@@ -143,7 +143,7 @@ impl Merge {
         let filter = Filter::new(&self.function, &self.no_function)?;
         let inputs = self.inputs()?;
         if self.dump_input_file_list {
-            let line = |(weight, path): &(u64, PathBuf)| format!("{weight},{}\n", path.display());
+            let line = |file: &Listed<u64>| format!("{},{}\n", file.with, file.path.display());
             output::print(inputs.iter().map(line).collect::<String>().as_bytes())?;
             return Ok(Outcome::Done);
         }
@@ -183,7 +183,7 @@ impl Merge {
     }
 
     /// All files with their weights. The files of a directory are sorted by name.
-    fn inputs(&self) -> Result<Vec<(u64, PathBuf)>> {
+    fn inputs(&self) -> Result<Vec<Listed<u64>>> {
         let mut inputs: Vec<(u64, PathBuf)> =
             self.files.iter().map(|path| (1, path.clone())).collect();
         for given in &self.weighted_input {
@@ -199,11 +199,12 @@ impl Merge {
         });
         let files: Vec<Result<_>> = files.collect();
         // The first error counts, whichever core found one first.
-        files.into_iter().collect::<Result<Vec<_>>>().map(|files| files.concat())
+        let files = files.into_iter().collect::<Result<Vec<_>>>()?;
+        Ok(files.into_iter().flatten().collect())
     }
 
     /// The sum of all that can be read.
-    fn sum(&self, inputs: &[(u64, PathBuf)]) -> Result<(Profile, Origins)> {
+    fn sum(&self, inputs: &[Listed<u64>]) -> Result<(Profile, Origins)> {
         let (mut sum, mut origins, mut variant) = (Sum::default(), Origins::default(), 0);
         let (mut bad, mut known) = (0, HashSet::new());
         each(inputs, None, |&weight, path, part| {
@@ -299,13 +300,14 @@ fn is_empty(path: &Path) -> bool {
 }
 
 /// A file, or all files in a directory and below.
-fn add_files(weight: u64, path: PathBuf, files: &mut Vec<(u64, PathBuf)>) -> Result<()> {
+fn add_files(weight: u64, path: PathBuf, files: &mut Vec<Listed<u64>>) -> Result<()> {
     if path == OsStr::new("-") {
-        files.push((weight, path));
+        files.push(Listed { path, size: None, with: weight });
         return Ok(());
     }
-    if !std::fs::metadata(&path).about(&path)?.is_dir() {
-        files.push((weight, path));
+    let found = std::fs::metadata(&path).about(&path)?;
+    if !found.is_dir() {
+        files.push(Listed { path, size: found.is_file().then_some(found.len()), with: weight });
         return Ok(());
     }
     let entries = std::fs::read_dir(&path).about(&path)?;
