@@ -105,6 +105,55 @@ fn inlined(shop: &Workshop) -> BTreeSet<String> {
     names
 }
 
+/// gcc 11 and 12 end with an internal error without the flags: their entry of the loop and their sides of its choices
+/// have a count of 0.
+#[test]
+fn a_loop_that_clamps_its_values() {
+    let shop = Workshop::new();
+    shop.write(
+        "clamp.c",
+        "int clamp(float *samples, int number)\n\
+         {\n\
+             int i;\n\
+             if (number <= 0)\n\
+             {\n\
+                 return 1;\n\
+             }\n\
+             for (i = 0; i < number; i++)\n\
+             {\n\
+                 float sample = samples[i];\n\
+                 sample = sample < -2.0f ? -2.0f : sample;\n\
+                 sample = sample > 2.0f ? 2.0f : sample;\n\
+                 samples[i] = sample;\n\
+             }\n\
+             return 0;\n\
+         }\n",
+    );
+    shop.write(
+        "main.c",
+        "int clamp(float *, int);\n\
+         float samples[960];\n\
+         int main(void)\n\
+         {\n\
+             for (int i = 0; i < 100; i++)\n\
+                 clamp(samples, 960);\n\
+         }\n",
+    );
+    shop.compile("clamp.c", &["-O2"]);
+    shop.compile("main.c", &["-O2"]);
+    shop.link(&["clamp.o", "main.o"], "ours", &[]);
+    shop.run("ours", &[]);
+    for compiler in compilers::all() {
+        let major = compiler.major().to_string();
+        shop.tool_output(&["convert", "ours.csraw", "--for-gcc", &major, "-o", "clamp.afdo"]);
+        let flags = shop.tool_output(&["flags", "--optimise", &major]);
+        let flags = String::from_utf8(flags).unwrap();
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let profile = ["-O2", "-fauto-profile=clamp.afdo"];
+        compiler.compile(&shop, "clamp.c", &[&profile[..], &flags].concat());
+    }
+}
+
 /// Builds with `-Werror` keep working.
 #[test]
 fn no_compiler_warns_of_the_flags() {

@@ -72,7 +72,7 @@ fn flags_for_compilations() {
     assert_eq!(flags(&["--compile", "--threads"]), format!("{atomic}\n"));
     assert_eq!(flags(&["--compile", "--live"]), format!("{compile} -fdata-sections\n"));
     for (versions, expected) in [
-        (["10", "12.2.0"], "-fno-unroll-loops"),
+        (["10", "12.2.0"], "-fno-unroll-loops -fno-tree-loop-if-convert"),
         (["13", "15"], ""),
         (["16", "17.0.1"], "-fpeel-loops -fsplit-loops "),
     ] {

@@ -44,7 +44,8 @@ compiles with the same flag.
 
 --optimise prints what helps -fauto-profile. For gcc 16 and 17 these are the nine options for loops that \
 gcc itself turns on for -fprofile-use only. gcc 10 to 12 unroll loops although they do not believe how often \
-an AutoFDO profile says that loops repeat: -fno-unroll-loops. For gcc 13 to 15 there is nothing.
+an AutoFDO profile says that loops repeat: -fno-unroll-loops. They also end with an internal error at some loops \
+with choices, which -fno-tree-loop-if-convert avoids. For gcc 13 to 15 there is nothing.
 
 --file gives the program the name of its dump, where COUNTERSINK_FILE at its start does not: a program \
 may start others with an empty environment, or elsewhere. The libraries of a program write to its file. In \
