@@ -15,6 +15,7 @@
 //! Source: `gcov-io.h` and `coverage.cc` of GCC 10 to 16, and the objects they make.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::prelude::v1::*;
 
 use hashbrown::{HashMap, HashSet};
@@ -223,12 +224,16 @@ pub struct Sites {
     tables: BTreeMap<u64, u64>,
     /// Index of the function in the list, and number of the site in it.
     by_address: HashMap<u64, (usize, usize)>,
-    /// From the page before the first site to a page behind the last site.
-    around: (u64, u64),
 }
 
 /// Code may take an address in steps: first a page of this size, or a nearer one, then an anchor up to a page away.
 const PAGE: u64 = 4096;
+
+/// From the page before one site to a page behind another one.
+const fn around(first: u64, last: u64) -> Range<u64> {
+    let page = first & !(PAGE - 1);
+    page.saturating_sub(PAGE)..last.saturating_add(PAGE + 1)
+}
 
 impl Sites {
     /// The sites of functions at these addresses.
@@ -241,22 +246,29 @@ impl Sites {
                 by_address.insert(address.wrapping_add(counters), (place, site));
             }
         }
-        let (first, last) = (by_address.keys().min(), by_address.keys().max());
-        let page = |first: &u64| (first & !(PAGE - 1)).saturating_sub(PAGE);
-        let around = first
-            .zip(last)
-            .map_or((1, 0), |(first, last)| (page(first), last.saturating_add(PAGE)));
-        Self { tables, by_address, around }
+        Self { tables, by_address }
     }
 
-    /// Whether an address may be a step on the way to a site.
-    pub fn are_near(&self, address: u64) -> bool {
-        self.around.0 <= address && address <= self.around.1
+    /// The addresses that may be steps on the way to a site: from the page before the first site to a page
+    /// behind the last one.
+    pub fn around(&self) -> Range<u64> {
+        let (first, last) = (self.by_address.keys().min(), self.by_address.keys().max());
+        first.zip(last).map_or(0..0, |(&first, &last)| around(first, last))
     }
 
-    /// Number of sites with known counters.
-    pub fn known(&self) -> usize {
-        self.by_address.values().collect::<HashSet<_>>().len()
+    /// The addresses that may be steps on the way to one of these sites, by address and apart.
+    pub fn around_each(&self, of: impl Fn((usize, usize)) -> bool) -> Vec<Range<u64>> {
+        let sites = self.by_address.iter().filter(|&(_, &site)| of(site));
+        let mut ranges: Vec<_> = sites.map(|(&address, _)| around(address, address)).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges.dedup_by(|next, before| {
+            let joins = next.start <= before.end;
+            if joins {
+                before.end = before.end.max(next.end);
+            }
+            joins
+        });
+        ranges
     }
 
     /// Whether counters of any site start here.

@@ -10,6 +10,7 @@
 //! the code behind it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::prelude::v1::*;
 
 use hashbrown::HashMap;
@@ -32,9 +33,9 @@ const AT_ONCE: usize = 8;
 pub type Calls = BTreeMap<(usize, usize), BTreeSet<u64>>;
 
 /// Finds the calls of all sites. All cores look into functions.
-pub fn calls<'c, M: Machine<'c> + Send>(
+pub fn calls<'c, 'f, M: Machine<'c> + Send>(
     image: &'c Image<'c>,
-    functions: &BTreeMap<u64, Symbol>,
+    functions: &'f BTreeMap<u64, Symbol>,
     sites: &Sites,
 ) -> Calls {
     let walk = |all_calls_return| Walk {
@@ -44,14 +45,15 @@ pub fn calls<'c, M: Machine<'c> + Send>(
         all_calls_return,
         calls: Calls::new(),
     };
-    let whole: Vec<&Symbol> = functions.values().filter(|f| !is_split_off(f)).collect();
-    let of_interest = whole
-        .par_iter()
-        .with_max_len(AT_ONCE)
-        .map_init(|| walk(true), |walk, &function| walk.has_sites(function).then_some(function));
-    let of_interest: Vec<&Symbol> = of_interest.flatten().collect();
-    let calls = |all_calls_return| {
-        let walks = of_interest.par_iter().with_max_len(AT_ONCE).fold(
+    let leading = |functions: &[&'f Symbol], near: &[Range<u64>]| -> Vec<&'f Symbol> {
+        let leads = |walk: &mut Walk<'_, 'c, M>, &function: &&'f Symbol| {
+            walk.leads_near(function, near).then_some(function)
+        };
+        let functions = functions.par_iter().with_max_len(AT_ONCE);
+        functions.map_init(|| walk(true), leads).flatten().collect()
+    };
+    let calls = |functions: &[&Symbol], all_calls_return| {
+        let walks = functions.par_iter().with_max_len(AT_ONCE).fold(
             || walk(all_calls_return),
             |mut walk, function| {
                 walk.function(function);
@@ -63,9 +65,13 @@ pub fn calls<'c, M: Machine<'c> + Send>(
             all
         })
     };
-    let mut certain = calls(true);
-    if certain.len() != sites.known() {
-        for (site, calls) in calls(false) {
+    let whole: Vec<&Symbol> = functions.values().filter(|f| !is_split_off(f)).collect();
+    let of_interest = leading(&whole, &[sites.around()]);
+    let mut certain = calls(&of_interest, true);
+    let missing = sites.around_each(|site| !certain.contains_key(&site));
+    if !missing.is_empty() {
+        let of_interest = leading(&of_interest, &missing);
+        for (site, calls) in calls(&of_interest, false) {
             certain.entry(site).or_insert(calls);
         }
     }
@@ -115,8 +121,6 @@ struct Known {
     open: Vec<u64>,
     /// Places behind calls that may not return.
     behind_calls: Vec<(u64, State)>,
-    /// Instructions that have been followed, each with the address behind it.
-    seen: HashMap<u64, Option<u64>>,
     /// What all jumps through tables agree on, and what all calls agree on.
     at_tables: Option<State>,
     after_calls: Option<State>,
@@ -135,6 +139,32 @@ impl Known {
             self.open.push(address);
         }
     }
+}
+
+/// The instructions of a function that have been followed.
+#[derive(Default)]
+struct Followed {
+    /// Their indexes in `steps`, by address; `None` for what cannot be decoded.
+    places: HashMap<u64, Option<u32>>,
+    steps: Vec<Step>,
+}
+
+impl Followed {
+    fn step<'c, M: Machine<'c>>(
+        &mut self,
+        address: u64,
+        walk: &mut Walk<'_, 'c, M>,
+    ) -> Option<&Step> {
+        let place = *self.places.entry(address).or_insert_with(|| {
+            self.steps.push(walk.decode(address)?);
+            Some(self.steps.len() as u32 - 1)
+        });
+        Some(&self.steps[place? as usize])
+    }
+
+    fn has(&self, address: u64) -> bool {
+        self.places.contains_key(&address)
+    }
 
     /// The next instruction of a function that no way has led to.
     fn unseen(&self, sweep: &mut u64, image: &Image<'_>, function: &Symbol) -> Option<u64> {
@@ -143,9 +173,9 @@ impl Known {
             if *sweep >= function.end {
                 return None;
             }
-            match self.seen.get(sweep) {
+            match self.places.get(sweep) {
                 None => return Some(*sweep),
-                Some(following) => *sweep = (*following)?,
+                Some(place) => *sweep = self.steps[(*place)? as usize].after(*sweep)?,
             }
         }
     }
@@ -164,8 +194,9 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
         self.machine.decode(address, section, offset)
     }
 
-    /// Whether any instruction has an address in it that leads to a site.
-    fn has_sites(&mut self, function: &Symbol) -> bool {
+    /// Whether any instruction has an address in it that leads to a site in one of these ranges.
+    fn leads_near(&mut self, function: &Symbol, ranges: &[Range<u64>]) -> bool {
+        let is_near = |address: u64| ranges.iter().any(|range| range.contains(&address));
         let image = self.surroundings.image;
         let mut taken = Taken::new(M::WORD);
         let mut address = image.next_code(function.address);
@@ -175,12 +206,12 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
             let Some(step) = step else { return false };
             let mut is_site = |effect: &Effect| match *effect {
                 Effect::StoreConstant(_, _, value) | Effect::StoreConstantElsewhere(value) => {
-                    self.surroundings.sites.are_near(value)
+                    is_near(value)
                 }
-                Effect::LoadConstant(_, address) => self.surroundings.word(address).is_some(),
-                effect => {
-                    taken.after(effect).is_some_and(|taken| self.surroundings.sites.are_near(taken))
+                Effect::LoadConstant(_, address) => {
+                    self.surroundings.word(address).is_some_and(is_near)
                 }
+                effect => taken.after(effect).is_some_and(is_near),
             };
             if step.effects.iter().any(&mut is_site) {
                 return true;
@@ -192,23 +223,22 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
     }
 
     fn function(&mut self, function: &Symbol) {
-        let mut known = Known::default();
+        let (mut known, mut followed) = (Known::default(), Followed::default());
         // Everything before this has been seen.
         let mut sweep = function.address;
         known.reach(function.address, &State::entry(M::STACK, M::WORD));
         loop {
             while let Some(address) = known.open.pop() {
-                self.run(address, function, &mut known);
+                self.run(address, function, &mut known, &mut followed);
             }
             if let Some((address, state)) = known.behind_calls.pop() {
-                if !known.seen.contains_key(&address) {
+                if !followed.has(address) {
                     known.reach(address, &state);
                 }
                 continue;
             }
-            let Some(address) = known.unseen(&mut sweep, self.surroundings.image, function) else {
-                return;
-            };
+            let image = self.surroundings.image;
+            let Some(address) = followed.unseen(&mut sweep, image, function) else { return };
             let state = known.at_tables.as_ref().or(known.after_calls.as_ref());
             let state = state.cloned().unwrap_or_else(|| State::entry(M::STACK, M::WORD));
             known.reach(address, &state);
@@ -216,12 +246,16 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
     }
 
     /// Follows instructions until control does not go to the next one.
-    fn run(&mut self, mut address: u64, function: &Symbol, known: &mut Known) {
+    fn run(
+        &mut self,
+        mut address: u64,
+        function: &Symbol,
+        known: &mut Known,
+        followed: &mut Followed,
+    ) {
         let Some(mut state) = known.states.get(&address).cloned() else { return };
         loop {
-            let step = self.decode(address);
-            known.seen.insert(address, step.as_ref().and_then(|step| step.after(address)));
-            let Some(step) = step else { return };
+            let Some(step) = followed.step(address, self) else { return };
             for &effect in &step.effects {
                 state.apply(effect, &self.surroundings);
             }
