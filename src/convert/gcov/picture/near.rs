@@ -1,5 +1,7 @@
 //! Lines of functions that left no trace in the code. They are inlined near other lines of their blocks.
 
+use alloc::vec::Vec;
+
 use hashbrown::HashMap;
 
 use super::likeness::{common, strangers};
@@ -19,6 +21,8 @@ struct Near {
     pieces: HashMap<(u32, FileId, u32), u16>,
     /// The first piece of each line of a block, without those that are added.
     known: HashMap<(u32, FileId, u32), Spot>,
+    /// Which function a caller calls, of those that start on a line.
+    called: HashMap<(FileId, u32, SymbolId), Start>,
 }
 
 impl Near {
@@ -66,7 +70,7 @@ impl<'f> Painter<'f, '_> {
                 }
             }
             if let Some(most) = most {
-                let start = self.called(starts, self.function.symbol);
+                let start = self.called(lines[0].file, starts, self.function.symbol, &mut near);
                 let line = lines[0].line - start.line;
                 self.picture.elsewhere.push((Elsewhere { symbol: start.symbol, line }, most));
             }
@@ -98,7 +102,7 @@ impl<'f> Painter<'f, '_> {
     fn inlined_at(&mut self, line: &Line, starts: &[Start], call: Spot, near: &mut Near) {
         let caller = self.picture.chains.get(call.chain as usize).copied();
         let calling = caller.map_or(self.function.symbol, |chain| chain.symbol);
-        let Start { symbol, line: start, .. } = *self.called(starts, calling);
+        let Start { symbol, line: start, .. } = self.called(line.file, starts, calling, near);
         let behind = call.line.wrapping_sub(caller.map_or(0, |chain| chain.start)) & 0xffff;
         let at = Position { line: behind, discriminator: call.discriminator };
         let chain = Chain { caller: call.chain, call: at, symbol, start, file: line.file };
@@ -114,15 +118,21 @@ impl<'f> Painter<'f, '_> {
 
     /// Several functions may start on one line, such as instances of a template. Picks the one that `caller`
     /// calls: its name has the most in common with the caller's, and the fewest identifiers that this one lacks.
-    fn called<'s>(&self, starts: &'s [Start], caller: SymbolId) -> &'s Start {
+    fn called(&self, file: FileId, starts: &[Start], caller: SymbolId, near: &mut Near) -> Start {
         if let [only] = starts {
-            return only;
+            return *only;
         }
-        let name = |symbol| self.symbols.name(symbol);
-        let likeness = |start: &&Start| {
-            let (callee, caller) = (name(start.symbol), name(caller));
-            (common(callee, caller), core::cmp::Reverse(strangers(callee, caller)))
-        };
-        starts.iter().max_by_key(likeness).unwrap_or(&starts[0])
+        let known = near.called.entry((file, starts[0].line, caller));
+        *known.or_insert_with(|| *self.likeliest(starts, self.symbols.name(caller)))
+    }
+
+    fn likeliest<'s>(&self, starts: &'s [Start], caller: &[u8]) -> &'s Start {
+        let in_common: Vec<usize> =
+            starts.iter().map(|start| common(self.symbols.name(start.symbol), caller)).collect();
+        let most = in_common.iter().max();
+        let likely =
+            starts.iter().zip(&in_common).filter(|&(_, in_common)| Some(in_common) == most);
+        let strangers = |start: &&Start| strangers(self.symbols.name(start.symbol), caller);
+        likely.rev().map(|(start, _)| start).min_by_key(strangers).unwrap_or(&starts[0])
     }
 }
