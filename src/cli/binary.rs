@@ -1,9 +1,9 @@
 //! The binary that wrote a dump: its machine code tells where indirect calls stand, its debug information
 //! what is inlined where, and its symbol table the names of targets without notes.
 
-use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
+use std::sync::OnceLock;
 
 use hashbrown::{HashMap, HashSet};
 use object::{Object as _, ObjectSymbol};
@@ -34,7 +34,7 @@ pub struct Binaries<'c> {
     chosen: Vec<(&'c Path, Vec<u8>)>,
     verbose: bool,
     /// What the binary of each module tells; read when the first one is asked for.
-    binaries: OnceCell<Vec<Binary>>,
+    binaries: OnceLock<Vec<Binary>>,
 }
 
 /// What the machine code and the symbols of a module tell.
@@ -67,7 +67,12 @@ impl<'c> Binaries<'c> {
     ) -> Result<Self> {
         let with_id = |path: &'c PathBuf| Ok((&**path, build_id_in(path, &dump.modules)?));
         let chosen = chosen.iter().map(with_id).collect::<Result<_>>()?;
-        Ok(Self { dump, places, chosen, verbose, binaries: OnceCell::new() })
+        Ok(Self { dump, places, chosen, verbose, binaries: OnceLock::new() })
+    }
+
+    /// Reads the binaries.
+    pub fn load(&self) {
+        self.binaries();
     }
 
     fn binaries(&self) -> &[Binary] {
@@ -151,7 +156,7 @@ impl Sources for Binaries<'_> {
         module: usize,
         functions: &[Counted<'_>],
         analysis: &S,
-        mut take: impl FnMut(&Tables, Vec<S::Finding>),
+        mut take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
     ) -> bool {
         let Some(binary) = self.binaries().get(module) else { return false };
         let wanted = |function: &Counted<'_>| {

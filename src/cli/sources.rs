@@ -108,14 +108,18 @@ impl Sources {
         if !counted.is_empty() {
             let name = dumps_name(&counted);
             let counted = Inputs::of(counted)?;
-            if counted.has_llvm() {
+            let has_llvm = counted.has_llvm();
+            if has_llvm {
                 converted = self.convert_mapped(&counted, &name)?;
             }
-            if !counted.gcc.modules.is_empty() || !counted.has_llvm() {
+            if !counted.gcc.modules.is_empty() || !has_llvm {
                 let binaries = self.binaries_of_gcc(&counted);
                 let (of_dump, account) =
                     self.profile_of_dump(counted.gcc, &name, &binaries, asked)?;
-                converted.profile.merge(&of_dump, 1);
+                match has_llvm {
+                    true => converted.profile.merge(&of_dump, 1),
+                    false => converted.profile = of_dump,
+                }
                 converted.statistics = Some(account);
             }
         }
@@ -168,9 +172,10 @@ impl Sources {
         if let Some(gcc) = gcc.filter(|_| reader.discriminators) {
             warn_of_other_compilers(dump, name, gcc);
         }
-        let files = Files::read(dump, &self.places);
-        let Found { notes, chosen, missing } = files.decode();
         let binaries = Binaries::new(dump, &self.places, binaries, self.verbose || losses)?;
+        let files = Files::read(dump, &self.places);
+        let (found, ()) = rayon::join(|| files.decode(), || binaries.load());
+        let Found { notes, chosen, missing } = found;
         let reader = match self.inline {
             None => reader,
             Some(Inlining::Flat) => ProfileReader { inline: Inline::Flat, ..reader },

@@ -26,7 +26,7 @@ impl Sources for Code<'_> {
         _: usize,
         functions: &[Counted<'_>],
         analysis: &S,
-        take: impl FnMut(&Tables, Vec<S::Finding>),
+        take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
     ) -> bool {
         let wanted = |function: &Counted<'_>| {
             let (view, object) = &function.views[0];

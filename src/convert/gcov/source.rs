@@ -26,7 +26,7 @@ pub trait Sources {
         module: usize,
         functions: &[Counted<'_>],
         analysis: &S,
-        take: impl FnMut(&Tables, Vec<S::Finding>),
+        take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
     ) -> bool {
         let _ = (module, functions, analysis, take);
         false
@@ -77,13 +77,15 @@ impl fmt::Display for Unplaced {
 
 /// The path of a source file called `name` in `directory`, without `.` components.
 pub fn source_path(directory: &[u8], name: &[u8]) -> Vec<u8> {
-    let whole = match name.starts_with(b"/") {
-        true => name.to_vec(),
-        false => [directory, b"/", name].concat(),
-    };
+    let directory = if name.starts_with(b"/") { b"" } else { directory };
+    let mut path = Vec::with_capacity(directory.len() + name.len() + 2);
     // `..` stays, as in compilers: a link in the way could make it lead anywhere.
-    let parts = whole.split(|&byte| byte == b'/').filter(|part| !matches!(*part, b"" | b"."));
-    parts.flat_map(|part| [b"/", part].concat()).collect()
+    let parts = [directory, name].into_iter().flat_map(|path| path.split(|&byte| byte == b'/'));
+    for part in parts.filter(|part| !matches!(*part, b"" | b".")) {
+        path.push(b'/');
+        path.extend_from_slice(part);
+    }
+    path
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ pub fn listings<S: Analysis>(
     wanted: &[Wanted],
     moved: Moved<'_>,
     analysis: &S,
-    take: impl FnMut(&Tables, Vec<S::Finding>),
+    take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
 ) -> Result<(), Error> {
     let mut image = Image::new(program).map_err(Error::File)?;
     image.mark(debug);
@@ -128,7 +128,7 @@ struct Of<'o, 'c, S> {
 impl<'c, S: Analysis> Of<'_, 'c, S> {
     fn show<M: Machine<'c> + Send>(
         self,
-        take: impl FnMut(&Tables, Vec<S::Finding>),
+        take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
     ) -> Result<(), Error> {
         let Self { image, debug, wanted, moved, analysis } = self;
         let sections = Sections::load(debug);

@@ -77,30 +77,45 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
     pub fn show<M: Machine<'c> + Send, S: Analysis>(
         &self,
         analysis: &S,
-        mut take: impl FnMut(&Tables, Vec<S::Finding>),
+        mut take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
     ) -> Option<gimli::Error> {
         let mut error = None;
         let mut starts = HashSet::new();
+        let mut take_all = |studied: Vec<Studied<S::Finding>>| {
+            studied.into_iter().for_each(|unit| take(&unit.tables, unit.findings));
+        };
         let numbers: Vec<u32> = (0..self.units.all().len() as u32).collect();
+        let mut last = Vec::new();
         for batch in numbers.chunks(BATCH) {
-            let read: Vec<_> =
-                batch.par_iter().with_max_len(1).map(|&number| self.read(number)).collect();
-            let mut units = Vec::with_capacity(read.len());
-            for (mut unit, why) in read {
-                // If several objects have a function, the linker keeps the first one. The debug information of
-                // all of them says that it is about that one.
-                unit.found.functions.retain(|function| starts.insert(function.ranges[0].start));
-                error = error.or(why);
-                units.push(unit);
-            }
-            let analyse = |unit| self.analyse::<M, S>(unit, analysis);
-            let studied: Vec<_> = units.into_par_iter().with_max_len(1).map(analyse).collect();
-            for unit in studied {
-                error = error.or(unit.error);
-                take(&unit.tables, unit.findings);
-            }
+            // While one core takes what is known about the last units, the others study the next ones.
+            let (studied, ()) =
+                rayon::join(|| self.study::<M, S>(batch, &mut starts, analysis), || take_all(last));
+            error = studied.iter().map(|unit| unit.error).fold(error, Option::or);
+            last = studied;
         }
+        take_all(last);
         error
+    }
+
+    /// Studies some units. `starts` has the addresses of the functions in units before them.
+    fn study<M: Machine<'c> + Send, S: Analysis>(
+        &self,
+        units: &[u32],
+        starts: &mut HashSet<u64>,
+        analysis: &S,
+    ) -> Vec<Studied<S::Finding>> {
+        let read = units.par_iter().with_max_len(1).map(|&number| self.read(number));
+        let mut units: Vec<_> = read.collect();
+        // If several objects have a function, the linker keeps the first one. The debug information of
+        // all of them says that it is about that one.
+        for (unit, _) in &mut units {
+            unit.found.functions.retain(|function| starts.insert(function.ranges[0].start));
+        }
+        let analyse = |(unit, error): (Read<'d>, Option<gimli::Error>)| {
+            let studied = self.analyse::<M, S>(unit, analysis);
+            Studied { error: error.or(studied.error), ..studied }
+        };
+        units.into_par_iter().with_max_len(1).map(analyse).collect()
     }
 
     fn read(&self, number: u32) -> (Read<'d>, Option<gimli::Error>) {
