@@ -129,7 +129,7 @@ fn speedup(options: &Options, compilers: &[Compiler]) -> Vec<String> {
     if options.nested {
         variants.push(Variant::Nested);
     }
-    let (mut rows, mut failures) = (vec![], vec![]);
+    let (mut rows, mut failures) = (vec![], unknown(options, &groups));
     for compiler in compilers {
         for (group, (_, entries)) in groups.iter().enumerate() {
             for entry in wanted(entries, &options.programs) {
@@ -190,6 +190,14 @@ fn with_clang(options: &Options, compilers: &[Compiler]) -> Vec<String> {
     }
     clang::print(&rows);
     failures
+}
+
+/// What is wrong with the names of programs that were asked for.
+fn unknown(options: &Options, groups: &[programs::Group]) -> Vec<String> {
+    let is_known =
+        |name: &String| groups.iter().any(|(_, entries)| entries.iter().any(|e| e.name == name));
+    let unknown = options.programs.iter().filter(|name| !is_known(name));
+    unknown.map(|name| format!("{name}: no such program")).collect()
 }
 
 /// The programs that were asked for.
