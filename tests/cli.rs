@@ -6,7 +6,7 @@ mod programs;
 
 use std::fs::{self, File};
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use countersink::raw::layout::{MAX_SECTION, SectionKind};
 use countersink::raw::reader::Reader;
@@ -153,18 +153,25 @@ fn standard_input_and_output() {
 #[test]
 fn a_reader_that_has_had_enough_is_no_error() {
     let shop = ran();
-    for arguments in [&["convert", "prog.csraw", "--to", "v4-text"][..], &["show", "prog.csraw"]] {
+    for arguments in [
+        &["convert", "prog.csraw", "--to", "v4-text"][..],
+        &["show", "prog.csraw"],
+        &["--help"],
+        &["show", "--help"],
+    ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
         let status = tool.args(arguments).stdout(writer).stderr(Stdio::null()).status().unwrap();
         assert_eq!(status.code(), Some(0), "{arguments:?}");
     }
-    let mut tool = Command::new(env!("CARGO_BIN_EXE_countersink"));
-    let full = fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = tool.arg("show").arg(shop.path("prog.csraw")).stdout(full).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(output.stderr.starts_with(b"countersink: standard output: No space"), "{output:?}");
+    for arguments in [&["show", "prog.csraw"][..], &["--help"], &["--version"], &["merge", "-h"]] {
+        let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = tool.args(arguments).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stderr.starts_with(b"countersink: standard output: No space"), "{output:?}");
+    }
 }
 
 /// `--for-gcc` asks the compiler which version it reads, or decides by the compiler's own version.

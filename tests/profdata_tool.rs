@@ -397,6 +397,27 @@ fn bad_input_ends_as_in_llvm() {
     }
 }
 
+/// Of two files in one, LLVM's tool takes the first without a word.
+#[test]
+fn what_is_left_out_is_told() {
+    let Some(llvm) = reference() else { return };
+    let shop = Workshop::new();
+    let file = &files(&shop, llvm)[1];
+    let indexed = shop.read(file);
+    shop.write("two.profdata", [&indexed[..], &indexed[..]].concat());
+    let length = indexed.len();
+    let told =
+        format!("warning: two.profdata: {length:#x}: {length} bytes that belong to nothing\n");
+    for words in [
+        &["merge", "two.profdata", "-o", "out"][..],
+        &["show", "two.profdata"],
+        &["overlap", "two.profdata", file],
+    ] {
+        let output = same(&shop, llvm, words);
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), told, "{words:?}");
+    }
+}
+
 #[test]
 fn what_is_not_there_is_refused_by_name() {
     let shop = Workshop::new();

@@ -154,8 +154,12 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version come here, too. A closed pipe is no reason to fail.
-            let _ = error.print();
+            // Help and version come here, too.
+            let printed = output::printed(error.print());
+            if let (Err(why), false) = (printed, error.use_stderr()) {
+                output::say(why);
+                return exit(Outcome::Failed);
+            }
             if error.use_stderr() && asks_for_flags(&arguments) {
                 let _ = output::print(flags::missing_input("wrong option").as_bytes());
             }

@@ -74,7 +74,12 @@ fn print_with(fill: Fill<'_>) -> Result<()> {
 }
 
 fn finish(fill: Fill<'_>, stdout: &mut dyn Write) -> Result<()> {
-    match fill(stdout).and_then(|()| stdout.flush()) {
+    printed(fill(stdout).and_then(|()| stdout.flush()))
+}
+
+/// Whether standard output took all. A closed pipe is no reason to fail.
+pub fn printed(result: std::io::Result<()>) -> Result<()> {
+    match result {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.about("standard output"),
     }

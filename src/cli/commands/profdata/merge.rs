@@ -10,7 +10,7 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::{chosen, complain};
+use super::{chosen, complain, warn};
 use crate::cli::by_function::summands::{Listed, Part, each};
 use crate::cli::by_function::{Chosen, Target};
 use crate::cli::error::{Context, Error, Result};
@@ -212,6 +212,7 @@ impl Merge {
                 // A program that was killed may leave an empty file.
                 Err(_) if is_empty(path) => {}
                 Ok(mut part) => {
+                    warn(path, &part.warnings);
                     part.version.add_to(&mut origins);
                     // LLVM adds whatever it is given.
                     variant |= part.take_variant().0;

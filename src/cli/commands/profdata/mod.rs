@@ -174,7 +174,15 @@ fn complain(kind: &str, what: impl Display) {
     let _ = writeln!(std::io::stderr(), "{kind}: {what}");
 }
 
-/// Reads a profile.
+/// Reads a profile, and says what was tolerated.
 fn read(path: &Path) -> Result<Counted> {
-    read::counted(&Input::read(path)?)
+    let counted = read::counted(&Input::read(path)?)?;
+    warn(path, &counted.warnings);
+    Ok(counted)
+}
+
+/// Says what was tolerated in a file.
+fn warn(path: &Path, warnings: &[String]) {
+    let path = visible(&path.to_string_lossy());
+    warnings.iter().for_each(|what| complain("warning", format_args!("{path}: {what}")));
 }
