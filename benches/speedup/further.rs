@@ -6,7 +6,7 @@ use crate::compilers::Language;
 use crate::programs::{Entry, Group, Package, Program, driver, header, include, own, words};
 
 pub const GROUP: Group = (
-    "the further nine",
+    "the further eleven",
     &[
         Entry { name: "libdeflate", title: "libdeflate", program: libdeflate },
         Entry { name: "expat", title: "Expat", program: expat },
@@ -17,6 +17,8 @@ pub const GROUP: Group = (
         Entry { name: "tree-sitter", title: "tree-sitter", program: tree_sitter },
         Entry { name: "janet", title: "Janet", program: janet },
         Entry { name: "tre", title: "TRE", program: tre },
+        Entry { name: "jpeg", title: "MozJPEG", program: jpeg },
+        Entry { name: "lzo", title: "LZO", program: lzo },
     ],
 );
 
@@ -157,5 +159,37 @@ fn tre() -> Program {
         libraries: &[],
         training: words("40 1"),
         measured: words("100 2"),
+    }
+}
+
+/// The folder `jpeg` has the headers that its cmake would make.
+fn jpeg() -> Program {
+    let (package, folder) = (Package::of("mozjpeg-sys"), "vendor");
+    let names = "jaricom jcapimin jcapistd jcarith jccoefct jccolor jcdctmgr jcext jchuff jcinit \
+        jcmainct jcmarker jcmaster jcomapi jcparam jcphuff jcprepct jcsample jctrans jdapimin \
+        jdapistd jdarith jdatadst jdatasrc jdcoefct jdcolor jddctmgr jdhuff jdinput jdmainct \
+        jdmarker jdmaster jdmerge jdphuff jdpostct jdsample jdtrans jerror jfdctflt jfdctfst \
+        jfdctint jidctflt jidctfst jidctint jidctred jmemmgr jmemnobs jquant1 jquant2 jsimd_none \
+        jutils";
+    Program {
+        language: Language::C,
+        sources: [package.named(folder, names), vec![driver("jpeg.c")]].concat(),
+        flags: vec![include(&own("jpeg")), package.include(folder), "-w".into()],
+        libraries: &["-lm"],
+        training: words("200 1"),
+        measured: words("480 2"),
+    }
+}
+
+fn lzo() -> Program {
+    let (package, folder) = (Package::of("lzo-sys"), "lzo/minilzo");
+    let includes = [package.include(folder), package.include("lzo/include/lzo")];
+    Program {
+        language: Language::C,
+        sources: [package.named(folder, "minilzo"), vec![driver("lzo.c")]].concat(),
+        flags: includes.to_vec(),
+        libraries: &[],
+        training: words("300 1"),
+        measured: words("900 2"),
     }
 }
