@@ -151,7 +151,7 @@ impl<'c> Course<'c> {
             self.pass(passed, copy, at);
         }
         let piece = self.written(copy, at);
-        self.of_block.extend(piece);
+        self.add(piece);
         while let Some(found) = self.increments.next_if(|found| found.instruction == instruction) {
             let (block, (function, counter)) = (at.block, found.counter);
             let is_in_place = found.is_in_place;
@@ -221,6 +221,15 @@ impl<'c> Course<'c> {
         piece(at.block, copy, row, self.unit.files, own).filter(|_| !row.is_end)
     }
 
+    /// Adds where an instruction was written. Mostly that is where the last one was written, too.
+    fn add(&mut self, piece: Option<Piece>) {
+        let Some(piece) = piece else { return };
+        match self.of_block.last_mut() {
+            Some(last) if is_again(last, &piece) => last.instructions += piece.instructions,
+            _ => self.of_block.push(piece),
+        }
+    }
+
     /// Adds the calls that an instruction makes.
     fn call(&mut self, address: u64, target: Option<u64>, piece: Piece) {
         let site = self.sites.get(&address).map(|&(function, site)| Callee::Site(function, site));
@@ -260,6 +269,14 @@ fn entered(entries: &[(EntryPoint, u32)], at: EntryPoint) -> &[(EntryPoint, u32)
     let first = entries.partition_point(|&(entry, _)| entry < at);
     let behind = entries.partition_point(|&(entry, _)| entry <= at);
     &entries[first..behind]
+}
+
+/// Whether an instruction was written in the same place as those of the last piece.
+fn is_again(last: &Piece, piece: &Piece) -> bool {
+    // Marks stay apart from pieces with instructions: only a mark's `before` counts.
+    (last.instructions > 0) == (piece.instructions > 0)
+        && last.before == piece.before
+        && same_place(last, piece)
 }
 
 fn same_place(a: &Piece, b: &Piece) -> bool {

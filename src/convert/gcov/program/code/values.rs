@@ -89,9 +89,11 @@ impl Value {
     }
 }
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 struct State {
     registers: [Value; 64],
+    /// A bit for each register that is known. Few are.
+    known: u64,
     slots: Vec<(i64, Value)>,
     /// Bytes of an address.
     word: u8,
@@ -99,7 +101,7 @@ struct State {
 
 impl State {
     fn entry(stack: Register, word: u8) -> Self {
-        let mut state = Self { registers: [Value::Unknown; 64], slots: Vec::new(), word };
+        let mut state = Self { registers: [Value::Unknown; 64], known: 0, slots: Vec::new(), word };
         state.set(stack, Value::Stack(0));
         state
     }
@@ -114,6 +116,8 @@ impl State {
                 Value::Constant(value) => Value::Constant(value & highest(self.word)),
                 value => value,
             };
+            let bit = 1 << register;
+            self.known = if value == Value::Unknown { self.known & !bit } else { self.known | bit };
         }
     }
 
@@ -132,9 +136,13 @@ impl State {
     /// Keeps only what `other` knows as well; says whether that changed anything.
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
-        for (known, other) in self.registers.iter_mut().zip(&other.registers) {
-            if *known != Value::Unknown && known != other {
-                *known = Value::Unknown;
+        let mut open = self.known;
+        while open != 0 {
+            let register = open.trailing_zeros() as usize;
+            open &= open - 1;
+            if self.registers[register] != other.registers[register] {
+                self.registers[register] = Value::Unknown;
+                self.known &= !(1 << register);
                 changed = true;
             }
         }
@@ -271,6 +279,9 @@ impl<'t> Tracking<'t> {
         self.run_open();
         // Only exceptions lead to the other blocks, or jumps through a table that was not found. What the
         // ends of all blocks agree on is known there, and what is known behind them no longer changes.
+        if self.states.iter().all(|(state, _)| state.is_some()) {
+            return;
+        }
         let Some(agreed) = self.agreed() else { return };
         for block in 0..self.states.len() as u32 {
             if self.states[block as usize].0.is_none() {
