@@ -28,6 +28,9 @@ impl Jobs {
 /// Most items that a core takes without others being able to take over some.
 const AT_ONCE: usize = 4;
 
+/// Number of items of which a core takes the results at once, while the others work on as many.
+const TAKEN_AT_ONCE: usize = 64;
+
 /// All cores that [`Jobs`] allows.
 pub struct Cores;
 
@@ -35,5 +38,26 @@ impl Workers for Cores {
     fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
         // Items differ: a core that is done takes over some of what another one has not begun.
         items.par_iter().with_max_len(AT_ONCE).map(&work).collect()
+    }
+
+    fn pass<T: Send, R: Send>(
+        &self,
+        items: Vec<T>,
+        work: impl Fn(T) -> R + Sync,
+        mut take: impl FnMut(R) + Send,
+    ) {
+        // One of the cores goes through the batches, so that handing over work wakes nobody up.
+        rayon::scope(|_| {
+            let mut items = items.into_iter();
+            let mut last: Vec<R> = Vec::new();
+            loop {
+                let batch: Vec<T> = items.by_ref().take(TAKEN_AT_ONCE).collect();
+                if batch.is_empty() {
+                    return last.into_iter().for_each(take);
+                }
+                let work = || batch.into_par_iter().with_max_len(AT_ONCE).map(&work).collect();
+                (last, ()) = rayon::join(work, || last.into_iter().for_each(&mut take));
+            }
+        });
     }
 }

@@ -6,6 +6,15 @@ use alloc::vec::Vec;
 pub trait Workers {
     /// The results of `work` for each item, in the order of the items.
     fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R>;
+
+    /// Passes the results of `work` for each item to `take`, in the order of the items. There may be work on the next
+    /// items meanwhile.
+    fn pass<T: Send, R: Send>(
+        &self,
+        items: Vec<T>,
+        work: impl Fn(T) -> R + Sync,
+        take: impl FnMut(R) + Send,
+    );
 }
 
 /// A single worker: the caller.
@@ -15,5 +24,14 @@ pub struct Alone;
 impl Workers for Alone {
     fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
         items.iter().map(work).collect()
+    }
+
+    fn pass<T: Send, R: Send>(
+        &self,
+        items: Vec<T>,
+        work: impl Fn(T) -> R + Sync,
+        take: impl FnMut(R) + Send,
+    ) {
+        items.into_iter().map(work).for_each(take);
     }
 }

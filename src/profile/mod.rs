@@ -24,7 +24,7 @@ pub use files::Found;
 pub use litemap::LiteMap as Map;
 pub use rewrite::Factor;
 pub use summary::{Audit, CUTOFFS, Cutoff, LARGEST_COUNT, Summary, Tally};
-pub use symbols::{Adopted, FileId, SymbolId, Symbols};
+pub use symbols::{Adopted, FileId, Newcomers, SymbolId, Symbols};
 
 /// Deepest nesting of inlined bodies that is read from files, so that no file exhausts the stack.
 pub const DEEPEST: usize = 1024;

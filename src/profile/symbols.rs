@@ -55,6 +55,33 @@ struct Symbol {
     line: u32,
 }
 
+/// Names symbols without a known file while others read those that there are. [`Symbols::add`] adds them in the end.
+#[derive(Debug)]
+pub struct Newcomers<'s> {
+    known: &'s Symbols,
+    names: Vec<Vec<u8>>,
+}
+
+impl<'s> Newcomers<'s> {
+    /// None yet, beside these symbols.
+    pub const fn beside(known: &'s Symbols) -> Self {
+        Self { known, names: Vec::new() }
+    }
+
+    /// The symbol that this name has, or will have. A newcomer is named once.
+    pub fn symbol(&mut self, name: Vec<u8>) -> SymbolId {
+        self.known.find(&name).unwrap_or_else(|| {
+            self.names.push(name);
+            SymbolId((self.known.symbols.len() + self.names.len()) as u32 - 1)
+        })
+    }
+
+    /// The names for [`Symbols::add`].
+    pub fn names(self) -> Vec<Vec<u8>> {
+        self.names
+    }
+}
+
 impl Symbols {
     /// The file with this path.
     pub fn file(&mut self, path: &[u8]) -> FileId {
@@ -86,6 +113,21 @@ impl Symbols {
         });
         self.symbol_ids = ids;
         id
+    }
+
+    /// The symbol with this name and no known file, if there is one.
+    fn find(&self, name: &[u8]) -> Option<SymbolId> {
+        let hash = self.hasher.hash_one((name, None::<FileId>));
+        let is_it =
+            |&id: &SymbolId| self.name(id) == name && self.symbols[id.index()].file.is_none();
+        self.symbol_ids.find(hash, is_it).copied()
+    }
+
+    /// Adds newcomers to the symbols that they were named beside.
+    pub fn add(&mut self, names: Vec<Vec<u8>>) {
+        for name in names {
+            self.symbol(&name, None);
+        }
     }
 
     /// Path of a file.

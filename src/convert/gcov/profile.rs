@@ -25,14 +25,12 @@ use super::projection::{self, HotCalls, Place, Reader, Zeros};
 use super::source::Sources;
 use super::starts::{Start, Starts};
 use super::statistics::{Loss, Lost, Statistics};
+use super::targets::Callees;
 use crate::convert::workers::Workers;
 use crate::formats::gcno::{self, Notes};
 use crate::profile::{Body, FileId, Map, Position, Profile, Record, SymbolId};
 use crate::raw::dump::{Dump, Module};
 use crate::raw::gcov::Kind;
-
-/// Number of functions with pictures in memory at once, besides the profile.
-const BATCH: usize = 128;
 
 /// Makes the profile of a dump for a reader.
 ///
@@ -145,52 +143,33 @@ impl Conversion {
         });
         self.starts.sort();
         let Findings { evidence, addresses } = findings;
-        let mut tasks: Vec<_> = functions.iter().zip(evidence).collect();
-        for batch in tasks.chunks_mut(BATCH) {
-            let all: Vec<_> =
-                batch.iter_mut().map(|(f, e)| (&**f, core::mem::take(e).sorted())).collect();
-            let project = |(function, evidence): &(&Counted<'_>, Evidence)| {
-                let flow = function.flow.as_ref().ok()?;
-                let mut picture =
-                    picture(function, flow, evidence, &self.starts, &self.profile.symbols);
-                if self.reader.zeros == Zeros::OnesInLoops
-                    && flow.blocks.iter().any(|&count| count > 0)
-                {
-                    picture.raise_zeros_in_loops(function);
-                }
-                let mut projected = self.project(function, flow, &picture);
-                if self.reader.hot_calls != HotCalls::None {
-                    projected.calls =
-                        calls(function, evidence, &picture, &functions, &addresses, self.reader);
-                }
-                Some(projected)
-            };
-            let projected = workers.map(&all, project);
-            for ((function, evidence), projected) in all.iter().zip(projected) {
-                self.function(function, evidence, projected, has_code, sources);
+        // All functions are looked at with the symbols and starts that are known now.
+        let mut symbols = core::mem::take(&mut self.profile.symbols);
+        let starts = core::mem::take(&mut self.starts);
+        let reader = self.reader;
+        let project = |(place, evidence): (usize, Evidence)| {
+            let function = &functions[place];
+            let Ok(flow) = &function.flow else { return (place, evidence, None) };
+            let evidence = evidence.sorted();
+            let mut picture = picture(function, flow, &evidence, &starts, &symbols);
+            if reader.zeros == Zeros::OnesInLoops && flow.blocks.iter().any(|&count| count > 0) {
+                picture.raise_zeros_in_loops(function);
             }
-        }
-    }
-
-    fn project(&self, function: &Counted<'_>, flow: &Flow, picture: &Picture) -> Projected {
-        let mut credited = picture.project(function.symbol, function.start(), self.reader);
-        let counts = |line: &Line| flow.blocks[line.block as usize].max(0) as u64;
-        let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
-        let mut estimated = 0u64;
-        for piece in &picture.pieces {
-            if matches!(piece.source, Source::Order | Source::Guess | Source::Near) {
-                estimated = estimated.saturating_add(piece.count);
+            let mut projected = project(function, flow, &picture, reader);
+            if reader.hot_calls != HotCalls::None {
+                projected.calls =
+                    calls(function, &evidence, &picture, &functions, &addresses, reader);
             }
-        }
-        for &(Elsewhere { symbol, line }, count) in &picture.elsewhere {
-            let position = Position::line(line);
-            credited.push((Place { function: symbol, within: Vec::new(), position }, count));
-            estimated = estimated.saturating_add(count);
-        }
-        let estimated = estimated.min(executions);
-        let lost = picture.lost.iter().copied().filter(|&(_, count, _)| count > 0).collect();
-        credited.sort_by(|(a, _), (b, _)| a.cmp(b));
-        Projected { credited, lost, calls: Vec::new(), executions, estimated }
+            (place, evidence, Some(projected))
+        };
+        let mut callees = Callees::new(sources, &symbols);
+        let take = |(place, evidence, projected): (usize, _, _)| {
+            self.function(&functions[place], &evidence, projected, has_code, &mut callees);
+        };
+        workers.pass(evidence.into_iter().enumerate().collect(), project, take);
+        let names = callees.names();
+        symbols.add(names);
+        (self.profile.symbols, self.starts) = (symbols, starts);
     }
 
     fn function(
@@ -199,7 +178,7 @@ impl Conversion {
         evidence: &Evidence,
         projected: Option<Projected>,
         has_code: bool,
-        sources: &impl Sources,
+        callees: &mut Callees<'_, impl Sources>,
     ) {
         let flow = match &function.flow {
             Ok(flow) => flow,
@@ -221,7 +200,7 @@ impl Conversion {
         self.credit(function.symbol, &projected);
         self.account(function.symbol, &projected);
         self.calls.add(function.symbol, function.size(), projected.calls);
-        self.targets(function, flow, evidence, has_code, sources);
+        self.targets(function, flow, evidence, has_code, callees);
     }
 
     fn head(&mut self, counted: &Counted<'_>, flow: &Flow) {
@@ -300,6 +279,28 @@ impl Conversion {
         let function = self.profile.functions.entry(place.function).or_default();
         record(&mut function.body, place)
     }
+}
+
+/// What a function's picture says to a reader.
+fn project(function: &Counted<'_>, flow: &Flow, picture: &Picture, reader: Reader) -> Projected {
+    let mut credited = picture.project(function.symbol, function.start(), reader);
+    let counts = |line: &Line| flow.blocks[line.block as usize].max(0) as u64;
+    let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
+    let mut estimated = 0u64;
+    for piece in &picture.pieces {
+        if matches!(piece.source, Source::Order | Source::Guess | Source::Near) {
+            estimated = estimated.saturating_add(piece.count);
+        }
+    }
+    for &(Elsewhere { symbol, line }, count) in &picture.elsewhere {
+        let position = Position::line(line);
+        credited.push((Place { function: symbol, within: Vec::new(), position }, count));
+        estimated = estimated.saturating_add(count);
+    }
+    let estimated = estimated.min(executions);
+    let lost = picture.lost.iter().copied().filter(|&(_, count, _)| count > 0).collect();
+    credited.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Projected { credited, lost, calls: Vec::new(), executions, estimated }
 }
 
 /// The record at a place of a function with this body.

@@ -8,7 +8,7 @@ use super::counted::Counted;
 use super::listing::{Listing, Tables};
 
 /// Answers what dump and notes do not tell.
-pub trait Sources {
+pub trait Sources: Sync {
     /// The path of a source file that a compiler running in `directory` called `name`.
     fn path(&self, directory: &[u8], name: &[u8]) -> Vec<u8> {
         source_path(directory, name)

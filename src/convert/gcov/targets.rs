@@ -9,6 +9,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use hashbrown::HashMap;
+
 use super::counted::{Counted, Line};
 use super::evidence::{Evidence, Spot};
 use super::flow::Flow;
@@ -17,9 +19,35 @@ use super::profile::Conversion;
 use super::projection::Place;
 use super::source::{Sources, Unplaced};
 use crate::formats::gcno::Arc;
-use crate::profile::{Position, SymbolId};
+use crate::profile::{Newcomers, Position, SymbolId, Symbols};
 use crate::raw::dump::SiteView;
 use crate::raw::gcov::Kind;
+
+/// The functions that no notes know, by their names in the binaries.
+pub(super) struct Callees<'c, S> {
+    sources: &'c S,
+    newcomers: Newcomers<'c>,
+    /// By ident.
+    known: HashMap<u32, Option<SymbolId>>,
+}
+
+impl<'c, S: Sources> Callees<'c, S> {
+    /// Those that are called come to these symbols.
+    pub(super) fn new(sources: &'c S, symbols: &'c Symbols) -> Self {
+        Self { sources, newcomers: Newcomers::beside(symbols), known: HashMap::new() }
+    }
+
+    /// The names of the new symbols.
+    pub(super) fn names(self) -> Vec<Vec<u8>> {
+        self.newcomers.names()
+    }
+
+    fn symbol(&mut self, ident: u32) -> Option<SymbolId> {
+        let Self { sources, newcomers, known } = self;
+        let named = || sources.function(ident).map(|name| newcomers.symbol(name));
+        *known.entry(ident).or_insert_with(named)
+    }
+}
 
 impl Conversion {
     /// Puts the targets of a function's indirect calls at their lines.
@@ -29,7 +57,7 @@ impl Conversion {
         flow: &Flow,
         evidence: &Evidence,
         has_code: bool,
-        sources: &impl Sources,
+        callees: &mut Callees<'_, impl Sources>,
     ) {
         for (view, _) in &function.views {
             let sites = view.sites(Kind::INDIRECT_CALL);
@@ -47,8 +75,8 @@ impl Conversion {
                     place => place,
                 };
                 match place {
-                    Ok(place) => self.site(&place, &site, sources),
-                    Err(why) => self.unplaced(function, number, why, sources),
+                    Ok(place) => self.site(&place, &site, callees),
+                    Err(why) => self.unplaced(function, number, why),
                 }
             }
         }
@@ -79,15 +107,9 @@ impl Conversion {
         Ok(picture.place(function.symbol, first.chain, position, self.reader.inline))
     }
 
-    fn unplaced(
-        &mut self,
-        function: &Counted<'_>,
-        number: usize,
-        why: Unplaced,
-        sources: &impl Sources,
-    ) {
+    fn unplaced(&mut self, function: &Counted<'_>, number: usize, why: Unplaced) {
         *self.statistics.sites_unplaced.entry(why).or_default() += 1;
-        if sources.wants_details() {
+        if self.verbose {
             let name = String::from_utf8_lossy(function.notes.name);
             let what = format!("{name}: indirect call {number} {why}; dropped");
             self.statistics.details.push(what);
@@ -110,7 +132,12 @@ impl Conversion {
         Some(Place { function: function.symbol, within: Vec::new(), position })
     }
 
-    fn site(&mut self, place: &Place, site: &SiteView<'_>, sources: &impl Sources) {
+    fn site(
+        &mut self,
+        place: &Place,
+        site: &SiteView<'_>,
+        callees: &mut Callees<'_, impl Sources>,
+    ) {
         self.statistics.sites += 1;
         self.statistics.calls_lost = self.statistics.calls_lost.saturating_add(site.lost());
         let record = self.record(place);
@@ -118,7 +145,7 @@ impl Conversion {
         let least = record.count.get_or_insert(0);
         *least = site.total.unsigned_abs().max(*least);
         for pair in site.pairs.iter().filter(|pair| pair.count > 0) {
-            let Some(target) = self.callee(pair.value, sources) else {
+            let Some(target) = self.callee(pair.value, callees) else {
                 self.statistics.targets_unnamed += 1;
                 continue;
             };
@@ -131,12 +158,8 @@ impl Conversion {
         }
     }
 
-    fn callee(&mut self, ident: i64, sources: &impl Sources) -> Option<SymbolId> {
-        if let Some(symbol) = self.names.symbol(ident) {
-            return Some(symbol);
-        }
-        let name = sources.function(u32::try_from(ident).ok()?)?;
-        Some(self.profile.symbols.symbol(&name, None))
+    fn callee(&self, ident: i64, callees: &mut Callees<'_, impl Sources>) -> Option<SymbolId> {
+        self.names.symbol(ident).or_else(|| callees.symbol(u32::try_from(ident).ok()?))
     }
 }
 

@@ -82,9 +82,7 @@ impl Naming<'_> {
             let instructions = seen.piece.instructions;
             Vote { spot: placed(seen), count, before, instructions, is_sum: false }
         };
-        let mut votes: Vec<Vote> = finding.votes.into_iter().map(vote).collect();
-        add_sums(&mut votes);
-        of.votes.append(&mut votes);
+        of.found.push(finding.votes.into_iter().map(vote).collect());
         of.sites.extend(finding.sites.into_iter().map(|(site, spot)| (site, placed(spot))));
         of.calls.extend(finding.calls.into_iter().map(|(callee, spot)| (callee, placed(spot))));
     }
@@ -121,7 +119,7 @@ impl Naming<'_> {
 }
 
 /// Adds votes for sums: of those blocks of a copy that have instructions of one piece of the source.
-fn add_sums(votes: &mut Vec<Vote>) {
+pub(super) fn add_sums(votes: &mut Vec<Vote>) {
     votes.sort_by_key(|vote| vote.spot);
     let mut sums = Vec::new();
     for votes in votes.chunk_by(|a, b| a.spot == b.spot) {

@@ -38,6 +38,8 @@ pub struct Evidence {
     pub chains: Vec<Chain>,
     /// Pieces of the source that were found.
     pub votes: Vec<Vote>,
+    /// Those of each listing, before [`Evidence::sorted`].
+    found: Vec<Vec<Vote>>,
     /// The places of the calls of its sites.
     pub sites: Vec<(u32, Spot)>,
     /// The functions that it calls, and the places of the calls.
@@ -45,8 +47,12 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The same, with votes sorted by file, line and then copy.
+    /// The same, with all votes in one list, and sorted by file, line and then copy.
     pub fn sorted(mut self) -> Self {
+        for mut votes in self.found.drain(..) {
+            gather::add_sums(&mut votes);
+            self.votes.append(&mut votes);
+        }
         self.votes.sort_unstable_by_key(|Vote { spot, .. }| {
             (spot.file, spot.line, spot.chain, spot.discriminator)
         });
