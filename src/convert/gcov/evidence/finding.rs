@@ -1,14 +1,14 @@
 //! What one listing says about each function that has counters in it.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
-use hashbrown::HashMap;
-
 use super::Callee;
+use super::adjacency::Adjacency;
 use super::candidates::{Candidates, ListingView, Unit};
-use super::late::{Late, Owners};
+use super::late::{Late, NOBODY, Owners};
 use super::members::Members;
-use super::part;
+use super::part::{self, Nodes};
 use crate::convert::gcov::listing::{self, Copy, Listing, Piece, Tables};
 use crate::convert::gcov::source::Analysis;
 use crate::profile::SymbolId;
@@ -72,16 +72,42 @@ pub struct InlinedEarly {
     pub symbol: Option<SymbolId>,
 }
 
-/// The early copies of a late one, and the index among them of each of the listing's copies.
-struct Early {
-    chains: Vec<InlinedEarly>,
-    chain_of: HashMap<u32, u32>,
+/// What belongs to each late copy of a listing. A copy that came early belongs to the late one around it.
+struct Belongings {
+    /// For each copy of the listing: its index among those of its late copy.
+    chains: Vec<u32>,
+    /// For each late copy: its early copies.
+    copies: Adjacency<u32>,
+    /// The pieces of the source.
+    pieces: Adjacency<Piece>,
+    /// The calls.
+    calls: Adjacency<listing::Call>,
 }
 
-impl Early {
-    fn seen(&self, piece: &Piece) -> Option<Seen> {
-        let chain = *self.chain_of.get(&piece.copy)?;
-        Some(Seen { chain, piece: *piece })
+impl Belongings {
+    fn of(listing: &Listing, owners: &Owners) -> Self {
+        let late = owners.late.len();
+        let owned = |copy: u32| Some(owners.of_copy[copy as usize]).filter(|&of| of != NOBODY);
+        let mut sizes = vec![0u32; late];
+        let chain = |&of: &u32| {
+            let size = sizes.get_mut(of as usize)?;
+            *size += 1;
+            Some(*size - 1)
+        };
+        let chains = owners.of_copy.iter().map(chain).map(Option::unwrap_or_default).collect();
+        let copies = (0..listing.copies.len() as u32).filter_map(|copy| Some((owned(copy)?, copy)));
+        let pieces = listing.pieces.iter().filter_map(|piece| Some((owned(piece.copy)?, *piece)));
+        let calls = listing.calls.iter().filter_map(|call| Some((owned(call.piece.copy)?, *call)));
+        Self {
+            chains,
+            copies: Adjacency::new(late, copies),
+            pieces: Adjacency::new(late, pieces),
+            calls: Adjacency::new(late, calls),
+        }
+    }
+
+    fn seen(&self, piece: &Piece) -> Seen {
+        Seen { chain: self.chains[piece.copy as usize], piece: *piece }
     }
 }
 
@@ -90,36 +116,47 @@ impl ListingView<'_, '_, '_> {
     pub fn findings(&self) -> Vec<Finding> {
         let owners = self.owners();
         let members = Members::of(self.listing, &owners);
-        (0..owners.late.len() as u32).map(|place| self.finding(place, &owners, &members)).collect()
+        let belongings = Belongings::of(self.listing, &owners);
+        let mut nodes = Nodes::new(self.listing.blocks.len());
+        let finding = |place| self.finding(place, &owners, &members, &belongings, &mut nodes);
+        (0..owners.late.len() as u32).map(finding).collect()
     }
 
-    fn finding(&self, place: u32, owners: &Owners, members: &Members) -> Finding {
+    fn finding(
+        &self,
+        place: u32,
+        owners: &Owners,
+        members: &Members,
+        belongings: &Belongings,
+        nodes: &mut Nodes,
+    ) -> Finding {
         let late = &owners.late[place as usize];
-        let early = self.early(place, owners);
-        let votes = self.votes(place, owners, members, &early);
-        let sites = self.sites(late.function, &early);
-        let calls = self.calls(place, owners, &early);
+        let chains = self.chains(late, belongings.copies.of(place), belongings);
+        let counters = &self.candidates.functions[late.function as usize].counters;
+        let counts = part::counts(place, self.listing, owners, members, counters, nodes);
+        let blocks = &members.of_late[place as usize];
+        let votes = votes(blocks, &counts, belongings.pieces.of(place), belongings);
+        let calls = belongings.calls.of(place);
+        let sites = sites(late.function, calls, belongings);
+        let calls = self.calls(place, calls, owners, belongings);
         let address = (late.copy == 0).then_some(self.listing.address);
-        Finding { function: late.function, chains: early.chains, votes, sites, calls, address }
+        Finding { function: late.function, chains, votes, sites, calls, address }
     }
 
-    /// The copies that were inlined early in a late one.
-    fn early(&self, place: u32, owners: &Owners) -> Early {
-        let late = &owners.late[place as usize];
-        let copies = &self.listing.copies;
-        let symbol = Some(self.candidates.functions[late.function as usize].symbol);
-        let itself = InlinedEarly { caller: 0, copy: copies[late.copy as usize], symbol };
-        let mut chains = Vec::from([itself]);
-        let mut chain_of: HashMap<u32, u32> = [(late.copy, 0)].into_iter().collect();
-        for (number, copy) in copies.iter().enumerate().skip(late.copy as usize + 1) {
-            if owners.of_copy[number] == place
-                && let Some(&caller) = chain_of.get(&copy.caller)
-            {
-                chain_of.insert(number as u32, chains.len() as u32);
-                chains.push(InlinedEarly { caller, copy: *copy, symbol: self.symbol(copy) });
+    /// A late copy, and those that were inlined early in it.
+    fn chains(&self, late: &Late, copies: &[u32], belongings: &Belongings) -> Vec<InlinedEarly> {
+        let itself = Some(self.candidates.functions[late.function as usize].symbol);
+        let chain = |&number: &u32| {
+            let copy = self.listing.copies[number as usize];
+            let is_itself = number == late.copy;
+            let caller = if is_itself { 0 } else { belongings.chains[copy.caller as usize] };
+            InlinedEarly {
+                caller,
+                copy,
+                symbol: if is_itself { itself } else { self.symbol(&copy) },
             }
-        }
-        Early { chains, chain_of }
+        };
+        copies.iter().map(chain).collect()
     }
 
     /// The symbol of a copy's function, if there is only one candidate.
@@ -131,50 +168,59 @@ impl ListingView<'_, '_, '_> {
         symbols.all(|other| other == first).then_some(first)
     }
 
-    fn votes(&self, place: u32, owners: &Owners, members: &Members, early: &Early) -> Vec<Ballot> {
-        let function = owners.late[place as usize].function;
-        let counters = &self.candidates.functions[function as usize].counters;
-        let counts = part::counts(place, self.listing, owners, members, counters);
-        let blocks = &members.of_late[place as usize];
-        let count = |block: u32| counts[blocks.binary_search(&block).ok()?];
-        let vote = |piece: &Piece| {
-            let (count, before) = (count(piece.block), piece.before.and_then(count));
-            Some(Ballot { seen: early.seen(piece)?, count, before })
-        };
-        self.listing.pieces.iter().filter_map(vote).collect()
-    }
-
-    /// The calls of a function's sites.
-    fn sites(&self, function: u32, early: &Early) -> Vec<(u32, Seen)> {
-        let site = |call: &listing::Call| match call.callee {
-            listing::Callee::Site(of, site) if of == function => {
-                Some((site, early.seen(&call.piece)?))
-            }
-            _ => None,
-        };
-        self.listing.calls.iter().filter_map(site).collect()
-    }
-
     /// The calls of known functions: those of the code, then those that became late copies.
-    fn calls(&self, place: u32, owners: &Owners, early: &Early) -> Vec<(Callee, Seen)> {
+    fn calls(
+        &self,
+        place: u32,
+        calls: &[listing::Call],
+        owners: &Owners,
+        belongings: &Belongings,
+    ) -> Vec<(Callee, Seen)> {
         let direct = |call: &listing::Call| match call.callee {
             listing::Callee::Address(address) => {
-                Some((Callee::Address(address), early.seen(&call.piece)?))
+                Some((Callee::Address(address), belongings.seen(&call.piece)))
             }
             listing::Callee::Site(..) => None,
         };
         let inner = owners.late.iter().filter(|inner| inner.around == place);
-        let inlined = inner.filter_map(|inner| self.late_call(inner, early));
-        self.listing.calls.iter().filter_map(direct).chain(inlined).collect()
+        let inlined = inner.map(|inner| self.late_call(inner, belongings));
+        calls.iter().filter_map(direct).chain(inlined).collect()
     }
 
     /// The call that became a late copy.
-    fn late_call(&self, inner: &Late, early: &Early) -> Option<(Callee, Seen)> {
+    fn late_call(&self, inner: &Late, belongings: &Belongings) -> (Callee, Seen) {
         let Copy { caller, line, discriminator, .. } = self.listing.copies[inner.copy as usize];
         let around = &self.listing.copies[caller as usize];
         let file = self.unit.file_of[around.function as usize];
         let (block, instructions, before) = (0, 0, None);
         let piece = Piece { block, copy: caller, file, line, discriminator, instructions, before };
-        Some((Callee::Function(inner.function), early.seen(&piece)?))
+        (Callee::Function(inner.function), belongings.seen(&piece))
     }
+}
+
+/// Votes for the pieces of a late copy, whose blocks were executed that often.
+fn votes(
+    blocks: &[u32],
+    counts: &[Option<i64>],
+    pieces: &[Piece],
+    belongings: &Belongings,
+) -> Vec<Ballot> {
+    let count = |block: u32| counts[blocks.binary_search(&block).ok()?];
+    let vote = |piece: &Piece| Ballot {
+        seen: belongings.seen(piece),
+        count: count(piece.block),
+        before: piece.before.and_then(count),
+    };
+    pieces.iter().map(vote).collect()
+}
+
+/// The calls of a function's sites among these calls.
+fn sites(function: u32, calls: &[listing::Call], belongings: &Belongings) -> Vec<(u32, Seen)> {
+    let site = |call: &listing::Call| match call.callee {
+        listing::Callee::Site(of, site) if of == function => {
+            Some((site, belongings.seen(&call.piece)))
+        }
+        _ => None,
+    };
+    calls.iter().filter_map(site).collect()
 }

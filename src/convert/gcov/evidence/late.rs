@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::adjacency::Adjacency;
 use super::candidates::ListingView;
 use crate::convert::gcov::listing::{Listing, Piece};
 
@@ -53,7 +54,9 @@ impl Owners {
 impl ListingView<'_, '_, '_> {
     /// Finds the late copies.
     pub fn owners(&self) -> Owners {
-        let by_copy = sorted_by_copy(&self.listing.pieces);
+        // By block, as in the listing.
+        let pieces = self.listing.pieces.iter().map(|piece| (piece.copy, *piece));
+        let by_copy = Adjacency::new(self.listing.copies.len(), pieces);
         let incremented = incremented(self.listing);
         let of_copy = Vec::with_capacity(self.listing.copies.len());
         let mut owners = Owners { late: Vec::new(), of_copy };
@@ -62,7 +65,7 @@ impl ListingView<'_, '_, '_> {
             let around = caller.copied().unwrap_or(NOBODY);
             let enclosing = owners.late.get(around as usize).map(|late| late.function);
             let candidates = &self.unit.functions[copy.function as usize];
-            let pieces = pieces_of(&by_copy, number);
+            let pieces = by_copy.of(number);
             let counts = || counted(pieces, &incremented, candidates);
             let function = match (candidates.first(), number) {
                 (None, _) => None,
@@ -106,16 +109,4 @@ fn counted(pieces: &[Piece], incremented: &[(u32, u32)], candidates: &[u32]) -> 
     });
     let mut functions = of_blocks.map(|&(_, function)| function);
     functions.find(|function| candidates.contains(function))
-}
-
-fn sorted_by_copy(pieces: &[Piece]) -> Vec<Piece> {
-    let mut sorted = pieces.to_vec();
-    sorted.sort_by_key(|piece| (piece.copy, piece.block));
-    sorted
-}
-
-fn pieces_of(sorted: &[Piece], copy: u32) -> &[Piece] {
-    let first = sorted.partition_point(|piece| piece.copy < copy);
-    let behind = sorted.partition_point(|piece| piece.copy <= copy);
-    &sorted[first..behind]
 }

@@ -14,7 +14,7 @@ pub struct Members {
     /// For each late copy: its blocks, sorted.
     pub of_late: Vec<Vec<u32>>,
     /// For each block: the late copies that have it.
-    pub of_block: Vec<Vec<u32>>,
+    pub of_block: Vec<Few>,
     /// For each block: its successors.
     pub successors: Adjacency<u32>,
     /// For each block: its predecessors.
@@ -28,7 +28,7 @@ impl Members {
         let edges = listing.edges.iter().copied();
         let mut members = Self {
             of_late: vec![Vec::new(); owners.late.len()],
-            of_block: vec![Vec::new(); blocks],
+            of_block: vec![Few::default(); blocks],
             successors: Adjacency::new(blocks, edges.clone()),
             predecessors: Adjacency::new(blocks, edges.map(|(from, to)| (to, from))),
         };
@@ -43,10 +43,17 @@ impl Members {
 
     fn add(&mut self, block: u32, late: u32) {
         let of_block = &mut self.of_block[block as usize];
-        if late != NOBODY && !of_block.contains(&late) {
-            of_block.push(late);
+        if late != NOBODY && of_block.add(late) {
             self.of_late[late as usize].push(block);
         }
+    }
+
+    /// Adds a block to the late copies of another one.
+    fn add_all(&mut self, block: u32, neighbour: u32) {
+        let Few { first, ref others } = self.of_block[neighbour as usize];
+        let others = others.clone();
+        self.add(block, first);
+        others.into_iter().for_each(|late| self.add(block, late));
     }
 
     /// A block that increments a counter belongs to the late copy around it if the counter is that copy's. Otherwise
@@ -70,13 +77,49 @@ impl Members {
             for &(from, to) in &listing.edges {
                 for (block, neighbour) in [(from, to), (to, from)] {
                     if listing.blocks[block as usize].inherits {
-                        for late in self.of_block[neighbour as usize].clone() {
-                            self.add(block, late);
-                        }
+                        self.add_all(block, neighbour);
                     }
                 }
             }
         }
+    }
+}
+
+/// Late copies. Mostly there is one at most, which needs no memory besides.
+#[derive(Clone)]
+pub struct Few {
+    first: u32,
+    others: Vec<u32>,
+}
+
+impl Default for Few {
+    fn default() -> Self {
+        Self { first: NOBODY, others: Vec::new() }
+    }
+}
+
+impl Few {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        let first = Some(self.first).filter(|&first| first != NOBODY);
+        first.into_iter().chain(self.others.iter().copied())
+    }
+
+    /// Adds one; says whether it is new.
+    fn add(&mut self, late: u32) -> bool {
+        if self.iter().any(|known| known == late) {
+            return false;
+        }
+        match self.first {
+            NOBODY => self.first = late,
+            _ => self.others.push(late),
+        }
+        true
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.first == NOBODY
     }
 }
 

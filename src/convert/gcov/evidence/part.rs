@@ -3,9 +3,8 @@
 //! Other late copies that are inlined there have counters of their own. The inside of such a copy is one
 //! block here, and control leaves it as often as it enters.
 
+use alloc::vec;
 use alloc::vec::Vec;
-
-use hashbrown::HashMap;
 
 use super::executions::{Node, Part, executions};
 use super::late::Owners;
@@ -19,18 +18,55 @@ pub fn counts(
     owners: &Owners,
     members: &Members,
     counters: &[i64],
+    nodes: &mut Nodes,
 ) -> Vec<Option<i64>> {
     let blocks = &members.of_late[place as usize];
-    let mut building = Building::new(listing, members, blocks);
+    let mut building = Building::new(listing, members, blocks, nodes);
     building.add_insides(|block| {
         let late = &members.of_block[block as usize];
-        !late.is_empty() && late.iter().all(|&late| owners.is_inlined_in(late, place))
+        !late.is_empty() && late.iter().all(|late| owners.is_inlined_in(late, place))
     });
     building.connect();
     building.add_increments(owners.late[place as usize].function);
     let mut counts = executions(&building.part, counters);
     counts.truncate(blocks.len());
     counts
+}
+
+/// The blocks of a listing that are in a part, and their indexes there. One after the other, the parts of a listing
+/// use the same memory.
+pub struct Nodes {
+    /// For each block of the listing; `NOWHERE` for those that are not in the part.
+    places: Vec<u32>,
+    blocks: Vec<u32>,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Nodes {
+    /// For a listing of that many blocks.
+    pub fn new(blocks: usize) -> Self {
+        Self { places: vec![NOWHERE; blocks], blocks: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        for block in self.blocks.drain(..) {
+            self.places[block as usize] = NOWHERE;
+        }
+    }
+
+    fn insert(&mut self, block: u32, place: u32) {
+        self.places[block as usize] = place;
+        self.blocks.push(block);
+    }
+
+    fn get(&self, block: u32) -> Option<u32> {
+        Some(self.places[block as usize]).filter(|&place| place != NOWHERE)
+    }
+
+    fn has(&self, block: u32) -> bool {
+        self.get(block).is_some()
+    }
 }
 
 /// A part as far as it is known.
@@ -41,17 +77,22 @@ struct Building<'b> {
     blocks: &'b [u32],
     /// First the copy's blocks, then what stands for the insides of others.
     part: Part,
-    /// The blocks of the listing, and their indexes in the part.
-    nodes: HashMap<u32, u32>,
+    nodes: &'b mut Nodes,
 }
 
 impl<'b> Building<'b> {
-    fn new(listing: &'b Listing, members: &'b Members, blocks: &'b [u32]) -> Self {
+    fn new(
+        listing: &'b Listing,
+        members: &'b Members,
+        blocks: &'b [u32],
+        nodes: &'b mut Nodes,
+    ) -> Self {
         let part = Part {
             blocks: blocks.iter().map(|&block| node(listing, block)).collect(),
             ..Part::default()
         };
-        let nodes = blocks.iter().copied().zip(0..).collect();
+        nodes.clear();
+        blocks.iter().zip(0..).for_each(|(&block, place)| nodes.insert(block, place));
         Self { listing, members, blocks, part, nodes }
     }
 
@@ -59,7 +100,7 @@ impl<'b> Building<'b> {
     fn add_insides(&mut self, is_inside: impl Fn(u32) -> bool) {
         let members = self.members;
         for &first in self.blocks.iter().flat_map(|&block| members.successors.of(block)) {
-            if !self.nodes.contains_key(&first) && is_inside(first) {
+            if !self.nodes.has(first) && is_inside(first) {
                 self.add_inside(first, &is_inside);
             }
         }
@@ -77,7 +118,7 @@ impl<'b> Building<'b> {
             all.more_into |= more_into;
             all.more_out |= more_out;
             for &next in members.successors.of(block).iter().chain(members.predecessors.of(block)) {
-                if !self.nodes.contains_key(&next) && is_inside(next) {
+                if !self.nodes.has(next) && is_inside(next) {
                     self.nodes.insert(next, number);
                     open.push(next);
                 }
@@ -89,17 +130,17 @@ impl<'b> Building<'b> {
     /// Adds the ways between the part's blocks, and notes which ways lead out of the part and into it.
     fn connect(&mut self) {
         let Part { blocks, edges, .. } = &mut self.part;
-        for (&block, &from) in &self.nodes {
+        for &block in &self.nodes.blocks {
+            let Some(from) = self.nodes.get(block) else { continue };
             let is_own = (from as usize) < self.blocks.len();
-            for to in self.members.successors.of(block) {
+            for &to in self.members.successors.of(block) {
                 match self.nodes.get(to) {
-                    Some(&to) if from != to || is_own => edges.push((from, to)),
+                    Some(to) if from != to || is_own => edges.push((from, to)),
                     Some(_) => {}
                     None => blocks[from as usize].more_out = true,
                 }
             }
-            if self.members.predecessors.of(block).iter().any(|from| !self.nodes.contains_key(from))
-            {
+            if self.members.predecessors.of(block).iter().any(|&from| !self.nodes.has(from)) {
                 blocks[from as usize].more_into = true;
             }
         }
