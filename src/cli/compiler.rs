@@ -7,6 +7,9 @@ use std::process::Command;
 use super::error::{Context, Error, Result};
 use crate::formats::afdo_v1_v3::rules::Rules;
 
+/// The first gcc that prints the version of the format that it reads.
+const FIRST_TO_PRINT: u32 = 16;
+
 /// The rules of a compiler that `--for-gcc` names.
 pub fn rules(choice: &str) -> Result<Rules> {
     let option = "--for-gcc";
@@ -34,6 +37,12 @@ fn unknown(option: &str, major: u32) -> Error {
 /// For earlier releases the compiler's own version decides.
 fn major_for(compiler: &Path) -> Result<u32> {
     let ask = |option| Command::new(compiler).arg(option).output().about(compiler);
+    // One question suffices for most compilers. Each takes milliseconds.
+    let answer = ask("--version")?;
+    let answer = String::from_utf8_lossy(&answer.stdout);
+    if let Some(early) = released(&answer).filter(|&major| major < FIRST_TO_PRINT) {
+        return Ok(early);
+    }
     let output = ask("--print-autofdo-gcov-version")?;
     if output.status.success() {
         let text = String::from_utf8_lossy(&output.stdout);
@@ -49,10 +58,7 @@ fn major_for(compiler: &Path) -> Result<u32> {
         };
     }
     // clang also accepts -dumpversion below, so look for clang first.
-    let output = ask("--version")?;
-    if let Some(clang) =
-        String::from_utf8_lossy(&output.stdout).lines().find(|line| line.contains("clang version"))
-    {
+    if let Some(clang) = answer.lines().find(|line| line.contains("clang version")) {
         return Err(Error::about(compiler, clang_instead(clang)));
     }
     let output = ask("-dumpversion")?;
@@ -71,6 +77,33 @@ fn clang_instead(version: &str) -> String {
     )
 }
 
+/// The major version of gcc in its answer to `--version`: `gcc (Debian 12.2.0-14) 12.2.0`. That of clang has nothing in
+/// brackets before its version.
+fn released(answer: &str) -> Option<u32> {
+    let (_, version) = answer.lines().next()?.rsplit_once(") ")?;
+    major(version).filter(|_| !answer.contains("clang"))
+}
+
 fn major(version: &str) -> Option<u32> {
     version.split('.').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_in_answers() {
+        let answers = [
+            ("gcc (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free", Some(12)),
+            ("gcc (GCC) 13.2.1 20231011 (Red Hat 13.2.1-4)\n", Some(13)),
+            ("gcc-15 (SUSE Linux) 15.1.1 20250626 [revision 5a9f]\n", Some(15)),
+            ("Apple clang version 14.0.0 (clang-1400.0.29.202)\nTarget: arm64\n", None),
+            ("11.4.0\n", None),
+            ("", None),
+        ];
+        for (answer, version) in answers {
+            assert_eq!(released(answer), version, "{answer}");
+        }
+    }
 }
