@@ -249,6 +249,17 @@ impl Sites {
         Self { tables, by_address }
     }
 
+    /// The addresses of all sites of functions that have one of these sites, and those between them.
+    pub fn all(&self, of: impl Fn((usize, usize)) -> bool) -> Vec<Range<u64>> {
+        let sites = self.by_address.iter();
+        let mut sites: Vec<(u64, (usize, usize))> =
+            sites.map(|(&address, &site)| (address, site)).collect();
+        sites.sort_unstable();
+        let of_functions = sites.chunk_by(|a, b| a.1.0 == b.1.0);
+        let wanted = of_functions.filter(|sites| sites.iter().any(|&(_, site)| of(site)));
+        wanted.map(|sites| sites[0].0..sites[sites.len() - 1].0 + 1).collect()
+    }
+
     /// The addresses that may be steps on the way to a site: from the page before the first site to a page
     /// behind the last one.
     pub fn around(&self) -> Range<u64> {

@@ -128,6 +128,9 @@ pub trait Machine<'c>: Sized {
     /// address into a register.
     const ADDS_AT_ADDRESSES: bool = false;
 
+    /// Whether instructions take the addresses of counters whole, or from another counter of the same function.
+    const TAKES_WHOLE_ADDRESSES: bool = false;
+
     /// A decoder for the code of an image.
     fn new(image: &'c Image<'c>) -> Self;
 

@@ -46,8 +46,9 @@ pub fn calls<'c, 'f, M: Machine<'c> + Send>(
         calls: Calls::new(),
     };
     let leading = |functions: &[&'f Symbol], near: &[Range<u64>]| -> Vec<&'f Symbol> {
+        let near = Ranges::new(near);
         let leads = |walk: &mut Walk<'_, 'c, M>, &function: &&'f Symbol| {
-            walk.leads_near(function, near).then_some(function)
+            walk.leads_near(function, &near).then_some(function)
         };
         let functions = functions.par_iter().with_max_len(AT_ONCE);
         functions.map_init(|| walk(true), leads).flatten().collect()
@@ -66,9 +67,16 @@ pub fn calls<'c, 'f, M: Machine<'c> + Send>(
         })
     };
     let whole: Vec<&Symbol> = functions.values().filter(|f| !is_split_off(f)).collect();
-    let of_interest = leading(&whole, &[sites.around()]);
+    let near = match M::TAKES_WHOLE_ADDRESSES {
+        true => sites.all(|_| true),
+        false => vec![sites.around()],
+    };
+    let of_interest = leading(&whole, &near);
     let mut certain = calls(&of_interest, true);
-    let missing = sites.around_each(|site| !certain.contains_key(&site));
+    let missing = match M::TAKES_WHOLE_ADDRESSES {
+        true => sites.all(|site| !certain.contains_key(&site)),
+        false => sites.around_each(|site| !certain.contains_key(&site)),
+    };
     if !missing.is_empty() {
         let of_interest = leading(&of_interest, &missing);
         for (site, calls) in calls(&of_interest, false) {
@@ -76,6 +84,28 @@ pub fn calls<'c, 'f, M: Machine<'c> + Send>(
         }
     }
     certain
+}
+
+/// Ranges of addresses, by address and apart.
+struct Ranges<'r> {
+    all: &'r [Range<u64>],
+    /// From the first one's start to the last one's end.
+    whole: Range<u64>,
+}
+
+impl<'r> Ranges<'r> {
+    fn new(all: &'r [Range<u64>]) -> Self {
+        let whole = all.first().zip(all.last()).map_or(0..0, |(first, last)| first.start..last.end);
+        Self { all, whole }
+    }
+
+    fn has(&self, address: u64) -> bool {
+        let within = || {
+            let behind = self.all.partition_point(|range| range.start <= address);
+            self.all[..behind].last().is_some_and(|range| address < range.end)
+        };
+        self.whole.contains(&address) && within()
+    }
 }
 
 /// Whether a function is a part of another one that jumps into it.
@@ -195,8 +225,8 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
     }
 
     /// Whether any instruction has an address in it that leads to a site in one of these ranges.
-    fn leads_near(&mut self, function: &Symbol, ranges: &[Range<u64>]) -> bool {
-        let is_near = |address: u64| ranges.iter().any(|range| range.contains(&address));
+    fn leads_near(&mut self, function: &Symbol, ranges: &Ranges<'_>) -> bool {
+        let is_near = |address: u64| ranges.has(address);
         let image = self.surroundings.image;
         let mut taken = Taken::new(M::WORD);
         let mut address = image.next_code(function.address);

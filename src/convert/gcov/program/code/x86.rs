@@ -32,6 +32,8 @@ impl<'c, const BITS: u32> Machine<'c> for X86<'c, BITS> {
     const WORD: u8 = (BITS / 8) as u8;
     /// Code of 32 bits adds to memory behind a register, too.
     const ADDS_AT_ADDRESSES: bool = BITS == 64;
+    /// Code of 32 bits may count them from where its data is.
+    const TAKES_WHOLE_ADDRESSES: bool = BITS == 64;
 
     fn new(image: &'c Image<'c>) -> Self {
         let info = InstructionInfoFactory::new();
