@@ -24,6 +24,18 @@ pub struct Excerpts<'e, 'c> {
     rows: &'e [Row],
 }
 
+/// The indexes of a unit's files in the tables, of those that are used.
+pub fn files(
+    unit: &Unit<'_>,
+    is_used: &[bool],
+    declarations: &mut Declarations<'_, '_>,
+) -> Vec<Option<u32>> {
+    let file = |(path, &used): (&Option<_>, &bool)| {
+        path.as_ref().filter(|_| used).map(|path| declarations.file(path))
+    };
+    unit.paths.iter().zip(is_used).map(file).collect()
+}
+
 /// The functions that a function's copies are copies of, with `None` for unknown ones. `None` for all if the
 /// function itself is unknown.
 pub fn declared(
@@ -44,22 +56,6 @@ impl<'e, 'c> Excerpts<'e, 'c> {
         rows: &'e [Row],
     ) -> Self {
         Self { image, counters, sites, rows }
-    }
-
-    /// The indexes of a unit's files in the tables.
-    pub fn files(
-        &self,
-        unit: &Unit<'_>,
-        declarations: &mut Declarations<'_, '_>,
-    ) -> Vec<Option<u32>> {
-        let mut is_used = vec![false; unit.paths.len()];
-        for row in self.rows {
-            is_used.get_mut(row.file as usize).into_iter().for_each(|used| *used = true);
-        }
-        let file = |(path, used): (&Option<_>, bool)| {
-            path.as_ref().filter(|_| used).map(|path| declarations.file(path))
-        };
-        unit.paths.iter().zip(is_used).map(file).collect()
     }
 
     /// The listing of a function. `of_copies` has the function of each copy.

@@ -34,7 +34,7 @@ use super::debug::{Moved, Sections};
 use crate::convert::gcov::listing::Tables;
 use crate::convert::gcov::source::Analysis;
 use crate::raw::dump::Object;
-use counters::Wanted;
+use counters::{Sites, Wanted};
 use image::Image;
 use machine::Machine;
 use units::Program;
@@ -132,9 +132,11 @@ impl<'c, S: Analysis> Of<'_, 'c, S> {
     ) -> Result<(), Error> {
         let Self { image, debug, wanted, moved, analysis } = self;
         let sections = Sections::load(debug);
-        let (units, damage) = Units::new(sections.borrow(), moved);
-        let program = Program::new::<M>(image, debug, wanted, &units);
-        let error = program.show::<M, S>(analysis, take);
+        let ((units, damage), addresses) =
+            rayon::join(|| Units::new(sections.borrow(), moved), || counters::find(image, wanted));
+        let sites = Sites::new(wanted, &addresses, counters::tables(debug));
+        let program = Program::new(image, debug, wanted, &addresses, &units);
+        let error = program.show::<M, S>(&sites, analysis, take);
         damage.or(error).map_or(Ok(()), |error| Err(Error::Debug(error)))
     }
 }

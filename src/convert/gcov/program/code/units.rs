@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::prelude::v1::*;
 
+use gimli::AttributeValue;
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use super::counters::{self, Counters, Sites, Wanted};
+use super::counters::{Addresses, Counters, Sites, Wanted};
 use super::excerpt::{self, Excerpts};
 use super::image::{self, Image, Symbol};
 use super::machine::Machine;
@@ -33,16 +34,30 @@ pub struct Program<'p, 'c, 'd> {
     units: &'p Units<'d>,
     symbols: BTreeMap<u64, Symbol>,
     counters: Counters,
-    /// The sites of indirect calls, by the addresses of the calls.
+    /// The sites of indirect calls, by the addresses of the calls. Known before any function is looked at.
     sites: HashMap<u64, (u32, u32)>,
     code: Vec<Range<u64>>,
 }
+
+/// A unit, and the first damage there.
+type OrDamaged<'d> = (Read<'d>, Option<gimli::Error>);
 
 /// A unit: its functions and lines.
 struct Read<'d> {
     number: u32,
     found: Found<'d>,
     rows: Vec<Row>,
+    /// For each file of the unit: whether any row has it.
+    is_used: Vec<bool>,
+}
+
+/// What earlier units have said.
+#[derive(Default)]
+struct Said<'p> {
+    /// Where their functions start.
+    starts: HashSet<u64>,
+    /// The functions that they declare: file, line, and the place of the name in the table of strings.
+    declared: HashSet<(&'p [u8], u32, usize)>,
 }
 
 /// What an analysis found in a unit, and the first damage there.
@@ -53,43 +68,49 @@ struct Studied<F> {
 }
 
 impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
-    /// Finds the counters and sites of all functions.
-    pub fn new<M: Machine<'c> + Send>(
+    /// A program with the counters of functions at these addresses.
+    pub fn new(
         image: &'c Image<'c>,
         debug: &object::File<'_>,
         wanted: &[Wanted],
+        addresses: &[Addresses],
         units: &'p Units<'d>,
     ) -> Self {
-        let addresses = counters::find(image, wanted);
-        let sites = Sites::new(wanted, &addresses, counters::tables(debug));
         let symbols = image::functions(image, debug);
-        let mut site_at = HashMap::new();
-        for (&(function, site), calls) in &walk::calls::<M>(image, &symbols, &sites) {
-            let site = (function as u32, site as u32);
-            site_at.extend(calls.iter().map(|&address| (address, site)));
-        }
-        let counters = Counters::new(wanted, &addresses);
-        Self { image, units, symbols, counters, sites: site_at, code: image.code() }
+        let counters = Counters::new(wanted, addresses);
+        Self { image, units, symbols, counters, sites: HashMap::new(), code: image.code() }
     }
 
     /// Shows all listings, and passes what the analysis finds in each unit to `take`. Damaged parts are left
     /// out; gives the first error.
     pub fn show<M: Machine<'c> + Send, S: Analysis>(
-        &self,
+        mut self,
+        sites: &Sites,
         analysis: &S,
         mut take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
     ) -> Option<gimli::Error> {
         let mut error = None;
-        let mut starts = HashSet::new();
+        let mut said = Said::default();
         let mut take_all = |studied: Vec<Studied<S::Finding>>| {
             studied.into_iter().for_each(|unit| take(&unit.tables, unit.findings));
         };
         let numbers: Vec<u32> = (0..self.units.all().len() as u32).collect();
-        let mut last = Vec::new();
-        for batch in numbers.chunks(BATCH) {
-            // While one core takes what is known about the last units, the others study the next ones.
-            let (studied, ()) =
-                rayon::join(|| self.study::<M, S>(batch, &mut starts, analysis), || take_all(last));
+        let mut batches = numbers.chunks(BATCH);
+        // A single core reads a unit. Meanwhile the others look for the sites.
+        let (read, sites) = rayon::join(
+            || self.read_all(batches.next().unwrap_or_default()),
+            || self.calls::<M>(sites),
+        );
+        self.sites = sites;
+        let program = &self;
+        let (mut read, mut last) = (Some(read), Vec::new());
+        while let Some(units) = read.take() {
+            // While one core takes what is known about the last units, the others study these and read the next ones.
+            let batch = batches.next();
+            let study = || program.study::<M, S>(units, &mut said, analysis);
+            let study = || rayon::join(study, || batch.map(|batch| program.read_all(batch)));
+            let ((studied, next), ()) = rayon::join(study, || take_all(last));
+            read = next;
             error = studied.iter().map(|unit| unit.error).fold(error, Option::or);
             last = studied;
         }
@@ -97,34 +118,69 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         error
     }
 
-    /// Studies some units. `starts` has the addresses of the functions in units before them.
+    /// Finds the calls of sites.
+    fn calls<M: Machine<'c> + Send>(&self, sites: &Sites) -> HashMap<u64, (u32, u32)> {
+        let mut site_at = HashMap::new();
+        for (&(function, site), calls) in &walk::calls::<M>(self.image, &self.symbols, sites) {
+            let site = (function as u32, site as u32);
+            site_at.extend(calls.iter().map(|&address| (address, site)));
+        }
+        site_at
+    }
+
+    fn read_all(&self, units: &[u32]) -> Vec<OrDamaged<'d>> {
+        units.par_iter().with_max_len(1).map(|&number| self.read(number)).collect()
+    }
+
+    /// Studies some units, of which others have said something before.
     fn study<M: Machine<'c> + Send, S: Analysis>(
         &self,
-        units: &[u32],
-        starts: &mut HashSet<u64>,
+        mut units: Vec<OrDamaged<'d>>,
+        said: &mut Said<'p>,
         analysis: &S,
     ) -> Vec<Studied<S::Finding>> {
-        let read = units.par_iter().with_max_len(1).map(|&number| self.read(number));
-        let mut units: Vec<_> = read.collect();
         // If several objects have a function, the linker keeps the first one. The debug information of
         // all of them says that it is about that one.
         for (unit, _) in &mut units {
-            unit.found.functions.retain(|function| starts.insert(function.ranges[0].start));
+            unit.found.functions.retain(|function| said.starts.insert(function.ranges[0].start));
+            self.drop_repetitions(unit, said);
         }
-        let analyse = |(unit, error): (Read<'d>, Option<gimli::Error>)| {
+        let analyse = |(unit, error): OrDamaged<'d>| {
             let studied = self.analyse::<M, S>(unit, analysis);
             Studied { error: error.or(studied.error), ..studied }
         };
         units.into_par_iter().with_max_len(1).map(analyse).collect()
     }
 
-    fn read(&self, number: u32) -> (Read<'d>, Option<gimli::Error>) {
+    /// Drops the declarations that are of no use, and those that earlier units have, too: mostly those of headers.
+    fn drop_repetitions(&self, unit: &mut Read<'d>, said: &mut Said<'p>) {
+        let paths = &self.units.all()[unit.number as usize].paths;
+        let is_used = &unit.is_used;
+        unit.found.declarations.retain(|declaration| {
+            let file = declaration.file as usize;
+            if !is_used.get(file).is_some_and(|&used| used) {
+                return false;
+            }
+            let (Some(path), AttributeValue::DebugStrRef(name)) = (&paths[file], declaration.name)
+            else {
+                return true;
+            };
+            said.declared.insert((path, declaration.line, name.0))
+        });
+    }
+
+    fn read(&self, number: u32) -> OrDamaged<'d> {
         let ((found, error), rows) = rayon::join(
             || functions(self.units, number),
             || rows(&self.units.all()[number as usize], &self.code),
         );
         let error = error.or(rows.as_ref().err().copied());
-        (Read { number, found, rows: rows.unwrap_or_default() }, error)
+        let rows = rows.unwrap_or_default();
+        let mut is_used = vec![false; self.units.all()[number as usize].paths.len()];
+        for row in &rows {
+            is_used.get_mut(row.file as usize).into_iter().for_each(|used| *used = true);
+        }
+        (Read { number, found, rows, is_used }, error)
     }
 
     fn analyse<M: Machine<'c> + Send, S: Analysis>(
@@ -132,10 +188,10 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         unit: Read<'d>,
         analysis: &S,
     ) -> Studied<S::Finding> {
-        let Read { number, found, rows } = unit;
+        let Read { number, found, rows, is_used } = unit;
         let excerpts = Excerpts::new(self.image, &self.counters, &self.sites, &rows);
         let mut declarations = Declarations::new(self.units);
-        let files = excerpts.files(&self.units.all()[number as usize], &mut declarations);
+        let files = excerpt::files(&self.units.all()[number as usize], &is_used, &mut declarations);
         let mut error = self.name(&found.functions, &mut declarations);
         let mut declared = Vec::with_capacity(found.functions.len());
         for function in &found.functions {
