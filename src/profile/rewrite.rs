@@ -198,7 +198,10 @@ impl Body {
 
     fn drop_lines_beyond(&mut self, farthest: u32) -> usize {
         let before = self.positions.len();
-        self.positions.retain(|position, _| position.line <= farthest);
+        // By line.
+        if self.positions.last().is_some_and(|(position, _)| position.line > farthest) {
+            self.positions.retain(|position, _| position.line <= farthest);
+        }
         let mut dropped = before - self.positions.len();
         for (_, record) in self.positions.iter_mut() {
             let inlined = record.inlined.iter_mut();

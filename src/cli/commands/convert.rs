@@ -308,6 +308,8 @@ impl Convert {
                 ProfileFormat::View(view) => view.file(&profile, &images, name),
                 _ => format.file(&profile, name),
             })?;
+            // The process is about to end, so nobody needs the memory of its many small parts.
+            core::mem::forget(profile);
             if let Some(statistics) = statistics {
                 if let Some(installed) = installed {
                     self.say_who_reads_it(installed);

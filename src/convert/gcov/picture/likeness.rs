@@ -15,8 +15,9 @@ fn longest_run(a: &[u8], b: &[u8], least: usize) -> usize {
     // The end of a longer run is looked at first. Where it differs, all places up to there are passed at once.
     while start + longest < length {
         let run = start..=start + longest;
-        match run.rev().find(|&place| a[place] != b[place]) {
-            Some(differs) => start = differs + 1,
+        let mut pairs = a[run.clone()].iter().zip(&b[run]);
+        match pairs.rposition(|(a, b)| a != b) {
+            Some(differs) => start += differs + 1,
             None => {
                 let same = |&(a, b): &(&u8, &u8)| a == b;
                 longest = a[start..].iter().zip(&b[start..]).take_while(same).count();
