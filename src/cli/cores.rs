@@ -28,7 +28,7 @@ impl Jobs {
 /// Most items that a core takes without others being able to take over some.
 const AT_ONCE: usize = 4;
 
-/// Number of items of which a core takes the results at once, while the others work on as many.
+/// Number of items in a batch. One core takes the results of a batch while the others work on the next one.
 const TAKEN_AT_ONCE: usize = 64;
 
 /// All cores that [`Jobs`] allows.

@@ -6,7 +6,7 @@ use core::cmp::Ordering;
 use core::hash::BuildHasher;
 use core::mem;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use super::Map;
 
@@ -60,19 +60,24 @@ struct Symbol {
 pub struct Newcomers<'s> {
     known: &'s Symbols,
     names: Vec<Vec<u8>>,
+    ids: HashMap<Vec<u8>, SymbolId>,
 }
 
 impl<'s> Newcomers<'s> {
     /// None yet, beside these symbols.
-    pub const fn beside(known: &'s Symbols) -> Self {
-        Self { known, names: Vec::new() }
+    pub fn beside(known: &'s Symbols) -> Self {
+        Self { known, names: Vec::new(), ids: HashMap::new() }
     }
 
-    /// The symbol that this name has, or will have. A newcomer is named once.
+    /// The symbol that this name has, or will have.
     pub fn symbol(&mut self, name: Vec<u8>) -> SymbolId {
-        self.known.find(&name).unwrap_or_else(|| {
-            self.names.push(name);
-            SymbolId((self.known.symbols.len() + self.names.len()) as u32 - 1)
+        if let Some(id) = self.known.find(&name) {
+            return id;
+        }
+        let next = SymbolId((self.known.symbols.len() + self.names.len()) as u32);
+        *self.ids.entry(name).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            next
         })
     }
 
@@ -261,5 +266,19 @@ mod tests {
         assert_eq!(sorted, all);
         assert_eq!(symbols.declared_in(sorted[0]), Some(b"a.c".as_slice()));
         assert_eq!(symbols.declared_in(sorted[11]), None);
+    }
+
+    /// Functions of two files may have one name.
+    #[test]
+    fn newcomers_of_one_name_are_one_symbol() {
+        let mut symbols = Symbols::default();
+        let known = symbols.symbol(b"known", None);
+        let mut newcomers = Newcomers::beside(&symbols);
+        let named = [b"one", b"two", b"one"].map(|name| newcomers.symbol(name.to_vec()));
+        assert_eq!(newcomers.symbol(b"known".to_vec()), known);
+        assert_eq!(named[0], named[2]);
+        let names = newcomers.names();
+        symbols.add(names);
+        assert_eq!(named.map(|id| symbols.name(id)), [b"one", b"two", b"one"]);
     }
 }

@@ -132,7 +132,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         units.par_iter().with_max_len(1).map(|&number| self.read(number)).collect()
     }
 
-    /// Studies some units, of which others have said something before.
+    /// Studies some units. Units before them may have said something about these.
     fn study<M: Machine<'c> + Send, S: Analysis>(
         &self,
         mut units: Vec<OrDamaged<'d>>,
