@@ -476,6 +476,7 @@ impl<'b, R: Source> Reader<'b, R> {
 
     /// Checks the current END section against the number of modules seen, and that nothing follows. Gives the
     /// id of the live file that was added last.
+    #[inline(always)]
     pub fn end(&mut self, modules: u64) -> Result<u64, Failure<R::Error>> {
         let Ok(end) = EndRecord::read_from_bytes(self.payload()) else {
             return self.wrong(Contradiction::EndSize);

@@ -143,6 +143,7 @@ impl<'b, S: Sink, const N: usize> Writer<'b, S, N> {
     }
 
     /// Appends a record of a fixed layout.
+    #[inline(always)]
     pub fn put_record(
         &mut self,
         kind: SectionKind,

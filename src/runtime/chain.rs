@@ -184,6 +184,7 @@ impl Chain {
 
     /// Adds an image. If nobody gives up the lock, the image stays alone and writes its counts at its own
     /// end.
+    #[inline(always)]
     pub fn join(&self, link: &'static Link) {
         if !self.is_known() {
             return;
@@ -210,6 +211,7 @@ impl Chain {
     }
 
     /// Writes an image's counts for the last time and takes it out of the chain.
+    #[inline(always)]
     pub fn leave(&self, link: &'static Link) {
         // Also in a child that came from an unannounced fork: it closes this library, and another may take
         // its place.

@@ -197,6 +197,7 @@ impl<I: Instrumented> Objects<'_, I> {
 
 /// Remembers the counters from this place on. Those that add up keep only what they have grown by since the
 /// last flush. Gives the largest value left.
+#[inline(always)]
 fn take_off(
     rule: Rule,
     (written, writing): &mut (Written<'_>, Writing<'_>),
@@ -273,6 +274,7 @@ fn write_site<S: Sink>(site: &Site, writer: &mut Writer<'_, S>) -> Result<(), S:
     Ok(())
 }
 
+#[inline(always)]
 fn merge_older_site<R: Source<Error = Errno>>(
     site: &mut Site,
     older: &mut Reader<'_, R>,

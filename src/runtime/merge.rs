@@ -103,6 +103,7 @@ fn write_sums<S: Sink>(
 }
 
 /// Copies the module whose MODULE section is current; gives the section behind it.
+#[inline(always)]
 fn copy_module<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
     reader: &mut Reader<'_, R>,
     writer: &mut Writer<'_, S>,

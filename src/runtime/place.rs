@@ -137,6 +137,7 @@ pub struct Target {
 
 impl Target {
     /// Writes the path for a module with this signature.
+    #[inline(always)]
     pub fn expand(&self, signature: u64, path: &mut Path) -> Result<(), Errno> {
         self.place.expand(self.linked, signature, path)
     }

@@ -223,6 +223,7 @@ impl Names {
 
     /// Where the file system has no locks, every process writes a file under its own name, and the last to
     /// rename wins.
+    #[inline(always)]
     fn part_without_lock(&mut self) -> Result<(File, Facts), Errno> {
         self.part.set(self.target.bytes())?;
         self.part.push(b".")?;
