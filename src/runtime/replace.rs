@@ -20,7 +20,7 @@ use super::place::Path;
 use super::problem::Problem;
 use super::sys::{self, Access, Errno, Facts, File, Kind};
 use crate::raw::layout::MAGIC;
-use crate::raw::reader::{Damage, Source};
+use crate::raw::reader::{Damage, Defect, Source};
 use crate::raw::writer::Sink;
 
 /// The longest wait for other processes, in microseconds.
@@ -63,33 +63,38 @@ impl Sink for FileSink<'_> {
 
 /// The paths of a replacement. They are long, and a signal handler's stack may be short, so they live with
 /// the image.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Names {
     /// The file to be replaced.
     pub target: Path,
     part: Path,
     /// Room for another path.
     pub other: Path,
+    /// What was wrong with the old file, see [`Rewrite`].
+    pub damage: Damage,
 }
 
 impl Names {
     /// No names yet.
     pub const fn new() -> Self {
-        Self { target: Path::new(), part: Path::new(), other: Path::new() }
+        let damage = Damage { offset: 0, defect: Defect::Empty };
+        Self { target: Path::new(), part: Path::new(), other: Path::new(), damage }
+    }
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
 /// What becomes of the old file.
 pub trait Rewrite {
-    /// Writes the new file from the old one. There is no old one if it is missing or was set aside. May be
-    /// asked twice.
-    fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem>;
-
-    /// Called when the new file is written, before it takes the place of the old one.
-    fn before_rename(&mut self, names: &mut Names) -> Result<(), Errno>;
-
-    /// What was wrong with the old file after [`Problem::Damaged`].
-    fn damage(&self) -> Damage;
+    /// Writes the new file from the old one, and does what must be done before it takes its place. There is no old
+    /// one if it is missing or was set aside. [`Problem::Damaged`] leaves in `names` what was wrong with it, and
+    /// the next call has no old file.
+    fn rewrite(&mut self, old: Option<&File>, new: &File, names: &mut Names)
+    -> Result<(), Problem>;
 }
 
 /// Replaces the target.
@@ -106,7 +111,6 @@ pub fn replace(
     }
     let (locked, new) = names.lock(if impatient { 0 } else { PATIENCE })?;
     let result = names.rewrite_locked(&locked, new, rewrite).and_then(|old| {
-        rewrite.before_rename(names)?;
         names.put_in_place(old.as_ref())?;
         Ok(old)
     });
@@ -139,7 +143,7 @@ impl Names {
         rewrite: &mut dyn Rewrite,
     ) -> Result<Option<Old>, Problem> {
         let Some((old, facts)) = open_old(&self.target)? else {
-            return rewrite.rewrite(None, new).map(|()| None);
+            return rewrite.rewrite(None, new, self).map(|()| None);
         };
         // Keeps owner and rights as far as allowed. The next process must be able to open what a killed one
         // leaves.
@@ -147,11 +151,11 @@ impl Names {
         if new_facts.mode != facts.mode | OWNER {
             let _ = sys::set_mode(new, facts.mode | OWNER);
         }
-        match rewrite.rewrite(Some(&old), new) {
+        match rewrite.rewrite(Some(&old), new, self) {
             Err(Problem::Damaged) => {
-                self.set_aside(facts.identity.1, rewrite.damage())?;
+                self.set_aside(facts.identity.1)?;
                 sys::rewind(new)?;
-                rewrite.rewrite(None, new)?;
+                rewrite.rewrite(None, new, self)?;
             }
             result => result?,
         }
@@ -287,7 +291,7 @@ impl Names {
                 Ok(Facts { kind: Kind::Link, .. }) => {}
                 _ => return Ok(()),
             }
-            let Self { target, part: link, other } = self;
+            let Self { target, part: link, other, .. } = self;
             link.read_link(target.c_str());
             other.clear();
             if !link.bytes().starts_with(b"/") {
@@ -303,8 +307,8 @@ impl Names {
     // A function, so that the line does not lie below every flush.
     #[cold]
     #[inline(never)]
-    fn set_aside(&mut self, inode: u64, damage: Damage) -> Result<(), Errno> {
-        let Self { target, other: aside, .. } = self;
+    fn set_aside(&mut self, inode: u64) -> Result<(), Errno> {
+        let Self { target, other: aside, damage, .. } = self;
         // Keeps as much of a long name as leaves room for the rest.
         let (path, directory) = (target.bytes(), target.directory().len());
         let end = path.len().min(directory.saturating_add(LONGEST_NAME - ASIDE));

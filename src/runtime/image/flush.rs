@@ -1,7 +1,7 @@
 //! One flush.
 
 use super::progress::Progress;
-use crate::raw::reader::{Damage, Reader};
+use crate::raw::reader::Reader;
 use crate::raw::writer::{Buffer, Writer};
 use crate::runtime::abi::Instrumented;
 use crate::runtime::baseline::Baseline;
@@ -10,7 +10,7 @@ use crate::runtime::merge::merge;
 use crate::runtime::module::LiveModule;
 use crate::runtime::problem::Problem;
 use crate::runtime::replace::{FileSink, FileSource, Names, Rewrite};
-use crate::runtime::sys::{Errno, File};
+use crate::runtime::sys::File;
 
 /// One flush: adds the live counts to the old file's.
 pub struct Flush<'f, I> {
@@ -23,16 +23,18 @@ pub struct Flush<'f, I> {
     pub baseline: &'f mut Baseline,
     pub read: &'f mut Buffer,
     pub write: &'f mut Buffer,
-    pub damage: Damage,
-    /// Id of the live file that holds the counts, 0 if none, and of the one that was added before.
+    /// Id of the live file that holds the counts, 0 if none.
     pub id: u64,
-    pub before: u64,
 }
 
 impl<I: Instrumented> Rewrite for Flush<'_, I> {
-    fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
-        let Self { live, progress, dropped, maximum, baseline, read, write, damage, id, before } =
-            self;
+    fn rewrite(
+        &mut self,
+        old: Option<&File>,
+        new: &File,
+        names: &mut Names,
+    ) -> Result<(), Problem> {
+        let Self { live, progress, dropped, maximum, baseline, read, write, id } = self;
         let mut sums = |found: &Found| {
             *maximum = progress.maximum(found);
             progress.sums(*maximum, *dropped)
@@ -41,26 +43,23 @@ impl<I: Instrumented> Rewrite for Flush<'_, I> {
         let mut older = old.map(|old| Reader::new(FileSource(old), read));
         let result = merge(live, &mut sums, baseline.copies(), older.as_mut(), writer, *id);
         if let Some(older) = older {
-            *damage = older.damage();
+            names.damage = older.damage();
         }
-        *before = result?;
-        Ok(())
+        settle(*id, result?, names)
     }
+}
 
-    #[cfg(feature = "live")]
-    fn before_rename(&mut self, names: &mut Names) -> Result<(), Errno> {
-        match (self.id, self.before) {
-            (0, _) | (_, 0) => Ok(()),
-            (_, before) => crate::runtime::live::settle(&names.target, before, &mut names.other),
-        }
+/// Settles the live file that was added before the one with this id.
+#[cfg(feature = "live")]
+fn settle(id: u64, before: u64, names: &mut Names) -> Result<(), Problem> {
+    if id != 0 && before != 0 {
+        crate::runtime::live::settle(&names.target, before, &mut names.other)?;
     }
+    Ok(())
+}
 
-    #[cfg(not(feature = "live"))]
-    fn before_rename(&mut self, _names: &mut Names) -> Result<(), Errno> {
-        Ok(())
-    }
-
-    fn damage(&self) -> Damage {
-        self.damage
-    }
+/// There are no live files.
+#[cfg(not(feature = "live"))]
+fn settle(_id: u64, _before: u64, _names: &mut Names) -> Result<(), Problem> {
+    Ok(())
 }

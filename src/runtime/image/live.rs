@@ -6,7 +6,6 @@ use super::progress::Progress;
 use super::state::State;
 use crate::raw::layout::ModuleRecord;
 use crate::raw::live::MOST;
-use crate::raw::reader::{Damage, Defect};
 use crate::runtime::abi::Instrumented;
 use crate::runtime::baseline::Baseline;
 use crate::runtime::live::{LeftOver, Numbers, Region};
@@ -104,9 +103,7 @@ impl State {
             baseline: &mut Baseline::new(),
             read,
             write,
-            damage: Damage { offset: 0, defect: Defect::Empty },
             id: left.id(),
-            before: 0,
         };
         let mut adoption = Adoption { left: &left, flush };
         if let Ok(()) | Err(Problem::System(Errno::ALREADY)) = replace(names, false, &mut adoption)
@@ -150,19 +147,16 @@ struct Adoption<'f, I> {
 }
 
 impl<I: Instrumented> Rewrite for Adoption<'_, I> {
-    fn rewrite(&mut self, old: Option<&File>, new: &File) -> Result<(), Problem> {
+    fn rewrite(
+        &mut self,
+        old: Option<&File>,
+        new: &File,
+        names: &mut Names,
+    ) -> Result<(), Problem> {
         // Somebody may have settled it before this process got the lock of the dump.
         if self.left.is_settled() {
             return Err(Errno::ALREADY.into());
         }
-        self.flush.rewrite(old, new)
-    }
-
-    fn before_rename(&mut self, names: &mut Names) -> Result<(), Errno> {
-        self.flush.before_rename(names)
-    }
-
-    fn damage(&self) -> Damage {
-        self.flush.damage()
+        self.flush.rewrite(old, new, names)
     }
 }

@@ -5,7 +5,7 @@ use super::flush::Flush;
 use super::progress::{Progress, Stage};
 use crate::raw::gcov::Rule;
 use crate::raw::layout::MAX_SECTION;
-use crate::raw::reader::{Damage, Defect, Reader};
+use crate::raw::reader::Reader;
 use crate::raw::writer::{Buffer, Writer};
 use crate::runtime::abi::{Instrumented, Shift};
 use crate::runtime::baseline::Baseline;
@@ -143,7 +143,7 @@ impl State {
         occasion: Occasion,
     ) -> Result<(), Problem> {
         let Self { origin, progress, target, names, baseline, read, write, .. } = self;
-        let (id, before) = (self.live.id(), 0);
+        let id = self.live.id();
         let live = &origin.survey(image);
         let target = target.ok_or(Errno::INVAL)?;
         target.expand(live.record.identity.signature, &mut names.target)?;
@@ -151,10 +151,8 @@ impl State {
             baseline.prepare(image.objects.len(), &|| live.objects.totals())?;
         }
         let (maximum, dropped) = (0, image.member.dropped());
-        let damage = Damage { offset: 0, defect: Defect::Empty };
         let impatient = image.member.is_known(Errno::BUSY);
-        let mut flush =
-            Flush { live, progress, dropped, maximum, baseline, read, write, damage, id, before };
+        let mut flush = Flush { live, progress, dropped, maximum, baseline, read, write, id };
         replace(names, impatient, &mut flush)?;
         let maximum = flush.maximum;
         baseline.commit();
