@@ -44,15 +44,20 @@ impl Baseline {
     /// All objects of an image are registered before its code runs, so the size stays the same. If it does
     /// not, there is no room for what is new, and the end of the program writes that. While an image is being
     /// loaded there is nothing to count, and no room is needed.
+    #[inline(always)]
     pub fn prepare(
         &mut self,
         objects: usize,
-        totals: &dyn Fn() -> (usize, usize),
+        totals: impl FnOnce() -> (usize, usize),
     ) -> Result<(), Errno> {
-        if self.memory.is_some() {
-            return if objects == self.objects { Ok(()) } else { Err(Errno::NOMEM) };
+        match self.memory {
+            Some(_) if objects == self.objects => Ok(()),
+            Some(_) => Err(Errno::NOMEM),
+            None => self.map(objects, totals()),
         }
-        let (counters, sites) = totals();
+    }
+
+    fn map(&mut self, objects: usize, (counters, sites): (usize, usize)) -> Result<(), Errno> {
         let bytes = words(counters, sites).and_then(|words| words.checked_mul(16));
         let bytes = bytes.ok_or(Errno::NOMEM)?;
         if bytes == 0 {
@@ -185,7 +190,7 @@ mod tests {
     #[test]
     fn only_what_was_committed_is_taken_off() {
         let mut baseline = Baseline::new();
-        baseline.prepare(1, &|| (2, 1)).unwrap();
+        baseline.prepare(1, || (2, 1)).unwrap();
         let (written, mut writing) = baseline.copies().unwrap();
         assert_eq!(written.counters(1), [0]);
         writing.counters(1)[0] = 7;
@@ -204,21 +209,21 @@ mod tests {
     #[test]
     fn nothing_needs_no_room() {
         let mut baseline = Baseline::new();
-        baseline.prepare(0, &|| (0, 0)).unwrap();
+        baseline.prepare(0, || (0, 0)).unwrap();
         assert!(baseline.copies().is_none());
-        baseline.prepare(1, &|| (1, 0)).unwrap();
+        baseline.prepare(1, || (1, 0)).unwrap();
         assert!(baseline.copies().is_some());
     }
 
     #[test]
     fn objects_that_come_later_are_counted_from_zero() {
         let mut baseline = Baseline::new();
-        baseline.prepare(1, &|| (1, 1)).unwrap();
+        baseline.prepare(1, || (1, 1)).unwrap();
         let (_, mut writing) = baseline.copies().unwrap();
         writing.counters(0)[0] = 3;
         writing.set_site(0, &site(2, &[(8, 2)]));
         baseline.commit();
-        assert_eq!(baseline.prepare(2, &|| (3, 2)), Err(Errno::NOMEM));
+        assert_eq!(baseline.prepare(2, || (3, 2)), Err(Errno::NOMEM));
         let (written, _) = baseline.copies().unwrap();
         assert_eq!((written.counters(0), written.counters(1)), (&[3][..], &[][..]));
         for (place, count) in [(0, 1), (1, 3)] {

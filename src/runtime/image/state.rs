@@ -148,7 +148,7 @@ impl State {
         let target = target.ok_or(Errno::INVAL)?;
         target.expand(live.record.identity.signature, &mut names.target)?;
         if occasion == Occasion::Flush {
-            baseline.prepare(image.objects.len(), &|| live.objects.totals())?;
+            baseline.prepare(image.objects.len(), || live.objects.totals())?;
         }
         let (maximum, dropped) = (0, image.member.dropped());
         let impatient = image.member.is_known(Errno::BUSY);
@@ -188,7 +188,7 @@ impl State {
     pub fn remember(&mut self, image: &Image<impl Instrumented>) -> Result<(), Errno> {
         let Self { origin, baseline, write, .. } = self;
         let live = origin.survey(image);
-        baseline.prepare(image.objects.len(), &|| live.objects.totals())?;
+        baseline.prepare(image.objects.len(), || live.objects.totals())?;
         let mut writer = Writer::new(FileSink(None), write);
         let older = None::<&mut Reader<'_, FileSource<'_>>>;
         let _ = live.objects.write_functions(baseline.copies(), older, &mut writer);
