@@ -82,6 +82,28 @@ fn threads() {
     }
 }
 
+/// Threads one after the other: what they have counted elsewhere than the first one is not lost.
+#[test]
+fn turns_of_threads() {
+    for llvm in all() {
+        let shop = Workshop::new();
+        shop.program("slots.c");
+        for flags in [&WITH[..], &WITHOUT] {
+            let object = llvm.object(&shop, "slots.c", flags);
+            llvm.link_both(&shop, &[object], &[GENERATE, "-pthread"]);
+            for how in ["turns", "turns, reset"] {
+                llvm.assert_same_counts(&shop, &[how], how);
+            }
+            let [whole, written] = ["turns", "turns, written"].map(|how| {
+                counted(llvm, &shop, "ours", how);
+                let functions = functions(&shop, "ours.csraw");
+                functions.into_iter().find(|function| function.name == b"work")
+            });
+            assert_eq!(written, whole, "LLVM {}", llvm.major);
+        }
+    }
+}
+
 /// Objects with and without slots in one program.
 #[test]
 fn in_one_program() {

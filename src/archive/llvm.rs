@@ -16,6 +16,7 @@ use crate::runtime::abi::llvm::pattern::{Meaning, Pattern, translate};
 use crate::runtime::abi::llvm::{Heads, Registry, Sections, Slot, begun, size_class};
 use crate::runtime::chain::Link;
 use crate::runtime::counters::Plain;
+use crate::runtime::counters::lanes::Lanes;
 use crate::runtime::counters::nodes::Nodes;
 use crate::runtime::counters::topn::LiveSite;
 use crate::runtime::identity::Start;
@@ -32,6 +33,7 @@ pub static LINK: Link = Link::new(&IMAGE, &PLACE).with_names(name_at);
 static NODES: Nodes = Nodes::new();
 #[cfg_attr(feature = "live", unsafe(link_section = ".bss.__llvm_nodes"))]
 static HEADS: Heads = Heads::new();
+static LANES: Lanes = Lanes::new();
 /// The time of the next function that is called for the first time.
 static TIME: AtomicU32 = AtomicU32::new(1);
 
@@ -66,6 +68,9 @@ fn name_elsewhere(address: usize) -> u64 {
     name.load(Ordering::Relaxed)
 }
 
+/// Whether the counters may be in a file, where a reader finds nodes alone.
+const IS_LIVE: bool = cfg!(feature = "live");
+
 /// Whether the image writes its counts at its end.
 static BEGUN: AtomicBool = AtomicBool::new(false);
 
@@ -74,10 +79,12 @@ static BEGUN: AtomicBool = AtomicBool::new(false);
 #[cold]
 #[inline(never)]
 fn find_functions() {
+    LANES.begin(sys::stack());
     let sections = Sections {
         image: system::image(),
         text: countersink_llvm_begin as extern "C" fn() as usize,
         name_elsewhere: Some(name_elsewhere),
+        lanes: (!IS_LIVE).then_some(&LANES),
         ..sections()
     };
     // SAFETY: these are the linker's words, and the image stays as long as this static.
@@ -257,9 +264,20 @@ unsafe fn count(value: u64, record: *const u8, site: u32) {
     }
     // SAFETY: promised by the caller.
     match unsafe { IMAGE.objects.known_slot(record, site) }.and_then(begun) {
-        Some(site) => site.count::<Plain, _, _>(value as i64, &NODES, system::owner),
+        Some(site) if IS_LIVE || LANES.is_first(sys::depth_below) => {
+            site.count_summed::<Plain, _, _>(value as i64, &NODES, system::owner)
+        }
+        Some(site) => count_in_lane(value, site),
         // SAFETY: promised by the caller.
         None => unsafe { count_first(value, record, site) },
+    }
+}
+
+/// Counts a value in a thread that is not the first one.
+#[inline(never)]
+fn count_in_lane(value: u64, site: LiveSite<'static>) {
+    if site.has_index() || !LANES.count::<Plain>(sys::stack(), site, value as i64) {
+        site.count_summed::<Plain, _, _>(value as i64, &NODES, system::owner);
     }
 }
 
@@ -273,7 +291,7 @@ unsafe fn count(value: u64, record: *const u8, site: u32) {
 unsafe fn count_first(value: u64, record: usize, site: u32) {
     // SAFETY: promised by the caller.
     if let Some(site) = unsafe { first_site(record, site) } {
-        site.count::<Plain, _, _>(value as i64, &NODES, system::owner);
+        site.count_summed::<Plain, _, _>(value as i64, &NODES, system::owner);
     }
 }
 

@@ -68,6 +68,20 @@ impl Site {
         Merge { site: self, next: 0, unknown: heapless::Vec::new(), lost }
     }
 
+    /// Adds further events, of one value. In a full site that lacks it, the value takes the place of the smallest count if
+    /// that is smaller.
+    pub fn add(&mut self, mut pair: Pair) {
+        self.total = self.total.wrapping_add(pair.count);
+        if self.add_to_known(pair) || self.pairs.push(pair).is_ok() {
+            return;
+        }
+        let smallest = self.pairs.iter_mut().min_by_key(|pair| pair.count);
+        if let Some(smallest) = smallest.filter(|smallest| smallest.count < pair.count) {
+            core::mem::swap(smallest, &mut pair);
+        }
+        self.error = self.error.wrapping_add(pair.count);
+    }
+
     /// Adds `pair` if the site has its value; says whether it does.
     #[inline(always)]
     pub fn add_to_known(&mut self, pair: Pair) -> bool {
@@ -183,6 +197,20 @@ mod tests {
         assert_eq!((twice.total, twice.error), (-133, 3));
         assert_eq!(twice.pairs[0], Pair { value: 100, count: 3 });
         assert_eq!(merged(&site(1, &[(1, 1)]), &once).total, -131);
+    }
+
+    #[test]
+    fn further_events_of_a_full_site() {
+        let mut few = site(5, &[(7, 3), (9, 2)]);
+        [(9, 4), (8, 1)].into_iter().for_each(|(value, count)| few.add(Pair { value, count }));
+        assert_eq!(
+            (few.total, few.error, &few.pairs[1..]),
+            (10, 0, &site(0, &[(9, 6), (8, 1)]).pairs[..])
+        );
+        let mut full = site(128, &core::array::from_fn::<_, 64, _>(|value| (value as i64, 2)));
+        [(100, 1), (101, 5)].into_iter().for_each(|(value, count)| full.add(Pair { value, count }));
+        assert_eq!((full.total, full.error), (134, 3));
+        assert_eq!(full.pairs[0], Pair { value: 101, count: 5 });
     }
 
     /// Whatever is lost, no count differs from the truth by more than the error.

@@ -165,6 +165,9 @@ impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S
     fn site(&mut self, array: &impl Array, live: LiveSite<'_>) -> Result<(), Problem> {
         let Self { found, copies, older, writer, site, .. } = self;
         collect(array, live, site);
+        for Pair { value, count } in array.elsewhere(live) {
+            site.add(Pair { value: array.value(value), count });
+        }
         if let Some((written, writing)) = copies {
             writing.set_site(found.sites, site);
             written.take_off(found.sites, site);

@@ -8,6 +8,7 @@ use loom::thread;
 use model::raw::merge::SITE_LIMIT;
 use model::raw::site::SUMMED;
 use model::runtime::atomic::{AtomicI64, AtomicPtr, Ordering, start};
+use model::runtime::counters::lanes::Lanes;
 use model::runtime::counters::nodes::Nodes;
 use model::runtime::counters::topn::{Counters, LiveSite, Owner};
 use model::runtime::counters::{Atomic, values};
@@ -229,6 +230,44 @@ fn a_site_of_another_image() {
         assert!(summed || found.error == 0, "{found:?}");
         drop(other);
     });
+}
+
+/// Threads of one lane count two values that have one cell, and a third one with a cell for itself.
+#[test]
+fn lanes() {
+    /// Values 1 and 5 have one place.
+    struct Shared(Arc<Memory<4>>, Lanes<4>);
+    impl Shared {
+        fn count(&self, value: i64) {
+            let site = LiveSite::of(&self.0.sites[0]);
+            if !self.1.count::<Atomic>(0, site, value) {
+                self.0.count(0, &[value]);
+            }
+        }
+    }
+    for values in [[1, 5], [1, 1], [1, 2]] {
+        check(move || {
+            let shared = Arc::new(Shared(Memory::new(), Lanes::new()));
+            // SAFETY: cells and what is common to all threads are nothing but atomics.
+            unsafe { start(&shared.1) };
+            shared.0.count(0, &values);
+            let threads = values.map(|value| {
+                let shared = shared.clone();
+                thread::spawn(move || shared.count(value))
+            });
+            end(threads);
+            shared.count(values[0]);
+            let Found { total, pairs: mut found, .. } = shared.0.find(0);
+            let in_lanes = shared.1.pairs(LiveSite::of(&shared.0.sites[0]));
+            found.extend(in_lanes.map(|pair| (pair.value, pair.count)));
+            let count = |value| {
+                found.iter().filter(|(of, _)| *of == value).map(|(_, count)| count).sum::<i64>()
+            };
+            let expected = if values[0] == values[1] { [5, 5] } else { [3, 2] };
+            assert_eq!(values.map(count), expected, "{found:?}");
+            assert!(total < 5 && total >= 2, "{total} {found:?}");
+        });
+    }
 }
 
 /// Counters that threads just add to, also over the edge of 32 bits.

@@ -38,6 +38,16 @@ static void *run(void *unused)
     return 0;
 }
 
+/* Threads one after the other. */
+static void take_turns(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 20; i++) {
+        pthread_create(&thread, 0, run, 0);
+        pthread_join(thread, 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -58,6 +68,14 @@ int main(int argc, char **argv)
             pthread_create(&threads[i], 0, run, 0);
         for (int i = 0; i < 4; i++)
             pthread_join(threads[i], 0);
+    }
+    if (strstr(how, "turns")) {
+        take_turns();
+        if (!strcmp(how, "turns, reset"))
+            __llvm_profile_reset_counters();
+        if (!strcmp(how, "turns, written"))
+            __llvm_profile_write_file();
+        take_turns();
     }
     work(40);
     if (!strcmp(how, "kill"))

@@ -13,6 +13,7 @@ use super::counters::topn::LiveSite;
 use crate::raw::head::Head;
 use crate::raw::kind::{Kind, Rule};
 use crate::raw::layout::{ModuleRecord, Signature, Word};
+use crate::raw::merge::Pair;
 use crate::raw::writer::{Sink, Writer};
 
 pub use shift::Shift;
@@ -142,6 +143,12 @@ pub trait Array {
 
     /// Number of top-N sites.
     fn site_count(&self) -> usize;
+
+    /// Events of a site that were counted elsewhere, a value each.
+    #[inline(always)]
+    fn elsewhere(&self, _site: LiveSite<'_>) -> impl Iterator<Item = Pair> {
+        core::iter::empty()
+    }
 
     /// What a value of a site is in a dump.
     #[inline(always)]

@@ -11,6 +11,7 @@ use crate::raw::layout::Word;
 use crate::raw::llvm::kind::{
     BITMAP, COVERED, EXECUTIONS, INDIRECT_CALL, SITES, TIME, VIRTUAL_TABLE,
 };
+use crate::raw::merge::Pair;
 use crate::runtime::abi::{self, Shift, load_words};
 use crate::runtime::counters::topn::LiveSite;
 
@@ -145,6 +146,12 @@ impl abi::Array for Array {
     }
 
     #[inline(always)]
+    fn elsewhere(&self, site: LiveSite<'_>) -> impl Iterator<Item = Pair> {
+        let lanes = self.sections.lanes.into_iter();
+        lanes.flat_map(move |lanes| lanes.pairs(site))
+    }
+
+    #[inline(always)]
     fn value(&self, value: i64) -> i64 {
         match self.kind {
             INDIRECT_CALL => self.sections.target(value as usize, self.shift),
@@ -162,7 +169,10 @@ impl abi::Array for Array {
             Counters::Bits(bytes) => fill(bytes, 0),
             Counters::Time(bytes) if self.sections.has_single_bytes() => fill(bytes, NOT_COVERED),
             Counters::Time(bytes) => fill(bytes, 0),
-            Counters::Slots(slots) => slots.iter().for_each(|slot| site::of(slot).reset()),
+            Counters::Slots(slots) => slots.iter().map(site::of).for_each(|site| {
+                site.reset();
+                self.sections.lanes.into_iter().for_each(|lanes| lanes.reset(site));
+            }),
             Counters::NoSlots(_) => {}
         }
     }

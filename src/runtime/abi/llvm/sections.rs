@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use crate::raw::llvm::version::variant;
+use crate::runtime::counters::lanes::Lanes;
 
 /// The addresses of a section.
 pub type Bounds = Range<usize>;
@@ -34,6 +35,8 @@ pub struct Sections {
     pub text: usize,
     /// Gives the name of a function of another image, as a number; 0 if it has none.
     pub name_elsewhere: Option<fn(usize) -> u64>,
+    /// Where some threads count.
+    pub lanes: Option<&'static Lanes>,
 }
 
 impl Sections {
@@ -51,6 +54,7 @@ impl Sections {
         version: 0,
         text: 0,
         name_elsewhere: None,
+        lanes: None,
     };
 
     /// The upper half of the version word: how the objects were instrumented.

@@ -10,6 +10,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicUsize, Ordering};
 
 use super::Sections;
+use crate::raw::site::SUMMED;
 use crate::runtime::counters::nodes::{Node, Nodes};
 use crate::runtime::counters::topn::{Counters, LiveSite};
 
@@ -86,6 +87,8 @@ impl Heads {
             return Some(site);
         }
         let head = self.take(sections).or_else(|| from_nodes(nodes))?;
+        // SAFETY: memory of a head, which nobody else has.
+        unsafe { &*head }.first.store(SUMMED, Ordering::Relaxed);
         let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
         // A head that lost the race stays unused.
         let _ = slot.0.compare_exchange(null_mut(), head, yes, no);

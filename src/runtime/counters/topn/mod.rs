@@ -148,6 +148,19 @@ impl<'c> LiveSite<'c> {
         }
     }
 
+    /// The same at a site that began with [`SUMMED`], which libgcov never sees.
+    #[inline(always)]
+    pub fn count_summed<U: NodeUpdate, const N: usize, const I: usize>(
+        self,
+        value: i64,
+        nodes: &Nodes<N, I>,
+        owner: fn(usize) -> Owner<N, I>,
+    ) {
+        if !self.known(value, nodes).is_some_and(|node| U::hit(node, value)) {
+            self.count_slowly(value, nodes, U::SHARED, owner);
+        }
+    }
+
     /// Counts many events with this value at once, in the plain form.
     pub fn count_many<const N: usize, const I: usize>(
         self,
@@ -202,6 +215,23 @@ impl<'c> LiveSite<'c> {
             link = &node.next;
         }
         None
+    }
+
+    /// Where the site is.
+    #[inline(always)]
+    pub fn address(&self) -> usize {
+        core::ptr::from_ref(self.0).addr()
+    }
+
+    /// Whether the nodes have so many events of a value, or more.
+    pub fn has_seen(self, value: i64, events: i64) -> bool {
+        self.nodes().any(|node| node.holds(value) && node.pair().count >= events)
+    }
+
+    /// Whether the site has so many values that an index leads to them.
+    #[inline(always)]
+    pub fn has_index(&self) -> bool {
+        self.shape().index() != 0
     }
 
     #[inline(always)]

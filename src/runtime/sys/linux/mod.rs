@@ -7,6 +7,7 @@ mod file;
 mod memory;
 mod process;
 mod signal;
+mod stack;
 #[cfg(target_arch = "x86")]
 mod x86;
 
@@ -15,6 +16,7 @@ pub use memory::*;
 pub use process::*;
 pub use rustix::io::Errno;
 pub use signal::*;
+pub use stack::*;
 
 /// Result of a system call.
 pub type Result<T> = core::result::Result<T, Errno>;
