@@ -158,7 +158,7 @@ fn a_dump_of_another_version_or_byte_order() {
     newer[12..14].copy_from_slice(&7u16.to_ne_bytes());
     program_sets_aside(&shop, &newer, &whole);
     shop.write("newer.csraw", &newer);
-    let words = ["newer.csraw: 0xc: raw dump of format version 7, this release reads 2"];
+    let words = ["newer.csraw: 0xc: raw dump of format version 7, this release reads 3"];
     tool_fails(&shop, &["convert", "newer.csraw"], &words);
     let mut swapped = whole.clone();
     swapped[8..12].reverse();

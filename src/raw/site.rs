@@ -12,7 +12,7 @@
 //!
 //! A node is three words: value, count, address of the next node.
 
-use crate::raw::merge::SITE_LIMIT;
+use crate::raw::merge::{Pair, SITE_LIMIT};
 
 /// Marks the first counter of a site whose total is the sum of its nodes' counts. The counter's remainder is
 /// added to that sum.
@@ -80,36 +80,98 @@ pub const fn count(word: i64) -> i64 {
 /// Counters of a top-N site in memory since GCC 11: total, number of nodes, list.
 pub const LISTED_SITE: usize = 3;
 
-/// The second word of a top-N site: the number of values kept. All its bits are inverted if the site's error
-/// follows.
+/// The second word of a top-N site in a dump.
+///
+/// | bits | content |
+/// |---|---|
+/// | 0 to 7 | number of values kept |
+/// | 8 | whether each value stands in one word with its count: the value in the lower half |
+/// | all | inverted if the site's error follows |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteHead {
     /// Number of values.
     pub pairs: usize,
+    /// Whether a value and its count are one word. Otherwise the value is one, and its count the next.
+    pub is_narrow: bool,
     /// Whether the next word is the error. Otherwise the error is 0.
     pub has_error: bool,
 }
 
+const NARROW: i64 = 1 << 8;
+
 impl SiteHead {
-    /// The head of a site.
+    /// The head of a site with so many values of any size.
     #[inline(always)]
     pub const fn new(pairs: usize, error: i64) -> Self {
-        Self { pairs, has_error: error != 0 }
+        Self { pairs, is_narrow: false, has_error: error != 0 }
+    }
+
+    /// The head of a site with these values.
+    #[inline(always)]
+    pub fn of(pairs: &[Pair], error: i64) -> Self {
+        let bits = pairs.iter().fold(0, |bits, pair| bits | pair.value | pair.count);
+        Self { is_narrow: bits as u64 >> 32 == 0, ..Self::new(pairs.len(), error) }
     }
 
     /// The word to write.
     #[inline(always)]
     pub const fn to_word(self) -> i64 {
-        let pairs = self.pairs as i64;
-        if self.has_error { !pairs } else { pairs }
+        let word = self.pairs as i64 | if self.is_narrow { NARROW } else { 0 };
+        if self.has_error { !word } else { word }
     }
 
     /// Reads the word; `None` if it announces more values than a site holds.
     #[inline(always)]
     pub const fn from_word(word: i64) -> Option<Self> {
         let has_error = word < 0;
-        let pairs = if has_error { !word } else { word } as usize;
-        if pairs <= SITE_LIMIT { Some(Self { pairs, has_error }) } else { None }
+        let word = if has_error { !word } else { word };
+        let is_narrow = word & NARROW != 0;
+        let pairs = (word & !NARROW) as usize;
+        if pairs <= SITE_LIMIT { Some(Self { pairs, is_narrow, has_error }) } else { None }
+    }
+
+    /// Words of the values and their counts.
+    #[inline(always)]
+    pub const fn words(self) -> usize {
+        if self.is_narrow { self.pairs } else { 2 * self.pairs }
+    }
+
+    /// Puts a value and its count, word by word.
+    #[inline(always)]
+    pub fn put(self, pair: Pair, mut put: impl FnMut(i64)) {
+        match self.is_narrow {
+            true => put(pair.count << 32 | pair.value),
+            false => [pair.value, pair.count].into_iter().for_each(put),
+        }
+    }
+
+    /// Takes the values and their counts from the words that follow.
+    #[inline(always)]
+    pub const fn reader(self) -> PairReader {
+        PairReader { is_narrow: self.is_narrow, value: None }
+    }
+}
+
+/// See [`SiteHead::reader`].
+#[derive(Clone, Copy, Debug)]
+pub struct PairReader {
+    is_narrow: bool,
+    /// A value whose count is the next word. A section may end between them.
+    value: Option<i64>,
+}
+
+impl PairReader {
+    /// Takes the next word; gives a value and its count if it ends one.
+    #[inline(always)]
+    pub fn take(&mut self, word: i64) -> Option<Pair> {
+        if self.is_narrow {
+            return Some(Pair { value: word & 0xffff_ffff, count: (word as u64 >> 32) as i64 });
+        }
+        let value = self.value.take();
+        if value.is_none() {
+            self.value = Some(word);
+        }
+        Some(Pair { value: value?, count: word })
     }
 }
 
@@ -140,6 +202,30 @@ mod tests {
             assert_eq!(head.to_word(), word);
             assert_eq!(SiteHead::from_word(word), Some(head));
         }
-        assert_eq!([65, i64::MAX, -66, i64::MIN].map(SiteHead::from_word), [None; 4]);
+        assert_eq!([65, i64::MAX, -66, i64::MIN, 512, 321].map(SiteHead::from_word), [None; 6]);
+    }
+
+    #[test]
+    fn values_come_back() {
+        const LARGE: i64 = 0xffff_ffff;
+        let pairs = |pairs: &[(i64, i64)]| -> std::vec::Vec<Pair> {
+            pairs.iter().map(|&(value, count)| Pair { value, count }).collect()
+        };
+        for (pairs, error, is_narrow) in [
+            (pairs(&[]), 0, true),
+            (pairs(&[(0, 1), (LARGE, LARGE)]), 5, true),
+            (pairs(&[(1, 1), (LARGE + 1, 1)]), 0, false),
+            (pairs(&[(-1, 1)]), 0, false),
+            (pairs(&[(1, 1), (2, LARGE + 1)]), 1, false),
+        ] {
+            let head = SiteHead::of(&pairs, error);
+            assert_eq!((head.pairs, head.is_narrow), (pairs.len(), is_narrow));
+            assert_eq!(SiteHead::from_word(head.to_word()), Some(head));
+            let mut words = std::vec::Vec::new();
+            pairs.iter().for_each(|&pair| head.put(pair, |word| words.push(word)));
+            assert_eq!(words.len(), head.words());
+            let mut reader = head.reader();
+            assert!(words.into_iter().filter_map(|word| reader.take(word)).eq(pairs));
+        }
     }
 }

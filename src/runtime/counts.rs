@@ -258,7 +258,7 @@ const fn mark(value: i64) -> u64 {
 /// Word by word, as they were just stored: wider loads would wait for the stores.
 #[inline(always)]
 fn write_site<S: Sink>(site: &Site, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
-    let head = SiteHead::new(site.pairs.len(), site.error);
+    let head = SiteHead::of(&site.pairs, site.error);
     let room = writer.room(SectionKind::Functions, LONGEST_SITE)?;
     let mut free = room.iter_mut();
     let mut put = |word: i64| _ = free.next().map(|free| *free = word.to_ne_bytes());
@@ -267,9 +267,8 @@ fn write_site<S: Sink>(site: &Site, writer: &mut Writer<'_, S>) -> Result<(), S:
     if head.has_error {
         put(site.error);
     }
-    for pair in &site.pairs {
-        put(pair.value);
-        put(pair.count);
+    for &pair in &site.pairs {
+        head.put(pair, &mut put);
     }
     let left = free.len();
     let used = room.len().wrapping_sub(left);
@@ -288,18 +287,12 @@ fn merge_older_site<R: Source<Error = Errno>>(
     };
     let error = if head.has_error { older.word(SectionKind::Functions)? } else { 0 };
     let mut merge = site.merge(total, error);
-    let (mut left, mut value) = (2 * head.pairs, None);
+    let (mut left, mut reader) = (head.words(), head.reader());
     while left > 0 {
         let words = older.words(SectionKind::Functions, left)?;
         left = left.wrapping_sub(words.len());
-        // A section may end between a value and its count.
-        for &word in words {
-            let word = i64::from_ne_bytes(word);
-            match value.take() {
-                None => value = Some(word),
-                Some(value) => merge.pair(Pair { value, count: word }),
-            }
-        }
+        let pairs = words.iter().filter_map(|&word| reader.take(i64::from_ne_bytes(word)));
+        pairs.for_each(|pair| merge.pair(pair));
     }
     merge.finish();
     Ok(())

@@ -392,15 +392,9 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         };
         let error = if head.has_error { streams.word()? } else { 0 };
         let first = pairs.len();
-        // A section may end between a value and its count.
-        let mut value = None;
-        streams.take(2 * head.pairs, |words| {
-            for word in words.iter().map(|&word| i64::from_ne_bytes(word)) {
-                match value.take() {
-                    None => value = Some(word),
-                    Some(value) => pairs.push(Pair { value, count: word }),
-                }
-            }
+        let mut reader = head.reader();
+        streams.take(head.words(), |words| {
+            pairs.extend(words.iter().filter_map(|&word| reader.take(i64::from_ne_bytes(word))));
         })?;
         sites.push(SiteSpan { total, error, pairs: first..pairs.len() });
         Ok(())

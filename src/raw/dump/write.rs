@@ -13,6 +13,7 @@ use crate::raw::head::{Head, NumbersWriter};
 use crate::raw::kind::Rule;
 use crate::raw::layout::{MAX_SECTION, Machine, SectionKind, SumsRecord};
 use crate::raw::llvm;
+use crate::raw::merge::SITE_LIMIT;
 use crate::raw::object::ObjectRecord;
 use crate::raw::site::{LISTED_SITE, SiteHead};
 use crate::raw::writer::{Sink, Writer};
@@ -128,12 +129,14 @@ fn write_values<S: Sink>(values: Values<'_>, writer: &mut Writer<'_, S>) -> Resu
         Values::Sites(sites) => sites,
     };
     for site in sites {
-        let head = SiteHead::new(site.pairs.len(), site.error);
+        let head = SiteHead::of(site.pairs, site.error);
         writer.put(kind, [site.total, head.to_word()].as_bytes())?;
         if head.has_error {
             writer.put_word(kind, site.error)?;
         }
-        writer.put(kind, site.pairs.as_bytes())?;
+        let mut words = heapless::Vec::<i64, { 2 * SITE_LIMIT }>::new();
+        site.pairs.iter().for_each(|&pair| head.put(pair, |word| _ = words.push(word)));
+        writer.put(kind, words.as_bytes())?;
     }
     Ok(())
 }

@@ -13,8 +13,8 @@
 //!   then for each of these kinds (ascending) a `u32`, the number of 64-bit counters that the compiler laid
 //!   out; padded with zero to 8 bytes;
 //! * the counts, kind by kind, all signed 64-bit words. A top-N kind has for each site: total,
-//!   [`crate::raw::site::SiteHead`], the error if the head announces it, then the pairs `(value, count)` in the order
-//!   of the site's list. Any other kind has its counters.
+//!   [`crate::raw::site::SiteHead`], the error if the head announces it, then the values with their counts in the
+//!   order of the site's list, as the head says. Any other kind has its counters.
 
 pub mod kind;
 pub mod record;
