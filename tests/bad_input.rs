@@ -4,6 +4,7 @@
 mod complaints;
 mod conversion;
 mod harness;
+mod llvm;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,6 +21,7 @@ use countersink::raw::layout::{MAX_SECTION, SectionKind, checksum};
 use countersink::raw::reader::Damage;
 use countersink::raw::writer::Writer;
 use harness::{Workshop, have, succeed};
+use llvm::both::OURS;
 
 fn set_aside(shop: &Workshop) -> Vec<PathBuf> {
     let entries = fs::read_dir(shop.path("")).unwrap().map(|entry| entry.unwrap().path());
@@ -295,6 +297,42 @@ fn sums_before_the_functions() {
     }
     let Ok(swapped) = writer.finish();
     program_sets_aside(&shop, &swapped, &whole);
+}
+
+/// Rows of functions in a program of clang: their number, the head of the first, the width of the counters.
+#[test]
+fn rows_that_contradict_themselves() {
+    let Some(llvm) = llvm::all().pop() else { return };
+    let shop = Workshop::new();
+    shop.write(
+        "ours.c",
+        "#include <stdio.h>\nint one(void) { return 20; }\nint two(void) { return 40; }\n\
+         int main(void) { printf(\"%d\\n\", one() + two()); return 0; }\n",
+    );
+    let flag = "-fprofile-instr-generate=ours.csraw";
+    let object = llvm.object(&shop, "ours.c", &["-O0", flag]);
+    shop.library();
+    llvm.clang(&shop, &[&[flag, &object, "-o", "ours"], &OURS[..]].concat());
+    shop.run("ours", &[]);
+    let whole = shop.read("ours.csraw");
+    for (offset, bits, expected) in [
+        (0, 1, Some("counters of an unknown width")),
+        (0, 1 << 20, Some("number of functions differs")),
+        (8, 1, None),
+        (28, 1, Some("its kinds of counters contradict")),
+        (80, 4, Some("counters of an unknown width")),
+        (80, 3, Some("a part is not in one section")),
+    ] {
+        let changed = with_changed_bits(&whole, SectionKind::Functions, offset, bits);
+        let found = Dump::parse(&changed).map_err(|damage| damage.to_string());
+        match expected {
+            Some(what) => {
+                assert!(found.as_ref().is_err_and(|found| found.contains(what)), "{found:?}")
+            }
+            None => assert_ne!(found.unwrap().modules.len(), 0),
+        }
+        program_sets_aside(&shop, &changed, &whole);
+    }
 }
 
 /// If a linker was told which build-id to give, two builds may be taken for one.

@@ -7,8 +7,9 @@ mod harness;
 mod llvm;
 mod programs;
 
+use countersink::raw::dump::Dump;
 use harness::{Workshop, succeed};
-use llvm::both::{assert_same_text, of_stock};
+use llvm::both::{assert_same_text, of_stock, text_of_dump};
 use llvm::{Llvm, all, of_rustc};
 use programs::FIXED_ADDRESSES;
 
@@ -122,6 +123,18 @@ fn same_counts(ways: &[Way], has: impl Fn(Llvm) -> bool) {
     }
 }
 
+/// A program goes on in a dump that the tool has written as in one of its own.
+fn assert_goes_on(shop: &Workshop, about: &str) {
+    shop.tool_output(&["merge", "ours.csraw", "-o", "tool.csraw"]);
+    let [ours, tool] = ["ours.csraw", "tool.csraw"].map(|dump| {
+        succeed(shop.command(shop.path("ours")).env("COUNTERSINK_FILE", dump));
+        let parsed = Dump::parse(&shop.read(dump)).unwrap();
+        assert_eq!((parsed.modules.len(), parsed.modules[0].sums.runs), (1, 2), "{about}");
+        text_of_dump(shop, dump)
+    });
+    assert_same_text(&tool, &ours, about);
+}
+
 #[test]
 fn every_way_to_instrument() {
     for llvm in all() {
@@ -129,6 +142,7 @@ fn every_way_to_instrument() {
         for mode in llvm.modes() {
             build(llvm, &shop, &[&["-O1"], mode.flags].concat(), &[]);
             llvm.assert_same_counts(&shop, &[], mode.name);
+            assert_goes_on(&shop, mode.name);
         }
     }
     same_counts(AT_OTHER_LEVELS, |_| true);

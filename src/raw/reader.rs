@@ -149,6 +149,10 @@ pub enum Contradiction {
     /// A function's head is wrong. It announces no counters of a kind it names, or counters of no kind, or a
     /// kind that the object does not use, or any kind for an absent function.
     Head,
+    /// Words that must be in one section are in two.
+    Apart,
+    /// A chunk of counters of a width that there is not.
+    Width,
     /// A SUMS section that is not one record of sums.
     SumsSize,
     /// Another number of counters than announced.
@@ -178,6 +182,8 @@ impl Contradiction {
             Self::Rule => "object: unknown merge rule",
             Self::Functions => "module: number of functions differs from its records",
             Self::Head => "function: its kinds of counters contradict their numbers or its object",
+            Self::Apart => "row of functions: a part is not in one section",
+            Self::Width => "row of functions: counters of an unknown width",
             Self::SumsSize => "SUMS section: expected 40 bytes",
             Self::Counters => "module: number of counters differs from its SUMS",
             Self::Sites => "module: number of top-N sites differs from its SUMS",
@@ -433,9 +439,7 @@ impl<'b, R: Source> Reader<'b, R> {
     /// the section has.
     #[inline(always)]
     pub fn words(&mut self, kind: SectionKind, most: usize) -> Result<&[Word], Failure<R::Error>> {
-        while !self.has_untaken_words() || self.section.is_none_or(|s| s.kind != kind) {
-            self.expect(kind)?;
-        }
+        self.find_words(kind)?;
         let start = self.start.wrapping_add(HEADER).wrapping_add(self.taken);
         let end = self.start.wrapping_add(self.size);
         let words = self.buffer.get(start..end).unwrap_or_default().as_chunks().0;
@@ -444,15 +448,28 @@ impl<'b, R: Source> Reader<'b, R> {
         Ok(words)
     }
 
-    /// As many words of a stream of `kind`, if the current section has them; takes nothing otherwise.
+    /// The next words of a stream of `kind`, so many that one section must have.
     #[inline(always)]
-    pub fn words_at_once(&mut self, kind: SectionKind, number: usize) -> Option<&[Word]> {
-        self.section.filter(|section| section.kind == kind)?;
-        let start = self.start.wrapping_add(HEADER).wrapping_add(self.taken);
-        let end = self.start.wrapping_add(self.size);
-        let words = self.buffer.get(start..end)?.as_chunks().0.get(..number)?;
-        self.taken = self.taken.wrapping_add(size_of_val(words));
-        Some(words)
+    pub fn words_together(
+        &mut self,
+        kind: SectionKind,
+        number: usize,
+    ) -> Result<&[Word], Failure<R::Error>> {
+        self.find_words(kind)?;
+        let left = self.size.saturating_sub(HEADER).saturating_sub(self.taken);
+        if left / size_of::<Word>() < number {
+            return self.wrong(Contradiction::Apart);
+        }
+        self.words(kind, number)
+    }
+
+    /// Goes to a section of `kind` with words that were not handed out.
+    #[inline(always)]
+    fn find_words(&mut self, kind: SectionKind) -> Result<(), Failure<R::Error>> {
+        while !self.has_untaken_words() || self.section.is_none_or(|s| s.kind != kind) {
+            self.expect(kind)?;
+        }
+        Ok(())
     }
 
     /// Whether the current section has words that were not handed out.

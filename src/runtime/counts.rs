@@ -3,7 +3,9 @@
 //! One walk does it all: counts are many small pieces of memory far from each other, and with thousands of
 //! objects they do not fit into the processor's caches.
 
-use super::abi::{Array, Function, FunctionOf, Functions, Instrumented};
+use core::sync::atomic::AtomicI64;
+
+use super::abi::{Array, Function, Functions, Instrumented, Row, load_words};
 use super::baseline::{Writing, Written};
 use super::counters::topn::LiveSite;
 use super::module::Objects;
@@ -12,6 +14,7 @@ use super::sys::Errno;
 use crate::raw::head::Head;
 use crate::raw::kind::{Kind, Rule};
 use crate::raw::layout::{SectionKind, Word};
+use crate::raw::llvm::plain::{self, Width};
 use crate::raw::merge::{Pair, SITE_LIMIT, Site, counter};
 use crate::raw::reader::{Contradiction, Reader, Source};
 use crate::raw::site::SiteHead;
@@ -61,11 +64,12 @@ impl<I: Instrumented> Objects<'_, I> {
         let mut following = objects.next();
         while let Some(mut functions) = following {
             following = objects.next();
-            while let Some(function) = functions.next() {
-                functions.fetch_later(following.as_ref());
-                if FunctionOf::<I>::CAN_BE_WHOLE && walk.whole(&function)? {
-                    continue;
+            loop {
+                if I::Functions::HAS_ROWS {
+                    while walk.row(&mut functions)? {}
                 }
+                let Some(function) = functions.next() else { break };
+                functions.fetch_later(following.as_ref());
                 walk.head(&function)?;
                 for array in function.arrays() {
                     match array.rule() {
@@ -82,29 +86,79 @@ impl<I: Instrumented> Objects<'_, I> {
 }
 
 impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S> {
-    /// Writes a function at once, head and counters; `false` if that cannot be.
+    /// Writes the row that the next functions make; `false` if they make none. Its heads must equal those in the older
+    /// dump.
     #[inline(always)]
-    fn whole(&mut self, function: &impl Function) -> Result<bool, Problem> {
-        let Self { found, copies: None, older, writer, .. } = self else { return Ok(false) };
-        let room = writer.room(SectionKind::Functions, 1)?;
-        let Some(whole) = function.put_whole(room) else { return Ok(false) };
-        let words = whole.head.wrapping_add(whole.counters);
-        if let Some(older) = older {
-            let Some(before) = older.words_at_once(SectionKind::Functions, words) else {
-                return Ok(false);
-            };
-            let (head, counters) = room.split_at_mut_checked(whole.head).unwrap_or_default();
-            let (head_before, before) = before.split_at_checked(whole.head).unwrap_or_default();
-            if head.iter().zip(head_before).any(|(now, before)| now != before) {
+    fn row<F: Functions>(&mut self, functions: &mut F) -> Result<bool, Problem> {
+        let apart = functions.clone();
+        let room = self.writer.room(SectionKind::Functions, plain::HEADS)?;
+        let Some(Row { functions, words, counters }) = functions.put_row(room) else {
+            return Ok(false);
+        };
+        if let Some(older) = &mut self.older {
+            let before = older.words_together(SectionKind::Functions, words)?;
+            if room.get(..words) != Some(before) {
                 return older.wrong(Contradiction::Functions);
             }
-            merge_older(whole.rule, counters, before);
         }
-        writer.fill(words);
-        found.counters = found.counters.wrapping_add(whole.counters);
-        found.largest = whole.largest.max(found.largest);
-        found.growth = whole.largest.max(found.growth);
+        self.writer.fill(words);
+        let apart = apart.take(if counters.is_some() { 0 } else { functions });
+        self.chunks(counters.into_iter().chain(apart.map(|function| function.executions())))?;
         Ok(true)
+    }
+
+    /// Writes the counters of a row.
+    #[inline(always)]
+    fn chunks(
+        &mut self,
+        counters: impl Iterator<Item = &'static [AtomicI64]>,
+    ) -> Result<(), Problem> {
+        let (mut chunk, mut used) = ([Word::default(); plain::CHUNK], 0usize);
+        for mut counters in counters {
+            while !counters.is_empty() {
+                let free = chunk.get_mut(used..).unwrap_or_default();
+                let most = free.len().min(counters.len());
+                let (now, later) = counters.split_at_checked(most).unwrap_or((counters, &[]));
+                self.found.largest = load_words(now, free).max(self.found.largest);
+                counters = later;
+                used = used.wrapping_add(most);
+                if used == chunk.len() {
+                    self.chunk(&mut chunk)?;
+                    used = 0;
+                }
+            }
+        }
+        self.chunk(chunk.get_mut(..used).unwrap_or_default())
+    }
+
+    /// Writes some counters of a row.
+    #[inline(never)]
+    fn chunk(&mut self, counters: &mut [Word]) -> Result<(), Problem> {
+        let Self { found, copies, older, writer, .. } = self;
+        if counters.is_empty() {
+            return Ok(());
+        }
+        let growth = match copies {
+            Some(copies) => take_off(Rule::Saturate, copies, found.counters, counters),
+            None => found.largest,
+        };
+        found.growth = growth.max(found.growth);
+        found.counters = found.counters.wrapping_add(counters.len());
+        let bits = match older {
+            Some(older) => {
+                let Some(width) = Width::from_word(older.word(SectionKind::Functions)?) else {
+                    return older.wrong(Contradiction::Width);
+                };
+                let words = width.words(counters.len());
+                let before = older.words_together(SectionKind::Functions, words)?;
+                plain::add(width, before, counters)
+            }
+            None => plain::bits(counters),
+        };
+        let room = writer.room(SectionKind::Functions, plain::LONGEST_CHUNK)?;
+        let used = plain::pack(counters, bits, room);
+        writer.fill(used);
+        Ok(())
     }
 
     /// Writes a function's head. It must equal the head in the older dump.

@@ -107,7 +107,7 @@ struct SiteSpan {
 
 impl Module {
     /// The functions of one of the module's objects, in order.
-    pub fn functions(&self, object: &Object) -> impl Iterator<Item = FunctionView<'_>> {
+    pub fn functions(&self, object: &Object) -> impl Iterator<Item = FunctionView<'_>> + Clone {
         let functions = self.functions.get(object.functions.clone()).unwrap_or_default();
         let records = self.llvm.get(object.functions.clone()).unwrap_or_default();
         let records = records.iter().map(Some).chain(core::iter::repeat(None));

@@ -13,12 +13,15 @@ use super::{Dump, Function, Module, Object, SiteSpan};
 use crate::raw::checksum::crc32;
 use crate::raw::gcov::record::FIXED_SITE;
 use crate::raw::gcov::{FunctionRecord, Version};
+use crate::raw::head::{Head, NumbersWriter};
 use crate::raw::kind::{Rule, Rules};
 use crate::raw::layout::{
     ABI_GCOV, ABI_LLVM, BUILD_ID_CAPACITY, MAX_SECTION, Machine, ModuleRecord, SectionKind,
     Signature, SumsRecord, Word,
 };
 use crate::raw::llvm;
+use crate::raw::llvm::kind::EXECUTIONS;
+use crate::raw::llvm::plain::{self, Width};
 use crate::raw::merge::Pair;
 use crate::raw::object::ObjectRecord;
 use crate::raw::reader::{Contradiction, Damage, Defect, Failure, Reader, Source};
@@ -153,6 +156,12 @@ impl<R: Source> Streams<'_, '_, R> {
         self.reader.words(SectionKind::Functions, most)
     }
 
+    /// The next words of FUNCTIONS, so many that one section must have.
+    fn together(&mut self, number: usize) -> Result<&[Word], Failure<R::Error>> {
+        self.words(0)?;
+        self.reader.words_together(SectionKind::Functions, number)
+    }
+
     #[inline(always)]
     fn word(&mut self) -> Result<i64, Failure<R::Error>> {
         if self.at == SectionKind::Functions && self.reader.has_untaken_words() {
@@ -279,9 +288,20 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         let version = Version(record.version);
         let kinds = rules.bits();
         let first = self.functions.len();
-        for _ in 0..record.functions {
-            let function = self.function(version, rules, kinds)?;
-            self.functions.push(function);
+        let mut left = record.functions;
+        while left > 0 {
+            match if self.is_llvm() { self.streams.word()? } else { 0 } {
+                0 => {
+                    let function = self.function(version, rules, kinds)?;
+                    self.functions.push(function);
+                    left -= 1;
+                }
+                row if row as u64 <= plain::MOST as u64 && row as u32 <= left => {
+                    self.row(rules, row as usize)?;
+                    left -= row as u32;
+                }
+                _ => return self.wrong(Contradiction::Functions),
+            }
         }
         let functions = first..self.functions.len();
         let (stamp, checksum) = (record.stamp, record.checksum);
@@ -316,6 +336,58 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
             return self.wrong(Contradiction::Head);
         }
         Ok(function)
+    }
+
+    /// Takes a row of functions.
+    fn row(&mut self, rules: Rules, functions: usize) -> Result<(), Failure<R::Error>> {
+        let words = self.streams.together(functions * plain::HEAD)?;
+        let heads: Vec<_> = words.as_chunks().0.iter().map(|&head| plain::record(head)).collect();
+        let mut counters = 0;
+        for (record, number) in heads {
+            if rules.rule(EXECUTIONS) != Some(Rule::Saturate) || number == 0 {
+                return self.wrong(Contradiction::Head);
+            }
+            self.sign(&record, number);
+            let flags = record.flags;
+            self.functions.push(Function {
+                record: FunctionRecord { ident: 0, lineno_checksum: 0, cfg_checksum: 0, flags },
+                rules,
+                numbers: self.numbers.len(),
+                counters: self.counters.len() + counters,
+                sites: self.sites.len(),
+            });
+            self.llvm.push(record);
+            self.numbers.push(number);
+            counters += number as usize;
+        }
+        self.chunks(counters)
+    }
+
+    /// Takes the counters of a row.
+    fn chunks(&mut self, mut left: usize) -> Result<(), Failure<R::Error>> {
+        while left > 0 {
+            let Some(width) = Width::from_word(self.streams.word()?) else {
+                return self.wrong(Contradiction::Width);
+            };
+            let number = left.min(plain::CHUNK);
+            let mut chunk = [Word::default(); plain::CHUNK];
+            let words = self.streams.together(width.words(number))?;
+            plain::add(width, words, &mut chunk[..number]);
+            self.counters.extend(chunk[..number].iter().map(|&word| i64::from_ne_bytes(word)));
+            left -= number;
+        }
+        Ok(())
+    }
+
+    /// Adds the head of a function of a row to the signature, as it stands for any function.
+    fn sign(&mut self, record: &llvm::FunctionRecord, counters: u32) {
+        if self.record.identity.build_id().is_empty() {
+            let mut head = Head::default();
+            let mut numbers = NumbersWriter::behind(llvm::FunctionRecord::BEFORE_NUMBERS);
+            numbers.add(EXECUTIONS, counters, &mut head);
+            let used = record.finish(numbers, &mut head);
+            head[1..used].iter().for_each(|&word| self.signature.word(u64::from_ne_bytes(word)));
+        }
     }
 
     fn is_llvm(&self) -> bool {

@@ -11,8 +11,10 @@ use crate::raw::gcov::record::FIXED_SITE;
 use crate::raw::gcov::{FunctionRecord, Version};
 use crate::raw::head::{Head, NumbersWriter};
 use crate::raw::kind::Rule;
-use crate::raw::layout::{MAX_SECTION, Machine, SectionKind, SumsRecord};
+use crate::raw::layout::{MAX_SECTION, Machine, SectionKind, SumsRecord, Word};
 use crate::raw::llvm;
+use crate::raw::llvm::kind::EXECUTIONS;
+use crate::raw::llvm::plain;
 use crate::raw::merge::SITE_LIMIT;
 use crate::raw::object::ObjectRecord;
 use crate::raw::site::{LISTED_SITE, SiteHead};
@@ -94,22 +96,69 @@ impl Module {
     }
 
     fn write_functions<S: Sink>(&self, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
-        let mut head = Head::default();
         for object in &self.objects {
-            for view in self.functions(object) {
-                let used = view.put_head(object.version, &mut head);
-                writer.put(SectionKind::Functions, head[..used].as_bytes())?;
-                view.kinds().try_for_each(|(_, values)| write_values(values, writer))?;
+            let mut functions = self.functions(object);
+            while let Some(view) = functions.clone().next() {
+                let row = row(functions.clone());
+                match row.len() {
+                    0 => write_function(view, object.version, writer)?,
+                    _ => write_row(&row, writer)?,
+                }
+                functions.nth(row.len().saturating_sub(1));
             }
         }
         Ok(())
     }
 }
 
+/// A function of a row, with its head there.
+type InRow<'d> = ([Word; plain::HEAD], FunctionView<'d>);
+
+/// The row that functions begin with, empty if they begin with none.
+fn row<'d>(functions: impl Iterator<Item = FunctionView<'d>>) -> Vec<InRow<'d>> {
+    let plain = functions.map_while(|view| Some((view.plain_head()?, view)));
+    plain.take(plain::MOST).collect()
+}
+
+fn write_function<S: Sink>(
+    view: FunctionView<'_>,
+    version: Version,
+    writer: &mut Writer<'_, S>,
+) -> Result<(), S::Error> {
+    let mut head = Head::default();
+    let used = view.put_head(version, &mut head);
+    writer.put(SectionKind::Functions, head[..used].as_bytes())?;
+    view.kinds().try_for_each(|(_, values)| write_values(values, writer))
+}
+
+/// Writes a row of functions, with their heads.
+fn write_row<S: Sink>(row: &[InRow<'_>], writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
+    let kind = SectionKind::Functions;
+    let room = writer.room(kind, plain::HEADS)?;
+    let first = (row.len() as u64).to_ne_bytes();
+    let heads = row.iter().flat_map(|(head, _)| *head);
+    room.iter_mut().zip([first].into_iter().chain(heads)).for_each(|(free, word)| *free = word);
+    writer.fill(1 + row.len() * plain::HEAD);
+    let counters = row.iter().flat_map(|(_, view)| view.counters(EXECUTIONS));
+    let counters: Vec<Word> = counters.map(|counter| counter.to_ne_bytes()).collect();
+    for chunk in counters.chunks(plain::CHUNK) {
+        let used = plain::pack(chunk, plain::bits(chunk), writer.room(kind, plain::LONGEST_CHUNK)?);
+        writer.fill(used);
+    }
+    Ok(())
+}
+
 impl FunctionView<'_> {
+    /// The head of a function in a row; `None` if it has other counters than of executions.
+    fn plain_head(&self) -> Option<[Word; plain::HEAD]> {
+        let record = self.llvm.filter(|record| record.flags == EXECUTIONS.bit())?;
+        plain::head(record, self.counters(EXECUTIONS).len())
+    }
+
     fn put_head(&self, version: Version, room: &mut Head) -> usize {
         let site = if version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE };
-        let record = self.llvm.map_or(FunctionRecord::WORDS, |_| llvm::FunctionRecord::WORDS);
+        let record =
+            self.llvm.map_or(FunctionRecord::WORDS, |_| llvm::FunctionRecord::BEFORE_NUMBERS);
         let mut numbers = NumbersWriter::behind(record);
         for (kind, rule, count) in self.function.kinds(&self.module.numbers) {
             let number = if rule == Rule::TopN { count * site } else { count };

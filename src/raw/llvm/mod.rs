@@ -2,7 +2,7 @@
 //!
 //! [`version`] knows LLVM's versions and how programs are instrumented, [`layout`] where the fields of the compilers'
 //! records are, [`header`] what stands before them in a raw profile, [`kind`] the kinds of counters and how they
-//! merge, [`record`] the records of a dump. An *object* is a run of functions with one layout, usually all of the
+//! merge, [`record`] the records of a dump, and [`plain`] a shorter form of most. An *object* is a run of functions with one layout, usually all of the
 //! image.
 //!
 //! **STRINGS**: the image's path, then the names of all functions as the compilers have encoded them, then those of
@@ -12,12 +12,16 @@
 //! stamp the upper half of the version word. The first object has the names in place of a path, and their CRC-32
 //! as checksum; an object without functions behind the others has the names of virtual tables.
 //!
-//! **FUNCTIONS**: each function in the order of the image's records, followed by its counts:
+//! **FUNCTIONS**: the functions in the order of the image's records. Those that count only executions, with an offset
+//! below 2^32, stand in rows, see [`plain`]. Each other one has:
 //!
+//! * a word 0, which no row begins with;
 //! * the head: a 32-byte [`record::FunctionRecord`], then as for gcov's functions the numbers of counters of its
 //!   kinds, three for a site;
 //! * the counts, kind by kind, as for gcov's functions. Kinds of bytes have eight to a word, the last word filled
 //!   with zeros.
+//!
+//! The signature of a module without a build-id covers the heads of all functions as they stand behind the word 0.
 //!
 //! The value of an indirect call is the target's offset from the start of its image, with bits of
 //! [`record::Target`]. So runs of one build agree, wherever the system has loaded it.
@@ -25,6 +29,7 @@
 pub mod header;
 pub mod kind;
 pub mod layout;
+pub mod plain;
 pub mod record;
 pub mod version;
 

@@ -3,8 +3,9 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::raw::head::{Head, NumbersWriter, word};
+use crate::raw::layout::Word;
 
-/// The fixed part of a function's head; the numbers of counters follow.
+/// The fixed part of a function's head, behind a word 0; the numbers of counters follow.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -34,14 +35,18 @@ impl FunctionRecord {
     /// Words of the record.
     pub const WORDS: usize = size_of::<Self>() / 8;
 
+    /// Words before the numbers: the word 0 and the record.
+    pub const BEFORE_NUMBERS: usize = 1 + Self::WORDS;
+
     /// Ends a head with this record; gives its number of words.
     #[inline(always)]
     pub fn finish(self, numbers: NumbersWriter, room: &mut Head) -> usize {
         let (kinds, used) = numbers.finish(room);
-        room[0] = self.name_ref.to_ne_bytes();
-        room[1] = self.hash.to_ne_bytes();
-        room[2] = self.offset.to_ne_bytes();
-        room[3] = word(self.reserved, self.flags | kinds);
+        room[0] = Word::default();
+        room[1] = self.name_ref.to_ne_bytes();
+        room[2] = self.hash.to_ne_bytes();
+        room[3] = self.offset.to_ne_bytes();
+        room[4] = word(self.reserved, self.flags | kinds);
         used
     }
 }

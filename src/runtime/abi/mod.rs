@@ -76,7 +76,17 @@ pub type ArrayOf<I> = <FunctionOf<I> as Function>::Array;
 pub type FunctionOf<I> = <<I as Instrumented>::Functions as Iterator>::Item;
 
 /// The functions of an object.
-pub trait Functions: Iterator<Item: Function> {
+pub trait Functions: Iterator<Item: Function> + Clone {
+    /// Whether [`Functions::put_row`] ever puts any.
+    const HAS_ROWS: bool = false;
+
+    /// Puts the heads of the next functions into a room if these make a row of a dump ([`crate::raw::llvm::plain`]),
+    /// and takes these functions.
+    #[inline(always)]
+    fn put_row(&mut self, _room: &mut [Word]) -> Option<Row> {
+        None
+    }
+
     /// Fetches the first functions into the processor's caches, where it does not see by itself where the walk
     /// goes.
     #[inline(always)]
@@ -92,8 +102,6 @@ pub trait Functions: Iterator<Item: Function> {
 pub trait Function {
     /// Its counters of one kind.
     type Array: Array;
-    /// Whether [`Function::put_whole`] ever puts one.
-    const CAN_BE_WHOLE: bool = false;
 
     /// Puts the words that stand before the function's counts in a dump into a room; gives their number.
     fn put_head(&self, room: &mut Head) -> usize;
@@ -101,24 +109,21 @@ pub trait Function {
     /// Its counters, kind by kind.
     fn arrays(&self) -> impl Iterator<Item = Self::Array>;
 
-    /// Puts head and counters at once into a room, if it has only counters of [`Kind::ARCS`] and the room is large
-    /// enough. Large programs have many such functions.
+    /// The counters of executions of a function in a row.
     #[inline(always)]
-    fn put_whole(&self, _room: &mut [Word]) -> Option<Whole> {
-        None
+    fn executions(&self) -> &'static [AtomicI64] {
+        &[]
     }
 }
 
-/// What [`Function::put_whole`] has put into a room.
-pub struct Whole {
-    /// Words of the head.
-    pub head: usize,
-    /// Counters, which follow it.
-    pub counters: usize,
-    /// The largest of them.
-    pub largest: i64,
-    /// How they merge.
-    pub rule: Rule,
+/// What [`Functions::put_row`] has put into a room.
+pub struct Row {
+    /// Number of functions.
+    pub functions: usize,
+    /// Words of their heads.
+    pub words: usize,
+    /// Their counters, if they lie behind each other.
+    pub counters: Option<&'static [AtomicI64]>,
 }
 
 /// The counters of one kind of one function.

@@ -1,17 +1,19 @@
 //! The functions of an object.
 #![allow(unsafe_code)]
 
+use core::sync::atomic::AtomicI64;
+
 use super::record::{Record, layout};
 use super::{Array, Object, Sections, array};
 use crate::raw::head::{Head, NumbersWriter};
-use crate::raw::kind::{Kind, Rule};
+use crate::raw::kind::Kind;
 use crate::raw::layout::Word;
 use crate::raw::llvm::kind::{
     BITMAP, COVERED, EXECUTIONS, INDIRECT_CALL, MEMORY_SIZE, TIME, VIRTUAL_TABLE,
 };
-use crate::raw::llvm::{FunctionRecord, Version};
+use crate::raw::llvm::{FunctionRecord, Version, plain};
 use crate::raw::site::LISTED_SITE;
-use crate::runtime::abi::{self, Shift, Whole};
+use crate::runtime::abi::{self, Row, Shift};
 
 /// One function.
 #[derive(Clone, Copy, Debug)]
@@ -23,17 +25,6 @@ pub struct Function {
 }
 
 impl Function {
-    /// What its head begins with.
-    #[inline(always)]
-    fn fixed_head(&self) -> FunctionRecord {
-        let offset = match self.record.function() {
-            0 => 0,
-            address => address.wrapping_sub(self.sections.image.start) as u64,
-        };
-        let (name_ref, hash) = (self.record.name_ref(), self.record.hash());
-        FunctionRecord { name_ref, hash, offset, reserved: 0, flags: 0 }
-    }
-
     /// The counters, kind by kind.
     #[inline(always)]
     pub fn kinds(self) -> Arrays {
@@ -116,20 +107,38 @@ fn next_kind(left: &mut u32) -> Option<Kind> {
     Some(kind)
 }
 
+/// What a function's head begins with.
+#[inline(always)]
+fn fixed_head(record: &Record, sections: &Sections) -> FunctionRecord {
+    let offset = match record.function() {
+        0 => 0,
+        address => address.wrapping_sub(sections.image.start) as u64,
+    };
+    let (name_ref, hash) = (record.name_ref(), record.hash());
+    FunctionRecord { name_ref, hash, offset, reserved: 0, flags: 0 }
+}
+
+/// The head of a function in a row; `None` if it has other counters than of executions.
+#[inline(always)]
+fn plain_head(record: &Record, sections: &Sections) -> Option<[Word; plain::HEAD]> {
+    let has_times = record.time_counters(sections) > 0;
+    let is_plain = !has_times && !sections.has_single_bytes() && record.has_only_counters();
+    plain::head(&fixed_head(record, sections), record.number()).filter(|_| is_plain)
+}
+
 impl abi::Function for Function {
     type Array = Array;
-    const CAN_BE_WHOLE: bool = true;
 
     #[inline(always)]
     fn put_head(&self, room: &mut Head) -> usize {
-        let mut numbers = NumbersWriter::behind(FunctionRecord::WORDS);
+        let mut numbers = NumbersWriter::behind(FunctionRecord::BEFORE_NUMBERS);
         let mut left = self.numbers.kinds;
         while let Some(kind) = next_kind(&mut left) {
             let is_site = matches!(kind, INDIRECT_CALL | MEMORY_SIZE | VIRTUAL_TABLE);
             let each = if is_site { LISTED_SITE as u32 } else { 1 };
             numbers.add(kind, self.numbers.of_kind(kind).wrapping_mul(each), room);
         }
-        self.fixed_head().finish(numbers, room)
+        fixed_head(&self.record, self.sections).finish(numbers, room)
     }
 
     #[inline(always)]
@@ -138,19 +147,8 @@ impl abi::Function for Function {
     }
 
     #[inline(always)]
-    fn put_whole(&self, room: &mut [Word]) -> Option<Whole> {
-        if self.numbers.kinds != EXECUTIONS.bit() {
-            return None;
-        }
-        let mut numbers = NumbersWriter::behind(FunctionRecord::WORDS);
-        let head: &mut Head = room.first_chunk_mut()?;
-        numbers.add(EXECUTIONS, self.numbers.counters, head);
-        let head = self.fixed_head().finish(numbers, head);
-        let counters = self.numbers.counters as usize;
-        let words = room.get_mut(head..)?.get_mut(..counters)?;
-        let live = array::slice(self.record.counters(), counters, self.shift);
-        let largest = abi::load_words(live, words);
-        Some(Whole { head, counters, largest, rule: Rule::Saturate })
+    fn executions(&self) -> &'static [AtomicI64] {
+        array::slice(self.record.counters(), self.numbers.counters as usize, self.shift)
     }
 }
 
@@ -168,10 +166,46 @@ impl Functions {
     pub(super) fn new(object: &Object, sections: &'static Sections, shift: Shift) -> Self {
         Self { next: object.start, left: object.number, version: object.version, sections, shift }
     }
+
+    /// The record of the next function, of which at least one must be left.
+    #[inline(always)]
+    fn record(&self) -> Record {
+        // SAFETY: the object has as many records as are left, which fit its layout. All callers have seen one.
+        unsafe { Record::new(self.next, self.version) }
+    }
 }
 
 /// Records and counters lie behind each other, so the processor fetches them by itself.
-impl abi::Functions for Functions {}
+impl abi::Functions for Functions {
+    const HAS_ROWS: bool = true;
+
+    #[inline(always)]
+    fn put_row(&mut self, room: &mut [Word]) -> Option<Row> {
+        let (first, heads) = room.split_first_mut()?;
+        let (mut row, mut end, mut together) = (0usize, 0, true);
+        let start = self.next;
+        for free in heads.as_chunks_mut().0.iter_mut().take(plain::MOST.min(self.left)) {
+            let record = self.record();
+            let Some(head) = plain_head(&record, self.sections) else { break };
+            *free = head;
+            let counters = record.counters();
+            together &= row == 0 || counters == end;
+            end = counters.wrapping_add(record.number().wrapping_mul(8));
+            row = row.wrapping_add(1);
+            self.next = self.next.wrapping_add(layout(self.version).stride);
+        }
+        if row == 0 {
+            return None;
+        }
+        *first = (row as u64).to_ne_bytes();
+        let words = row.wrapping_mul(plain::HEAD).wrapping_add(1);
+        self.left = self.left.wrapping_sub(row);
+        let counters = Self { next: start, ..*self }.record().counters();
+        let number = end.wrapping_sub(counters) / 8;
+        let counters = together.then(|| array::slice(counters, number, self.shift));
+        Some(Row { functions: row, words, counters })
+    }
+}
 
 impl Iterator for Functions {
     type Item = Function;
@@ -179,8 +213,7 @@ impl Iterator for Functions {
     #[inline(always)]
     fn next(&mut self) -> Option<Function> {
         self.left = self.left.checked_sub(1)?;
-        // SAFETY: the object has as many records, which fit its layout.
-        let record = unsafe { Record::new(self.next, self.version) };
+        let record = self.record();
         self.next = self.next.wrapping_add(layout(self.version).stride);
         let Self { sections, shift, .. } = *self;
         Some(Function { record, sections, shift, numbers: Numbers::of(&record, sections) })

@@ -105,7 +105,8 @@ impl Instrumented for Registry {
                 .flat_map(|(object, sections)| object.functions(sections, Shift::default()))
             {
                 let used = function.put_head(head);
-                head.iter().take(used).for_each(|&word| signature.word(u64::from_ne_bytes(word)));
+                let words = head.get(1..used).unwrap_or_default();
+                words.iter().for_each(|&word| signature.word(u64::from_ne_bytes(word)));
             }
         }
     }

@@ -125,6 +125,14 @@ impl Record {
         self.sites().into_iter().sum()
     }
 
+    /// Whether it has neither a bitmap nor sites.
+    #[inline(always)]
+    pub fn has_only_counters(&self) -> bool {
+        let third =
+            if self.version.kinds() > 2 { self.field::<u16>(self.layout.sites + 4) } else { 0 };
+        self.bitmap_bytes() == 0 && self.field::<u32>(self.layout.sites) == 0 && third == 0
+    }
+
     /// Whether everything that it leads to is where it must be in an image with these sections.
     pub fn fits(&self, sections: &Sections) -> bool {
         let bytes = self.number().checked_mul(sections.counter_size());
