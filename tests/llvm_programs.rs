@@ -220,10 +220,15 @@ fn three_runs_in_one_dump() {
     }
 }
 
+/// With room for all values of a site with LLVM's runtime, too.
+const OF_THE_OPTIMISER: [&str; 3] = [GENERATE, "-mllvm", "-vp-counters-per-site=20"];
+const OF_THE_FRONT_END: [&str; 3] = [FRONT_END, "-mllvm", "-enable-value-profiling"];
+
 /// Lua and SQLite with the oldest and the newest clang. `optimised` are those of the sources that clang compiles with
 /// the profiles, too.
 fn real_program(
     sources: impl Fn(&Workshop) -> Option<Vec<String>>,
+    mode: &[&str],
     flags: &[&str],
     size: &[&str],
     optimised: &[&str],
@@ -233,10 +238,8 @@ fn real_program(
     for llvm in [oldest, newest] {
         let shop = Workshop::new();
         let Some(sources) = sources(&shop) else { return };
-        // Room for all values of a site with LLVM's runtime, too.
-        let room = ["-mllvm", "-vp-counters-per-site=20"];
         let compile = [&["-O1", "-w"], &programs::REPEATABLE[..], flags].concat();
-        let flags = [&[GENERATE], &room[..], &compile].concat();
+        let flags = [mode, &compile].concat();
         let mut objects: Vec<String> =
             sources.iter().map(|source| llvm.object(&shop, source, &flags)).collect();
         // Lua hashes the addresses of strings, and linkers merge them with the runtime's.
@@ -246,7 +249,7 @@ fn real_program(
         }
         shop.program("fixed_memory.c");
         objects.push(llvm.object(&shop, "fixed_memory.c", &["-O2", "-fno-builtin"]));
-        let link = [&[GENERATE, "-lm"], &FIXED_ADDRESSES[..]].concat();
+        let link = [&[mode[0], "-lm"], &FIXED_ADDRESSES[..]].concat();
         llvm.link_both(&shop, &objects, &link);
         llvm.assert_same_counts(&shop, size, "a real program");
         for source in optimised {
@@ -260,17 +263,27 @@ fn lua() {
     let flags = ["-std=gnu99", "-DLUA_USE_POSIX"];
     real_program(
         programs::lua_sources,
+        &OF_THE_OPTIMISER,
         &flags,
         &["benchmark.lua", "1"],
         &["lvm.c", "lgc.c", "ltable.c"],
     );
 }
 
-#[test]
-fn sqlite() {
+fn sqlite_with(mode: &[&str]) {
     let flags =
         ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_ENABLE_MATH_FUNCTIONS"];
-    real_program(programs::sqlite_sources, &flags, &["200"], &[]);
+    real_program(programs::sqlite_sources, mode, &flags, &["200"], &[]);
+}
+
+#[test]
+fn sqlite() {
+    sqlite_with(&OF_THE_OPTIMISER);
+}
+
+#[test]
+fn sqlite_of_the_front_end() {
+    sqlite_with(&OF_THE_FRONT_END);
 }
 
 /// rustc puts our archive in front of its own runtime's if it is a native library of the program.
