@@ -22,7 +22,7 @@ use super::sys::{self, Errno, QuietWrites, error_of};
 
 /// Version of [`Link`], [`Operation`], [`Homes`] with the nodes they lead to, and [`Place`]. Images with
 /// another version do not join.
-const REVISION: u32 = 5;
+const REVISION: u32 = 6;
 
 /// The images, newest first, and the lock for all of them.
 #[repr(C)]

@@ -28,6 +28,9 @@ const SLOTS: usize = 2 * SITE_LIMIT;
 /// The table is filled anew at this many slots in use: some are for values that their nodes have lost.
 const MOST_USED: u32 = (SLOTS / 4 * 3) as u32;
 
+/// Groups of threads that reserve nodes: as many as four bits tell apart.
+const THREADS: usize = 1 << 4;
+
 const _: () = assert!(SLOTS.is_power_of_two());
 
 /// A value of a site, in libgcov's layout.
@@ -151,12 +154,16 @@ impl<'i> Iterator for Slots<'i> {
 
 /// The region: of a fixed size, or, with none, where the program says.
 #[repr(C)]
+#[cfg_attr(feature = "runtime", repr(align(64)))]
 pub struct Nodes<const N: usize = NODES, const I: usize = INDEXES> {
     nodes: [Node; N],
     indexes: [Index; I],
     provided: ProvidedMemory,
     used: AtomicUsize,
     indexes_used: AtomicUsize,
+    /// For some threads each: how many of the nodes that they have reserved are left, and above eight bits the number
+    /// of the first of these.
+    reserved: [AtomicUsize; THREADS],
     /// A node that lost the race for its place in a list. The next event that needs a node gets it.
     spare: AtomicPtr<Node>,
     dropped: AtomicU64,
@@ -176,6 +183,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
             provided: ProvidedMemory::new(),
             used: AtomicUsize::new(0),
             indexes_used: AtomicUsize::new(0),
+            reserved: [const { AtomicUsize::new(0) }; THREADS],
             spare: AtomicPtr::new(null_mut()),
             dropped: AtomicU64::new(0),
             is_lent: AtomicBool::new(false),
@@ -407,17 +415,43 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     }
 
     fn fresh(&self) -> Option<&Node> {
-        // Looked at first, so that `used` cannot wrap round however many events find the region full.
-        if self.used.load(Ordering::Relaxed) < self.nodes() {
-            let number = self.used.fetch_add(1, Ordering::Relaxed);
-            if let Some(node) = self.node_at(number)
-                && self.has_room(0, &self.nodes, number)
-            {
-                return Some(node);
-            }
+        let number = if Self::AT_ONCE > 1 { self.number_for_thread() } else { self.reserve(1) };
+        if let Some(number) = number
+            && let Some(node) = self.node_at(number)
+            && self.has_room(0, &self.nodes, number)
+        {
+            return Some(node);
         }
         self.dropped.fetch_add(1, Ordering::Relaxed);
         None
+    }
+
+    /// Nodes that a thread reserves at once, so that sites that different threads have begun do not share lines of the
+    /// cache. Small regions have none to spare.
+    const AT_ONCE: usize = if N > 64 * THREADS && cfg!(not(feature = "live")) { 32 } else { 1 };
+
+    /// The number of the next node for the calling thread, if there is one left.
+    fn number_for_thread(&self) -> Option<usize> {
+        let here = 0u8;
+        let stack = (&raw const here).addr();
+        // Stacks of other threads are elsewhere, at least 128 KiB away. The golden ratio spreads them.
+        let thread = ((stack >> 17) as u32).wrapping_mul(0x9e37_79b9) >> 28;
+        let reserved = self.reserved.get(thread as usize)?;
+        let take = |left: usize| (left & 0xff > 0).then(|| left.wrapping_add(0xff));
+        if let Ok(left) = reserved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            return Some(left >> 8);
+        }
+        let first = self.reserve(Self::AT_ONCE)?;
+        let left = (first.wrapping_add(1) << 8).wrapping_add(Self::AT_ONCE - 1);
+        reserved.store(left, Ordering::Relaxed);
+        Some(first)
+    }
+
+    /// Reserves nodes behind each other, of which the last ones may lie beyond the region; gives the first one's number.
+    fn reserve(&self, nodes: usize) -> Option<usize> {
+        // Looked at first, so that `used` cannot wrap round however many events find the region full.
+        let is_full = self.used.load(Ordering::Relaxed) >= self.nodes();
+        (!is_full).then(|| self.used.fetch_add(nodes, Ordering::Relaxed))
     }
 
     /// Takes back a node from [`Nodes::take`] that nobody has seen.
@@ -436,6 +470,12 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     pub fn index(&self, number: u32, first: &Node) -> Option<&Index> {
         // The image that has taken the first node has made the index.
         self.index_at((number as usize).wrapping_sub(1)).filter(|_| self.has(first))
+    }
+
+    /// The index with this number, of a site whose nodes all are in this region.
+    #[inline(always)]
+    pub fn own_index(&self, number: u32) -> Option<&Index> {
+        self.index_at((number as usize).wrapping_sub(1))
     }
 
     /// Reserves an index for the site with this first node and gives its number, if there is one left.

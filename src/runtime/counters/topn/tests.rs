@@ -249,3 +249,28 @@ fn nodes_in_memory_that_the_program_gives() {
     // SAFETY: refused.
     assert!(!unsafe { nodes.give(place, 24) });
 }
+
+/// Each of some threads gets nodes behind each other, and no node goes to two of them.
+#[test]
+fn threads_reserve_nodes() {
+    let nodes = region::<2048>();
+    let take = || -> Vec<usize> {
+        let taken = (0..1000).filter_map(|value| nodes.take(value));
+        taken
+            .filter_map(|node| nodes.at(core::ptr::from_ref(node).addr()))
+            .map(|(n, _)| n)
+            .collect()
+    };
+    let mut taken: Vec<Vec<usize>> = std::thread::scope(|scope| {
+        let threads = [(); 3].map(|()| scope.spawn(take));
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(cfg!(feature = "live") || taken[0][..32].is_sorted_by(|one, next| one + 1 == *next));
+    let mut all: Vec<usize> = taken.drain(..).flatten().collect();
+    let found = all.len();
+    assert_eq!(found as u64 + nodes.dropped(), 3000);
+    assert!(found > 2048 - 16 * 32, "{found}");
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), found);
+}
