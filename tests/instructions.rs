@@ -63,7 +63,7 @@ fn calls_of_clang() {
     let object = llvm.object(&shop, "calls.c", &flags);
     shop.library();
     llvm.link_both(&shop, &[object], &["-fprofile-generate", "-no-pie", "-pthread"]);
-    for (targets, budget) in [("1", 51), ("8", 76), ("32", 103), ("64", 115), ("128", 520)] {
+    for (targets, budget) in [("1", 51), ("8", 76), ("32", 103), ("64", 115), ("128", 528)] {
         let [ours, theirs] = ["ours", "stock"].map(|program| of_a_call(&shop, program, targets));
         eprintln!("{targets} targets: {ours} instructions, budget {budget}, LLVM's own: {theirs}");
         assert!(ours <= budget, "{targets} targets: {ours}, more than {budget}");

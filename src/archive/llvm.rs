@@ -16,9 +16,9 @@ use crate::runtime::abi::llvm::pattern::{Meaning, Pattern, translate};
 use crate::runtime::abi::llvm::{Heads, Registry, Sections, Slot, begun, size_class};
 use crate::runtime::chain::Link;
 use crate::runtime::counters::Plain;
-use crate::runtime::counters::lanes::Lanes;
-use crate::runtime::counters::nodes::Nodes;
-use crate::runtime::counters::topn::LiveSite;
+use crate::runtime::counters::lanes::{Cell, Lanes, Place};
+use crate::runtime::counters::nodes::{Node, Nodes};
+use crate::runtime::counters::topn::{LiveSite, NodeUpdate, hit_watched};
 use crate::runtime::identity::Start;
 use crate::runtime::image::Image;
 use crate::runtime::message::Line;
@@ -264,21 +264,71 @@ unsafe fn count(value: u64, record: *const u8, site: u32) {
     }
     // SAFETY: promised by the caller.
     match unsafe { IMAGE.objects.known_slot(record, site) }.and_then(begun) {
-        Some(site) if IS_LIVE || LANES.is_first(sys::depth_below) => {
-            site.count_summed::<Plain, _, _>(value as i64, &NODES, system::owner)
-        }
-        Some(site) => count_in_lane(value, site),
+        Some(site) => count_at(value as i64, site),
         // SAFETY: promised by the caller.
         None => unsafe { count_first(value, record, site) },
     }
 }
 
-/// Counts a value in a thread that is not the first one.
-#[inline(never)]
-fn count_in_lane(value: u64, site: LiveSite<'static>) {
-    if site.has_index() || !LANES.count::<Plain>(sys::stack(), site, value as i64) {
-        site.count_summed::<Plain, _, _>(value as i64, &NODES, system::owner);
+/// Counts a value at a site with a head.
+#[inline(always)]
+fn count_at(value: i64, site: LiveSite<'static>) {
+    match !IS_LIVE && site.has_lanes() {
+        true => count_at_lanes(value, site),
+        false => count_at_nodes(value, site),
     }
+}
+
+/// Counts a value at the nodes of a site.
+#[inline(always)]
+fn count_at_nodes(value: i64, site: LiveSite<'static>) {
+    match site.first() {
+        Some(first) if !first.holds(value) => count_behind(value, site, first),
+        Some(first) if hit_watched(first) => {}
+        _ => count_rarely(value, site),
+    }
+}
+
+/// Counts a value that the first node of a site does not hold.
+// A function, which begins at a line of the cache (`src/build/strip.rs`), as do the hooks.
+#[inline(never)]
+fn count_behind(value: i64, site: LiveSite<'static>, first: &'static Node) {
+    if !site.count_behind(first, value, &NODES) {
+        count_rarely(value, site);
+    }
+}
+
+/// Counts a value at a site with lanes.
+#[inline(never)]
+fn count_at_lanes(value: i64, site: LiveSite<'static>) {
+    let stack = sys::stack();
+    if LANES.is_first(stack) || site.shape().index() != 0 {
+        return count_at_nodes(value, site);
+    }
+    match LANES.count::<Plain>(stack, site, value) {
+        Place::Counted => {}
+        Place::Free(cell) => count_in_free(value, site, cell),
+        Place::Elsewhere => count_at_nodes(value, site),
+    }
+}
+
+/// Counts a value in a free cell, or else at the nodes.
+#[cold]
+#[inline(never)]
+fn count_in_free(value: i64, site: LiveSite<'static>, cell: &Cell) {
+    if !cell.take(site, value) {
+        count_at_nodes(value, site);
+    }
+}
+
+/// Counts a value that has no node at hand, and looks now and then which thread does so.
+#[cold]
+#[inline(never)]
+fn count_rarely(value: i64, site: LiveSite<'static>) {
+    if !IS_LIVE {
+        LANES.watch(sys::stack(), site);
+    }
+    site.count_slowly(value, &NODES, Plain::SHARED, system::owner);
 }
 
 /// Counts a value at a site that has no head yet, or in an image of several layouts.
@@ -291,7 +341,7 @@ fn count_in_lane(value: u64, site: LiveSite<'static>) {
 unsafe fn count_first(value: u64, record: usize, site: u32) {
     // SAFETY: promised by the caller.
     if let Some(site) = unsafe { first_site(record, site) } {
-        site.count_summed::<Plain, _, _>(value as i64, &NODES, system::owner);
+        count_at(value as i64, site);
     }
 }
 

@@ -28,6 +28,8 @@ const HOOKS: [&[u8]; 4] = [
     b"countersink_topn",
     b"countersink_topn_atomic",
 ];
+/// Parts of hooks, as their symbols have them.
+const PARTS: [&[u8]; 2] = [b"archive4llvm12count_behind", b"archive4llvm14count_at_lanes"];
 /// Bytes of a line of the cache. Elsewhere a hook takes up to a fifth longer.
 const LINE: u64 = 64;
 
@@ -103,13 +105,19 @@ fn part(mut builder: Builder<'_>, kept: &BTreeSet<usize>, shared: &[SectionId]) 
 /// Makes hooks begin at a line of the cache, where there are such lines: not on boards, whose programs have no hooks of
 /// LLVM's.
 fn align_hooks(builder: &mut Builder<'_>) {
-    let is_hook = |symbol: &&Symbol<'_>| HOOKS.contains(&symbol.name.as_slice());
-    let hooks: Vec<_> = builder.symbols.iter().filter(is_hook).map(|hook| hook.section).collect();
-    if hooks.len() == HOOKS.len() {
-        for hook in hooks.into_iter().flatten() {
-            builder.sections.get_mut(hook).sh_addralign = LINE;
+    if builder.symbols.iter().any(|symbol| is_llvm(symbol.name.as_slice())) {
+        let hooks = builder.symbols.iter().filter(|symbol| is_hook(symbol.name.as_slice()));
+        let sections: Vec<_> = hooks.filter_map(|hook| hook.section).collect();
+        for section in sections {
+            builder.sections.get_mut(section).sh_addralign = LINE;
         }
     }
+}
+
+/// Whether a symbol is one of the hooks that programs call most, or a part of one.
+fn is_hook(symbol: &[u8]) -> bool {
+    let is_in = |part: &&[u8]| symbol.windows(part.len()).any(|found| found == *part);
+    HOOKS.contains(&symbol) || PARTS.iter().any(is_in)
 }
 
 /// Gives shared sections hidden symbols, and makes relocations use these where the section is in the other

@@ -5,7 +5,8 @@
 //! | counter | bits | content |
 //! |---|---|---|
 //! | 0 | all | number of events, as libgcov has it; or [`SUMMED`] and the number of events in no node |
-//! | 1 | 0 to 7 | number of nodes |
+//! | 1 | 0 to 6 | number of nodes |
+//! | 1 | 7 | whether threads count frequent values elsewhere, too; not in a live file |
 //! | 1 | 8 to 19 | number of the runtime's index for the site, 0 if it has none |
 //! | 1 | 20 to 63 | the floor: the largest count that a node had when its place was given away |
 //! | 2 | all | address of the first node |
@@ -41,11 +42,17 @@ impl Shape {
         Self(rise << 20)
     }
 
+    /// Whether threads count elsewhere, too.
+    pub const LANES: Self = Self(1 << 7);
+
     /// Number of nodes.
     #[inline(always)]
     pub const fn nodes(self) -> usize {
-        (self.0 & 0xff) as usize
+        (self.0 & 0x7f) as usize
     }
+
+    /// The bits that stay when the events are forgotten: of the index, and of lanes.
+    pub const STAYS: i64 = 0xfff << 8 | Self::LANES.0;
 
     /// Number of the index, 0 if there is none.
     #[inline(always)]
@@ -184,6 +191,10 @@ mod tests {
         let parts = [Shape(64), Shape::of_index(4095), Shape::of_floor((1 << 44) - 1)];
         let shape = Shape(parts.iter().map(|part| part.0).sum());
         assert_eq!((shape.nodes(), shape.index(), shape.floor()), (64, 4095, (1 << 44) - 1));
+        let laned = Shape(shape.0 | Shape::LANES.0);
+        assert_eq!((laned.nodes(), laned.index(), laned.floor()), (64, 4095, (1 << 44) - 1));
+        let stays = [shape, laned].map(|shape| shape.0 & Shape::STAYS);
+        assert_eq!(stays, [parts[1].0, parts[1].0 + Shape::LANES.0]);
     }
 
     #[test]

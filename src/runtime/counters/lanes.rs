@@ -1,9 +1,9 @@
-//! Where threads other than the first one count the frequent values of sites.
+//! Where threads count beside the nodes of sites, on lines of the cache that they need not share.
 //!
 //! Processors that add to one word send its line of the cache to each other, and that takes much longer than all other
-//! work of a profiler. So a value of a site has a further place on another line for each of two *lanes*: a *cell*. The
-//! first thread of the program counts in nodes, and each other thread has a lane. Whoever reads the site adds its
-//! cells.
+//! work of a profiler. So a site at which several threads count has two *lanes*, and a *cell* in each for some of its
+//! values. The first thread of the program counts in nodes, and each other thread in one of the lanes. Whoever reads the
+//! site adds its cells.
 //!
 //! A cell belongs to the site and the value that found it free, for ever. So no event gets to another value in it, in
 //! the plain form either, and nothing ever takes its place. Cells stand in tables without lists: if another value has
@@ -15,15 +15,15 @@
 use super::Update;
 use super::topn::LiveSite;
 use crate::raw::merge::Pair;
-use crate::runtime::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use crate::runtime::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 /// Cells of a lane in a program.
 pub const CELLS: usize = 2048;
 const LANES: usize = 2;
 /// Values of a site that can have cells in a lane.
-const VALUES: usize = 4;
-/// A value gets a cell when nodes have counted so many events. What only the start of a program needs gets none.
-const FREQUENT: i64 = if cfg!(feature = "runtime") { 1000 } else { 1 };
+const VALUES: usize = 8;
+/// Sites of which it is remembered who counted there.
+const WATCHED: usize = if cfg!(feature = "runtime") { 512 } else { 2 };
 /// Stacks of other threads do not lie within so many bytes below the top of the first one's.
 const LARGEST_STACK: usize = 128 << 20;
 /// Functions that were called before the image began have no more of the stack than this.
@@ -37,41 +37,65 @@ const TAKEN: usize = 1;
 pub struct Lanes<const N: usize = CELLS> {
     cells: [[Cell; N]; LANES],
     common: Common,
+    /// Sites in the upper 48 bits, with 16 bits of the stack of the thread that was last seen there.
+    watched: [AtomicU64; WATCHED],
 }
 
-/// What all threads read has a line of the cache for itself.
+/// What all threads read, and none writes, has a line of the cache for itself.
 #[derive(Debug)]
 #[cfg_attr(feature = "runtime", repr(align(64)))]
 struct Common {
     /// The top of the first thread's stack, 0 before [`Lanes::begin`].
     top: AtomicUsize,
-    /// Whether any cell is taken.
-    in_use: AtomicBool,
 }
 
 /// What some threads have seen of one value at a site.
 #[derive(Debug)]
 #[repr(C)]
-struct Cell {
+pub struct Cell {
     /// The site's address, 0 if the cell is free.
     site: AtomicUsize,
     value: AtomicI64,
     count: AtomicI64,
 }
 
+/// Where an event goes at a site with lanes.
+#[derive(Debug)]
+pub enum Place<'l> {
+    /// It is counted.
+    Counted,
+    /// This cell is free for it.
+    Free(&'l Cell),
+    /// The nodes.
+    Elsewhere,
+}
+
 impl Cell {
     const fn new() -> Self {
         Self { site: AtomicUsize::new(0), value: AtomicI64::new(0), count: AtomicI64::new(0) }
+    }
+
+    /// Takes a free cell for an event; `false` if somebody else was first.
+    pub fn take(&self, site: LiveSite<'_>, value: i64) -> bool {
+        let (yes, no) = (Ordering::Acquire, Ordering::Relaxed);
+        let is_first = self.site.compare_exchange(0, TAKEN, yes, no).is_ok();
+        if is_first {
+            self.value.store(value, Ordering::Relaxed);
+            self.count.store(1, Ordering::Relaxed);
+            self.site.store(site.address(), Ordering::Release);
+        }
+        is_first
     }
 }
 
 impl<const N: usize> Lanes<N> {
     /// Only free cells.
     pub const fn new() -> Self {
-        const { assert!(N >= VALUES && N.is_multiple_of(VALUES), "every value of a site has a place") };
+        const { assert!(N >= VALUES && N.is_multiple_of(VALUES), "every value has a place") };
         Self {
             cells: [const { [const { Cell::new() }; N] }; LANES],
-            common: Common { top: AtomicUsize::new(0), in_use: AtomicBool::new(false) },
+            common: Common { top: AtomicUsize::new(0) },
+            watched: [const { AtomicU64::new(0) }; WATCHED],
         }
     }
 
@@ -80,45 +104,62 @@ impl<const N: usize> Lanes<N> {
         self.common.top.store(stack.wrapping_add(ABOVE), Ordering::Relaxed);
     }
 
-    /// Whether a thread is the first one. `depth_below` says how far its stack lies below an address.
+    /// Whether the thread with this address in its stack is the first one.
     #[inline(always)]
-    pub fn is_first(&self, depth_below: impl FnOnce(usize) -> usize) -> bool {
-        depth_below(self.common.top.load(Ordering::Relaxed)) < LARGEST_STACK
+    pub fn is_first(&self, stack: usize) -> bool {
+        self.common.top.load(Ordering::Relaxed).wrapping_sub(stack) < LARGEST_STACK
     }
 
-    /// Counts an event in the lane of the thread with this address in its stack, if the value has a cell there or gets
-    /// one.
+    /// Notes that the thread with this address in its stack counts at a site. If another thread was seen there before,
+    /// the site gets its lanes. A site with many values gets none.
     #[inline(always)]
-    pub fn count<U: Update>(&self, stack: usize, site: LiveSite<'_>, value: i64) -> bool {
+    pub fn watch(&self, stack: usize, site: LiveSite<'_>) {
+        if site.shape().index() == 0 {
+            self.watch_few(stack, site);
+        }
+    }
+
+    #[inline(always)]
+    fn watch_few(&self, stack: usize, site: LiveSite<'_>) {
+        // The first thread's stack is often larger than what its other bits tell apart.
+        let thread = if self.is_first(stack) { 0 } else { (stack >> 17) as u16 };
+        let now = (site.address() as u64) << 16 | u64::from(thread);
+        let Some(watched) = self.watched.get(site.address() / 8 % WATCHED) else { return };
+        let before = watched.load(Ordering::Relaxed);
+        if before == now {
+            return;
+        }
+        watched.store(now, Ordering::Relaxed);
+        if before >> 16 == now >> 16 {
+            site.divide();
+        }
+    }
+
+    /// Counts an event in the lane of the thread with this address in its stack, if the value has a cell there.
+    #[inline(always)]
+    pub fn count<U: Update>(&self, stack: usize, site: LiveSite<'_>, value: i64) -> Place<'_> {
         // Threads begun one after the other have stacks of 8 MiB, 2 MiB, or 128 KiB between them.
         let lane = (stack >> 23 ^ stack >> 21 ^ stack >> 17) % LANES;
         // Functions begin at multiples of 16, and sizes are small.
         let place = (value ^ value >> 4) as usize;
-        let Some(cell) = self.cell(lane, site, place) else { return false };
+        let Some(cell) = self.cell(lane, site, place) else { return Place::Elsewhere };
         match cell.site.load(Ordering::Acquire) {
-            0 => self.take(cell, site, value),
+            0 => Place::Free(cell),
             owner if owner == site.address() && cell.value.load(Ordering::Relaxed) == value => {
                 U::add(&cell.count, 1);
-                true
+                Place::Counted
             }
-            _ => false,
+            _ => Place::Elsewhere,
         }
     }
 
-    /// Takes a free cell for an event; `false` if the value is not frequent, or somebody else was first.
-    #[cold]
-    #[inline(never)]
-    fn take(&self, cell: &Cell, site: LiveSite<'_>, value: i64) -> bool {
-        let (yes, no) = (Ordering::Acquire, Ordering::Relaxed);
-        if !site.has_seen(value, FREQUENT) || cell.site.compare_exchange(0, TAKEN, yes, no).is_err()
-        {
-            return false;
+    /// Counts an event as [`Lanes::count`] does, or in a free cell; `false` if the nodes must.
+    pub fn has_counted<U: Update>(&self, stack: usize, site: LiveSite<'_>, value: i64) -> bool {
+        match self.count::<U>(stack, site, value) {
+            Place::Counted => true,
+            Place::Free(cell) => cell.take(site, value),
+            Place::Elsewhere => false,
         }
-        cell.value.store(value, Ordering::Relaxed);
-        cell.count.store(1, Ordering::Relaxed);
-        cell.site.store(site.address(), Ordering::Release);
-        self.common.in_use.store(true, Ordering::Relaxed);
-        true
     }
 
     /// The cell for one of the values of a site.
@@ -132,7 +173,7 @@ impl<const N: usize> Lanes<N> {
     /// The cells of a site.
     #[inline(always)]
     fn cells<'l>(&'l self, site: LiveSite<'l>) -> impl Iterator<Item = &'l Cell> {
-        let lanes = if self.common.in_use.load(Ordering::Relaxed) { 0..LANES } else { 0..0 };
+        let lanes = if site.has_lanes() { 0..LANES } else { 0..0 };
         let places = lanes.flat_map(|lane| (0..VALUES).map(move |value| (lane, value)));
         let cells = places.filter_map(move |(lane, value)| self.cell(lane, site, value));
         cells.filter(move |cell| cell.site.load(Ordering::Acquire) == site.address())
@@ -168,7 +209,7 @@ mod tests {
     use crate::runtime::atomic::AtomicPtr;
     use crate::runtime::counters::Plain;
     use crate::runtime::counters::nodes::Nodes;
-    use crate::runtime::counters::topn::{Counters, Owner};
+    use crate::runtime::counters::topn::{Counters, Owner, RARELY, hit_watched};
 
     /// Places in the stacks of the first thread, and of three others with 8 MiB each.
     const FIRST: usize = 0x7fff_f000_0000;
@@ -198,10 +239,17 @@ mod tests {
         fn count(&self, stack: usize, site: usize, value: i64, events: i64) -> Vec<(i64, i64)> {
             let live = self.site(site);
             for _ in 0..events {
-                if self.lanes.is_first(|top| top.wrapping_sub(stack))
-                    || !self.lanes.count::<Plain>(stack, live, value)
-                {
-                    live.count::<Plain, _, _>(value, &self.nodes, |_| Owner::Here);
+                let in_lane = live.has_lanes() && !self.lanes.is_first(stack);
+                if in_lane && self.lanes.has_counted::<Plain>(stack, live, value) {
+                    continue;
+                }
+                let counted = live.first().is_some_and(|first| match first.holds(value) {
+                    true => hit_watched(first),
+                    false => live.count_behind(first, value, &self.nodes),
+                });
+                if !counted {
+                    self.lanes.watch(stack, live);
+                    live.count_slowly(value, &self.nodes, false, |_| Owner::Here);
                 }
             }
             self.lanes.pairs(live).map(|pair| (pair.value, pair.count)).collect()
@@ -214,27 +262,35 @@ mod tests {
 
     #[test]
     fn threads_are_known_by_their_stacks() {
-        let lanes = Lanes::<4>::new();
-        let is_first = |stack: usize| lanes.is_first(|top| top.wrapping_sub(stack));
-        assert!(!is_first(FIRST));
+        let lanes = Lanes::<8>::new();
+        assert!(!lanes.is_first(FIRST));
         lanes.begin(FIRST);
-        assert!([FIRST, FIRST + 4096, FIRST - (100 << 20)].into_iter().all(is_first));
-        assert!(!is_first(FIRST + (2 << 20)) && !OTHERS.into_iter().any(is_first));
+        let in_first = [FIRST, FIRST + 4096, FIRST - (100 << 20)];
+        assert!(in_first.into_iter().all(|stack| lanes.is_first(stack)));
+        let others = OTHERS.into_iter().chain([FIRST + (2 << 20)]);
+        assert!(!others.into_iter().any(|stack| lanes.is_first(stack)));
     }
 
     #[test]
-    fn frequent_values_of_other_threads_are_counted_in_cells() {
+    fn sites_of_several_threads_get_lanes() {
         let memory = Memory::new();
+        assert_eq!(memory.count(OTHERS[0], 1, 7, 3 * RARELY), []);
+        assert_eq!(memory.in_nodes(1), [(7, 3 * RARELY)]);
+        // Nodes have counted all until the second thread was seen.
         assert_eq!(memory.count(FIRST, 0, 7, 5000), []);
-        assert_eq!(memory.count(OTHERS[0], 0, 8, 999), []);
-        assert_eq!(memory.count(OTHERS[0], 0, 8, 3), [(8, 2)]);
-        assert_eq!(memory.count(OTHERS[1], 0, 7, 10), [(7, 10), (8, 2)]);
-        // The lane of the second thread, whose cell for this value is taken.
-        assert_eq!(memory.count(OTHERS[2], 0, 8, 2), [(7, 10), (8, 4)]);
-        assert_eq!(memory.count(OTHERS[2], 0, 12, 2000), [(7, 10), (8, 4)]);
-        assert_eq!(memory.in_nodes(0), [(7, 5000), (8, 1000), (12, 2000)]);
-        assert_eq!(memory.count(FIRST, 1, 7, 2), []);
+        assert_eq!(memory.in_nodes(0), [(7, 5000)]);
+        assert_eq!(memory.count(OTHERS[0], 0, 7, 120), []);
+        assert_eq!(memory.count(OTHERS[0], 0, 7, 1), []);
+        assert_eq!(memory.count(OTHERS[0], 0, 7, 2), [(7, 2)]);
+        assert_eq!(memory.in_nodes(0), [(7, 5121)]);
+        assert_eq!(memory.count(OTHERS[1], 0, 8, 3), [(8, 3), (7, 2)]);
+        // The lane of the first of them. The cell of 15 is taken.
+        assert_eq!(memory.count(OTHERS[2], 0, 7, 2), [(8, 3), (7, 4)]);
+        assert_eq!(memory.count(OTHERS[2], 0, 15, 9), [(8, 3), (7, 4)]);
+        assert_eq!(memory.count(FIRST, 0, 7, 1), [(8, 3), (7, 4)]);
+        assert_eq!(memory.in_nodes(0), [(7, 5122), (15, 9)]);
+        memory.site(0).reset();
         memory.lanes.reset(memory.site(0));
-        assert_eq!(memory.count(OTHERS[1], 0, 7, 1), [(7, 1)]);
+        assert_eq!(memory.count(OTHERS[1], 0, 8, 1), [(8, 1)]);
     }
 }

@@ -38,7 +38,7 @@ impl<'c> LiveSite<'c> {
     /// first counter.
     #[cold]
     #[inline(never)]
-    pub(super) fn count_slowly<const N: usize, const I: usize>(
+    pub fn count_slowly<const N: usize, const I: usize>(
         self,
         value: i64,
         own: &Nodes<N, I>,

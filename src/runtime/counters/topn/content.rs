@@ -47,7 +47,8 @@ impl<'c> LiveSite<'c> {
         };
         let summed = self.0.first.load(Ordering::Relaxed) >= SUMMED;
         set(&self.0.first, if summed { SUMMED } else { 0 });
-        set(&self.0.shape, Shape::of_index(self.shape().index()).0);
+        // In one step, so that an index or lanes that the site gets meanwhile stay.
+        self.0.shape.fetch_and(Shape::STAYS, Ordering::AcqRel);
         self.nodes().for_each(|node| set(&node.count, 0));
     }
 

@@ -78,6 +78,22 @@ impl NodeUpdate for Atomic {
     }
 }
 
+/// Of so many events of a node, one is not counted by [`hit_watched`].
+pub const RARELY: i64 = 1024;
+
+/// As [`Plain::hit`], at a node of a site without marks in its counts. Now and then it counts nothing, so that somebody
+/// can look who counts there.
+#[inline(always)]
+pub fn hit_watched(node: &Node) -> bool {
+    let before = node.count.load(Ordering::Relaxed);
+    // A free node has no events.
+    let hit = before & (RARELY - 1) != 0;
+    if hit {
+        node.count.store(before.wrapping_add(1), Ordering::Relaxed);
+    }
+    hit
+}
+
 /// Takes an increment back from a node that is free or has got another value, unless a reset has done so.
 #[cold]
 fn take_back(node: &Node) {
@@ -148,16 +164,28 @@ impl<'c> LiveSite<'c> {
         }
     }
 
-    /// The same at a site that began with [`SUMMED`], which libgcov never sees.
+    /// The first node.
     #[inline(always)]
-    pub fn count_summed<U: NodeUpdate, const N: usize, const I: usize>(
+    pub fn first(&self) -> Option<&'c Node> {
+        follow(&self.0.head)
+    }
+
+    /// Counts an event in the plain form if its value has a node at hand behind the first one; `false` if not. For a
+    /// site that began with [`SUMMED`], whose nodes all are in this region.
+    #[inline(always)]
+    pub fn count_behind<const N: usize, const I: usize>(
         self,
+        first: &Node,
         value: i64,
         nodes: &Nodes<N, I>,
-        owner: fn(usize) -> Owner<N, I>,
-    ) {
-        if !self.known(value, nodes).is_some_and(|node| U::hit(node, value)) {
-            self.count_slowly(value, nodes, U::SHARED, owner);
+    ) -> bool {
+        match self.shape().index() {
+            0 => listed_behind(first, value).is_some_and(hit_watched),
+            // Such a site never gets lanes.
+            index => {
+                let node = nodes.own_index(index).and_then(|index| nodes.look_up(index, value));
+                node.is_some_and(|node| Plain::hit(node, value))
+            }
         }
     }
 
@@ -223,25 +251,39 @@ impl<'c> LiveSite<'c> {
         core::ptr::from_ref(self.0).addr()
     }
 
-    /// Whether the nodes have so many events of a value, or more.
-    pub fn has_seen(self, value: i64, events: i64) -> bool {
-        self.nodes().any(|node| node.holds(value) && node.pair().count >= events)
+    /// Whether threads count elsewhere, too.
+    #[inline(always)]
+    pub fn has_lanes(&self) -> bool {
+        self.0.shape.load(Ordering::Relaxed) & Shape::LANES.0 != 0
     }
 
-    /// Whether the site has so many values that an index leads to them.
+    /// Its second counter.
     #[inline(always)]
-    pub fn has_index(&self) -> bool {
-        self.shape().index() != 0
-    }
-
-    #[inline(always)]
-    fn shape(&self) -> Shape {
+    pub fn shape(&self) -> Shape {
         Shape(self.0.shape.load(Ordering::Acquire))
+    }
+
+    /// Says that threads count elsewhere, too.
+    pub fn divide(&self) {
+        self.0.shape.fetch_or(Shape::LANES.0, Ordering::AcqRel);
     }
 
     fn add_shape(&self, more: Shape) {
         self.0.shape.fetch_add(more.0, Ordering::AcqRel);
     }
+}
+
+/// The node of a value in a list behind its first node.
+#[inline(always)]
+fn listed_behind<'c>(first: &Node, value: i64) -> Option<&'c Node> {
+    let mut link = &first.next;
+    while let Some(node) = follow(link) {
+        if node.holds(value) {
+            return Some(node);
+        }
+        link = &node.next;
+    }
+    None
 }
 
 #[inline(always)]
