@@ -111,8 +111,10 @@ fn a_dump_with_any_bit_flipped() {
         let mut flipped = whole.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
         // The pointer width may also be 4, but one bit does not make a 4 of 8.
-        assert!(Dump::parse(&flipped).is_err(), "bit {bit}");
-        assert!(!defects(&flipped).is_empty());
+        // Of a program of gcc, a dump of version 2 may have the same bytes behind the version as one of version 3.
+        let is_older = bit == 96;
+        assert_eq!(Dump::parse(&flipped).is_err(), !is_older, "bit {bit}");
+        assert_eq!(defects(&flipped).is_empty(), is_older, "bit {bit}");
         // The runtime reads with the same code, so one bit of every byte is enough for it.
         if bit % 8 == bit / 8 % 8 {
             program_sets_aside(&shop, &flipped, &whole);
@@ -160,7 +162,7 @@ fn a_dump_of_another_version_or_byte_order() {
     newer[12..14].copy_from_slice(&7u16.to_ne_bytes());
     program_sets_aside(&shop, &newer, &whole);
     shop.write("newer.csraw", &newer);
-    let words = ["newer.csraw: 0xc: raw dump of format version 7, this release reads 3"];
+    let words = ["newer.csraw: 0xc: raw dump of format version 7, this release reads 2 and 3"];
     tool_fails(&shop, &["convert", "newer.csraw"], &words);
     let mut swapped = whole.clone();
     swapped[8..12].reverse();

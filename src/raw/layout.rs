@@ -62,6 +62,8 @@ use super::checksum::crc32;
 pub const MAGIC: [u8; 8] = *b"\x89CSRAW\r\n";
 /// The format version written and read by this release.
 pub const VERSION: u16 = 3;
+/// The oldest version that the tool reads. The runtime goes on only in dumps of [`VERSION`].
+pub const OLDEST_VERSION: u16 = 2;
 /// Byte-order mark: a machine of the same order reads this value.
 pub const ORDER: u32 = 0x0102_0304;
 /// Dumps are written in blocks of this size, each at a multiple of it in the file. Systems take two thirds of

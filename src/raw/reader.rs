@@ -8,8 +8,8 @@ use core::fmt;
 use zerocopy::FromBytes;
 
 use super::layout::{
-    EndRecord, FileHeader, MAGIC, MAX_PAYLOAD, MAX_SECTION, Machine, ModuleRecord, ORDER, Order,
-    SectionHeader, SectionKind, SumsRecord, VERSION, Word, checksum,
+    EndRecord, FileHeader, MAGIC, MAX_PAYLOAD, MAX_SECTION, Machine, ModuleRecord, OLDEST_VERSION,
+    ORDER, Order, SectionHeader, SectionKind, SumsRecord, VERSION, Word, checksum,
 };
 
 /// Where the bytes of a dump come from.
@@ -214,7 +214,10 @@ impl fmt::Display for Defect {
             Self::NotADump => f.write_str("not a raw dump of countersink"),
             Self::ByteOrder => f.write_str("written by a machine of the other byte order"),
             Self::Version(found) => {
-                write!(f, "raw dump of format version {found}, this release reads {VERSION}")
+                write!(
+                    f,
+                    "raw dump of format version {found}, this release reads {OLDEST_VERSION} and {VERSION}"
+                )
             }
             Self::Header => f.write_str("impossible value in the file header"),
             Self::Truncated { part, expected, found } => {
@@ -323,13 +326,13 @@ impl<'b, R: Source> Reader<'b, R> {
         self.header(false).map(|_| ())
     }
 
-    /// Reads and checks the file header, which may be of a program of any machine; gives the machine.
-    pub fn start_of_any(&mut self) -> Result<Machine, Failure<R::Error>> {
+    /// Reads and checks the file header, which may be of a program of any machine and of an older version; gives both.
+    pub fn start_of_any(&mut self) -> Result<(Machine, u16), Failure<R::Error>> {
         self.header(true)
     }
 
     #[inline(always)]
-    fn header(&mut self, of_any: bool) -> Result<Machine, Failure<R::Error>> {
+    fn header(&mut self, of_any: bool) -> Result<(Machine, u16), Failure<R::Error>> {
         let length = self.read_ahead(size_of::<FileHeader>())?;
         let bytes = self.bytes(0, length);
         if bytes.is_empty() {
@@ -344,17 +347,20 @@ impl<'b, R: Source> Reader<'b, R> {
         };
         let is_other = header.order.swap_bytes() == ORDER;
         // Other numbers in that order, too.
-        let is_foreign = is_other && header.version.swap_bytes() == VERSION;
+        let is_known = |version: u16| {
+            version == VERSION || of_any && (OLDEST_VERSION..VERSION).contains(&version)
+        };
+        let is_foreign = is_other && is_known(header.version.swap_bytes());
         match header.order {
             _ if is_other && (!of_any || is_foreign) => self.fail(8, Defect::ByteOrder),
             order if order != ORDER && !is_other => self.fail(8, Defect::Header),
-            _ if header.version != VERSION => self.fail(12, Defect::Version(header.version)),
+            _ if !is_known(header.version) => self.fail(12, Defect::Version(header.version)),
             _ if !matches!(header.pointer_width, 4 | 8) => self.fail(14, Defect::Header),
             _ if header.reserved != 0 => self.fail(15, Defect::Header),
             _ => {
                 self.size = length;
                 let order = if is_other { Order::NATIVE.other() } else { Order::NATIVE };
-                Ok(Machine { order, pointer_width: header.pointer_width })
+                Ok((Machine { order, pointer_width: header.pointer_width }, header.version))
             }
         }
     }

@@ -63,7 +63,7 @@ impl Dump {
 }
 
 fn dump<R: Source>(reader: &mut Reader<'_, R>, length: u64) -> Result<Dump, Failure<R::Error>> {
-    let machine = reader.start_of_any()?;
+    let (machine, version) = reader.start_of_any()?;
     let mut modules = Vec::new();
     loop {
         let section = reader.next_section()?;
@@ -71,7 +71,7 @@ fn dump<R: Source>(reader: &mut Reader<'_, R>, length: u64) -> Result<Dump, Fail
             SectionKind::Module => {
                 let record = reader.module()?;
                 let left = length.saturating_sub(section.offset) as usize;
-                let streams = Streams { reader, offset: section.offset, at: section.kind };
+                let streams = Streams { reader, version, offset: section.offset, at: section.kind };
                 modules.push(Module { machine, ..streams.module(record, left)? });
             }
             SectionKind::End => {
@@ -91,6 +91,8 @@ fn boxed_buffer() -> Box<[u8; MAX_SECTION]> {
 /// The sections that follow a MODULE section. Those of one kind form one stream.
 struct Streams<'r, 'b, R> {
     reader: &'r mut Reader<'b, R>,
+    /// The file's format version.
+    version: u16,
     /// Where the MODULE section stands. Defects in the module's records are reported there.
     offset: u64,
     /// Kind of the section that the reader has.
@@ -290,7 +292,8 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         let first = self.functions.len();
         let mut left = record.functions;
         while left > 0 {
-            match if self.is_llvm() { self.streams.word()? } else { 0 } {
+            let has_rows = self.is_llvm() && self.streams.version >= plain::SINCE;
+            match if has_rows { self.streams.word()? } else { 0 } {
                 0 => {
                     let function = self.function(version, rules, kinds)?;
                     self.functions.push(function);

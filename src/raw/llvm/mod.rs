@@ -2,8 +2,8 @@
 //!
 //! [`version`] knows LLVM's versions and how programs are instrumented, [`layout`] where the fields of the compilers'
 //! records are, [`header`] what stands before them in a raw profile, [`kind`] the kinds of counters and how they
-//! merge, [`record`] the records of a dump, and [`plain`] a shorter form of most. An *object* is a run of functions with one layout, usually all of the
-//! image.
+//! merge, [`record`] the records of a dump, and [`plain`] a shorter form of most. An *object* is a run of functions with
+//! one layout, usually all of the image.
 //!
 //! **STRINGS**: the image's path, then the names of all functions as the compilers have encoded them, then those of
 //! virtual tables.
@@ -22,6 +22,7 @@
 //!   with zeros.
 //!
 //! The signature of a module without a build-id covers the heads of all functions as they stand behind the word 0.
+//! In format version 2, all functions have heads, and none has a word 0.
 //!
 //! The value of an indirect call is the target's offset from the start of its image, with bits of
 //! [`record::Target`]. So runs of one build agree, wherever the system has loaded it.

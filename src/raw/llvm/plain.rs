@@ -17,6 +17,9 @@ use super::kind::EXECUTIONS;
 use crate::raw::head::word;
 use crate::raw::layout::Word;
 
+/// The first format version with rows. Before, no function has a word 0 in front either.
+#[cfg(feature = "alloc")]
+pub const SINCE: u16 = 3;
 /// Most functions of a row.
 pub const MOST: usize = 64;
 /// Counters that have one width. The last chunk of a row may have fewer.
