@@ -32,7 +32,7 @@ pub fn sizes(program: &[u8], symbols: &mut Symbols) -> Result<Sizes, Why> {
     let mut sizes = Sizes::default();
     for number in 0..units.all().len() as u32 {
         let (found, _) = functions(&units, number);
-        let mut declarations = Declarations::new(&units);
+        let mut declarations = Declarations::new(&units, number, &found.members);
         for function in &found.functions {
             if let Some(name) = names.get(&function.ranges[0].start) {
                 // A name that cannot be noted is that of the debug information.
@@ -59,7 +59,7 @@ fn add(
     let mut own: Vec<u64> = function
         .copies
         .iter()
-        .map(|copy| copy.ranges.iter().map(|range| range.end - range.start).sum())
+        .map(|copy| function.ranges_of(copy).iter().map(|range| range.end - range.start).sum())
         .collect();
     let all = own.clone();
     for (place, copy) in function.copies.iter().enumerate().skip(1) {

@@ -93,18 +93,18 @@ impl<'e, 'c> Excerpts<'e, 'c> {
 
 /// The copies of known functions. Also, for each copy of the function, its index among those; an unknown copy
 /// gets its caller's.
-fn copies(function: &Function, of_copies: &[Option<u32>]) -> (Vec<Copy>, Vec<u32>) {
+fn copies(of: &Function, of_copies: &[Option<u32>]) -> (Vec<Copy>, Vec<u32>) {
     let mut copies = Vec::with_capacity(of_copies.len());
     let mut places = Vec::with_capacity(of_copies.len());
-    for (inlined, function) in function.copies.iter().zip(of_copies) {
+    for (inlined, function) in of.copies.iter().zip(of_copies) {
         let caller = places.get(inlined.caller as usize).copied().unwrap_or(0);
         let Some(function) = *function else {
             places.push(caller);
             continue;
         };
         places.push(copies.len() as u32);
-        let Inlined { line, column, discriminator, ref ranges, .. } = *inlined;
-        let has_code = !ranges.is_empty();
+        let Inlined { line, column, discriminator, .. } = *inlined;
+        let has_code = !of.ranges_of(inlined).is_empty();
         copies.push(Copy { caller, function, line, column, discriminator, has_code });
     }
     (copies, places)
@@ -112,12 +112,11 @@ fn copies(function: &Function, of_copies: &[Option<u32>]) -> (Vec<Copy>, Vec<u32
 
 /// From each address on, the innermost copy; by address.
 fn boundaries(function: &Function, places: &[u32]) -> Vec<(u64, u32)> {
-    let of = |(copy, inlined): (usize, &Inlined)| {
-        let range = move |range: &core::ops::Range<u64>| (range.start, range.end, copy);
-        inlined.ranges.iter().map(range).collect::<Vec<_>>()
-    };
-    let mut ranges: Vec<(u64, u64, usize)> =
-        function.copies.iter().enumerate().flat_map(of).collect();
+    let mut ranges: Vec<(u64, u64, usize)> = Vec::with_capacity(2 * function.copies.len());
+    for (copy, inlined) in function.copies.iter().enumerate() {
+        let of_copy = function.ranges_of(inlined).iter();
+        ranges.extend(of_copy.map(|range| (range.start, range.end, copy)));
+    }
     // The outer copy first.
     ranges.sort_by_key(|&(start, end, copy)| (start, core::cmp::Reverse(end), copy));
     let mut boundaries = Vec::with_capacity(2 * ranges.len());

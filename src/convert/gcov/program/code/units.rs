@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::prelude::v1::*;
+use std::sync::Arc;
 
 use gimli::AttributeValue;
 use hashbrown::{HashMap, HashSet};
@@ -57,7 +58,9 @@ struct Said<'p> {
     /// Where their functions start.
     starts: HashSet<u64>,
     /// The functions that they declare: file, line, and the place of the name in the table of strings.
-    declared: HashSet<(&'p [u8], u32, usize)>,
+    declared: HashSet<(u32, u32, usize)>,
+    /// The numbers of these files, by their paths.
+    files: HashMap<&'p [u8], u32>,
 }
 
 /// What an analysis found in a unit, and the first damage there.
@@ -154,18 +157,22 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
 
     /// Drops the declarations that are of no use, and those that earlier units have, too: mostly those of headers.
     fn drop_repetitions(&self, unit: &mut Read<'d>, said: &mut Said<'p>) {
+        let Said { declared, files, .. } = said;
+        let number = |(path, &is_used): (&'p Option<Arc<[u8]>>, &bool)| {
+            let next = files.len() as u32;
+            let path = path.as_deref().filter(|_| is_used)?;
+            Some(*files.entry(path).or_insert(next))
+        };
         let paths = &self.units.all()[unit.number as usize].paths;
-        let is_used = &unit.is_used;
+        let numbers: Vec<Option<u32>> = paths.iter().zip(&unit.is_used).map(number).collect();
         unit.found.declarations.retain(|declaration| {
-            let file = declaration.file as usize;
-            if !is_used.get(file).is_some_and(|&used| used) {
-                return false;
-            }
-            let (Some(path), AttributeValue::DebugStrRef(name)) = (&paths[file], declaration.name)
-            else {
-                return true;
-            };
-            said.declared.insert((path, declaration.line, name.0))
+            let file = numbers.get(declaration.file as usize).copied().flatten();
+            file.is_some_and(|file| match declaration.name {
+                AttributeValue::DebugStrRef(name) => {
+                    declared.insert((file, declaration.line, name.0))
+                }
+                _ => true,
+            })
         });
     }
 
@@ -190,7 +197,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
     ) -> Studied<S::Finding> {
         let Read { number, found, rows, is_used } = unit;
         let excerpts = Excerpts::new(self.image, &self.counters, &self.sites, &rows);
-        let mut declarations = Declarations::new(self.units);
+        let mut declarations = Declarations::new(self.units, number, &found.members);
         let files = excerpt::files(&self.units.all()[number as usize], &is_used, &mut declarations);
         let mut error = self.name(&found.functions, &mut declarations);
         let mut declared = Vec::with_capacity(found.functions.len());
@@ -201,7 +208,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
             }
         }
         let mentioned =
-            |declaration: &Declaration<'d>| declarations.mention(number, &files, declaration).err();
+            |declaration: &Declaration<'d>| declarations.mention(&files, declaration).err();
         error = found.declarations.iter().map(mentioned).fold(error, Option::or);
         let tables = declarations.tables;
         let of_unit = OfUnit { files: &files, functions: &tables.functions };

@@ -4,22 +4,29 @@ use std::prelude::v1::*;
 use std::sync::Arc;
 
 use gimli::{
-    Attribute, AttributeValue, DW_AT_abstract_origin, DW_AT_decl_file, DW_AT_decl_line,
-    DW_AT_linkage_name, DW_AT_name, DW_AT_specification, Reader as _, UnitOffset, constants,
+    AttributeValue, DW_AT_decl_file, DW_AT_decl_line, DW_AT_linkage_name, DW_AT_name, DwAt,
+    UnitOffset, constants,
 };
-use hashbrown::HashMap;
+use hashbrown::{HashMap, hash_map};
 
 use super::constructors::base_object;
-use super::functions::Declaration;
-use super::units::{Entry, Unit, Units};
+use super::entries::{Attributes, Entries};
+use super::functions::{ClassPlace, Declaration, functions};
+use super::units::{Entry, Units};
 use crate::convert::gcov::listing::{Declared, Tables};
 
 /// Longest chain from a copy to the declaration.
 const LONGEST: usize = 8;
 
+/// Functions without a place of their own, by their entries, and the places of their classes.
+type Members = [(UnitOffset, ClassPlace)];
+
 /// The functions that entries stand for. Each entry is looked up once.
 pub struct Declarations<'u, 'd> {
     units: &'u Units<'d>,
+    /// The unit whose entries are looked up.
+    number: u32,
+    members: &'u Members,
     /// The files and functions found so far, for the caller to take in the end.
     pub tables: Tables,
     known: HashMap<Entry, Option<u32>>,
@@ -27,24 +34,29 @@ pub struct Declarations<'u, 'd> {
     symbols: HashMap<Entry, Arc<[u8]>>,
     files: HashMap<Arc<[u8]>, u32>,
     functions: HashMap<Declared, u32>,
-    /// By unit.
-    classes: HashMap<u32, HashMap<UnitOffset, Place>>,
+    /// The members of other units.
+    others: HashMap<u32, Vec<(UnitOffset, ClassPlace)>>,
+    /// The entries of each unit that was asked.
+    entries: HashMap<u32, Entries<'u, 'd>>,
+    /// Of the entry at hand.
+    attributes: Attributes<'d>,
 }
 
-/// A file number and a line.
-type Place = (Option<u64>, Option<u64>);
-
 impl<'u, 'd> Declarations<'u, 'd> {
-    /// The declarations of a program.
-    pub fn new(units: &'u Units<'d>) -> Self {
+    /// The declarations of a unit, which has these functions without a place.
+    pub fn new(units: &'u Units<'d>, number: u32, members: &'u Members) -> Self {
         Self {
             units,
+            number,
+            members,
             tables: Tables::default(),
             known: HashMap::new(),
             symbols: HashMap::new(),
             files: HashMap::new(),
             functions: HashMap::new(),
-            classes: HashMap::new(),
+            others: HashMap::new(),
+            entries: HashMap::new(),
+            attributes: Attributes::default(),
         }
     }
 
@@ -63,10 +75,9 @@ impl<'u, 'd> Declarations<'u, 'd> {
         let mut at = entry;
         for _ in 0..LONGEST {
             self.symbols.insert(at, name.clone());
-            let (number, place) = at;
-            let entry = self.units.all()[number as usize].entries.entry(place)?;
-            let origin = entry.attr_value(DW_AT_abstract_origin);
-            let next = origin.or_else(|| entry.attr_value(DW_AT_specification));
+            self.read(at)?;
+            let (number, _) = at;
+            let next = self.attributes.origin();
             match next.and_then(|next| self.units.follow(number, next)) {
                 Some(next) => at = next,
                 None => break,
@@ -95,23 +106,40 @@ impl<'u, 'd> Declarations<'u, 'd> {
     /// Adds a declaration that nothing refers to, if its file is in these tables.
     pub fn mention(
         &mut self,
-        number: u32,
         files: &[Option<u32>],
         declaration: &Declaration<'d>,
     ) -> Result<(), gimli::Error> {
         let Declaration { file, line, name, is_assembler_name } = *declaration;
         let Some(file) = files.get(file as usize).copied().flatten() else { return Ok(()) };
-        let name = self.units.text(&self.units.all()[number as usize], name)?;
-        let name = base_object(name.to_slice()?.into_owned()).into();
+        let name = self.units.text(&self.units.all()[self.number as usize], name)?;
+        let name = (&*base_object(name.slice())).into();
         self.tables.mentioned.push(Declared { name, is_assembler_name, file, line });
         Ok(())
     }
 
+    /// Reads the attributes of an entry.
+    fn read(&mut self, (number, place): Entry) -> Result<(), gimli::Error> {
+        let entries = match self.entries.entry(number) {
+            hash_map::Entry::Occupied(known) => known.into_mut(),
+            hash_map::Entry::Vacant(unknown) => {
+                let unit = &self.units.all()[number as usize].entries;
+                unknown.insert(Entries::of(unit, |_, name| is_of_declaration(name))?)
+            }
+        };
+        entries.read_at(place, &mut self.attributes)
+    }
+
     /// The place of a function's class, for a function without a place of its own.
-    fn class(&mut self, number: u32, function: UnitOffset) -> Option<Place> {
-        let unit = &self.units.all()[number as usize];
-        let classes = self.classes.entry(number).or_insert_with(|| classes(unit));
-        classes.get(&function).copied()
+    fn class(&mut self, number: u32, function: UnitOffset) -> Option<ClassPlace> {
+        let members = match number == self.number {
+            true => self.members,
+            false => {
+                let members = || functions(self.units, number).0.members;
+                self.others.entry(number).or_insert_with(members)
+            }
+        };
+        let place = members.binary_search_by_key(&function, |&(member, _)| member).ok()?;
+        Some(members[place].1)
     }
 
     /// Follows an entry to where its function is declared.
@@ -123,25 +151,23 @@ impl<'u, 'd> Declarations<'u, 'd> {
         let (mut name, mut path, mut line) = (None, None, None);
         for _ in 0..LONGEST {
             let unit = &units.all()[number as usize];
-            let entry = unit.entries.entry(place)?;
-            let linkage = entry.attr_value(DW_AT_linkage_name);
-            if let Some(value) = linkage.or_else(|| entry.attr_value(DW_AT_name)) {
+            self.read((number, place))?;
+            let entry = &self.attributes;
+            let linkage = entry.value(DW_AT_linkage_name);
+            if let Some(value) = linkage.or_else(|| entry.value(DW_AT_name)) {
                 // The name for the linker may come later in the chain than the name in the source.
                 is_assembler_name |= linkage.is_some();
                 if name.is_none() || linkage.is_some() {
-                    let found = units.text(unit, value)?;
-                    name = Some(base_object(found.to_slice()?.into_owned()));
+                    name = Some(base_object(units.text(unit, value)?.slice()));
                 }
             }
             if let (None, Some(AttributeValue::FileIndex(file))) =
-                (&path, entry.attr_value(DW_AT_decl_file))
+                (&path, entry.value(DW_AT_decl_file))
             {
                 path = usize::try_from(file).ok().and_then(|file| unit.paths.get(file)?.clone());
             }
-            line = line.or(entry.attr(DW_AT_decl_line).and_then(|line| line.udata_value()));
-            let origin = entry.attr_value(DW_AT_abstract_origin);
-            let next = origin.or_else(|| entry.attr_value(DW_AT_specification));
-            match next.and_then(|next| units.follow(number, next)) {
+            line = line.or_else(|| entry.number(DW_AT_decl_line));
+            match entry.origin().and_then(|next| units.follow(number, next)) {
                 Some(next) => (number, place) = next,
                 None => break,
             }
@@ -160,55 +186,21 @@ impl<'u, 'd> Declarations<'u, 'd> {
                 is_assembler_name = true;
                 symbol
             }
-            _ => name.into(),
+            _ => (&*name).into(),
         };
         Ok(Some(Declared { name, is_assembler_name, file: self.file(&path), line }))
     }
 }
 
-/// Where classes are declared, by those of their functions that have no place of their own: functions that
-/// compilers add, and the code of lambdas with `auto` parameters. Compilers use the place of the class for
-/// them. Damage ends the unit.
-fn classes(unit: &Unit<'_>) -> HashMap<UnitOffset, Place> {
-    let mut found = HashMap::new();
-    let Ok(mut entries) = unit.entries.entries_raw(None) else { return found };
-    // Depths of the entries around, and the places of those that are classes.
-    let mut around: Vec<(isize, Option<Place>)> = Vec::new();
-    let mut attributes = Vec::new();
-    while !entries.is_empty() {
-        let (place, depth) = (entries.next_offset(), entries.next_depth());
-        around.truncate(around.partition_point(|&(outer, _)| outer < depth));
-        let Ok(abbreviation) = entries.read_abbreviation() else { break };
-        let Some(abbreviation) = abbreviation else { continue };
-        let outer = around.last().and_then(|&(_, class)| class);
-        let is_class = matches!(
-            abbreviation.tag(),
-            constants::DW_TAG_class_type | constants::DW_TAG_structure_type
-        );
-        let is_member = abbreviation.tag() == constants::DW_TAG_subprogram && outer.is_some();
-        let mut class = None;
-        if is_class || is_member {
-            if entries.read_attributes(abbreviation.attributes(), &mut attributes).is_err() {
-                break;
-            }
-            let all: &[Attribute<_>] = &attributes;
-            let find = |name| all.iter().find(|found| found.name() == name);
-            let file = match find(DW_AT_decl_file).map(Attribute::value) {
-                Some(AttributeValue::FileIndex(file)) => Some(file),
-                _ => None,
-            };
-            let line = find(DW_AT_decl_line).and_then(Attribute::udata_value);
-            match outer {
-                Some(outer) if is_member && line.is_none() => _ = found.insert(place, outer),
-                _ if is_class => class = Some((file, line)),
-                _ => {}
-            }
-        } else if entries.skip_attributes(abbreviation.attributes()).is_err() {
-            break;
-        }
-        if abbreviation.has_children() {
-            around.push((depth, class));
-        }
-    }
-    found
+/// Whether an attribute tells what a function is called and where it is declared, or which entry does.
+fn is_of_declaration(name: DwAt) -> bool {
+    matches!(
+        name,
+        constants::DW_AT_name
+            | constants::DW_AT_linkage_name
+            | constants::DW_AT_decl_file
+            | constants::DW_AT_decl_line
+            | constants::DW_AT_abstract_origin
+            | constants::DW_AT_specification
+    )
 }

@@ -4,7 +4,8 @@
 use std::prelude::v1::*;
 use std::sync::Arc;
 
-use gimli::{AttributeValue, DW_AT_producer, Dwarf, Reader as _, UnitOffset};
+use gimli::{AttributeValue, DW_AT_producer, Dwarf, UnitOffset};
+use hashbrown::{HashMap, hash_map};
 use object::Object as _;
 use rayon::prelude::*;
 
@@ -149,15 +150,20 @@ fn paths(
     let Some(program) = &unit.line_program else { return Ok(Vec::new()) };
     let header = program.header();
     let compilation = unit.comp_dir.map(|name| name.slice().to_vec()).unwrap_or_default();
-    let text = |value| -> Result<Vec<u8>, gimli::Error> {
-        Ok(dwarf.attr_string(unit, value)?.to_slice()?.into_owned())
-    };
-    let path = |number| -> Result<Option<Arc<[u8]>>, gimli::Error> {
+    let text = |value| Ok::<_, gimli::Error>(dwarf.attr_string(unit, value)?.slice());
+    // Few directories have all the files.
+    let mut directories = HashMap::<u64, Vec<u8>>::new();
+    let mut path = |number| -> Result<Option<Arc<[u8]>>, gimli::Error> {
         let Some(file) = header.file(number) else { return Ok(None) };
-        let directory = file.directory(header).map(text).transpose()?;
+        let directory = match directories.entry(file.directory_index()) {
+            hash_map::Entry::Occupied(known) => known.into_mut(),
+            hash_map::Entry::Vacant(unknown) => {
+                let directory = file.directory(header).map(text).transpose()?;
+                unknown.insert(source_path(&compilation, directory.unwrap_or_default()))
+            }
+        };
         let name = text(file.path_name())?;
-        let directory = source_path(&compilation, &directory.unwrap_or_default());
-        Ok(Some(moved(&source_path(&directory, &name)).into()))
+        Ok(Some(moved(&source_path(directory, name)).into()))
     };
-    (0..=header.file_names().len() as u64).map(path).collect()
+    (0..=header.file_names().len() as u64).map(&mut path).collect()
 }
