@@ -8,7 +8,7 @@ use std::prelude::v1::*;
 use hashbrown::{HashMap, HashSet};
 use object::endian::Endian as _;
 use object::read::{Object, ObjectSection, ObjectSymbol, RelocationFlags};
-use object::{Architecture, Endianness, SectionFlags, SectionKind, SymbolKind, elf};
+use object::{Architecture, Endianness, ObjectKind, SectionFlags, SectionKind, SymbolKind, elf};
 
 /// An image.
 pub struct Image<'d> {
@@ -29,6 +29,8 @@ pub struct Image<'d> {
     pub asks_for_thread: Option<u64>,
     /// Where RISC-V code has its register `gp`.
     pub global_pointer: Option<u64>,
+    /// Whether it may lie anywhere, so that no instruction has a whole address in it.
+    pub is_movable: bool,
 }
 
 /// The name of that function.
@@ -75,6 +77,7 @@ impl<'d> Image<'d> {
             marks: BTreeMap::new(),
             asks_for_thread: None,
             global_pointer: None,
+            is_movable: file.kind() == ObjectKind::Dynamic,
         };
         for section in file.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
@@ -152,8 +155,13 @@ impl<'d> Image<'d> {
     }
 
     /// The next address from this one on that does not hold data.
+    #[inline]
     pub fn next_code(&self, address: u64) -> u64 {
-        if self.marks.is_empty() || self.marked(address) != Some(Mark::Data) {
+        if self.marks.is_empty() { address } else { self.next_marked_code(address) }
+    }
+
+    fn next_marked_code(&self, address: u64) -> u64 {
+        if self.marked(address) != Some(Mark::Data) {
             return address;
         }
         let (Some((section, offset)), Some(after)) = (self.place(address), address.checked_add(1))
@@ -204,13 +212,33 @@ impl<'d> Image<'d> {
     pub fn word(&self, address: u64) -> Option<u64> {
         let in_file = || {
             let (section, offset) = self.place(address)?;
-            if self.word == 4 {
-                return self.half_word(address).map(u64::from);
-            }
-            let bytes = *section.get(offset..)?.first_chunk()?;
-            Some(self.order.read_u64(bytes))
+            self.whole(section.get(offset..)?)
         };
         self.words.get(&address).copied().or_else(in_file)
+    }
+
+    /// The address at the start of some bytes.
+    fn whole(&self, bytes: &[u8]) -> Option<u64> {
+        match self.word {
+            4 => self.number(bytes).map(u64::from),
+            _ => Some(self.order.read_u64(*bytes.first_chunk()?)),
+        }
+    }
+
+    /// Where data has words like this, if they are aligned.
+    pub fn words_with(&self, is_wanted: impl Fn(u64) -> bool) -> Vec<u64> {
+        let relocated = self.words.iter().filter(|&(_, &word)| is_wanted(word));
+        let mut found: Vec<u64> = relocated.map(|(&address, _)| address).collect();
+        let step = usize::from(self.word);
+        for (address, data) in self.data() {
+            let unaligned = (address.wrapping_neg() % step as u64) as usize;
+            let words = data.get(unaligned..).unwrap_or_default().chunks_exact(step);
+            let words =
+                words.enumerate().filter(|(_, word)| self.whole(word).is_some_and(&is_wanted));
+            let place = |(number, _)| address.wrapping_add((unaligned + step * number) as u64);
+            found.extend(words.map(place));
+        }
+        found
     }
 
     /// Whether code that calls the address stored here asks for a thread's variable.

@@ -4,7 +4,7 @@
 //! constant, kept in registers and spilled to the stack, perhaps far from the call. Where ways through the
 //! code meet, only what they agree on stays known.
 
-use litemap::LiteMap;
+use super::held::{Held, Kept, Pool};
 
 /// A register, with the machine's number for it.
 pub type Register = u8;
@@ -89,11 +89,9 @@ pub trait Addresses {
     fn word(&self, address: u64) -> Option<u64>;
 }
 
-/// What is known at one place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is known at the place at hand.
 pub struct State {
-    registers: LiteMap<Register, Value>,
-    slots: LiteMap<i64, Value>,
+    held: Held<Option<Value>>,
     /// The highest address.
     highest: u64,
     /// The site of the next call.
@@ -102,23 +100,47 @@ pub struct State {
     pub callee: Option<u64>,
 }
 
+/// What is known at a place.
+#[derive(Clone, Copy)]
+pub struct StateAt {
+    held: Kept,
+    pending: Pending,
+    callee: Option<u64>,
+}
+
+/// Memory for the states of a function.
+#[derive(Default)]
+pub struct States(Pool<Option<Value>>);
+
+impl States {
+    /// Keeps a state.
+    pub fn keep(&mut self, state: &State) -> StateAt {
+        let State { ref held, pending, callee, .. } = *state;
+        StateAt { held: self.0.keep(held), pending, callee }
+    }
+
+    /// Makes a state one that is kept.
+    pub fn restore(&self, at: &StateAt, state: &mut State) {
+        self.0.restore(&at.held, &mut state.held);
+        (state.pending, state.callee) = (at.pending, at.callee);
+    }
+
+    /// Keeps only what `other` knows as well; says whether that changed anything.
+    pub fn join(&mut self, at: &mut StateAt, other: &State) -> bool {
+        let before = (at.pending, at.callee);
+        at.pending = at.pending.join(other.pending);
+        at.callee = at.callee.filter(|_| at.callee == other.callee);
+        self.0.join(&mut at.held, &other.held) || before != (at.pending, at.callee)
+    }
+}
+
 impl State {
     /// The state on entry to a function, with this register as the stack pointer and addresses of this many
     /// bytes.
     pub fn entry(stack_pointer: Register, word: u8) -> Self {
-        let registers = [(stack_pointer, Value::Stack(0))].into_iter().collect();
-        let slots = LiteMap::new();
-        Self { registers, slots, highest: highest(word), pending: Pending::None, callee: None }
-    }
-
-    /// Keeps only what `other` knows as well; says whether that changed anything.
-    pub fn join(&mut self, other: &Self) -> bool {
-        let before = (self.registers.len(), self.slots.len(), self.pending, self.callee);
-        self.registers.retain(|register, value| other.registers.get(register) == Some(value));
-        self.slots.retain(|slot, value| other.slots.get(slot) == Some(value));
-        self.pending = self.pending.join(other.pending);
-        self.callee = self.callee.filter(|_| self.callee == other.callee);
-        before != (self.registers.len(), self.slots.len(), self.pending, self.callee)
+        let mut held = Held::new();
+        held.set(stack_pointer, Some(Value::Stack(0)));
+        Self { held, highest: highest(word), pending: Pending::None, callee: None }
     }
 
     /// Follows one effect.
@@ -131,7 +153,7 @@ impl State {
             Effect::Pack(to, from) => self.pack(to, from, addresses),
             Effect::Load(to, base, offset) => {
                 let value = match self.get(base).map(|value| value.plus(offset)) {
-                    Some(Value::Stack(place)) => self.slots.get(&place).copied(),
+                    Some(Value::Stack(place)) => self.held.slot(place),
                     Some(Value::Address(address)) => addresses.word(address).map(Value::Address),
                     None => None,
                 };
@@ -163,17 +185,15 @@ impl State {
     }
 
     fn get(&self, register: Register) -> Option<Value> {
-        self.registers.get(&register).copied()
+        self.held.get(register)
     }
 
     fn set(&mut self, register: Register, value: Option<Value>) {
-        match value {
-            Some(Value::Address(address)) => {
-                self.registers.insert(register, Value::Address(address & self.highest))
-            }
-            Some(value) => self.registers.insert(register, value),
-            None => self.registers.remove(&register),
+        let value = match value {
+            Some(Value::Address(address)) => Some(Value::Address(address & self.highest)),
+            value => value,
         };
+        self.held.set(register, value);
     }
 
     /// Only a site matters among the parts.
@@ -194,8 +214,7 @@ impl State {
         addresses: &impl Addresses,
     ) {
         match (self.get(base).map(|base| base.plus(offset)), value) {
-            (Some(Value::Stack(place)), Some(value)) => _ = self.slots.insert(place, value),
-            (Some(Value::Stack(place)), None) => _ = self.slots.remove(&place),
+            (Some(Value::Stack(place)), value) => self.held.set_slot(place, value, usize::MAX),
             (_, value) => self.hand_over(value, addresses),
         }
     }

@@ -8,9 +8,11 @@
 use std::prelude::v1::*;
 
 use super::counters::Counters;
-use super::graph::{Graph, Increment};
+use super::graph::{Block, Graph, Increment};
+use super::held::{Kept, Pool};
+use super::known::{State, Value};
 use super::machine::{Machine, Place, Touch};
-use super::state::{Register, highest};
+use super::state::Register;
 
 /// What a function's instructions do. If it is simple, only additions to memory touch counters.
 #[derive(Clone, Copy)]
@@ -40,195 +42,8 @@ pub fn increments<'c, M: Machine<'c>>(
     tracking.collect()
 }
 
-/// Most slots of the stack to follow.
-const MOST_SLOTS: usize = 64;
-
 /// Most times to go through a block. What is known only ever becomes less.
 const ROUNDS: u8 = 12;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Value {
-    #[default]
-    Unknown,
-    /// A constant.
-    Constant(u64),
-    /// A place on the stack, relative to the stack pointer on entry.
-    Stack(i64),
-    /// The value of counters: address of the first, and size of all in bytes.
-    Counter(u64, u8),
-}
-
-impl Value {
-    /// The counters whose value it is: address of the first, and size of all in bytes.
-    fn counter(self) -> Option<(u64, u8)> {
-        match self {
-            Self::Counter(address, size) => Some((address, size)),
-            _ => None,
-        }
-    }
-
-    /// The value with an offset added. That of a counter stays one if it is incremented.
-    fn plus(self, offset: i64) -> Self {
-        match self {
-            Self::Constant(value) => Self::Constant(value.wrapping_add_signed(offset)),
-            Self::Stack(place) => Self::Stack(place.wrapping_add(offset)),
-            Self::Counter(..) if offset == 0 || offset == 1 => self,
-            _ => Self::Unknown,
-        }
-    }
-
-    /// The sum of two values, if that increments a counter. Vectors of counters are incremented by a vector of
-    /// ones.
-    fn joined(self, other: Self) -> Self {
-        match (self, other) {
-            (vector @ Self::Counter(_, 16..), _) | (_, vector @ Self::Counter(_, 16..)) => vector,
-            (counter @ Self::Counter(..), Self::Constant(1))
-            | (Self::Constant(1), counter @ Self::Counter(..)) => counter,
-            _ => Self::Unknown,
-        }
-    }
-}
-
-#[derive(Clone)]
-struct State {
-    registers: [Value; 64],
-    /// A bit for each register that is known. Few are.
-    known: u64,
-    slots: Vec<(i64, Value)>,
-    /// Bytes of an address.
-    word: u8,
-}
-
-impl State {
-    fn entry(stack: Register, word: u8) -> Self {
-        let mut state = Self { registers: [Value::Unknown; 64], known: 0, slots: Vec::new(), word };
-        state.set(stack, Value::Stack(0));
-        state
-    }
-
-    fn get(&self, register: Register) -> Value {
-        self.registers.get(usize::from(register)).copied().unwrap_or_default()
-    }
-
-    fn set(&mut self, register: Register, value: Value) {
-        if let Some(known) = self.registers.get_mut(usize::from(register)) {
-            *known = match value {
-                Value::Constant(value) => Value::Constant(value & highest(self.word)),
-                value => value,
-            };
-            let bit = 1 << register;
-            self.known = if value == Value::Unknown { self.known & !bit } else { self.known | bit };
-        }
-    }
-
-    fn slot(&self, place: i64) -> Value {
-        let slot = self.slots.iter().find(|(known, _)| *known == place);
-        slot.map_or(Value::Unknown, |&(_, value)| value)
-    }
-
-    fn set_slot(&mut self, place: i64, value: Value) {
-        self.slots.retain(|(known, _)| *known != place);
-        if value != Value::Unknown && self.slots.len() < MOST_SLOTS {
-            self.slots.push((place, value));
-        }
-    }
-
-    /// Keeps only what `other` knows as well; says whether that changed anything.
-    fn join(&mut self, other: &Self) -> bool {
-        let mut changed = false;
-        let mut open = self.known;
-        while open != 0 {
-            let register = open.trailing_zeros() as usize;
-            open &= open - 1;
-            if self.registers[register] != other.registers[register] {
-                self.registers[register] = Value::Unknown;
-                self.known &= !(1 << register);
-                changed = true;
-            }
-        }
-        let before = self.slots.len();
-        self.slots.retain(|&(place, value)| other.slot(place) == value);
-        changed || before != self.slots.len()
-    }
-
-    /// What a place is: an address, or a slot of the stack.
-    fn place(&self, place: Place) -> Value {
-        match place {
-            Place::At(address) => Value::Constant(address),
-            Place::Behind(register, offset) => match self.get(register) {
-                Value::Constant(address) => {
-                    Value::Constant(address.wrapping_add_signed(offset) & highest(self.word))
-                }
-                Value::Stack(place) => Value::Stack(place.wrapping_add(offset)),
-                _ => Value::Unknown,
-            },
-        }
-    }
-
-    /// The value in memory.
-    fn memory(&self, place: Place, size: u8, counters: &Counters) -> Value {
-        match self.place(place) {
-            Value::Constant(address) if counters.at(address).is_some() => {
-                Value::Counter(address, size)
-            }
-            Value::Stack(place) => self.slot(place),
-            _ => Value::Unknown,
-        }
-    }
-
-    /// The address of the counters that an instruction writes in memory.
-    fn written(&self, touch: Touch, counters: &Counters) -> Option<u64> {
-        let (Touch::Adds(place, ..) | Touch::Stores(place, ..)) = touch else { return None };
-        match self.place(place) {
-            Value::Constant(address) if counters.at(address).is_some() => Some(address),
-            _ => None,
-        }
-    }
-
-    /// Updates the state for an instruction; returns the counters that the instruction increments.
-    fn apply(&mut self, touch: Touch, counters: &Counters) -> Option<(u64, u8)> {
-        match touch {
-            Touch::Adds(place, size, amount) => {
-                let counter = self.memory(place, size, counters).counter();
-                if amount != 1 {
-                    self.store(place, Value::Unknown);
-                }
-                return counter.filter(|_| amount == 1);
-            }
-            Touch::Sums(to, place, size) => {
-                let value = self.memory(place, size, counters);
-                self.set(to, value);
-                return value.counter();
-            }
-            Touch::Moves(to, from, offset) => {
-                let value = self.get(from).plus(offset);
-                self.set(to, value);
-                return value.counter().filter(|_| offset == 1);
-            }
-            Touch::Joins(to, from) => {
-                let value = self.get(to).joined(self.get(from));
-                self.set(to, value);
-                return value.counter();
-            }
-            Touch::Loads(to, place, size) => self.set(to, self.memory(place, size, counters)),
-            Touch::Stores(place, from, size) if size >= self.word => {
-                self.store(place, self.get(from));
-            }
-            Touch::Stores(place, ..) | Touch::Spoils(place) => self.store(place, Value::Unknown),
-            Touch::Takes(to, value) => self.set(to, Value::Constant(value)),
-            Touch::Sets(register) => self.set(register, Value::Unknown),
-            Touch::Refers(_) | Touch::Indexes(..) => {}
-        }
-        None
-    }
-
-    /// Stores a value, if the place is on the stack.
-    fn store(&mut self, place: Place, value: Value) {
-        if let Value::Stack(place) = self.place(place) {
-            self.set_slot(place, value);
-        }
-    }
-}
 
 /// What happens to counters.
 enum Event {
@@ -238,14 +53,30 @@ enum Event {
     Writes(u64),
 }
 
+/// A block on the way through the graph.
+struct Stage {
+    /// What is known at its start, once a way has led there.
+    start: Option<Kept>,
+    /// How many times the block was gone through.
+    rounds: u8,
+    /// Whether nobody has gone through it since that became known.
+    is_new: bool,
+    /// Its first touch, its first call, and its first edge.
+    touch: usize,
+    call: usize,
+    edge: usize,
+}
+
 struct Tracking<'t> {
     graph: &'t Graph,
     touches: &'t [(u32, Touch)],
     counters: &'t Counters,
     changed_by_calls: &'static [Register],
-    /// What is known at the start of each block, and how many times the block was gone through.
-    states: Vec<(Option<State>, u8)>,
-    out: Vec<Vec<u32>>,
+    /// For each block of the graph.
+    stages: Vec<Stage>,
+    pool: Pool<Value>,
+    /// What is known at the place at hand.
+    state: State,
     open: Vec<u32>,
     /// Whether known states no longer change.
     is_late: bool,
@@ -257,36 +88,37 @@ impl<'t> Tracking<'t> {
         touches: &'t [(u32, Touch)],
         counters: &'t Counters,
     ) -> Self {
-        let blocks = graph.blocks.len();
-        let mut out = vec![Vec::new(); blocks];
-        for &(from, to) in &graph.edges {
-            out[from as usize].push(to);
+        let mut tracking = Self {
+            graph,
+            touches,
+            counters,
+            changed_by_calls: M::CHANGED_BY_CALLS,
+            stages: stages(graph, touches),
+            pool: Pool::default(),
+            state: State::entry(M::STACK, M::WORD),
+            open: Vec::new(),
+            is_late: false,
+        };
+        if let Some(first) = tracking.stages.first_mut() {
+            first.start = Some(tracking.pool.keep(&tracking.state.held));
+            tracking.open.push(0);
         }
-        let mut states = vec![(None, 0); blocks];
-        let mut open = Vec::new();
-        for (number, block) in graph.blocks.iter().enumerate() {
-            let _ = block;
-            if number == 0 {
-                states[number].0 = Some(State::entry(M::STACK, M::WORD));
-                open.push(number as u32);
-            }
-        }
-        let changed_by_calls = M::CHANGED_BY_CALLS;
-        Self { graph, touches, counters, changed_by_calls, states, out, open, is_late: false }
+        tracking
     }
 
     fn run(&mut self) {
         self.run_open();
         // Only exceptions lead to the other blocks, or jumps through a table that was not found. What the
         // ends of all blocks agree on is known there, and what is known behind them no longer changes.
-        if self.states.iter().all(|(state, _)| state.is_some()) {
+        if self.stages.iter().all(|stage| stage.start.is_some()) {
             return;
         }
         let Some(agreed) = self.agreed() else { return };
-        for block in 0..self.states.len() as u32 {
-            if self.states[block as usize].0.is_none() {
-                self.states[block as usize].0 = Some(agreed.clone());
-                self.is_late = true;
+        self.is_late = true;
+        for block in 0..self.stages.len() as u32 {
+            let start = &mut self.stages[block as usize].start;
+            if start.is_none() {
+                *start = Some(agreed);
                 self.open.push(block);
                 self.run_open();
             }
@@ -294,15 +126,14 @@ impl<'t> Tracking<'t> {
     }
 
     /// What the ends of all blocks agree on.
-    fn agreed(&self) -> Option<State> {
-        let mut agreed: Option<State> = None;
-        for (block, (state, _)) in self.states.iter().enumerate() {
-            let Some(state) = state else { continue };
-            let mut state = state.clone();
-            self.follow(block as u32, &mut state, &mut |_, _| {});
+    fn agreed(&mut self) -> Option<Kept> {
+        let mut agreed: Option<Kept> = None;
+        for block in 0..self.stages.len() as u32 {
+            let Some(start) = self.stages[block as usize].start else { continue };
+            self.follow::<false>(block, &start, &mut |_, _| {});
             match &mut agreed {
-                Some(agreed) => _ = agreed.join(&state),
-                None => agreed = Some(state),
+                Some(agreed) => _ = self.pool.join(agreed, &self.state.held),
+                None => agreed = Some(self.pool.keep(&self.state.held)),
             }
         }
         agreed
@@ -310,50 +141,60 @@ impl<'t> Tracking<'t> {
 
     fn run_open(&mut self) {
         while let Some(block) = self.open.pop() {
-            let (Some(state), rounds) = &mut self.states[block as usize] else { continue };
-            if *rounds >= ROUNDS {
+            let stage = &mut self.stages[block as usize];
+            let Some(start) = stage.start.filter(|_| stage.rounds < ROUNDS) else { continue };
+            stage.rounds += 1;
+            if !core::mem::take(&mut stage.is_new) {
                 continue;
             }
-            *rounds += 1;
-            let mut state = state.clone();
-            self.follow(block, &mut state, &mut |_, _| {});
-            for place in 0..self.out[block as usize].len() {
-                let next = self.out[block as usize][place];
-                let known = &mut self.states[next as usize].0;
-                let changed = match known {
-                    Some(_) if self.is_late => false,
-                    Some(known) => known.join(&state),
-                    None => {
-                        *known = Some(state.clone());
-                        true
-                    }
-                };
-                if changed {
+            let edges = self.graph.edges[stage.edge..].iter();
+            self.follow::<false>(block, &start, &mut |_, _| {});
+            for &(_, next) in edges.take_while(|(from, _)| *from == block) {
+                if self.reach(next) {
                     self.open.push(next);
                 }
             }
         }
     }
 
-    /// Follows the instructions of a block.
-    fn follow(&self, block: u32, state: &mut State, happens: &mut dyn FnMut(u32, Event)) {
-        let range = &self.graph.blocks[block as usize].instructions;
-        let first = self.touches.partition_point(|&(of, _)| of < range.start);
-        let first_call = self.graph.calls.partition_point(|&(of, _)| of < range.start);
-        let mut calls = self.graph.calls[first_call..].iter().peekable();
-        for &(instruction, touch) in &self.touches[first..] {
-            if instruction >= range.end {
+    /// Notes that a way leads from the place at hand to a block. Says whether less is known there now.
+    fn reach(&mut self, block: u32) -> bool {
+        let stage = &mut self.stages[block as usize];
+        let is_less = match &mut stage.start {
+            Some(_) if self.is_late => false,
+            Some(known) => self.pool.join(known, &self.state.held),
+            known => {
+                *known = Some(self.pool.keep(&self.state.held));
+                true
+            }
+        };
+        stage.is_new |= is_less;
+        is_less
+    }
+
+    /// Follows the instructions of a block. If asked to, tells what happens to counters.
+    fn follow<const TELLS: bool>(
+        &mut self,
+        block: u32,
+        start: &Kept,
+        happens: &mut impl FnMut(u32, Event),
+    ) {
+        self.pool.restore(start, &mut self.state.held);
+        let Stage { touch, call, .. } = self.stages[block as usize];
+        let end = self.graph.blocks[block as usize].instructions.end;
+        let mut calls = self.graph.calls[call..].iter().peekable();
+        for &(instruction, touch) in &self.touches[touch..] {
+            if instruction >= end {
                 break;
             }
             while calls.next_if(|&&(of, _)| of < instruction).is_some() {
-                for &register in self.changed_by_calls {
-                    state.set(register, Value::Unknown);
-                }
+                self.changed_by_calls.iter().for_each(|&register| self.state.forget(register));
             }
-            if let Some(address) = state.written(touch, self.counters) {
+            if TELLS && let Some(address) = self.state.written(touch, self.counters) {
                 happens(instruction, Event::Writes(address));
             }
-            if let Some((address, size)) = state.apply(touch, self.counters) {
+            let counter = self.state.apply(touch, self.counters);
+            if TELLS && let Some((address, size)) = counter {
                 happens(instruction, Event::Increments(address, size));
             }
         }
@@ -363,12 +204,12 @@ impl<'t> Tracking<'t> {
         let mut found = Vec::new();
         // For the block at hand.
         let (mut events, mut written) = (Vec::new(), Vec::new());
-        let states = core::mem::take(&mut self.states);
-        for (block, (state, rounds)) in states.into_iter().enumerate() {
-            let Some(mut state) = state.filter(|_| rounds < ROUNDS) else { continue };
+        for block in 0..self.stages.len() as u32 {
+            let Stage { start, rounds, .. } = self.stages[block as usize];
+            let Some(start) = start.filter(|_| rounds < ROUNDS) else { continue };
             events.clear();
             written.clear();
-            self.follow(block as u32, &mut state, &mut |instruction, event| match event {
+            self.follow::<true>(block, &start, &mut |instruction, event| match event {
                 Event::Increments(address, size) => events.push((instruction, address, size)),
                 Event::Writes(address) => written.push((instruction, address)),
             });
@@ -386,4 +227,17 @@ impl<'t> Tracking<'t> {
         found.sort_by_key(|found| found.instruction);
         found
     }
+}
+
+/// The blocks of a graph, which are in the order of their instructions.
+fn stages(graph: &Graph, touches: &[(u32, Touch)]) -> Vec<Stage> {
+    let (mut touch, mut call, mut edge) = (0, 0, 0);
+    let stage = |(block, number): (&Block, u32)| {
+        let first = block.instructions.start;
+        touch += touches[touch..].iter().take_while(|&&(of, _)| of < first).count();
+        call += graph.calls[call..].iter().take_while(|&&(of, _)| of < first).count();
+        edge += graph.edges[edge..].iter().take_while(|&&(from, _)| from < number).count();
+        Stage { start: None, rounds: 0, is_new: true, touch, call, edge }
+    };
+    graph.blocks.iter().zip(0..).map(stage).collect()
 }

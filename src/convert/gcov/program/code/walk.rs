@@ -13,12 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::prelude::v1::*;
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::counters::Sites;
+use super::followed::{Followed, Known};
 use super::image::{Image, Symbol};
-use super::machine::{Machine, Next, Step};
+use super::machine::{Machine, Next};
+use super::mentions::Mentions;
 use super::state::{Addresses, Effect, Pending, Register, State};
 use super::taken::Taken;
 
@@ -46,15 +47,21 @@ pub fn calls<'c, 'f, M: Machine<'c> + Send>(
         calls: Calls::new(),
     };
     let leading = |functions: &[&'f Symbol], near: &[Range<u64>]| -> Vec<&'f Symbol> {
+        let mentions = if M::TAKES_WHOLE_ADDRESSES { Mentions::of(image, near) } else { None };
         let near = Ranges::new(near);
         let leads = |walk: &mut Walk<'_, 'c, M>, &function: &&'f Symbol| {
-            walk.leads_near(function, &near).then_some(function)
+            let leads = match &mentions {
+                Some(mentions) => walk.mentions(function, mentions),
+                None => walk.leads_near(function, &near),
+            };
+            leads.then_some(function)
         };
         let functions = functions.par_iter().with_max_len(AT_ONCE);
         functions.map_init(|| walk(true), leads).flatten().collect()
     };
     let calls = |functions: &[&Symbol], all_calls_return| {
-        let walks = functions.par_iter().with_max_len(AT_ONCE).fold(
+        // Few are left, and one may be as large as all others.
+        let walks = functions.par_iter().with_max_len(1).fold(
             || walk(all_calls_return),
             |mut walk, function| {
                 walk.function(function);
@@ -142,86 +149,15 @@ struct Walk<'w, 'c, M> {
     calls: Calls,
 }
 
-/// What is known about one function so far.
-#[derive(Default)]
-struct Known {
-    /// States before the instructions that jumps lead to.
-    states: HashMap<u64, State>,
-    /// Places to go on from.
-    open: Vec<u64>,
-    /// Places behind calls that may not return.
-    behind_calls: Vec<(u64, State)>,
-    /// What all jumps through tables agree on, and what all calls agree on.
-    at_tables: Option<State>,
-    after_calls: Option<State>,
-}
-
-impl Known {
-    fn reach(&mut self, address: u64, state: &State) {
-        let changed = match self.states.get_mut(&address) {
-            Some(known) => known.join(state),
-            None => {
-                self.states.insert(address, state.clone());
-                true
-            }
-        };
-        if changed {
-            self.open.push(address);
-        }
-    }
-}
-
-/// The instructions of a function that have been followed.
-#[derive(Default)]
-struct Followed {
-    /// Their indexes in `steps`, by address; `None` for what cannot be decoded.
-    places: HashMap<u64, Option<u32>>,
-    steps: Vec<Step>,
-}
-
-impl Followed {
-    fn step<'c, M: Machine<'c>>(
-        &mut self,
-        address: u64,
-        walk: &mut Walk<'_, 'c, M>,
-    ) -> Option<&Step> {
-        let place = *self.places.entry(address).or_insert_with(|| {
-            self.steps.push(walk.decode(address)?);
-            Some(self.steps.len() as u32 - 1)
-        });
-        Some(&self.steps[place? as usize])
-    }
-
-    fn has(&self, address: u64) -> bool {
-        self.places.contains_key(&address)
-    }
-
-    /// The next instruction of a function that no way has led to.
-    fn unseen(&self, sweep: &mut u64, image: &Image<'_>, function: &Symbol) -> Option<u64> {
-        loop {
-            *sweep = image.next_code(*sweep);
-            if *sweep >= function.end {
-                return None;
-            }
-            match self.places.get(sweep) {
-                None => return Some(*sweep),
-                Some(place) => *sweep = self.steps[(*place)? as usize].after(*sweep)?,
-            }
-        }
-    }
-}
-
-fn agree(known: &mut Option<State>, state: &State) {
-    match known {
-        Some(known) => _ = known.join(state),
-        None => *known = Some(state.clone()),
-    }
-}
-
 impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
-    fn decode(&mut self, address: u64) -> Option<Step> {
-        let (section, offset) = self.surroundings.image.place(address)?;
-        self.machine.decode(address, section, offset)
+    /// Whether the bytes of a function may have one of these addresses.
+    fn mentions(&self, function: &Symbol, mentions: &Mentions) -> bool {
+        let Some((section, offset)) = self.surroundings.image.place(function.address) else {
+            return false;
+        };
+        let length = usize::try_from(function.end - function.address).unwrap_or(usize::MAX);
+        let code = &section[offset..section.len().min(offset.saturating_add(length))];
+        mentions.may_be_in(code, function.address)
     }
 
     /// Whether any instruction has an address in it that leads to a site in one of these ranges.
@@ -253,24 +189,25 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
     }
 
     fn function(&mut self, function: &Symbol) {
-        let (mut known, mut followed) = (Known::default(), Followed::default());
+        let image = self.surroundings.image;
+        let mut state = State::entry(M::STACK, M::WORD);
+        let mut known = Known::new(function, image, &state);
+        let mut followed = Followed::new(function, image);
         // Everything before this has been seen.
         let mut sweep = function.address;
-        known.reach(function.address, &State::entry(M::STACK, M::WORD));
+        known.reach(function.address, &state);
         loop {
-            while let Some(address) = known.open.pop() {
-                self.run(address, function, &mut known, &mut followed);
+            while let Some(address) = known.go_on(&mut state) {
+                self.run(address, function, &mut known, &mut followed, &mut state);
             }
-            if let Some((address, state)) = known.behind_calls.pop() {
+            if let Some(address) = known.behind_call(&mut state) {
                 if !followed.has(address) {
                     known.reach(address, &state);
                 }
                 continue;
             }
-            let image = self.surroundings.image;
             let Some(address) = followed.unseen(&mut sweep, image, function) else { return };
-            let state = known.at_tables.as_ref().or(known.after_calls.as_ref());
-            let state = state.cloned().unwrap_or_else(|| State::entry(M::STACK, M::WORD));
+            known.guess(&mut state);
             known.reach(address, &state);
         }
     }
@@ -282,49 +219,50 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
         function: &Symbol,
         known: &mut Known,
         followed: &mut Followed,
+        state: &mut State,
     ) {
-        let Some(mut state) = known.states.get(&address).cloned() else { return };
         loop {
-            let Some(step) = followed.step(address, self) else { return };
-            for &effect in &step.effects {
+            let image = self.surroundings.image;
+            let Some(step) = followed.step(address, &mut self.machine, image) else { return };
+            for &effect in followed.effects(&step) {
                 state.apply(effect, &self.surroundings);
             }
             let Some(following) = step.after(address) else { return };
             match step.next {
                 Next::Following => {}
-                Next::Branch(target) => known.reach(target, &state),
+                Next::Branch(target) => known.reach(target, state),
                 Next::Jump(target) if self.leaves(target, function) => {
-                    return self.called_directly(address, target, &state);
+                    return self.called_directly(address, target, state);
                 }
-                Next::Jump(target) => return known.reach(target, &state),
+                Next::Jump(target) => return known.reach(target, state),
                 Next::IndirectJump if state.pending != Pending::None => {
-                    return self.called(address, &state);
+                    return self.called(address, state);
                 }
-                Next::IndirectJump => return agree(&mut known.at_tables, &state),
+                Next::IndirectJump => return known.agree_at_tables(state),
                 Next::IndirectBranch if state.pending != Pending::None => {
-                    self.called(address, &state);
+                    self.called(address, state);
                 }
-                Next::IndirectBranch => agree(&mut known.at_tables, &state),
+                Next::IndirectBranch => known.agree_at_tables(state),
                 Next::Call(target) => {
-                    self.called_directly(address, target, &state);
-                    self.return_from_call(&mut state, known);
+                    self.called_directly(address, target, state);
+                    self.return_from_call(state, known);
                     if !self.all_calls_return {
-                        return known.behind_calls.push((following, state));
+                        return known.leave_behind(following, state);
                     }
                 }
-                Next::IndirectCall if self.asks_for_variable(&state) => {
+                Next::IndirectCall if self.asks_for_variable(state) => {
                     state.apply(Effect::Clear(DESCRIPTOR), &self.surroundings);
                 }
                 Next::IndirectCall => {
-                    self.called(address, &state);
-                    self.return_from_call(&mut state, known);
+                    self.called(address, state);
+                    self.return_from_call(state, known);
                 }
                 Next::MayEnd => {}
                 Next::End => return,
             }
             address = following;
-            if known.states.contains_key(&address) {
-                return known.reach(address, &state);
+            if known.has(address) {
+                return known.reach(address, state);
             }
         }
     }
@@ -346,7 +284,7 @@ impl<'c, M: Machine<'c>> Walk<'_, 'c, M> {
         for &register in M::CHANGED_BY_CALLS {
             state.apply(Effect::Clear(register), &self.surroundings);
         }
-        agree(&mut known.after_calls, state);
+        known.agree_after_calls(state);
     }
 
     fn called_directly(&mut self, address: u64, target: u64, state: &State) {

@@ -3,8 +3,8 @@
 use std::prelude::v1::*;
 
 use iced_x86::{
-    CodeSize, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
-    OpAccess, OpKind, Register as Name,
+    CodeSize, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
+    InstructionInfoOptions, Mnemonic, OpAccess, OpKind, Register as Name,
 };
 
 use super::image::Image;
@@ -23,6 +23,8 @@ pub struct X86<'c, const BITS: u32> {
 const STACK: Register = 4;
 const FRAME: Register = 5;
 const VECTORS: Register = 32;
+/// A register that no machine has, to hold what is read from memory.
+const MEMORY: Register = 31;
 
 impl<'c, const BITS: u32> Machine<'c> for X86<'c, BITS> {
     const STACK: Register = STACK;
@@ -142,9 +144,8 @@ impl<'c, const BITS: u32> X86<'c, BITS> {
                 step.push(Effect::Pack(to, from));
             }
             (Movhps | Movhpd | Pinsrq, Operand::Register(to), Operand::Constant(address)) => {
-                // Goes through a register that no machine has, to hold what is read from memory.
-                step.push(Effect::LoadConstant(Register::MAX, address));
-                step.push(Effect::Pack(to, Register::MAX));
+                step.push(Effect::LoadConstant(MEMORY, address));
+                step.push(Effect::Pack(to, MEMORY));
             }
             (Push, what, _) => {
                 step.push(Effect::Copy(STACK, STACK, -i64::from(Self::WORD)));
@@ -172,7 +173,8 @@ impl<'c, const BITS: u32> X86<'c, BITS> {
 
     /// For any other instruction only the registers that it writes matter.
     fn others(&mut self, instruction: &Instruction, step: &mut Step) {
-        for used in self.info.info(instruction).used_registers() {
+        let info = self.info.info_options(instruction, InstructionInfoOptions::NO_MEMORY_USAGE);
+        for used in info.used_registers() {
             let writes = matches!(
                 used.access(),
                 OpAccess::Write
