@@ -2,13 +2,11 @@
 
 use std::prelude::v1::*;
 
-use hashbrown::HashMap;
-
 use super::counters::Counters;
-use super::graph::graph;
+use super::graph::Maker;
 use super::image::Image;
 use super::machine::Machine;
-use super::pieces::{Course, OfUnit, Way};
+use super::pieces::{Course, OfUnit, SiteAt, Way};
 use crate::convert::gcov::listing::{Block, Copy, Listing};
 use crate::convert::gcov::program::debug::declared::Declarations;
 use crate::convert::gcov::program::debug::functions::{Function, Inlined};
@@ -20,7 +18,7 @@ pub struct Excerpts<'e, 'c> {
     image: &'e Image<'c>,
     counters: &'e Counters,
     /// The sites of indirect calls, by the addresses of the calls.
-    sites: &'e HashMap<u64, (u32, u32)>,
+    sites: &'e [SiteAt],
     rows: &'e [Row],
 }
 
@@ -52,7 +50,7 @@ impl<'e, 'c> Excerpts<'e, 'c> {
     pub fn new(
         image: &'e Image<'c>,
         counters: &'e Counters,
-        sites: &'e HashMap<u64, (u32, u32)>,
+        sites: &'e [SiteAt],
         rows: &'e [Row],
     ) -> Self {
         Self { image, counters, sites, rows }
@@ -61,12 +59,12 @@ impl<'e, 'c> Excerpts<'e, 'c> {
     /// The listing of a function. `of_copies` has the function of each copy.
     pub fn listing<M: Machine<'c>>(
         &self,
-        machine: &mut M,
+        (machine, maker): (&mut M, &mut Maker),
         function: &Function,
         of_copies: &[Option<u32>],
         unit: OfUnit<'_>,
     ) -> Listing {
-        let graph = graph(machine, self.image, self.counters, &function.ranges);
+        let graph = maker.graph(machine, self.image, self.counters, &function.ranges);
         let (copies, places) = copies(function, of_copies);
         let block = |block: &super::graph::Block| Block {
             more_into: block.more_into,
@@ -86,7 +84,7 @@ impl<'e, 'c> Excerpts<'e, 'c> {
         entries.sort_unstable();
         let ranges = &function.ranges;
         let way = Way { ranges, boundaries: &boundaries(function, &places), entries: &entries };
-        Course::new(&mut listing, &graph, self.sites, self.rows, way, unit).run();
+        Course::new(&mut listing, graph, self.sites, self.rows, way, unit).run();
         listing
     }
 }

@@ -62,23 +62,49 @@ pub struct Increment {
     pub is_in_place: bool,
 }
 
-/// Makes the graph of the code in some ranges. An instruction that cannot be decoded ends a range.
-pub fn graph<'c, M: Machine<'c>>(
-    machine: &mut M,
-    image: &Image<'c>,
-    counters: &Counters,
-    ranges: &[Range<u64>],
-) -> Graph {
-    let mut reading = Reading {
-        is_simple: M::ADDS_AT_ADDRESSES,
-        registers: (!M::ADDS_AT_ADDRESSES).then(|| Taken::new(M::WORD)),
-        ..Reading::default()
-    };
-    for range in ranges {
-        reading.range(machine, image, counters, range);
+/// Makes graphs, one after the other, in the same memory.
+#[derive(Default)]
+pub struct Maker {
+    reading: Reading,
+    graph: Graph,
+    blocks: OfBlocks,
+}
+
+impl Maker {
+    /// Makes the graph of the code in some ranges. An instruction that cannot be decoded ends a range.
+    pub fn graph<'c, M: Machine<'c>>(
+        &mut self,
+        machine: &mut M,
+        image: &Image<'c>,
+        counters: &Counters,
+        ranges: &[Range<u64>],
+    ) -> &Graph {
+        let Self { reading, graph, blocks } = self;
+        reading.start::<M>();
+        for range in ranges {
+            reading.range(machine, image, counters, range);
+        }
+        reading.follow_tables(image);
+        graph.start();
+        let mut linking = Linking::new(reading, graph, blocks);
+        linking.follow_leads();
+        linking.fall_through();
+        linking.follow_table();
+        linking.finish();
+        graph.instructions.clone_from(&reading.instructions);
+        graph.indirect_calls.clone_from(&reading.indirect_calls);
+        let touches = Touches { all: &reading.touches, is_simple: reading.is_simple };
+        graph.increments = increments::<M>(graph, touches, counters);
+        graph
     }
-    reading.follow_tables(image);
-    reading.finish::<M>(counters)
+}
+
+impl Graph {
+    fn start(&mut self) {
+        self.blocks.clear();
+        self.edges.clear();
+        self.calls.clear();
+    }
 }
 
 /// The code as far as it has been read.
@@ -112,6 +138,25 @@ struct Reading {
 }
 
 impl Reading {
+    /// Turns to another function.
+    fn start<'c, M: Machine<'c>>(&mut self) {
+        self.is_simple = M::ADDS_AT_ADDRESSES;
+        self.registers = (!M::ADDS_AT_ADDRESSES).then(|| Taken::new(M::WORD));
+        self.has_tables = false;
+        self.instructions.clear();
+        self.is_filler.clear();
+        self.touches.clear();
+        self.leads.clear();
+        self.starts.clear();
+        self.ends.clear();
+        for addresses in
+            [&mut self.targets, &mut self.taken, &mut self.bases, &mut self.from_tables]
+        {
+            addresses.clear();
+        }
+        self.indirect_calls.clear();
+    }
+
     fn range<'c, M: Machine<'c>>(
         &mut self,
         machine: &mut M,
@@ -124,7 +169,7 @@ impl Reading {
         let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         let end = section.len().min(start.saturating_add(length));
         self.expect((end - start) / BYTES);
-        let mut offset = start;
+        let (mut offset, mut glance) = (start, Glance::new());
         while offset < end {
             let address = range.start + (offset - start) as u64;
             let code = image.next_code(address);
@@ -132,7 +177,7 @@ impl Reading {
                 offset = offset.saturating_add((code - address) as usize);
                 continue;
             }
-            let Some(glance) = machine.glance(address, section, offset) else { break };
+            let Some(()) = machine.glance(address, section, offset, &mut glance) else { break };
             self.instruction(address, &glance, counters);
             offset += glance.length;
         }
@@ -211,9 +256,10 @@ impl Reading {
         })
     }
 
-    /// For each instruction, and for the end: whether a block starts there.
-    fn leaders(&self) -> Vec<bool> {
-        let mut leaders = vec![false; self.instructions.len() + 1];
+    /// Notes for each instruction, and for the end, whether a block starts there.
+    fn leaders(&self, leaders: &mut Vec<bool>) {
+        leaders.clear();
+        leaders.resize(self.instructions.len() + 1, false);
         for &address in self.targets.iter().chain(&self.from_tables) {
             if let Some(place) = self.find(address) {
                 leaders[place as usize] = true;
@@ -223,7 +269,6 @@ impl Reading {
         for (number, next) in &self.leads {
             leaders[*number as usize + 1] |= !matches!(next, Next::Call(_));
         }
-        leaders
     }
 
     /// Looks for tables of jumps at the taken addresses. Tables hold distances from the table, or addresses.
@@ -265,32 +310,29 @@ impl Reading {
             let targets = targets.unwrap_or_default();
             found.extend(targets);
         }
-        self.from_tables = found.into_iter().collect();
+        self.from_tables.extend(found);
         self.from_tables.sort_unstable();
     }
+}
 
-    fn finish<'c, M: Machine<'c>>(self, counters: &Counters) -> Graph {
-        let mut linking = Linking::new(&self);
-        linking.follow_leads();
-        linking.fall_through();
-        linking.follow_table();
-        let mut graph = linking.finish();
-        graph.instructions = self.instructions;
-        graph.indirect_calls = self.indirect_calls;
-        let touches = Touches { all: &self.touches, is_simple: self.is_simple };
-        graph.increments = increments::<M>(&graph, touches, counters);
-        graph
-    }
+/// What is known about blocks while they are linked.
+#[derive(Default)]
+struct OfBlocks {
+    /// For each instruction: whether a block starts there.
+    leaders: Vec<bool>,
+    /// The block of each instruction.
+    of_instructions: Vec<u32>,
+    /// For each block: whether control may go on to the next one.
+    falls_through: Vec<bool>,
+    /// For each block: whether an edge leads to it.
+    is_reached: Vec<bool>,
 }
 
 /// The graph as far as its blocks are linked.
 struct Linking<'r> {
     reading: &'r Reading,
-    graph: Graph,
-    /// The block of each instruction.
-    block_of: Vec<u32>,
-    /// For each block: whether control may go on to the next one.
-    falls_through: Vec<bool>,
+    graph: &'r mut Graph,
+    blocks: &'r mut OfBlocks,
     /// All jumps through tables lead to this block, and it leads to the targets of all tables. `None` if these
     /// are unknown.
     table: Option<u32>,
@@ -298,31 +340,31 @@ struct Linking<'r> {
 
 impl<'r> Linking<'r> {
     /// Divides the instructions into blocks.
-    fn new(reading: &'r Reading) -> Self {
-        let leaders = reading.leaders();
-        let mut blocks: Vec<Block> = Vec::new();
-        let mut block_of = Vec::with_capacity(reading.instructions.len());
+    fn new(reading: &'r Reading, graph: &'r mut Graph, blocks: &'r mut OfBlocks) -> Self {
+        let OfBlocks { leaders, of_instructions, falls_through, .. } = blocks;
+        reading.leaders(leaders);
+        of_instructions.clear();
         for (&leads, number) in leaders[..reading.instructions.len()].iter().zip(0u32..) {
             if leads {
-                blocks.push(Block { instructions: number..number, ..Block::default() });
+                graph.blocks.push(Block { instructions: number..number, ..Block::default() });
             }
-            block_of.push(blocks.len() as u32 - 1);
-            blocks.last_mut().into_iter().for_each(|block| block.instructions.end += 1);
+            of_instructions.push(graph.blocks.len() as u32 - 1);
+            graph.blocks.last_mut().into_iter().for_each(|block| block.instructions.end += 1);
         }
-        let table = (!reading.from_tables.is_empty()).then_some(blocks.len() as u32);
-        let falls_through = vec![true; blocks.len()];
-        let graph = Graph { blocks, ..Graph::default() };
-        Self { reading, graph, block_of, falls_through, table }
+        falls_through.clear();
+        falls_through.resize(graph.blocks.len(), true);
+        let table = (!reading.from_tables.is_empty()).then_some(graph.blocks.len() as u32);
+        Self { reading, graph, blocks, table }
     }
 
     fn block_at(&self, address: u64) -> Option<u32> {
-        self.reading.find(address).map(|place| self.block_of[place as usize])
+        self.reading.find(address).map(|place| self.blocks.of_instructions[place as usize])
     }
 
     /// Adds the edges of jumps, and the direct calls.
     fn follow_leads(&mut self) {
         for &(number, next) in &self.reading.leads {
-            let block = self.block_of[number as usize];
+            let block = self.blocks.of_instructions[number as usize];
             let to = match next {
                 Next::Following | Next::IndirectCall => continue,
                 Next::Call(target) => {
@@ -340,7 +382,7 @@ impl<'r> Linking<'r> {
                 Next::IndirectJump | Next::IndirectBranch => self.table,
                 Next::End | Next::MayEnd => None,
             };
-            self.falls_through[block as usize] =
+            self.blocks.falls_through[block as usize] =
                 matches!(next, Next::Branch(_) | Next::IndirectBranch | Next::MayEnd);
             match to {
                 Some(to) => self.graph.edges.push((block, to)),
@@ -352,11 +394,11 @@ impl<'r> Linking<'r> {
     /// Adds the edges to the next blocks. At the end of a range, the next instruction is unknown.
     fn fall_through(&mut self) {
         for &end in &self.reading.ends {
-            let block = self.block_of[end as usize] as usize;
-            self.graph.blocks[block].more_out |= self.falls_through[block];
-            self.falls_through[block] = false;
+            let block = self.blocks.of_instructions[end as usize] as usize;
+            self.graph.blocks[block].more_out |= self.blocks.falls_through[block];
+            self.blocks.falls_through[block] = false;
         }
-        for (&falls, block) in self.falls_through.iter().zip(0u32..) {
+        for (&falls, block) in self.blocks.falls_through.iter().zip(0u32..) {
             if falls {
                 self.graph.edges.push((block, block + 1));
             }
@@ -376,38 +418,38 @@ impl<'r> Linking<'r> {
 
     /// Drops the edges from code that only fills the space before a block: control never comes there.
     fn drop_fillers(&mut self) {
-        let is_reached = self.is_reached();
+        self.find_reached();
+        let Graph { blocks, edges, .. } = &mut *self.graph;
         let is_filler = |block: u32| {
-            let Range { start, end } = self.graph.blocks[block as usize].instructions;
+            let Range { start, end } = blocks[block as usize].instructions;
             let fillers = &self.reading.is_filler[start as usize..end as usize];
             !fillers.is_empty() && fillers.iter().all(|&filler| filler)
         };
-        let is_kept = |&(from, _): &(u32, u32)| is_reached[from as usize] || !is_filler(from);
-        let edges = core::mem::take(&mut self.graph.edges);
-        self.graph.edges = edges.into_iter().filter(is_kept).collect();
+        let is_reached = &self.blocks.is_reached;
+        edges.retain(|&(from, _)| is_reached[from as usize] || !is_filler(from));
     }
 
-    /// For each block: whether an edge leads to it.
-    fn is_reached(&self) -> Vec<bool> {
-        let mut is_reached = vec![false; self.graph.blocks.len()];
+    /// Notes for each block whether an edge leads to it.
+    fn find_reached(&mut self) {
+        let is_reached = &mut self.blocks.is_reached;
+        is_reached.clear();
+        is_reached.resize(self.graph.blocks.len(), false);
         self.graph.edges.iter().for_each(|&(_, to)| is_reached[to as usize] = true);
-        is_reached
     }
 
-    fn finish(mut self) -> Graph {
+    fn finish(mut self) {
         self.graph.edges.sort_unstable();
         self.graph.edges.dedup();
         self.drop_fillers();
         // The target of some jump is unknown.
         let is_open = self.reading.has_tables && self.table.is_none();
-        let is_reached = self.is_reached();
-        for (block, is_reached) in self.graph.blocks.iter_mut().zip(is_reached) {
+        self.find_reached();
+        for (block, is_reached) in self.graph.blocks.iter_mut().zip(&self.blocks.is_reached) {
             // Control comes into a block without edges by an exception.
             block.more_into = !is_reached || is_open;
         }
         if let Some(entry) = self.graph.blocks.first_mut() {
             entry.more_into = true;
         }
-        self.graph
     }
 }

@@ -105,9 +105,16 @@ pub struct Glance {
 }
 
 impl Glance {
-    /// An instruction that does nothing to counters.
-    pub const fn new(length: usize, next: Next) -> Self {
-        Self { length, touches: heapless::Vec::new(), next, is_filler: false }
+    /// No instruction yet.
+    pub const fn new() -> Self {
+        let touches = heapless::Vec::new();
+        Self { length: 0, touches, next: Next::Following, is_filler: false }
+    }
+
+    /// Turns to another instruction. As far as is known, it does nothing to counters.
+    pub fn start(&mut self, length: usize, next: Next) {
+        self.touches.clear();
+        (self.length, self.next, self.is_filler) = (length, next, false);
     }
 
     /// Adds what the instruction does. Ignores what finds no room.
@@ -143,14 +150,20 @@ pub trait Machine<'c>: Sized {
     }
 
     /// Decodes only what matters for counters, which may be faster. Callers go by address, function by
-    /// function.
-    fn glance(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Glance> {
+    /// function, and use the memory of the last glance again. `None` if there is no instruction.
+    fn glance(
+        &mut self,
+        address: u64,
+        section: &'c [u8],
+        offset: usize,
+        glance: &mut Glance,
+    ) -> Option<()> {
         let step = self.decode(address, section, offset)?;
-        let mut glance = Glance::new(step.length, step.next);
+        glance.start(step.length, step.next);
         glance.is_filler = section.get(offset..).is_some_and(Self::is_filler);
         let touches = step.effects.iter().filter_map(|&effect| touch(effect, Self::WORD));
         touches.for_each(|touch| glance.push(touch));
-        Some(glance)
+        Some(())
     }
 
     /// Whether the instruction at the start of some code only fills the space before the next one.

@@ -38,7 +38,7 @@ use super::debug::{Moved, Sections};
 use crate::convert::gcov::listing::Tables;
 use crate::convert::gcov::source::Analysis;
 use crate::raw::dump::Object;
-use counters::{Sites, Wanted};
+use counters::{Counters, Sites, Wanted};
 use image::Image;
 use machine::Machine;
 use units::Program;
@@ -136,10 +136,14 @@ impl<'c, S: Analysis> Of<'_, 'c, S> {
     ) -> Result<(), Error> {
         let Self { image, debug, wanted, moved, analysis } = self;
         let sections = Sections::load(debug);
-        let ((units, damage), addresses) =
-            rayon::join(|| Units::new(sections.borrow(), moved), || counters::find(image, wanted));
-        let sites = Sites::new(wanted, &addresses, counters::tables(debug));
-        let program = Program::new(image, debug, wanted, &addresses, &units);
+        let find = || {
+            let addresses = counters::find(image, wanted);
+            let sites = Sites::new(wanted, &addresses, counters::tables(debug));
+            (sites, Counters::new(wanted, &addresses), image::functions(image, debug))
+        };
+        let ((units, damage), (sites, counters, symbols)) =
+            rayon::join(|| Units::new(sections.borrow(), moved), find);
+        let program = Program::new(image, symbols, counters, &units);
         let error = program.show::<M, S>(&sites, analysis, take);
         damage.or(error).map_or(Ok(()), |error| Err(Error::Debug(error)))
     }

@@ -5,12 +5,13 @@ use core::slice::Iter;
 use std::ops::Range;
 use std::prelude::v1::*;
 
-use hashbrown::HashMap;
-
 use super::graph::{self, Graph};
 use crate::convert::gcov::listing::{Call, Callee, Copy, Declared, Increment, Listing, Piece};
 use crate::convert::gcov::program::debug::functions::EntryPoint;
 use crate::convert::gcov::program::debug::line_table::Row;
+
+/// A call of a site: its address, and the site's function and number.
+pub type SiteAt = (u64, (u32, u32));
 
 /// Where the copies of a function start and end.
 #[derive(Clone, Copy)]
@@ -73,8 +74,8 @@ impl OfUnit<'_> {
 pub struct Course<'c> {
     listing: &'c mut Listing,
     graph: &'c Graph,
-    /// The sites of indirect calls, by the addresses of the calls.
-    sites: &'c HashMap<u64, (u32, u32)>,
+    /// The sites of indirect calls, with the addresses of the calls, by these.
+    sites: &'c [SiteAt],
     rows: &'c [Row],
     way: Way<'c>,
     unit: OfUnit<'c>,
@@ -83,16 +84,26 @@ pub struct Course<'c> {
     indirect_calls: Peekable<Iter<'c, u32>>,
     /// The address of the last instruction.
     last: u64,
+    /// The first address behind it where a range starts.
+    next_range: u64,
     /// The first row beyond the instructions so far.
     row: usize,
     /// The first boundary beyond them.
     boundary: usize,
+    /// The first site beyond them.
+    site: usize,
+    /// The first entry beyond them.
+    entry: usize,
     /// The copy that was entered last at the address of the row.
     inside: u32,
     /// The number of the row at that address.
     view: u32,
     /// The pieces of the block at hand.
     of_block: Vec<Piece>,
+    /// Where the last instruction was written.
+    piece: Option<Piece>,
+    /// From this address on, and from this instruction on, there is more to do than to count instructions.
+    busy: (u64, u32),
 }
 
 /// A block, and the one that leads only to it and lies right before it.
@@ -107,7 +118,7 @@ impl<'c> Course<'c> {
     pub fn new(
         listing: &'c mut Listing,
         graph: &'c Graph,
-        sites: &'c HashMap<u64, (u32, u32)>,
+        sites: &'c [SiteAt],
         rows: &'c [Row],
         way: Way<'c>,
         unit: OfUnit<'c>,
@@ -123,11 +134,16 @@ impl<'c> Course<'c> {
             calls: graph.calls.iter().peekable(),
             indirect_calls: graph.indirect_calls.iter().peekable(),
             last: u64::MAX,
+            next_range: 0,
             row: 0,
             boundary: 0,
+            site: 0,
+            entry: 0,
             inside: 0,
             view: 0,
             of_block: Vec::new(),
+            piece: None,
+            busy: (0, 0),
         }
     }
 
@@ -135,13 +151,25 @@ impl<'c> Course<'c> {
     pub fn run(mut self) {
         let leads_on = leads_on(self.graph);
         for (block, number) in self.graph.blocks.iter().zip(0u32..) {
-            let mut before = number.checked_sub(1).filter(|&last| leads_on[last as usize]);
-            for instruction in block.instructions.clone() {
-                self.instruction(instruction, At { block: number, before });
-                before = None;
-            }
-            self.finish_block();
+            let before = number.checked_sub(1).filter(|&last| leads_on[last as usize]);
+            self.block(block.instructions.clone(), At { block: number, before });
         }
+    }
+
+    fn block(&mut self, instructions: Range<u32>, at: At) {
+        let Some(first) = instructions.clone().next() else { return };
+        self.instruction(first, at);
+        let at = At { before: None, ..at };
+        for instruction in first + 1..instructions.end {
+            let address = self.graph.instructions[instruction as usize];
+            if address < self.busy.0 && instruction < self.busy.1 {
+                let again = self.piece.map_or(0, |piece| piece.instructions);
+                self.of_block.last_mut().into_iter().for_each(|last| last.instructions += again);
+            } else {
+                self.instruction(instruction, at);
+            }
+        }
+        self.finish_block();
     }
 
     fn instruction(&mut self, instruction: u32, at: At) {
@@ -150,8 +178,8 @@ impl<'c> Course<'c> {
         while let Some(passed) = self.rows.get(self.row).filter(|row| row.address <= address) {
             self.pass(passed, copy, at);
         }
-        let piece = self.written(copy, at);
-        self.add(piece);
+        self.piece = self.written(copy, at);
+        self.add(self.piece);
         while let Some(found) = self.increments.next_if(|found| found.instruction == instruction) {
             let (block, (function, counter)) = (at.block, found.counter);
             let is_in_place = found.is_in_place;
@@ -160,25 +188,52 @@ impl<'c> Course<'c> {
         }
         let target = self.calls.next_if(|&&(of, _)| of == instruction).map(|&(_, target)| target);
         let is_indirect = self.indirect_calls.next_if_eq(&&instruction).is_some();
-        if let Some(piece) = piece {
+        if let Some(piece) = self.piece {
             self.call(address, target, piece);
             self.listing.indirect_calls.extend(is_indirect.then_some(piece));
         }
+        self.busy = (self.next_address(), self.next_instruction());
+    }
+
+    /// The next address where a row, a copy, a range or a call of a site starts.
+    fn next_address(&self) -> u64 {
+        let row = self.rows.get(self.row).map_or(u64::MAX, |row| row.address);
+        let boundary = self.way.boundaries.get(self.boundary).map_or(u64::MAX, |&(from, _)| from);
+        let site = self.sites.get(self.site).map_or(u64::MAX, |&(at, _)| at);
+        row.min(boundary).min(site).min(self.next_range)
+    }
+
+    /// The next instruction that increments a counter or calls something.
+    fn next_instruction(&mut self) -> u32 {
+        let increment = self.increments.peek().map_or(u32::MAX, |found| found.instruction);
+        let call = self.calls.peek().map_or(u32::MAX, |&&(of, _)| of);
+        let indirect_call = self.indirect_calls.peek().map_or(u32::MAX, |&&of| of);
+        increment.min(call).min(indirect_call)
     }
 
     /// Goes to an address, and finds the innermost copy with code there.
     fn go_to(&mut self, address: u64) -> u32 {
         let boundaries = self.way.boundaries;
-        if address < self.last || self.way.ranges.iter().any(|range| range.start == address) {
-            // A new range: other functions lie between it and the last one.
-            self.row = self.first_row(address);
-            self.boundary = boundaries.partition_point(|&(from, _)| from <= address);
+        if address < self.last || address >= self.next_range {
+            self.go_into_range(address);
         }
         self.last = address;
         while boundaries.get(self.boundary).is_some_and(|&(from, _)| from <= address) {
             self.boundary += 1;
         }
         self.boundary.checked_sub(1).map_or(0, |place| boundaries[place].1)
+    }
+
+    /// Goes into a new range, if one starts at an address: other functions lie between it and the last one.
+    fn go_into_range(&mut self, address: u64) {
+        let starts = self.way.ranges.iter().map(|range| range.start);
+        if address < self.last || starts.clone().any(|start| start == address) {
+            self.row = self.first_row(address);
+            self.boundary = self.way.boundaries.partition_point(|&(from, _)| from <= address);
+            self.site = self.sites.partition_point(|&(at, _)| at < address);
+            self.entry = self.way.entries.partition_point(|(entry, _)| entry.address < address);
+        }
+        self.next_range = starts.filter(|&start| start > address).min().unwrap_or(u64::MAX);
     }
 
     /// The first row of the code that starts at an address. If the linker has put other code right before it,
@@ -198,7 +253,7 @@ impl<'c> Course<'c> {
         self.row += 1;
         self.listing.blocks[at.block as usize].inherits &= passed.is_end;
         let entry = EntryPoint { address: passed.address, view: self.view };
-        for &(_, copy) in entered(self.way.entries, entry) {
+        while let Some(copy) = self.entered(entry) {
             self.inside = copy;
             self.of_block.extend(self.unit.opening(at.block, copy, &self.listing.copies));
         }
@@ -210,6 +265,16 @@ impl<'c> Course<'c> {
             let marked = piece.and_then(|piece| self.unit.marked(piece, &self.listing.copies));
             self.of_block.extend(marked);
         }
+    }
+
+    /// The next copy that is entered at a row.
+    fn entered(&mut self, at: EntryPoint) -> Option<u32> {
+        while self.way.entries.get(self.entry).is_some_and(|&(entry, _)| entry < at) {
+            self.entry += 1;
+        }
+        let &(_, copy) = self.way.entries.get(self.entry).filter(|&&(entry, _)| entry == at)?;
+        self.entry += 1;
+        Some(copy)
     }
 
     /// Where the instruction at hand was written.
@@ -232,9 +297,17 @@ impl<'c> Course<'c> {
 
     /// Adds the calls that an instruction makes.
     fn call(&mut self, address: u64, target: Option<u64>, piece: Piece) {
-        let site = self.sites.get(&address).map(|&(function, site)| Callee::Site(function, site));
+        let site = self.site_at(address).map(|(function, site)| Callee::Site(function, site));
         let callees = site.into_iter().chain(target.map(Callee::Address));
         self.listing.calls.extend(callees.map(|callee| Call { piece, callee }));
+    }
+
+    /// The site whose call is at an address.
+    fn site_at(&mut self, address: u64) -> Option<(u32, u32)> {
+        while self.sites.get(self.site).is_some_and(|&(at, _)| at < address) {
+            self.site += 1;
+        }
+        self.sites.get(self.site).filter(|&&(at, _)| at == address).map(|&(_, site)| site)
     }
 
     /// Adds the block's pieces to the listing, each once.
@@ -262,13 +335,6 @@ fn leads_on(graph: &Graph) -> Vec<bool> {
         leads_on[number] &= ways_out[number] == 1 && !pair[0].more_out && is_adjacent;
     }
     leads_on
-}
-
-/// The copies that are entered at a row.
-fn entered(entries: &[(EntryPoint, u32)], at: EntryPoint) -> &[(EntryPoint, u32)] {
-    let first = entries.partition_point(|&(entry, _)| entry < at);
-    let behind = entries.partition_point(|&(entry, _)| entry <= at);
-    &entries[first..behind]
 }
 
 /// Whether an instruction was written in the same place as those of the last piece.

@@ -9,11 +9,12 @@ use gimli::AttributeValue;
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use super::counters::{Addresses, Counters, Sites, Wanted};
+use super::counters::{Counters, Sites};
 use super::excerpt::{self, Excerpts};
-use super::image::{self, Image, Symbol};
+use super::graph::Maker;
+use super::image::{Image, Symbol};
 use super::machine::Machine;
-use super::pieces::OfUnit;
+use super::pieces::{OfUnit, SiteAt};
 use super::walk;
 use crate::convert::gcov::listing::Tables;
 use crate::convert::gcov::program::debug::declared::Declarations;
@@ -23,8 +24,8 @@ use crate::convert::gcov::program::debug::units::Units;
 use crate::convert::gcov::source::Analysis;
 use crate::formats::afdo_v1_v3::names::without_clones;
 
-/// Number of units with listings in memory at once.
-const BATCH: usize = 16;
+/// Most units with listings in memory at once.
+const BATCH: u32 = 16;
 
 /// Most functions that a core takes without others being able to take over some.
 const AT_ONCE: usize = 8;
@@ -36,7 +37,7 @@ pub struct Program<'p, 'c, 'd> {
     symbols: BTreeMap<u64, Symbol>,
     counters: Counters,
     /// The sites of indirect calls, by the addresses of the calls. Known before any function is looked at.
-    sites: HashMap<u64, (u32, u32)>,
+    sites: Vec<SiteAt>,
     code: Vec<Range<u64>>,
 }
 
@@ -70,18 +71,26 @@ struct Studied<F> {
     error: Option<gimli::Error>,
 }
 
+/// Divides that many units. The last batches are small, since nothing goes on while what is known about the last one is
+/// taken.
+fn batches(units: u32) -> impl Iterator<Item = Range<u32>> {
+    let mut next = 0;
+    core::iter::from_fn(move || {
+        let first = next;
+        next += BATCH.min((units - first).div_ceil(2));
+        (first < next).then_some(first..next)
+    })
+}
+
 impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
-    /// A program with the counters of functions at these addresses.
+    /// A program with these functions and counters.
     pub fn new(
         image: &'c Image<'c>,
-        debug: &object::File<'_>,
-        wanted: &[Wanted],
-        addresses: &[Addresses],
+        symbols: BTreeMap<u64, Symbol>,
+        counters: Counters,
         units: &'p Units<'d>,
     ) -> Self {
-        let symbols = image::functions(image, debug);
-        let counters = Counters::new(wanted, addresses);
-        Self { image, units, symbols, counters, sites: HashMap::new(), code: image.code() }
+        Self { image, units, symbols, counters, sites: Vec::new(), code: image.code() }
     }
 
     /// Shows all listings, and passes what the analysis finds in each unit to `take`. Damaged parts are left
@@ -97,8 +106,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         let mut take_all = |studied: Vec<Studied<S::Finding>>| {
             studied.into_iter().for_each(|unit| take(&unit.tables, unit.findings));
         };
-        let numbers: Vec<u32> = (0..self.units.all().len() as u32).collect();
-        let mut batches = numbers.chunks(BATCH);
+        let mut batches = batches(self.units.all().len() as u32);
         // A single core reads a unit. Meanwhile the others look for the sites.
         let (read, sites) = rayon::join(
             || self.read_all(batches.next().unwrap_or_default()),
@@ -122,17 +130,17 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
     }
 
     /// Finds the calls of sites.
-    fn calls<M: Machine<'c> + Send>(&self, sites: &Sites) -> HashMap<u64, (u32, u32)> {
-        let mut site_at = HashMap::new();
+    fn calls<M: Machine<'c> + Send>(&self, sites: &Sites) -> Vec<SiteAt> {
+        let mut site_at = BTreeMap::new();
         for (&(function, site), calls) in &walk::calls::<M>(self.image, &self.symbols, sites) {
             let site = (function as u32, site as u32);
             site_at.extend(calls.iter().map(|&address| (address, site)));
         }
-        site_at
+        site_at.into_iter().collect()
     }
 
-    fn read_all(&self, units: &[u32]) -> Vec<OrDamaged<'d>> {
-        units.par_iter().with_max_len(1).map(|&number| self.read(number)).collect()
+    fn read_all(&self, units: Range<u32>) -> Vec<OrDamaged<'d>> {
+        units.into_par_iter().with_max_len(1).map(|number| self.read(number)).collect()
     }
 
     /// Studies some units. Units before them may have said something about these.
@@ -213,12 +221,15 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         let tables = declarations.tables;
         let of_unit = OfUnit { files: &files, functions: &tables.functions };
         let known = analysis.unit(&tables);
-        let look = |machine: &mut M, (function, of_copies): &(&Function, Vec<Option<u32>>)| {
-            analysis.listing(&known, &excerpts.listing(machine, function, of_copies, of_unit))
+        let look = |using: &mut (M, Maker), found: &(&Function, Vec<Option<u32>>)| {
+            let ((machine, maker), (function, of_copies)) = (using, found);
+            let listing = excerpts.listing((machine, maker), function, of_copies, of_unit);
+            analysis.listing(&known, &listing)
         };
         // One function may be as large as a hundred others.
         let findings = declared.par_iter().with_max_len(AT_ONCE);
-        let findings = findings.map_init(|| M::new(self.image), look).collect();
+        let using = || (M::new(self.image), Maker::default());
+        let findings = findings.map_init(using, look).collect();
         Studied { tables, findings, error }
     }
 

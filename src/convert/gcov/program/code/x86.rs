@@ -42,17 +42,23 @@ impl<'c, const BITS: u32> Machine<'c> for X86<'c, BITS> {
         Self { image, section: &[], decoder: decoder::<BITS>(&[]), info }
     }
 
-    fn glance(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Glance> {
+    fn glance(
+        &mut self,
+        address: u64,
+        section: &'c [u8],
+        offset: usize,
+        glance: &mut Glance,
+    ) -> Option<()> {
         let instruction = self.instruction(address, section, offset)?;
-        let mut glance = Glance::new(instruction.len(), next(&instruction));
+        glance.start(instruction.len(), next(&instruction));
         if let Some((register, place)) = self.place_asked_for(&instruction) {
             glance.next = Next::Following;
             glance.push(Touch::Takes(register, place));
-            return Some(glance);
+            return Some(());
         }
         glance.is_filler = matches!(instruction.mnemonic(), Mnemonic::Nop | Mnemonic::Int3);
-        touches(&instruction, Self::WORD, &mut glance);
-        Some(glance)
+        touches(&instruction, Self::WORD, glance);
+        Some(())
     }
 
     fn decode(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step> {
