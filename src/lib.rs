@@ -54,6 +54,9 @@ pub mod samples;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
 pub mod staleness;
+#[cfg(feature = "alloc")]
+#[forbid(unsafe_code)]
+pub mod workers;
 
 /// The book's examples in Rust, compiled with the tests.
 #[cfg(all(doctest, feature = "cli"))]

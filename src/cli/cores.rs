@@ -5,7 +5,7 @@ use std::prelude::v1::*;
 use clap::Args;
 use rayon::prelude::*;
 
-use crate::convert::workers::Workers;
+use crate::workers::Workers;
 
 /// How many cores work.
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use std::prelude::v1::*;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
+use super::cores::Cores;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
 use super::output::Content;
@@ -273,7 +274,8 @@ impl ProfileFormat {
                 Err(Error::new(what))
             }
             Self::V1V3(rules) => {
-                let encoded = afdo_v1_v3::encode::encode(profile, rules).about(name)?;
+                let encoded =
+                    afdo_v1_v3::encode::encode_with(profile, rules, &Cores).about(name)?;
                 if encoded.dropped > 0 {
                     let dropped = Number(encoded.dropped as u64, "position");
                     warn(

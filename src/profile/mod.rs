@@ -19,6 +19,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::mem;
 
+use crate::workers::{Alone, Workers};
+
 pub use files::Found;
 /// The maps of bodies and records.
 pub use litemap::LiteMap as Map;
@@ -124,14 +126,16 @@ impl Profile {
 
     /// Which symbols the profile uses, by index: functions, inlined functions and call targets.
     pub fn used_symbols(&self) -> Vec<bool> {
+        self.used_symbols_with(&Alone)
+    }
+
+    /// The same with these workers.
+    pub fn used_symbols_with(&self, workers: &impl Workers) -> Vec<bool> {
         let mut used = vec![false; self.symbols.iter().count()];
-        for (&symbol, function) in &self.functions {
-            used[symbol.index()] = true;
-            function.body.for_each_record(&mut |record| {
-                record.targets.keys().for_each(|target| used[target.index()] = true);
-                record.inlined.keys().for_each(|callee| used[callee.index()] = true);
-            });
-        }
+        let functions: Vec<(&SymbolId, &Function)> = self.functions.iter().collect();
+        let inside = workers.map(&functions, |(_, function)| function.body.symbols());
+        let outside = functions.into_iter().map(|(symbol, _)| symbol);
+        outside.chain(inside.iter().flatten()).for_each(|symbol| used[symbol.index()] = true);
         used
     }
 
@@ -162,6 +166,15 @@ impl Body {
         let mut positions = mem::take(&mut self.positions).into_tuple_vec();
         positions.shrink_to_fit();
         self.positions = Map::from_sorted_store_unchecked(positions);
+    }
+
+    /// The targets of calls and inlined functions, some of them several times.
+    fn symbols(&self) -> Vec<SymbolId> {
+        let mut symbols = Vec::new();
+        self.for_each_record(&mut |record| {
+            symbols.extend(record.targets.keys().chain(record.inlined.keys()));
+        });
+        symbols
     }
 
     /// Whether any position has a discriminator, here or in bodies inlined here.

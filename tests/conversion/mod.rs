@@ -8,10 +8,10 @@ use countersink::convert::gcov::program::code::counters::Wanted;
 use countersink::convert::gcov::program::code::listings;
 use countersink::convert::gcov::source::{Analysis, Sources};
 use countersink::convert::gcov::{self, Reader, Statistics};
-use countersink::convert::workers::Alone;
 use countersink::formats::gcno::Notes;
 use countersink::profile::Profile;
 use countersink::raw::dump::Dump;
+use countersink::workers::Alone;
 
 use crate::harness::Workshop;
 

@@ -23,9 +23,9 @@ use crate::cli::sources::{Asked, Converted, Sources, added, dumps_name, needs_du
 use crate::cli::{Outcome, compiler, coverage, folder, input, samples, sum, view};
 use crate::convert::gcov;
 use crate::convert::number::Number;
-use crate::convert::workers::Workers;
 use crate::formats::afdo_v4::encode::Encoding;
 use crate::profile::{Profile, Summary};
+use crate::workers::Workers;
 
 /// Convert raw dumps, or profiles, into what compilers and other tools read
 ///

@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::flow::{Flow, FlowError};
-use crate::convert::workers::Workers;
 use crate::formats::gcno::{self, Notes};
 use crate::profile::{FileId, SymbolId};
 use crate::raw::dump::{FunctionView, Object};
 use crate::raw::gcov::Kind;
+use crate::workers::Workers;
 
 /// The notes of an object, with the profile's symbols and files.
 pub struct Known<'n> {

@@ -26,11 +26,11 @@ use super::source::Sources;
 use super::starts::{Start, Starts};
 use super::statistics::{Loss, Lost, Statistics};
 use super::targets::Callees;
-use crate::convert::workers::Workers;
 use crate::formats::gcno::{self, Notes};
 use crate::profile::{Body, FileId, Map, Position, Profile, Record, SymbolId};
 use crate::raw::dump::{Dump, Module};
 use crate::raw::gcov::Kind;
+use crate::workers::Workers;
 
 /// Makes the profile of a dump for a reader.
 ///

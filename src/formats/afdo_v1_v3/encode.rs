@@ -1,6 +1,6 @@
 //! Writes the current layout of each version, as its readers want it.
 
-use alloc::collections::BTreeMap;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::rules::{Lowered, Rules};
@@ -9,10 +9,10 @@ use super::{
     WORKING_SET_ENTRIES, names,
 };
 use crate::formats::EncodeError;
-use crate::formats::afdo_v4::Ids;
 use crate::profile::{
     Body, DEEPEST, Function, LARGEST_COUNT, Map, Position, Profile, Record, Summary, SymbolId,
 };
+use crate::workers::{Alone, Workers};
 
 /// A file, and what it lacks of the profile.
 #[derive(Clone, Debug)]
@@ -29,13 +29,24 @@ pub struct Encoded {
 
 /// The file of a profile for readers that follow these rules.
 pub fn encode(profile: &Profile, rules: Rules) -> Result<Encoded, EncodeError> {
-    let is_too_deep = |function: &Function| function.body.is_deeper_than(DEEPEST);
-    if let Some((symbol, _)) = profile.functions.iter().find(|(_, f)| is_too_deep(f)) {
-        return Err(EncodeError::depth(&profile.symbols, *symbol));
+    encode_with(profile, rules, &Alone)
+}
+
+/// The same with these workers.
+pub fn encode_with(
+    profile: &Profile,
+    rules: Rules,
+    workers: &impl Workers,
+) -> Result<Encoded, EncodeError> {
+    let functions: Vec<_> = profile.functions.iter().collect();
+    let is_too_deep = workers.map(&functions, |(_, f)| f.body.is_deeper_than(DEEPEST));
+    if let Some(place) = is_too_deep.iter().position(|&is_too_deep| is_too_deep) {
+        return Err(EncodeError::depth(&profile.symbols, *functions[place].0));
     }
-    let Lowered { profile, dropped, targets, mixed } = Lowered::new(profile, rules);
-    let ids = Ids::new(&profile);
-    let mut order: Vec<SymbolId> = ids.symbols().map(|(_, symbol)| symbol).collect();
+    let Lowered { profile, dropped, targets, mixed } = Lowered::new(profile, rules, workers);
+    let used = profile.used_symbols_with(workers);
+    let mut order: Vec<SymbolId> =
+        profile.symbols.iter().filter(|symbol| used[symbol.index()]).collect();
     names::sort(&profile.symbols, &mut order);
     for &symbol in &order {
         let path = profile.symbols.declared_in(symbol);
@@ -46,10 +57,15 @@ pub fn encode(profile: &Profile, rules: Rules) -> Result<Encoded, EncodeError> {
             }
         }
     }
-    let index = (1..).zip(&order).map(|(index, &symbol)| (symbol, index)).collect();
+    let mut index = vec![0; profile.symbols.iter().count()];
+    (1..).zip(&order).for_each(|(number, symbol)| index[symbol.index()] = number);
     let layout = Layout::of(rules.version);
+    let index = &index;
     let writer = Writer { profile: &profile, layout, order: &order, index, bytes: Vec::new() };
-    Ok(Encoded { bytes: writer.file(rules), dropped, targets, mixed })
+    let bytes = writer.file(rules, workers);
+    // Giving back the memory of many small parts takes long, too.
+    workers.pass(profile.functions.into_iter().collect(), drop, |()| {});
+    Ok(Encoded { bytes, dropped, targets, mixed })
 }
 
 struct Writer<'p> {
@@ -57,18 +73,19 @@ struct Writer<'p> {
     layout: Layout,
     /// The symbols in the order of the name table. The table starts with an empty name.
     order: &'p [SymbolId],
-    index: BTreeMap<SymbolId, u32>,
+    /// The place of each symbol in the table, by the symbol's index.
+    index: &'p [u32],
     bytes: Vec<u8>,
 }
 
 impl Writer<'_> {
-    fn file(mut self, rules: Rules) -> Vec<u8> {
+    fn file(mut self, rules: Rules, workers: &impl Workers) -> Vec<u8> {
         self.words(&[MAGIC, rules.version.word(), 0]);
         if self.layout.summary {
             self.summary(&self.profile.summary());
         }
         self.names();
-        self.functions();
+        self.functions(workers);
         self.words(&[MODULES, 0, 0, WORKING_SET, 3 * WORKING_SET_ENTRIES]);
         self.words(&[0; 3 * WORKING_SET_ENTRIES as usize]);
         self.bytes
@@ -116,24 +133,33 @@ impl Writer<'_> {
         }
     }
 
-    fn functions(&mut self) {
+    fn functions(&mut self, workers: &impl Workers) {
         let mut functions: Vec<_> = self.profile.functions.iter().collect();
-        functions.sort_by_key(|(symbol, _)| self.index[*symbol]);
-        let length: usize = functions.iter().map(|(_, f)| 2 + words(&f.body)).sum();
+        functions.sort_by_key(|(symbol, _)| self.place(**symbol));
+        let all = workers.map(&functions, |&(&symbol, function)| self.function(symbol, function));
+        let length: usize = all.iter().map(|(length, _)| length).sum();
         self.words(&[FUNCTIONS, 1 + length as u32, functions.len() as u32]);
-        for (&symbol, function) in functions {
-            self.count(function.head_count);
-            if self.layout.timestamps {
-                self.count(function.timestamp);
-            }
-            self.instance(symbol, &function.body);
+        self.bytes.reserve(all.iter().map(|(_, bytes)| bytes.len()).sum());
+        all.iter().for_each(|(_, bytes)| self.bytes.extend_from_slice(bytes));
+    }
+
+    /// A function's length in words, and its bytes.
+    fn function(&self, symbol: SymbolId, function: &Function) -> (usize, Vec<u8>) {
+        let length = 2 + words(&function.body);
+        let bytes = Vec::with_capacity(4 * (length + 2));
+        let mut writer = Writer { bytes, ..*self };
+        writer.count(function.head_count);
+        if self.layout.timestamps {
+            writer.count(function.timestamp);
         }
+        writer.instance(symbol, &function.body);
+        (length, writer.bytes)
     }
 
     fn instance(&mut self, symbol: SymbolId, body: &Body) {
         let call_sites: usize = body.positions.values().map(|record| record.inlined.len()).sum();
         let with_counts = |record: &&Record| record.count.is_some();
-        self.word(self.index[&symbol]);
+        self.word(self.place(symbol));
         self.word(body.positions.values().filter(with_counts).count() as u32);
         self.word(call_sites as u32);
         for (position, record) in &body.positions {
@@ -155,15 +181,20 @@ impl Writer<'_> {
         self.count(count);
         for (target, &calls) in self.by_name(&record.targets) {
             self.word(INDIRECT_CALL);
-            self.value(self.index[&target].into());
+            self.value(self.place(target).into());
             self.count(calls);
         }
     }
 
     fn by_name<'m, T>(&self, symbols: &'m Map<SymbolId, T>) -> Vec<(SymbolId, &'m T)> {
         let mut sorted: Vec<_> = symbols.iter().map(|(&symbol, value)| (symbol, value)).collect();
-        sorted.sort_by_key(|(symbol, _)| self.index[symbol]);
+        sorted.sort_by_key(|&(symbol, _)| self.place(symbol));
         sorted
+    }
+
+    /// The place of a symbol in the table.
+    fn place(&self, symbol: SymbolId) -> u32 {
+        self.index[symbol.index()]
     }
 
     fn location(&mut self, position: &Position) {

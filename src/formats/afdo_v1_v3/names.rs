@@ -7,6 +7,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::profile::{SymbolId, Symbols};
@@ -40,18 +41,19 @@ impl Names {
 pub struct Renaming {
     /// The new symbols.
     pub symbols: Symbols,
-    /// The new symbol of each old one.
-    pub of: BTreeMap<SymbolId, SymbolId>,
+    /// The new symbol of each old one, by the old one's index.
+    of: Vec<Option<SymbolId>>,
 }
 
 impl Renaming {
     /// Renames the symbols `old` of a profile.
     pub fn new(symbols: &Symbols, old: &[SymbolId], rule: Names) -> Self {
-        let mut renaming = Self { symbols: Symbols::default(), of: BTreeMap::new() };
+        let indexes = old.iter().map(|symbol| symbol.index() + 1).max().unwrap_or(0);
+        let mut renaming = Self { symbols: Symbols::default(), of: vec![None; indexes] };
         let plain = |name: fn(&[u8]) -> &[u8], renaming: &mut Self| {
             for &symbol in old {
                 let new = renaming.symbols.symbol(name(symbols.name(symbol)), None);
-                renaming.of.insert(symbol, new);
+                renaming.of[symbol.index()] = Some(new);
             }
         };
         match rule {
@@ -60,6 +62,11 @@ impl Renaming {
             Names::WithFiles => renaming.with_files(symbols, old),
         }
         renaming
+    }
+
+    /// The new symbol of an old one that was given to [`Renaming::new`]. Any other one stays.
+    pub fn of(&self, old: SymbolId) -> SymbolId {
+        self.of.get(old.index()).copied().flatten().unwrap_or(old)
     }
 
     fn with_files(&mut self, symbols: &Symbols, old: &[SymbolId]) {
@@ -82,7 +89,7 @@ impl Renaming {
                     self.symbols.symbol(name, file)
                 }
             };
-            self.of.insert(symbol, new);
+            self.of[symbol.index()] = Some(new);
         }
     }
 }

@@ -19,8 +19,8 @@ use alloc::vec::Vec;
 
 use super::Version;
 use super::names::{Names, Renaming};
-use crate::formats::afdo_v4::Ids;
-use crate::profile::{Body, Function, LARGEST_COUNT, Position, Profile, Record, SymbolId};
+use crate::profile::{Body, Function, LARGEST_COUNT, Map, Position, Profile, Record, SymbolId};
+use crate::workers::Workers;
 
 /// Farthest line that fits.
 const FARTHEST_LINE: u32 = 0xffff;
@@ -102,19 +102,24 @@ pub struct Lowered {
 
 impl Lowered {
     /// Makes a profile that follows the rules.
-    pub fn new(profile: &Profile, rules: Rules) -> Self {
-        let ids = Ids::new(profile);
-        let old: Vec<_> = ids.symbols().map(|(_, symbol)| symbol).collect();
+    pub fn new(profile: &Profile, rules: Rules, workers: &impl Workers) -> Self {
+        let used = profile.used_symbols_with(workers);
+        let old: Vec<_> = profile.symbols.iter().filter(|symbol| used[symbol.index()]).collect();
         let names = Renaming::new(&profile.symbols, &old, rules.names);
-        let of = |symbol| names.of[&symbol];
-        let mut lowering = Lowering::new(of, rules.discriminators);
-        (lowering.farthest, lowering.targets) = (FARTHEST_LINE, rules.targets);
-        let mut lowered = Profile::default();
-        for (&symbol, function) in &profile.functions {
+        let of = |symbol| names.of(symbol);
+        let functions: Vec<_> = profile.functions.iter().collect();
+        let all = workers.map(&functions, |(_, function)| {
+            let mut lowering = Lowering::new(of, rules.discriminators);
+            (lowering.farthest, lowering.targets) = (FARTHEST_LINE, rules.targets);
             let body = lowering.body(&function.body);
-            lowered.add(of(symbol), Function { body, ..*function });
+            (Function { body, ..**function }, lowering.dropped, lowering.targets_dropped)
+        });
+        let mut lowered = Profile::default();
+        let (mut dropped, mut targets) = (0, 0);
+        for ((&symbol, _), (function, positions, calls)) in functions.into_iter().zip(all) {
+            lowered.add(of(symbol), function);
+            (dropped, targets) = (dropped + positions, targets + calls);
         }
-        let Lowering { dropped, targets_dropped: targets, .. } = lowering;
         let mixed = mixed(profile, of);
         lowered.symbols = names.symbols;
         Self { profile: lowered, dropped, targets, mixed }
@@ -155,7 +160,7 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
     }
 
     fn body(&mut self, body: &Body) -> Body {
-        let mut lowered = Body::default();
+        let mut lowered = Body { positions: Map::with_capacity(body.positions.len()) };
         for (&position, record) in &body.positions {
             let Some(position) = self.position(position) else {
                 self.dropped += 1;
@@ -183,6 +188,9 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
                     *sum = sum.saturating_add(calls).min(LARGEST_COUNT);
                 }
             }
+        }
+        if lowered.inlined.is_empty() {
+            lowered.inlined = Map::with_capacity(record.inlined.len());
         }
         for (&callee, body) in &record.inlined {
             let body = self.body(body);

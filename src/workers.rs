@@ -1,4 +1,4 @@
-//! Does work that can be divided. Threads need an operating system; the conversion does not.
+//! Does work that can be divided. Threads need an operating system; conversions and formats do not.
 
 use alloc::vec::Vec;
 
