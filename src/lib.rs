@@ -51,6 +51,9 @@ pub mod runtime;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
 pub mod samples;
+#[cfg(feature = "cli")]
+#[forbid(unsafe_code)]
+mod spare;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
 pub mod staleness;

@@ -8,11 +8,11 @@ pub trait Workers {
     fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R>;
 
     /// Passes the results of `work` for each item to `take`, in the order of the items. There may be work on the next
-    /// items meanwhile.
-    fn pass<T: Send, R: Send>(
+    /// items meanwhile. Work on one item after the other uses the same memory.
+    fn pass<T: Send, R: Send, M: Default + Send>(
         &self,
         items: Vec<T>,
-        work: impl Fn(T) -> R + Sync,
+        work: impl Fn(T, &mut M) -> R + Sync,
         take: impl FnMut(R) + Send,
     );
 }
@@ -26,12 +26,13 @@ impl Workers for Alone {
         items.iter().map(work).collect()
     }
 
-    fn pass<T: Send, R: Send>(
+    fn pass<T: Send, R: Send, M: Default + Send>(
         &self,
         items: Vec<T>,
-        work: impl Fn(T) -> R + Sync,
+        work: impl Fn(T, &mut M) -> R + Sync,
         take: impl FnMut(R) + Send,
     ) {
-        items.into_iter().map(work).for_each(take);
+        let mut memory = M::default();
+        items.into_iter().map(|item| work(item, &mut memory)).for_each(take);
     }
 }

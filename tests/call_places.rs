@@ -113,6 +113,7 @@ impl Analysis for Sites {
     /// The names of files.
     type Unit = Vec<String>;
     type Finding = Vec<(u32, u32, Line)>;
+    type Memory = ();
 
     fn unit(&self, tables: &Tables) -> Vec<String> {
         let path = |path: &std::sync::Arc<[u8]>| String::from_utf8(path.to_vec()).unwrap();
@@ -120,7 +121,7 @@ impl Analysis for Sites {
         tables.files.iter().map(path).map(name).collect()
     }
 
-    fn listing(&self, files: &Vec<String>, listing: &Listing) -> Self::Finding {
+    fn listing(&self, files: &Vec<String>, listing: &Listing, (): &mut ()) -> Self::Finding {
         let calls = listing.calls.iter().filter_map(|call| match call.callee {
             Callee::Site(function, site) => {
                 let line = (files[call.piece.file as usize].clone(), call.piece.line);

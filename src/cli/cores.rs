@@ -5,6 +5,7 @@ use std::prelude::v1::*;
 use clap::Args;
 use rayon::prelude::*;
 
+use crate::spare::Spare;
 use crate::workers::Workers;
 
 /// How many cores work.
@@ -40,12 +41,14 @@ impl Workers for Cores {
         items.par_iter().with_max_len(AT_ONCE).map(&work).collect()
     }
 
-    fn pass<T: Send, R: Send>(
+    fn pass<T: Send, R: Send, M: Default + Send>(
         &self,
         items: Vec<T>,
-        work: impl Fn(T) -> R + Sync,
+        work: impl Fn(T, &mut M) -> R + Sync,
         mut take: impl FnMut(R) + Send,
     ) {
+        let spare = Spare::default();
+        let work = |item| work(item, &mut *spare.lend(M::default));
         // One of the cores goes through the batches, so that handing over work wakes nobody up.
         rayon::scope(|_| {
             let mut items = items.into_iter();
@@ -55,7 +58,7 @@ impl Workers for Cores {
                 if batch.is_empty() {
                     return last.into_iter().for_each(take);
                 }
-                let work = || batch.into_par_iter().with_max_len(AT_ONCE).map(&work).collect();
+                let work = || batch.into_par_iter().with_max_len(1).map(&work).collect();
                 (last, ()) = rayon::join(work, || last.into_iter().for_each(&mut take));
             }
         });

@@ -16,11 +16,11 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::counted::{self, Counted, Known, Line};
-use super::evidence::{self, Candidates, Evidence, Findings};
+use super::evidence::{self, Candidates, Evidence, Findings, Votes};
 use super::flow::Flow;
 use super::hot_calls::{Call, Calls, calls};
 use super::names::Names;
-use super::picture::{Elsewhere, Picture, Source, picture};
+use super::picture::{self, Elsewhere, Picture, Source, picture};
 use super::projection::{self, HotCalls, Place, Reader, Zeros};
 use super::source::Sources;
 use super::starts::{Start, Starts};
@@ -74,6 +74,13 @@ pub(super) struct Conversion {
     losses: HashMap<(FileId, u32, SymbolId, Lost), u64>,
     /// Whether to name everything that is dropped.
     pub(super) verbose: bool,
+}
+
+/// Memory to look at functions.
+#[derive(Default)]
+struct Memory {
+    votes: Votes,
+    picture: picture::Memory,
 }
 
 /// What a function's lines say.
@@ -147,11 +154,12 @@ impl Conversion {
         let mut symbols = core::mem::take(&mut self.profile.symbols);
         let starts = core::mem::take(&mut self.starts);
         let reader = self.reader;
-        let project = |(place, evidence): (usize, Evidence)| {
+        let project = |(place, mut evidence): (usize, Evidence), memory: &mut Memory| {
             let function = &functions[place];
             let Ok(flow) = &function.flow else { return (place, evidence, None) };
-            let evidence = evidence.sorted();
-            let mut picture = picture(function, flow, &evidence, &starts, &symbols);
+            let votes = memory.votes.of(&evidence);
+            let seen = (&*evidence.chains, votes);
+            let mut picture = picture(function, flow, seen, &starts, &symbols, &mut memory.picture);
             if reader.zeros == Zeros::OnesInLoops && flow.blocks.iter().any(|&count| count > 0) {
                 picture.raise_zeros_in_loops(function);
             }
@@ -160,6 +168,7 @@ impl Conversion {
                 projected.calls =
                     calls(function, &evidence, &picture, &functions, &addresses, reader);
             }
+            evidence.keep_sites();
             (place, evidence, Some(projected))
         };
         let mut callees = Callees::new(sources, &symbols);

@@ -42,12 +42,19 @@ pub trait Analysis: Sync {
     type Unit: Sync;
     /// What a listing shows.
     type Finding: Send;
+    /// Memory that is used for one listing after the other.
+    type Memory: Default + Send;
 
     /// Looks at the files and functions of a unit.
     fn unit(&self, tables: &Tables) -> Self::Unit;
 
     /// Looks at the code of a function.
-    fn listing(&self, unit: &Self::Unit, listing: &Listing) -> Self::Finding;
+    fn listing(
+        &self,
+        unit: &Self::Unit,
+        listing: &Listing,
+        memory: &mut Self::Memory,
+    ) -> Self::Finding;
 }
 
 /// Why the place of an indirect call is unknown.

@@ -64,7 +64,7 @@ pub fn encode_with(
     let writer = Writer { profile: &profile, layout, order: &order, index, bytes: Vec::new() };
     let bytes = writer.file(rules, workers);
     // Giving back the memory of many small parts takes long, too.
-    workers.pass(profile.functions.into_iter().collect(), drop, |()| {});
+    workers.pass(profile.functions.into_iter().collect(), |f, (): &mut ()| drop(f), |()| {});
     Ok(Encoded { bytes, dropped, targets, mixed })
 }
 

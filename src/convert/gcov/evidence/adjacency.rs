@@ -1,9 +1,9 @@
 //! What belongs to each vertex of a graph, in one piece of memory.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// Lists of items, one list for each vertex.
+#[derive(Default)]
 pub struct Adjacency<T> {
     /// Where each vertex's items start, and the end of the last one's.
     starts: Vec<u32>,
@@ -13,22 +13,31 @@ pub struct Adjacency<T> {
 impl<T: Copy> Adjacency<T> {
     /// Sorts items, each with its vertex, into the lists of that many vertices. Each list keeps their order.
     pub fn new(vertices: usize, items: impl Iterator<Item = (u32, T)> + Clone) -> Self {
-        let mut starts = vec![0u32; vertices + 2];
+        let mut lists = Self { starts: Vec::new(), items: Vec::new() };
+        lists.fill(vertices, items);
+        lists
+    }
+
+    /// The same in place of other lists.
+    pub fn fill(&mut self, vertices: usize, items: impl Iterator<Item = (u32, T)> + Clone) {
+        let Self { starts, items: sorted } = self;
+        starts.clear();
+        starts.resize(vertices + 2, 0);
+        sorted.clear();
         for (vertex, _) in items.clone() {
             starts[vertex as usize + 2] += 1;
         }
         for vertex in 2..starts.len() {
             starts[vertex] += starts[vertex - 1];
         }
-        let Some((_, first)) = items.clone().next() else { return Self { starts, items: vec![] } };
-        let mut sorted = vec![first; starts[vertices + 1] as usize];
+        let Some((_, first)) = items.clone().next() else { return };
+        sorted.resize(starts[vertices + 1] as usize, first);
         for (vertex, item) in items {
             // Ends up where the next vertex's items start.
             let next = &mut starts[vertex as usize + 1];
             sorted[*next as usize] = item;
             *next += 1;
         }
-        Self { starts, items: sorted }
     }
 
     /// The items of a vertex.

@@ -33,7 +33,10 @@ impl<'s, 'n> Candidates<'s, 'n> {
         for (place, function) in functions.iter().enumerate() {
             let at = (function.file, function.start());
             by_place.entry(at).or_default().push(place as u32);
-            for &file in &function.known.files {
+        }
+        // Functions of one object stand together.
+        for of_object in functions.chunk_by(|a, b| core::ptr::eq(a.known, b.known)) {
+            for &file in &of_object[0].known.files {
                 files.entry_ref(symbols.path(file)).or_insert(file);
             }
         }

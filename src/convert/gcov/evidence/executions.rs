@@ -8,7 +8,6 @@
 //! for the sums over all copies, too, and these are what the counters have: a block of any copy gets the
 //! executions of its counterparts in all copies together.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::adjacency::Adjacency;
@@ -35,52 +34,79 @@ pub struct Node {
     pub more_out: bool,
 }
 
-/// The executions of each block, where they can be found.
-///
-/// Doubtful increments count as real ones unless something contradicts them: what is known without them, or a
-/// negative count.
-pub fn executions(part: &Part, counters: &[i64]) -> Vec<Option<i64>> {
-    if part.doubtful.is_empty() {
-        return solve(part, &part.increments, counters);
-    }
-    let is_possible = |counts: &[Option<i64>]| counts.iter().flatten().all(|&count| count >= 0);
-    let mut all: Vec<_> = part.increments.iter().chain(&part.doubtful).copied().collect();
-    all.sort_unstable();
-    let with_all = solve(part, &all, counters);
-    if is_possible(&with_all) {
-        return with_all;
-    }
-    let mut known = solve(part, &part.increments, counters);
-    if part.doubtful.len() > MOST_DOUBTFUL {
-        return known;
-    }
-    let mut increments = part.increments.clone();
-    for &(block, counter) in &part.doubtful {
-        if known[block as usize].is_some() {
-            continue;
-        }
-        let place = increments.partition_point(|&before| before < (block, counter));
-        increments.insert(place, (block, counter));
-        let with_it = solve(part, &increments, counters);
-        if is_possible(&with_it) {
-            known = with_it;
+/// Finds executions, part by part. All parts use the same memory.
+#[derive(Default)]
+pub struct Solver {
+    nodes: Vec<Option<i64>>,
+    counters: Vec<Shares>,
+    bridges: Bridges,
+}
+
+impl Solver {
+    /// The executions of each block, where they can be found.
+    ///
+    /// Doubtful increments count as real ones unless something contradicts them: what is known without them, or a
+    /// negative count.
+    pub fn executions(&mut self, part: &Part, counters: &[i64]) -> &[Option<i64>] {
+        if part.doubtful.is_empty() {
+            self.solve(part, &part.increments, counters);
         } else {
-            increments.remove(place);
+            self.doubt(part, counters);
         }
+        &self.nodes
     }
-    known
+
+    /// Finds executions with doubtful increments.
+    fn doubt(&mut self, part: &Part, counters: &[i64]) {
+        let is_possible = |counts: &[Option<i64>]| counts.iter().flatten().all(|&count| count >= 0);
+        let mut all: Vec<_> = part.increments.iter().chain(&part.doubtful).copied().collect();
+        all.sort_unstable();
+        self.solve(part, &all, counters);
+        if is_possible(&self.nodes) {
+            return;
+        }
+        self.solve(part, &part.increments, counters);
+        if part.doubtful.len() > MOST_DOUBTFUL {
+            return;
+        }
+        let mut known = self.nodes.clone();
+        let mut increments = part.increments.clone();
+        for &(block, counter) in &part.doubtful {
+            if known[block as usize].is_some() {
+                continue;
+            }
+            let place = increments.partition_point(|&before| before < (block, counter));
+            increments.insert(place, (block, counter));
+            self.solve(part, &increments, counters);
+            if is_possible(&self.nodes) {
+                known.clone_from(&self.nodes);
+            } else {
+                increments.remove(place);
+            }
+        }
+        self.nodes = known;
+    }
+
+    fn solve(&mut self, part: &Part, increments: &[(u32, u32)], counters: &[i64]) {
+        self.nodes.clear();
+        self.nodes.resize(part.blocks.len(), None);
+        self.counters.clear();
+        self.counters.extend(counters.iter().map(|&count| Shares { count, ..Shares::default() }));
+        let mut solving = Solving {
+            part,
+            increments,
+            nodes: &mut self.nodes,
+            counters: &mut self.counters,
+            bridges: &mut self.bridges,
+        };
+        solving.start();
+        // If several blocks increment a counter, it determines the last of them once the others are known.
+        while solving.follow() && solving.share() {}
+    }
 }
 
 /// Most doubtful increments to try one by one.
 const MOST_DOUBTFUL: usize = 128;
-
-fn solve(part: &Part, increments: &[(u32, u32)], counters: &[i64]) -> Vec<Option<i64>> {
-    let mut solver = Solver::new(part, increments, counters);
-    solver.start();
-    // If several blocks increment a counter, it determines the last of them once the others are known.
-    while solver.follow() && solver.share() {}
-    solver.nodes
-}
 
 /// What is known about the blocks that increment a counter.
 #[derive(Clone, Copy, Default)]
@@ -98,31 +124,35 @@ struct Shares {
 ///
 /// The flow along an unknown edge can be found if no other unknown edge connects the two parts of the graph
 /// at its ends: such an edge is a bridge. Along edges on a circle any flow may go around.
-struct Solver<'p> {
+struct Solving<'p> {
     part: &'p Part,
     increments: &'p [(u32, u32)],
-    nodes: Vec<Option<i64>>,
-    counters: Vec<Shares>,
+    nodes: &'p mut Vec<Option<i64>>,
+    counters: &'p mut Vec<Shares>,
+    bridges: &'p mut Bridges,
 }
 
 /// The vertex for everything outside.
 const OUTSIDE: u32 = 0;
 
-impl<'p> Solver<'p> {
-    fn new(part: &'p Part, increments: &'p [(u32, u32)], counts: &[i64]) -> Self {
-        let shares = |&count: &i64| Shares { count, ..Shares::default() };
-        let mut counters: Vec<Shares> = counts.iter().map(shares).collect();
-        for &(block, counter) in increments {
-            if let Some(shares) = counters.get_mut(counter as usize) {
+impl Solving<'_> {
+    fn start(&mut self) {
+        for &(block, counter) in self.increments {
+            if let Some(shares) = self.counters.get_mut(counter as usize) {
                 shares.unknown += 1;
                 shares.blocks ^= block;
             }
         }
-        Self { part, increments, nodes: vec![None; part.blocks.len()], counters }
+        self.start_alone();
+        for block in 0..self.part.blocks.len() as u32 {
+            if let Some(count) = self.nodes[block as usize] {
+                self.learn(block, count);
+            }
+        }
     }
 
     /// Sets the blocks whose counters no other block increments.
-    fn start(&mut self) {
+    fn start_alone(&mut self) {
         for of_block in self.increments.chunk_by(|a, b| a.0 == b.0) {
             let all =
                 of_block.iter().filter_map(|&(_, counter)| self.counters.get(counter as usize));
@@ -133,11 +163,6 @@ impl<'p> Solver<'p> {
                 && alone.all(|other| other.count == count)
             {
                 self.nodes[of_block[0].0 as usize] = Some(count);
-            }
-        }
-        for block in 0..self.part.blocks.len() as u32 {
-            if let Some(count) = self.nodes[block as usize] {
-                self.learn(block, count);
             }
         }
     }
@@ -172,21 +197,26 @@ impl<'p> Solver<'p> {
 
     /// Sets the blocks that are bridges. Says whether there was any.
     fn follow(&mut self) -> bool {
-        let bridges = Bridges::new(self.part, &self.nodes).find();
-        let found: Vec<(u32, i64)> = bridges
-            .into_iter()
-            .filter(|&(block, _)| self.nodes[block as usize].is_none())
-            .collect();
-        for &(block, count) in &found {
-            self.nodes[block as usize] = Some(count);
-            self.learn(block, count);
+        if self.nodes.iter().all(Option::is_some) {
+            return false;
         }
-        !found.is_empty()
+        self.bridges.find(self.part, self.nodes);
+        let found = core::mem::take(&mut self.bridges.found);
+        let mut is_any = false;
+        for &(block, count) in &found {
+            if self.nodes[block as usize].is_none() {
+                self.nodes[block as usize] = Some(count);
+                self.learn(block, count);
+                is_any = true;
+            }
+        }
+        self.bridges.found = found;
+        is_any
     }
 }
 
 /// An unknown edge, seen from one of its vertices.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Way {
     to: u32,
     /// The edge's number: blocks come first.
@@ -196,8 +226,10 @@ struct Way {
 }
 
 /// The search for bridges, depth first.
-struct Bridges<'p> {
-    part: &'p Part,
+#[derive(Default)]
+struct Bridges {
+    /// All ways, each with the vertex that it leads from.
+    all: Vec<(u32, Way)>,
     /// The ways from each vertex.
     ways: Adjacency<Way>,
     /// For each vertex: what is known to flow in, less what is known to flow out.
@@ -205,18 +237,36 @@ struct Bridges<'p> {
     /// For each vertex: when it was reached, from 1, and the earliest vertex that it and those behind it lead
     /// back to.
     reached: Vec<(u32, u32)>,
+    /// The vertices on the way to the one at hand, the way that led to each, and the number of its ways already taken.
+    open: Vec<(u32, Option<Way>, usize)>,
+    /// The blocks that are bridges, with the flow through them.
     found: Vec<(u32, i64)>,
 }
 
-impl<'p> Bridges<'p> {
-    fn new(part: &'p Part, nodes: &[Option<i64>]) -> Self {
+impl Bridges {
+    /// Finds the blocks that are bridges.
+    fn find(&mut self, part: &Part, nodes: &[Option<i64>]) {
+        self.prepare(part, nodes);
+        let mut time = 0;
+        // Starts outside, so that the outside never lies behind a bridge.
+        for root in 0..self.ways.vertices() {
+            if self.reached[root as usize].0 == 0 {
+                self.search(root, &mut time, part.blocks.len());
+            }
+        }
+    }
+
+    /// Lays out the graph of what is unknown.
+    fn prepare(&mut self, part: &Part, nodes: &[Option<i64>]) {
         let vertices = 2 * part.blocks.len() + 1;
         let entry = |block: u32| {
             if part.blocks[block as usize].more_into { OUTSIDE } else { 2 * block + 1 }
         };
         let exit =
             |block: u32| if part.blocks[block as usize].more_out { OUTSIDE } else { 2 * block + 2 };
-        let mut surplus = vec![0i64; vertices];
+        let Self { all, ways, surplus, reached, found, .. } = self;
+        surplus.clear();
+        surplus.resize(vertices, 0i64);
         for (block, count) in (0..).zip(nodes) {
             let Some(count) = *count else { continue };
             let (from, to) = (entry(block) as usize, exit(block) as usize);
@@ -227,33 +277,23 @@ impl<'p> Bridges<'p> {
         let blocks = unknown.map(|(block, _)| (entry(block), exit(block), block));
         let edges = part.edges.iter().zip(part.blocks.len() as u32..);
         let edges = edges.map(|(&(from, to), number)| (exit(from), entry(to), number));
-        let mut ways = Vec::with_capacity(2 * (part.blocks.len() + part.edges.len()));
+        all.clear();
         for (from, to, edge) in blocks.chain(edges) {
-            ways.push((from, Way { to, edge, is_out: true }));
-            ways.push((to, Way { to: from, edge, is_out: false }));
+            all.push((from, Way { to, edge, is_out: true }));
+            all.push((to, Way { to: from, edge, is_out: false }));
         }
-        let ways = Adjacency::new(vertices, ways.iter().copied());
-        Self { part, ways, surplus, reached: vec![(0, 0); vertices], found: Vec::new() }
+        ways.fill(vertices, all.iter().copied());
+        reached.clear();
+        reached.resize(vertices, (0, 0));
+        found.clear();
     }
 
-    /// The blocks that are bridges, with the flow through them.
-    fn find(mut self) -> Vec<(u32, i64)> {
-        let mut time = 0;
-        // Starts outside, so that the outside never lies behind a bridge.
-        for root in 0..self.ways.vertices() {
-            if self.reached[root as usize].0 == 0 {
-                self.search(root, &mut time);
-            }
-        }
-        self.found
-    }
-
-    fn search(&mut self, root: u32, time: &mut u32) {
+    /// Searches from a vertex on. Edges below `blocks` are blocks.
+    fn search(&mut self, root: u32, time: &mut u32, blocks: usize) {
         *time += 1;
         self.reached[root as usize] = (*time, *time);
-        // The vertex, the way that led to it, and the number of its ways already taken.
-        let mut open: Vec<(u32, Option<Way>, usize)> = vec![(root, None, 0)];
-        while let Some((vertex, came, gone)) = open.last_mut() {
+        self.open.push((root, None, 0));
+        while let Some((vertex, came, gone)) = self.open.last_mut() {
             let (at, came) = (*vertex, *came);
             if let Some(&way) = self.ways.of(at).get(*gone) {
                 *gone += 1;
@@ -264,17 +304,17 @@ impl<'p> Bridges<'p> {
                 if when == 0 {
                     *time += 1;
                     self.reached[way.to as usize] = (*time, *time);
-                    open.push((way.to, Some(way), 0));
+                    self.open.push((way.to, Some(way), 0));
                 } else {
                     let low = &mut self.reached[at as usize].1;
                     *low = when.min(*low);
                 }
                 continue;
             }
-            open.pop();
-            let (Some(&(before, ..)), Some(way)) = (open.last(), came) else { continue };
+            self.open.pop();
+            let (Some(&(before, ..)), Some(way)) = (self.open.last(), came) else { continue };
             let (when, low) = self.reached[at as usize];
-            if low == when && (way.edge as usize) < self.part.blocks.len() {
+            if low == when && (way.edge as usize) < blocks {
                 // The bridge carries what the part behind it lacks.
                 let surplus = self.surplus[at as usize];
                 let count = if way.is_out { surplus.wrapping_neg() } else { surplus };
@@ -291,11 +331,17 @@ impl<'p> Bridges<'p> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
 
     const OPEN: Node = Node { more_into: true, more_out: false };
     const INNER: Node = Node { more_into: false, more_out: false };
     const LAST: Node = Node { more_into: false, more_out: true };
+
+    fn executions(part: &Part, counters: &[i64]) -> Vec<Option<i64>> {
+        Solver::default().executions(part, counters).to_vec()
+    }
 
     #[test]
     fn what_follows_from_counters() {

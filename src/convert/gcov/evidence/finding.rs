@@ -8,7 +8,7 @@ use super::adjacency::Adjacency;
 use super::candidates::{Candidates, ListingView, Unit};
 use super::late::{Late, NOBODY, Owners};
 use super::members::Members;
-use super::part::{self, Nodes};
+use super::part::{self, Memory};
 use crate::convert::gcov::listing::{self, Copy, Listing, Piece, Tables};
 use crate::convert::gcov::source::Analysis;
 use crate::profile::SymbolId;
@@ -24,8 +24,16 @@ pub struct Seen {
 
 /// A vote in terms of a finding.
 pub struct Ballot {
-    /// The piece.
-    pub seen: Seen,
+    /// Index of the copy in [`Finding::chains`].
+    pub chain: u32,
+    /// See [`Piece`].
+    pub file: u32,
+    /// The line.
+    pub line: u32,
+    /// The discriminator.
+    pub discriminator: u16,
+    /// Number of instructions.
+    pub instructions: u32,
     /// See [`Vote::count`](super::Vote::count).
     pub count: Option<i64>,
     /// See [`Vote::before`](super::Vote::before).
@@ -35,13 +43,14 @@ pub struct Ballot {
 impl Analysis for Candidates<'_, '_> {
     type Unit = Unit;
     type Finding = Vec<Finding>;
+    type Memory = Memory;
 
     fn unit(&self, tables: &Tables) -> Unit {
         self.unit(tables)
     }
 
-    fn listing(&self, unit: &Unit, listing: &Listing) -> Vec<Finding> {
-        ListingView { candidates: self, unit, listing }.findings()
+    fn listing(&self, unit: &Unit, listing: &Listing, memory: &mut Memory) -> Vec<Finding> {
+        ListingView { candidates: self, unit, listing }.findings(memory)
     }
 }
 
@@ -113,12 +122,12 @@ impl Belongings {
 
 impl ListingView<'_, '_, '_> {
     /// What it says about each late copy.
-    pub fn findings(&self) -> Vec<Finding> {
+    pub fn findings(&self, memory: &mut Memory) -> Vec<Finding> {
         let owners = self.owners();
         let members = Members::of(self.listing, &owners);
         let belongings = Belongings::of(self.listing, &owners);
-        let mut nodes = Nodes::new(self.listing.blocks.len());
-        let finding = |place| self.finding(place, &owners, &members, &belongings, &mut nodes);
+        memory.prepare(self.listing.blocks.len());
+        let finding = |place| self.finding(place, &owners, &members, &belongings, memory);
         (0..owners.late.len() as u32).map(finding).collect()
     }
 
@@ -128,14 +137,14 @@ impl ListingView<'_, '_, '_> {
         owners: &Owners,
         members: &Members,
         belongings: &Belongings,
-        nodes: &mut Nodes,
+        memory: &mut Memory,
     ) -> Finding {
         let late = &owners.late[place as usize];
         let chains = self.chains(late, belongings.copies.of(place), belongings);
         let counters = &self.candidates.functions[late.function as usize].counters;
-        let counts = part::counts(place, self.listing, owners, members, counters, nodes);
+        let counts = part::counts(place, self.listing, owners, members, counters, memory);
         let blocks = &members.of_late[place as usize];
-        let votes = votes(blocks, &counts, belongings.pieces.of(place), belongings);
+        let votes = votes(blocks, counts, belongings.pieces.of(place), belongings);
         let calls = belongings.calls.of(place);
         let sites = sites(late.function, calls, belongings);
         let calls = self.calls(place, calls, owners, belongings);
@@ -206,10 +215,11 @@ fn votes(
     belongings: &Belongings,
 ) -> Vec<Ballot> {
     let count = |block: u32| counts[blocks.binary_search(&block).ok()?];
-    let vote = |piece: &Piece| Ballot {
-        seen: belongings.seen(piece),
-        count: count(piece.block),
-        before: piece.before.and_then(count),
+    let vote = |piece: &Piece| {
+        let Piece { block, copy, file, line, discriminator, instructions, before } = *piece;
+        let chain = belongings.chains[copy as usize];
+        let (count, before) = (count(block), before.and_then(count));
+        Ballot { chain, file, line, discriminator, instructions, count, before }
     };
     pieces.iter().map(vote).collect()
 }

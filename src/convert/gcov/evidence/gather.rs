@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::finding::{Ballot, Finding, InlinedEarly, Seen};
-use super::{Chain, Evidence, Findings, Spot, Vote};
+use super::{Chain, Evidence, Findings, Spot, Vote, Votes};
 use crate::convert::gcov::listing::{Piece, Tables};
 use crate::convert::gcov::starts::{Start, Starts};
 use crate::profile::{FileId, Position, SymbolId, Symbols};
@@ -73,16 +73,21 @@ impl Naming<'_> {
 
     fn add(&mut self, finding: Finding, of: &mut Evidence) {
         let places = self.chains(&finding.chains, &mut of.chains);
-        let mut placed = |Seen { chain, piece }: Seen| {
-            let file = self.file(piece.file);
-            let Piece { line, discriminator, .. } = piece;
-            Spot { chain: places[chain as usize], file, line, discriminator }
+        let mut spot = |chain: u32, file: u32, line, discriminator| Spot {
+            chain: places[chain as usize],
+            file: self.file(file),
+            line,
+            discriminator,
         };
-        let vote = |Ballot { seen, count, before }: Ballot| {
-            let instructions = seen.piece.instructions;
-            Vote { spot: placed(seen), count, before, instructions, is_sum: false }
+        let vote = |ballot: Ballot| {
+            let Ballot { chain, file, line, discriminator, instructions, count, before } = ballot;
+            let spot = spot(chain, file, line, discriminator);
+            Vote { spot, count, before, instructions, is_sum: false }
         };
         of.found.push(finding.votes.into_iter().map(vote).collect());
+        let mut placed = |Seen { chain, piece: Piece { file, line, discriminator, .. } }: Seen| {
+            spot(chain, file, line, discriminator)
+        };
         of.sites.extend(finding.sites.into_iter().map(|(site, spot)| (site, placed(spot))));
         of.calls.extend(finding.calls.into_iter().map(|(callee, spot)| (callee, placed(spot))));
     }
@@ -118,20 +123,46 @@ impl Naming<'_> {
     }
 }
 
-/// Adds votes for sums: of those blocks of a copy that have instructions of one piece of the source.
-pub(super) fn add_sums(votes: &mut Vec<Vote>) {
-    votes.sort_by_key(|vote| vote.spot);
-    let mut sums = Vec::new();
-    for votes in votes.chunk_by(|a, b| a.spot == b.spot) {
-        let mut blocks = votes.iter().filter(|vote| vote.instructions > 0);
-        let (Some(first), Some(_)) = (blocks.clone().next(), blocks.clone().nth(1)) else {
-            continue;
-        };
-        let sum = blocks.try_fold(0i64, |sum, vote| Some(sum.wrapping_add(vote.count?)));
-        let instructions = votes.iter().map(|vote| vote.instructions).sum();
-        sums.extend(sum.map(|sum| Vote { count: Some(sum), instructions, is_sum: true, ..*first }));
+impl Votes {
+    /// The votes of a function in all listings, and votes for sums. They are sorted by file, line, copy and discriminator.
+    pub fn of(&mut self, evidence: &Evidence) -> &[Vote] {
+        self.sort(&evidence.found)
     }
-    votes.append(&mut sums);
+
+    fn sort(&mut self, listings: &[Vec<Vote>]) -> &[Vote] {
+        let Self { order, sorted } = self;
+        order.clear();
+        sorted.clear();
+        for (votes, listing) in listings.iter().zip(0u32..) {
+            let votes = votes.iter().zip(0u32..);
+            order.extend(votes.map(|(vote, place)| (key(vote.spot), listing, place)));
+        }
+        order.sort_unstable();
+        // Sums are those of one listing.
+        for votes in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let first = sorted.len();
+            let vote = |&(_, listing, place): &_| listings[listing as usize][place as usize];
+            sorted.extend(votes.iter().map(vote));
+            sorted.extend(sum(&sorted[first..]));
+        }
+        sorted
+    }
+}
+
+/// A number that is larger for pieces of the source that come later.
+fn key(Spot { chain, file, line, discriminator }: Spot) -> u128 {
+    let place = u64::from(file.index() as u32) << 32 | u64::from(line);
+    u128::from(place) << 64 | u128::from(chain) << 16 | u128::from(discriminator)
+}
+
+/// The vote for the sum of those blocks of a copy that have instructions of one piece of the source, if there are
+/// several.
+fn sum(votes: &[Vote]) -> Option<Vote> {
+    let mut blocks = votes.iter().filter(|vote| vote.instructions > 0);
+    let (first, _) = (blocks.clone().next()?, blocks.clone().nth(1)?);
+    let sum = blocks.try_fold(0i64, |sum, vote| Some(sum.wrapping_add(vote.count?)))?;
+    let instructions = votes.iter().map(|vote| vote.instructions).sum();
+    Some(Vote { count: Some(sum), instructions, is_sum: true, ..*first })
 }
 
 #[cfg(test)]
@@ -150,9 +181,11 @@ mod tests {
             instructions,
             is_sum: false,
         };
-        let mut votes =
+        let votes =
             vec![vote(1, 1, 2), vote(2, 5, 1), vote(1, 10, 2), vote(3, 4, 1), vote(3, 8, 0)];
-        add_sums(&mut votes);
+        let mut memory = Votes::default();
+        let votes = memory.sort(&[votes, vec![vote(1, 7, 2)]]);
+        assert!(votes.is_sorted_by_key(|vote| vote.spot.line));
         let sums: Vec<&Vote> = votes.iter().filter(|vote| vote.is_sum).collect();
         assert_eq!(sums, [&Vote { is_sum: true, ..vote(1, 11, 4) }]);
     }

@@ -36,9 +36,7 @@ pub struct Evidence {
     /// Copies that were inlined early, each behind the copy it is inlined in. The first one stands for the
     /// function itself.
     pub chains: Vec<Chain>,
-    /// Pieces of the source that were found.
-    pub votes: Vec<Vote>,
-    /// Those of each listing, before [`Evidence::sorted`].
+    /// The pieces of the source that each listing shows; see [`Votes`].
     found: Vec<Vec<Vote>>,
     /// The places of the calls of its sites.
     pub sites: Vec<(u32, Spot)>,
@@ -47,17 +45,23 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The same, with all votes in one list, and sorted by file, line and then copy.
-    pub fn sorted(mut self) -> Self {
-        for mut votes in self.found.drain(..) {
-            gather::add_sums(&mut votes);
-            self.votes.append(&mut votes);
-        }
-        self.votes.sort_unstable_by_key(|Vote { spot, .. }| {
-            (spot.file, spot.line, spot.chain, spot.discriminator)
-        });
-        self
+    /// Forgets what does not matter for the function's sites.
+    pub fn keep_sites(&mut self) {
+        let (chains, sites) = (core::mem::take(&mut self.chains), core::mem::take(&mut self.sites));
+        *self = if sites.is_empty() {
+            Self::default()
+        } else {
+            Self { chains, sites, ..Self::default() }
+        };
     }
+}
+
+/// The votes of one function after the other, in the same memory.
+#[derive(Debug, Default)]
+pub struct Votes {
+    /// What to sort by, with the indexes of the listing and of the vote there.
+    order: Vec<(u128, u32, u32)>,
+    sorted: Vec<Vote>,
 }
 
 /// A function that another one calls.

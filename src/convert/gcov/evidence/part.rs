@@ -3,39 +3,53 @@
 //! Other late copies that are inlined there have counters of their own. The inside of such a copy is one
 //! block here, and control leaves it as often as it enters.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
-use super::executions::{Node, Part, executions};
+use super::executions::{Node, Part, Solver};
 use super::late::Owners;
 use super::members::Members;
 use crate::convert::gcov::listing::Listing;
 
 /// The executions of a late copy's blocks, in the order of the blocks. `counters` are those of its function.
-pub fn counts(
+pub fn counts<'m>(
     place: u32,
     listing: &Listing,
     owners: &Owners,
     members: &Members,
     counters: &[i64],
-    nodes: &mut Nodes,
-) -> Vec<Option<i64>> {
+    memory: &'m mut Memory,
+) -> &'m [Option<i64>] {
     let blocks = &members.of_late[place as usize];
-    let mut building = Building::new(listing, members, blocks, nodes);
+    let mut building = Building::new(listing, members, blocks, memory);
     building.add_insides(|block| {
         let late = &members.of_block[block as usize];
         !late.is_empty() && late.iter().all(|late| owners.is_inlined_in(late, place))
     });
     building.connect();
     building.add_increments(owners.late[place as usize].function);
-    let mut counts = executions(&building.part, counters);
-    counts.truncate(blocks.len());
-    counts
+    &memory.solver.executions(&memory.part, counters)[..blocks.len()]
 }
 
-/// The blocks of a listing that are in a part, and their indexes there. One after the other, the parts of a listing
-/// use the same memory.
-pub struct Nodes {
+/// One after the other, the parts of listings use the same memory.
+#[derive(Default)]
+pub struct Memory {
+    nodes: Nodes,
+    part: Part,
+    solver: Solver,
+    open: Vec<u32>,
+}
+
+impl Memory {
+    /// Turns to a listing of that many blocks.
+    pub fn prepare(&mut self, blocks: usize) {
+        self.nodes.clear();
+        self.nodes.places.resize(blocks, NOWHERE);
+    }
+}
+
+/// The blocks of a listing that are in a part, and their indexes there.
+#[derive(Default)]
+struct Nodes {
     /// For each block of the listing; `NOWHERE` for those that are not in the part.
     places: Vec<u32>,
     blocks: Vec<u32>,
@@ -44,11 +58,6 @@ pub struct Nodes {
 const NOWHERE: u32 = u32::MAX;
 
 impl Nodes {
-    /// For a listing of that many blocks.
-    pub fn new(blocks: usize) -> Self {
-        Self { places: vec![NOWHERE; blocks], blocks: Vec::new() }
-    }
-
     fn clear(&mut self) {
         for block in self.blocks.drain(..) {
             self.places[block as usize] = NOWHERE;
@@ -76,8 +85,9 @@ struct Building<'b> {
     /// The copy's blocks, sorted.
     blocks: &'b [u32],
     /// First the copy's blocks, then what stands for the insides of others.
-    part: Part,
+    part: &'b mut Part,
     nodes: &'b mut Nodes,
+    open: &'b mut Vec<u32>,
 }
 
 impl<'b> Building<'b> {
@@ -85,15 +95,18 @@ impl<'b> Building<'b> {
         listing: &'b Listing,
         members: &'b Members,
         blocks: &'b [u32],
-        nodes: &'b mut Nodes,
+        memory: &'b mut Memory,
     ) -> Self {
-        let part = Part {
-            blocks: blocks.iter().map(|&block| node(listing, block)).collect(),
-            ..Part::default()
-        };
+        let Memory { nodes, part, open, .. } = memory;
+        let Part { blocks: of_part, edges, increments, doubtful } = part;
+        of_part.clear();
+        of_part.extend(blocks.iter().map(|&block| node(listing, block)));
+        edges.clear();
+        increments.clear();
+        doubtful.clear();
         nodes.clear();
         blocks.iter().zip(0..).for_each(|(&block, place)| nodes.insert(block, place));
-        Self { listing, members, blocks, part, nodes }
+        Self { listing, members, blocks, part, nodes, open }
     }
 
     /// Adds one block for the inside of each copy that control enters from here.
@@ -112,15 +125,15 @@ impl<'b> Building<'b> {
         let number = self.part.blocks.len() as u32;
         let mut all = Node::default();
         self.nodes.insert(first, number);
-        let mut open = Vec::from([first]);
-        while let Some(block) = open.pop() {
+        self.open.push(first);
+        while let Some(block) = self.open.pop() {
             let Node { more_into, more_out } = node(self.listing, block);
             all.more_into |= more_into;
             all.more_out |= more_out;
             for &next in members.successors.of(block).iter().chain(members.predecessors.of(block)) {
                 if !self.nodes.has(next) && is_inside(next) {
                     self.nodes.insert(next, number);
-                    open.push(next);
+                    self.open.push(next);
                 }
             }
         }
@@ -129,7 +142,7 @@ impl<'b> Building<'b> {
 
     /// Adds the ways between the part's blocks, and notes which ways lead out of the part and into it.
     fn connect(&mut self) {
-        let Part { blocks, edges, .. } = &mut self.part;
+        let Part { blocks, edges, .. } = &mut *self.part;
         for &block in &self.nodes.blocks {
             let Some(from) = self.nodes.get(block) else { continue };
             let is_own = (from as usize) < self.blocks.len();
@@ -152,7 +165,7 @@ impl<'b> Building<'b> {
         let of_it = self.listing.increments.iter().filter(|found| found.function == function);
         for found in of_it {
             let Ok(block) = self.blocks.binary_search(&found.block) else { continue };
-            let Part { increments, doubtful, .. } = &mut self.part;
+            let Part { increments, doubtful, .. } = &mut *self.part;
             let list = if found.is_in_place { increments } else { doubtful };
             list.push((block as u32, found.counter));
         }

@@ -3,8 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::SeenLine;
-use super::pairing::Count;
+use super::pairing::{Count, Key};
 use crate::convert::gcov::evidence::{Chain, Spot, Vote};
 
 /// How often each copy was entered, where the debug information names the place.
@@ -24,7 +23,7 @@ pub fn entered(chains: &[Chain], votes: &[Vote]) -> Vec<Option<i64>> {
 
 /// How often each copy was executed: the count of all that is known about it, if that is one count, or else
 /// of its call.
-pub fn hints(chains: &[Chain], seen: &[SeenLine<'_>], entered: &[Option<i64>]) -> Vec<Option<i64>> {
+pub fn hints(chains: &[Chain], keys: &[Key], entered: &[Option<i64>]) -> Vec<Option<i64>> {
     // What is known about each copy, and whether it is all the same.
     let mut known: Vec<(Option<i64>, bool)> = vec![(None, true); chains.len()];
     let mut of_calls = vec![None; chains.len()];
@@ -34,7 +33,7 @@ pub fn hints(chains: &[Chain], seen: &[SeenLine<'_>], entered: &[Option<i64>]) -
     };
     let mut by_call: Vec<_> = chains.iter().map(called_at).zip(0usize..).skip(1).collect();
     by_call.sort_unstable();
-    for key in seen.iter().flat_map(|(_, keys)| keys) {
+    for key in keys {
         let Count::Exactly(count) = key.count else { continue };
         let (first, is_same) = &mut known[key.spot.chain as usize];
         *is_same &= *first.get_or_insert(count) == count;

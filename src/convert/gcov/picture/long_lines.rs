@@ -45,7 +45,7 @@ impl<'c> LongLine<'c> {
         for keys in keys.chunks(AT_ONCE) {
             let blocks = self.suitable(keys, hint);
             let counts: Vec<i64> = blocks.iter().map(|&block| self.counts[block]).collect();
-            let taken = blocks.iter().map(|block| !self.free.contains(block)).collect();
+            let taken: Vec<bool> = blocks.iter().map(|block| !self.free.contains(block)).collect();
             let first = found.len();
             let places = in_order(keys, &counts, hint, Some(&taken));
             found.extend(places.into_iter().map(|place| blocks[place]));
@@ -60,7 +60,7 @@ impl<'c> LongLine<'c> {
     /// Blocks for pieces of a copy, in order: as many free ones as there are pieces, and of each count that
     /// the pieces name as many as name it. There is at least one.
     fn suitable(&self, keys: &[Key], hint: Option<i64>) -> Vec<usize> {
-        let mut named: Vec<i64> = keys.iter().flat_map(|key| key.others.iter().copied()).collect();
+        let mut named: Vec<i64> = keys.iter().flat_map(|key| key.others.iter()).collect();
         for key in keys {
             named.extend(match key.count {
                 Count::Exactly(count) | Count::AtLeast(count) => Some(count),

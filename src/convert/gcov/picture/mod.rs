@@ -18,13 +18,14 @@ mod seen;
 mod unseen;
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use hashbrown::HashSet;
 
 use self::near::Other;
 use self::pairing::Key;
 use super::counted::{Counted, Line};
-use super::evidence::{Chain, Evidence, Spot, Vote};
+use super::evidence::{Chain, Spot, Vote};
 use super::flow::Flow;
 use super::starts::Starts;
 use super::statistics::Lost;
@@ -96,27 +97,40 @@ pub enum Source {
     Removed,
 }
 
-/// Finds out what is known about a function. `evidence` must be [sorted](Evidence::sorted).
+/// Memory for the pictures of one function after the other.
+#[derive(Default)]
+pub struct Memory {
+    lines: Lines,
+    of_line: seen::Memory,
+    /// The counts that pieces of each copy have.
+    counts: HashSet<(u32, u64)>,
+}
+
+/// Finds out what is known about a function, from its [chains](super::evidence::Evidence::chains) and [`Votes`].
 pub fn picture(
     function: &Counted<'_>,
     flow: &Flow,
-    evidence: &Evidence,
+    (chains, all): (&[Chain], &[Vote]),
     starts: &Starts,
     symbols: &Symbols,
+    memory: &mut Memory,
 ) -> Picture {
-    let mut painter = Painter::new(function, flow, evidence, starts, symbols);
-    let (seen, unseen) = painter.lines(&evidence.votes);
-    let entered = copies::entered(&evidence.chains, &evidence.votes);
-    let hints = copies::hints(&evidence.chains, &seen, &entered);
+    let Memory { lines, of_line, counts } = memory;
+    counts.clear();
+    let mut painter = Painter::new(function, flow, chains, starts, symbols, counts);
+    painter.lines(all, lines);
+    let entered = copies::entered(chains, all);
+    let hints = copies::hints(chains, &lines.keys, &entered);
     painter.entered =
         entered.into_iter().zip(&hints).map(|(count, hint)| count.or(*hint)).collect();
-    for (lines, keys) in &seen {
-        painter.line(lines, keys, &hints);
+    for (of_function, keys) in &lines.seen {
+        let keys = &lines.keys[keys.clone()];
+        painter.line(&function.lines[of_function.clone()], keys, &hints, of_line);
     }
-    let others: Vec<Other<'_, '_>> =
-        unseen.into_iter().filter_map(|lines| painter.unseen(lines)).collect();
+    let unseen = lines.unseen.iter().map(|lines| &function.lines[lines.clone()]);
+    let others: Vec<Other<'_, '_>> = unseen.filter_map(|lines| painter.unseen(lines)).collect();
     painter.near(&others);
-    painter.marks(&evidence.votes);
+    painter.marks(all);
     painter.picture
 }
 
@@ -132,14 +146,29 @@ fn is_renumbered(function: &Counted<'_>, starts: &Starts) -> bool {
     function.notes.end_line == start && function.lines.iter().filter(is_behind).any(is_its)
 }
 
-fn votes(all: &[Vote], file: FileId, line: u32) -> &[Vote] {
-    let first = all.partition_point(|vote| (vote.spot.file, vote.spot.line) < (file, line));
-    let behind = all.partition_point(|vote| (vote.spot.file, vote.spot.line) <= (file, line));
-    &all[first..behind]
+/// The votes for a line. Leaves those for later lines.
+fn next_votes<'v>(all: &mut &'v [Vote], file: FileId, line: u32) -> &'v [Vote] {
+    let place = |vote: &&Vote| (vote.spot.file, vote.spot.line);
+    let before = all.iter().take_while(|vote| place(vote) < (file, line)).count();
+    let votes = all[before..].iter().take_while(|vote| place(vote) == (file, line)).count();
+    let (found, later) = all[before..].split_at(votes);
+    *all = later;
+    found
 }
 
-/// A line of a function's notes: its blocks, and the pieces that the machine code shows of it.
-type SeenLine<'l> = (&'l [Line], Vec<Key>);
+/// The lines of a function's notes, each with its blocks: their places in [`Counted::lines`].
+#[derive(Default)]
+struct Lines {
+    /// Those that the machine code shows, and the places of their keys.
+    seen: Vec<(Range<usize>, Range<usize>)>,
+    /// The pieces that it shows, line by line.
+    keys: Vec<Key>,
+    /// Those that it does not show.
+    unseen: Vec<Range<usize>>,
+    /// The counts of a line's blocks, and the weights that votes give counts.
+    counts: Vec<i64>,
+    tally: Vec<(i64, u32)>,
+}
 
 /// Paints the picture of one function.
 struct Painter<'f, 'n> {
@@ -149,8 +178,10 @@ struct Painter<'f, 'n> {
     symbols: &'f Symbols,
     /// How often each copy was entered, as far as known.
     entered: Vec<Option<i64>>,
-    /// The counts that pieces of each copy have.
-    counts: HashSet<(u32, u64)>,
+    /// Whether there are copies inlined early.
+    has_copies: bool,
+    /// The counts that pieces of each copy have, if there are copies.
+    counts: &'f mut HashSet<(u32, u64)>,
     /// Whether #line renumbers lines of the function. If so, its last line tells nothing.
     is_renumbered: bool,
     /// Whether its code and debug information are known.
@@ -162,11 +193,12 @@ impl<'f, 'n> Painter<'f, 'n> {
     fn new(
         function: &'f Counted<'n>,
         flow: &'f Flow,
-        evidence: &Evidence,
+        known: &[Chain],
         starts: &'f Starts,
         symbols: &'f Symbols,
+        counts: &'f mut HashSet<(u32, u64)>,
     ) -> Self {
-        let mut chains = evidence.chains.clone();
+        let mut chains = known.to_vec();
         if chains.is_empty() {
             // The first copy stands for the function itself, also if there is no code.
             let (symbol, start, file) = (function.symbol, function.start(), function.file);
@@ -180,32 +212,38 @@ impl<'f, 'n> Painter<'f, 'n> {
             starts,
             symbols,
             entered: Vec::new(),
-            counts: HashSet::new(),
+            has_copies: chains.len() > 1,
+            counts,
             is_renumbered: is_renumbered(function, starts),
-            has_code: !evidence.chains.is_empty(),
+            has_code: !known.is_empty(),
             picture: Picture { chains, pieces, elsewhere, lost },
         }
     }
 
-    /// The lines that the machine code shows, and those that it does not show.
-    fn lines(&self, all: &[Vote]) -> (Vec<SeenLine<'f>>, Vec<&'f [Line]>) {
-        let (mut seen, mut unseen) = (Vec::new(), Vec::new());
-        let mut counts: Vec<i64> = Vec::new();
-        let function: &'f Counted<'n> = self.function;
-        for lines in function.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
+    /// Finds the lines that the machine code shows, and those that it does not show.
+    fn lines(&self, all: &[Vote], found: &mut Lines) {
+        let Lines { seen, keys, unseen, counts, tally } = found;
+        seen.clear();
+        keys.clear();
+        unseen.clear();
+        // Both are in the order of files and lines.
+        let (mut all, mut first) = (all, 0);
+        for lines in self.function.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
             counts.clear();
             counts.extend(lines.iter().map(|line| self.count(line)));
             counts.sort_unstable();
             let is_count = |count| counts.binary_search(&count).is_ok();
-            let votes = votes(all, lines[0].file, lines[0].line);
+            let votes = next_votes(&mut all, lines[0].file, lines[0].line);
             let of_spots = votes.chunk_by(|a, b| a.spot == b.spot);
-            let keys: Vec<Key> = of_spots.map(|votes| Key::new(votes, is_count)).collect();
-            match keys.is_empty() {
-                true => unseen.push(lines),
-                false => seen.push((lines, keys)),
+            let of_line = first..first + lines.len();
+            let first_key = keys.len();
+            keys.extend(of_spots.map(|votes| Key::new(votes, tally, is_count)));
+            match keys.len() - first_key {
+                0 => unseen.push(of_line),
+                _ => seen.push((of_line, first_key..keys.len())),
             }
+            first += lines.len();
         }
-        (seen, unseen)
     }
 
     fn count(&self, line: &Line) -> i64 {
@@ -214,7 +252,9 @@ impl<'f, 'n> Painter<'f, 'n> {
 
     fn piece(&mut self, spot: Spot, line: &Line, source: Source) {
         let count = self.count(line).max(0) as u64;
-        self.counts.insert((spot.chain, count));
+        if self.has_copies {
+            self.counts.insert((spot.chain, count));
+        }
         self.picture.pieces.push(Piece { spot, block: line.block, count, source });
     }
 

@@ -16,9 +16,34 @@ pub struct Key {
     /// Counts that may be right instead of `count`. Where a compiler merged the ends of two branches, the
     /// merged code votes for the sum of both. A mark at the start of a block may stand at the end of the one
     /// before.
-    pub others: Vec<i64>,
+    pub others: Few,
     /// Whether it has instructions, and not only a mark in the debug information.
     pub has_instructions: bool,
+}
+
+/// A few counts. Mostly there is one at most, which needs no memory besides.
+#[derive(Default)]
+pub struct Few {
+    first: Option<i64>,
+    more: Vec<i64>,
+}
+
+impl Few {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = i64> {
+        self.first.into_iter().chain(self.more.iter().copied())
+    }
+
+    fn contains(&self, count: i64) -> bool {
+        self.iter().any(|known| known == count)
+    }
+}
+
+impl FromIterator<i64> for Few {
+    fn from_iter<I: IntoIterator<Item = i64>>(counts: I) -> Self {
+        let mut counts = counts.into_iter();
+        Self { first: counts.next(), more: counts.collect() }
+    }
 }
 
 /// What votes say about the executions of a piece of the source.
@@ -52,7 +77,7 @@ pub fn in_order(
     keys: &[Key],
     counts: &[i64],
     hint: Option<i64>,
-    taken: Option<&Vec<bool>>,
+    taken: Option<&[bool]>,
 ) -> Vec<usize> {
     let blocks = counts.len();
     // Other copies have the other blocks.
@@ -62,17 +87,17 @@ pub fn in_order(
         _ => 0,
     };
     // For each piece and block: the least cost, and the block of the piece before.
-    let mut costs: Vec<Vec<(u32, usize)>> = Vec::with_capacity(keys.len());
-    for key in keys {
-        let before = costs.last();
+    let mut costs: Vec<(u32, usize)> = Vec::with_capacity(keys.len() * blocks);
+    for (place, key) in keys.iter().enumerate() {
+        let before = place.checked_sub(1).map(|before| before * blocks);
         // The least cost among the blocks before, and the block that has it.
         let mut least: Option<(u32, usize)> = None;
-        let mut of_key = Vec::with_capacity(blocks);
         for block in 0..blocks {
+            let before = before.map(|first| costs[first + block].0);
             let (come, from) = match before {
                 None => (skipped * block as u32, block),
                 Some(before) => {
-                    let shared = before[block].0.saturating_add(SHARED);
+                    let shared = before.saturating_add(SHARED);
                     match least {
                         Some((least, from)) if least <= shared => (least, from),
                         _ => (shared, block),
@@ -83,30 +108,31 @@ pub fn in_order(
                 *least = least.saturating_add(skipped);
             }
             if let Some(before) = before
-                && least.is_none_or(|(least, _)| before[block].0 < least)
+                && least.is_none_or(|(least, _)| before < least)
             {
-                least = Some((before[block].0, block));
+                least = Some((before, block));
             }
             let cost = key.mismatch(counts[block], hint) + of_others(block);
-            of_key.push((come.saturating_add(cost), from));
+            costs.push((come.saturating_add(cost), from));
         }
-        costs.push(of_key);
     }
     let mut found = vec![0; keys.len()];
     let last = |place: usize| {
-        let cost = |&block: &usize| costs[place][block].0 + skipped * (blocks - 1 - block) as u32;
+        let cost = |&block: &usize| {
+            costs[place * blocks + block].0 + skipped * (blocks - 1 - block) as u32
+        };
         (0..blocks).min_by_key(cost).unwrap_or(0)
     };
     let mut block = if keys.is_empty() { 0 } else { last(keys.len() - 1) };
     for place in (0..keys.len()).rev() {
         found[place] = block;
-        block = costs[place][block].1;
+        block = costs[place * blocks + block].1;
     }
     for (key, block) in keys.iter().zip(&mut found) {
         // A known count holds in any order.
         if let Count::Exactly(count) = key.count
             && counts[*block] != count
-            && !key.others.contains(&counts[*block])
+            && !key.others.contains(counts[*block])
         {
             *block = counts.iter().position(|&other| other == count).unwrap_or(*block);
         }
@@ -115,9 +141,13 @@ pub fn in_order(
 }
 
 impl Key {
-    /// Makes a key of votes that are all for one spot.
-    pub fn new(votes: &[Vote], is_possible: impl Fn(i64) -> bool) -> Self {
-        let (tally, unknown) = tally(votes, &is_possible);
+    /// Makes a key of votes that are all for one spot. `tally` is memory for the weight of each count that they name.
+    pub fn new(
+        votes: &[Vote],
+        tally: &mut Vec<(i64, u32)>,
+        is_possible: impl Fn(i64) -> bool,
+    ) -> Self {
+        let unknown = count_votes(votes, tally, &is_possible);
         let all: u32 = tally.iter().map(|&(_, weight)| weight).sum();
         let weighty = tally.iter().filter(|&&(_, weight)| 5 * weight >= 2 * all);
         let most = weighty.max().or(tally.iter().max_by_key(|&&(count, weight)| (weight, count)));
@@ -142,7 +172,7 @@ impl Key {
         let unlike = if hint.is_some_and(|hint| hint != count) { UNLIKE } else { 0 };
         match self.count {
             Count::Exactly(known) if known == count => 0,
-            Count::Exactly(_) if self.others.contains(&count) => match self.has_instructions {
+            Count::Exactly(_) if self.others.contains(count) => match self.has_instructions {
                 true => OTHER,
                 false => 0,
             },
@@ -154,9 +184,13 @@ impl Key {
     }
 }
 
-/// The weight of each count that votes name, and the weight of those that name none.
-fn tally(votes: &[Vote], is_possible: impl Fn(i64) -> bool) -> (Vec<(i64, u32)>, u32) {
-    let mut tally: Vec<(i64, u32)> = Vec::new();
+/// Notes the weight of each count that votes name. Gives the weight of those that name none.
+fn count_votes(
+    votes: &[Vote],
+    tally: &mut Vec<(i64, u32)>,
+    is_possible: impl Fn(i64) -> bool,
+) -> u32 {
+    tally.clear();
     let mut unknown = 0;
     for vote in votes {
         let count = vote.count.filter(|&count| is_possible(count));
@@ -168,7 +202,7 @@ fn tally(votes: &[Vote], is_possible: impl Fn(i64) -> bool) -> (Vec<(i64, u32)>,
             (Some(count), None) => tally.push((count, weight)),
         }
     }
-    (tally, unknown)
+    unknown
 }
 
 #[cfg(test)]
@@ -177,7 +211,7 @@ impl Key {
     pub fn piece(discriminator: u16, count: Count) -> Self {
         let file = crate::profile::Symbols::default().file(b"a.c");
         let spot = Spot { chain: 0, file, line: 1, discriminator };
-        Self { spot, count, others: Vec::new(), has_instructions: true }
+        Self { spot, count, others: Few::default(), has_instructions: true }
     }
 }
 
@@ -204,7 +238,7 @@ mod tests {
         assert_eq!(in_order(&some, &blocks, None, None), [0, 1, 2]);
         // A piece of another copy that was executed 11 times.
         assert_eq!(
-            in_order(&[Key::piece(0, Count::Unknown)], &blocks, Some(11), Some(&vec![false; 3])),
+            in_order(&[Key::piece(0, Count::Unknown)], &blocks, Some(11), Some(&[false; 3])),
             [2]
         );
         assert_eq!(in_order(&[], &blocks, None, None), Vec::<usize>::new());
@@ -215,8 +249,10 @@ mod tests {
     #[test]
     fn merged_ends_of_branches() {
         let blocks = [30, 12, 18, 30];
-        let merged =
-            |others: &[i64]| Key { others: others.into(), ..Key::piece(2, Count::Exactly(30)) };
+        let merged = |others: &[i64]| Key {
+            others: others.iter().copied().collect(),
+            ..Key::piece(2, Count::Exactly(30))
+        };
         let keys = |others| {
             let exactly = |place, count| Key::piece(place, Count::Exactly(count));
             [exactly(0, 30), exactly(1, 12), merged(others), exactly(3, 30)]
@@ -233,8 +269,9 @@ mod tests {
             let spot = Spot { discriminator, ..spot };
             Vote { spot, count: Some(11), before: Some(10), instructions: 0, is_sum: false }
         };
-        let keys =
-            [0, 1].map(|number| Key::new(&[mark(number)], |count| [10, 11].contains(&count)));
+        let keys = [0, 1].map(|number| {
+            Key::new(&[mark(number)], &mut vec![], |count| [10, 11].contains(&count))
+        });
         assert_eq!(in_order(&keys, &[11, 10], None, None), [0, 1]);
         assert_eq!(in_order(&keys[..1], &[11], None, None), [0]);
     }
@@ -245,7 +282,9 @@ mod tests {
         let spot = Key::piece(0, Count::Unknown).spot;
         let vote =
             |count, instructions| Vote { spot, count, instructions, before: None, is_sum: false };
-        let of = |votes: &[Vote]| Key::new(votes, |count| [1, 10, 11].contains(&count)).count;
+        let of = |votes: &[Vote]| {
+            Key::new(votes, &mut vec![], |count| [1, 10, 11].contains(&count)).count
+        };
         assert_eq!(of(&[vote(Some(10), 3), vote(Some(1), 1)]), Count::Exactly(10));
         assert_eq!(of(&[vote(Some(7), 3), vote(Some(1), 1)]), Count::AtLeast(1));
         assert_eq!(of(&[vote(Some(7), 3)]), Count::Unknown);

@@ -11,25 +11,45 @@ use super::{Painter, Source};
 use crate::convert::gcov::counted::Line;
 use crate::convert::gcov::evidence::Spot;
 
+/// One after the other, the lines of a function use the same memory.
+#[derive(Default)]
+pub struct Memory {
+    /// The count of each block.
+    counts: Vec<i64>,
+    /// Pieces, and the indexes of their blocks.
+    blocks: Vec<(Spot, usize)>,
+    /// For each block: whether a copy has it.
+    taken: Vec<bool>,
+    /// The counts of blocks with pieces.
+    of_pieces: Vec<i64>,
+    /// For each block: whether no piece has its count.
+    is_open: Vec<bool>,
+}
+
 impl Painter<'_, '_> {
     /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates.
-    pub fn line(&mut self, lines: &[Line], keys: &[Key], hints: &[Option<i64>]) {
+    pub fn line(
+        &mut self,
+        lines: &[Line],
+        keys: &[Key],
+        hints: &[Option<i64>],
+        memory: &mut Memory,
+    ) {
         if let ([line], [key]) = (lines, keys) {
             return self.piece(key.spot, line, key.source(true));
         }
-        let counts: Vec<i64> = lines.iter().map(|line| self.count(line)).collect();
+        let Memory { counts, blocks, taken, of_pieces, is_open } = memory;
+        counts.clear();
+        counts.extend(lines.iter().map(|line| self.count(line)));
+        blocks.clear();
+        taken.clear();
+        taken.resize(lines.len(), false);
         let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
-        let mut blocks = Vec::with_capacity(keys.len());
-        let mut taken = vec![false; lines.len()];
-        let mut long = LongLine::new(keys.len(), &counts);
-        let mut copies: Vec<&[Key]> = keys.chunk_by(|a, b| a.spot.chain == b.spot.chain).collect();
-        // Certain copies go first, so that the others do not get their blocks.
-        let is_certain = |key: &Key| matches!(key.count, Count::Exactly(_));
-        copies.sort_by_key(|keys| !keys.iter().all(is_certain));
-        for keys in copies {
+        let mut long = LongLine::new(keys.len(), counts);
+        let mut give = |keys: &[Key]| {
             let hint = hints[keys[0].spot.chain as usize];
             let found = match &mut long {
-                None => in_order(keys, &counts, hint, several.then_some(&taken)),
+                None => in_order(keys, counts, hint, several.then_some(&*taken)),
                 Some(long) => long.take(keys, hint),
             };
             for (key, block) in keys.iter().zip(found) {
@@ -37,14 +57,19 @@ impl Painter<'_, '_> {
                 blocks.push((key.spot, block));
                 taken[block] = true;
             }
+        };
+        match several {
+            true => certain_first(keys).into_iter().for_each(give),
+            false => give(keys),
         }
         // For the compiler, blocks with the same count may be the same.
-        let mut of_pieces: Vec<i64> = blocks.iter().map(|&(_, block)| counts[block]).collect();
+        of_pieces.clear();
+        of_pieces.extend(blocks.iter().map(|&(_, block)| counts[block]));
         of_pieces.sort_unstable();
-        let is_open = |count: &i64| of_pieces.binary_search(count).is_err();
-        let mut is_open: Vec<bool> = counts.iter().map(is_open).collect();
-        self.give_to_silent(keys, lines, &mut is_open);
-        self.fill(keys, &blocks, lines, &is_open);
+        is_open.clear();
+        is_open.extend(counts.iter().map(|count| of_pieces.binary_search(count).is_err()));
+        self.give_to_silent(keys, lines, is_open);
+        self.fill(keys, blocks, lines, is_open);
     }
 
     /// Gives blocks without pieces to silent copies of the function: they show nothing of the line in the
@@ -101,6 +126,14 @@ impl Painter<'_, '_> {
             self.piece(spot, line, if several || is_taken { Source::Guess } else { Source::Notes });
         }
     }
+}
+
+/// The keys of each copy. Certain copies go first, so that the others do not get their blocks.
+fn certain_first(keys: &[Key]) -> Vec<&[Key]> {
+    let mut copies: Vec<&[Key]> = keys.chunk_by(|a, b| a.spot.chain == b.spot.chain).collect();
+    let is_certain = |key: &Key| matches!(key.count, Count::Exactly(_));
+    copies.sort_by_key(|keys| !keys.iter().all(is_certain));
+    copies
 }
 
 impl Key {

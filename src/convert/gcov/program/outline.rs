@@ -100,12 +100,13 @@ impl Analysis for Look {
     /// The files of the functions.
     type Unit = Vec<u32>;
     type Finding = BTreeSet<Seen>;
+    type Memory = ();
 
     fn unit(&self, tables: &Tables) -> Self::Unit {
         tables.functions.iter().map(|function| function.file).collect()
     }
 
-    fn listing(&self, files: &Self::Unit, listing: &Listing) -> Self::Finding {
+    fn listing(&self, files: &Self::Unit, listing: &Listing, (): &mut ()) -> Self::Finding {
         let mut found = BTreeSet::new();
         let mut add = |piece: &Piece, what| {
             let function = listing.copies[piece.copy as usize].function;

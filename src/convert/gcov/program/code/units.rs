@@ -23,6 +23,7 @@ use crate::convert::gcov::program::debug::line_table::{Row, rows};
 use crate::convert::gcov::program::debug::units::Units;
 use crate::convert::gcov::source::Analysis;
 use crate::formats::afdo_v1_v3::names::without_clones;
+use crate::spare::{Lent, Spare};
 
 /// Most units with listings in memory at once.
 const BATCH: u32 = 16;
@@ -71,6 +72,12 @@ struct Studied<F> {
     error: Option<gimli::Error>,
 }
 
+/// Who looks at listings, and what is used to make them: a decoder, and memory.
+struct Looking<'a, M, S: Analysis> {
+    analysis: &'a S,
+    using: Spare<(M, Maker, S::Memory)>,
+}
+
 /// Divides that many units. The last batches are small, since nothing goes on while what is known about the last one is
 /// taken.
 fn batches(units: u32) -> impl Iterator<Item = Range<u32>> {
@@ -114,11 +121,12 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         );
         self.sites = sites;
         let program = &self;
+        let looking = Looking { analysis, using: Spare::default() };
         let (mut read, mut last) = (Some(read), Vec::new());
         while let Some(units) = read.take() {
             // While one core takes what is known about the last units, the others study these and read the next ones.
             let batch = batches.next();
-            let study = || program.study::<M, S>(units, &mut said, analysis);
+            let study = || program.study::<M, S>(units, &mut said, &looking);
             let study = || rayon::join(study, || batch.map(|batch| program.read_all(batch)));
             let ((studied, next), ()) = rayon::join(study, || take_all(last));
             read = next;
@@ -148,7 +156,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         &self,
         mut units: Vec<OrDamaged<'d>>,
         said: &mut Said<'p>,
-        analysis: &S,
+        looking: &Looking<'_, M, S>,
     ) -> Vec<Studied<S::Finding>> {
         // If several objects have a function, the linker keeps the first one. The debug information of
         // all of them says that it is about that one.
@@ -157,7 +165,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
             self.drop_repetitions(unit, said);
         }
         let analyse = |(unit, error): OrDamaged<'d>| {
-            let studied = self.analyse::<M, S>(unit, analysis);
+            let studied = self.analyse(unit, looking);
             Studied { error: error.or(studied.error), ..studied }
         };
         units.into_par_iter().with_max_len(1).map(analyse).collect()
@@ -201,7 +209,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
     fn analyse<M: Machine<'c> + Send, S: Analysis>(
         &self,
         unit: Read<'d>,
-        analysis: &S,
+        looking: &Looking<'_, M, S>,
     ) -> Studied<S::Finding> {
         let Read { number, found, rows, is_used } = unit;
         let excerpts = Excerpts::new(self.image, &self.counters, &self.sites, &rows);
@@ -220,15 +228,17 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         error = found.declarations.iter().map(mentioned).fold(error, Option::or);
         let tables = declarations.tables;
         let of_unit = OfUnit { files: &files, functions: &tables.functions };
-        let known = analysis.unit(&tables);
-        let look = |using: &mut (M, Maker), found: &(&Function, Vec<Option<u32>>)| {
-            let ((machine, maker), (function, of_copies)) = (using, found);
+        let known = looking.analysis.unit(&tables);
+        let look = |using: &mut Lent<'_, (M, Maker, S::Memory)>, found: &(&Function, _)| {
+            let (machine, maker, memory) = &mut **using;
+            let (function, of_copies): &(_, Vec<Option<u32>>) = found;
             let listing = excerpts.listing((machine, maker), function, of_copies, of_unit);
-            analysis.listing(&known, &listing)
+            looking.analysis.listing(&known, &listing, memory)
         };
         // One function may be as large as a hundred others.
         let findings = declared.par_iter().with_max_len(AT_ONCE);
-        let using = || (M::new(self.image), Maker::default());
+        let new = || (M::new(self.image), Maker::default(), S::Memory::default());
+        let using = || looking.using.lend(new);
         let findings = findings.map_init(using, look).collect();
         Studied { tables, findings, error }
     }

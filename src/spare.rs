@@ -1,0 +1,71 @@
+//! Keeps what threads use one after the other, so that nobody makes it anew each time: memory that has grown, decoders.
+//! A thread that frees what another one has allocated waits for that one, again and again.
+
+use std::ops::{Deref, DerefMut};
+use std::prelude::v1::*;
+use std::sync::{Mutex, PoisonError};
+
+/// Things of one kind that nobody uses at the moment.
+#[derive(Debug)]
+pub struct Spare<T>(Mutex<Vec<T>>);
+
+/// One that is in use. It comes back when it is dropped.
+#[derive(Debug)]
+pub struct Lent<'s, T> {
+    thing: Option<T>,
+    from: &'s Spare<T>,
+}
+
+impl<T> Default for Spare<T> {
+    fn default() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T> Spare<T> {
+    /// Lends one, a new one if there is none.
+    pub fn lend(&self, new: impl FnOnce() -> T) -> Lent<'_, T> {
+        let thing = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Lent { thing: Some(thing.unwrap_or_else(new)), from: self }
+    }
+}
+
+impl<T> Deref for Lent<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.thing.as_ref().expect(IN_USE)
+    }
+}
+
+impl<T> DerefMut for Lent<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.thing.as_mut().expect(IN_USE)
+    }
+}
+
+impl<T> Drop for Lent<'_, T> {
+    fn drop(&mut self) {
+        let things = self.from.0.lock();
+        things.unwrap_or_else(PoisonError::into_inner).extend(self.thing.take());
+    }
+}
+
+const IN_USE: &str = "it comes back only when it is dropped";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn things_come_back() {
+        let spare = Spare::default();
+        let (mut first, second) = (spare.lend(|| 1), spare.lend(|| 2));
+        *first = 3;
+        drop(second);
+        drop(first);
+        assert_eq!(*spare.lend(|| 4), 3);
+        let (first, second, third) = (spare.lend(|| 5), spare.lend(|| 6), spare.lend(|| 7));
+        assert_eq!([*first, *second, *third], [3, 2, 7]);
+    }
+}
