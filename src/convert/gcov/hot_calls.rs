@@ -16,7 +16,8 @@ use super::counted::Counted;
 use super::evidence::{Callee, Evidence, Spot};
 use super::picture::{Picture, Piece};
 use super::projection::{HotCalls, Place, Reader};
-use crate::profile::{Body, Factor, Position, Profile, SymbolId};
+use crate::profile::{Body, Factor, Function, Position, Profile, SymbolId};
+use crate::workers::Workers;
 
 // These limits were found with the programs of `cargo bench --bench speedup`; nearby values save as much.
 
@@ -57,6 +58,10 @@ pub fn calls(
     reader: Reader,
 ) -> Vec<Call> {
     let mut calls = Vec::new();
+    if evidence.calls.is_empty() {
+        return calls;
+    }
+    let executions = executions(picture, reader);
     for &(callee, spot) in &evidence.calls {
         let place = match callee {
             Callee::Function(place) => Some(place),
@@ -66,10 +71,11 @@ pub fn calls(
         if callee.symbol == function.symbol || !callee.shares_object(function) {
             continue;
         }
-        let Some(count) = executions(picture, spot, reader) else { continue };
+        let count = executions.get(&seen_by(reader, spot)).copied();
+        let Some(count) = count.filter(|&count| count > 0) else { continue };
         let chain = picture.chains.get(spot.chain as usize);
         let start = chain.map_or(function.start(), |chain| chain.start);
-        let discriminator = if reader.discriminators { spot.discriminator } else { 0 };
+        let Spot { discriminator, .. } = seen_by(reader, spot);
         let position = Position { line: spot.line.wrapping_sub(start) & 0xffff, discriminator };
         let place = picture.place(function.symbol, spot.chain, position, reader.inline);
         let call = Call { place, callee: callee.symbol, count };
@@ -80,15 +86,20 @@ pub fn calls(
     calls
 }
 
-/// How often a piece of the source was executed, if ever. Without discriminators, the least of the pieces on
-/// its line.
-fn executions(picture: &Picture, spot: Spot, reader: Reader) -> Option<u64> {
-    let is_it = |piece: &&Piece| match reader.discriminators {
-        true => piece.spot == spot,
-        false => Spot { discriminator: spot.discriminator, ..piece.spot } == spot,
-    };
-    let counts = picture.pieces.iter().filter(is_it).map(|piece| piece.count);
-    counts.min().filter(|&count| count > 0)
+/// How often each piece of the source was executed. Without discriminators, the least of the pieces on its line.
+fn executions(picture: &Picture, reader: Reader) -> HashMap<Spot, u64> {
+    let mut executions = HashMap::with_capacity(picture.pieces.len());
+    for &Piece { spot, count, .. } in &picture.pieces {
+        let least = executions.entry(seen_by(reader, spot)).or_insert(count);
+        *least = count.min(*least);
+    }
+    executions
+}
+
+/// A piece as a reader sees it.
+fn seen_by(reader: Reader, spot: Spot) -> Spot {
+    let discriminator = if reader.discriminators { spot.discriminator } else { 0 };
+    Spot { discriminator, ..spot }
 }
 
 /// The calls of all functions.
@@ -121,7 +132,7 @@ impl Calls {
     }
 
     /// Puts bodies at hot calls.
-    pub fn insert(&mut self, profile: &mut Profile, how: HotCalls) {
+    pub fn insert(&mut self, profile: &mut Profile, how: HotCalls, workers: &impl Workers) {
         if how == HotCalls::None {
             return;
         }
@@ -130,29 +141,30 @@ impl Calls {
                 (Reverse(a.count), &a.place, a.callee).cmp(&(Reverse(b.count), &b.place, b.callee))
             });
         }
-        let mut most = 0;
-        for function in profile.functions.values() {
-            function.body.for_each_record(&mut |record| most = record.count.unwrap_or(0).max(most));
-        }
+        let functions: Vec<&Function> = profile.functions.values().collect();
+        let most = workers.map(&functions, |function| most(&function.body)).into_iter().max();
+        let most = most.unwrap_or(0);
         let least = (most / 1000).saturating_mul(HOT).max(1);
-        let mut inserting = Inserting { calls: self, profile, least, moved: HashMap::new() };
-        let mut changed = Vec::new();
-        for &caller in profile.functions.keys() {
-            if self
-                .by_caller
-                .get(&caller)
-                .is_none_or(|calls| calls.first().is_none_or(|call| call.count < least))
-            {
-                continue;
-            }
-            let mut body = profile.functions[&caller].body.clone();
+        let has_hot_calls = |caller: &SymbolId| {
+            let calls = self.by_caller.get(caller).map_or(&[][..], Vec::as_slice);
+            calls.first().is_some_and(|call| call.count >= least)
+        };
+        let callers: Vec<SymbolId> =
+            profile.functions.keys().copied().filter(has_hot_calls).collect();
+        let (calls, known) = (&*self, &*profile);
+        let changed = workers.map(&callers, |&caller| {
+            let mut inserting = Inserting { calls, profile: known, least, moved: HashMap::new() };
+            let mut body = known.functions[&caller].body.clone();
             inserting.within(&mut body, caller, Factor::ONE, &mut Vec::from([caller]));
-            changed.push((caller, body));
-        }
-        let moved = inserting.moved;
-        for (caller, body) in changed {
+            (body, inserting.moved)
+        });
+        let mut moved = HashMap::<SymbolId, u64>::new();
+        for (caller, (body, of_caller)) in callers.into_iter().zip(changed) {
             if let Some(function) = profile.functions.get_mut(&caller) {
                 function.body = body;
+            }
+            for (callee, calls) in of_caller {
+                *moved.entry(callee).or_default() += calls;
             }
         }
         if how == HotCalls::Moved {
@@ -165,6 +177,13 @@ impl Calls {
             }
         }
     }
+}
+
+/// The largest count in a body.
+fn most(body: &Body) -> u64 {
+    let mut most = 0;
+    body.for_each_record(&mut |record| most = record.count.unwrap_or(0).max(most));
+    most
 }
 
 struct Inserting<'c> {

@@ -21,7 +21,7 @@ use super::flow::Flow;
 use super::hot_calls::{Call, Calls, calls};
 use super::names::Names;
 use super::picture::{self, Elsewhere, Picture, Source, picture};
-use super::projection::{self, HotCalls, Place, Reader, Zeros};
+use super::projection::{self, Credits, HotCalls, Place, Reader, Zeros};
 use super::source::Sources;
 use super::starts::{Start, Starts};
 use super::statistics::{Loss, Lost, Statistics};
@@ -53,7 +53,7 @@ pub fn profile(
     let dropped = dump.modules.iter().map(|module| module.sums.dropped);
     conversion.statistics.events_dropped = dropped.fold(0, u64::saturating_add);
     conversion.starts.declare(&mut conversion.profile.symbols);
-    conversion.calls.insert(&mut conversion.profile, reader.hot_calls);
+    conversion.calls.insert(&mut conversion.profile, reader.hot_calls, workers);
     if reader.zeros == Zeros::Ones {
         projection::zeros_as_ones(&mut conversion.profile);
     }
@@ -85,8 +85,8 @@ struct Memory {
 
 /// What a function's lines say.
 struct Projected {
-    /// Places with their counts.
-    credited: Vec<(Place, u64)>,
+    /// Counts by their places.
+    credited: Credits,
     /// Executions of lines without a place.
     lost: Vec<(Line, u64, Lost)>,
     /// Calls of functions of the same objects.
@@ -226,21 +226,25 @@ impl Conversion {
 
     /// Adds the counts of a function's lines to the profile.
     fn credit(&mut self, function: SymbolId, projected: &Projected) {
-        let credited = &projected.credited;
-        for run in credited.chunk_by(|(a, _), (b, _)| a.function == b.function) {
-            let body = &mut self.profile.functions.entry(run[0].0.function).or_default().body;
-            if body.positions.is_empty() {
-                body.positions = Map::with_capacity(run.len());
+        for (credited, within, counts) in projected.credited.iter() {
+            let lines = match credited == function {
+                true if within.is_empty() => &mut self.statistics.lines,
+                true => &mut self.statistics.lines_nested,
+                false => &mut self.statistics.lines_inlined,
+            };
+            *lines += counts.len();
+            // A copy without counts has no body.
+            if counts.is_empty() {
+                continue;
             }
-            for (place, count) in run {
-                let lines = match place.function == function {
-                    true if place.within.is_empty() => &mut self.statistics.lines,
-                    true => &mut self.statistics.lines_nested,
-                    false => &mut self.statistics.lines_inlined,
-                };
-                *lines += 1;
-                let sum = record(body, place).count.get_or_insert(0);
-                *sum = sum.saturating_add(*count);
+            let outer = &mut self.profile.functions.entry(credited).or_default().body;
+            let body = inner(outer, within);
+            if body.positions.is_empty() {
+                body.positions = Map::with_capacity(counts.len());
+            }
+            for &(position, count) in counts {
+                let sum = body.positions.entry(position).or_default().count.get_or_insert(0);
+                *sum = sum.saturating_add(count);
             }
         }
     }
@@ -301,21 +305,29 @@ fn project(function: &Counted<'_>, flow: &Flow, picture: &Picture, reader: Reade
             estimated = estimated.saturating_add(piece.count);
         }
     }
-    for &(Elsewhere { symbol, line }, count) in &picture.elsewhere {
-        let position = Position::line(line);
-        credited.push((Place { function: symbol, within: Vec::new(), position }, count));
+    for &(Elsewhere { symbol: function, line }, count) in &picture.elsewhere {
+        credited.push(function, Position::line(line), count);
         estimated = estimated.saturating_add(count);
     }
     let estimated = estimated.min(executions);
     let lost = picture.lost.iter().copied().filter(|&(_, count, _)| count > 0).collect();
-    credited.sort_by(|(a, _), (b, _)| a.cmp(b));
     Projected { credited, lost, calls: Vec::new(), executions, estimated }
 }
 
 /// The record at a place of a function with this body.
-fn record<'b>(mut body: &'b mut Body, place: &Place) -> &'b mut Record {
-    for &(call, callee) in &place.within {
-        body = body.positions.entry(call).or_default().inlined.entry(callee).or_default();
+fn record<'b>(body: &'b mut Body, place: &Place) -> &'b mut Record {
+    inner(body, &place.within).positions.entry(place.position).or_default()
+}
+
+/// The body behind these inlined calls, the outermost first.
+fn inner<'b>(mut body: &'b mut Body, within: &[(Position, SymbolId)]) -> &'b mut Body {
+    for &(call, callee) in within {
+        let inlined = &mut body.positions.entry(call).or_default().inlined;
+        if inlined.is_empty() {
+            // Few calls have more than one function inlined.
+            *inlined = Map::with_capacity(1);
+        }
+        body = inlined.entry(callee).or_default();
     }
-    body.positions.entry(place.position).or_default()
+    body
 }

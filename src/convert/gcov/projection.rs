@@ -1,6 +1,7 @@
 //! What a reader is given of a picture: one count for each position.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::picture::{Picture, Source};
 use crate::profile::{Position, Profile, SymbolId};
@@ -13,6 +14,44 @@ pub struct Place {
     pub within: Vec<(Position, SymbolId)>,
     pub position: Position,
 }
+
+/// Counts by their places.
+#[derive(Debug, Default)]
+pub struct Credits {
+    copies: Vec<OfCopy>,
+    /// The inlined calls of all copies, outermost first.
+    within: Vec<(Position, SymbolId)>,
+    /// The counts of all copies, by position.
+    counts: Vec<(Position, u64)>,
+}
+
+/// Counts of a function, or of a body inlined there.
+#[derive(Debug)]
+struct OfCopy {
+    function: SymbolId,
+    within: Range<usize>,
+    counts: Range<usize>,
+}
+
+impl Credits {
+    /// Adds a count of a function's own.
+    pub fn push(&mut self, function: SymbolId, position: Position, count: u64) {
+        let (within, counts) = (self.within.len(), self.counts.len());
+        self.counts.push((position, count));
+        let (within, counts) = (within..within, counts..counts + 1);
+        self.copies.push(OfCopy { function, within, counts });
+    }
+
+    /// The function of each copy, the inlined calls that lead to it, and its counts, of which there may be none.
+    pub fn iter(&self) -> impl Iterator<Item = CreditOf<'_>> {
+        self.copies.iter().map(|OfCopy { function, within, counts }| {
+            (*function, &self.within[within.clone()], &self.counts[counts.clone()])
+        })
+    }
+}
+
+/// A function, inlined calls, and counts.
+type CreditOf<'c> = (SymbolId, &'c [(Position, SymbolId)], &'c [(Position, u64)]);
 
 /// Where to put the counts of functions that were inlined before the counters were laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,17 +134,76 @@ impl Reader {
     };
 }
 
+/// A copy, a position there, and a count of it, in one number: that is sorted fast.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Found(u128);
+
+impl Found {
+    /// The line is one of 16 bits.
+    fn new(chain: u32, Position { line, discriminator }: Position, count: u64) -> Self {
+        let position = u128::from(line << 16 | u32::from(discriminator));
+        Self(u128::from(chain) << 96 | position << 64 | u128::from(count))
+    }
+
+    fn chain(self) -> u32 {
+        (self.0 >> 96) as u32
+    }
+
+    /// The copy and the position.
+    fn place(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    fn position(self) -> Position {
+        let place = self.place() as u32;
+        Position { line: place >> 16, discriminator: place as u16 }
+    }
+
+    fn count(self) -> u64 {
+        self.0 as u64
+    }
+}
+
+/// The count of a position that was found with these counts, which are sorted.
+fn count(one: &[Found], reader: Reader) -> Option<u64> {
+    let (least, greatest) = (one[0].count(), one[one.len() - 1].count());
+    let is_doubtful = least.checked_mul(DOUBTFUL).is_some_and(|most| most < greatest);
+    match reader.of_several {
+        OfSeveral::LeastOfSimilar if is_doubtful => None,
+        OfSeveral::Least | OfSeveral::LeastOfSimilar => Some(least),
+        OfSeveral::Greatest => Some(greatest),
+    }
+}
+
 impl Picture {
     /// The counts of a function for a reader.
-    pub fn project(&self, function: SymbolId, own_start: u32, reader: Reader) -> Vec<(Place, u64)> {
-        let mut found: Vec<(u32, Position, u64)> = Vec::with_capacity(self.pieces.len());
+    pub fn project(&self, function: SymbolId, own_start: u32, reader: Reader) -> Credits {
+        let found = self.found(own_start, reader);
+        let (mut credits, counts) = (Credits::default(), Vec::with_capacity(found.len()));
+        credits.counts = counts;
+        for of_copy in found.chunk_by(|a, b| a.chain() == b.chain()) {
+            let (within, counts) = (credits.within.len(), credits.counts.len());
+            let chain = of_copy[0].chain();
+            let function = self.lead(function, chain, reader.inline, &mut credits.within);
+            let of_positions = of_copy.chunk_by(|a, b| a.place() == b.place());
+            let count = |one: &[Found]| Some((one[0].position(), count(one, reader)?));
+            credits.counts.extend(of_positions.filter_map(count));
+            let (within, counts) = (within..credits.within.len(), counts..credits.counts.len());
+            credits.copies.push(OfCopy { function, within, counts });
+        }
+        credits
+    }
+
+    /// What pieces say about each position of each copy, sorted.
+    fn found(&self, own_start: u32, reader: Reader) -> Vec<Found> {
+        let mut found: Vec<Found> = Vec::with_capacity(self.pieces.len());
         let mut weak = Vec::new();
         for piece in &self.pieces {
             let discriminator = if reader.discriminators { piece.spot.discriminator } else { 0 };
             let start =
                 self.chains.get(piece.spot.chain as usize).map_or(own_start, |chain| chain.start);
             let line = piece.spot.line.wrapping_sub(start) & 0xffff;
-            let one = (piece.spot.chain, Position { line, discriminator }, piece.count);
+            let one = Found::new(piece.spot.chain, Position { line, discriminator }, piece.count);
             match piece.source {
                 _ if reader.of_several == OfSeveral::Greatest => found.push(one),
                 Source::Code | Source::Order => found.push(one),
@@ -114,26 +212,14 @@ impl Picture {
         }
         found.sort_unstable();
         weak.retain(|weak| {
-            let place = found.partition_point(|strong| (strong.0, strong.1) < (weak.0, weak.1));
-            found.get(place).is_none_or(|strong| (strong.0, strong.1) != (weak.0, weak.1))
+            let place = found.partition_point(|strong| strong.place() < weak.place());
+            found.get(place).is_none_or(|strong| strong.place() != weak.place())
         });
-        found.append(&mut weak);
-        found.sort_unstable();
-        let mut places: Vec<(Place, u64)> = Vec::new();
-        for one in found.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let (chain, position, _) = one[0];
-            // Sorted by counts.
-            let (least, greatest) = (one[0].2, one[one.len() - 1].2);
-            let is_doubtful = least.checked_mul(DOUBTFUL).is_some_and(|most| most < greatest);
-            let count = match reader.of_several {
-                OfSeveral::LeastOfSimilar if is_doubtful => continue,
-                OfSeveral::Least | OfSeveral::LeastOfSimilar => least,
-                OfSeveral::Greatest => greatest,
-            };
-            places.push((self.place(function, chain, position, reader.inline), count));
+        if !weak.is_empty() {
+            found.append(&mut weak);
+            found.sort_unstable();
         }
-        places.sort_by(|(a, _), (b, _)| a.cmp(b));
-        places
+        found
     }
 
     /// A position of a copy as a place in the profile.
@@ -144,22 +230,30 @@ impl Picture {
         position: Position,
         inline: Inline,
     ) -> Place {
-        if chain == 0 {
-            return Place { function, within: Vec::new(), position };
-        }
-        if inline == Inline::Flat {
-            let function = self.chains[chain as usize].symbol;
-            return Place { function, within: Vec::new(), position };
-        }
         let mut within = Vec::new();
-        let mut at = chain;
+        let function = self.lead(function, chain, inline, &mut within);
+        Place { function, within, position }
+    }
+
+    /// The function whose body has the counts of a copy. Adds the inlined calls that lead to the copy there.
+    fn lead(
+        &self,
+        function: SymbolId,
+        chain: u32,
+        inline: Inline,
+        within: &mut Vec<(Position, SymbolId)>,
+    ) -> SymbolId {
+        if chain != 0 && inline == Inline::Flat {
+            return self.chains[chain as usize].symbol;
+        }
+        let (first, mut at) = (within.len(), chain);
         while at != 0 {
             let link = &self.chains[at as usize];
             within.push((link.call, link.symbol));
             at = link.caller;
         }
-        within.reverse();
-        Place { function, within, position }
+        within[first..].reverse();
+        function
     }
 }
 

@@ -44,7 +44,7 @@ pub fn without_calls(blocks: u32, arcs: &[Arc]) -> Vec<bool> {
 
 /// The outermost loops within other loops.
 fn inside(loop_of: &[Option<usize>], arcs: &[Arc]) -> Vec<Vec<u32>> {
-    let mut graph = DiGraph::<u32, ()>::new();
+    let mut graph = DiGraph::<u32, ()>::with_capacity(loop_of.len(), arcs.len());
     let node = |(block, of): (usize, &Option<usize>)| of.map(|_| graph.add_node(block as u32));
     let nodes: Vec<Option<NodeIndex>> = loop_of.iter().enumerate().map(node).collect();
     for arc in arcs.iter().filter(|arc| !arc.is_fake()) {
