@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
+use std::sync::OnceLock;
 
 use clap::{Args, ValueEnum};
 
@@ -173,9 +174,6 @@ impl Sources {
             warn_of_other_compilers(dump, name, gcc);
         }
         let binaries = Binaries::new(dump, &self.places, binaries, self.verbose || losses)?;
-        let files = Files::read(dump, &self.places);
-        let (found, ()) = rayon::join(|| files.decode(), || binaries.load());
-        let Found { notes, chosen, missing } = found;
         let reader = match self.inline {
             None => reader,
             Some(Inlining::Flat) => ProfileReader { inline: Inline::Flat, ..reader },
@@ -183,14 +181,26 @@ impl Sources {
                 ProfileReader { inline: Inline::Nested, hot_calls: HotCalls::None, ..reader }
             }
         };
-        let (mut profile, mut statistics) =
-            gcov::profile(dump, &notes, &chosen, &binaries, &Cores, reader);
+        let files = OnceLock::new();
+        let ((mut profile, mut statistics), notes, missing) = rayon::scope(|scope| {
+            // Nobody asks for the binaries before the notes are known.
+            scope.spawn(|_| binaries.load());
+            let files = files.get_or_init(|| Files::read(dump, &self.places));
+            let Found { notes, chosen, missing } = files.decode();
+            let converted = gcov::profile(dump, &notes, &chosen, &binaries, &Cores, reader);
+            (converted, notes, missing)
+        });
         statistics.objects_recompiled =
             missing.iter().filter(|why| why.is_other_compilation).count();
         statistics.objects_without_notes =
             statistics.objects_without_notes.saturating_sub(statistics.objects_recompiled);
         self.report(&statistics, name, &missing)?;
-        let unnamed = profile.drop_unnamed();
+        // Giving back the memory takes a core as long as the rest takes the other one.
+        let (unnamed, dropped) = rayon::join(
+            || (profile.drop_unnamed(), profile.drop_lines_beyond(FARTHEST_LINE)),
+            || drop((notes, binaries)),
+        )
+        .0;
         if unnamed > 0 {
             let unnamed = Number(unnamed as u64, "function");
             warn(
@@ -198,7 +208,6 @@ impl Sources {
                 format!("{unnamed} left out: damaged names in the notes or the debug information"),
             );
         }
-        let dropped = profile.drop_lines_beyond(FARTHEST_LINE);
         if dropped > 0 {
             let dropped = Number(dropped as u64, "position");
             warn(
