@@ -267,6 +267,52 @@ fn zeros_are_told_to_whom_they_tell_something() {
     }
 }
 
+/// gcc 16 takes the count of a value's position for each block where the value flows into a join. A choice makes no
+/// value, so a block that ends with one gets no other position.
+#[test]
+fn gcc_16_gets_the_choices_of_blocks_alone() {
+    const TAKE: &str = "\
+__attribute__((noipa)) static int take(int *at, int way)
+{
+    int status = at[way] + 3;
+    if (way > 100)
+        goto out;
+    at[way] = status * 2;
+    if (way == 50)
+        status = 7;
+out:
+    return status;
+}
+int values[64];
+int main(int argc, char **argv)
+{
+    int sum = argc;
+    for (int i = 0; i < 1000; i++)
+        sum += take(values, i % 60);
+    return sum == 0;
+}
+";
+    let shop = Workshop::new();
+    shop.write("take.c", TAKE);
+    run(&shop, "take.c", &[]);
+    let lines = |profile: &Profile| -> BTreeSet<u32> {
+        positions(body(profile, "take")).into_keys().map(|(line, _)| line).collect()
+    };
+    let (values, choices) = ([2, 5], [3, 6]);
+    for profile in [exact(&shop), for_gcc(&shop, "12"), for_gcc(&shop, "15")] {
+        let lines = lines(&profile);
+        assert!(values.iter().chain(&choices).all(|line| lines.contains(line)), "{lines:?}");
+    }
+    for major in ["16", "17"] {
+        let lines = lines(&for_gcc(&shop, major));
+        assert!(choices.iter().all(|line| lines.contains(line)), "gcc {major}: {lines:?}");
+        assert!(!values.iter().any(|line| lines.contains(line)), "gcc {major}: {lines:?}");
+    }
+    let flat = ["convert", "ours.csraw", "--for-gcc", "16", "--inline", "flat"];
+    let lines = lines(&afdo_v1_v3::decode::decode(&shop.tool_output(&flat)).unwrap().profile);
+    assert!(values.iter().all(|line| lines.contains(line)), "{lines:?}");
+}
+
 /// gcc 16 takes a function without counts for one that is never executed, and its callers' blocks, too. Bodies at hot calls
 /// take counts from the functions, but not all.
 #[test]

@@ -13,7 +13,7 @@ use super::output::Content;
 use super::samples::{SampleForm, SampleFormat, SampleWish};
 use super::view::View;
 use super::{compiler, warn};
-use crate::convert::gcov::{self, HotCalls, OfSeveral, Zeros};
+use crate::convert::gcov::{self, HotCalls, OfBlock, OfSeveral, Zeros};
 use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Discriminators, Rules};
@@ -208,9 +208,9 @@ impl ProfileFormat {
     pub fn reader(self) -> gcov::Reader {
         let discriminators = self.has_discriminators();
         let Self::V1V3(Rules { version, .. }) = self else { return gcov::Reader::EXACT };
-        let (zeros, hot_calls) = match version {
-            Version::V1 | Version::V2 => (Zeros::OnesInLoops, HotCalls::Copied),
-            Version::V3 => (Zeros::Ones, HotCalls::Moved),
+        let (zeros, hot_calls, of_block) = match version {
+            Version::V1 | Version::V2 => (Zeros::OnesInLoops, HotCalls::Copied, OfBlock::All),
+            Version::V3 => (Zeros::Ones, HotCalls::Moved, OfBlock::Choice),
             Version::V407 => return gcov::Reader { discriminators, ..gcov::Reader::EXACT },
         };
         let inline = gcov::Inline::Nested;
@@ -218,7 +218,7 @@ impl ProfileFormat {
             true => OfSeveral::Least,
             false => OfSeveral::LeastOfSimilar,
         };
-        gcov::Reader { discriminators, of_several, zeros, inline, hot_calls }
+        gcov::Reader { discriminators, of_several, of_block, zeros, inline, hot_calls }
     }
 
     /// What becomes of positions in a sample profile of LLVM.

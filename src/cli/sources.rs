@@ -15,7 +15,7 @@ use super::input::{Format, Input};
 use super::names::warn_of_ambiguous;
 use super::notes::{Files, Found, Missing, Places};
 use super::{coverage, output, warn};
-use crate::convert::gcov::{self, HotCalls, Inline, Reader as ProfileReader, Statistics};
+use crate::convert::gcov::{self, HotCalls, Inline, OfBlock, Reader as ProfileReader, Statistics};
 use crate::convert::number::Number;
 use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
 use crate::profile::Profile;
@@ -176,7 +176,9 @@ impl Sources {
         let binaries = Binaries::new(dump, &self.places, binaries, self.verbose || losses)?;
         let reader = match self.inline {
             None => reader,
-            Some(Inlining::Flat) => ProfileReader { inline: Inline::Flat, ..reader },
+            Some(Inlining::Flat) => {
+                ProfileReader { inline: Inline::Flat, of_block: OfBlock::All, ..reader }
+            }
             Some(Inlining::Nested) => {
                 ProfileReader { inline: Inline::Nested, hot_calls: HotCalls::None, ..reader }
             }

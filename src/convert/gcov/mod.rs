@@ -9,12 +9,13 @@
 //! | what the program's code and debug information show | [`program`], as [`listing`]s |
 //! | what listings say about counts | [`evidence`] |
 //! | the positions of blocks, and their counts | `picture` |
-//! | what a reader of the profile is given of them | `projection`, `hot_calls` |
+//! | what a reader of the profile is given of them | `projection`, `choices`, `hot_calls` |
 //! | which functions indirect calls called | `targets`, [`names`] |
 //! | what became of the dump's contents | [`statistics`] |
 //!
 //! [`profile`](mod@profile) takes these steps. What it asks of the world is [`source`].
 
+mod choices;
 pub mod counted;
 pub mod coverage;
 pub mod evidence;
@@ -34,5 +35,5 @@ pub mod statistics;
 mod targets;
 
 pub use profile::profile;
-pub use projection::{HotCalls, Inline, OfSeveral, Reader, Zeros};
+pub use projection::{HotCalls, Inline, OfBlock, OfSeveral, Reader, Zeros};
 pub use statistics::{Dropped, Loss, Lost, Statistics};

@@ -296,7 +296,7 @@ impl Conversion {
 
 /// What a function's picture says to a reader.
 fn project(function: &Counted<'_>, flow: &Flow, picture: &Picture, reader: Reader) -> Projected {
-    let mut credited = picture.project(function.symbol, function.start(), reader);
+    let mut credited = picture.project(function, reader);
     let counts = |line: &Line| flow.blocks[line.block as usize].max(0) as u64;
     let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
     let mut estimated = 0u64;

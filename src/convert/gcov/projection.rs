@@ -3,7 +3,9 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::picture::{Picture, Source};
+use super::choices::Choices;
+use super::counted::Counted;
+use super::picture::{Picture, Piece, Source};
 use crate::profile::{Position, Profile, SymbolId};
 
 /// A position in a function, or in a body inlined there.
@@ -79,6 +81,17 @@ pub enum OfSeveral {
     Greatest,
 }
 
+/// The positions of a block that a reader is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OfBlock {
+    /// All.
+    #[default]
+    All,
+    /// The one of the choice that it ends with, if it ends with one. GCC 16 would take others for those of further
+    /// blocks.
+    Choice,
+}
+
 /// Measured with gcc 12 on ten programs: 2 and 8 save fewer instructions, and so does any count at all.
 const DOUBTFUL: u64 = 4;
 
@@ -115,6 +128,8 @@ pub struct Reader {
     pub discriminators: bool,
     /// What it is given where the blocks of a position differ.
     pub of_several: OfSeveral,
+    /// What it is given where a block has several positions.
+    pub of_block: OfBlock,
     /// What it is given for 0 in functions that were executed.
     pub zeros: Zeros,
     /// Where it looks for inlined functions.
@@ -128,6 +143,7 @@ impl Reader {
     pub const EXACT: Self = Self {
         discriminators: true,
         of_several: OfSeveral::Greatest,
+        of_block: OfBlock::All,
         zeros: Zeros::Kept,
         inline: Inline::Nested,
         hot_calls: HotCalls::None,
@@ -177,14 +193,17 @@ fn count(one: &[Found], reader: Reader) -> Option<u64> {
 
 impl Picture {
     /// The counts of a function for a reader.
-    pub fn project(&self, function: SymbolId, own_start: u32, reader: Reader) -> Credits {
-        let found = self.found(own_start, reader);
+    pub fn project(&self, function: &Counted<'_>, reader: Reader) -> Credits {
+        let mut found = self.found(function.start(), reader);
+        if reader.of_block == OfBlock::Choice {
+            self.keep_choices(function, reader, &mut found);
+        }
         let (mut credits, counts) = (Credits::default(), Vec::with_capacity(found.len()));
         credits.counts = counts;
         for of_copy in found.chunk_by(|a, b| a.chain() == b.chain()) {
             let (within, counts) = (credits.within.len(), credits.counts.len());
             let chain = of_copy[0].chain();
-            let function = self.lead(function, chain, reader.inline, &mut credits.within);
+            let function = self.lead(function.symbol, chain, reader.inline, &mut credits.within);
             let of_positions = of_copy.chunk_by(|a, b| a.place() == b.place());
             let count = |one: &[Found]| Some((one[0].position(), count(one, reader)?));
             credits.counts.extend(of_positions.filter_map(count));
@@ -199,11 +218,7 @@ impl Picture {
         let mut found: Vec<Found> = Vec::with_capacity(self.pieces.len());
         let mut weak = Vec::new();
         for piece in &self.pieces {
-            let discriminator = if reader.discriminators { piece.spot.discriminator } else { 0 };
-            let start =
-                self.chains.get(piece.spot.chain as usize).map_or(own_start, |chain| chain.start);
-            let line = piece.spot.line.wrapping_sub(start) & 0xffff;
-            let one = Found::new(piece.spot.chain, Position { line, discriminator }, piece.count);
+            let one = self.one(piece, own_start, reader);
             match piece.source {
                 _ if reader.of_several == OfSeveral::Greatest => found.push(one),
                 Source::Code | Source::Order => found.push(one),
@@ -220,6 +235,25 @@ impl Picture {
             found.sort_unstable();
         }
         found
+    }
+
+    /// What a piece says about its position.
+    fn one(&self, piece: &Piece, own_start: u32, reader: Reader) -> Found {
+        let discriminator = if reader.discriminators { piece.spot.discriminator } else { 0 };
+        let start =
+            self.chains.get(piece.spot.chain as usize).map_or(own_start, |chain| chain.start);
+        let line = piece.spot.line.wrapping_sub(start) & 0xffff;
+        Found::new(piece.spot.chain, Position { line, discriminator }, piece.count)
+    }
+
+    /// Removes the positions that no block needs.
+    fn keep_choices(&self, function: &Counted<'_>, reader: Reader, found: &mut Vec<Found>) {
+        let choices = Choices::new(function, &self.pieces);
+        let needed = self.pieces.iter().filter(|piece| !choices.are_beside(piece));
+        let place = |piece: &Piece| self.one(piece, function.start(), reader).place();
+        let mut needed: Vec<u64> = needed.map(place).collect();
+        needed.sort_unstable();
+        found.retain(|one| needed.binary_search(&one.place()).is_ok());
     }
 
     /// A position of a copy as a place in the profile.
