@@ -221,7 +221,7 @@ impl Picture {
             let one = self.one(piece, own_start, reader);
             match piece.source {
                 _ if reader.of_several == OfSeveral::Greatest => found.push(one),
-                Source::Code | Source::Order => found.push(one),
+                Source::Code | Source::Order | Source::Hidden => found.push(one),
                 _ => weak.push(one),
             }
         }

@@ -48,7 +48,7 @@ impl<'c> LongLine<'c> {
             let taken: Vec<bool> = blocks.iter().map(|block| !self.free.contains(block)).collect();
             let first = found.len();
             let places = in_order(keys, &counts, hint, Some(&taken));
-            found.extend(places.into_iter().map(|place| blocks[place]));
+            found.extend(places.into_iter().flatten().map(|place| blocks[place]));
             for &block in &found[first..] {
                 self.free.remove(&block);
                 self.free_by_count.remove(&(self.counts[block], block));
@@ -107,6 +107,7 @@ mod tests {
             };
             let found = line.take(&keys, Some(count));
             let in_short = in_order(&keys, &counts, Some(count), Some(&taken));
+            let in_short: Vec<usize> = in_short.into_iter().flatten().collect();
             let counts_of =
                 |found: &[usize]| found.iter().map(|&at| counts[at]).collect::<Vec<_>>();
             assert_eq!(counts_of(&found), counts_of(&in_short), "copy {copy}");

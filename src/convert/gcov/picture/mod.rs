@@ -86,6 +86,8 @@ pub enum Source {
     Mark,
     /// It is in the code. Its block is an estimate.
     Order,
+    /// The notes have its block. Its discriminator is missing between those of pieces in the code.
+    Hidden,
     /// Only the notes have it. Its discriminator is an estimate.
     Notes,
     /// Its copy is an estimate, too.

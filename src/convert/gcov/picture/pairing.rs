@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use crate::convert::gcov::evidence::{Spot, Vote};
 
 /// Votes for one piece of the source.
+#[derive(Clone)]
 pub struct Key {
     /// The piece.
     pub spot: Spot,
@@ -19,10 +20,12 @@ pub struct Key {
     pub others: Few,
     /// Whether it has instructions, and not only a mark in the debug information.
     pub has_instructions: bool,
+    /// Whether nothing shows it but a gap between the discriminators of others. It need not have a block.
+    pub is_hidden: bool,
 }
 
 /// A few counts. Mostly there is one at most, which needs no memory besides.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Few {
     first: Option<i64>,
     more: Vec<i64>,
@@ -64,6 +67,8 @@ const OTHER: u32 = 3;
 const SHARED: u32 = 2;
 /// Cost of leaving a block without a piece.
 const SKIPPED: u32 = 2;
+/// Cost of leaving a hidden piece without a block.
+const HIDDEN: u32 = 1;
 /// Cost of giving a piece a block with another count than the rest of its copy.
 const UNLIKE: u32 = 20;
 /// Cost of giving a piece a block that another copy has.
@@ -72,13 +77,14 @@ const TAKEN: u32 = 3;
 const PARTIAL: u32 = 1;
 
 /// The index of each piece's block, for the pieces of a copy. As many pieces as possible get blocks with the
-/// counts that the votes say. Then pieces and blocks stay in the same order, with one block for each piece.
+/// counts that the votes say. Then pieces and blocks stay in the same order, with one block for each piece. A hidden
+/// piece may get none.
 pub fn in_order(
     keys: &[Key],
     counts: &[i64],
     hint: Option<i64>,
     taken: Option<&[bool]>,
-) -> Vec<usize> {
+) -> Vec<Option<usize>> {
     let blocks = counts.len();
     // Other copies have the other blocks.
     let skipped = if taken.is_some() { 0 } else { SKIPPED };
@@ -86,51 +92,28 @@ pub fn in_order(
         Some(taken) if taken[block] => TAKEN,
         _ => 0,
     };
-    // For each piece and block: the least cost, and the block of the piece before.
-    let mut costs: Vec<(u32, usize)> = Vec::with_capacity(keys.len() * blocks);
-    for (place, key) in keys.iter().enumerate() {
-        let before = place.checked_sub(1).map(|before| before * blocks);
-        // The least cost among the blocks before, and the block that has it.
-        let mut least: Option<(u32, usize)> = None;
-        for block in 0..blocks {
-            let before = before.map(|first| costs[first + block].0);
-            let (come, from) = match before {
-                None => (skipped * block as u32, block),
-                Some(before) => {
-                    let shared = before.saturating_add(SHARED);
-                    match least {
-                        Some((least, from)) if least <= shared => (least, from),
-                        _ => (shared, block),
-                    }
-                }
-            };
-            if let Some((least, _)) = &mut least {
-                *least = least.saturating_add(skipped);
-            }
-            if let Some(before) = before
-                && least.is_none_or(|(least, _)| before < least)
-            {
-                least = Some((before, block));
-            }
-            let cost = key.mismatch(counts[block], hint) + of_others(block);
-            costs.push((come.saturating_add(cost), from));
-        }
+    // For each piece and block.
+    let mut steps: Vec<Step> = Vec::with_capacity(keys.len() * blocks);
+    for key in keys {
+        let cost = |block: usize| key.mismatch(counts[block], hint) + of_others(block);
+        add_steps(&mut steps, key.is_hidden, blocks, skipped, cost);
     }
-    let mut found = vec![0; keys.len()];
+    let mut found = vec![None; keys.len()];
     let last = |place: usize| {
         let cost = |&block: &usize| {
-            costs[place * blocks + block].0 + skipped * (blocks - 1 - block) as u32
+            steps[place * blocks + block].cost + skipped * (blocks - 1 - block) as u32
         };
         (0..blocks).min_by_key(cost).unwrap_or(0)
     };
     let mut block = if keys.is_empty() { 0 } else { last(keys.len() - 1) };
     for place in (0..keys.len()).rev() {
-        found[place] = block;
-        block = costs[place * blocks + block].1;
+        let step = steps[place * blocks + block];
+        found[place] = step.takes.then_some(block);
+        block = step.before;
     }
     for (key, block) in keys.iter().zip(&mut found) {
         // A known count holds in any order.
-        if let Count::Exactly(count) = key.count
+        if let (Count::Exactly(count), Some(block)) = (key.count, block)
             && counts[*block] != count
             && !key.others.contains(counts[*block])
         {
@@ -138,6 +121,59 @@ pub fn in_order(
         }
     }
     found
+}
+
+/// The best way to give blocks to the pieces up to one, if none of them gets a block behind a certain one.
+#[derive(Clone, Copy)]
+struct Step {
+    /// Its cost.
+    cost: u32,
+    /// The last block for the pieces before.
+    before: usize,
+    /// Whether the piece gets that certain block.
+    takes: bool,
+}
+
+/// Adds the steps for a piece, one for each block, behind those for the piece before. `cost` is that of giving the piece a
+/// block.
+fn add_steps(
+    steps: &mut Vec<Step>,
+    is_hidden: bool,
+    blocks: usize,
+    skipped: u32,
+    cost: impl Fn(usize) -> u32,
+) {
+    let before = steps.len().checked_sub(blocks);
+    // The least cost among the blocks before, and the block that has it.
+    let mut least: Option<(u32, usize)> = None;
+    for block in 0..blocks {
+        let before = before.map(|first| steps[first + block].cost);
+        let (come, from) = match (before, least) {
+            (None, _) => (skipped * block as u32, block),
+            // Only pieces that the code shows share blocks.
+            (Some(_), None) if is_hidden => (u32::MAX, block),
+            (Some(_), Some(least)) if is_hidden => least,
+            (Some(before), Some((least, from))) if least <= before.saturating_add(SHARED) => {
+                (least, from)
+            }
+            (Some(before), _) => (before.saturating_add(SHARED), block),
+        };
+        if let Some((least, _)) = &mut least {
+            *least = least.saturating_add(skipped);
+        }
+        if let Some(before) = before
+            && least.is_none_or(|(least, _)| before < least)
+        {
+            least = Some((before, block));
+        }
+        let takes = Step { cost: come.saturating_add(cost(block)), before: from, takes: true };
+        let leaves = before.filter(|_| is_hidden).map(|before| Step {
+            cost: before.saturating_add(HIDDEN),
+            before: block,
+            takes: false,
+        });
+        steps.push(leaves.filter(|leaves| leaves.cost <= takes.cost).unwrap_or(takes));
+    }
 }
 
 impl Key {
@@ -164,7 +200,13 @@ impl Key {
             true => many.collect(),
             false => before.collect(),
         };
-        Self { spot: votes[0].spot, count, others, has_instructions }
+        Self { spot: votes[0].spot, count, others, has_instructions, is_hidden: false }
+    }
+
+    /// A piece that only the discriminators of others show.
+    pub fn hidden(spot: Spot) -> Self {
+        let (count, others) = (Count::Unknown, Few::default());
+        Self { spot, count, others, has_instructions: false, is_hidden: true }
     }
 
     /// Cost of giving the piece a block with this count.
@@ -211,13 +253,23 @@ impl Key {
     pub fn piece(discriminator: u16, count: Count) -> Self {
         let file = crate::profile::Symbols::default().file(b"a.c");
         let spot = Spot { chain: 0, file, line: 1, discriminator };
-        Self { spot, count, others: Few::default(), has_instructions: true }
+        Self { spot, count, others: Few::default(), has_instructions: true, is_hidden: false }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The blocks of pieces that all get one.
+    fn paired(
+        keys: &[Key],
+        counts: &[i64],
+        hint: Option<i64>,
+        taken: Option<&[bool]>,
+    ) -> Vec<usize> {
+        in_order(keys, counts, hint, taken).into_iter().map(Option::unwrap).collect()
+    }
 
     /// Known executions decide first, then the order of the other pieces.
     #[test]
@@ -228,20 +280,30 @@ mod tests {
         };
         // A loop: the block before it, its body, its condition, as gcc numbers them.
         let blocks = [1, 10, 11];
-        assert_eq!(in_order(&known(&[1, 10, 11]), &blocks, None, None), [0, 1, 2]);
-        assert_eq!(in_order(&known(&[11, 10]), &blocks, None, None), [2, 1]);
+        assert_eq!(paired(&known(&[1, 10, 11]), &blocks, None, None), [0, 1, 2]);
+        assert_eq!(paired(&known(&[11, 10]), &blocks, None, None), [2, 1]);
         let some = [
             Key::piece(0, Count::Unknown),
             Key::piece(1, Count::Exactly(10)),
             Key::piece(2, Count::Unknown),
         ];
-        assert_eq!(in_order(&some, &blocks, None, None), [0, 1, 2]);
+        assert_eq!(paired(&some, &blocks, None, None), [0, 1, 2]);
         // A piece of another copy that was executed 11 times.
         assert_eq!(
-            in_order(&[Key::piece(0, Count::Unknown)], &blocks, Some(11), Some(&[false; 3])),
+            paired(&[Key::piece(0, Count::Unknown)], &blocks, Some(11), Some(&[false; 3])),
             [2]
         );
-        assert_eq!(in_order(&[], &blocks, None, None), Vec::<usize>::new());
+        assert_eq!(paired(&[], &blocks, None, None), Vec::<usize>::new());
+    }
+
+    /// The compiler left no instruction of the second piece, or removed its block, too.
+    #[test]
+    fn hidden_pieces() {
+        let exactly = |place, count| Key::piece(place, Count::Exactly(count));
+        let hidden = Key::hidden(Key::piece(1, Count::Unknown).spot);
+        let keys = [exactly(0, 10), hidden, exactly(2, 10)];
+        assert_eq!(in_order(&keys, &[10, 3, 10], None, None), [Some(0), Some(1), Some(2)]);
+        assert_eq!(in_order(&keys, &[10, 10], None, None), [Some(0), None, Some(1)]);
     }
 
     /// `if (..) a; else b;` on one line, with a macro around it. The compiler merged the ends of both branches:
@@ -257,8 +319,8 @@ mod tests {
             let exactly = |place, count| Key::piece(place, Count::Exactly(count));
             [exactly(0, 30), exactly(1, 12), merged(others), exactly(3, 30)]
         };
-        assert_eq!(in_order(&keys(&[18]), &blocks, None, None), [0, 1, 2, 3]);
-        assert_eq!(in_order(&keys(&[]), &blocks, None, None), [0, 1, 3, 3]);
+        assert_eq!(paired(&keys(&[18]), &blocks, None, None), [0, 1, 2, 3]);
+        assert_eq!(paired(&keys(&[]), &blocks, None, None), [0, 1, 3, 3]);
     }
 
     /// The end of a loop's body leads on to its start, so marks of both are at one address.
@@ -272,8 +334,8 @@ mod tests {
         let keys = [0, 1].map(|number| {
             Key::new(&[mark(number)], &mut vec![], |count| [10, 11].contains(&count))
         });
-        assert_eq!(in_order(&keys, &[11, 10], None, None), [0, 1]);
-        assert_eq!(in_order(&keys[..1], &[11], None, None), [0]);
+        assert_eq!(paired(&keys, &[11, 10], None, None), [0, 1]);
+        assert_eq!(paired(&keys[..1], &[11], None, None), [0]);
     }
 
     /// Instructions vote for the count of their block. A count that no block has is no vote.

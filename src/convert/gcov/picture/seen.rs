@@ -1,5 +1,6 @@
 //! Lines that the machine code shows.
 
+use alloc::borrow::Cow;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -46,13 +47,17 @@ impl Painter<'_, '_> {
         taken.resize(lines.len(), false);
         let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
         let mut long = LongLine::new(keys.len(), counts);
+        let is_sparse = !several && long.is_none() && keys.len() < lines.len();
+        let all = if is_sparse { with_hidden(keys, lines.len()) } else { Cow::Borrowed(keys) };
+        let keys = &all[..];
         let mut give = |keys: &[Key]| {
             let hint = hints[keys[0].spot.chain as usize];
             let found = match &mut long {
                 None => in_order(keys, counts, hint, several.then_some(&*taken)),
-                Some(long) => long.take(keys, hint),
+                Some(long) => long.take(keys, hint).into_iter().map(Some).collect(),
             };
             for (key, block) in keys.iter().zip(found) {
+                let Some(block) = block else { continue };
                 self.piece(key.spot, &lines[block], key.source(lines.len() == 1));
                 blocks.push((key.spot, block));
                 taken[block] = true;
@@ -128,6 +133,23 @@ impl Painter<'_, '_> {
     }
 }
 
+/// The same pieces, and between them pieces with the discriminators that none of them has. There are no more of these in
+/// a row than the line has blocks.
+fn with_hidden(keys: &[Key], blocks: usize) -> Cow<'_, [Key]> {
+    let spots = keys.windows(2).map(|pair| (pair[0].spot, pair[1].spot.discriminator));
+    let gaps = spots.map(|(spot, next)| (spot, spot.discriminator.saturating_add(1)..next));
+    if gaps.clone().all(|(_, gap)| gap.is_empty()) {
+        return Cow::Borrowed(keys);
+    }
+    let mut all: Vec<Key> = keys.first().into_iter().cloned().collect();
+    for ((spot, gap), key) in gaps.zip(&keys[1..]) {
+        let hidden = gap.map(|discriminator| Key::hidden(Spot { discriminator, ..spot }));
+        all.extend(hidden.take(blocks));
+        all.push(key.clone());
+    }
+    Cow::Owned(all)
+}
+
 /// The keys of each copy. Certain copies go first, so that the others do not get their blocks.
 fn certain_first(keys: &[Key]) -> Vec<&[Key]> {
     let mut copies: Vec<&[Key]> = keys.chunk_by(|a, b| a.spot.chain == b.spot.chain).collect();
@@ -140,6 +162,7 @@ impl Key {
     /// How the block of its piece is known, which may be the only block of its line.
     fn source(&self, is_only: bool) -> Source {
         match self.count {
+            _ if self.is_hidden => Source::Hidden,
             Count::Exactly(_) if self.has_instructions => Source::Code,
             Count::Exactly(_) => Source::Mark,
             _ if is_only => Source::Code,
