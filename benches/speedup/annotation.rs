@@ -22,12 +22,18 @@ use crate::compilers::Compiler;
 use crate::programs::{Entry, GROUPS};
 
 /// Sources whose blocks are compared, by program name.
-const SOURCES: [(&str, &[&str]); 5] = [
+const SOURCES: [(&str, &[&str]); 11] = [
     ("lua", &["ltable", "lvm"]),
     ("zlib", &["deflate", "trees", "crc32", "inffast"]),
     ("bzip2", &["blocksort", "compress", "decompress"]),
     ("zstd", &["zstd_decompress_block"]),
     ("oniguruma", &["regexec"]),
+    ("libdeflate", &["deflate_compress", "deflate_decompress"]),
+    ("libyaml", &["scanner", "parser"]),
+    ("yyjson", &["yyjson"]),
+    ("tre", &["tre-match-parallel", "tre-parse"]),
+    ("jpeg", &["jchuff", "jidctint"]),
+    ("lzo", &["minilzo"]),
 ];
 
 /// The error of a source with a compiler, and the share of its counts that was compared, in percent.
