@@ -236,7 +236,9 @@ fn data_files_in_the_order_of_the_program() {
         narrow[14] = 12 - narrow[14];
         shop.write("narrow.csraw", &narrow);
         shop.tool_output(&["merge", "narrow.csraw", "narrow.csraw", "-o", "sum.csraw"]);
-        assert_eq!(shop.read("sum.csraw")[..16], narrow[..16]);
+        // These dumps are of an older version of the format, and sums are of the latest.
+        let sum = shop.read("sum.csraw");
+        assert_eq!((&sum[..12], &sum[14..16]), (&narrow[..12], &narrow[14..16]));
         let mixed = shop.tool(&["merge", "ours.csraw", "narrow.csraw", "-o", "sum.csraw"]);
         let told = String::from_utf8(mixed.stderr).unwrap();
         assert!(told.contains("narrow.csraw: has pointers of "), "{told}");
