@@ -454,7 +454,7 @@ impl<'b, R: Source> Reader<'b, R> {
         Ok(words)
     }
 
-    /// The next words of a stream of `kind`, so many that one section must have.
+    /// The next `number` words of a stream of `kind`. They must stand in one section.
     #[inline(always)]
     pub fn words_together(
         &mut self,

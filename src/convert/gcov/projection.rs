@@ -44,7 +44,7 @@ impl Credits {
         self.copies.push(OfCopy { function, within, counts });
     }
 
-    /// The function of each copy, the inlined calls that lead to it, and its counts, of which there may be none.
+    /// The function of each copy, the inlined calls that lead to it, and its counts. A copy may have no counts.
     pub fn iter(&self) -> impl Iterator<Item = CreditOf<'_>> {
         self.copies.iter().map(|OfCopy { function, within, counts }| {
             (*function, &self.within[within.clone()], &self.counts[counts.clone()])

@@ -158,7 +158,7 @@ impl<R: Source> Streams<'_, '_, R> {
         self.reader.words(SectionKind::Functions, most)
     }
 
-    /// The next words of FUNCTIONS, so many that one section must have.
+    /// The next `number` words of FUNCTIONS. They must stand in one section.
     fn together(&mut self, number: usize) -> Result<&[Word], Failure<R::Error>> {
         self.words(0)?;
         self.reader.words_together(SectionKind::Functions, number)

@@ -89,7 +89,7 @@ impl Width {
         }
     }
 
-    /// Words that so many counters take.
+    /// Number of words that `counters` counters take.
     #[inline(always)]
     pub const fn words(self, counters: usize) -> usize {
         (counters << self as u32).div_ceil(size_of::<Word>())

@@ -447,7 +447,7 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         Some(first)
     }
 
-    /// Reserves nodes behind each other, of which the last ones may lie beyond the region; gives the first one's number.
+    /// Reserves `nodes` nodes behind each other, and gives the number of the first. The last ones may lie beyond the region.
     fn reserve(&self, nodes: usize) -> Option<usize> {
         // Looked at first, so that `used` cannot wrap round however many events find the region full.
         let is_full = self.used.load(Ordering::Relaxed) >= self.nodes();

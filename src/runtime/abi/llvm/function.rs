@@ -167,7 +167,7 @@ impl Functions {
         Self { next: object.start, left: object.number, version: object.version, sections, shift }
     }
 
-    /// The record of the next function, of which at least one must be left.
+    /// The record of the next function. At least one must be left.
     #[inline(always)]
     fn record(&self) -> Record {
         // SAFETY: the object has as many records as are left, which fit its layout. All callers have seen one.

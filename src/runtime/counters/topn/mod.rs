@@ -78,7 +78,7 @@ impl NodeUpdate for Atomic {
     }
 }
 
-/// Of so many events of a node, one is not counted by [`hit_watched`].
+/// Number of a node's events between two that [`hit_watched`] leaves to the caller.
 pub const RARELY: i64 = 1024;
 
 /// As [`Plain::hit`], at a node of a site without marks in its counts. Now and then it counts nothing, so that somebody
@@ -235,14 +235,7 @@ impl<'c> LiveSite<'c> {
         {
             return nodes.look_up(index, value);
         }
-        let mut link = &first.next;
-        while let Some(node) = follow(link) {
-            if node.holds(value) {
-                return Some(node);
-            }
-            link = &node.next;
-        }
-        None
+        listed_behind(first, value)
     }
 
     /// Where the site is.

@@ -172,7 +172,7 @@ impl<'t> Tracking<'t> {
         is_less
     }
 
-    /// Follows the instructions of a block. If asked to, tells what happens to counters.
+    /// Follows the instructions of a block. With `TELLS`, `happens` gets what they do to counters.
     fn follow<const TELLS: bool>(
         &mut self,
         block: u32,

@@ -192,7 +192,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
     }
 }
 
-/// Whether an attribute tells what a function is called and where it is declared, or which entry does.
+/// Whether an attribute has the name or the declaration of a function, or refers to the entry that has them.
 fn is_of_declaration(name: DwAt) -> bool {
     matches!(
         name,

@@ -332,7 +332,7 @@ fn is_wanted(abbreviation: &Abbreviation, name: DwAt) -> bool {
     }
 }
 
-/// Whether an attribute of a function, except its name in the source, tells what it is and where.
+/// Whether an attribute of a function has its assembler name, its declaration or its code.
 fn is_of_function(name: DwAt) -> bool {
     matches!(
         name,
