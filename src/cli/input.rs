@@ -9,6 +9,9 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+
 use super::commands::fold;
 use super::error::{Context, Error, Result};
 use crate::formats::afdo_v1_v3::Version;
@@ -27,9 +30,6 @@ use crate::samples::Samples;
 
 /// A larger word behind the magic, which AutoFDO shares with `.gcda` files, is the version of a compiler.
 const LARGEST_VERSION: u32 = 0xffff;
-
-/// Most bytes that are read at once.
-const AT_ONCE: usize = 1 << 20;
 
 /// A file that has been read.
 pub struct Input {
@@ -192,16 +192,11 @@ fn read_open(mut file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Resu
     let end = bytes.len().saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
     bytes.try_reserve_exact(end - bytes.len())?;
     while bytes.len() < end {
-        let start = bytes.len();
-        bytes.resize(end.min(start + AT_ONCE), 0);
-        match file.read(&mut bytes[start..]) {
-            Ok(0) => {
-                bytes.truncate(start);
-                return Ok(());
-            }
-            Ok(more) => bytes.truncate(start + more),
-            Err(error) if error.kind() == ErrorKind::Interrupted => bytes.truncate(start),
-            Err(error) => return Err(error),
+        // The standard library would fill the memory with zeros first.
+        match rustix::io::read(file, spare_capacity(bytes)) {
+            Ok(0) => return Ok(()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     if length == 0 {
