@@ -99,6 +99,8 @@ pub struct Piece {
     pub instructions: u32,
     /// The block that it may stand at the end of instead: the one that leads on to this one.
     pub before: Option<u32>,
+    /// Whether it is nothing but the jump that ends the block.
+    pub is_jump: bool,
 }
 
 /// A counter that is incremented whenever a block is executed.

@@ -201,8 +201,16 @@ impl ListingView<'_, '_, '_> {
         let Copy { caller, line, discriminator, .. } = self.listing.copies[inner.copy as usize];
         let around = &self.listing.copies[caller as usize];
         let file = self.unit.file_of[around.function as usize];
-        let (block, instructions, before) = (0, 0, None);
-        let piece = Piece { block, copy: caller, file, line, discriminator, instructions, before };
+        let piece = Piece {
+            block: 0,
+            copy: caller,
+            file,
+            line,
+            discriminator,
+            instructions: 0,
+            before: None,
+            is_jump: false,
+        };
         (Callee::Function(inner.function), belongings.seen(&piece))
     }
 }
@@ -216,9 +224,12 @@ fn votes(
 ) -> Vec<Ballot> {
     let count = |block: u32| counts[blocks.binary_search(&block).ok()?];
     let vote = |piece: &Piece| {
-        let Piece { block, copy, file, line, discriminator, instructions, before } = *piece;
+        let Piece { block, copy, file, line, discriminator, instructions, before, .. } = *piece;
         let chain = belongings.chains[copy as usize];
         let (count, before) = (count(block), before.and_then(count));
+        // The compiler merges code that is the same in several places. On some of the ways there, a jump is all that
+        // is left of it.
+        let count = count.filter(|_| !piece.is_jump);
         Ballot { chain, file, line, discriminator, instructions, count, before }
     };
     pieces.iter().map(vote).collect()

@@ -46,6 +46,7 @@ impl OfUnit<'_> {
             discriminator: 0,
             instructions: 0,
             before: None,
+            is_jump: false,
         })
     }
 
@@ -149,10 +150,12 @@ impl<'c> Course<'c> {
 
     /// Goes to the last instruction.
     pub fn run(mut self) {
-        let leads_on = leads_on(self.graph);
+        let ends = ends(self.graph);
         for (block, number) in self.graph.blocks.iter().zip(0u32..) {
-            let before = number.checked_sub(1).filter(|&last| leads_on[last as usize]);
+            let leads_on = |&last: &u32| ends[last as usize] == End::LeadsOn;
+            let before = number.checked_sub(1).filter(leads_on);
             self.block(block.instructions.clone(), At { block: number, before });
+            self.finish_block(ends[number as usize]);
         }
     }
 
@@ -169,7 +172,6 @@ impl<'c> Course<'c> {
                 self.instruction(instruction, at);
             }
         }
-        self.finish_block();
     }
 
     fn instruction(&mut self, instruction: u32, at: At) {
@@ -311,7 +313,8 @@ impl<'c> Course<'c> {
     }
 
     /// Adds the block's pieces to the listing, each once.
-    fn finish_block(&mut self) {
+    fn finish_block(&mut self, end: End) {
+        let first = self.listing.pieces.len();
         self.of_block.sort_unstable();
         for piece in self.of_block.drain(..) {
             match self.listing.pieces.last_mut() {
@@ -319,22 +322,44 @@ impl<'c> Course<'c> {
                 _ => self.listing.pieces.push(piece),
             }
         }
+        if let (End::Jumps, Some(last)) = (end, self.piece) {
+            let mut of_block = self.listing.pieces[first..].iter_mut();
+            if let Some(piece) = of_block.find(|piece| same_place(piece, &last)) {
+                piece.is_jump = piece.instructions == 1;
+            }
+        }
     }
 }
 
-/// For each block: whether it leads only to the next one, which lies right behind it.
-fn leads_on(graph: &Graph) -> Vec<bool> {
+/// How a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It leads only to the next one, which lies right behind it.
+    LeadsOn,
+    /// It jumps to another one, in any case.
+    Jumps,
+    /// There is a choice, or it leaves the function.
+    Else,
+}
+
+/// How each block ends.
+fn ends(graph: &Graph) -> Vec<End> {
     let mut ways_out = vec![0u32; graph.blocks.len()];
     let mut leads_on = vec![false; graph.blocks.len()];
     for &(from, to) in &graph.edges {
         ways_out[from as usize] += 1;
         leads_on[from as usize] |= from + 1 == to;
     }
-    for (number, pair) in graph.blocks.windows(2).enumerate() {
-        let is_adjacent = pair[0].instructions.end == pair[1].instructions.start;
-        leads_on[number] &= ways_out[number] == 1 && !pair[0].more_out && is_adjacent;
-    }
-    leads_on
+    let lies_before = |number: usize| {
+        let next = graph.blocks.get(number + 1).map(|next| next.instructions.start);
+        next == Some(graph.blocks[number].instructions.end)
+    };
+    let end = |(number, block): (usize, &graph::Block)| match (ways_out[number], block.more_out) {
+        (1, false) if leads_on[number] && lies_before(number) => End::LeadsOn,
+        (1, false) if !leads_on[number] => End::Jumps,
+        _ => End::Else,
+    };
+    graph.blocks.iter().enumerate().map(end).collect()
 }
 
 /// Whether an instruction was written in the same place as those of the last piece.
@@ -367,5 +392,6 @@ fn piece(
         discriminator,
         instructions,
         before: None,
+        is_jump: false,
     })
 }
