@@ -267,6 +267,33 @@ fn zeros_are_told_to_whom_they_tell_something() {
     }
 }
 
+/// The start of the inner loop is no more than a value that comes with the way into the loop: no block has it. It was
+/// executed as often as the loop was entered. Readers without discriminators do not get its count, which would stand
+/// for the whole line.
+#[test]
+fn the_start_of_a_loop_without_a_block() {
+    let shop = Workshop::new();
+    let source = "\
+volatile int sink;
+__attribute__((noinline)) int f(int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 256; j++)
+            sink = i ^ j;
+    return sink;
+}
+int main(void) { return f(10) < 0; }
+";
+    shop.write("nested.c", source);
+    run(&shop, "nested.c", &["-O2"]);
+    let of_inner = |profile: &Profile| -> Vec<u64> {
+        let found = positions(body(profile, "f"));
+        found.iter().filter(|((line, _), _)| *line == 3).map(|(_, count)| *count).collect()
+    };
+    assert_eq!(of_inner(&exact(&shop)), [10, 2560, 2570]);
+    assert_eq!(of_inner(&for_gcc(&shop, "12")), [2560]);
+}
+
 /// gcc 16 takes the count of a value's position for each block where the value flows into a join. A choice makes no
 /// value, so a block that ends with one gets no other position.
 #[test]

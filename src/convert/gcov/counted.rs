@@ -103,10 +103,16 @@ impl<'n> Counted<'n> {
         self.known.notes.arcs(self.notes)
     }
 
+    /// A line once for each block that has it.
+    pub fn blocks_of(&self, file: FileId, line: u32) -> &[Line] {
+        let first = self.lines.partition_point(|known| (known.file, known.line) < (file, line));
+        let end = self.lines.partition_point(|known| (known.file, known.line) <= (file, line));
+        &self.lines[first..end]
+    }
+
     /// Whether a block has this line.
     pub fn has(&self, file: FileId, line: u32) -> bool {
-        let place = self.lines.partition_point(|known| (known.file, known.line) < (file, line));
-        self.lines.get(place).is_some_and(|known| (known.file, known.line) == (file, line))
+        !self.blocks_of(file, line).is_empty()
     }
 
     /// What the counters say, and the lines of the blocks.

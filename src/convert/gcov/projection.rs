@@ -220,8 +220,10 @@ impl Picture {
         for piece in &self.pieces {
             let one = self.one(piece, own_start, reader);
             match piece.source {
+                // Without discriminators its count would be taken for that of the loop.
+                Source::Entry if !reader.discriminators => {}
                 _ if reader.of_several == OfSeveral::Greatest => found.push(one),
-                Source::Code | Source::Order | Source::Hidden => found.push(one),
+                Source::Code | Source::Order | Source::Hidden | Source::Entry => found.push(one),
                 _ => weak.push(one),
             }
         }

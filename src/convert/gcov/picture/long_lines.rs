@@ -16,6 +16,11 @@ const MANY: usize = 1 << 20;
 /// Pieces to find blocks for at once.
 const AT_ONCE: usize = 128;
 
+/// Whether a line has very many pieces and blocks.
+pub fn is_long(pieces: usize, blocks: usize) -> bool {
+    pieces.saturating_mul(blocks) > MANY
+}
+
 /// A line with very many pieces and blocks.
 pub struct LongLine<'c> {
     /// The count of each block.
@@ -30,7 +35,7 @@ pub struct LongLine<'c> {
 impl<'c> LongLine<'c> {
     /// The line whose blocks have these counts, if it is long.
     pub fn new(pieces: usize, counts: &'c [i64]) -> Option<Self> {
-        (pieces.saturating_mul(counts.len()) > MANY).then(|| Self::of(counts))
+        is_long(pieces, counts.len()).then(|| Self::of(counts))
     }
 
     fn of(counts: &'c [i64]) -> Self {

@@ -9,12 +9,14 @@
 //! number the blocks of a line in the order in which they lay them out. That is an estimate.
 
 mod copies;
+mod entries;
 mod likeness;
 mod long_lines;
 mod loops;
 mod near;
 mod pairing;
 mod seen;
+mod segments;
 mod unseen;
 
 use alloc::vec::Vec;
@@ -22,6 +24,7 @@ use core::ops::Range;
 
 use hashbrown::HashSet;
 
+use self::entries::Entry;
 use self::near::Other;
 use self::pairing::Key;
 use super::counted::{Counted, Line};
@@ -64,12 +67,15 @@ pub struct Elsewhere {
     pub line: u32,
 }
 
+/// The block of a piece that has none: the entry, which has no lines.
+const NO_BLOCK: u32 = 0;
+
 /// A piece of the source in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Where it stands.
     pub spot: Spot,
-    /// The block.
+    /// The block, or the function's entry if it has none.
     pub block: u32,
     /// Executions.
     pub count: u64,
@@ -92,6 +98,8 @@ pub enum Source {
     Notes,
     /// Its copy is an estimate, too.
     Guess,
+    /// It is a value that comes with the way into a loop, and has no block. See [`entries`].
+    Entry,
     /// The line next to it in its block shows where it is inlined.
     Near,
     /// The debug information names it, but it has no counters: the compiler removed it before laying them
@@ -120,16 +128,21 @@ pub fn picture(
     let Memory { lines, of_line, counts } = memory;
     counts.clear();
     let mut painter = Painter::new(function, flow, chains, starts, symbols, counts);
-    painter.lines(all, lines);
+    let of_function = painter.with_entries();
+    painter.lines(&of_function, all, lines);
     let entered = copies::entered(chains, all);
     let hints = copies::hints(chains, &lines.keys, &entered);
     painter.entered =
         entered.into_iter().zip(&hints).map(|(count, hint)| count.or(*hint)).collect();
-    for (of_function, keys) in &lines.seen {
-        let keys = &lines.keys[keys.clone()];
-        painter.line(&function.lines[of_function.clone()], keys, &hints, of_line);
+    let segments = painter.segments(&of_function, lines);
+    for (places, keys) in &lines.seen {
+        let (places, keys) = (&of_function[places.clone()], &lines.keys[keys.clone()]);
+        match painter.segmented(&segments, places, keys) {
+            Some(segmented) => painter.copies(keys, &segmented),
+            None => painter.line(places, keys, &hints, of_line),
+        }
     }
-    let unseen = lines.unseen.iter().map(|lines| &function.lines[lines.clone()]);
+    let unseen = lines.unseen.iter().map(|places| &of_function[places.clone()]);
     let others: Vec<Other<'_, '_>> = unseen.filter_map(|lines| painter.unseen(lines)).collect();
     painter.near(&others);
     painter.marks(all);
@@ -158,7 +171,7 @@ fn next_votes<'v>(all: &mut &'v [Vote], file: FileId, line: u32) -> &'v [Vote] {
     found
 }
 
-/// The lines of a function's notes, each with its blocks: their places in [`Counted::lines`].
+/// The lines of a function's notes, each with its blocks: their places among those [with entries](Painter::with_entries).
 #[derive(Default)]
 struct Lines {
     /// Those that the machine code shows, and the places of their keys.
@@ -188,6 +201,8 @@ struct Painter<'f, 'n> {
     is_renumbered: bool,
     /// Whether its code and debug information are known.
     has_code: bool,
+    /// The starts of loops that have no block.
+    entries: Vec<Entry>,
     picture: Picture,
 }
 
@@ -218,19 +233,20 @@ impl<'f, 'n> Painter<'f, 'n> {
             counts,
             is_renumbered: is_renumbered(function, starts),
             has_code: !known.is_empty(),
+            entries: Vec::new(),
             picture: Picture { chains, pieces, elsewhere, lost },
         }
     }
 
     /// Finds the lines that the machine code shows, and those that it does not show.
-    fn lines(&self, all: &[Vote], found: &mut Lines) {
+    fn lines(&self, of_function: &[Line], all: &[Vote], found: &mut Lines) {
         let Lines { seen, keys, unseen, counts, tally } = found;
         seen.clear();
         keys.clear();
         unseen.clear();
         // Both are in the order of files and lines.
         let (mut all, mut first) = (all, 0);
-        for lines in self.function.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
+        for lines in of_function.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
             counts.clear();
             counts.extend(lines.iter().map(|line| self.count(line)));
             counts.sort_unstable();
@@ -249,7 +265,9 @@ impl<'f, 'n> Painter<'f, 'n> {
     }
 
     fn count(&self, line: &Line) -> i64 {
-        self.flow.blocks[line.block as usize]
+        let block = line.block as usize;
+        let entry = || self.entries[block - self.flow.blocks.len()].count;
+        self.flow.blocks.get(block).copied().unwrap_or_else(entry)
     }
 
     fn piece(&mut self, spot: Spot, line: &Line, source: Source) {
@@ -257,7 +275,10 @@ impl<'f, 'n> Painter<'f, 'n> {
         if self.has_copies {
             self.counts.insert((spot.chain, count));
         }
-        self.picture.pieces.push(Piece { spot, block: line.block, count, source });
+        let is_block = line.block < self.function.notes.blocks;
+        let (block, source) =
+            if is_block { (line.block, source) } else { (NO_BLOCK, Source::Entry) };
+        self.picture.pieces.push(Piece { spot, block, count, source });
     }
 
     /// Adds pieces that the notes do not have: the compiler removed them before it laid the counters out. The
@@ -274,7 +295,12 @@ impl<'f, 'n> Painter<'f, 'n> {
                 .try_fold(0i64, |sum, count| sum.checked_add(count?));
             let Some(count) = sum else { continue };
             let count = count.max(0) as u64;
-            self.picture.pieces.push(Piece { spot, block: 0, count, source: Source::Removed });
+            self.picture.pieces.push(Piece {
+                spot,
+                block: NO_BLOCK,
+                count,
+                source: Source::Removed,
+            });
         }
     }
 }

@@ -8,6 +8,7 @@ use hashbrown::HashSet;
 
 use super::long_lines::LongLine;
 use super::pairing::{Count, Key, in_order};
+use super::segments::Segmented;
 use super::{Painter, Source};
 use crate::convert::gcov::counted::Line;
 use crate::convert::gcov::evidence::Spot;
@@ -38,6 +39,9 @@ impl Painter<'_, '_> {
     ) {
         if let ([line], [key]) = (lines, keys) {
             return self.piece(key.spot, line, key.source(true));
+        }
+        if is_hardly_shown(keys, lines.len()) {
+            return self.number(keys[0].spot, lines);
         }
         let Memory { counts, blocks, taken, of_pieces, is_open } = memory;
         counts.clear();
@@ -75,6 +79,33 @@ impl Painter<'_, '_> {
         is_open.extend(counts.iter().map(|count| of_pieces.binary_search(count).is_err()));
         self.give_to_silent(keys, lines, is_open);
         self.fill(keys, blocks, lines, is_open);
+    }
+
+    /// Gives the pieces of a line their blocks, where it is known which blocks each copy of its function has.
+    pub fn copies(&mut self, keys: &[Key], segmented: &Segmented) {
+        for (chain, its) in &segmented.copies {
+            let lines = &segmented.lines[its.clone()];
+            let first = keys.partition_point(|key| key.spot.chain < *chain);
+            let end = keys.partition_point(|key| key.spot.chain <= *chain);
+            let keys_of = &keys[first..end];
+            if keys_of.is_empty() {
+                self.number(Spot { chain: *chain, ..keys[0].spot }, lines);
+                continue;
+            }
+            let counts: Vec<i64> = lines.iter().map(|line| self.count(line)).collect();
+            for (key, block) in keys_of.iter().zip(in_order(keys_of, &counts, None, None)) {
+                if let Some(block) = block {
+                    self.piece(key.spot, &lines[block], key.source(lines.len() == 1));
+                }
+            }
+        }
+    }
+
+    /// Gives the blocks of a line discriminators in their order, as compilers do.
+    fn number(&mut self, spot: Spot, lines: &[Line]) {
+        for (line, discriminator) in lines.iter().zip(0..) {
+            self.piece(Spot { discriminator, ..spot }, line, Source::Order);
+        }
     }
 
     /// Gives blocks without pieces to silent copies of the function: they show nothing of the line in the
@@ -133,19 +164,30 @@ impl Painter<'_, '_> {
     }
 }
 
-/// The same pieces, and between them pieces with the discriminators that none of them has. There are no more of these in
-/// a row than the line has blocks.
+/// How many blocks a line must have for each piece, so that the order of the blocks tells more than the pieces do. Where
+/// the compiler merged the code of two lines, only odd pieces are left of one of them.
+const HARDLY_SHOWN: usize = 3;
+
+/// Whether the code shows so little of a line with this number of blocks.
+fn is_hardly_shown(keys: &[Key], blocks: usize) -> bool {
+    let is_likely = |key: &Key| key.spot.chain == 0 && usize::from(key.spot.discriminator) < blocks;
+    blocks > HARDLY_SHOWN && keys.len() * HARDLY_SHOWN <= blocks && keys.iter().all(is_likely)
+}
+
+/// The same pieces of a copy, and those with the discriminators before them and between them that none of them has. There
+/// are no more of these in a row than the line has blocks.
 fn with_hidden(keys: &[Key], blocks: usize) -> Cow<'_, [Key]> {
-    let spots = keys.windows(2).map(|pair| (pair[0].spot, pair[1].spot.discriminator));
-    let gaps = spots.map(|(spot, next)| (spot, spot.discriminator.saturating_add(1)..next));
-    if gaps.clone().all(|(_, gap)| gap.is_empty()) {
+    let is_next = |(key, next): (&Key, u16)| key.spot.discriminator == next;
+    if keys.iter().zip(0..).all(is_next) {
         return Cow::Borrowed(keys);
     }
-    let mut all: Vec<Key> = keys.first().into_iter().cloned().collect();
-    for ((spot, gap), key) in gaps.zip(&keys[1..]) {
-        let hidden = gap.map(|discriminator| Key::hidden(Spot { discriminator, ..spot }));
+    let (mut all, mut next) = (Vec::with_capacity(2 * keys.len()), 0);
+    for key in keys {
+        let gap = next..key.spot.discriminator;
+        let hidden = gap.map(|discriminator| Key::hidden(Spot { discriminator, ..key.spot }));
         all.extend(hidden.take(blocks));
         all.push(key.clone());
+        next = key.spot.discriminator.saturating_add(1);
     }
     Cow::Owned(all)
 }
@@ -168,5 +210,29 @@ impl Key {
             _ if is_only => Source::Code,
             _ => Source::Order,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn discriminators_that_no_piece_has() {
+        let keys = [1, 4].map(|discriminator| Key::piece(discriminator, Count::Unknown));
+        let all = with_hidden(&keys, 9);
+        let found: Vec<(u16, bool)> =
+            all.iter().map(|key| (key.spot.discriminator, key.is_hidden)).collect();
+        assert_eq!(found, [(0, true), (1, false), (2, true), (3, true), (4, false)]);
+        assert!(matches!(with_hidden(&[Key::piece(0, Count::Unknown)], 9), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn lines_that_the_code_hardly_shows() {
+        let keys = [0, 9].map(|discriminator| Key::piece(discriminator, Count::Exactly(7)));
+        assert!(is_hardly_shown(&keys[..1], 4));
+        assert!(!is_hardly_shown(&keys[..1], 3), "a loop, of which one piece may be gone");
+        assert!(!is_hardly_shown(&keys, 9), "more discriminators than blocks");
+        assert!(is_hardly_shown(&keys, 10));
     }
 }

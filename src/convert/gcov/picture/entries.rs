@@ -1,0 +1,156 @@
+//! The starts of loops that have no block.
+//!
+//! ```c
+//! for (int i = 0; i < n; i++)
+//! ```
+//!
+//! has three pieces on one line. The first is often no more than a value that comes with the way into the loop: its
+//! block is gone, and the notes have the line in two blocks only. Its discriminator remains, and its count is that of
+//! the ways into the loop.
+
+use alloc::borrow::Cow;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hashbrown::HashSet;
+
+use super::Painter;
+use crate::convert::gcov::counted::Line;
+use crate::formats::gcno::Arc;
+
+/// The start of a loop.
+pub struct Entry {
+    /// The loop's first block.
+    head: u32,
+    /// How often the loop was entered.
+    pub count: i64,
+}
+
+/// A loop's first block, and a block that leads back there.
+type Loop = (u32, u32);
+
+impl<'f> Painter<'f, '_> {
+    /// The lines of the function's blocks and of the starts of loops, sorted. The starts have numbers behind those of the
+    /// blocks.
+    pub fn with_entries(&mut self) -> Cow<'f, [Line]> {
+        let function = self.function;
+        let loops = loops(function.notes.blocks, function.arcs());
+        if loops.is_empty() {
+            return Cow::Borrowed(&function.lines);
+        }
+        let entered = self.entered_at(&loops);
+        let mut found = Vec::new();
+        for lines in function.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
+            let has = |block: u32| lines.binary_search_by_key(&block, |line| line.block).is_ok();
+            let mut starts = lines.iter().filter(|line| is_for(&loops, line.block, has)).peekable();
+            if starts.peek().is_none() {
+                continue;
+            }
+            let counts: HashSet<i64> = lines.iter().map(|line| self.count(line)).collect();
+            for line in starts {
+                let count = entered[line.block as usize];
+                if !counts.contains(&count) {
+                    let block = function.notes.blocks + self.entries.len() as u32;
+                    found.push(Line { block, ..*line });
+                    self.entries.push(Entry { head: line.block, count });
+                }
+            }
+        }
+        if found.is_empty() {
+            return Cow::Borrowed(&function.lines);
+        }
+        found.extend(&function.lines);
+        // Both are sorted. A loop's start comes before its blocks.
+        found.sort_by_key(|line| (line.file, line.line));
+        Cow::Owned(found)
+    }
+
+    /// A block's number, or for the start of a loop that of the first block in the loop.
+    pub fn number_of(&self, line: &Line) -> u32 {
+        let entry = line.block.checked_sub(self.function.notes.blocks);
+        entry.map_or(line.block, |entry| self.entries[entry as usize].head)
+    }
+
+    /// For each block: the executions of the ways to it that do not come from a loop.
+    fn entered_at(&self, loops: &[Loop]) -> Vec<i64> {
+        let mut entered = vec![0i64; self.function.notes.blocks as usize];
+        for (arc, count) in self.function.arcs().iter().zip(&self.flow.arcs) {
+            if !arc.is_fake() && loops.binary_search(&(arc.destination, arc.source)).is_err() {
+                let sum = &mut entered[arc.destination as usize];
+                *sum = sum.saturating_add(*count);
+            }
+        }
+        entered
+    }
+}
+
+/// Whether a block starts a loop, and a line that has it also has the end.
+fn is_for(loops: &[Loop], block: u32, has: impl Fn(u32) -> bool) -> bool {
+    let first = loops.partition_point(|&(head, _)| head < block);
+    let its = loops[first..].iter().take_while(|&&(head, _)| head == block);
+    its.into_iter().any(|&(head, end)| head != end && has(end))
+}
+
+/// Whether the search has found a block, and is done with all that lies behind it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+/// The loops, sorted: the arcs to a block that is on the way from the entry to where they come from.
+fn loops(blocks: u32, arcs: &[Arc]) -> Vec<Loop> {
+    let mut next: Vec<Loop> =
+        arcs.iter().filter(|arc| !arc.is_fake()).map(|arc| (arc.source, arc.destination)).collect();
+    next.sort_unstable();
+    let first_of = |block: u32| next.partition_point(|&(source, _)| source < block);
+    let mut states = vec![State::New; blocks as usize];
+    let mut found = Vec::new();
+    let mut way = vec![(0, first_of(0))];
+    while let Some((block, place)) = way.last_mut() {
+        states[*block as usize] = State::Open;
+        let Some(&(_, to)) = next.get(*place).filter(|(source, _)| source == block) else {
+            states[*block as usize] = State::Done;
+            way.pop();
+            continue;
+        };
+        *place += 1;
+        match states[to as usize] {
+            State::New => way.push((to, first_of(to))),
+            State::Open => found.push((to, *block)),
+            State::Done => {}
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(arcs: &[(u32, u32)]) -> Vec<Loop> {
+        let blocks = arcs.iter().map(|&(from, to)| from.max(to) + 1).max().unwrap_or(2);
+        let arcs: Vec<Arc> = arcs.iter().map(|&(from, to)| Arc::new(from, to, 0)).collect();
+        loops(blocks, &arcs)
+    }
+
+    #[test]
+    fn loops_within_loops() {
+        // 2 starts the outer loop and 5 ends it; 3 and 4 are the inner one; 6 leads to itself.
+        let arcs = [(0, 2), (2, 3), (3, 4), (4, 3), (3, 5), (5, 2), (2, 6), (6, 6), (6, 1)];
+        assert_eq!(of(&arcs), [(2, 5), (3, 4), (6, 6)]);
+        assert_eq!(of(&[(0, 2), (0, 3), (2, 3), (3, 1)]), []);
+        assert_eq!(of(&[]), []);
+    }
+
+    #[test]
+    fn a_line_with_the_start_and_the_end_of_a_loop() {
+        let loops = [(2, 5), (3, 4), (6, 6)];
+        assert!(is_for(&loops, 3, |block| block == 4));
+        assert!(!is_for(&loops, 3, |block| block == 5));
+        assert!(!is_for(&loops, 6, |_| true));
+        assert!(!is_for(&loops, 4, |_| true));
+    }
+}
