@@ -294,6 +294,39 @@ int main(void) { return f(10) < 0; }
     assert_eq!(of_inner(&for_gcc(&shop, "12")), [2560]);
 }
 
+/// The jump out of the macro carries `tries` to the end, where other ways come together. gcc 16 asks for the position of
+/// the jump first, and then for that of the value, which was made 100 times. Only the notes show that there is a
+/// block for the jump.
+#[test]
+fn gcc_16_gets_the_position_behind_the_last_of_a_line() {
+    let shop = Workshop::new();
+    let source = "\
+#define TRY do { if (++tries > most && most) { result = tries > 7 ? -17 : -18; goto end; } } while (0)
+volatile int sink;
+__attribute__((noinline)) long f(long n, long most)
+{
+    long tries = 0, result = 0;
+    for (long i = 0; i < n; i++) {
+        sink = i;
+        TRY;
+    }
+end:
+    sink = tries;
+    return result + tries;
+}
+int main(void) { return f(100, 1000) < 0; }
+";
+    shop.write("macro.c", source);
+    run(&shop, "macro.c", &["-O2"]);
+    let of_macro = |profile: &Profile| -> Vec<u64> {
+        let found = positions(body(profile, "f"));
+        found.iter().filter(|((line, _), _)| *line == 5).map(|(_, count)| *count).collect()
+    };
+    let (exact, for_16) = (of_macro(&exact(&shop)), of_macro(&for_gcc(&shop, "16")));
+    assert_eq!(for_16.len(), exact.len() + 1, "{exact:?}, {for_16:?}");
+    assert_eq!((for_16[0], for_16.last()), (100, Some(&1)));
+}
+
 /// gcc 16 takes the count of a value's position for each block where the value flows into a join. A choice makes no
 /// value, so a block that ends with one gets no other position.
 #[test]

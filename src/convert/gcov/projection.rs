@@ -1,10 +1,12 @@
 //! What a reader is given of a picture: one count for each position.
 
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::choices::Choices;
 use super::counted::Counted;
+use super::evidence::Spot;
 use super::picture::{Picture, Piece, Source};
 use crate::profile::{Position, Profile, SymbolId};
 
@@ -197,6 +199,7 @@ impl Picture {
         let mut found = self.found(function.start(), reader);
         if reader.of_block == OfBlock::Choice {
             self.keep_choices(function, reader, &mut found);
+            self.add_next(function, reader, &mut found);
         }
         let (mut credits, counts) = (Credits::default(), Vec::with_capacity(found.len()));
         credits.counts = counts;
@@ -256,6 +259,41 @@ impl Picture {
         let mut needed: Vec<u64> = needed.map(place).collect();
         needed.sort_unstable();
         found.retain(|one| needed.binary_search(&one.place()).is_ok());
+    }
+
+    /// Adds a position behind those of each line of the function itself, with the count of the line's last block.
+    ///
+    /// It may be that of a jump to a place where ways come together. Nothing else shows such a jump. Without a count
+    /// for it, the reader takes the count of a value that comes there by the jump.
+    fn add_next(&self, function: &Counted<'_>, reader: Reader, found: &mut Vec<Found>) {
+        let Ok(flow) = &function.flow else { return };
+        let mut lines_of = vec![0u32; flow.blocks.len()];
+        for line in &function.lines {
+            lines_of[line.block as usize] += 1;
+        }
+        let mut pieces: Vec<&Piece> = self.pieces.iter().collect();
+        pieces.sort_unstable_by_key(|piece| {
+            (piece.spot.file, piece.spot.line, piece.spot.discriminator)
+        });
+        for pieces in
+            pieces.chunk_by(|a, b| (a.spot.file, a.spot.line) == (b.spot.file, b.spot.line))
+        {
+            let (first, last) = (pieces[0].spot, pieces[pieces.len() - 1].spot);
+            let are_its_own = pieces.iter().all(|piece| piece.spot.chain == 0);
+            if !are_its_own || first.discriminator == last.discriminator {
+                continue;
+            }
+            let blocks = function.blocks_of(last.file, last.line);
+            // A block that has other lines, too, may have no more of this one than the end of a loop in a macro.
+            if let Some(line) = blocks.iter().rfind(|line| lines_of[line.block as usize] == 1) {
+                let discriminator = last.discriminator.saturating_add(1);
+                let count = flow.blocks[line.block as usize].max(0) as u64;
+                let (block, source) = (line.block, Source::Order);
+                let piece = Piece { spot: Spot { discriminator, ..last }, block, count, source };
+                found.push(self.one(&piece, function.start(), reader));
+            }
+        }
+        found.sort_unstable();
     }
 
     /// A position of a copy as a place in the profile.
