@@ -265,7 +265,9 @@ fn threads_reserve_nodes() {
         let threads = [(); 3].map(|()| scope.spawn(take));
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    assert!(cfg!(feature = "live") || taken[0][..32].is_sorted_by(|one, next| one + 1 == *next));
+    // On a busy machine one thread may come when the others have taken all nodes.
+    let most = taken.iter().max_by_key(|taken| taken.len()).unwrap();
+    assert!(cfg!(feature = "live") || most[..32].is_sorted_by(|one, next| one + 1 == *next));
     let mut all: Vec<usize> = taken.drain(..).flatten().collect();
     let found = all.len();
     assert_eq!(found as u64 + nodes.dropped(), 3000);
