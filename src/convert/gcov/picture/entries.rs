@@ -106,8 +106,10 @@ fn loops(blocks: u32, arcs: &[Arc]) -> Vec<Loop> {
     next.sort_unstable();
     let first_of = |block: u32| next.partition_point(|&(source, _)| source < block);
     let mut states = vec![State::New; blocks as usize];
-    let mut found = Vec::new();
-    let mut way = vec![(0, first_of(0))];
+    let (mut found, mut way) = (Vec::new(), Vec::new());
+    if blocks > 0 {
+        way.push((0, first_of(0)));
+    }
     while let Some((block, place)) = way.last_mut() {
         states[*block as usize] = State::Open;
         let Some(&(_, to)) = next.get(*place).filter(|(source, _)| source == block) else {
@@ -131,7 +133,7 @@ mod tests {
     use super::*;
 
     fn of(arcs: &[(u32, u32)]) -> Vec<Loop> {
-        let blocks = arcs.iter().map(|&(from, to)| from.max(to) + 1).max().unwrap_or(2);
+        let blocks = arcs.iter().map(|&(from, to)| from.max(to) + 1).max().unwrap_or(0);
         let arcs: Vec<Arc> = arcs.iter().map(|&(from, to)| Arc::new(from, to, 0)).collect();
         loops(blocks, &arcs)
     }

@@ -103,7 +103,8 @@ impl Painter<'_, '_> {
 
     /// Gives the blocks of a line discriminators in their order, as compilers do.
     fn number(&mut self, spot: Spot, lines: &[Line]) {
-        for (line, discriminator) in lines.iter().zip(0..) {
+        for (line, place) in lines.iter().zip(0usize..) {
+            let discriminator = u16::try_from(place).unwrap_or(u16::MAX);
             self.piece(Spot { discriminator, ..spot }, line, Source::Order);
         }
     }
