@@ -301,7 +301,7 @@ fn project(function: &Counted<'_>, flow: &Flow, picture: &Picture, reader: Reade
     let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
     let mut estimated = 0u64;
     for piece in &picture.pieces {
-        if matches!(piece.source, Source::Order | Source::Guess | Source::Near) {
+        if matches!(piece.source, Source::Order | Source::Numbered | Source::Guess | Source::Near) {
             estimated = estimated.saturating_add(piece.count);
         }
     }

@@ -226,7 +226,9 @@ impl Picture {
                 // Without discriminators its count would be taken for that of the loop.
                 Source::Entry if !reader.discriminators => {}
                 _ if reader.of_several == OfSeveral::Greatest => found.push(one),
-                Source::Code | Source::Order | Source::Hidden | Source::Entry => found.push(one),
+                Source::Numbered if !reader.discriminators => weak.push(one),
+                Source::Code | Source::Order | Source::Hidden => found.push(one),
+                Source::Numbered | Source::Entry => found.push(one),
                 _ => weak.push(one),
             }
         }

@@ -92,6 +92,8 @@ pub enum Source {
     Mark,
     /// It is in the code. Its block is an estimate.
     Order,
+    /// The code hardly shows its line. Its discriminator follows from the order of the line's blocks.
+    Numbered,
     /// The notes have its block. Its discriminator is missing between those of pieces in the code.
     Hidden,
     /// Only the notes have it. Its discriminator is an estimate.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashSet;
 
-use super::long_lines::LongLine;
+use super::long_lines::{LongLine, is_long};
 use super::pairing::{Count, Key, in_order};
 use super::segments::Segmented;
 use super::{Painter, Source};
@@ -40,8 +40,8 @@ impl Painter<'_, '_> {
         if let ([line], [key]) = (lines, keys) {
             return self.piece(key.spot, line, key.source(true));
         }
-        if is_hardly_shown(keys, lines.len()) {
-            return self.number(keys[0].spot, lines);
+        if is_hardly_shown(keys, lines.len()) && !is_long(keys.len(), lines.len()) {
+            return self.number(keys, lines);
         }
         let Memory { counts, blocks, taken, of_pieces, is_open } = memory;
         counts.clear();
@@ -89,7 +89,10 @@ impl Painter<'_, '_> {
             let end = keys.partition_point(|key| key.spot.chain <= *chain);
             let keys_of = &keys[first..end];
             if keys_of.is_empty() {
-                self.number(Spot { chain: *chain, ..keys[0].spot }, lines);
+                for (place, line) in lines.iter().enumerate() {
+                    let spot = Spot { chain: *chain, ..numbered(keys[0].spot, place) };
+                    self.piece(spot, line, Source::Notes);
+                }
                 continue;
             }
             let counts: Vec<i64> = lines.iter().map(|line| self.count(line)).collect();
@@ -101,11 +104,14 @@ impl Painter<'_, '_> {
         }
     }
 
-    /// Gives the blocks of a line discriminators in their order, as compilers do.
-    fn number(&mut self, spot: Spot, lines: &[Line]) {
-        for (line, place) in lines.iter().zip(0usize..) {
-            let discriminator = u16::try_from(place).unwrap_or(u16::MAX);
-            self.piece(Spot { discriminator, ..spot }, line, Source::Order);
+    /// Gives the blocks of a line that the code hardly shows discriminators in their order, as compilers do.
+    fn number(&mut self, keys: &[Key], lines: &[Line]) {
+        let counts: Vec<i64> = lines.iter().map(|line| self.count(line)).collect();
+        let shown = in_order(keys, &counts, None, None);
+        for (place, line) in lines.iter().enumerate() {
+            let is_shown = shown.contains(&Some(place));
+            let source = if is_shown { Source::Order } else { Source::Numbered };
+            self.piece(numbered(keys[0].spot, place), line, source);
         }
     }
 
@@ -163,6 +169,11 @@ impl Painter<'_, '_> {
             self.piece(spot, line, if several || is_taken { Source::Guess } else { Source::Notes });
         }
     }
+}
+
+/// The spot of a line's block, if the blocks have discriminators in their order.
+fn numbered(spot: Spot, place: usize) -> Spot {
+    Spot { discriminator: u16::try_from(place).unwrap_or(u16::MAX), ..spot }
 }
 
 /// How many blocks a line must have for each piece, so that the order of the blocks tells more than the pieces do. Where
