@@ -147,7 +147,7 @@ fn check_counts(profile: &Profile, all: &[Function], starts: &Starts) {
             removed += 1;
             continue;
         }
-        let is_way = |last: &u64| blocks.contains(&(last + found.count));
+        let is_way = |last: &u64| found.count > 0 && blocks.contains(&(last + found.count));
         if !blocks.contains(&found.count) && blocks.iter().any(is_way) {
             ways += 1;
             continue;

@@ -87,8 +87,8 @@ impl<'f> Painter<'f, '_> {
 /// Whether a block starts a loop, and a line that has it also has the end.
 fn is_for(loops: &[Loop], block: u32, has: impl Fn(u32) -> bool) -> bool {
     let first = loops.partition_point(|&(head, _)| head < block);
-    let its = loops[first..].iter().take_while(|&&(head, _)| head == block);
-    its.into_iter().any(|&(head, end)| head != end && has(end))
+    let mut its = loops[first..].iter().take_while(|&&(head, _)| head == block);
+    its.any(|&(head, end)| head != end && has(end))
 }
 
 /// Whether the search has found a block, and is done with all that lies behind it.
@@ -99,7 +99,8 @@ enum State {
     Done,
 }
 
-/// The loops, sorted: the arcs to a block that is on the way from the entry to where they come from.
+/// The loops, sorted: the arcs to a block that is on the way from the entry to where they come from. The search needs no
+/// recursion, unlike petgraph's: functions may have hundreds of thousands of blocks.
 fn loops(blocks: u32, arcs: &[Arc]) -> Vec<Loop> {
     let mut next: Vec<Loop> =
         arcs.iter().filter(|arc| !arc.is_fake()).map(|arc| (arc.source, arc.destination)).collect();

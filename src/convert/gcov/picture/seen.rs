@@ -243,7 +243,7 @@ mod tests {
     fn lines_that_the_code_hardly_shows() {
         let keys = [0, 9].map(|discriminator| Key::piece(discriminator, Count::Exactly(7)));
         assert!(is_hardly_shown(&keys[..1], 4));
-        assert!(!is_hardly_shown(&keys[..1], 3), "a loop, of which one piece may be gone");
+        assert!(!is_hardly_shown(&keys[..1], 3), "one piece of a loop may be gone");
         assert!(!is_hardly_shown(&keys, 9), "more discriminators than blocks");
         assert!(is_hardly_shown(&keys, 10));
     }
