@@ -294,6 +294,45 @@ int main(void) { return f(10) < 0; }
     assert_eq!(of_inner(&for_gcc(&shop, "12")), [2560]);
 }
 
+/// Three copies of `g` in one function. Of the third one the code does not tell how often its line 4 was executed: 8
+/// times. Its blocks have the numbers behind those of the first two, which were executed 10 and 20 times.
+#[test]
+fn blocks_of_copies_follow_each_other() {
+    let shop = Workshop::new();
+    let source = "\
+volatile int sink;
+static inline __attribute__((always_inline)) int g(int n, int most)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > most && (i & 1))
+            break;
+        s += i ^ n;
+    }
+    return s;
+}
+__attribute__((noinline)) int F(int a, int b, int c)
+{
+    sink = g(a, 500);
+    sink = g(b, 50);
+    return g(c, 5);
+}
+int main(void) { return F(10, 20, 30) == 1; }
+";
+    shop.write("copies.c", source);
+    run(&shop, "copies.c", &["-O2"]);
+    let profile = exact(&shop);
+    let of_line_4 = |body: &Body| -> Vec<u64> {
+        let found = positions(body);
+        found.iter().filter(|((line, _), _)| *line == 4).map(|(_, count)| *count).collect()
+    };
+    let copies = bodies(&profile, body(&profile, "F"), "g");
+    let found: Vec<(u32, Vec<u64>)> =
+        copies.iter().map(|(line, body)| (*line, of_line_4(body))).collect();
+    let [(2, first), (3, _), (4, third)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((first, third), (&vec![10], &vec![8]), "{found:?}");
+}
+
 /// The jump out of the macro carries `tries` to the end, where other ways come together. gcc 16 asks for the position of
 /// the jump first, and then for that of the value, which was made 100 times. Only the notes show that there is a
 /// block for the jump.

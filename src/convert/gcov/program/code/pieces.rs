@@ -395,3 +395,20 @@ fn piece(
         is_jump: false,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_of_blocks() {
+        // The first leads on, the second jumps over the third, which has a choice. The last one returns.
+        let block =
+            |instructions, more_out| graph::Block { instructions, more_into: false, more_out };
+        let instructions = [0..2, 2..4, 4..5, 5..9];
+        let blocks = instructions.map(|its| block(its.clone(), its.end == 9)).into();
+        let edges = vec![(0, 1), (1, 3), (2, 0), (2, 3)];
+        let graph = Graph { blocks, edges, ..Graph::default() };
+        assert_eq!(ends(&graph), [End::LeadsOn, End::Jumps, End::Else, End::Else]);
+    }
+}
