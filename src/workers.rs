@@ -11,7 +11,7 @@ pub trait Workers {
     /// items meanwhile. Work on one item after the other uses the same memory.
     fn pass<T: Send, R: Send, M: Default + Send>(
         &self,
-        items: Vec<T>,
+        items: impl Iterator<Item = T> + Send,
         work: impl Fn(T, &mut M) -> R + Sync,
         take: impl FnMut(R) + Send,
     );
@@ -28,11 +28,11 @@ impl Workers for Alone {
 
     fn pass<T: Send, R: Send, M: Default + Send>(
         &self,
-        items: Vec<T>,
+        items: impl Iterator<Item = T> + Send,
         work: impl Fn(T, &mut M) -> R + Sync,
         take: impl FnMut(R) + Send,
     ) {
         let mut memory = M::default();
-        items.into_iter().map(|item| work(item, &mut memory)).for_each(take);
+        items.map(|item| work(item, &mut memory)).for_each(take);
     }
 }

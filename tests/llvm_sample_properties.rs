@@ -4,7 +4,6 @@
 use countersink::formats::llvm_sample::encode::{Options, encode};
 use countersink::formats::llvm_sample::{self, lookup};
 use countersink::formats::llvm_sample_text;
-use countersink::profile::Map;
 use countersink::samples::layout::Layout;
 use countersink::samples::{Body, Frame, Record, Samples, Site};
 use proptest::collection::vec;
@@ -66,7 +65,7 @@ fn body(samples: &mut Samples, plan: &Plan, is_inlined: bool) -> Body {
         ..Body::default()
     };
     for (site, count, targets) in &plan.records {
-        let targets: Map<_, _> = targets
+        let targets = targets
             .iter()
             .map(|&(name, calls)| (samples.symbol(NAMES[name].as_bytes()), calls))
             .collect();

@@ -158,7 +158,8 @@ impl Sources for Binaries<'_> {
         analysis: &S,
         mut take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
     ) -> bool {
-        let Some(binary) = self.binaries().get(module) else { return false };
+        let binary = self.binaries().get(module);
+        let Some(binary) = binary.filter(|binary| !binary.code.is_empty()) else { return false };
         let wanted = |function: &Counted<'_>| {
             let (view, object) = &function.views[0];
             Wanted::of(object, view)

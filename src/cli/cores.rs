@@ -43,7 +43,7 @@ impl Workers for Cores {
 
     fn pass<T: Send, R: Send, M: Default + Send>(
         &self,
-        items: Vec<T>,
+        mut items: impl Iterator<Item = T> + Send,
         work: impl Fn(T, &mut M) -> R + Sync,
         mut take: impl FnMut(R) + Send,
     ) {
@@ -51,7 +51,6 @@ impl Workers for Cores {
         let work = |item| work(item, &mut *spare.lend(M::default));
         // One of the cores goes through the batches, so that handing over work wakes nobody up.
         rayon::scope(|_| {
-            let mut items = items.into_iter();
             let mut last: Vec<R> = Vec::new();
             loop {
                 let batch: Vec<T> = items.by_ref().take(TAKEN_AT_ONCE).collect();

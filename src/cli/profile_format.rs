@@ -17,7 +17,7 @@ use crate::convert::gcov::{self, HotCalls, OfBlock, OfSeveral, Zeros};
 use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Discriminators, Rules};
-use crate::formats::afdo_v4::encode::{Encoding, encode_with_summary};
+use crate::formats::afdo_v4::encode::Encoding;
 use crate::formats::afdo_v4_text::encode::{TargetNames, encode_with};
 use crate::formats::llvm_sample::encode::Options;
 use crate::formats::llvm_sample::rules::Discriminators::OfAnother;
@@ -261,7 +261,8 @@ impl ProfileFormat {
         let kept = || summary.map_or_else(|| profile.summary(), Summary::clone);
         match self {
             Self::V4(encoding) => {
-                let bytes = encode_with_summary(profile, &kept(), encoding).about(name)?;
+                let encoded = afdo_v4::encode::encode_with(profile, &kept(), encoding, &Cores);
+                let bytes = encoded.about(name)?;
                 Ok((bytes, Content::Binary))
             }
             Self::V4Text(target_names) => {

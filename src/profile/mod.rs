@@ -9,6 +9,7 @@
 mod files;
 mod merge;
 pub mod overlap;
+mod rare;
 mod rewrite;
 pub mod stacks;
 mod summary;
@@ -22,8 +23,9 @@ use core::mem;
 use crate::workers::{Alone, Workers};
 
 pub use files::Found;
-/// The maps of bodies and records.
+/// The maps of bodies.
 pub use litemap::LiteMap as Map;
+pub use rare::RareMap;
 pub use rewrite::Factor;
 pub use summary::{Audit, CUTOFFS, Cutoff, LARGEST_COUNT, Summary, Tally};
 pub use symbols::{Adopted, FileId, Newcomers, SymbolId, Symbols};
@@ -90,12 +92,12 @@ pub struct Record {
     /// Times it was executed, `None` if only calls or inlined bodies are known.
     pub count: Option<u64>,
     /// Functions called from here, with the number of calls.
-    pub targets: Map<SymbolId, u64>,
+    pub targets: RareMap<SymbolId, u64>,
     /// How far each of these numbers may be wrong, because more functions were called than could be kept
     /// apart. Only JSON tells this.
     pub target_error: u64,
     /// Bodies inlined here.
-    pub inlined: Map<SymbolId, Body>,
+    pub inlined: RareMap<SymbolId, Body>,
 }
 
 impl Profile {

@@ -8,7 +8,7 @@ use core::mem;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-use super::Map;
+use super::RareMap;
 
 /// A symbol of one [`Symbols`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -205,7 +205,7 @@ impl Symbols {
     }
 
     /// The entries of a map, in the order of canonical output.
-    pub fn sorted<'m, T>(&self, map: &'m Map<SymbolId, T>) -> Vec<(SymbolId, &'m T)> {
+    pub fn sorted<'m, T>(&self, map: &'m RareMap<SymbolId, T>) -> Vec<(SymbolId, &'m T)> {
         let mut sorted: Vec<_> = map.iter().map(|(&symbol, value)| (symbol, value)).collect();
         sorted.sort_by(|a, b| self.canonical_order(a.0, b.0));
         sorted

@@ -3,7 +3,7 @@
 use alloc::collections::btree_map::Entry;
 
 use super::{Body, ContextId, Contexts, Frame, Record, Samples};
-use crate::profile::{Map, SymbolId};
+use crate::profile::{RareMap, SymbolId};
 
 impl Samples {
     /// Adds another profile, with its counts multiplied by `weight`. The symbols of both are in the result, and what
@@ -83,8 +83,8 @@ impl Record {
 }
 
 fn add_targets(
-    sum: &mut Map<SymbolId, u64>,
-    other: &Map<SymbolId, u64>,
+    sum: &mut RareMap<SymbolId, u64>,
+    other: &RareMap<SymbolId, u64>,
     weight: u64,
     own: &impl Fn(SymbolId) -> SymbolId,
 ) {

@@ -22,7 +22,7 @@ pub use contexts::{ContextId, Contexts, Frame};
 pub use order::Ranks;
 
 use crate::counters::name_ref;
-use crate::profile::{Map, SymbolId, Symbols};
+use crate::profile::{Map, RareMap, SymbolId, Symbols};
 
 /// A sample profile.
 #[derive(Clone, Debug, Default)]
@@ -92,7 +92,7 @@ pub struct Record {
     /// Samples.
     pub count: u64,
     /// Functions called from here, with the number of calls.
-    pub targets: Map<SymbolId, u64>,
+    pub targets: RareMap<SymbolId, u64>,
 }
 
 impl Site {

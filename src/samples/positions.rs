@@ -5,7 +5,7 @@ use core::{iter, mem};
 
 use super::layout::TooLarge;
 use super::{Body, Record, Samples, Site, sum};
-use crate::profile::{self, Map, Position, Profile, SymbolId};
+use crate::profile::{self, Map, Position, Profile, RareMap, SymbolId};
 
 /// Bits of a discriminator of code generation that the front end has set.
 const BASE_BITS: u32 = 0xff;
@@ -86,7 +86,7 @@ fn record(mut records: Vec<profile::Record>) -> profile::Record {
         };
         inlined.push((callee, body));
     }
-    sum.inlined = Map::from_sorted_store_unchecked(inlined);
+    sum.inlined = RareMap::from_sorted_store_unchecked(inlined.into());
     sum
 }
 

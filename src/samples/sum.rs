@@ -5,18 +5,24 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::mem;
 
+use litemap::LiteMap;
+use litemap::store::Store;
+
 use super::{Body, Record, Site};
 use crate::profile::{Map, SymbolId};
 
 /// The map of entries in any order. `sum` makes one value of those with the same key, which keep their order.
-pub fn map<K: Ord, V>(entries: Vec<(K, V)>, sum: impl Fn(Vec<V>) -> V) -> Map<K, V> {
+pub fn map<K: Ord, V, S: Store<K, V> + From<Vec<(K, V)>>>(
+    entries: Vec<(K, V)>,
+    sum: impl Fn(Vec<V>) -> V,
+) -> LiteMap<K, V, S> {
     if ascends(&entries) {
-        return Map::from_sorted_store_unchecked(entries);
+        return LiteMap::from_sorted_store_unchecked(entries.into());
     }
     let groups = groups(entries).into_iter();
     let entries =
         groups.map(|(key, mut values)| (key, alone(&mut values).unwrap_or_else(|| sum(values))));
-    Map::from_sorted_store_unchecked(entries.collect())
+    LiteMap::from_sorted_store_unchecked(entries.collect::<Vec<_>>().into())
 }
 
 /// Whether no key stands twice or after a larger one.
@@ -52,7 +58,7 @@ impl Record {
     /// The sum of records.
     pub fn sum_of(records: Vec<Self>) -> Self {
         let count = counts(records.iter().map(|record| record.count));
-        let targets = records.into_iter().flat_map(|record| record.targets.into_tuple_vec());
+        let targets = records.into_iter().flat_map(|record| record.targets);
         Self { count, targets: map(targets.collect(), counts) }
     }
 }

@@ -268,13 +268,18 @@ pub fn python_with(module: &str) -> Option<String> {
 
 /// The major version of gcc if it reads version 2 of AutoFDO's format. Otherwise the test is skipped.
 pub fn gcc_for_version_2() -> Option<String> {
-    let version = String::from_utf8(succeed(Command::new("gcc").arg("-dumpversion"))).unwrap();
-    let major = version.trim().split('.').next().unwrap().to_owned();
-    if !["12", "13", "14", "15"].contains(&major.as_str()) {
+    let major = gcc_major();
+    if !(12..=15).contains(&major) {
         skip(&format!("gcc {major} does not read version 2"));
         return None;
     }
-    Some(major)
+    Some(major.to_string())
+}
+
+/// The major version of gcc.
+pub fn gcc_major() -> u32 {
+    let version = String::from_utf8(succeed(Command::new("gcc").arg("-dumpversion"))).unwrap();
+    version.trim().split('.').next().unwrap().parse().unwrap()
 }
 
 /// Skips a test, or a part of one, for lack of something that could be installed. Fails where it should be

@@ -3,16 +3,20 @@
 //! A function of a header is in many objects, with counters in each. Functions that the compiler laid out
 //! alike, line by line, become one here, and their counters are added.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
-use super::flow::{Flow, FlowError};
+use super::flow::{self, Flow, FlowError};
 use crate::formats::gcno::{self, Notes};
 use crate::profile::{FileId, SymbolId};
 use crate::raw::dump::{FunctionView, Object};
 use crate::raw::gcov::Kind;
 use crate::workers::Workers;
+
+/// Most graphs that a worker solves before others may take over: each is a matter of microseconds.
+const SOLVED_AT_ONCE: usize = 16;
 
 /// The notes of an object, with the profile's symbols and files.
 pub struct Known<'n> {
@@ -64,7 +68,7 @@ pub struct Counted<'n> {
     /// The functions that are added here, each with its object.
     pub views: Vec<(FunctionView<'n>, &'n Object)>,
     /// The sums of the arcs' counters.
-    pub counters: Vec<i64>,
+    pub counters: Cow<'n, [i64]>,
     /// The function.
     pub symbol: SymbolId,
     /// The file it is declared in.
@@ -116,15 +120,15 @@ impl<'n> Counted<'n> {
     }
 
     /// What the counters say, and the lines of the blocks.
-    fn solved(&self, runs: i64) -> (Result<Flow, FlowError>, Vec<Line>) {
+    fn solve(&mut self, runs: i64, memory: &mut flow::Memory) {
         let left = runs.saturating_mul(self.views.len() as i64);
-        let flow = Flow::solve(self.notes.blocks, self.arcs(), &self.counters, left);
+        self.flow = Flow::solve(self.notes.blocks, self.arcs(), &self.counters, left, memory);
         let file = |line: &gcno::Line| self.known.files[line.file as usize];
         let line =
             |line: &gcno::Line| Line { file: file(line), line: line.line, block: line.block };
         let mut lines: Vec<_> = self.known.notes.lines(self.notes).iter().map(line).collect();
         lines.sort_unstable();
-        (flow, lines)
+        self.lines = lines;
     }
 
     fn is_like(&self, notes: &gcno::Function<'_>, known: &Known<'_>) -> bool {
@@ -144,18 +148,20 @@ impl<'n> Counted<'n> {
 
 /// Finds out what the counters of functions say.
 pub fn solve(functions: &mut [Counted<'_>], runs: i64, workers: &impl Workers) {
-    let solved = workers.map(functions, |function| function.solved(runs));
-    for (function, solved) in functions.iter_mut().zip(solved) {
-        (function.flow, function.lines) = solved;
-    }
+    let solve = |functions: &mut [Counted<'_>], memory: &mut flow::Memory| {
+        functions.iter_mut().for_each(|function| function.solve(runs, memory));
+    };
+    workers.pass(functions.chunks_mut(SOLVED_AT_ONCE), solve, |()| ());
 }
 
 /// The functions of a module that the notes know, and the number of the other functions.
 pub fn counted<'n>(
-    objects: impl Iterator<Item = (&'n Object, &'n Known<'n>, Vec<FunctionView<'n>>)>,
+    objects: Vec<(&'n Object, &'n Known<'n>, Vec<FunctionView<'n>>)>,
 ) -> (Vec<Counted<'n>>, usize) {
-    let mut all: Vec<Counted<'n>> = Vec::new();
-    let mut places = HashMap::<_, Vec<usize>>::new();
+    let most = objects.iter().map(|(_, _, views)| views.len()).sum();
+    let mut all: Vec<Counted<'n>> = Vec::with_capacity(most);
+    // The functions with the same key have numbers from 0.
+    let mut places = HashMap::with_capacity(most);
     let mut unknown = 0;
     for (object, known, views) in objects {
         for view in views {
@@ -166,23 +172,24 @@ pub fn counted<'n>(
             let notes = &known.notes.functions[place];
             let symbol = known.symbols[place];
             let key = (notes.ident, notes.lineno_checksum, notes.cfg_checksum, symbol);
-            let alike = places.entry(key).or_default();
             let counters = view.counters(Kind::ARCS);
-            let same = alike.iter().copied().find(|&place| {
+            let mut number = 0u32;
+            let alike = (0..).map_while(|number| places.get(&(key, number)).copied());
+            let same = alike.inspect(|_| number += 1).find(|&place: &usize| {
                 all[place].counters.len() == counters.len() && all[place].is_like(notes, known)
             });
             if let Some(place) = same {
-                let sums = all[place].counters.iter_mut().zip(counters);
+                let sums = all[place].counters.to_mut().iter_mut().zip(counters);
                 sums.for_each(|(sum, count)| *sum = sum.saturating_add(*count));
                 all[place].views.push((view, object));
                 continue;
             }
-            alike.push(all.len());
+            places.insert((key, number), all.len());
             all.push(Counted {
                 notes,
                 known,
                 views: [(view, object)].into(),
-                counters: counters.to_vec(),
+                counters: counters.into(),
                 symbol,
                 file: known.files[notes.file as usize],
                 flow: Err(FlowError::Unsolvable),
@@ -190,5 +197,6 @@ pub fn counted<'n>(
             });
         }
     }
+    all.shrink_to_fit();
     (all, unknown)
 }

@@ -9,13 +9,13 @@
 //! function: the graph does not know that a call of `exec` may not return. Large ones come from torn
 //! counters.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::formats::gcno::Arc;
 
 const ENTRY: u32 = 0;
-const EXIT: u32 = 1;
+/// The block that ends every function.
+pub const EXIT: u32 = 1;
 
 /// The counts of a function's blocks and arcs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,12 +69,13 @@ impl Flow {
         arcs: &[Arc],
         counters: &[i64],
         left: i64,
+        memory: &mut Memory,
     ) -> Result<Self, FlowError> {
         let expected = arcs.iter().filter(|arc| !arc.is_on_tree()).count();
         if expected != counters.len() {
             return Err(FlowError::Counters { expected, found: counters.len() });
         }
-        let mut solver = Solver::new(blocks, arcs);
+        let mut solver = Solver::new(blocks, arcs, memory);
         let mut counters = counters.iter();
         for (place, _) in arcs.iter().enumerate().filter(|(_, arc)| !arc.is_on_tree()) {
             solver.set_arc(place, counters.next().copied().unwrap_or(0));
@@ -124,22 +125,30 @@ struct Block {
     out: Side,
 }
 
-struct Solver<'n> {
-    arcs: &'n [Arc],
+/// Memory to solve the graphs of one function after the other.
+#[derive(Default)]
+pub struct Memory {
+    /// The counts of arcs, as far as known.
     counts: Vec<Option<i64>>,
     blocks: Vec<Block>,
     /// Blocks with something newly known about them.
     changed: Vec<u32>,
 }
 
+struct Solver<'n> {
+    arcs: &'n [Arc],
+    memory: &'n mut Memory,
+}
+
 impl<'n> Solver<'n> {
-    fn new(blocks: u32, arcs: &'n [Arc]) -> Self {
-        let mut solver = Self {
-            arcs,
-            counts: vec![None; arcs.len()],
-            blocks: vec![Block::default(); blocks as usize],
-            changed: (0..blocks).collect(),
-        };
+    fn new(blocks: u32, arcs: &'n [Arc], memory: &'n mut Memory) -> Self {
+        memory.counts.clear();
+        memory.counts.resize(arcs.len(), None);
+        memory.blocks.clear();
+        memory.blocks.resize(blocks as usize, Block::default());
+        memory.changed.clear();
+        memory.changed.extend(0..blocks);
+        let mut solver = Self { arcs, memory };
         for (place, arc) in arcs.iter().enumerate() {
             solver.block(arc.source).out.expect(place);
             solver.block(arc.destination).into.expect(place);
@@ -148,19 +157,19 @@ impl<'n> Solver<'n> {
     }
 
     fn block(&mut self, block: u32) -> &mut Block {
-        &mut self.blocks[block as usize]
+        &mut self.memory.blocks[block as usize]
     }
 
     fn set_arc(&mut self, place: usize, count: i64) {
         let Arc { source, destination, .. } = self.arcs[place];
-        self.counts[place] = Some(count);
+        self.memory.counts[place] = Some(count);
         self.block(source).out.learn(place, count);
         self.block(destination).into.learn(place, count);
-        self.changed.extend([source, destination]);
+        self.memory.changed.extend([source, destination]);
     }
 
     fn run(&mut self) {
-        while let Some(number) = self.changed.pop() {
+        while let Some(number) = self.memory.changed.pop() {
             let Block { count, into, out } = *self.block(number);
             let count = match count {
                 Some(count) => count,
@@ -170,7 +179,7 @@ impl<'n> Solver<'n> {
             };
             self.block(number).count = Some(count);
             for side in [into, out] {
-                if side.unknown == 1 && self.counts[side.places].is_none() {
+                if side.unknown == 1 && self.memory.counts[side.places].is_none() {
                     self.set_arc(side.places, count.wrapping_sub(side.sum));
                 }
             }
@@ -178,14 +187,15 @@ impl<'n> Solver<'n> {
     }
 
     fn finish(self, left: i64) -> Result<Flow, FlowError> {
-        let arcs: Option<Vec<i64>> = self.counts.into_iter().collect();
+        let Memory { counts, blocks, .. } = self.memory;
         // A block without a way out took part with 0 executions, and gcov shows that. Thunks have such
         // blocks, since the compiler notes only their entry. The block was executed as often as it was
         // entered.
         let count =
             |block: &Block| if block.out.arcs > 0 { block.count } else { Some(block.into.sum) };
-        let blocks: Option<Vec<i64>> = self.blocks.iter().map(count).collect();
-        let (Some(mut arcs), Some(mut blocks)) = (arcs, blocks) else {
+        let (Some(mut arcs), Some(mut blocks)) =
+            (all(counts.iter().copied()), all(blocks.iter().map(count)))
+        else {
             return Err(FlowError::Unsolvable);
         };
         let real = self.arcs.iter().zip(&mut arcs).filter(|(arc, _)| !arc.is_fake());
@@ -202,9 +212,22 @@ impl<'n> Solver<'n> {
     }
 }
 
+/// The counts, if all are known, in a vector that is no larger than needed.
+fn all(counts: impl ExactSizeIterator<Item = Option<i64>>) -> Option<Vec<i64>> {
+    let mut known = Vec::with_capacity(counts.len());
+    for count in counts {
+        known.push(count?);
+    }
+    Some(known)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn solve(blocks: u32, arcs: &[Arc], counters: &[i64], left: i64) -> Result<Flow, FlowError> {
+        Flow::solve(blocks, arcs, counters, left, &mut Memory::default())
+    }
 
     const TREE: u32 = 1;
     const FAKE: u32 = 2;
@@ -223,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_loop() {
-        let flow = Flow::solve(5, &looping(), &[1, 10, 1], 0).unwrap();
+        let flow = solve(5, &looping(), &[1, 10, 1], 0).unwrap();
         assert_eq!(flow.blocks, [1, 1, 1, 10, 11]);
         assert_eq!(flow.arcs, [1, 1, 10, 0, 10, 1]);
         assert_eq!(flow.entries(&looping()), 1);
@@ -238,7 +261,7 @@ mod tests {
             Arc::new(2, 1, TREE | FAKE),
             Arc::new(3, 1, TREE),
         ];
-        let flow = Flow::solve(4, &arcs, &[2], 0);
+        let flow = solve(4, &arcs, &[2], 0);
         // Without a counter on the entry the graph with one arc less is no tree.
         assert_eq!(flow, Err(FlowError::Unsolvable));
         let arcs = [
@@ -247,7 +270,7 @@ mod tests {
             Arc::new(2, 1, TREE | FAKE),
             Arc::new(3, 1, TREE),
         ];
-        let flow = Flow::solve(4, &arcs, &[1, 2], 0).unwrap();
+        let flow = solve(4, &arcs, &[1, 2], 0).unwrap();
         assert_eq!(flow.arcs, [1, 2, -1, 2]);
         assert_eq!(flow.blocks, [1, 1, 1, 2]);
     }
@@ -268,23 +291,23 @@ mod tests {
             Arc::new(6, 1, TREE | FAKE),
             Arc::new(7, 1, TREE),
         ];
-        let flow = Flow::solve(8, &arcs, &[10, 13, 10, 7], 0).unwrap();
+        let flow = solve(8, &arcs, &[10, 13, 10, 7], 0).unwrap();
         assert_eq!(flow.blocks, [13, 13, 10, 13, 0, 13, 10, 10]);
         assert_eq!(flow.entries(&arcs), 10);
     }
 
     #[test]
     fn a_thunk() {
-        let flow = Flow::solve(4, &[Arc::new(0, 2, 0)], &[7], 0).unwrap();
+        let flow = solve(4, &[Arc::new(0, 2, 0)], &[7], 0).unwrap();
         assert_eq!(flow.blocks, [7, 0, 7, 0]);
     }
 
     #[test]
     fn impossible_counters() {
         assert_eq!(
-            Flow::solve(5, &looping(), &[1], 0),
+            solve(5, &looping(), &[1], 0),
             Err(FlowError::Counters { expected: 3, found: 1 })
         );
-        assert_eq!(Flow::solve(5, &looping(), &[1, 10, -1], 0), Err(FlowError::Negative));
+        assert_eq!(solve(5, &looping(), &[1, 10, -1], 0), Err(FlowError::Negative));
     }
 }

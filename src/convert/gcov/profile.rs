@@ -27,7 +27,7 @@ use super::starts::{Start, Starts};
 use super::statistics::{Loss, Lost, Statistics};
 use super::targets::Callees;
 use crate::formats::gcno::{self, Notes};
-use crate::profile::{Body, FileId, Map, Position, Profile, Record, SymbolId};
+use crate::profile::{Body, FileId, Position, Profile, RareMap, Record, SymbolId};
 use crate::raw::dump::{Dump, Module};
 use crate::raw::gcov::Kind;
 use crate::workers::Workers;
@@ -138,7 +138,7 @@ impl Conversion {
             let views = module.functions(object).filter(|view| !view.is_absent());
             objects.push((object, known, views.collect()));
         }
-        let (mut functions, unknown) = counted::counted(objects.into_iter());
+        let (mut functions, unknown) = counted::counted(objects);
         self.statistics.functions_without_notes += unknown;
         counted::solve(&mut functions, runs, workers);
         let mut findings = Findings::default();
@@ -175,7 +175,7 @@ impl Conversion {
         let take = |(place, evidence, projected): (usize, _, _)| {
             self.function(&functions[place], &evidence, projected, has_code, &mut callees);
         };
-        workers.pass(evidence.into_iter().enumerate().collect(), project, take);
+        workers.pass(evidence.into_iter().enumerate(), project, take);
         let names = callees.names();
         symbols.add(names);
         (self.profile.symbols, self.starts) = (symbols, starts);
@@ -240,7 +240,10 @@ impl Conversion {
             let outer = &mut self.profile.functions.entry(credited).or_default().body;
             let body = inner(outer, within);
             if body.positions.is_empty() {
-                body.positions = Map::with_capacity(counts.len());
+                let record = |count| Record { count: Some(count), ..Record::default() };
+                let records = counts.iter().map(|&(position, count)| (position, record(count)));
+                body.positions = records.collect();
+                continue;
             }
             for &(position, count) in counts {
                 let sum = body.positions.entry(position).or_default().count.get_or_insert(0);
@@ -325,7 +328,7 @@ fn inner<'b>(mut body: &'b mut Body, within: &[(Position, SymbolId)]) -> &'b mut
         let inlined = &mut body.positions.entry(call).or_default().inlined;
         if inlined.is_empty() {
             // Few calls have more than one function inlined.
-            *inlined = Map::with_capacity(1);
+            *inlined = RareMap::with_capacity(1);
         }
         body = inlined.entry(callee).or_default();
     }

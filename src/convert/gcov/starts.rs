@@ -20,11 +20,32 @@ pub struct Start {
     pub is_outer: bool,
 }
 
+impl Start {
+    /// Whether a line behind the first one is known to belong to the function, or to one within it.
+    pub fn has(&self, line: u32) -> bool {
+        line <= self.last()
+    }
+
+    /// The last line that is known to belong to the function.
+    fn last(&self) -> u32 {
+        self.end.unwrap_or(if self.is_outer { u32::MAX } else { 0 })
+    }
+}
+
 /// The functions of all files.
 #[derive(Debug, Default)]
 pub struct Starts {
     /// By the index of the file.
-    files: Vec<Vec<Start>>,
+    files: Vec<OfFile>,
+}
+
+/// The functions of a file.
+#[derive(Debug, Default)]
+struct OfFile {
+    /// By line, once they are sorted.
+    starts: Vec<Start>,
+    /// For each of them: the last line that it or one before it is known to have.
+    last: Vec<u32>,
 }
 
 impl Starts {
@@ -32,14 +53,14 @@ impl Starts {
     pub fn add(&mut self, file: FileId, start: Start) {
         let place = file.index();
         if self.files.len() <= place {
-            self.files.resize_with(place + 1, Vec::new);
+            self.files.resize_with(place + 1, OfFile::default);
         }
-        self.files[place].push(start);
+        self.files[place].starts.push(start);
     }
 
     /// Call this after the last [`Starts::add`].
     pub fn sort(&mut self) {
-        for starts in &mut self.files {
+        for OfFile { starts, last } in &mut self.files {
             // If a function is known twice, notes tell more.
             starts.sort_unstable_by_key(|start| (start.line, start.symbol, start.end.is_none()));
             starts.dedup_by(|again, first| {
@@ -47,26 +68,47 @@ impl Starts {
                 first.is_outer |= is_same && again.is_outer;
                 is_same
             });
+            last.clear();
+            last.extend(starts.iter().scan(0, |last, start| {
+                *last = start.last().max(*last);
+                Some(*last)
+            }));
         }
     }
 
     /// The functions that start at or before a line, in groups of one line, the last line first.
     pub fn before(&self, file: FileId, line: u32) -> impl Iterator<Item = &[Start]> {
-        let starts = self.files.get(file.index()).map_or(&[][..], Vec::as_slice);
+        let starts = self.files.get(file.index()).map_or(&[][..], |of_file| &of_file.starts);
         let behind = starts.partition_point(|start| start.line <= line);
         starts[..behind].chunk_by(|a, b| a.line == b.line).rev()
     }
 
+    /// The last group [before](Self::before) a line with a function that is known to have the line.
+    pub fn around(&self, file: FileId, line: u32) -> Option<&[Start]> {
+        let OfFile { starts, last } = self.files.get(file.index())?;
+        let mut behind = starts.partition_point(|start| start.line <= line);
+        for starts in self.before(file, line) {
+            if last[behind - 1] < line {
+                return None;
+            }
+            if starts.iter().any(|start| start.has(line)) {
+                return Some(starts);
+            }
+            behind -= starts.len();
+        }
+        None
+    }
+
     /// Tells the symbols at which lines they are declared.
     pub fn declare(&self, symbols: &mut Symbols) {
-        for start in self.files.iter().flatten() {
+        for start in self.files.iter().flat_map(|of_file| &of_file.starts) {
             symbols.set_declaration_line(start.symbol, start.line);
         }
     }
 
     /// Whether any function of a file is known.
     pub fn knows(&self, file: FileId) -> bool {
-        self.files.get(file.index()).is_some_and(|starts| !starts.is_empty())
+        self.files.get(file.index()).is_some_and(|of_file| !of_file.starts.is_empty())
     }
 }
 
@@ -94,5 +136,15 @@ mod tests {
         assert_eq!(before(c, 25), [(g, None), (f, Some(15))]);
         assert_eq!(before(h, 25), []);
         assert!(starts.knows(c) && !starts.knows(h));
+        let around = |line| starts.around(c, line).map(|starts| starts[0].symbol);
+        assert_eq!([9, 10, 15, 16, 25].map(around), [None, Some(f), Some(f), None, None]);
+        // Another one is known to have begun behind the first one, which has ended.
+        let [h, outer] = [b"h", b"o"].map(|name| symbols.symbol(name, Some(c)));
+        starts.add(c, Start { line: 12, symbol: h, end: Some(13), is_outer: false });
+        starts.add(c, Start { line: 30, symbol: outer, end: None, is_outer: true });
+        starts.sort();
+        let around = |line| starts.around(c, line).map(|starts| starts[0].symbol);
+        let expected = [Some(f), Some(h), Some(f), None, Some(outer)];
+        assert_eq!([11, 13, 14, 29, 99].map(around), expected);
     }
 }

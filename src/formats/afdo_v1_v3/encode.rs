@@ -10,7 +10,7 @@ use super::{
 };
 use crate::formats::EncodeError;
 use crate::profile::{
-    Body, DEEPEST, Function, LARGEST_COUNT, Map, Position, Profile, Record, Summary, SymbolId,
+    Body, DEEPEST, Function, LARGEST_COUNT, Position, Profile, RareMap, Record, Summary, SymbolId,
 };
 use crate::workers::{Alone, Workers};
 
@@ -64,7 +64,7 @@ pub fn encode_with(
     let writer = Writer { profile: &profile, layout, order: &order, index, bytes: Vec::new() };
     let bytes = writer.file(rules, workers);
     // Giving back the memory of many small parts takes long, too.
-    workers.pass(profile.functions.into_iter().collect(), |f, (): &mut ()| drop(f), |()| {});
+    workers.pass(profile.functions.into_iter(), |f, (): &mut ()| drop(f), |()| {});
     Ok(Encoded { bytes, dropped, targets, mixed })
 }
 
@@ -186,7 +186,7 @@ impl Writer<'_> {
         }
     }
 
-    fn by_name<'m, T>(&self, symbols: &'m Map<SymbolId, T>) -> Vec<(SymbolId, &'m T)> {
+    fn by_name<'m, T>(&self, symbols: &'m RareMap<SymbolId, T>) -> Vec<(SymbolId, &'m T)> {
         let mut sorted: Vec<_> = symbols.iter().map(|(&symbol, value)| (symbol, value)).collect();
         sorted.sort_by_key(|&(symbol, _)| self.place(symbol));
         sorted

@@ -19,7 +19,9 @@ use alloc::vec::Vec;
 
 use super::Version;
 use super::names::{Names, Renaming};
-use crate::profile::{Body, Function, LARGEST_COUNT, Map, Position, Profile, Record, SymbolId};
+use crate::profile::{
+    Body, Function, LARGEST_COUNT, Map, Position, Profile, RareMap, Record, SymbolId,
+};
 use crate::workers::Workers;
 
 /// Farthest line that fits.
@@ -190,7 +192,7 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
             }
         }
         if lowered.inlined.is_empty() {
-            lowered.inlined = Map::with_capacity(record.inlined.len());
+            lowered.inlined = RareMap::with_capacity(record.inlined.len());
         }
         for (&callee, body) in &record.inlined {
             let body = self.body(body);

@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::profile::{Profile, SymbolId, Symbols};
+use crate::workers::{Alone, Workers};
 
 /// The symbols that a profile uses, in canonical order. A symbol's id is its place plus 1.
 pub struct Ids {
@@ -23,7 +24,12 @@ pub struct FileSymbols<'s> {
 impl Ids {
     /// Numbers all functions, inlined functions and call targets.
     pub fn new(profile: &Profile) -> Self {
-        Self::of(&profile.symbols, &profile.used_symbols())
+        Self::with(profile, &Alone)
+    }
+
+    /// The same with these workers.
+    pub fn with(profile: &Profile, workers: &impl Workers) -> Self {
+        Self::of(&profile.symbols, &profile.used_symbols_with(workers))
     }
 
     /// Numbers the symbols that are used: `used` says which, by their index.

@@ -190,7 +190,7 @@ impl<'p> Names<'p, '_> {
 
     fn sorted<T, U>(
         &self,
-        map: &profile::Map<SymbolId, T>,
+        map: &profile::RareMap<SymbolId, T>,
         of: impl Fn(SymbolId, &T) -> U,
     ) -> Vec<U> {
         let sorted = self.profile.symbols.sorted(map);

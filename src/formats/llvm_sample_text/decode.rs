@@ -291,7 +291,8 @@ impl Parser {
             all.extend(functions.remove(&context).map(|first| (context, first)));
             all.push((context, body));
         }
-        functions.extend(sum::map(all, Body::sum_of));
+        let sums: Map<_, _> = sum::map(all, Body::sum_of);
+        functions.extend(sums);
     }
 
     fn error(&self, column: usize, defect: Defect) -> TextError {

@@ -13,9 +13,9 @@ use crate::raw::gcov::Version;
 /// A place in a file.
 #[derive(Clone, Debug)]
 pub struct Words<'a> {
-    bytes: &'a [u8],
+    /// What has not been read of the file, or of the record.
+    left: &'a [u8],
     at: usize,
-    end: usize,
     swapped: bool,
     /// The part that is being read.
     part: Part,
@@ -26,9 +26,8 @@ pub struct Words<'a> {
 impl<'a> Words<'a> {
     /// Starts at the magic, which must spell `magic` in either byte order, and the version behind it.
     pub fn open(bytes: &'a [u8], magic: [u8; 4]) -> Result<Self, WordError> {
-        let end = bytes.len();
-        let mut words =
-            Self { bytes, at: 0, end, swapped: false, part: Part::Header, version: Version(0) };
+        let part = Part::Header;
+        let mut words = Self { left: bytes, at: 0, swapped: false, part, version: Version(0) };
         let found = words.word()?;
         words.swapped = found.swap_bytes() == u32::from_be_bytes(magic);
         if !words.swapped && found != u32::from_be_bytes(magic) {
@@ -48,17 +47,22 @@ impl<'a> Words<'a> {
 
     /// Whether the file, or the record taken with [`Words::record`], ends here.
     pub fn is_at_end(&self) -> bool {
-        self.at >= self.end
+        self.left.is_empty()
     }
 
     /// Bytes left.
     pub fn left(&self) -> usize {
-        self.end.saturating_sub(self.at)
+        self.left.len()
     }
 
     /// The next word.
+    #[inline]
     pub fn word(&mut self) -> Result<u32, WordError> {
-        let bytes = self.take(4)?.try_into().unwrap_or_default();
+        let Some((&bytes, left)) = self.left.split_first_chunk() else {
+            return Err(self.truncated(size_of::<u32>()));
+        };
+        self.left = left;
+        self.at += bytes.len();
         let word = u32::from_ne_bytes(bytes);
         Ok(if self.swapped { word.swap_bytes() } else { word })
     }
@@ -92,10 +96,10 @@ impl<'a> Words<'a> {
 
     /// The next `length` bytes, a record with this tag, as a file of their own. `self` goes on behind them.
     pub fn record(&mut self, tag: u32, length: usize) -> Result<Self, WordError> {
-        let start = self.at;
+        let at = self.at;
         self.part = Part::Record(tag);
-        self.take(length)?;
-        Ok(Self { at: start, end: self.at, ..self.clone() })
+        let left = self.take(length)?;
+        Ok(Self { left, at, ..*self })
     }
 
     /// An error about something at `offset`.
@@ -104,13 +108,17 @@ impl<'a> Words<'a> {
     }
 
     fn take(&mut self, length: usize) -> Result<&'a [u8], WordError> {
-        let left = self.bytes.get(self.at..self.end).unwrap_or_default();
-        let Some(taken) = left.get(..length) else {
-            let (part, expected, found) = (self.part, length as u64, left.len() as u64);
-            let defect = WordDefect::Truncated { part, expected, found };
-            return Err(self.error_at(self.offset(), defect));
+        let Some((taken, left)) = self.left.split_at_checked(length) else {
+            return Err(self.truncated(length));
         };
+        self.left = left;
         self.at += length;
         Ok(taken)
+    }
+
+    #[cold]
+    fn truncated(&self, expected: usize) -> WordError {
+        let (part, expected, found) = (self.part, expected as u64, self.left.len() as u64);
+        self.error_at(self.offset(), WordDefect::Truncated { part, expected, found })
     }
 }

@@ -11,7 +11,7 @@ use serde::ser::{SerializeSeq, SerializeTuple};
 use serde::{Serialize, Serializer};
 
 use super::outline::Outline;
-use crate::profile::{Body, Map, Position, Record, SymbolId};
+use crate::profile::{Body, Position, RareMap, Record, SymbolId};
 
 /// The largest number that JavaScript holds with all digits.
 const LARGEST_NUMBER: u128 = 1 << 53;
@@ -78,7 +78,7 @@ impl Serialize for Row<'_> {
 }
 
 /// Targets of calls, by their numbers on the page, the most frequent first.
-pub fn targets(outline: &Outline<'_>, targets: &Map<SymbolId, u64>) -> Vec<(u32, Count)> {
+pub fn targets(outline: &Outline<'_>, targets: &RareMap<SymbolId, u64>) -> Vec<(u32, Count)> {
     let mut sorted = outline.symbols.sorted(targets);
     sorted.sort_by_key(|&(_, calls)| Reverse(*calls));
     let target = |(symbol, &calls): (SymbolId, &u64)| (outline.number(symbol), Count(calls.into()));
@@ -87,7 +87,7 @@ pub fn targets(outline: &Outline<'_>, targets: &Map<SymbolId, u64>) -> Vec<(u32,
 
 struct Inlined<'p> {
     outline: &'p Outline<'p>,
-    bodies: &'p Map<SymbolId, Body>,
+    bodies: &'p RareMap<SymbolId, Body>,
 }
 
 impl Serialize for Inlined<'_> {

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
-use super::flow::{Flow, FlowError};
+use super::flow::{self, Flow, FlowError};
 use crate::coverage::{Coverage, File, Function};
 use crate::formats::gcno::{self, Notes};
 use crate::raw::dump::{Dump, Module, Object};
@@ -133,12 +133,13 @@ impl<'n> Counters<'n> {
     fn coverage(&self, path: impl Fn(&[u8], &[u8]) -> Vec<u8>) -> (Coverage, usize) {
         let mut impossible = 0;
         let mut functions = Vec::with_capacity(self.counters.len());
+        let mut memory = flow::Memory::default();
         for (notes, counters) in self.notes.functions.iter().zip(&self.counters) {
             // Such as constructors of the object. gcov leaves them out, too.
             if notes.artificial {
                 continue;
             }
-            match self.count(notes, counters) {
+            match self.count(notes, counters, &mut memory) {
                 Ok(counted) => functions.push(counted),
                 Err(_) => impossible += 1,
             }
@@ -165,6 +166,7 @@ impl<'n> Counters<'n> {
         &self,
         notes: &'n gcno::Function<'n>,
         counters: &[i64],
+        memory: &mut flow::Memory,
     ) -> Result<Counted<'n>, FlowError> {
         let (arcs, lines) = (self.notes.arcs(notes), self.notes.lines(notes));
         let number = arcs.iter().filter(|arc| !arc.is_on_tree()).count();
@@ -176,7 +178,7 @@ impl<'n> Counters<'n> {
             }
             counters => counters,
         };
-        let flow = Flow::solve(notes.blocks, arcs, counters, self.runs)?;
+        let flow = Flow::solve(notes.blocks, arcs, counters, self.runs, memory)?;
         let ways = Ways::new(notes.blocks, arcs);
         Ok(Counted { notes, arcs, lines, flow, ways })
     }

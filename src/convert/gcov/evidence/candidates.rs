@@ -12,7 +12,8 @@ use crate::profile::{FileId, Symbols};
 pub struct Candidates<'s, 'n> {
     pub(super) functions: &'s [Counted<'n>],
     files: HashMap<Vec<u8>, FileId>,
-    by_place: HashMap<(FileId, u32), Vec<u32>>,
+    /// The places of their declarations, sorted, each with the function's index.
+    by_place: Vec<(FileId, u32, u32)>,
 }
 
 /// The functions and files of a unit, as the profile knows them.
@@ -28,12 +29,11 @@ pub struct Unit {
 impl<'s, 'n> Candidates<'s, 'n> {
     /// Looks for these functions.
     pub fn new(functions: &'s [Counted<'n>], symbols: &Symbols) -> Self {
-        let mut by_place = HashMap::<_, Vec<u32>>::new();
+        let place =
+            |(function, index): (&Counted<'_>, u32)| (function.file, function.start(), index);
+        let mut by_place: Vec<_> = functions.iter().zip(0..).map(place).collect();
+        by_place.sort_unstable();
         let mut files = HashMap::new();
-        for (place, function) in functions.iter().enumerate() {
-            let at = (function.file, function.start());
-            by_place.entry(at).or_default().push(place as u32);
-        }
         // Functions of one object stand together.
         for of_object in functions.chunk_by(|a, b| core::ptr::eq(a.known, b.known)) {
             for &file in &of_object[0].known.files {
@@ -49,15 +49,18 @@ impl<'s, 'n> Candidates<'s, 'n> {
             tables.files.iter().map(|path| self.files.get(&**path).copied()).collect();
         let of = |declared: &listing::Declared| {
             let Some(file) = files[declared.file as usize] else { return Vec::new() };
-            let there = self.by_place.get(&(file, declared.line));
-            let is_it = |&&place: &&u32| {
-                let name = self.functions[place as usize].name();
+            let first =
+                self.by_place.partition_point(|&(of, line, _)| (of, line) < (file, declared.line));
+            let behind = self.by_place[first..].iter();
+            let there = behind.take_while(|&&(of, line, _)| (of, line) == (file, declared.line));
+            let is_it = |index: &u32| {
+                let name = self.functions[*index as usize].name();
                 match declared.is_assembler_name {
                     true => name == &*declared.name,
                     false => may_be_called(name, &declared.name),
                 }
             };
-            there.into_iter().flatten().filter(is_it).copied().collect()
+            there.map(|&(_, _, index)| index).filter(is_it).collect()
         };
         let functions = tables.functions.iter().map(of).collect();
         let file_of = tables.functions.iter().map(|declared| declared.file).collect();

@@ -9,13 +9,13 @@
 //! the ways into the loop.
 
 use alloc::borrow::Cow;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use hashbrown::HashSet;
 
 use super::Painter;
 use crate::convert::gcov::counted::Line;
+use crate::convert::gcov::flow::EXIT;
 use crate::formats::gcno::Arc;
 
 /// The start of a loop.
@@ -29,24 +29,36 @@ pub struct Entry {
 /// A loop's first block, and a block that leads back there.
 type Loop = (u32, u32);
 
+/// Memory to look for the loops of one function after the other.
+#[derive(Default)]
+pub struct Memory {
+    search: Search,
+    entered: Vec<i64>,
+    /// The counts of a line's blocks.
+    counts: HashSet<i64>,
+}
+
 impl<'f> Painter<'f, '_> {
     /// The lines of the function's blocks and of the starts of loops, sorted. The starts have numbers behind those of the
     /// blocks.
-    pub fn with_entries(&mut self) -> Cow<'f, [Line]> {
+    pub fn with_entries(&mut self, memory: &mut Memory) -> Cow<'f, [Line]> {
         let function = self.function;
-        let loops = loops(function.notes.blocks, function.arcs());
+        let Memory { search, entered, counts } = memory;
+        search.run(function.notes.blocks, function.arcs());
+        let loops = &search.found;
         if loops.is_empty() {
             return Cow::Borrowed(&function.lines);
         }
-        let entered = self.entered_at(&loops);
+        self.entered_at(loops, entered);
         let mut found = Vec::new();
         for lines in function.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
             let has = |block: u32| lines.binary_search_by_key(&block, |line| line.block).is_ok();
-            let mut starts = lines.iter().filter(|line| is_for(&loops, line.block, has)).peekable();
+            let mut starts = lines.iter().filter(|line| is_for(loops, line.block, has)).peekable();
             if starts.peek().is_none() {
                 continue;
             }
-            let counts: HashSet<i64> = lines.iter().map(|line| self.count(line)).collect();
+            counts.clear();
+            counts.extend(lines.iter().map(|line| self.count(line)));
             for line in starts {
                 let count = entered[line.block as usize];
                 if !counts.contains(&count) {
@@ -72,15 +84,15 @@ impl<'f> Painter<'f, '_> {
     }
 
     /// For each block: the executions of the ways to it that do not come from a loop.
-    fn entered_at(&self, loops: &[Loop]) -> Vec<i64> {
-        let mut entered = vec![0i64; self.function.notes.blocks as usize];
+    fn entered_at(&self, loops: &[Loop], entered: &mut Vec<i64>) {
+        entered.clear();
+        entered.resize(self.function.notes.blocks as usize, 0);
         for (arc, count) in self.function.arcs().iter().zip(&self.flow.arcs) {
             if !arc.is_fake() && loops.binary_search(&(arc.destination, arc.source)).is_err() {
                 let sum = &mut entered[arc.destination as usize];
                 *sum = sum.saturating_add(*count);
             }
         }
-        entered
     }
 }
 
@@ -99,34 +111,52 @@ enum State {
     Done,
 }
 
-/// The loops, sorted: the arcs to a block that is on the way from the entry to where they come from. The search needs no
-/// recursion, unlike petgraph's: functions may have hundreds of thousands of blocks.
-fn loops(blocks: u32, arcs: &[Arc]) -> Vec<Loop> {
-    let mut next: Vec<Loop> =
-        arcs.iter().filter(|arc| !arc.is_fake()).map(|arc| (arc.source, arc.destination)).collect();
-    next.sort_unstable();
-    let first_of = |block: u32| next.partition_point(|&(source, _)| source < block);
-    let mut states = vec![State::New; blocks as usize];
-    let (mut found, mut way) = (Vec::new(), Vec::new());
-    if blocks > 0 {
-        way.push((0, first_of(0)));
-    }
-    while let Some((block, place)) = way.last_mut() {
-        states[*block as usize] = State::Open;
-        let Some(&(_, to)) = next.get(*place).filter(|(source, _)| source == block) else {
-            states[*block as usize] = State::Done;
-            way.pop();
-            continue;
-        };
-        *place += 1;
-        match states[to as usize] {
-            State::New => way.push((to, first_of(to))),
-            State::Open => found.push((to, *block)),
-            State::Done => {}
+/// Finds the arcs to a block that is on the way from the entry to where they come from. The search needs no recursion,
+/// unlike petgraph's: functions may have hundreds of thousands of blocks.
+#[derive(Default)]
+struct Search {
+    /// Where each block may go on, sorted.
+    next: Vec<(u32, u32)>,
+    states: Vec<State>,
+    /// The blocks from the entry to where the search is, each with the place of its next way.
+    way: Vec<(u32, usize)>,
+    /// The loops, sorted.
+    found: Vec<Loop>,
+}
+
+impl Search {
+    fn run(&mut self, blocks: u32, arcs: &[Arc]) {
+        let Self { next, states, way, found } = self;
+        found.clear();
+        next.clear();
+        let real = arcs.iter().filter(|arc| !arc.is_fake());
+        next.extend(real.map(|arc| (arc.source, arc.destination)));
+        // Most functions have no loops, and blocks with numbers in the order of their ways.
+        let number = |block: u32| if block == EXIT { u32::MAX } else { block };
+        if blocks == 0 || next.iter().all(|&(from, to)| number(from) < number(to)) {
+            return;
         }
+        next.sort_unstable();
+        let first_of = |block: u32| next.partition_point(|&(source, _)| source < block);
+        states.clear();
+        states.resize(blocks as usize, State::New);
+        way.push((0, first_of(0)));
+        while let Some((block, place)) = way.last_mut() {
+            states[*block as usize] = State::Open;
+            let Some(&(_, to)) = next.get(*place).filter(|(source, _)| source == block) else {
+                states[*block as usize] = State::Done;
+                way.pop();
+                continue;
+            };
+            *place += 1;
+            match states[to as usize] {
+                State::New => way.push((to, first_of(to))),
+                State::Open => found.push((to, *block)),
+                State::Done => {}
+            }
+        }
+        found.sort_unstable();
     }
-    found.sort_unstable();
-    found
 }
 
 #[cfg(test)]
@@ -136,7 +166,9 @@ mod tests {
     fn of(arcs: &[(u32, u32)]) -> Vec<Loop> {
         let blocks = arcs.iter().map(|&(from, to)| from.max(to) + 1).max().unwrap_or(0);
         let arcs: Vec<Arc> = arcs.iter().map(|&(from, to)| Arc::new(from, to, 0)).collect();
-        loops(blocks, &arcs)
+        let mut search = Search::default();
+        search.run(blocks, &arcs);
+        search.found
     }
 
     #[test]

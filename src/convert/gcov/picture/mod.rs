@@ -114,8 +114,16 @@ pub enum Source {
 pub struct Memory {
     lines: Lines,
     of_line: seen::Memory,
+    of_painter: OfPainter,
+    loops: entries::Memory,
+}
+
+/// Memory that a painter needs all the time.
+#[derive(Default)]
+struct OfPainter {
     /// The counts that pieces of each copy have.
     counts: HashSet<(u32, u64)>,
+    sharing: unseen::Memory,
 }
 
 /// Finds out what is known about a function, from its [chains](super::evidence::Evidence::chains) and [`Votes`].
@@ -127,10 +135,10 @@ pub fn picture(
     symbols: &Symbols,
     memory: &mut Memory,
 ) -> Picture {
-    let Memory { lines, of_line, counts } = memory;
-    counts.clear();
-    let mut painter = Painter::new(function, flow, chains, starts, symbols, counts);
-    let of_function = painter.with_entries();
+    let Memory { lines, of_line, of_painter, loops } = memory;
+    of_painter.counts.clear();
+    let mut painter = Painter::new(function, flow, chains, starts, symbols, of_painter);
+    let of_function = painter.with_entries(loops);
     painter.lines(&of_function, all, lines);
     let entered = copies::entered(chains, all);
     let hints = copies::hints(chains, &lines.keys, &entered);
@@ -199,6 +207,7 @@ struct Painter<'f, 'n> {
     has_copies: bool,
     /// The counts that pieces of each copy have, if there are copies.
     counts: &'f mut HashSet<(u32, u64)>,
+    sharing: &'f mut unseen::Memory,
     /// Whether #line renumbers lines of the function. If so, its last line tells nothing.
     is_renumbered: bool,
     /// Whether its code and debug information are known.
@@ -215,8 +224,9 @@ impl<'f, 'n> Painter<'f, 'n> {
         known: &[Chain],
         starts: &'f Starts,
         symbols: &'f Symbols,
-        counts: &'f mut HashSet<(u32, u64)>,
+        memory: &'f mut OfPainter,
     ) -> Self {
+        let OfPainter { counts, sharing } = memory;
         let mut chains = known.to_vec();
         if chains.is_empty() {
             // The first copy stands for the function itself, also if there is no code.
@@ -233,6 +243,7 @@ impl<'f, 'n> Painter<'f, 'n> {
             entered: Vec::new(),
             has_copies: chains.len() > 1,
             counts,
+            sharing,
             is_renumbered: is_renumbered(function, starts),
             has_code: !known.is_empty(),
             entries: Vec::new(),

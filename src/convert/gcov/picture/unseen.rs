@@ -1,8 +1,9 @@
 //! Lines that the machine code does not show: the functions that they belong to, and how the copies of such a
 //! function share the blocks.
 
-use alloc::vec;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
+use core::mem;
 
 use super::near::Other;
 use super::{Painter, Source};
@@ -12,13 +13,25 @@ use crate::convert::gcov::starts::Start;
 use crate::convert::gcov::statistics::Lost;
 use crate::profile::FileId;
 
+/// The copy that stands for the function itself.
+const ITSELF: Cow<'static, [u32]> = Cow::Borrowed(&[0]);
+
 /// The function that a line belongs to.
 enum Owner<'s> {
     /// These copies of it.
-    Chains(Vec<u32>),
+    Chains(Cow<'static, [u32]>),
     /// One of these functions. It is not known to be inlined here.
     Others(&'s [Start]),
     Nobody,
+}
+
+/// Memory to share the blocks of one line after the other.
+#[derive(Default)]
+pub struct Memory {
+    /// The discriminator of each copy's next piece.
+    next: Vec<u16>,
+    /// The blocks, by their counts.
+    by_count: Vec<(i64, Line)>,
 }
 
 impl<'f> Painter<'f, '_> {
@@ -41,9 +54,15 @@ impl<'f> Painter<'f, '_> {
     /// Gives the blocks of a line to the copies of its function: first to those that were entered as often as
     /// the block was executed.
     pub fn share(&mut self, lines: &[Line], chains: &[u32]) {
-        let mut next = vec![0u16; chains.len()];
-        let mut by_count: Vec<(i64, Line)> =
-            lines.iter().map(|line| (self.count(line), *line)).collect();
+        if let ([line], &[chain]) = (lines, chains) {
+            let spot = Spot { chain, file: line.file, line: line.line, discriminator: 0 };
+            return self.piece(spot, line, Source::Notes);
+        }
+        let Memory { mut next, mut by_count } = mem::take(self.sharing);
+        next.clear();
+        next.resize(chains.len(), 0u16);
+        by_count.clear();
+        by_count.extend(lines.iter().map(|line| (self.count(line), *line)));
         by_count.sort_by_key(|&(count, _)| count);
         for blocks in by_count.chunk_by(|a, b| a.0 == b.0) {
             let (places, source) = self.sharers(blocks[0].0, chains);
@@ -62,21 +81,22 @@ impl<'f> Painter<'f, '_> {
                 self.piece(spot, &line, source);
             }
         }
+        *self.sharing = Memory { next, by_count };
     }
 
     /// The copies that blocks of a line with this count may belong to, by their indexes in `chains`, and how
     /// that is known. There is at least one.
-    pub fn sharers(&self, count: i64, chains: &[u32]) -> (Vec<usize>, Source) {
+    pub fn sharers(&self, count: i64, chains: &[u32]) -> (Cow<'static, [usize]>, Source) {
         let which = |fits: &dyn Fn(u32) -> bool| -> Vec<usize> {
             (0..chains.len()).filter(|&place| fits(chains[place])).collect()
         };
         if chains.len() == 1 {
-            return (vec![0], Source::Notes);
+            return (Cow::Borrowed(&[0]), Source::Notes);
         }
         let entered = |chain: u32| self.entered.get(chain as usize).copied().flatten();
         let exactly = which(&|chain| entered(chain) == Some(count));
         if !exactly.is_empty() {
-            return (exactly, Source::Notes);
+            return (exactly.into(), Source::Notes);
         }
         let has_such = |chain: u32| {
             u64::try_from(count).is_ok_and(|count| self.counts.contains(&(chain, count)))
@@ -85,7 +105,7 @@ impl<'f> Painter<'f, '_> {
         let attempts: [&dyn Fn(u32) -> bool; 3] =
             [&|chain| may_be(chain) && has_such(chain), &|chain| entered(chain).is_none(), &may_be];
         let found = attempts.into_iter().map(which).find(|places| !places.is_empty());
-        (found.unwrap_or_else(|| which(&|_| true)), Source::Guess)
+        (found.unwrap_or_else(|| which(&|_| true)).into(), Source::Guess)
     }
 
     /// The function that a line belongs to, by where functions start and end.
@@ -93,26 +113,34 @@ impl<'f> Painter<'f, '_> {
         let function = self.function;
         let is_own = file == function.file && function.start() <= line;
         let may_be_itself = is_own && (line <= function.notes.end_line || self.is_renumbered);
+        let owner = match may_be_itself || self.has_copies {
+            true => self.nearest_owner(file, line, may_be_itself),
+            false => self.starts.around(file, line).map(Owner::Others),
+        };
+        // With debug information, a file without functions is one that is included within a function.
+        let is_included = self.has_code && !self.starts.knows(file);
+        owner.unwrap_or(match is_own || self.is_renumbered || is_included {
+            true => Owner::Chains(ITSELF),
+            false => Owner::Nobody,
+        })
+    }
+
+    /// The owner of a line among the functions that start before it. It may be the function itself, or a copy inlined in it.
+    fn nearest_owner(&self, file: FileId, line: u32, may_be_itself: bool) -> Option<Owner<'f>> {
         for starts in self.starts.before(file, line) {
-            let is_itself = |start: &Start| start.symbol == function.symbol;
+            let is_itself = |start: &Start| start.symbol == self.function.symbol;
             if may_be_itself && starts.iter().any(is_itself) {
-                return Owner::Chains(vec![0]);
+                return Some(Owner::Chains(ITSELF));
             }
             let chains = self.chains_of(starts, line);
             if !chains.is_empty() {
-                return Owner::Chains(chains);
+                return Some(Owner::Chains(chains.into()));
             }
-            let has_line = |start: &Start| start.end.map_or(start.is_outer, |end| line <= end);
-            if starts.iter().any(has_line) {
-                return Owner::Others(starts);
+            if starts.iter().any(|start| start.has(line)) {
+                return Some(Owner::Others(starts));
             }
         }
-        // With debug information, a file without functions is one that is included within a function.
-        let is_included = self.has_code && !self.starts.knows(file);
-        match is_own || self.is_renumbered || is_included {
-            true => Owner::Chains(vec![0]),
-            false => Owner::Nobody,
-        }
+        None
     }
 
     /// The inlined copies of functions that start here and may go on until a line.
