@@ -293,6 +293,47 @@ fn many_small_files() {
     }
 }
 
+/// Small files are read when they are opened, large ones when their turn comes, and directories give way to their
+/// files.
+#[test]
+fn files_of_all_sizes_and_directories() {
+    let Some(llvm) = reference() else { return };
+    let shop = Workshop::new();
+    let write = |name: &str, program: &str, run, copies| {
+        let raw = encode(&run_of(program, run), llvm.raw_version()).unwrap();
+        shop.write(name, raw.repeat(copies));
+        (raw.len() * copies) as u64
+    };
+    for folder in ["some/below", "some/empty", "many"] {
+        fs::create_dir_all(shop.path(folder)).unwrap();
+    }
+    for run in 0..150 {
+        write(&format!("many/{run}"), ["one", "two"][run as usize % 2], run, 1);
+    }
+    write("small", "one", 1000, 1);
+    write("some/small", "three", 1001, 1);
+    assert!(write("some/below/large", "four", 1002, 60) > 1 << 16);
+    assert!(write("some/too_large", "five", 1003, 5000) > 4 << 20);
+    let given = "-num-threads=1 some/too_large many small some -weighted-input=3,many small";
+    same_file(&shop, llvm, given);
+    let files: Vec<&str> = given.split(' ').skip(1).collect();
+    let mut sum = vec!["merge", "-j", "3", "-o", "again"];
+    sum.extend(&files);
+    assert!(stand_in(&shop, llvm.major).args(sum).output().unwrap().status.success());
+    assert!(shop.read("again") == shop.read("ours"));
+    let mut list = vec!["merge", "--dump-input-file-list"];
+    list.extend(&files);
+    let Output { stdout, .. } = stand_in(&shop, llvm.major).args(list).output().unwrap();
+    assert_eq!(String::from_utf8(stdout).unwrap().lines().count(), 150 + 3 + 150 + 3);
+    // What is missing is an error whatever the failure mode is.
+    let mut missing = stand_in(&shop, llvm.major);
+    missing.args(["merge", "-failure-mode=all", "-o", "none", "small", "nowhere", "many"]);
+    let Output { status, stderr, .. } = missing.output().unwrap();
+    assert_eq!(status.code(), Some(1));
+    assert!(String::from_utf8(stderr).unwrap().contains("nowhere: No such file"));
+    assert!(!shop.path("none").exists());
+}
+
 /// `merge` takes files of all versions, and adds what a run of each counted.
 #[test]
 fn many_files_of_several_versions() {

@@ -263,16 +263,12 @@ impl Input {
         let wrong = |error| missing(path, error);
         let file = File::open(path).map_err(wrong)?;
         let found = file.metadata().map_err(wrong)?;
-        Self::read_file(path, file, if found.is_file() { found.len() } else { 0 })
+        Self::of_open(path, file, if found.is_file() { found.len() } else { 0 })
     }
 
-    /// Reads a regular file whose length is known: the system is not asked again, which takes long for thousands of
-    /// files.
-    pub fn read_known(path: &Path, length: u64) -> Result<Self> {
-        Self::read_file(path, File::open(path).map_err(|error| missing(path, error))?, length)
-    }
-
-    fn read_file(path: &Path, file: File, mut length: u64) -> Result<Self> {
+    /// Reads an open file of this length, which is 0 if nobody knows it. The system is not asked again, which takes
+    /// long for thousands of files.
+    pub fn of_open(path: &Path, file: File, mut length: u64) -> Result<Self> {
         let wrong = |error| missing(path, error);
         let mut bytes = Vec::new();
         if cfg!(feature = "parquet") && length > 0 {
@@ -488,7 +484,7 @@ fn warn_of_live_files(dump: &Path) {
 }
 
 /// Why a file could not be read, and what is there instead.
-fn missing(path: &Path, error: std::io::Error) -> Error {
+pub fn missing(path: &Path, error: std::io::Error) -> Error {
     let is_missing = error.kind() == ErrorKind::NotFound;
     match fold::number_beside(path) {
         0 if is_missing && let Some((found, why)) = written_instead(path) => {

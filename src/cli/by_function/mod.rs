@@ -4,6 +4,7 @@
 //! profiles, stands in the files beside this folder.
 
 pub mod diff;
+pub mod queue;
 pub mod read;
 pub mod show;
 pub mod sum;

@@ -1,11 +1,10 @@
 //! The sum of LLVM's profiles of any versions.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::prelude::v1::*;
 
-use rayon::prelude::*;
-
-use super::summands::{Listed, Part, each};
+use super::queue::{Directories, Listed, Queue};
+use super::summands::{Part, each};
 use crate::cli::error::{Context, Result};
 use crate::cli::input::Input;
 use crate::cli::llvm::Origins;
@@ -21,16 +20,15 @@ const NAMED: usize = 3;
 
 /// The sum of files, each with a factor for its counts, and what they were made by. A file that cannot be read
 /// is an error. `known` is the first one, if it has been read.
-pub fn of(inputs: &[(u64, PathBuf)], known: Option<Input>) -> Result<(Profile, Origins)> {
+pub fn of(inputs: Vec<Listed>, known: Option<Input>) -> Result<(Profile, Origins)> {
     let (mut sum, mut origins) = (Sum::default(), Origins::default());
     let mut progress = Progress::new(inputs.len());
-    let listed: Vec<_> =
-        inputs.par_iter().map(|(weight, path)| Listed::new(path.clone(), *weight)).collect();
-    each(&listed, known, |&weight, path, part| {
+    let queue = Queue::new(inputs, known, Directories::Refused);
+    each(queue, |Listed { path, weight }, part| {
         let part = part?;
         part.warnings.iter().for_each(|warning| warn(path, warning));
         part.version.add_to(&mut origins);
-        add(&mut sum, &part, weight, path)?;
+        add(&mut sum, &part, *weight, path)?;
         progress.step();
         Ok(())
     })?;

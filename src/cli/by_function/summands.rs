@@ -4,13 +4,12 @@
 //! same names, which are read once. They are added one after the other in their order, so that the sum does not depend on the
 //! number of cores.
 
-use std::fs::Metadata;
 use std::mem;
-use std::path::PathBuf;
 use std::prelude::v1::*;
 
 use rayon::prelude::*;
 
+use super::queue::{Listed, Queue, Queued};
 use super::read::{Counted, Version, counted};
 use crate::cli::error::{Error, Result};
 use crate::cli::input::{Format, Input, warnings};
@@ -21,11 +20,6 @@ use crate::formats::profraw::check::Findings;
 use crate::formats::profraw::image::{Image, Images};
 use crate::formats::profraw::names::Names;
 use crate::formats::profraw::summand::Summand;
-
-/// Most files in memory at a time.
-const FILES: usize = 64;
-/// Most bytes of them, unless it is one file.
-const BYTES: u64 = 4 << 20;
 
 /// The profile of a file.
 pub struct Part<'f> {
@@ -82,44 +76,20 @@ impl Known {
     }
 }
 
-/// A file or why it cannot be read.
+/// What is in a file or why it cannot be read.
 type Read = (Option<Input>, Option<Error>);
 
-/// A file that is to be read, and what belongs to it.
-pub struct Listed<T> {
-    pub path: PathBuf,
-    /// Its size, if it is a regular file.
-    pub size: Option<u64>,
-    pub with: T,
-}
-
-impl<T> Listed<T> {
-    /// A file whose size nobody has asked for; `-` is standard input.
-    pub fn new(path: PathBuf, with: T) -> Self {
-        let size = match path.as_os_str() == "-" {
-            true => None,
-            false => std::fs::metadata(&path).ok().filter(Metadata::is_file).map(|file| file.len()),
-        };
-        Self { path, size, with }
-    }
-}
-
-/// Reads files on all cores, and passes each on in their order. `first` is the first one, if it has been read. While
-/// some files are passed on, the next ones are read.
-pub fn each<T: Sync>(
-    listed: &[Listed<T>],
-    first: Option<Input>,
-    mut take: impl FnMut(&T, &PathBuf, Result<Part<'_>>) -> Result<()> + Send,
+/// Reads the files of a queue on all cores, and passes each on in their order. While some files are passed on, the
+/// next ones are read.
+pub fn each(
+    mut queue: Queue,
+    mut take: impl FnMut(&Listed, Result<Part<'_>>) -> Result<()> + Send,
 ) -> Result<()> {
-    let (mut at, mut known) = (0, None::<Known>);
-    let mut files: Vec<Read> = first.into_iter().map(|first| (Some(first), None)).collect();
-    while at < listed.len() {
-        if files.is_empty() {
-            files = read(&listed[at..][..together(&listed[at..])]);
-        }
-        let (now, later) = listed[at..].split_at(files.len());
-        at += now.len();
-        let (inputs, errors): (Vec<Option<Input>>, Vec<Option<Error>>) = files.into_iter().unzip();
+    let mut known = None::<Known>;
+    let mut next = queue.take()?;
+    while !next.is_empty() {
+        let (files, read): (Vec<Listed>, Vec<Read>) = next.into_iter().map(taken).unzip();
+        let (inputs, errors): (Vec<Option<Input>>, Vec<Option<Error>>) = read.into_iter().unzip();
         let images: Vec<Option<Image<'_>>> = inputs.par_iter().map(only_image).collect();
         if let Some(image) = images.iter().flatten().next()
             && !known.as_ref().is_some_and(|known| known.are_of(image))
@@ -135,36 +105,20 @@ pub fn each<T: Sync>(
         let known = known.as_ref().map(|known| &known.names);
         let parts = inputs.par_iter().zip(errors).zip(&images).zip(&names);
         let parts: Vec<Result<Part<'_>>> = parts.map(|file| part(file, known)).collect();
-        let next = &later[..together(later)];
-        let pass = || {
-            now.iter().zip(parts).try_for_each(|(file, part)| take(&file.with, &file.path, part))
-        };
-        files = if are_small(now) && are_small(next) {
-            let (passed, files) = rayon::join(pass, || read(next));
-            passed?;
-            files
-        } else {
-            // Not all of them at a time in memory.
-            pass()?;
-            Vec::new()
-        };
+        let pass = || files.iter().zip(parts).try_for_each(|(file, part)| take(file, part));
+        let (passed, ahead) = rayon::join(pass, || queue.take());
+        passed?;
+        next = ahead?;
     }
     Ok(())
 }
 
-/// Reads files on all cores.
-fn read<T: Sync>(listed: &[Listed<T>]) -> Vec<Read> {
-    let read = |file: &Listed<T>| {
-        let input = match file.size {
-            Some(size) => Input::read_known(&file.path, size),
-            None => Input::read(&file.path),
-        };
-        match input {
-            Ok(input) => (Some(input), None),
-            Err(error) => (None, Some(error)),
-        }
-    };
-    listed.par_iter().map(read).collect()
+/// A file of the queue, which is read now at the latest.
+fn taken(queued: Queued) -> (Listed, Read) {
+    match queued.input() {
+        (file, Ok(input)) => (file, (Some(input), None)),
+        (file, Err(error)) => (file, (None, Some(error))),
+    }
 }
 
 /// A file or why it cannot be read, its image, and the names that only it has.
@@ -180,25 +134,6 @@ fn part<'f>(
         (None, Some(input), _) => counted(input).map(Part::from),
         (None, None, error) => Err(error.unwrap_or_else(|| Error::new("not read"))),
     }
-}
-
-/// How many bytes a file has. Where nobody knows it, as for standard input, there may be much.
-fn bytes<T>(file: &Listed<T>) -> u64 {
-    file.size.unwrap_or(BYTES)
-}
-
-fn are_small<T>(files: &[Listed<T>]) -> bool {
-    files.iter().map(bytes).sum::<u64>() <= BYTES
-}
-
-/// How many of these files are read together.
-fn together<T>(files: &[Listed<T>]) -> usize {
-    let mut sum = 0;
-    let fits = |file: &&Listed<T>| {
-        sum += bytes(file);
-        sum <= BYTES
-    };
-    files.iter().take(FILES).take_while(fits).count().max(1).min(files.len())
 }
 
 /// The profile of a raw file that has no other.

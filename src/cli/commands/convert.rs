@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use crate::cli::account::Account;
+use crate::cli::by_function::queue::Listed;
 use crate::cli::by_function::{self, Wish};
 use crate::cli::cores::Cores;
 use crate::cli::error::{Error, Result};
@@ -349,8 +350,8 @@ impl Convert {
             return Err(Error::new(format!("{option} {what}")));
         }
         let chosen = self.wish.chosen(target)?;
-        let inputs: Vec<_> = paths.into_iter().map(|path| (1, path)).collect();
-        let (profile, origins) = by_function::sum::of(&inputs, None)?;
+        let inputs = paths.into_iter().map(|path| Listed { path, weight: 1 }).collect();
+        let (profile, origins) = by_function::sum::of(inputs, None)?;
         chosen.write(profile, origins, self.output.as_deref())?;
         Ok(Outcome::Done)
     }

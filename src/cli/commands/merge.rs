@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use super::fold;
 use crate::cli::binary::build_id_in;
+use crate::cli::by_function::queue::Listed;
 use crate::cli::by_function::{self, Wish};
 use crate::cli::error::{Error, Result};
 use crate::cli::input::{Format, Input};
@@ -194,9 +195,12 @@ impl Merge {
             _ => by_function::Target::Profdata,
         });
         let chosen = self.wish.chosen(target)?;
-        let inputs: Vec<_> =
-            inputs.iter().map(|&(weight, path)| (weight.into(), path.clone())).collect();
-        let (profile, origins) = by_function::sum::of(&inputs, Some(first))?;
+        let listed = |&(weight, path): &(u32, &PathBuf)| Listed {
+            path: path.clone(),
+            weight: weight.into(),
+        };
+        let inputs = inputs.iter().map(listed).collect();
+        let (profile, origins) = by_function::sum::of(inputs, Some(first))?;
         chosen.write(profile, origins, Some(&self.output))?;
         Ok(Outcome::Done)
     }

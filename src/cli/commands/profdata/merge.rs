@@ -1,17 +1,16 @@
 //! `llvm-profdata merge`.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use clap::{Args, ValueEnum};
 use rayon::ThreadPoolBuilder;
-use rayon::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::{chosen, complain, warn};
-use crate::cli::by_function::summands::{Listed, Part, each};
+use crate::cli::by_function::queue::{Directories, Listed, Queue, all_files};
+use crate::cli::by_function::summands::{Part, each};
 use crate::cli::by_function::{Chosen, Target};
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::llvm::Origins;
@@ -143,8 +142,9 @@ impl Merge {
         let filter = Filter::new(&self.function, &self.no_function)?;
         let inputs = self.inputs()?;
         if self.dump_input_file_list {
-            let line = |file: &Listed<u64>| format!("{},{}\n", file.with, file.path.display());
-            output::print(inputs.iter().map(line).collect::<String>().as_bytes())?;
+            let line = |file: &Listed| format!("{},{}\n", file.weight, file.path.display());
+            let files = all_files(inputs)?;
+            output::print(files.iter().map(line).collect::<String>().as_bytes())?;
             return Ok(Outcome::Done);
         }
         if inputs.is_empty() {
@@ -153,7 +153,7 @@ impl Merge {
         let target = if self.text { Target::Proftext } else { Target::Profdata };
         let chosen = Chosen { target, llvm: chosen(major)?, sparse: self.sparse };
         let pool = ThreadPoolBuilder::new().num_threads(self.num_threads).build();
-        let (mut profile, origins) = pool.map_err(Error::new)?.install(|| self.sum(&inputs))?;
+        let (mut profile, origins) = pool.map_err(Error::new)?.install(|| self.sum(inputs))?;
         filter.apply(&mut profile);
         self.limit_traces(&mut profile);
         if !self.keep_vtable_symbols {
@@ -182,32 +182,27 @@ impl Merge {
         ])
     }
 
-    /// All files with their weights. The files of a directory are sorted by name.
-    fn inputs(&self) -> Result<Vec<Listed<u64>>> {
-        let mut inputs: Vec<(u64, PathBuf)> =
-            self.files.iter().map(|path| (1, path.clone())).collect();
+    /// What was given, with its weights: files and directories.
+    fn inputs(&self) -> Result<Vec<Listed>> {
+        let unweighted = |path: &PathBuf| Listed { path: path.clone(), weight: 1 };
+        let mut inputs: Vec<Listed> = self.files.iter().map(unweighted).collect();
         for given in &self.weighted_input {
             inputs.push(weighted(given)?);
         }
         if let Some(list) = &self.input_files {
             inputs.extend(listed(list)?);
         }
-        input::refuse_twice(inputs.iter().map(|(_, path)| &**path))?;
-        let files = inputs.into_par_iter().map(|(weight, path)| {
-            let mut files = Vec::new();
-            add_files(weight, path, &mut files).map(|()| files)
-        });
-        let files: Vec<Result<_>> = files.collect();
-        // The first error counts, whichever core found one first.
-        let files = files.into_iter().collect::<Result<Vec<_>>>()?;
-        Ok(files.into_iter().flatten().collect())
+        input::refuse_twice(inputs.iter().map(|input| &*input.path))?;
+        Ok(inputs)
     }
 
     /// The sum of all that can be read.
-    fn sum(&self, inputs: &[Listed<u64>]) -> Result<(Profile, Origins)> {
+    fn sum(&self, inputs: Vec<Listed>) -> Result<(Profile, Origins)> {
         let (mut sum, mut origins, mut variant) = (Sum::default(), Origins::default(), 0);
-        let (mut bad, mut known) = (0, HashSet::new());
-        each(inputs, None, |&weight, path, part| {
+        let (mut files, mut bad, mut known) = (0, 0, HashSet::new());
+        let queue = Queue::new(inputs, None, Directories::Opened);
+        each(queue, |Listed { path, weight }, part| {
+            files += 1;
             match part {
                 // A program that was killed may leave an empty file.
                 Err(_) if is_empty(path) => {}
@@ -216,8 +211,9 @@ impl Merge {
                     part.version.add_to(&mut origins);
                     // LLVM adds whatever it is given.
                     variant |= part.take_variant().0;
-                    add(&mut sum, &part, weight, path, &mut known)?;
+                    add(&mut sum, &part, *weight, path, &mut known)?;
                 }
+                Err(error) if is_missing(path) => return Err(error),
                 Err(error) => {
                     bad += 1;
                     complain("warning", error);
@@ -228,7 +224,7 @@ impl Merge {
         let fails = match self.failure_mode {
             FailureMode::Warn => false,
             FailureMode::Any => bad > 0,
-            FailureMode::All => bad == inputs.len(),
+            FailureMode::All => bad == files,
         };
         if fails {
             return Err(Error::new("no profile can be merged"));
@@ -277,45 +273,34 @@ fn add(
 }
 
 /// `weight,filename`.
-fn weighted(given: &str) -> Result<(u64, PathBuf)> {
+fn weighted(given: &str) -> Result<Listed> {
     let (weight, file) = given.split_once(',').unwrap_or((given, ""));
     match weight.parse() {
         Ok(0) | Err(_) => Err(Error::new("input weight must be a positive integer")),
-        Ok(weight) => Ok((weight, file.into())),
+        Ok(weight) => Ok(Listed { path: file.into(), weight }),
     }
 }
 
 /// The files of a list, without its empty lines and its comments (lines that start with #).
-fn listed(list: &Path) -> Result<Vec<(u64, PathBuf)>> {
+fn listed(list: &Path) -> Result<Vec<Listed>> {
     let (_, bytes) = input::read(list)?;
     let content = String::from_utf8(bytes).about(list)?;
     let lines = content.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines
-        .map(|line| if line.contains(',') { weighted(line) } else { Ok((1, line.into())) })
-        .collect()
+    let file = |line: &str| match line.contains(',') {
+        true => weighted(line),
+        false => Ok(Listed { path: line.into(), weight: 1 }),
+    };
+    lines.map(file).collect()
 }
 
 fn is_empty(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0)
 }
 
-/// A file, or all files in a directory and below.
-fn add_files(weight: u64, path: PathBuf, files: &mut Vec<Listed<u64>>) -> Result<()> {
-    if path == OsStr::new("-") {
-        files.push(Listed { path, size: None, with: weight });
-        return Ok(());
-    }
-    let found = std::fs::metadata(&path).about(&path)?;
-    if !found.is_dir() {
-        files.push(Listed { path, size: found.is_file().then_some(found.len()), with: weight });
-        return Ok(());
-    }
-    let entries = std::fs::read_dir(&path).about(&path)?;
-    let entries = entries.map(|entry| entry.map(|entry| entry.path()));
-    let mut entries = entries.collect::<std::io::Result<Vec<PathBuf>>>().about(&path)?;
-    entries.sort();
-    entries.into_iter().try_for_each(|entry| add_files(weight, entry, files))
+/// Whether a path leads nowhere, which is no matter of a profile's content.
+fn is_missing(path: &Path) -> bool {
+    path != "-" && std::fs::metadata(path).is_err()
 }
 
 /// Which functions to keep.
