@@ -23,9 +23,20 @@ pub struct CompilerFlags {
 /// -g is for `convert`, -ftest-coverage writes the notes.
 const INSTRUMENT: [&str; 3] = ["-g", "-fprofile-generate", "-ftest-coverage"];
 
-/// gcc 16 turns these on for `-fprofile-use` and not for `-fauto-profile`. `-fpeel-loops` brings
-/// `-funroll-completely-grow-size`, which gcc 16 does not take as an argument of its own.
-const LOOPS: [&str; 9] = [
+/// Without the exact targets gcc guesses those of virtual calls by the types that a source defines: for a class that wraps
+/// another of its base class, it guesses the wrapper. `-fprofile-use` turns that off, and so should every profile
+/// with targets.
+const NO_GUESSES: &str = "-fno-devirtualize-speculatively";
+
+/// With an AutoFDO profile gcc 12 unrolls loops, but does not believe how often they repeat. And it ends with an internal
+/// error (division by zero) where it vectorises a loop with a choice, as `x > 2 ? 2 : x`, behind an `if`: it gives the
+/// side without statements and the entry of the loop 0, whatever the profile says.
+const BEFORE_13: [&str; 3] = ["-fno-unroll-loops", "-fno-tree-loop-if-convert", NO_GUESSES];
+
+/// gcc 16 turns these on for `-fprofile-use` and not for `-fauto-profile`, and off those with `no`. `-fpeel-loops` brings
+/// `-funroll-completely-grow-size`, which gcc 16 does not take as an argument of its own. The order of the first
+/// executions, by which functions are sorted, is in the profile since this version.
+const SINCE_16: [&str; 12] = [
     "-fpeel-loops",
     "-fsplit-loops",
     "-funswitch-loops",
@@ -35,12 +46,10 @@ const LOOPS: [&str; 9] = [
     "-fversion-loops-for-strides",
     "-floop-interchange",
     "-floop-unroll-and-jam",
+    "-fprofile-reorder-functions",
+    "-fno-speculatively-call-stored-functions",
+    NO_GUESSES,
 ];
-
-/// With an AutoFDO profile gcc 12 unrolls loops, but does not believe how often they repeat. And it ends with an internal
-/// error (division by zero) where it vectorises a loop with a choice, as `x > 2 ? 2 : x`, behind an `if`: it gives the
-/// side without statements and the entry of the loop 0, whatever the profile says.
-const BEFORE_13: [&str; 2] = ["-fno-unroll-loops", "-fno-tree-loop-if-convert"];
 
 impl CompilerFlags {
     /// The flags that were asked for, if any were.
@@ -64,7 +73,7 @@ impl CompilerFlags {
 pub fn with_profile(major: u32) -> &'static [&'static str] {
     match major {
         ..=12 => &BEFORE_13,
-        13..=15 => &[],
-        _ => &LOOPS,
+        13..=15 => &[NO_GUESSES],
+        _ => &SINCE_16,
     }
 }
