@@ -23,9 +23,9 @@ pub struct CompilerFlags {
 /// -g is for `convert`, -ftest-coverage writes the notes.
 const INSTRUMENT: [&str; 3] = ["-g", "-fprofile-generate", "-ftest-coverage"];
 
-/// Without the exact targets gcc guesses those of virtual calls by the types that a source defines: for a class that wraps
-/// another of its base class, it guesses the wrapper. `-fprofile-use` turns that off, and so should every profile
-/// with targets.
+/// Otherwise gcc guesses the targets of virtual calls by the types that a source defines: where a class wraps another one of
+/// its base class, it guesses that the wrapper calls itself. The profile has the targets. `-fprofile-use` turns the guesses
+/// off, too.
 const NO_GUESSES: &str = "-fno-devirtualize-speculatively";
 
 /// With an AutoFDO profile gcc 12 unrolls loops, but does not believe how often they repeat. And it ends with an internal
@@ -33,9 +33,9 @@ const NO_GUESSES: &str = "-fno-devirtualize-speculatively";
 /// side without statements and the entry of the loop 0, whatever the profile says.
 const BEFORE_13: [&str; 3] = ["-fno-unroll-loops", "-fno-tree-loop-if-convert", NO_GUESSES];
 
-/// gcc 16 turns these on for `-fprofile-use` and not for `-fauto-profile`, and off those with `no`. `-fpeel-loops` brings
-/// `-funroll-completely-grow-size`, which gcc 16 does not take as an argument of its own. The order of the first
-/// executions, by which functions are sorted, is in the profile since this version.
+/// gcc 16 sets these for `-fprofile-use` and not for `-fauto-profile`. `-fpeel-loops` brings
+/// `-funroll-completely-grow-size`, which gcc 16 does not take as an argument of its own. Profiles for this version hold the
+/// order of first executions, which `-fprofile-reorder-functions` needs.
 const SINCE_16: [&str; 12] = [
     "-fpeel-loops",
     "-fsplit-loops",
