@@ -334,6 +334,25 @@ fn files_of_all_sizes_and_directories() {
     assert!(!shop.path("none").exists());
 }
 
+/// One writer fills one pipe after the other. More than a pipe holds must be read from the first one before the writer
+/// opens the second one.
+#[test]
+fn pipes_of_one_writer() {
+    let Some(llvm) = reference() else { return };
+    let shop = Workshop::new();
+    let raw = encode(&run_of("program", 1), llvm.raw_version()).unwrap();
+    shop.write("large", raw.repeat(200));
+    assert!(shop.read("large").len() > 1 << 17);
+    let profdata = [env!("CARGO_BIN_EXE_countersink"), "profdata", "merge"].join(" ");
+    let script = format!(
+        "mkfifo first second; {{ cat large >first; cat large >second; }} & \
+         timeout 60 {profdata} first second -o piped && {profdata} large large -o expected"
+    );
+    let output = shop.command("sh").args(["-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(shop.read("piped") == shop.read("expected"));
+}
+
 /// `merge` takes files of all versions, and adds what a run of each counted.
 #[test]
 fn many_files_of_several_versions() {

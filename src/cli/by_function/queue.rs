@@ -4,10 +4,14 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use rayon::prelude::*;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::retry_on_intr;
 
 use crate::cli::error::{Context, Result};
 use crate::cli::input::{Input, missing};
@@ -38,7 +42,7 @@ pub struct Listed {
 
 /// A file of the queue.
 pub struct Queued {
-    pub file: Listed,
+    file: Listed,
     content: Content,
 }
 
@@ -66,7 +70,12 @@ impl Queued {
     pub fn input(self) -> (Listed, Result<Input>) {
         let input = match self.content {
             Content::Read(input) => *input,
-            Content::Unread(Some(file), length) => Input::of_open(&self.file.path, file, length),
+            Content::Unread(Some(file), length) => {
+                let path = &self.file.path;
+                if length == 0 { wait_for_writer(&file) } else { Ok(()) }
+                    .map_err(|error| missing(path, error.into()))
+                    .and_then(|()| Input::of_open(path, file, length))
+            }
             _ => Input::read(&self.file.path),
         };
         (self.file, input)
@@ -108,7 +117,9 @@ impl Content {
         if path.as_os_str() == "-" {
             return Ok(Self::Unread(None, 0));
         }
-        let file = File::open(path)?;
+        // To open a pipe mostly waits for its writer, who may have to write to another one of the queue first.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let file = File::options().read(true).custom_flags(flags).open(path)?;
         let found = file.metadata()?;
         if found.is_dir() && directories == Directories::Opened {
             return Ok(Self::Directory);
@@ -161,6 +172,12 @@ impl Queue {
         }
         Ok(())
     }
+}
+
+/// Waits until a pipe can be read: before its writer comes, it seems to be at its end.
+fn wait_for_writer(file: &File) -> rustix::io::Result<()> {
+    fcntl_setfl(file, OFlags::empty())?;
+    retry_on_intr(|| poll(&mut [PollFd::new(file, PollFlags::IN)], None)).map(drop)
 }
 
 /// These files, and all files of these directories and below. None is read.

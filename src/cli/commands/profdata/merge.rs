@@ -298,7 +298,7 @@ fn is_empty(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0)
 }
 
-/// Whether a path leads nowhere, which is no matter of a profile's content.
+/// Whether a path leads nowhere. That is an error whatever the failure mode is.
 fn is_missing(path: &Path) -> bool {
     path != "-" && std::fs::metadata(path).is_err()
 }
