@@ -12,7 +12,7 @@ use countersink::formats::afdo_v1_v3::{
     names::Names,
     rules::{Discriminators, Rules},
 };
-use countersink::profile::{DEEPEST, Function, Position, Profile, Record};
+use countersink::profile::{Body, DEEPEST, Function, Position, Profile, Record};
 use golden::{example, mini, sha256};
 
 const VERSIONS: [Version; 4] = [Version::V1, Version::V2, Version::V3, Version::V407];
@@ -241,6 +241,32 @@ fn gcc_11_is_given_no_targets() {
         let read = decode(&encoded.bytes).unwrap().profile;
         let record = &read.functions.values().next().unwrap().body.positions[&Position::line(3)];
         assert_eq!((record.targets.len(), record.count), (targets, Some(7)), "{rules:?}");
+    }
+}
+
+/// For gcc 11 a body at an indirect call would be a target. The body has a position of its own: gcc 11 does not
+/// distinguish the two.
+#[test]
+fn gcc_11_is_given_no_body_at_an_indirect_call() {
+    let mut profile = functions(&[("f", None, 1), ("g", None, 1)]);
+    let [f, g] = *profile.functions.keys().copied().collect::<Vec<_>>() else { unreachable!() };
+    let count = |count| Record { count: Some(count), ..Record::default() };
+    let mut body = Body::default();
+    body.positions.insert(Position::line(1), count(4));
+    let site = Record { targets: [(g, 3)].into_iter().collect(), ..count(7) };
+    let inlined = Record { inlined: [(g, body)].into_iter().collect(), ..Record::default() };
+    let at = |line, discriminator| Position { line, discriminator };
+    let positions = &mut profile.functions.get_mut(&f).unwrap().body.positions;
+    for (position, record) in [(at(3, 0), inlined.clone()), (at(3, 2), site), (at(4, 0), inlined)] {
+        positions.insert(position, record);
+    }
+    let total = profile.functions[&f].body.total() + profile.functions[&g].body.total();
+    for (major, head_count, bodies) in [(10, 1, 1), (11, 5, 0)] {
+        let read = for_gcc(&profile, major).profile;
+        let [f, g] = read.functions.values().collect::<Vec<_>>()[..] else { unreachable!() };
+        let inlined = [3, 4].map(|line| f.body.positions[&Position::line(line)].inlined.len());
+        assert_eq!((g.head_count, inlined), (head_count, [bodies, 1]), "gcc {major}");
+        assert_eq!(f.body.total() + g.body.total(), total, "gcc {major}");
     }
 }
 

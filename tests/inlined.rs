@@ -2,6 +2,7 @@
 //! program without early inlining, where every function has counters of its own.
 
 mod harness;
+mod programs;
 mod reference;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use countersink::formats::afdo_v4::decode::decode;
 use countersink::profile::{Profile, SymbolId};
 use harness::{Workshop, have};
+use programs::{WRAPPER, run_classes};
 use reference::{counts, name};
 
 /// Executions of every function's lines, by name. Lines of bodies inlined in other functions are included.
@@ -150,6 +152,23 @@ __attribute__((noinline)) int F(int n)
     let profile = converted(&shop, &[]);
     // The sums of 0 to 9, and of 4 to 10: `h` is inlined in `F`, too.
     assert_eq!(nested(&profile, "F", "g").get(&4), Some(&[45, 49].into()));
+}
+
+/// `f` calls `f` of another class. gcc expects it to call itself, inlines `f` in `f`, and takes that back. The debug
+/// information still has these copies. They never ran.
+#[test]
+fn a_guess_that_was_taken_back() {
+    if !have("g++") {
+        return;
+    }
+    let shop = Workshop::new();
+    run_classes(&shop, &WRAPPER, &[]);
+    let profile = converted(&shop, &[]);
+    for f in ["_ZN12_GLOBAL__N_17Wrapper1fEi", "_ZN12_GLOBAL__N_17Wrapper1gEi"] {
+        let lines = counts(&profile).into_iter().filter(|found| name(&profile, found.tree) == f);
+        let lines: Vec<_> = lines.map(|found| (found.position.line, found.count)).collect();
+        assert_eq!(lines, [0, 2, 3].map(|line| (line, 1000)), "{f}");
+    }
 }
 
 const CALLS: &str = "

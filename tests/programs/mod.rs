@@ -46,6 +46,7 @@ pub fn sqlite(shop: &Workshop) -> Option<Built> {
 /// Programs with virtual calls: a header and two sources.
 pub const SHAPES: [&str; 3] = ["shapes.h", "classes.cc", "shapes.cc"];
 pub const CLOCK: [&str; 3] = ["clock.h", "clock_first.cc", "clock_second.cc"];
+pub const WRAPPER: [&str; 3] = ["wrapper.h", "wrapper.cc", "wrapped.cc"];
 
 /// Compiles one of these, and runs it as `ours`.
 pub fn run_classes(shop: &Workshop, program: &[&str; 3], flags: &[&str]) {

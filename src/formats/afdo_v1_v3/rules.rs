@@ -13,7 +13,8 @@
 //! is added up.
 //!
 //! GCC 11 (11.3 was tried) must not be given targets of calls: it keeps three numbers of a target and looks
-//! for the fourth. Then it ends with an internal error, now and then or always.
+//! for the fourth. Then it ends with an internal error, now and then or always. It takes a body inlined at an
+//! indirect call for a target, too. So such a body goes to the function itself.
 
 use alloc::vec::Vec;
 
@@ -114,12 +115,18 @@ impl Lowered {
             let mut lowering = Lowering::new(of, rules.discriminators);
             (lowering.farthest, lowering.targets) = (FARTHEST_LINE, rules.targets);
             let body = lowering.body(&function.body);
-            (Function { body, ..**function }, lowering.dropped, lowering.targets_dropped)
+            let Lowering { dropped, targets_dropped, outlined, .. } = lowering;
+            (Function { body, ..**function }, dropped, targets_dropped, outlined)
         });
         let mut lowered = Profile::default();
         let (mut dropped, mut targets) = (0, 0);
-        for ((&symbol, _), (function, positions, calls)) in functions.into_iter().zip(all) {
+        for ((&symbol, _), (function, positions, calls, outlined)) in functions.into_iter().zip(all)
+        {
             lowered.add(of(symbol), function);
+            for (callee, body) in outlined {
+                let head_count = body.entries();
+                lowered.add(callee, Function { head_count, timestamp: 0, body });
+            }
             (dropped, targets) = (dropped + positions, targets + calls);
         }
         let mixed = mixed(profile, of);
@@ -152,13 +159,16 @@ struct Lowering<F> {
     farthest: u32,
     dropped: usize,
     targets_dropped: usize,
+    /// Bodies inlined at calls with targets that the reader must not be given.
+    outlined: Vec<(SymbolId, Body)>,
 }
 
 impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
     /// Begins with no limit to lines, and with targets.
     fn new(of: F, discriminators: Discriminators) -> Self {
         let (targets, farthest) = (Targets::Read, u32::MAX);
-        Self { of, discriminators, targets, farthest, dropped: 0, targets_dropped: 0 }
+        let (dropped, targets_dropped, outlined) = (0, 0, Vec::new());
+        Self { of, discriminators, targets, farthest, dropped, targets_dropped, outlined }
     }
 
     fn body(&mut self, body: &Body) -> Body {
@@ -170,7 +180,22 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
             };
             self.record(record, lowered.positions.entry(position).or_default());
         }
+        if matches!(self.targets, Targets::Deadly) {
+            self.outline(body, &mut lowered);
+        }
         lowered
+    }
+
+    /// Takes away the bodies that are inlined at indirect calls.
+    fn outline(&mut self, body: &Body, lowered: &mut Body) {
+        for (&position, _) in body.positions.iter().filter(|(_, record)| !record.targets.is_empty())
+        {
+            let position = self.position(position);
+            let record = position.and_then(|position| lowered.positions.get_mut(&position));
+            if let Some(record) = record {
+                self.outlined.extend(core::mem::take(&mut record.inlined));
+            }
+        }
     }
 
     /// Adds a record to the others that now share its position.

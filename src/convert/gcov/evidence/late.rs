@@ -67,9 +67,16 @@ impl ListingView<'_, '_, '_> {
             let candidates = &self.unit.functions[copy.function as usize];
             let pieces = by_copy.of(number);
             let counts = || counted(pieces, &incremented, candidates);
+            let is_recursive = self.is_recursive(number);
+            if is_recursive && !copy.has_code {
+                // A guess at the target of an indirect call, which the compiler took back.
+                owners.of_copy.push(NOBODY);
+                continue;
+            }
             let function = match (candidates.first(), number) {
                 (None, _) => None,
                 (Some(&first), 0) => counts().or(Some(first)),
+                (Some(&first), _) if is_recursive => Some(first),
                 (Some(&first), _) => {
                     let own = counts().filter(|&function| Some(function) != enclosing);
                     own.or_else(|| (!self.is_noted(enclosing, pieces)).then_some(first))
@@ -78,6 +85,14 @@ impl ListingView<'_, '_, '_> {
             owners.add(number, function, around);
         }
         owners
+    }
+
+    /// Whether a function is inlined in itself. GCC does that late only.
+    fn is_recursive(&self, number: u32) -> bool {
+        let copy = &self.listing.copies[number as usize];
+        let is_one = self.unit.functions[copy.function as usize].len() == 1;
+        let caller = &self.listing.copies[copy.caller as usize];
+        number != 0 && is_one && caller.function == copy.function
     }
 
     /// Whether the notes of a function have the lines of most of these pieces.
