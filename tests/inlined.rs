@@ -8,7 +8,7 @@ mod reference;
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersink::formats::afdo_v4::decode::decode;
-use countersink::profile::{Profile, SymbolId};
+use countersink::profile::{Body, Profile, SymbolId};
 use harness::{Workshop, have};
 use programs::{WRAPPER, run_classes};
 use reference::{counts, name};
@@ -169,6 +169,203 @@ fn a_guess_that_was_taken_back() {
         let lines: Vec<_> = lines.map(|found| (found.position.line, found.count)).collect();
         assert_eq!(lines, [0, 2, 3].map(|line| (line, 1000)), "{f}");
     }
+}
+
+/// A program with copies of `g`, and of `h`, which calls `g`. `@` marks their calls.
+struct Copied {
+    /// `#` stands for the name.
+    g: &'static str,
+    h: &'static str,
+    f: &'static str,
+}
+
+impl Copied {
+    /// The program with one `g` and one `h`.
+    fn shared(&self) -> String {
+        let all = [self.g.replace('#', "g"), self.h.replace('#', "h"), self.f.into()].concat();
+        Self::program(&all.replace('@', ""))
+    }
+
+    /// The program with a function of its own for each copy. The lines of all functions count from their start, as before.
+    fn apart(&self) -> String {
+        let mut functions = String::new();
+        let f = self.expanded(self.f, &mut 0, &mut functions);
+        Self::program(&(functions + &f))
+    }
+
+    /// Makes a function for each call.
+    fn expanded(&self, text: &str, number: &mut u32, functions: &mut String) -> String {
+        let mut parts = text.split('@');
+        let mut expanded = parts.next().unwrap().to_owned();
+        for part in parts {
+            let (name, definition) = match part.starts_with('g') {
+                true => ("g", self.g),
+                false => ("h", self.h),
+            };
+            *number += 1;
+            let own = format!("{name}_{number}");
+            let function = self.expanded(&definition.replace('#', &own), number, functions);
+            functions.push_str(&function);
+            expanded += &own;
+            expanded += &part[1..];
+        }
+        expanded
+    }
+
+    fn program(functions: &str) -> String {
+        format!(
+            "static int data[256];\n{functions}\
+int main(void)
+{{
+    long sum = 0;
+    for (int i = 0; i < 256; i++)
+        data[i] = i * i * 7 + i / 3;
+    for (int i = 0; i < 300; i++)
+        sum += F(i);
+    return sum == 0;
+}}
+"
+        )
+    }
+}
+
+/// The calls that lead to a body, with names without numbers, and a line there.
+type At = (Vec<(u32, String)>, u32);
+
+/// The counts of the bodies in `F`.
+fn in_copies(profile: &Profile) -> BTreeMap<At, BTreeSet<u64>> {
+    fn add(
+        profile: &Profile,
+        body: &Body,
+        calls: &[(u32, String)],
+        found: &mut BTreeMap<At, BTreeSet<u64>>,
+    ) {
+        for (position, record) in &body.positions {
+            if let Some(count) = record.count.filter(|_| !calls.is_empty()) {
+                found.entry((calls.to_vec(), position.line)).or_default().insert(count);
+            }
+            for (&callee, body) in &record.inlined {
+                let name = name(profile, callee);
+                let name = name.split('_').next().unwrap().to_owned();
+                add(profile, body, &[calls, &[(position.line, name)]].concat(), found);
+            }
+        }
+    }
+    let mut functions = profile.functions.iter();
+    let (_, f) = functions.find(|&(&symbol, _)| name(profile, symbol) == "F").unwrap();
+    let mut found = BTreeMap::new();
+    add(profile, &f.body, &[], &mut found);
+    found
+}
+
+/// A copy of a function gets the counts that a function of its own would have.
+#[track_caller]
+fn copies_are_apart(program: &Copied) {
+    let of = |source: String| {
+        let shop = Workshop::new();
+        run(&shop, &[("copies.c", source)], &[]);
+        in_copies(&converted(&shop, &[]))
+    };
+    let (shared, apart) = (of(program.shared()), of(program.apart()));
+    let wrong = apart.iter().filter(|&(at, counts)| shared.get(at) != Some(counts));
+    let wrong: Vec<_> = wrong.map(|(at, counts)| (at, counts, shared.get(at))).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(shared.len(), apart.len());
+}
+
+const LOOP: &str = "\
+static inline __attribute__((always_inline)) int #(int *p)
+{
+    long s = 0;
+    for (int i = 0; i < (p[0] & 3); i++)
+        s += p[i];
+    return s;
+}
+";
+
+const EITHER: &str = "\
+static inline __attribute__((always_inline)) int #(int *p)
+{
+    if (p[0] & 1)
+        return @g(p + 1);
+    return @g(p + 2);
+}
+";
+
+/// Each copy has blocks of its own. The last line of a copy and the first one of the next are in one block.
+#[test]
+fn copies_with_loops() {
+    let f = "\
+__attribute__((noinline)) int F(int n)
+{
+    int a = 7;
+    for (int i = n % 5; i > 0; i--)
+        a += @g(data + (n * 2 & 63));
+    asm volatile(\"\" : : : \"memory\");
+    a += @g(data + (n * 3 & 63));
+    if (n % 13 < 1)
+        a ^= @g(data + (n * 3 & 63)) + @g(data + (n & 31) + 4);
+    if (a & 4)
+        a += @g(data + (n * 5 & 63));
+    for (int i = n % 6; i > 0; i--)
+        a ^= @g(data + (n * 6 & 63));
+    if (n % 13 < 1)
+        a += @g(data + (n * 3 & 63));
+    if (a & 8)
+        a ^= @g(data + (n * 6 & 63));
+    return a;
+}
+";
+    copies_are_apart(&Copied { g: LOOP, h: "", f });
+}
+
+/// `g` is inlined in `h`, too, and so it is not called in the order of the debug information.
+#[test]
+fn copies_in_copies() {
+    let f = "\
+__attribute__((noinline)) int F(int n)
+{
+    int a = 7;
+    if (n % 11 < 2)
+        a ^= @g(data + (n * 3 & 63));
+    a ^= @h(data + (n * 5 & 63));
+    asm volatile(\"\" : : : \"memory\");
+    for (int i = n % 6; i > 0; i--)
+        a ^= @g(data + (n * 3 & 63));
+    return a;
+}
+";
+    copies_are_apart(&Copied { g: LOOP, h: EITHER, f });
+}
+
+/// The copies have no blocks of their own: only the line of the call before them tells them apart.
+#[test]
+fn copies_beside_calls() {
+    let g = "\
+static inline __attribute__((always_inline)) int #(int *p)
+{
+    p[0] += 1;
+    p[1] = p[0] ^ p[2];
+    return p[3];
+}
+";
+    let f = "\
+__attribute__((noinline)) int F(int n)
+{
+    int a = 7;
+    if (n % 11 < 2)
+        a ^= @g(data + (n * 3 & 63));
+    a ^= @g(data + (n * 5 & 63));
+    for (int i = n % 6; i > 0; i--)
+        a ^= @g(data + (n * 3 & 63)) + @g(data + (n & 31) + 1);
+    if (a & 2)
+        a += @g(data + (n * 7 & 63));
+    a ^= @g(data + (n * 2 & 63));
+    a += @g(data + (n * 9 & 63));
+    return a;
+}
+";
+    copies_are_apart(&Copied { g, h: "", f });
 }
 
 const CALLS: &str = "

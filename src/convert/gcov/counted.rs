@@ -114,6 +114,15 @@ impl<'n> Counted<'n> {
         &self.lines[first..end]
     }
 
+    /// The lines of a block in the order of its statements.
+    pub fn lines_in_order(&self, block: u32) -> impl Iterator<Item = (FileId, u32)> {
+        // The notes list one block after the other.
+        let all = self.known.notes.lines(self.notes);
+        let first = all.partition_point(|line| line.block < block);
+        let of_block = all[first..].iter().take_while(move |line| line.block == block);
+        of_block.map(|line| (self.known.files[line.file as usize], line.line))
+    }
+
     /// Whether a block has this line.
     pub fn has(&self, file: FileId, line: u32) -> bool {
         !self.blocks_of(file, line).is_empty()

@@ -95,7 +95,7 @@ impl Naming<'_> {
     /// Adds the copies of a finding to those that are known, and says where each of them is.
     fn chains(&mut self, found: &[InlinedEarly], chains: &mut Vec<Chain>) -> Vec<u32> {
         let mut places = Vec::with_capacity(found.len());
-        let inlined = chains.iter().copied().zip(0u32..).skip(1);
+        let inlined = chains.iter().map(|chain| chain.once()).zip(0u32..).skip(1);
         let mut known: HashMap<Chain, u32> = inlined.collect();
         for (number, &InlinedEarly { caller, copy, symbol: noted }) in found.iter().enumerate() {
             let declared = &self.tables.functions[copy.function as usize];
@@ -104,7 +104,15 @@ impl Naming<'_> {
             if number == 0 {
                 if chains.is_empty() {
                     let (call, start) = (Position::default(), declared.line);
-                    chains.push(Chain { caller: 0, call, symbol, start, file });
+                    chains.push(Chain {
+                        caller: 0,
+                        call,
+                        symbol,
+                        start,
+                        file,
+                        calls: 1,
+                        column: 0,
+                    });
                 }
                 places.push(0);
                 continue;
@@ -113,13 +121,28 @@ impl Naming<'_> {
             let start = chains[caller as usize].start;
             let line = copy.line.wrapping_sub(start) & 0xffff;
             let call = Position { line, discriminator: copy.discriminator };
-            let chain = Chain { caller, call, symbol, start: declared.line, file };
+            let chain =
+                Chain { caller, call, symbol, start: declared.line, file, calls: 1, column: 0 };
             places.push(*known.entry(chain).or_insert_with(|| {
                 chains.push(chain);
                 chains.len() as u32 - 1
             }));
         }
+        count_calls(found, &places, chains);
         places
+    }
+}
+
+/// Notes which copies stand for several calls, which columns tell apart.
+fn count_calls(found: &[InlinedEarly], places: &[u32], chains: &mut [Chain]) {
+    let column = |(place, of): (&u32, &InlinedEarly)| (*place, of.copy.column);
+    let mut columns: Vec<(u32, u32)> = places.iter().zip(found).map(column).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    for calls in columns.chunk_by(|a, b| a.0 == b.0) {
+        let chain = &mut chains[calls[0].0 as usize];
+        chain.calls = chain.calls.max(calls.len() as u32);
+        chain.column = calls[0].1;
     }
 }
 

@@ -82,7 +82,7 @@ pub struct Findings {
     pub addresses: HashMap<u64, u32>,
 }
 
-/// A copy of a function, inlined early.
+/// A copy of a function, inlined early. Calls of one function that share line and discriminator share one, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Chain {
     /// The copy it is inlined in; 0 for the function itself.
@@ -95,6 +95,17 @@ pub struct Chain {
     pub start: u32,
     /// The file of its declaration.
     pub file: FileId,
+    /// The number of calls that share it.
+    pub calls: u32,
+    /// Column of the first of these, 0 if unknown.
+    pub column: u32,
+}
+
+impl Chain {
+    /// The same with one call at no column, to look it up.
+    pub const fn once(self) -> Self {
+        Self { calls: 1, column: 0, ..self }
+    }
 }
 
 /// A piece of the source: in a copy, at a line, with a discriminator.

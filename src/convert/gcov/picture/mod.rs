@@ -8,6 +8,7 @@
 //! Where these leave doubt, pieces and blocks are paired in their order. Compilers mostly keep it: they
 //! number the blocks of a line in the order in which they lay them out. That is an estimate.
 
+mod beside;
 mod copies;
 mod entries;
 mod likeness;
@@ -27,6 +28,7 @@ use hashbrown::HashSet;
 use self::entries::Entry;
 use self::near::Other;
 use self::pairing::Key;
+use self::seen::Copies;
 use super::counted::{Counted, Line};
 use super::evidence::{Chain, Spot, Vote};
 use super::flow::Flow;
@@ -144,13 +146,10 @@ pub fn picture(
     let hints = copies::hints(chains, &lines.keys, &entered);
     painter.entered =
         entered.into_iter().zip(&hints).map(|(count, hint)| count.or(*hint)).collect();
-    let segments = painter.segments(&of_function, lines);
+    let copies = Copies { segments: painter.segments(&of_function, lines), hints };
     for (places, keys) in &lines.seen {
         let (places, keys) = (&of_function[places.clone()], &lines.keys[keys.clone()]);
-        match painter.segmented(&segments, places, keys) {
-            Some(segmented) => painter.copies(keys, &segmented),
-            None => painter.line(places, keys, &hints, of_line),
-        }
+        painter.seen(places, keys, &copies, of_line);
     }
     let unseen = lines.unseen.iter().map(|places| &of_function[places.clone()]);
     let others: Vec<Other<'_, '_>> = unseen.filter_map(|lines| painter.unseen(lines)).collect();
@@ -231,7 +230,8 @@ impl<'f, 'n> Painter<'f, 'n> {
         if chains.is_empty() {
             // The first copy stands for the function itself, also if there is no code.
             let (symbol, start, file) = (function.symbol, function.start(), function.file);
-            chains.push(Chain { caller: 0, call: Position::default(), symbol, start, file });
+            let call = Position::default();
+            chains.push(Chain { caller: 0, call, symbol, start, file, calls: 1, column: 0 });
         }
         let pieces = Vec::with_capacity(function.lines.len());
         let (elsewhere, lost) = (Vec::new(), Vec::new());

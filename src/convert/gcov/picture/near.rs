@@ -34,7 +34,7 @@ impl Near {
             near.next(chain, file, line);
         }
         for (chain, place) in picture.chains.iter().zip(0..) {
-            near.places.entry(*chain).or_insert(place);
+            near.places.entry(chain.once()).or_insert(place);
         }
         near
     }
@@ -105,7 +105,8 @@ impl<'f> Painter<'f, '_> {
         let Start { symbol, line: start, .. } = self.called(line.file, starts, calling, near);
         let behind = call.line.wrapping_sub(caller.map_or(0, |chain| chain.start)) & 0xffff;
         let at = Position { line: behind, discriminator: call.discriminator };
-        let chain = Chain { caller: call.chain, call: at, symbol, start, file: line.file };
+        let (caller, file) = (call.chain, line.file);
+        let chain = Chain { caller, call: at, symbol, start, file, calls: 1, column: 0 };
         let chains = &mut self.picture.chains;
         let place = *near.places.entry(chain).or_insert_with(|| {
             chains.push(chain);

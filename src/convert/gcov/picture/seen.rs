@@ -6,9 +6,10 @@ use alloc::vec::Vec;
 
 use hashbrown::HashSet;
 
+use super::beside::Beside;
 use super::long_lines::{LongLine, is_long};
 use super::pairing::{Count, Key, in_order};
-use super::segments::Segmented;
+use super::segments::{Segmented, Segments};
 use super::{Painter, Source};
 use crate::convert::gcov::counted::Line;
 use crate::convert::gcov::evidence::Spot;
@@ -28,13 +29,64 @@ pub struct Memory {
     is_open: Vec<bool>,
 }
 
+/// What is known about the copies of functions.
+pub struct Copies {
+    /// The blocks of those that were inlined several times.
+    pub segments: Segments,
+    /// How often each was executed, as far as known.
+    pub hints: Vec<Option<i64>>,
+}
+
 impl Painter<'_, '_> {
     /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates.
-    pub fn line(
+    pub fn seen(&mut self, lines: &[Line], keys: &[Key], copies: &Copies, memory: &mut Memory) {
+        let Copies { segments, hints } = copies;
+        if let Some(segmented) = self.segmented(segments, lines, keys) {
+            return self.by_copy(keys, &segmented, hints, memory);
+        }
+        let Some(beside) = self.beside(segments, lines, keys) else {
+            return self.line(lines, keys, hints, &HashSet::new(), memory);
+        };
+        self.by_copy(keys, &beside.known, hints, memory);
+        self.left(&beside, (lines, keys), copies, memory);
+    }
+
+    /// Gives the pieces of a line their blocks where other pieces stand beside calls.
+    fn left(
+        &mut self,
+        beside: &Beside,
+        (all_lines, all_keys): (&[Line], &[Key]),
+        copies: &Copies,
+        memory: &mut Memory,
+    ) {
+        let Beside { taken, keys, lines, .. } = beside;
+        let Copies { segments, hints } = copies;
+        if keys.is_empty() {
+            let mut is_open = vec![true; lines.len()];
+            self.give_to_silent(all_keys, lines, &mut is_open);
+            return self.fill(all_keys, &[], lines, &is_open);
+        }
+        if let Some(segmented) = self.segmented(segments, lines, keys) {
+            return self.by_copy(keys, &segmented, hints, memory);
+        }
+        if !lines.is_empty() && keys.iter().all(|key| self.may_be_of(key, lines)) {
+            return self.line(lines, keys, hints, &HashSet::new(), memory);
+        }
+        // Others may have no block any more.
+        let certain = beside.certain();
+        if !certain.is_empty() {
+            self.line(all_lines, &certain, hints, taken, memory);
+        }
+    }
+
+    /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates. Other pieces have the taken
+    /// blocks already.
+    fn line(
         &mut self,
         lines: &[Line],
         keys: &[Key],
         hints: &[Option<i64>],
+        of_others: &HashSet<u32>,
         memory: &mut Memory,
     ) {
         if let ([line], [key]) = (lines, keys) {
@@ -48,7 +100,7 @@ impl Painter<'_, '_> {
         counts.extend(lines.iter().map(|line| self.count(line)));
         blocks.clear();
         taken.clear();
-        taken.resize(lines.len(), false);
+        taken.extend(lines.iter().map(|line| of_others.contains(&line.block)));
         let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
         let mut long = LongLine::new(keys.len(), counts);
         let is_sparse = !several && long.is_none() && keys.len() < lines.len();
@@ -73,7 +125,9 @@ impl Painter<'_, '_> {
         }
         // For the compiler, blocks with the same count may be the same.
         of_pieces.clear();
-        of_pieces.extend(blocks.iter().map(|&(_, block)| counts[block]));
+        of_pieces.extend(
+            taken.iter().zip(&*counts).filter(|(taken, _)| **taken).map(|(_, &count)| count),
+        );
         of_pieces.sort_unstable();
         is_open.clear();
         is_open.extend(counts.iter().map(|count| of_pieces.binary_search(count).is_err()));
@@ -82,7 +136,13 @@ impl Painter<'_, '_> {
     }
 
     /// Gives the pieces of a line their blocks, where it is known which blocks each copy of its function has.
-    pub fn copies(&mut self, keys: &[Key], segmented: &Segmented) {
+    fn by_copy(
+        &mut self,
+        keys: &[Key],
+        segmented: &Segmented,
+        hints: &[Option<i64>],
+        memory: &mut Memory,
+    ) {
         for (chain, its) in &segmented.copies {
             let lines = &segmented.lines[its.clone()];
             let first = keys.partition_point(|key| key.spot.chain < *chain);
@@ -95,12 +155,7 @@ impl Painter<'_, '_> {
                 }
                 continue;
             }
-            let counts: Vec<i64> = lines.iter().map(|line| self.count(line)).collect();
-            for (key, block) in keys_of.iter().zip(in_order(keys_of, &counts, None, None)) {
-                if let Some(block) = block {
-                    self.piece(key.spot, &lines[block], key.source(lines.len() == 1));
-                }
-            }
+            self.line(lines, keys_of, hints, &HashSet::new(), memory);
         }
     }
 

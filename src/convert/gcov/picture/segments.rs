@@ -1,8 +1,9 @@
 //! The blocks of each copy of a function that was inlined several times.
 //!
-//! The compiler copies a function's blocks together, so the blocks of one copy have numbers between those of the copies
-//! before and behind it. A line that has equally many blocks in each copy tells where the copies' numbers are. That also
-//! holds for lines where the copies differ, because the compiler has removed blocks of some of them.
+//! The compiler copies a function's blocks together, in the order of the calls. So the lines of one copy stand between those
+//! of the copies before and behind it. The end of one copy may be in the same block as the start of the next one: there the
+//! order of the block's lines tells them apart. A line that has equally many blocks in each copy tells where the copies
+//! are. That also holds for lines where the copies differ, because the compiler has removed blocks of some of them.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -13,14 +14,24 @@ use super::long_lines::is_long;
 use super::pairing::{Count, Key};
 use super::{Lines, Painter};
 use crate::convert::gcov::counted::Line;
-use crate::profile::SymbolId;
+use crate::convert::gcov::evidence::Chain;
+use crate::profile::{FileId, SymbolId};
 
-/// The numbers of a copy's blocks.
+/// How many blocks before a copy the line of its call may stand.
+const FARTHEST_CALL: u32 = 16;
+
+/// One of so many pieces may contradict the segments. The compiler may have merged its code with that of other copies.
+const MOST_AGAINST: usize = 4;
+
+/// A place among the lines of all blocks: the number of the block, and that of the line in the block.
+type Place = (u32, u32);
+
+/// Where a copy's lines are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Segment {
     chain: u32,
-    /// Empty as long as nothing is known.
-    blocks: Range<u32>,
+    /// The first place and the last one, if anything is known.
+    places: Option<(Place, Place)>,
 }
 
 /// The blocks of a line by copies.
@@ -31,9 +42,36 @@ pub struct Segmented {
     pub lines: Vec<Line>,
 }
 
-/// For each function with several copies: the segments of the copies, in their order.
+impl Segmented {
+    /// Sorts blocks by their copies.
+    pub fn new(mut by_copy: Vec<(u32, Line)>) -> Self {
+        by_copy.sort_by_key(|&(chain, _)| chain);
+        let mut segmented = Self::default();
+        for of_copy in by_copy.chunk_by(|a, b| a.0 == b.0) {
+            let first = segmented.lines.len();
+            segmented.lines.extend(of_copy.iter().map(|&(_, line)| line));
+            segmented.copies.push((of_copy[0].0, first..segmented.lines.len()));
+        }
+        segmented
+    }
+
+    /// The blocks of a copy, if it has any.
+    pub fn lines_of(&self, chain: u32) -> Option<&[Line]> {
+        let place = self.copies.binary_search_by_key(&chain, |&(chain, _)| chain).ok()?;
+        Some(&self.lines[self.copies[place].1.clone()])
+    }
+}
+
+/// For each function with several copies: the segments of the copies, in the order of their calls.
 #[derive(Debug, Default)]
 pub struct Segments(HashMap<SymbolId, Vec<Segment>>);
+
+impl Segments {
+    /// The copies of a function that has several, in the order of their calls.
+    pub fn copies(&self, symbol: SymbolId) -> Option<impl Iterator<Item = u32>> {
+        Some(self.0.get(&symbol)?.iter().map(|copy| copy.chain))
+    }
+}
 
 impl Painter<'_, '_> {
     /// Finds the segments of copies by the lines that have equally many blocks in each.
@@ -41,11 +79,14 @@ impl Painter<'_, '_> {
         let mut segments = Segments::default();
         for (chain, of) in (0..).zip(&self.picture.chains).skip(1) {
             let copies = segments.0.entry(of.symbol).or_default();
-            copies.push(Segment { chain, blocks: 0..0 });
+            copies.extend((0..of.calls).map(|_| Segment { chain, places: None }));
         }
         segments.0.retain(|_, copies| copies.len() > 1);
         if segments.0.is_empty() {
             return segments;
+        }
+        for copies in segments.0.values_mut() {
+            copies.sort_by_cached_key(|copy| self.calls_to(copy.chain));
         }
         for (places, keys) in &found.seen {
             let (lines, keys) = (&of_function[places.clone()], &found.keys[keys.clone()]);
@@ -53,17 +94,64 @@ impl Painter<'_, '_> {
             if let Some(copies) = segments.0.get_mut(&symbol) {
                 let entries =
                     lines.partition_point(|line| line.block >= self.function.notes.blocks);
-                add(&lines[entries..], copies);
+                let places: Vec<Place> =
+                    lines[entries..].iter().map(|line| self.place_of(line)).collect();
+                add(&places, copies);
             }
         }
-        let are_apart = |copies: &[Segment]| {
-            copies.windows(2).all(|pair| pair[0].blocks.end <= pair[1].blocks.start)
-        };
-        segments.0.retain(|_, copies| !copies[0].blocks.is_empty() && are_apart(copies));
+        for copies in segments.0.values_mut() {
+            match are_apart(copies) {
+                true => self.begin_at_calls(copies),
+                false => copies.iter_mut().for_each(|copy| copy.places = None),
+            }
+        }
         segments
     }
 
-    /// Which blocks of a line each copy has. There is no answer if the pieces of the line contradict it.
+    /// Extends each copy's segment to the line of its call before it.
+    fn begin_at_calls(&self, copies: &mut [Segment]) {
+        let mut end = (0, 0);
+        for copy in copies {
+            let Some((first, last)) = copy.places else { continue };
+            let call = self.call_before(copy.chain, end..first);
+            copy.places = Some((call.unwrap_or(first), last));
+            end = (last.0, last.1 + 1);
+        }
+    }
+
+    /// The last of these places that has the line of a copy's call.
+    fn call_before(&self, copy: u32, places: Range<Place>) -> Option<Place> {
+        let call = self.called_at(copy);
+        let first = places.start.0.max(places.end.0.saturating_sub(FARTHEST_CALL));
+        let in_block = |block: u32| {
+            let lines = self.function.lines_in_order(block).zip(0u32..);
+            let calls = lines.filter(|&((file, line), _)| (file, line & 0xffff) == call);
+            calls.map(|(_, number)| (block, number)).filter(|place| places.contains(place)).last()
+        };
+        (first..=places.end.0).rev().find_map(in_block)
+    }
+
+    /// The place of a line in its block. The start of a loop has that of the line in the loop's first block.
+    fn place_of(&self, line: &Line) -> Place {
+        let number = self.number_of(line);
+        let mut of_block = self.function.lines_in_order(number);
+        let is_it = |&(file, other): &(FileId, u32)| (file, other) == (line.file, line.line);
+        (number, of_block.position(|other| is_it(&other)).unwrap_or(0) as u32)
+    }
+
+    /// The lines and columns of the calls that lead to a copy, from the outermost one.
+    fn calls_to(&self, mut chain: u32) -> Vec<(u32, u32)> {
+        let mut calls = Vec::new();
+        while chain != 0 {
+            let Chain { caller, call, column, .. } = self.picture.chains[chain as usize];
+            calls.push((call.line, column));
+            chain = caller;
+        }
+        calls.reverse();
+        calls
+    }
+
+    /// Which blocks of a line each copy has. There is no answer if many pieces of the line contradict it.
     pub fn segmented(
         &self,
         segments: &Segments,
@@ -75,38 +163,41 @@ impl Painter<'_, '_> {
             return None;
         }
         let copy_of = |line: &Line| {
-            let number = self.number_of(line);
-            let place = copies.partition_point(|copy| copy.blocks.end <= number);
-            let copy = copies.get(place).filter(|copy| copy.blocks.contains(&number))?;
+            let place = self.place_of(line);
+            let is_before = |copy: &Segment| copy.places.is_none_or(|(_, last)| last < place);
+            let copy = copies.get(copies.partition_point(is_before))?;
+            copy.places.filter(|&(first, _)| first <= place)?;
             Some((copy.chain, *line))
         };
-        let mut by_copy: Vec<(u32, Line)> = lines.iter().map(copy_of).collect::<Option<_>>()?;
-        by_copy.sort_by_key(|&(chain, _)| chain);
-        let mut segmented = Segmented::default();
-        for of_copy in by_copy.chunk_by(|a, b| a.0 == b.0) {
-            let first = segmented.lines.len();
-            segmented.lines.extend(of_copy.iter().map(|&(_, line)| line));
-            segmented.copies.push((of_copy[0].0, first..segmented.lines.len()));
-        }
-        keys.iter().all(|key| self.agrees(key, &segmented)).then_some(segmented)
+        let segmented = Segmented::new(lines.iter().map(copy_of).collect::<Option<_>>()?);
+        let has_none = |key: &&Key| segmented.lines_of(key.spot.chain).is_none();
+        let against =
+            keys.iter().filter(has_none).count() + self.contradicting(keys, &segmented).count();
+        (MOST_AGAINST * against <= keys.len()).then_some(segmented)
     }
 
-    /// Whether the copy of a piece has a block that was executed as often.
-    fn agrees(&self, key: &Key, segmented: &Segmented) -> bool {
-        let chain = key.spot.chain;
-        let found = segmented.copies.binary_search_by_key(&chain, |&(chain, _)| chain);
-        let Ok(place) = found else { return false };
+    /// The pieces of copies that have blocks, none of which was executed as often.
+    pub fn contradicting<'k>(
+        &self,
+        keys: &'k [Key],
+        segmented: &Segmented,
+    ) -> impl Iterator<Item = &'k Key> {
+        keys.iter().filter(|key| {
+            let lines = segmented.lines_of(key.spot.chain);
+            lines.is_some_and(|lines| !self.may_be_of(key, lines))
+        })
+    }
+
+    /// Whether one of these blocks was executed as often as a piece, as far as that is known.
+    pub fn may_be_of(&self, key: &Key, lines: &[Line]) -> bool {
         match key.count {
-            Count::Exactly(count) => {
-                let lines = &segmented.lines[segmented.copies[place].1.clone()];
-                lines.iter().any(|line| self.count(line) == count)
-            }
+            Count::Exactly(count) => lines.iter().any(|line| self.count(line) == count),
             _ => true,
         }
     }
 
     /// The function that all these pieces are inlined copies of.
-    fn only_function(&self, keys: &[Key]) -> Option<SymbolId> {
+    pub fn only_function(&self, keys: &[Key]) -> Option<SymbolId> {
         let symbol = |key: &Key| match key.spot.chain {
             0 => None,
             chain => Some(self.picture.chains[chain as usize].symbol),
@@ -116,37 +207,46 @@ impl Painter<'_, '_> {
     }
 }
 
-/// Extends the segments of copies by a line, if each copy may have equally many of its blocks.
-fn add(lines: &[Line], copies: &mut [Segment]) {
-    if lines.is_empty() || !lines.len().is_multiple_of(copies.len()) {
+/// Extends the segments of copies by a line's places, if each copy may have equally many of them.
+fn add(places: &[Place], copies: &mut [Segment]) {
+    if places.is_empty() || !places.len().is_multiple_of(copies.len()) {
         return;
     }
-    let size = lines.len() / copies.len();
-    for (copy, lines) in copies.iter_mut().zip(lines.chunks(size)) {
-        let its = lines[0].block..lines[size - 1].block + 1;
-        copy.blocks = match copy.blocks.is_empty() {
-            true => its,
-            false => copy.blocks.start.min(its.start)..copy.blocks.end.max(its.end),
-        };
+    let size = places.len() / copies.len();
+    for (copy, its) in copies.iter_mut().zip(places.chunks(size)) {
+        let (first, last) = copy.places.unwrap_or((its[0], its[0]));
+        copy.places = Some((first.min(its[0]), last.max(its[size - 1])));
     }
+}
+
+/// Whether each copy's segment ends before that of the next one.
+fn are_apart(copies: &[Segment]) -> bool {
+    copies.windows(2).all(|pair| match (pair[0].places, pair[1].places) {
+        (Some((_, last)), Some((next, _))) => last < next,
+        _ => false,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Symbols;
 
     #[test]
     fn lines_with_equally_many_blocks_in_each_copy() {
-        let file = Symbols::default().file(b"a.c");
-        let lines = |blocks: &[u32]| -> Vec<Line> {
-            blocks.iter().map(|&block| Line { file, line: 1, block }).collect()
-        };
-        let mut copies = [1, 2].map(|chain| Segment { chain, blocks: 0..0 });
-        add(&lines(&[4, 5, 19]), &mut copies);
-        assert!(copies[0].blocks.is_empty());
-        add(&lines(&[4, 19]), &mut copies);
-        add(&lines(&[3, 9, 17, 18]), &mut copies);
-        assert_eq!(copies.map(|copy| copy.blocks), [3..10, 17..20]);
+        let places =
+            |blocks: &[u32]| -> Vec<Place> { blocks.iter().map(|&block| (block, 0)).collect() };
+        let mut copies = [1, 2].map(|chain| Segment { chain, places: None });
+        add(&places(&[4, 5, 19]), &mut copies);
+        assert_eq!(copies[0].places, None);
+        add(&places(&[4, 19]), &mut copies);
+        add(&places(&[3, 9, 17, 18]), &mut copies);
+        assert_eq!(
+            copies.each_ref().map(|copy| copy.places.unwrap()),
+            [((3, 0), (9, 0)), ((17, 0), (19, 0))]
+        );
+        assert!(are_apart(&copies));
+        // The last line of a copy may be in the block that has the first one of the next copy, before it.
+        add(&[(3, 0), (17, 1), (17, 0), (18, 0)], &mut copies);
+        assert!(!are_apart(&copies));
     }
 }

@@ -1,0 +1,121 @@
+//! The blocks of inlined copies whose code stands in the blocks that call them.
+//!
+//! A copy without branches has no block of its own. The notes list the lines of a block in the order of its statements: first
+//! the line of the call, then those of the copy. So the line of the last call before a line tells the copy.
+
+use alloc::vec::Vec;
+
+use hashbrown::HashSet;
+
+use super::Painter;
+use super::pairing::{Count, Key};
+use super::segments::{Segmented, Segments};
+use crate::convert::gcov::counted::Line;
+use crate::profile::FileId;
+
+/// Where a copy is called: file and line, as far as a profile keeps it.
+type Place = (FileId, u32);
+
+/// One of so many pieces may contradict. Then its copy stands elsewhere.
+const MOST_AGAINST: usize = 2;
+
+/// What the calls before a line in its blocks tell.
+pub struct Beside {
+    /// The blocks of copies that are called there.
+    pub known: Segmented,
+    /// The numbers of these blocks.
+    pub taken: HashSet<u32>,
+    /// The pieces of other copies.
+    pub keys: Vec<Key>,
+    /// The blocks that are left for them.
+    pub lines: Vec<Line>,
+}
+
+impl Painter<'_, '_> {
+    /// Finds blocks of a line behind the lines of the calls. There is no answer if most pieces of the line contradict it.
+    pub fn beside(&self, segments: &Segments, lines: &[Line], keys: &[Key]) -> Option<Beside> {
+        let copies = segments.copies(self.only_function(keys)?)?;
+        let mut copies: Vec<(Place, u32)> =
+            copies.map(|copy| (self.called_at(copy), copy)).collect();
+        if lines.len() > copies.len() {
+            // Copies have blocks of their own, too.
+            return None;
+        }
+        copies.sort_by_key(|&(place, _)| place);
+        let mut by_copy = self.behind_calls(lines, &copies);
+        let found = Segmented::new(by_copy.clone());
+        let against: HashSet<u32> =
+            self.contradicting(keys, &found).map(|key| key.spot.chain).collect();
+        if MOST_AGAINST * self.contradicting(keys, &found).count() > keys.len() {
+            return None;
+        }
+        by_copy.retain(|(copy, _)| !against.contains(copy));
+        if by_copy.is_empty() {
+            return None;
+        }
+        let taken: HashSet<u32> = by_copy.iter().map(|(_, line)| line.block).collect();
+        let known = Segmented::new(by_copy);
+        let is_left = |key: &&Key| known.lines_of(key.spot.chain).is_none();
+        let keys = keys.iter().filter(is_left).cloned().collect();
+        let lines = lines.iter().filter(|line| !taken.contains(&line.block)).copied().collect();
+        Some(Beside { known, taken, keys, lines })
+    }
+
+    /// The blocks of a line behind the calls of copies, which are sorted by the places of the calls. A place with more or
+    /// fewer blocks than copies tells nothing.
+    fn behind_calls(&self, lines: &[Line], copies: &[(Place, u32)]) -> Vec<(u32, Line)> {
+        let is_call = |place: Place| copies.binary_search_by_key(&place, |copy| copy.0).is_ok();
+        let mut calls: Vec<(Place, Line)> = Vec::new();
+        for line in lines.iter().filter(|line| line.block < self.function.notes.blocks) {
+            calls.extend(self.calls_before(line, is_call).map(|place| (place, *line)));
+        }
+        calls.sort_by_key(|&(place, _)| place);
+        let mut by_copy = Vec::new();
+        for calls in calls.chunk_by(|a, b| a.0 == b.0) {
+            let first = copies.partition_point(|copy| copy.0 < calls[0].0);
+            let its = copies[first..].iter().take_while(|copy| copy.0 == calls[0].0);
+            // Copies and blocks are in the order of the source. Several copies may share one block.
+            if its.clone().count() == calls.len() {
+                by_copy.extend(its.zip(calls).map(|(&(_, copy), &(_, line))| (copy, line)));
+            } else if let [(_, line)] = calls {
+                by_copy.extend(its.map(|&(_, copy)| (copy, *line)));
+            }
+        }
+        by_copy.sort_unstable();
+        by_copy.dedup();
+        by_copy
+    }
+
+    /// Where a copy is called.
+    pub fn called_at(&self, copy: u32) -> Place {
+        let chain = &self.picture.chains[copy as usize];
+        let caller = &self.picture.chains[chain.caller as usize];
+        (caller.file, caller.start.wrapping_add(chain.call.line) & 0xffff)
+    }
+
+    /// The call before each appearance of a line in its block.
+    fn calls_before(
+        &self,
+        line: &Line,
+        is_call: impl Fn(Place) -> bool,
+    ) -> impl Iterator<Item = Place> {
+        let itself = (line.file, line.line);
+        let mut last = None;
+        self.function.lines_in_order(line.block).filter_map(move |(file, number)| {
+            if (file, number) == itself {
+                return last.take();
+            }
+            let place = (file, number & 0xffff);
+            last = Some(place).filter(|&place| is_call(place)).or(last);
+            None
+        })
+    }
+}
+
+impl Beside {
+    /// The pieces that are left and have a certain count.
+    pub fn certain(&self) -> Vec<Key> {
+        let is_certain = |key: &&Key| matches!(key.count, Count::Exactly(_));
+        self.keys.iter().filter(is_certain).cloned().collect()
+    }
+}
