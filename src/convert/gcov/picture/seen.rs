@@ -37,6 +37,23 @@ pub struct Copies {
     pub hints: Vec<Option<i64>>,
 }
 
+/// The blocks of a line that belong to other copies than its pieces.
+#[derive(Clone, Copy)]
+enum Others<'b> {
+    /// None.
+    Nothing,
+    /// Perhaps those that have no piece.
+    Unknown,
+    /// These, and perhaps others without a piece.
+    These(&'b HashSet<u32>),
+}
+
+impl Others<'_> {
+    fn have(self, block: u32) -> bool {
+        matches!(self, Others::These(blocks) if blocks.contains(&block))
+    }
+}
+
 impl Painter<'_, '_> {
     /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates.
     pub fn seen(&mut self, lines: &[Line], keys: &[Key], copies: &Copies, memory: &mut Memory) {
@@ -45,7 +62,7 @@ impl Painter<'_, '_> {
             return self.by_copy(keys, &segmented, hints, memory);
         }
         let Some(beside) = self.beside(segments, lines, keys) else {
-            return self.line(lines, keys, hints, &HashSet::new(), memory);
+            return self.line(lines, keys, hints, Others::Unknown, memory);
         };
         self.by_copy(keys, &beside.known, hints, memory);
         self.left(&beside, (lines, keys), copies, memory);
@@ -70,23 +87,22 @@ impl Painter<'_, '_> {
             return self.by_copy(keys, &segmented, hints, memory);
         }
         if !lines.is_empty() && keys.iter().all(|key| self.may_be_of(key, lines)) {
-            return self.line(lines, keys, hints, &HashSet::new(), memory);
+            return self.line(lines, keys, hints, Others::Unknown, memory);
         }
         // Others may have no block any more.
         let certain = beside.certain();
         if !certain.is_empty() {
-            self.line(all_lines, &certain, hints, taken, memory);
+            self.line(all_lines, &certain, hints, Others::These(taken), memory);
         }
     }
 
-    /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates. Other pieces have the taken
-    /// blocks already.
+    /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates.
     fn line(
         &mut self,
         lines: &[Line],
         keys: &[Key],
         hints: &[Option<i64>],
-        of_others: &HashSet<u32>,
+        others: Others<'_>,
         memory: &mut Memory,
     ) {
         if let ([line], [key]) = (lines, keys) {
@@ -100,7 +116,7 @@ impl Painter<'_, '_> {
         counts.extend(lines.iter().map(|line| self.count(line)));
         blocks.clear();
         taken.clear();
-        taken.extend(lines.iter().map(|line| of_others.contains(&line.block)));
+        taken.extend(lines.iter().map(|line| others.have(line.block)));
         let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
         let mut long = LongLine::new(keys.len(), counts);
         let is_sparse = !several && long.is_none() && keys.len() < lines.len();
@@ -131,7 +147,9 @@ impl Painter<'_, '_> {
         of_pieces.sort_unstable();
         is_open.clear();
         is_open.extend(counts.iter().map(|count| of_pieces.binary_search(count).is_err()));
-        self.give_to_silent(keys, lines, is_open);
+        if !matches!(others, Others::Nothing) {
+            self.give_to_silent(keys, lines, is_open);
+        }
         self.fill(keys, blocks, lines, is_open);
     }
 
@@ -155,7 +173,7 @@ impl Painter<'_, '_> {
                 }
                 continue;
             }
-            self.line(lines, keys_of, hints, &HashSet::new(), memory);
+            self.line(lines, keys_of, hints, Others::Nothing, memory);
         }
     }
 

@@ -159,7 +159,8 @@ impl Painter<'_, '_> {
         keys: &[Key],
     ) -> Option<Segmented> {
         let copies = segments.0.get(&self.only_function(keys)?)?;
-        if is_long(keys.len(), lines.len()) {
+        // Each piece is compared with the blocks of its copy.
+        if is_long(keys.len() / copies.len(), lines.len()) {
             return None;
         }
         let copy_of = |line: &Line| {
