@@ -13,8 +13,8 @@ use super::segments::{Segmented, Segments};
 use crate::convert::gcov::counted::Line;
 use crate::profile::FileId;
 
-/// Where a copy is called: file and line, as far as a profile keeps it.
-type Place = (FileId, u32);
+/// The file and the line of a call, as far as a profile keeps the line.
+type Call = (FileId, u32);
 
 /// One of so many pieces may contradict. Then its copy stands elsewhere.
 const MOST_AGAINST: usize = 2;
@@ -35,21 +35,21 @@ impl Painter<'_, '_> {
     /// Finds blocks of a line behind the lines of the calls. There is no answer if most pieces of the line contradict it.
     pub fn beside(&self, segments: &Segments, lines: &[Line], keys: &[Key]) -> Option<Beside> {
         let copies = segments.copies(self.only_function(keys)?)?;
-        let mut copies: Vec<(Place, u32)> =
-            copies.map(|copy| (self.called_at(copy), copy)).collect();
+        let mut copies: Vec<(Call, u32)> = copies.map(|copy| (self.call_of(copy), copy)).collect();
         if lines.len() > copies.len() {
             // Copies have blocks of their own, too.
             return None;
         }
-        copies.sort_by_key(|&(place, _)| place);
+        copies.sort_by_key(|&(call, _)| call);
         let mut by_copy = self.behind_calls(lines, &copies);
         let found = Segmented::new(by_copy.clone());
-        let against: HashSet<u32> =
+        // Sorted, as the pieces are.
+        let against: Vec<u32> =
             self.contradicting(keys, &found).map(|key| key.spot.chain).collect();
-        if MOST_AGAINST * self.contradicting(keys, &found).count() > keys.len() {
+        if MOST_AGAINST * against.len() > keys.len() {
             return None;
         }
-        by_copy.retain(|(copy, _)| !against.contains(copy));
+        by_copy.retain(|(copy, _)| against.binary_search(copy).is_err());
         if by_copy.is_empty() {
             return None;
         }
@@ -61,23 +61,23 @@ impl Painter<'_, '_> {
         Some(Beside { known, taken, keys, lines })
     }
 
-    /// The blocks of a line behind the calls of copies, which are sorted by the places of the calls. A place with more or
-    /// fewer blocks than copies tells nothing.
-    fn behind_calls(&self, lines: &[Line], copies: &[(Place, u32)]) -> Vec<(u32, Line)> {
-        let is_call = |place: Place| copies.binary_search_by_key(&place, |copy| copy.0).is_ok();
-        let mut calls: Vec<(Place, Line)> = Vec::new();
+    /// The blocks of a line behind the calls of copies, which are sorted by their calls.
+    fn behind_calls(&self, lines: &[Line], copies: &[(Call, u32)]) -> Vec<(u32, Line)> {
+        let is_call = |call: Call| copies.binary_search_by_key(&call, |copy| copy.0).is_ok();
+        let mut behind: Vec<(Call, Line)> = Vec::new();
         for line in lines.iter().filter(|line| line.block < self.function.notes.blocks) {
-            calls.extend(self.calls_before(line, is_call).map(|place| (place, *line)));
+            behind.extend(self.call_in_block(line, is_call).map(|call| (call, *line)));
         }
-        calls.sort_by_key(|&(place, _)| place);
+        behind.sort_by_key(|&(call, _)| call);
         let mut by_copy = Vec::new();
-        for calls in calls.chunk_by(|a, b| a.0 == b.0) {
-            let first = copies.partition_point(|copy| copy.0 < calls[0].0);
-            let its = copies[first..].iter().take_while(|copy| copy.0 == calls[0].0);
-            // Copies and blocks are in the order of the source. Several copies may share one block.
-            if its.clone().count() == calls.len() {
-                by_copy.extend(its.zip(calls).map(|(&(_, copy), &(_, line))| (copy, line)));
-            } else if let [(_, line)] = calls {
+        for blocks in behind.chunk_by(|a, b| a.0 == b.0) {
+            let first = copies.partition_point(|copy| copy.0 < blocks[0].0);
+            let its = copies[first..].iter().take_while(|copy| copy.0 == blocks[0].0);
+            // Copies and blocks are in the order of the source. All copies may be in one block. If there are fewer blocks
+            // for another reason, they tell nothing.
+            if its.clone().count() == blocks.len() {
+                by_copy.extend(its.zip(blocks).map(|(&(_, copy), &(_, line))| (copy, line)));
+            } else if let [(_, line)] = blocks {
                 by_copy.extend(its.map(|&(_, copy)| (copy, *line)));
             }
         }
@@ -86,29 +86,18 @@ impl Painter<'_, '_> {
         by_copy
     }
 
-    /// Where a copy is called.
-    pub fn called_at(&self, copy: u32) -> Place {
+    /// The call of a copy.
+    pub fn call_of(&self, copy: u32) -> Call {
         let chain = &self.picture.chains[copy as usize];
         let caller = &self.picture.chains[chain.caller as usize];
         (caller.file, caller.start.wrapping_add(chain.call.line) & 0xffff)
     }
 
-    /// The call before each appearance of a line in its block.
-    fn calls_before(
-        &self,
-        line: &Line,
-        is_call: impl Fn(Place) -> bool,
-    ) -> impl Iterator<Item = Place> {
-        let itself = (line.file, line.line);
-        let mut last = None;
-        self.function.lines_in_order(line.block).filter_map(move |(file, number)| {
-            if (file, number) == itself {
-                return last.take();
-            }
-            let place = (file, number & 0xffff);
-            last = Some(place).filter(|&place| is_call(place)).or(last);
-            None
-        })
+    /// The last call before a line in the line's block.
+    fn call_in_block(&self, line: &Line, is_call: impl Fn(Call) -> bool) -> Option<Call> {
+        let of_block = self.function.lines_in_order(line.block);
+        let before = of_block.take_while(|&found| found != (line.file, line.line));
+        before.map(|(file, number)| (file, number & 0xffff)).filter(|&call| is_call(call)).last()
     }
 }
 

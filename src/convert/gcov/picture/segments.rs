@@ -121,7 +121,7 @@ impl Painter<'_, '_> {
 
     /// The last of these places that has the line of a copy's call.
     fn call_before(&self, copy: u32, places: Range<Place>) -> Option<Place> {
-        let call = self.called_at(copy);
+        let call = self.call_of(copy);
         let first = places.start.0.max(places.end.0.saturating_sub(FARTHEST_CALL));
         let in_block = |block: u32| {
             let lines = self.function.lines_in_order(block).zip(0u32..);
