@@ -244,6 +244,30 @@ fn gcc_11_is_given_no_targets() {
     }
 }
 
+/// gcc 11 ends with an internal error at a virtual call if the function is inlined there in itself. Nothing shows such a call
+/// that was never executed.
+#[test]
+fn gcc_11_is_given_no_body_inside_itself() {
+    let mut profile = functions(&[("f", None, 1), ("g", None, 1)]);
+    let [f, g] = *profile.functions.keys().copied().collect::<Vec<_>>() else { unreachable!() };
+    let body = |callee, inlined: Body| {
+        let inlined = [(callee, inlined)].into_iter().collect();
+        let mut body = Body::default();
+        body.positions.insert(Position::line(2), Record { inlined, ..Record::default() });
+        body
+    };
+    let mut innermost = Body::default();
+    innermost.positions.insert(Position::line(1), Record { count: Some(4), ..Record::default() });
+    profile.functions.get_mut(&f).unwrap().body = body(g, body(f, innermost));
+    let total = profile.functions[&f].body.total() + profile.functions[&g].body.total();
+    for (major, head_count) in [(10, 1), (11, 5)] {
+        let read = for_gcc(&profile, major).profile;
+        let [f, g] = read.functions.values().collect::<Vec<_>>()[..] else { unreachable!() };
+        assert_eq!(f.head_count, head_count, "gcc {major}");
+        assert_eq!(f.body.total() + g.body.total(), total, "gcc {major}");
+    }
+}
+
 /// For gcc 11 a body at an indirect call would be a target. The body has a position of its own: gcc 11 does not
 /// distinguish the two.
 #[test]

@@ -155,7 +155,7 @@ __attribute__((noinline)) int F(int n)
 }
 
 /// `f` calls `f` of another class. gcc expects it to call itself, inlines `f` in `f`, and takes that back. The debug
-/// information still has these copies. They never ran.
+/// information still has these copies. They never ran. `h` calls `h` in a function that is inlined there.
 #[test]
 fn a_guess_that_was_taken_back() {
     if !have("g++") {
@@ -164,9 +164,11 @@ fn a_guess_that_was_taken_back() {
     let shop = Workshop::new();
     run_classes(&shop, &WRAPPER, &[]);
     let profile = converted(&shop, &[]);
-    for f in ["_ZN12_GLOBAL__N_17Wrapper1fEi", "_ZN12_GLOBAL__N_17Wrapper1gEi"] {
-        let lines = counts(&profile).into_iter().filter(|found| name(&profile, found.tree) == f);
-        let lines: Vec<_> = lines.map(|found| (found.position.line, found.count)).collect();
+    let is = |symbol, function: &str| name(&profile, symbol) == function;
+    for f in ["1fEi", "1gEi", "1hEi"].map(|end| format!("_ZN12_GLOBAL__N_17Wrapper{end}")) {
+        let counts = counts(&profile).into_iter();
+        let own = counts.filter(|found| is(found.tree, &f) && is(found.symbol, &f));
+        let lines: Vec<_> = own.map(|found| (found.position.line, found.count)).collect();
         assert_eq!(lines, [0, 2, 3].map(|line| (line, 1000)), "{f}");
     }
 }

@@ -1,8 +1,12 @@
-// Calls f and g of another class. gcc sees no other class here, and guesses that they call themselves.
+// Calls f, g and h of another class, h in another function. gcc sees no other class here, and guesses that they call themselves.
 #include "wrapper.h"
 namespace {
 struct Wrapper : Env {
     Env *inner;
+    static int through(Env &env, int x)
+    {
+        return env.h(x);
+    }
     explicit Wrapper(Env *inner) : inner(inner) {}
     int f(int x) override
     {
@@ -11,6 +15,10 @@ struct Wrapper : Env {
     int g(int x) override
     {
         return inner->g(x) + 1;
+    }
+    int h(int x) override
+    {
+        return through(*inner, x);
     }
 };
 }
@@ -21,6 +29,6 @@ int main()
     asm("" : "+r"(env));
     int sum = 0;
     for (int i = 0; i < 1000; i++)
-        sum += env->f(i) + env->g(i);
+        sum += env->f(i) + env->g(i) + env->h(i);
     return sum == 0;
 }

@@ -14,7 +14,8 @@
 //!
 //! GCC 11 (11.3 was tried) must not be given targets of calls: it keeps three numbers of a target and looks
 //! for the fourth. Then it ends with an internal error, now and then or always. It takes a body inlined at an
-//! indirect call for a target, too. So such a body goes to the function itself.
+//! indirect call for a target, too. So such a body goes to the function itself. So does one inside itself: a virtual
+//! call that was never executed has no targets, and GCC expects many of them to call the function itself.
 
 use alloc::vec::Vec;
 
@@ -111,12 +112,13 @@ impl Lowered {
         let names = Renaming::new(&profile.symbols, &old, rules.names);
         let of = |symbol| names.of(symbol);
         let functions: Vec<_> = profile.functions.iter().collect();
-        let all = workers.map(&functions, |(_, function)| {
+        let all = workers.map(&functions, |&(&symbol, function)| {
             let mut lowering = Lowering::new(of, rules.discriminators);
             (lowering.farthest, lowering.targets) = (FARTHEST_LINE, rules.targets);
+            lowering.around.push(symbol);
             let body = lowering.body(&function.body);
             let Lowering { dropped, targets_dropped, outlined, .. } = lowering;
-            (Function { body, ..**function }, dropped, targets_dropped, outlined)
+            (Function { body, ..*function }, dropped, targets_dropped, outlined)
         });
         let mut lowered = Profile::default();
         let (mut dropped, mut targets) = (0, 0);
@@ -159,7 +161,9 @@ struct Lowering<F> {
     farthest: u32,
     dropped: usize,
     targets_dropped: usize,
-    /// Bodies inlined at calls with targets that the reader must not be given.
+    /// The functions around a body, by their symbols in the profile.
+    around: Vec<SymbolId>,
+    /// Bodies that the reader must not be given where they are inlined.
     outlined: Vec<(SymbolId, Body)>,
 }
 
@@ -167,8 +171,8 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
     /// Begins with no limit to lines, and with targets.
     fn new(of: F, discriminators: Discriminators) -> Self {
         let (targets, farthest) = (Targets::Read, u32::MAX);
-        let (dropped, targets_dropped, outlined) = (0, 0, Vec::new());
-        Self { of, discriminators, targets, farthest, dropped, targets_dropped, outlined }
+        let (dropped, targets_dropped, around, outlined) = (0, 0, Vec::new(), Vec::new());
+        Self { of, discriminators, targets, farthest, dropped, targets_dropped, around, outlined }
     }
 
     fn body(&mut self, body: &Body) -> Body {
@@ -220,8 +224,16 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
             lowered.inlined = RareMap::with_capacity(record.inlined.len());
         }
         for (&callee, body) in &record.inlined {
+            let is_inside_itself = self.around.contains(&callee);
+            self.around.push(callee);
             let body = self.body(body);
-            lowered.inline((self.of)(callee), body);
+            self.around.pop();
+            match self.targets {
+                Targets::Deadly if is_inside_itself => {
+                    self.outlined.push(((self.of)(callee), body));
+                }
+                _ => lowered.inline((self.of)(callee), body),
+            }
         }
     }
 

@@ -67,8 +67,7 @@ impl ListingView<'_, '_, '_> {
             let candidates = &self.unit.functions[copy.function as usize];
             let pieces = by_copy.of(number);
             let counts = || counted(pieces, &incremented, candidates);
-            let is_recursive = self.is_recursive(number);
-            if is_recursive && !copy.has_code {
+            if !copy.has_code && self.is_inside_itself(number) {
                 // A guess at the target of an indirect call, which the compiler took back.
                 owners.of_copy.push(NOBODY);
                 continue;
@@ -76,9 +75,11 @@ impl ListingView<'_, '_, '_> {
             let function = match (candidates.first(), number) {
                 (None, _) => None,
                 (Some(&first), 0) => counts().or(Some(first)),
-                (Some(&first), _) if is_recursive => Some(first),
+                (Some(&first), _) if self.is_recursive(number) => Some(first),
                 (Some(&first), _) => {
-                    let own = counts().filter(|&function| Some(function) != enclosing);
+                    let may_be =
+                        |function| Some(function) != enclosing || self.is_inside_itself(number);
+                    let own = counts().filter(|&function| may_be(function));
                     own.or_else(|| (!self.is_noted(enclosing, pieces)).then_some(first))
                 }
             };
@@ -89,10 +90,30 @@ impl ListingView<'_, '_, '_> {
 
     /// Whether a function is inlined in itself. GCC does that late only.
     fn is_recursive(&self, number: u32) -> bool {
+        let mut around = self.around(number);
+        around.next() == Some(self.listing.copies[number as usize].function) && self.is_one(number)
+    }
+
+    /// Whether a function is inlined in itself, directly or in others that are.
+    fn is_inside_itself(&self, number: u32) -> bool {
+        let function = self.listing.copies[number as usize].function;
+        self.is_one(number) && self.around(number).any(|around| around == function)
+    }
+
+    /// Whether the function of a copy is known for certain.
+    fn is_one(&self, number: u32) -> bool {
         let copy = &self.listing.copies[number as usize];
-        let is_one = self.unit.functions[copy.function as usize].len() == 1;
-        let caller = &self.listing.copies[copy.caller as usize];
-        number != 0 && is_one && caller.function == copy.function
+        self.unit.functions[copy.function as usize].len() == 1
+    }
+
+    /// The functions that a copy is inlined in, from the innermost one.
+    fn around(&self, mut number: u32) -> impl Iterator<Item = u32> {
+        core::iter::from_fn(move || {
+            let caller = self.listing.copies[number as usize].caller;
+            let is_inlined = caller != number;
+            number = caller;
+            is_inlined.then(|| self.listing.copies[caller as usize].function)
+        })
     }
 
     /// Whether the notes of a function have the lines of most of these pieces.
