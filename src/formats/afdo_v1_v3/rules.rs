@@ -115,7 +115,7 @@ impl Lowered {
         let all = workers.map(&functions, |&(&symbol, function)| {
             let mut lowering = Lowering::new(of, rules.discriminators);
             (lowering.farthest, lowering.targets) = (FARTHEST_LINE, rules.targets);
-            lowering.around.push(symbol);
+            lowering.around.push(of(symbol));
             let body = lowering.body(&function.body);
             let Lowering { dropped, targets_dropped, outlined, .. } = lowering;
             (Function { body, ..*function }, dropped, targets_dropped, outlined)
@@ -161,7 +161,7 @@ struct Lowering<F> {
     farthest: u32,
     dropped: usize,
     targets_dropped: usize,
-    /// The functions around a body, by their symbols in the profile.
+    /// The functions around a body, as the reader names them.
     around: Vec<SymbolId>,
     /// Bodies that the reader must not be given where they are inlined.
     outlined: Vec<(SymbolId, Body)>,
@@ -224,15 +224,16 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
             lowered.inlined = RareMap::with_capacity(record.inlined.len());
         }
         for (&callee, body) in &record.inlined {
+            let callee = (self.of)(callee);
             let is_inside_itself = self.around.contains(&callee);
             self.around.push(callee);
             let body = self.body(body);
             self.around.pop();
             match self.targets {
                 Targets::Deadly if is_inside_itself => {
-                    self.outlined.push(((self.of)(callee), body));
+                    self.outlined.push((callee, body));
                 }
-                _ => lowered.inline((self.of)(callee), body),
+                _ => lowered.inline(callee, body),
             }
         }
     }
