@@ -65,10 +65,10 @@ impl Profile {
             let mut inlined = Vec::new();
             function.body.take_inlined(&mut inlined);
             self.add(symbol, function);
-            while let Some((callee, mut body)) = inlined.pop() {
-                let head_count = body.entries();
-                body.take_inlined(&mut inlined);
-                self.add(callee, Function { head_count, timestamp: 0, body });
+            while let Some((callee, body)) = inlined.pop() {
+                let mut function = Function::of_inlined(body);
+                function.body.take_inlined(&mut inlined);
+                self.add(callee, function);
             }
         }
     }
@@ -171,6 +171,11 @@ impl Profile {
 }
 
 impl Function {
+    /// What an inlined body adds to the function itself, as if that had been called.
+    pub fn of_inlined(body: Body) -> Self {
+        Self { head_count: body.entries(), timestamp: 0, body }
+    }
+
     /// Multiplies the function's counts, head count and calls.
     pub fn scale(&mut self, factor: Factor) {
         self.head_count = factor.apply(self.head_count);
@@ -250,7 +255,7 @@ impl Body {
     }
 
     /// How often the body was entered, as far as one can tell.
-    pub(crate) fn entries(&self) -> u64 {
+    fn entries(&self) -> u64 {
         let first = self.positions.values().next();
         first.map_or(0, |record| match record.count {
             Some(count) => count,

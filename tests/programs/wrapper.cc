@@ -1,4 +1,5 @@
-// Calls f, g and h of another class, h in another function. gcc sees no other class here, and guesses that they call themselves.
+// Calls f, g and h of another class, h in another function. gcc sees no other class here, and guesses that each calls
+// itself.
 #include "wrapper.h"
 namespace {
 struct Wrapper : Env {

@@ -70,12 +70,7 @@ impl Queued {
     pub fn input(self) -> (Listed, Result<Input>) {
         let input = match self.content {
             Content::Read(input) => *input,
-            Content::Unread(Some(file), length) => {
-                let path = &self.file.path;
-                if length == 0 { wait_for_writer(&file) } else { Ok(()) }
-                    .map_err(|error| missing(path, error.into()))
-                    .and_then(|()| Input::of_open(path, file, length))
-            }
+            Content::Unread(Some(file), length) => of_open(&self.file.path, file, length),
             _ => Input::read(&self.file.path),
         };
         (self.file, input)
@@ -117,7 +112,7 @@ impl Content {
         if path.as_os_str() == "-" {
             return Ok(Self::Unread(None, 0));
         }
-        // To open a pipe mostly waits for its writer, who may have to write to another one of the queue first.
+        // Opening a pipe waits for its writer, which may write to another pipe of the queue first.
         let flags = OFlags::NONBLOCK.bits().cast_signed();
         let file = File::options().read(true).custom_flags(flags).open(path)?;
         let found = file.metadata()?;
@@ -172,6 +167,14 @@ impl Queue {
         }
         Ok(())
     }
+}
+
+/// Reads a file that was opened without waiting.
+fn of_open(path: &Path, file: File, length: u64) -> Result<Input> {
+    if length == 0 {
+        wait_for_writer(&file).map_err(|error| missing(path, error.into()))?;
+    }
+    Input::of_open(path, file, length)
 }
 
 /// Waits until a pipe can be read: before its writer comes, it seems to be at its end.

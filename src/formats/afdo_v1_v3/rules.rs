@@ -126,8 +126,7 @@ impl Lowered {
         {
             lowered.add(of(symbol), function);
             for (callee, body) in outlined {
-                let head_count = body.entries();
-                lowered.add(callee, Function { head_count, timestamp: 0, body });
+                lowered.add(callee, Function::of_inlined(body));
             }
             (dropped, targets) = (dropped + positions, targets + calls);
         }
@@ -230,9 +229,7 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
             let body = self.body(body);
             self.around.pop();
             match self.targets {
-                Targets::Deadly if is_inside_itself => {
-                    self.outlined.push((callee, body));
-                }
+                Targets::Deadly if is_inside_itself => self.outlined.push((callee, body)),
                 _ => lowered.inline(callee, body),
             }
         }

@@ -103,16 +103,7 @@ impl Naming<'_> {
             let symbol = noted.unwrap_or(symbol);
             if number == 0 {
                 if chains.is_empty() {
-                    let (call, start) = (Position::default(), declared.line);
-                    chains.push(Chain {
-                        caller: 0,
-                        call,
-                        symbol,
-                        start,
-                        file,
-                        calls: 1,
-                        column: 0,
-                    });
+                    chains.push(Chain::itself(symbol, declared.line, file));
                 }
                 places.push(0);
                 continue;
@@ -133,7 +124,7 @@ impl Naming<'_> {
     }
 }
 
-/// Notes which copies stand for several calls, which columns tell apart.
+/// Counts the calls that share a copy. They have different columns.
 fn count_calls(found: &[InlinedEarly], places: &[u32], chains: &mut [Chain]) {
     let column = |(place, of): (&u32, &InlinedEarly)| (*place, of.copy.column);
     let mut columns: Vec<(u32, u32)> = places.iter().zip(found).map(column).collect();

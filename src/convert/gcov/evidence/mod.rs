@@ -10,6 +10,7 @@
 //! |---|---|
 //! | early | its function has no counters, or the notes of the function around it have most of its lines |
 //! | late | otherwise, and whenever its blocks increment counters of its function |
+//! | never | it is inside its own function and has no code: GCC guessed the target of an indirect call, and took that back |
 
 mod adjacency;
 mod candidates;
@@ -102,6 +103,11 @@ pub struct Chain {
 }
 
 impl Chain {
+    /// The function itself.
+    pub fn itself(symbol: SymbolId, start: u32, file: FileId) -> Self {
+        Self { caller: 0, call: Position::default(), symbol, start, file, calls: 1, column: 0 }
+    }
+
     /// The same with one call at no column, to look it up.
     pub const fn once(self) -> Self {
         Self { calls: 1, column: 0, ..self }

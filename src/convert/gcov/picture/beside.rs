@@ -16,7 +16,7 @@ use crate::profile::FileId;
 /// The file and the line of a call, as far as a profile keeps the line.
 type Call = (FileId, u32);
 
-/// One of so many pieces may contradict. Then its copy stands elsewhere.
+/// At most one in two pieces may contradict its blocks. The copy of such a piece stands elsewhere.
 const MOST_AGAINST: usize = 2;
 
 /// What the calls before a line in its blocks tell.

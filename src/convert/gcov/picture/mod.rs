@@ -34,7 +34,7 @@ use super::evidence::{Chain, Spot, Vote};
 use super::flow::Flow;
 use super::starts::Starts;
 use super::statistics::Lost;
-use crate::profile::{FileId, Position, SymbolId, Symbols};
+use crate::profile::{FileId, SymbolId, Symbols};
 
 /// What is known about a function.
 pub struct Picture {
@@ -229,9 +229,7 @@ impl<'f, 'n> Painter<'f, 'n> {
         let mut chains = known.to_vec();
         if chains.is_empty() {
             // The first copy stands for the function itself, also if there is no code.
-            let (symbol, start, file) = (function.symbol, function.start(), function.file);
-            let call = Position::default();
-            chains.push(Chain { caller: 0, call, symbol, start, file, calls: 1, column: 0 });
+            chains.push(Chain::itself(function.symbol, function.start(), function.file));
         }
         let pieces = Vec::with_capacity(function.lines.len());
         let (elsewhere, lost) = (Vec::new(), Vec::new());

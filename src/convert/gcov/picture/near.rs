@@ -9,7 +9,6 @@ use super::{Elsewhere, Painter, Picture, Source};
 use crate::convert::gcov::counted::Line;
 use crate::convert::gcov::evidence::{Chain, Spot};
 use crate::convert::gcov::starts::Start;
-use crate::formats::gcno;
 use crate::profile::{FileId, Position, SymbolId};
 
 /// The copies and pieces that are known. [`Painter::near`] adds to them.
@@ -59,12 +58,10 @@ impl<'f> Painter<'f, '_> {
             return;
         }
         let mut near = Near::of(&self.picture);
-        let by_block = self.by_block();
         for &(lines, starts) in others {
             let mut most = None;
             for line in lines {
-                let of_block = by_block.get(&line.block).copied().unwrap_or(&[]);
-                match self.neighbour(line, of_block, &near) {
+                match self.neighbour(line, &near) {
                     Some(call) => self.inlined_at(line, starts, call, &mut near),
                     None => most = most.max(Some(self.count(line).max(0) as u64)),
                 }
@@ -78,24 +75,16 @@ impl<'f> Painter<'f, '_> {
     }
 
     /// Where the line before a line in its block stands, or else the line behind it.
-    fn neighbour(&self, line: &Line, of_block: &[gcno::Line], near: &Near) -> Option<Spot> {
-        let at = |other: &gcno::Line| (self.function.known.files[other.file as usize], other.line);
+    fn neighbour(&self, line: &Line, near: &Near) -> Option<Spot> {
+        let of_block: Vec<(FileId, u32)> = self.function.lines_in_order(line.block).collect();
         let itself = (line.file, line.line);
-        let place = of_block.iter().position(|other| at(other) == itself).unwrap_or(0);
-        let spot = |other: &gcno::Line| {
-            let (file, number) = at(other);
+        let place = of_block.iter().position(|&other| other == itself).unwrap_or(0);
+        let spot = |&(file, number): &(FileId, u32)| {
             let spot = near.known.get(&(line.block, file, number)).copied();
             spot.filter(|spot| (spot.file, spot.line) != itself)
         };
         let before = of_block[..place].iter().rev().find_map(spot);
         before.or_else(|| of_block.iter().skip(place + 1).find_map(spot))
-    }
-
-    /// The lines of each block, in their order.
-    fn by_block(&self) -> HashMap<u32, &'f [gcno::Line]> {
-        let all = self.function.known.notes.lines(self.function.notes);
-        let of_blocks = all.chunk_by(|a, b| a.block == b.block);
-        of_blocks.map(|lines| (lines[0].block, lines)).collect()
     }
 
     /// Adds a line of a function, which starts at one of these places, that is inlined at a piece of the source.

@@ -20,7 +20,7 @@ use crate::profile::{FileId, SymbolId};
 /// How many blocks before a copy the line of its call may stand.
 const FARTHEST_CALL: u32 = 16;
 
-/// One of so many pieces may contradict the segments. The compiler may have merged its code with that of other copies.
+/// At most one in four pieces may contradict the segments. The compiler may have merged its code with other code.
 const MOST_AGAINST: usize = 4;
 
 /// A place among the lines of all blocks: the number of the block, and that of the line in the block.
