@@ -11,10 +11,13 @@ use super::Painter;
 use super::pairing::{Count, Key};
 use super::segments::{Segmented, Segments};
 use crate::convert::gcov::counted::Line;
-use crate::profile::FileId;
+use crate::profile::{FileId, SymbolId};
 
 /// The file and the line of a call, as far as a profile keeps the line.
 type Call = (FileId, u32);
+
+/// A line in a block that has a call.
+type AtCall = (Call, Line);
 
 /// At most one in two pieces may contradict its blocks. The copy of such a piece stands elsewhere.
 const MOST_AGAINST: usize = 2;
@@ -29,19 +32,27 @@ pub struct Beside {
     pub keys: Vec<Key>,
     /// The blocks that are left for them.
     pub lines: Vec<Line>,
+    /// Whether all copies have blocks. Then the blocks that are left belong to copies that the debug information lacks.
+    pub is_complete: bool,
 }
 
 impl Painter<'_, '_> {
     /// Finds blocks of a line behind the lines of the calls. There is no answer if most pieces of the line contradict it.
-    pub fn beside(&self, segments: &Segments, lines: &[Line], keys: &[Key]) -> Option<Beside> {
-        let copies = segments.copies(self.only_function(keys)?)?;
+    pub fn beside(
+        &self,
+        segments: &Segments,
+        symbol: SymbolId,
+        lines: &[Line],
+        keys: &[Key],
+    ) -> Option<Beside> {
+        let copies = segments.copies(symbol)?;
         let mut copies: Vec<(Call, u32)> = copies.map(|copy| (self.call_of(copy), copy)).collect();
         if lines.len() > copies.len() {
             // Copies have blocks of their own, too.
             return None;
         }
         copies.sort_by_key(|&(call, _)| call);
-        let mut by_copy = self.behind_calls(lines, &copies);
+        let mut by_copy = self.beside_calls(lines, &copies);
         let found = Segmented::new(by_copy.clone());
         // Sorted, as the pieces are.
         let against: Vec<u32> =
@@ -49,7 +60,11 @@ impl Painter<'_, '_> {
         if MOST_AGAINST * against.len() > keys.len() {
             return None;
         }
-        by_copy.retain(|(copy, _)| against.binary_search(copy).is_err());
+        let is_complete = copies.iter().all(|&(_, copy)| found.lines_of(copy).is_some());
+        // The compiler may have moved code of a copy to where it runs more often.
+        if !is_complete {
+            by_copy.retain(|(copy, _)| against.binary_search(copy).is_err());
+        }
         if by_copy.is_empty() {
             return None;
         }
@@ -58,29 +73,20 @@ impl Painter<'_, '_> {
         let is_left = |key: &&Key| known.lines_of(key.spot.chain).is_none();
         let keys = keys.iter().filter(is_left).cloned().collect();
         let lines = lines.iter().filter(|line| !taken.contains(&line.block)).copied().collect();
-        Some(Beside { known, taken, keys, lines })
+        Some(Beside { known, taken, keys, lines, is_complete })
     }
 
-    /// The blocks of a line behind the calls of copies, which are sorted by their calls.
-    fn behind_calls(&self, lines: &[Line], copies: &[(Call, u32)]) -> Vec<(u32, Line)> {
-        let is_call = |call: Call| copies.binary_search_by_key(&call, |copy| copy.0).is_ok();
-        let mut behind: Vec<(Call, Line)> = Vec::new();
+    /// The blocks of a line in the blocks that call copies. The copies are sorted by their calls.
+    fn beside_calls(&self, lines: &[Line], copies: &[(Call, u32)]) -> Vec<(u32, Line)> {
+        let is_call = |call: Call| !called(copies, call).is_empty();
+        let (mut behind, mut ahead): (Vec<AtCall>, Vec<AtCall>) = Default::default();
         for line in lines.iter().filter(|line| line.block < self.function.notes.blocks) {
-            behind.extend(self.call_in_block(line, is_call).map(|call| (call, *line)));
+            let (last_before, after) = self.calls_in_block(line, is_call);
+            behind.extend(last_before.map(|call| (call, *line)));
+            ahead.extend(after.map(|call| (call, *line)));
         }
-        behind.sort_by_key(|&(call, _)| call);
-        let mut by_copy = Vec::new();
-        for blocks in behind.chunk_by(|a, b| a.0 == b.0) {
-            let first = copies.partition_point(|copy| copy.0 < blocks[0].0);
-            let its = copies[first..].iter().take_while(|copy| copy.0 == blocks[0].0);
-            // Copies and blocks are in the order of the source. All copies may be in one block. If there are fewer blocks
-            // for another reason, they tell nothing.
-            if its.clone().count() == blocks.len() {
-                by_copy.extend(its.zip(blocks).map(|(&(_, copy), &(_, line))| (copy, line)));
-            } else if let [(_, line)] = blocks {
-                by_copy.extend(its.map(|&(_, copy)| (copy, *line)));
-            }
-        }
+        let mut by_copy = behind_calls(behind, copies);
+        by_copy.extend(ahead_of_calls(ahead, copies, &by_copy));
         by_copy.sort_unstable();
         by_copy.dedup();
         by_copy
@@ -93,12 +99,62 @@ impl Painter<'_, '_> {
         (caller.file, caller.start.wrapping_add(chain.call.line) & 0xffff)
     }
 
-    /// The last call before a line in the line's block.
-    fn call_in_block(&self, line: &Line, is_call: impl Fn(Call) -> bool) -> Option<Call> {
-        let of_block = self.function.lines_in_order(line.block);
-        let before = of_block.take_while(|&found| found != (line.file, line.line));
-        before.map(|(file, number)| (file, number & 0xffff)).filter(|&call| is_call(call)).last()
+    /// The last call before a line in the line's block, and the calls after the line.
+    fn calls_in_block(
+        &self,
+        line: &Line,
+        is_call: impl Fn(Call) -> bool,
+    ) -> (Option<Call>, impl Iterator<Item = Call>) {
+        let mut of_block = self.function.lines_in_order(line.block);
+        let mut last_before = None;
+        let call = |(file, number): (FileId, u32)| (file, number & 0xffff);
+        for found in of_block.by_ref().take_while(|&found| found != (line.file, line.line)) {
+            last_before = Some(call(found)).filter(|&call| is_call(call)).or(last_before);
+        }
+        (last_before, of_block.map(call).filter(move |&call| is_call(call)))
     }
+}
+
+/// The blocks of a line behind calls.
+fn behind_calls(mut lines: Vec<AtCall>, copies: &[(Call, u32)]) -> Vec<(u32, Line)> {
+    lines.sort_by_key(|&(call, _)| call);
+    let mut by_copy = Vec::new();
+    for blocks in lines.chunk_by(|a, b| a.0 == b.0) {
+        let its = called(copies, blocks[0].0);
+        // Copies and blocks are in the order of the source. All copies may be in one block. If there are fewer blocks for
+        // another reason, they tell nothing.
+        if its.len() == blocks.len() {
+            by_copy.extend(its.iter().zip(blocks).map(|(&(_, copy), &(_, line))| (copy, line)));
+        } else if let [(_, line)] = blocks {
+            by_copy.extend(its.iter().map(|&(_, copy)| (copy, *line)));
+        }
+    }
+    by_copy
+}
+
+/// The blocks of a line that have a call behind the line, for copies without a block. The notes list each line once for each
+/// block, so an earlier copy in the block may hide the line of the copy that is called there.
+fn ahead_of_calls(
+    mut lines: Vec<AtCall>,
+    copies: &[(Call, u32)],
+    others: &[(u32, Line)],
+) -> Vec<(u32, Line)> {
+    let have_blocks: HashSet<u32> = others.iter().map(|&(copy, _)| copy).collect();
+    lines.sort_by_key(|&(call, _)| call);
+    let mut by_copy = Vec::new();
+    for blocks in lines.chunk_by(|a, b| a.0 == b.0) {
+        let [(call, line)] = blocks else { continue };
+        let its = called(copies, *call).iter().map(|&(_, copy)| (copy, *line));
+        by_copy.extend(its.filter(|(copy, _)| !have_blocks.contains(copy)));
+    }
+    by_copy
+}
+
+/// The copies that a line calls. The copies are sorted by their calls.
+fn called(copies: &[(Call, u32)], call: Call) -> &[(Call, u32)] {
+    let first = copies.partition_point(|copy| copy.0 < call);
+    let count = copies[first..].partition_point(|copy| copy.0 == call);
+    &copies[first..first + count]
 }
 
 impl Beside {

@@ -26,7 +26,7 @@ use core::ops::Range;
 use hashbrown::HashSet;
 
 use self::entries::Entry;
-use self::near::Other;
+use self::near::{Missing, Other};
 use self::pairing::Key;
 use self::seen::Copies;
 use super::counted::{Counted, Line};
@@ -152,7 +152,8 @@ pub fn picture(
         painter.seen(places, keys, &copies, of_line);
     }
     let unseen = lines.unseen.iter().map(|places| &of_function[places.clone()]);
-    let others: Vec<Other<'_, '_>> = unseen.filter_map(|lines| painter.unseen(lines)).collect();
+    let others: Vec<Other<'_, '_>> =
+        unseen.filter_map(|lines| painter.unseen(lines, &copies.segments)).collect();
     painter.near(&others);
     painter.marks(all);
     painter.picture
@@ -213,6 +214,8 @@ struct Painter<'f, 'n> {
     has_code: bool,
     /// The starts of loops that have no block.
     entries: Vec<Entry>,
+    /// Lines of copies that the debug information lacks.
+    missing: Vec<Missing>,
     picture: Picture,
 }
 
@@ -245,6 +248,7 @@ impl<'f, 'n> Painter<'f, 'n> {
             is_renumbered: is_renumbered(function, starts),
             has_code: !known.is_empty(),
             entries: Vec::new(),
+            missing: Vec::new(),
             picture: Picture { chains, pieces, elsewhere, lost },
         }
     }

@@ -1,6 +1,7 @@
-//! Lines of functions that left no trace in the code. They are inlined near other lines of their blocks.
+//! Lines of functions and of copies that left no trace in the code. They are inlined near other lines of their blocks.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use hashbrown::HashMap;
 
@@ -38,6 +39,11 @@ impl Near {
         near
     }
 
+    /// The first piece of a line in a block.
+    fn known_in(&self, block: u32, (file, line): (FileId, u32)) -> Option<Spot> {
+        self.known.get(&(block, file, line)).copied()
+    }
+
     /// The number of the next piece of a line in a copy.
     fn next(&mut self, chain: u32, file: FileId, line: u32) -> u16 {
         let number = self.pieces.entry((chain, file, line)).or_insert(0);
@@ -47,6 +53,14 @@ impl Near {
     }
 }
 
+/// A line of a copy that the debug information lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    pub line: Line,
+    /// Another copy of its function.
+    pub chain: u32,
+}
+
 /// Lines of another function that is not known to be inlined here, and where it may start.
 pub type Other<'l, 's> = (&'l [Line], &'s [Start]);
 
@@ -54,15 +68,22 @@ impl<'f> Painter<'f, '_> {
     /// Handles lines of functions that left no trace in the code. Each is inlined where the line before it in
     /// its block stands, or else the line behind it.
     pub fn near(&mut self, others: &[Other<'_, 'f>]) {
-        if others.is_empty() {
+        if others.is_empty() && self.missing.is_empty() {
             return;
         }
         let mut near = Near::of(&self.picture);
+        for Missing { line, chain } in mem::take(&mut self.missing) {
+            self.missing_copy(&line, chain, &mut near);
+        }
         for &(lines, starts) in others {
             let mut most = None;
             for line in lines {
                 match self.neighbour(line, &near) {
-                    Some(call) => self.inlined_at(line, starts, call, &mut near),
+                    Some(call) => {
+                        let start =
+                            self.called(line.file, starts, self.function_at(call), &mut near);
+                        self.inlined_at(line, (start.symbol, start.line), call, &mut near);
+                    }
                     None => most = most.max(Some(self.count(line).max(0) as u64)),
                 }
             }
@@ -74,24 +95,57 @@ impl<'f> Painter<'f, '_> {
         }
     }
 
-    /// Where the line before a line in its block stands, or else the line behind it.
-    fn neighbour(&self, line: &Line, near: &Near) -> Option<Spot> {
-        let of_block: Vec<(FileId, u32)> = self.function.lines_in_order(line.block).collect();
-        let itself = (line.file, line.line);
-        let place = of_block.iter().position(|&other| other == itself).unwrap_or(0);
-        let spot = |&(file, number): &(FileId, u32)| {
-            let spot = near.known.get(&(line.block, file, number)).copied();
-            spot.filter(|spot| (spot.file, spot.line) != itself)
-        };
-        let before = of_block[..place].iter().rev().find_map(spot);
-        before.or_else(|| of_block.iter().skip(place + 1).find_map(spot))
+    /// Keeps blocks of a line for copies that the debug information lacks. `chain` is another copy of their function.
+    pub fn missing_copies(&mut self, chain: u32, lines: &[Line]) {
+        self.missing.extend(lines.iter().map(|&line| Missing { line, chain }));
     }
 
-    /// Adds a line of a function, which starts at one of these places, that is inlined at a piece of the source.
-    fn inlined_at(&mut self, line: &Line, starts: &[Start], call: Spot, near: &mut Near) {
-        let caller = self.picture.chains.get(call.chain as usize).copied();
-        let calling = caller.map_or(self.function.symbol, |chain| chain.symbol);
-        let Start { symbol, line: start, .. } = self.called(line.file, starts, calling, near);
+    /// Adds a line of a copy that the debug information lacks. It is called at the line before it.
+    fn missing_copy(&mut self, line: &Line, other: u32, near: &mut Near) {
+        let Chain { symbol, start, .. } = self.picture.chains[other as usize];
+        let is_caller = |spot: &Spot| self.function_at(*spot) != symbol;
+        match self.known_before(line, near).filter(is_caller) {
+            Some(call) => self.inlined_at(line, (symbol, start), call, near),
+            None => {
+                let discriminator = near.next(other, line.file, line.line);
+                let Line { file, line: number, .. } = *line;
+                let spot = Spot { chain: other, file, line: number, discriminator };
+                self.piece(spot, line, Source::Guess);
+            }
+        }
+    }
+
+    /// Where the line before a line in its block stands, or else the line behind it.
+    fn neighbour(&self, line: &Line, near: &Near) -> Option<Spot> {
+        self.known_before(line, near).or_else(|| {
+            let itself = (line.file, line.line);
+            let from_it = self.function.lines_in_order(line.block).skip_while(|&at| at != itself);
+            from_it.skip(1).find_map(|at| near.known_in(line.block, at))
+        })
+    }
+
+    /// The last known piece before a line in its block.
+    fn known_before(&self, line: &Line, near: &Near) -> Option<Spot> {
+        let itself = (line.file, line.line);
+        let before = self.function.lines_in_order(line.block).take_while(|&at| at != itself);
+        before.filter_map(|at| near.known_in(line.block, at)).last()
+    }
+
+    /// The function that has a piece.
+    fn function_at(&self, spot: Spot) -> SymbolId {
+        let chain = self.picture.chains.get(spot.chain as usize);
+        chain.map_or(self.function.symbol, |chain| chain.symbol)
+    }
+
+    /// Adds a line of a function, which starts at a line, that is inlined at a piece of the source.
+    fn inlined_at(
+        &mut self,
+        line: &Line,
+        (symbol, start): (SymbolId, u32),
+        call: Spot,
+        near: &mut Near,
+    ) {
+        let caller = self.picture.chains.get(call.chain as usize);
         let behind = call.line.wrapping_sub(caller.map_or(0, |chain| chain.start)) & 0xffff;
         let at = Position { line: behind, discriminator: call.discriminator };
         let (caller, file) = (call.chain, line.file);

@@ -58,10 +58,16 @@ impl Painter<'_, '_> {
     /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates.
     pub fn seen(&mut self, lines: &[Line], keys: &[Key], copies: &Copies, memory: &mut Memory) {
         let Copies { segments, hints } = copies;
-        if let Some(segmented) = self.segmented(segments, lines, keys) {
+        let Some(symbol) = self.only_function(keys) else {
+            return self.line(lines, keys, hints, Others::Unknown, memory);
+        };
+        let beside = self.beside(segments, symbol, lines, keys);
+        if !beside.as_ref().is_some_and(|beside| beside.is_complete)
+            && let Some(segmented) = self.segmented(segments, symbol, lines, keys)
+        {
             return self.by_copy(keys, &segmented, hints, memory);
         }
-        let Some(beside) = self.beside(segments, lines, keys) else {
+        let Some(beside) = beside else {
             return self.line(lines, keys, hints, Others::Unknown, memory);
         };
         self.by_copy(keys, &beside.known, hints, memory);
@@ -79,11 +85,11 @@ impl Painter<'_, '_> {
         let Beside { taken, keys, lines, .. } = beside;
         let Copies { segments, hints } = copies;
         if keys.is_empty() {
-            let mut is_open = vec![true; lines.len()];
-            self.give_to_silent(all_keys, lines, &mut is_open);
-            return self.fill(all_keys, &[], lines, &is_open);
+            return self.without_keys(beside, all_keys);
         }
-        if let Some(segmented) = self.segmented(segments, lines, keys) {
+        let symbol = self.only_function(keys);
+        let segmented = symbol.and_then(|symbol| self.segmented(segments, symbol, lines, keys));
+        if let Some(segmented) = segmented {
             return self.by_copy(keys, &segmented, hints, memory);
         }
         if !lines.is_empty() && keys.iter().all(|key| self.may_be_of(key, lines)) {
@@ -94,6 +100,17 @@ impl Painter<'_, '_> {
         if !certain.is_empty() {
             self.line(all_lines, &certain, hints, Others::These(taken), memory);
         }
+    }
+
+    /// Gives the blocks of a line away that are left when all pieces have theirs.
+    fn without_keys(&mut self, beside: &Beside, keys: &[Key]) {
+        let lines = &beside.lines;
+        if beside.is_complete {
+            return self.missing_copies(keys[0].spot.chain, lines);
+        }
+        let mut is_open = vec![true; lines.len()];
+        self.give_to_silent(keys, lines, &mut is_open);
+        self.fill(keys, &[], lines, &is_open);
     }
 
     /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates.
@@ -167,10 +184,7 @@ impl Painter<'_, '_> {
             let end = keys.partition_point(|key| key.spot.chain <= *chain);
             let keys_of = &keys[first..end];
             if keys_of.is_empty() {
-                for (place, line) in lines.iter().enumerate() {
-                    let spot = Spot { chain: *chain, ..numbered(keys[0].spot, place) };
-                    self.piece(spot, line, Source::Notes);
-                }
+                self.in_copy(*chain, lines);
                 continue;
             }
             self.line(lines, keys_of, hints, Others::Nothing, memory);
@@ -245,7 +259,7 @@ impl Painter<'_, '_> {
 }
 
 /// The spot of a line's block, if the blocks have discriminators in their order.
-fn numbered(spot: Spot, place: usize) -> Spot {
+pub fn numbered(spot: Spot, place: usize) -> Spot {
     Spot { discriminator: u16::try_from(place).unwrap_or(u16::MAX), ..spot }
 }
 

@@ -155,10 +155,11 @@ impl Painter<'_, '_> {
     pub fn segmented(
         &self,
         segments: &Segments,
+        symbol: SymbolId,
         lines: &[Line],
         keys: &[Key],
     ) -> Option<Segmented> {
-        let copies = segments.0.get(&self.only_function(keys)?)?;
+        let copies = segments.0.get(&symbol)?;
         // Each piece is compared with the blocks of its copy.
         if is_long(keys.len() / copies.len(), lines.len()) {
             return None;

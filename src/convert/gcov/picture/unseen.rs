@@ -5,7 +5,10 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::mem;
 
+use super::beside::Beside;
 use super::near::Other;
+use super::seen::numbered;
+use super::segments::Segments;
 use super::{Painter, Source};
 use crate::convert::gcov::counted::Line;
 use crate::convert::gcov::evidence::{Chain, Spot};
@@ -37,10 +40,14 @@ pub struct Memory {
 impl<'f> Painter<'f, '_> {
     /// Handles a line that the machine code does not show at all. Gives it back if it belongs to another
     /// function.
-    pub fn unseen<'l>(&mut self, lines: &'l [Line]) -> Option<Other<'l, 'f>> {
+    pub fn unseen<'l>(&mut self, lines: &'l [Line], segments: &Segments) -> Option<Other<'l, 'f>> {
         let Line { file, line, .. } = lines[0];
         match self.owner(file, line) {
-            Owner::Chains(chains) => self.share(lines, &chains),
+            Owner::Chains(chains) => {
+                if !self.share_by_copy(lines, &chains, segments) {
+                    self.share(lines, &chains);
+                }
+            }
             Owner::Others(starts) => return Some((lines, starts)),
             Owner::Nobody => {
                 let count = |line: &Line| (*line, self.count(line).max(0) as u64, Lost::NoFunction);
@@ -49,6 +56,34 @@ impl<'f> Painter<'f, '_> {
             }
         }
         None
+    }
+
+    /// Gives the blocks of a line to the copies of its function, if it is known which blocks each copy has.
+    fn share_by_copy(&mut self, lines: &[Line], chains: &[u32], segments: &Segments) -> bool {
+        let symbol = |&chain: &u32| self.picture.chains[chain as usize].symbol;
+        let first = symbol(&chains[0]);
+        if chains.len() == 1 || chains.iter().any(|chain| symbol(chain) != first) {
+            return false;
+        }
+        let beside = self.beside(segments, first, lines, &[]).filter(|beside| beside.is_complete);
+        let (known, left) = match beside {
+            Some(Beside { known, lines, .. }) => (Some(known), lines),
+            None => (self.segmented(segments, first, lines, &[]), Vec::new()),
+        };
+        let Some(known) = known else { return false };
+        for (chain, its) in &known.copies {
+            self.in_copy(*chain, &known.lines[its.clone()]);
+        }
+        self.missing_copies(chains[0], &left);
+        true
+    }
+
+    /// Gives a copy these blocks of a line, which the code does not show.
+    pub fn in_copy(&mut self, chain: u32, lines: &[Line]) {
+        for (place, line) in lines.iter().enumerate() {
+            let spot = Spot { chain, file: line.file, line: line.line, discriminator: 0 };
+            self.piece(numbered(spot, place), line, Source::Notes);
+        }
     }
 
     /// Gives the blocks of a line to the copies of its function: first to those that were entered as often as
