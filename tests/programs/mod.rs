@@ -115,6 +115,7 @@ pub struct Rocksdb {
     pub sources: PathBuf,
     /// Flags that a compiler needs.
     pub flags: Vec<String>,
+    pub objects: Vec<String>,
 }
 
 /// Compiles all of RocksDB on two cores, and runs a program that uses it as `ours`.
@@ -148,8 +149,8 @@ pub fn run_rocksdb(shop: &Workshop, further: &[&str]) -> Option<Rocksdb> {
         objects.extend(other.join().unwrap());
         objects
     });
-    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
-    shop.link(&objects, "ours", &["-lstdc++", "-lm", "-lpthread", "-ldl"]);
+    let linked: Vec<&str> = objects.iter().map(String::as_str).collect();
+    shop.link(&linked, "ours", &["-lstdc++", "-lm", "-lpthread", "-ldl"]);
     shop.run("ours", &["20000"]);
-    Some(Rocksdb { sources, flags })
+    Some(Rocksdb { sources, flags, objects })
 }

@@ -214,6 +214,30 @@ pub fn starts_of_gcov(shop: &Workshop, objects: &[String]) -> Vec<(String, u32)>
     starts
 }
 
+/// The executions of lines in a profile for Callgrind, all functions together.
+pub fn lines_of_callgrind(text: &[u8]) -> Lines {
+    let (mut files, mut lines) = (BTreeMap::new(), Lines::new());
+    let (mut file, mut is_call) = (String::new(), false);
+    for line in std::str::from_utf8(text).unwrap().lines() {
+        let (key, value) = line.split_once('=').unwrap_or_default();
+        if ["fl", "fi", "fe", "cfi"].contains(&key) {
+            // `(1) path` the first time, then `(1)`.
+            let (number, path) = value.split_once(' ').unwrap_or((value, ""));
+            let path = files.entry(number).or_insert_with(|| base(path));
+            if key != "cfi" {
+                file = path.clone();
+            }
+        }
+        let numbers = line.split_once(' ').map(|(line, count)| (line.parse(), count.parse()));
+        if let (Some((Ok::<u32, _>(line), Ok::<u64, _>(count))), false) = (numbers, is_call) {
+            *lines.entry((file.clone(), line)).or_default() += count;
+        }
+        // The line behind a call has the executions of the callee.
+        is_call = key == "calls";
+    }
+    lines
+}
+
 /// A path without its directory.
 pub fn base(path: &str) -> String {
     path.rsplit('/').next().unwrap().to_owned()
