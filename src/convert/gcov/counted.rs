@@ -115,12 +115,16 @@ impl<'n> Counted<'n> {
     }
 
     /// The lines of a block in the order of its statements.
-    pub fn lines_in_order(&self, block: u32) -> impl Iterator<Item = (FileId, u32)> {
+    pub fn lines_in_order(
+        &self,
+        block: u32,
+    ) -> impl DoubleEndedIterator<Item = (FileId, u32)> + ExactSizeIterator + Clone {
         // The notes list one block after the other.
         let all = self.known.notes.lines(self.notes);
         let first = all.partition_point(|line| line.block < block);
-        let of_block = all[first..].iter().take_while(move |line| line.block == block);
-        of_block.map(|line| (self.known.files[line.file as usize], line.line))
+        let rest = &all[first..];
+        let end = rest.partition_point(|line| line.block <= block);
+        rest[..end].iter().map(|line| (self.known.files[line.file as usize], line.line))
     }
 
     /// Whether a block has this line.

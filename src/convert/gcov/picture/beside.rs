@@ -19,6 +19,9 @@ type Call = (FileId, u32);
 /// A line in a block that has a call.
 type AtCall = (Call, Line);
 
+/// A block with more lines is not looked at. Each of its lines would be compared with all others.
+const LONGEST_BLOCK: usize = 1024;
+
 /// At most one in two pieces may contradict its blocks. The copy of such a piece stands elsewhere.
 const MOST_AGAINST: usize = 2;
 
@@ -47,7 +50,7 @@ impl Painter<'_, '_> {
     ) -> Option<Beside> {
         let copies = segments.copies(symbol)?;
         let mut copies: Vec<(Call, u32)> = copies.map(|copy| (self.call_of(copy), copy)).collect();
-        if lines.len() > copies.len() {
+        if lines.len() > copies.len() && !self.are_entered(segments, symbol, lines) {
             // Copies have blocks of their own, too.
             return None;
         }
@@ -76,6 +79,22 @@ impl Painter<'_, '_> {
         Some(Beside { known, taken, keys, lines, is_complete })
     }
 
+    /// Whether a copy is entered in each block of a line: a line of another function, which it does not call, stands before it.
+    fn are_entered(&self, segments: &Segments, symbol: SymbolId, lines: &[Line]) -> bool {
+        if segments.has_calls(symbol) {
+            return false;
+        }
+        let is_its = |(file, line): (FileId, u32)| {
+            let last = self.starts.before(file, line).next();
+            last.is_some_and(|starts| starts.iter().any(|start| start.symbol == symbol))
+        };
+        lines.iter().all(|line| {
+            let itself = (line.file, line.line);
+            let mut before = self.short_block(line.block).take_while(|&at| at != itself);
+            line.block < self.function.notes.blocks && !before.all(is_its)
+        })
+    }
+
     /// The blocks of a line in the blocks that call copies. The copies are sorted by their calls.
     fn beside_calls(&self, lines: &[Line], copies: &[(Call, u32)]) -> Vec<(u32, Line)> {
         let is_call = |call: Call| !called(copies, call).is_empty();
@@ -99,19 +118,28 @@ impl Painter<'_, '_> {
         (caller.file, caller.start.wrapping_add(chain.call.line) & 0xffff)
     }
 
+    /// The lines of a block in the order of its statements, unless there are very many.
+    fn short_block(
+        &self,
+        block: u32,
+    ) -> impl DoubleEndedIterator<Item = (FileId, u32)> + ExactSizeIterator + Clone {
+        let lines = self.function.lines_in_order(block);
+        let number = if lines.len() <= LONGEST_BLOCK { lines.len() } else { 0 };
+        lines.take(number)
+    }
+
     /// The last call before a line in the line's block, and the calls after the line.
     fn calls_in_block(
         &self,
         line: &Line,
         is_call: impl Fn(Call) -> bool,
     ) -> (Option<Call>, impl Iterator<Item = Call>) {
-        let mut of_block = self.function.lines_in_order(line.block);
-        let mut last_before = None;
-        let call = |(file, number): (FileId, u32)| (file, number & 0xffff);
-        for found in of_block.by_ref().take_while(|&found| found != (line.file, line.line)) {
-            last_before = Some(call(found)).filter(|&call| is_call(call)).or(last_before);
-        }
-        (last_before, of_block.map(call).filter(move |&call| is_call(call)))
+        let of_block = self.short_block(line.block);
+        let itself = (line.file, line.line);
+        let place = of_block.clone().position(|at| at == itself).unwrap_or(of_block.len());
+        let calls = of_block.map(|(file, number)| (file, number & 0xffff));
+        let last_before = calls.clone().take(place).rev().find(|&call| is_call(call));
+        (last_before, calls.skip(place + 1).filter(move |&call| is_call(call)))
     }
 }
 

@@ -27,20 +27,39 @@ fn longest_run(a: &[u8], b: &[u8], least: usize) -> usize {
     longest
 }
 
-/// The number of a mangled name's identifiers that another one has not. Each has its length before it: `1A`.
-pub fn strangers(name: &[u8], other: &[u8]) -> usize {
-    let mut strangers = 0;
-    let mut rest = name;
-    while let Some(start) = rest.iter().position(u8::is_ascii_digit) {
-        rest = &rest[start..];
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let length = str::from_utf8(&rest[..digits]).ok().and_then(|text| text.parse().ok());
-        let end = digits.saturating_add(length.unwrap_or(0)).min(rest.len());
-        let identifier = &rest[..end];
-        strangers += usize::from(!other.windows(identifier.len()).any(|part| part == identifier));
-        rest = &rest[end..];
+/// The number of a mangled name's identifiers that another one has not, and the number of those that both have.
+pub fn strangers(name: &[u8], other: &[u8]) -> (usize, usize) {
+    let (mut strangers, mut shared) = (0, 0);
+    for identifier in Identifiers(name) {
+        let has_it = other.windows(identifier.len()).any(|part| part == identifier);
+        *(if has_it { &mut shared } else { &mut strangers }) += 1;
     }
-    strangers
+    (strangers, shared)
+}
+
+/// The identifiers in the rest of a mangled name. Each has its length before it: `1A`.
+struct Identifiers<'n>(&'n [u8]);
+
+impl<'n> Iterator for Identifiers<'n> {
+    type Item = &'n [u8];
+
+    fn next(&mut self) -> Option<&'n [u8]> {
+        loop {
+            let start = self.0.iter().position(u8::is_ascii_digit)?;
+            let (before, rest) = self.0.split_at(start);
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if matches!(before.last(), Some(b'S' | b'T')) {
+                // `S1_` stands for a part of the name before it, and `T0_` for a parameter of a template.
+                self.0 = &rest[digits..];
+                continue;
+            }
+            let length = str::from_utf8(&rest[..digits]).ok().and_then(|text| text.parse().ok());
+            let end = digits.saturating_add(length.unwrap_or(0)).min(rest.len());
+            let (identifier, rest) = rest.split_at(end);
+            self.0 = rest;
+            return Some(identifier);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -65,6 +84,16 @@ mod tests {
         let [of_a, of_b] = ["A", "B"].map(iterator);
         assert_eq!(common(of_a.as_bytes(), caller), common(of_b.as_bytes(), caller));
         assert!(strangers(of_a.as_bytes(), caller) < strangers(of_b.as_bytes(), caller));
-        assert_eq!(strangers(b"99999999999999999999A", b""), 1);
+        assert_eq!(strangers(b"99999999999999999999A", b""), (1, 0));
+    }
+
+    /// An iterator over pointers to S in a function of these, and not the one over int.
+    #[test]
+    fn the_instance_with_as_many_strangers() {
+        let caller = b"_Z1aRKSt6vectorIP1SSaIS1_EE";
+        let of_s = b"_ZN9__gnu_cxx17__normal_iteratorIPKP1SSt6vectorIS2_SaIS2_EEEppEv";
+        let of_int = b"_ZN9__gnu_cxx17__normal_iteratorIPKiSt6vectorIiSaIiEEEppEv";
+        assert_eq!(common(of_s, caller), common(of_int, caller));
+        assert_eq!([strangers(of_s, caller), strangers(of_int, caller)], [(2, 2), (2, 1)]);
     }
 }

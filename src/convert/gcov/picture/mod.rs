@@ -23,7 +23,7 @@ mod unseen;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use self::entries::Entry;
 use self::near::{Missing, Other};
@@ -216,6 +216,8 @@ struct Painter<'f, 'n> {
     entries: Vec<Entry>,
     /// Lines of copies that the debug information lacks.
     missing: Vec<Missing>,
+    /// For each function whose copies have segments: whether all lines that the code shows agree with them.
+    agree: HashMap<SymbolId, bool>,
     picture: Picture,
 }
 
@@ -249,6 +251,7 @@ impl<'f, 'n> Painter<'f, 'n> {
             has_code: !known.is_empty(),
             entries: Vec::new(),
             missing: Vec::new(),
+            agree: HashMap::new(),
             picture: Picture { chains, pieces, elsewhere, lost },
         }
     }

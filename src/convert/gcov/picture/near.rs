@@ -1,6 +1,7 @@
 //! Lines of functions and of copies that left no trace in the code. They are inlined near other lines of their blocks.
 
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::mem;
 
 use hashbrown::HashMap;
@@ -127,8 +128,9 @@ impl<'f> Painter<'f, '_> {
     /// The last known piece before a line in its block.
     fn known_before(&self, line: &Line, near: &Near) -> Option<Spot> {
         let itself = (line.file, line.line);
-        let before = self.function.lines_in_order(line.block).take_while(|&at| at != itself);
-        before.filter_map(|at| near.known_in(line.block, at)).last()
+        let of_block = self.function.lines_in_order(line.block);
+        let place = of_block.clone().position(|at| at == itself).unwrap_or(0);
+        of_block.take(place).rev().find_map(|at| near.known_in(line.block, at))
     }
 
     /// The function that has a piece.
@@ -161,7 +163,7 @@ impl<'f> Painter<'f, '_> {
     }
 
     /// Several functions may start on one line, such as instances of a template. Picks the one that `caller`
-    /// calls: its name has the most in common with the caller's, and the fewest identifiers that this one lacks.
+    /// calls: its name has the most in common with the caller's, the fewest identifiers that this one lacks, and the most that it has.
     fn called(&self, file: FileId, starts: &[Start], caller: SymbolId, near: &mut Near) -> Start {
         if let [only] = starts {
             return *only;
@@ -176,7 +178,10 @@ impl<'f> Painter<'f, '_> {
         let most = in_common.iter().max();
         let likely =
             starts.iter().zip(&in_common).filter(|&(_, in_common)| Some(in_common) == most);
-        let strangers = |start: &&Start| strangers(self.symbols.name(start.symbol), caller);
+        let strangers = |start: &&Start| {
+            let (strangers, shared) = strangers(self.symbols.name(start.symbol), caller);
+            (strangers, Reverse(shared))
+        };
         likely.rev().map(|(start, _)| start).min_by_key(strangers).unwrap_or(&starts[0])
     }
 }

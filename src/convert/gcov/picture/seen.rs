@@ -62,10 +62,13 @@ impl Painter<'_, '_> {
             return self.line(lines, keys, hints, Others::Unknown, memory);
         };
         let beside = self.beside(segments, symbol, lines, keys);
-        if !beside.as_ref().is_some_and(|beside| beside.is_complete)
-            && let Some(segmented) = self.segmented(segments, symbol, lines, keys)
-        {
-            return self.by_copy(keys, &segmented, hints, memory);
+        if !beside.as_ref().is_some_and(|beside| beside.is_complete) {
+            let segmented = self.segmented(segments, symbol, lines, keys);
+            let agrees = segmented.is_some();
+            self.agree.entry(symbol).and_modify(|all| *all &= agrees).or_insert(agrees);
+            if let Some(segmented) = segmented {
+                return self.by_copy(keys, &segmented, hints, memory);
+            }
         }
         let Some(beside) = beside else {
             return self.line(lines, keys, hints, Others::Unknown, memory);

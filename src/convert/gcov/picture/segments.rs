@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::long_lines::is_long;
 use super::pairing::{Count, Key};
@@ -62,14 +62,24 @@ impl Segmented {
     }
 }
 
-/// For each function with several copies: the segments of the copies, in the order of their calls.
+/// Where the copies of functions are that have several.
 #[derive(Debug, Default)]
-pub struct Segments(HashMap<SymbolId, Vec<Segment>>);
+pub struct Segments {
+    /// For each of these functions: the segments of the copies, in the order of their calls.
+    of: HashMap<SymbolId, Vec<Segment>>,
+    /// The functions with copies that call other copies.
+    callers: HashSet<SymbolId>,
+}
 
 impl Segments {
     /// The copies of a function that has several, in the order of their calls.
     pub fn copies(&self, symbol: SymbolId) -> Option<impl Iterator<Item = u32>> {
-        Some(self.0.get(&symbol)?.iter().map(|copy| copy.chain))
+        Some(self.of.get(&symbol)?.iter().map(|copy| copy.chain))
+    }
+
+    /// Whether other functions are inlined in copies of a function.
+    pub fn has_calls(&self, symbol: SymbolId) -> bool {
+        self.callers.contains(&symbol)
     }
 }
 
@@ -78,20 +88,23 @@ impl Painter<'_, '_> {
     pub fn segments(&self, of_function: &[Line], found: &Lines) -> Segments {
         let mut segments = Segments::default();
         for (chain, of) in (0..).zip(&self.picture.chains).skip(1) {
-            let copies = segments.0.entry(of.symbol).or_default();
+            let copies = segments.of.entry(of.symbol).or_default();
             copies.extend((0..of.calls).map(|_| Segment { chain, places: None }));
         }
-        segments.0.retain(|_, copies| copies.len() > 1);
-        if segments.0.is_empty() {
+        segments.of.retain(|_, copies| copies.len() > 1);
+        if segments.of.is_empty() {
             return segments;
         }
-        for copies in segments.0.values_mut() {
+        let callers = self.picture.chains[1..].iter().filter(|chain| chain.caller != 0);
+        let symbol = |chain: &Chain| self.picture.chains[chain.caller as usize].symbol;
+        segments.callers = callers.map(symbol).collect();
+        for copies in segments.of.values_mut() {
             copies.sort_by_cached_key(|copy| self.calls_to(copy.chain));
         }
         for (places, keys) in &found.seen {
             let (lines, keys) = (&of_function[places.clone()], &found.keys[keys.clone()]);
             let Some(symbol) = self.only_function(keys) else { continue };
-            if let Some(copies) = segments.0.get_mut(&symbol) {
+            if let Some(copies) = segments.of.get_mut(&symbol) {
                 let entries =
                     lines.partition_point(|line| line.block >= self.function.notes.blocks);
                 let places: Vec<Place> =
@@ -99,7 +112,7 @@ impl Painter<'_, '_> {
                 add(&places, copies);
             }
         }
-        for copies in segments.0.values_mut() {
+        for copies in segments.of.values_mut() {
             match are_apart(copies) {
                 true => self.begin_at_calls(copies),
                 false => copies.iter_mut().for_each(|copy| copy.places = None),
@@ -159,7 +172,7 @@ impl Painter<'_, '_> {
         lines: &[Line],
         keys: &[Key],
     ) -> Option<Segmented> {
-        let copies = segments.0.get(&symbol)?;
+        let copies = segments.of.get(&symbol)?;
         // Each piece is compared with the blocks of its copy.
         if is_long(keys.len() / copies.len(), lines.len()) {
             return None;

@@ -68,6 +68,7 @@ impl<'f> Painter<'f, '_> {
         let beside = self.beside(segments, first, lines, &[]).filter(|beside| beside.is_complete);
         let (known, left) = match beside {
             Some(Beside { known, lines, .. }) => (Some(known), lines),
+            None if self.agree.get(&first) != Some(&true) => return false,
             None => (self.segmented(segments, first, lines, &[]), Vec::new()),
         };
         let Some(known) = known else { return false };
