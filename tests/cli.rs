@@ -213,7 +213,7 @@ fn counts_for_another_gcc_than_the_one_that_instrumented() {
     let version = String::from_utf8(succeed(shop.command("gcc").arg("-dumpversion"))).unwrap();
     let own = version.split('.').next().unwrap().trim();
     let other = if own == "16" { "15" } else { "16" };
-    let complaint = format!("gcc {own} numbered the blocks of lines otherwise than gcc {other}");
+    let complaint = format!("instrumented with gcc {own}, but gcc {other} numbers the blocks");
     for (gcc, is_told) in [(own, false), (other, true)] {
         let output = shop.tool(&["convert", "prog.csraw", "--for-gcc", gcc, "-o", "prog.afdo"]);
         let errors = String::from_utf8_lossy(&output.stderr);

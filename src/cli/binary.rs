@@ -284,7 +284,7 @@ impl Binary {
         let debug = split_off.as_deref().map(object::File::parse).transpose().about(path)?;
         let debug = debug.as_ref().unwrap_or(&file);
         if debug.symbols().next().is_none() {
-            return Err(Error::about(path, "has no symbol table"));
+            return Err(Error::about(path, "stripped: it has no symbol table"));
         }
         self.names.extend(names_in(debug));
         self.code.push(Code { path: path.into(), program, split_off });
@@ -334,7 +334,5 @@ fn rebuilt(found: &[u8], modules: &[Module]) -> String {
     };
     let expected: Vec<String> = modules.iter().map(of_module).collect();
     let (expected, found) = (expected.join(" or "), hexadecimal(found));
-    format!(
-        "build-id: expected {expected}, found {found}: the binary has been rebuilt, or is another"
-    )
+    format!("the binary has been rebuilt, or is another: build-id {found}, expected {expected}")
 }

@@ -1,10 +1,12 @@
 //! The rules of the compiler that will read a profile: `convert --for-gcc`, `flags --optimise`.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::prelude::v1::*;
 use std::process::Command;
 
 use super::error::{Context, Error, Result};
+use super::names::visible;
 use crate::formats::afdo_v1_v3::rules::Rules;
 
 /// The first gcc that prints the version of the format that it reads.
@@ -18,12 +20,12 @@ pub fn rules(choice: &str) -> Result<Rules> {
 }
 
 /// The major version of a compiler in an option. The option names the compiler by the version that `gcc
-/// --version` prints, or by its path.
+/// --version` prints, or by its command, which may have flags.
 pub fn known_major(option: &str, choice: &str) -> Result<u32> {
     let is_version = choice.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let major = match major(choice).filter(|_| is_version) {
         Some(major) => major,
-        None => major_for(Path::new(choice))?,
+        None => major_for(option, choice)?,
     };
     Rules::for_gcc(major).map(|_| major).ok_or_else(|| unknown(option, major))
 }
@@ -35,8 +37,21 @@ fn unknown(option: &str, major: u32) -> Error {
 
 /// The major version whose rules a compiler follows. gcc 16 and later print the version of the format that they read.
 /// For earlier releases the compiler's own version decides.
-fn major_for(compiler: &Path) -> Result<u32> {
-    let ask = |option| Command::new(compiler).arg(option).output().about(compiler);
+fn major_for(option: &str, compiler: &str) -> Result<u32> {
+    // A path may have blanks.
+    let (program, flags) = match Path::new(compiler).exists() {
+        true => (compiler, ""),
+        false => compiler.split_once(' ').unwrap_or((compiler, "")),
+    };
+    let ask = |question| {
+        let answer = Command::new(program).args(flags.split_whitespace()).arg(question).output();
+        match answer {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(Error::new(format!("{option} {}: no such command", visible(program))))
+            }
+            answer => answer.about(Path::new(program)),
+        }
+    };
     // One question suffices for most compilers. Each takes milliseconds.
     let answer = ask("--version")?;
     let answer = String::from_utf8_lossy(&answer.stdout);

@@ -43,6 +43,7 @@ mod view;
 
 use std::ffi;
 use std::fmt::Display;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -160,8 +161,9 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
                 output::say(why);
                 return exit(Outcome::Failed);
             }
-            if error.use_stderr() && asks_for_flags(&arguments) {
-                let _ = output::print(flags::missing_input("wrong option").as_bytes());
+            if error.use_stderr() && asks_for_flags(&arguments) && !io::stdout().is_terminal() {
+                let _ =
+                    output::print(format!("{}\n", flags::missing_input("wrong option")).as_bytes());
             }
             return ExitCode::from(error.exit_code() as u8);
         }
@@ -177,6 +179,9 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
 
 /// Whether the first command among the arguments is `flags`, or perhaps a misspelt one.
 fn asks_for_flags(arguments: &[ffi::OsString]) -> bool {
+    if arguments.len() < 2 {
+        return false;
+    }
     let tool = <Cli as clap::CommandFactory>::command();
     let mut commands = arguments.iter().skip(1).filter_map(|word| tool.find_subcommand(word));
     commands.next().is_none_or(|command| command.get_name() == "flags")

@@ -163,10 +163,16 @@ impl Places {
             fitting.extend(other);
         }
         match unreadable.or(missing) {
-            Some(why) if fitting.is_empty() => Err(why),
+            Some(why) if fitting.is_empty() => Err(self.no_folder().unwrap_or(why)),
             None if fitting.is_empty() => Err(Missing::new("", "no path")),
             _ => Ok(fitting),
         }
+    }
+
+    /// A named place of notes that is no folder.
+    fn no_folder(&self) -> Option<Missing> {
+        let place = self.notes.iter().find(|place| !place.is_dir())?;
+        Some(Missing::new(place, "no such folder, but --notes names it"))
     }
 
     /// The file that may hold the notes of the object with this recorded path, if there is one.

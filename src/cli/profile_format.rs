@@ -187,7 +187,7 @@ impl Reader {
         let gcc = self.for_gcc.as_deref().unwrap_or_default();
         let version = rules.version.word();
         Error::new(format!(
-            "--for-gcc {gcc}: it reads version {version}, but --to asks for another version"
+            "--for-gcc {gcc}: it reads version {version}, but --to asks for another format; leave one of them out"
         ))
     }
 }
@@ -288,7 +288,7 @@ impl ProfileFormat {
                 }
                 if encoded.targets > 0 {
                     let targets = Number(encoded.targets as u64, "call target");
-                    let why = "gcc 11 ends with an internal error at them; --for-gcc=10 keeps them";
+                    let why = "gcc 11 ends with an internal error at them";
                     warn(name, format!("{targets} left out: {why}"));
                 }
                 if encoded.mixed > 0 {

@@ -231,10 +231,11 @@ impl Sources {
         }
         let hint = hint(statistics);
         if statistics.functions == 0 {
-            return Err(Error::about(
-                name,
-                format!("nothing could be converted: {statistics}{hint}"),
-            ));
+            let dropped: Vec<String> =
+                statistics.dropped().iter().map(ToString::to_string).collect();
+            let why = if dropped.is_empty() { "" } else { ": " };
+            let what = format!("nothing could be converted{why}{}{hint}", dropped.join(", "));
+            return Err(Error::about(name, what));
         }
         warn(name, format!("{statistics}{hint}"));
         Ok(())
@@ -269,7 +270,8 @@ fn warn_of_other_compilers(dump: &Dump, name: &Path, gcc: u32) {
     let others = objects.filter_map(|object| object.version.major()).find(|&major| major != gcc);
     if let Some(other) = others {
         let what = format!(
-            "gcc {other} numbered the blocks of lines otherwise than gcc {gcc} does; instrument with gcc {gcc}"
+            "instrumented with gcc {other}, but gcc {gcc} numbers the blocks of a line differently, so some counts will not \
+             match; instrument with gcc {gcc}"
         );
         warn(name, what);
     }
@@ -305,8 +307,8 @@ pub fn needs_dump(option: &str, inputs: &[Input]) -> Result<()> {
 const fn hint(statistics: &Statistics) -> &'static str {
     match statistics {
         Statistics { objects_recompiled: 1.., .. } => {
-            "; run the program that was compiled last, or show the notes of the one that ran with \
-             --notes; `merge --build PROGRAM` leaves out what older builds have counted"
+            "; run the program that was compiled last, or name the notes of the one that ran with --notes DIR; \
+             `countersink merge FILE --build PROGRAM -o FILE` drops the counts of older builds"
         }
         Statistics { functions: 1.., .. } => "",
         Statistics { objects: 0, objects_without_notes: 0, .. } => {
@@ -314,7 +316,7 @@ const fn hint(statistics: &Statistics) -> &'static str {
              system must call itself, or countersink_register"
         }
         Statistics { objects: 0, .. } => {
-            "; notes come with -ftest-coverage and are found with --notes or --path-map"
+            "; compile with -ftest-coverage, or name the folder of the notes with --notes DIR"
         }
         _ => "",
     }

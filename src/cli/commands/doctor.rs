@@ -273,8 +273,8 @@ impl<'b> Program<'b> {
         let (verdict, text) = match self.has_debug_information {
             true => (Verdict::Good, "there"),
             false => {
-                let what = "none, which place calls and inlined lines: compile with -g, or if the program was stripped, name \
-                            the whole one with --binary when you convert";
+                let what = "missing, so calls and inlined functions are not placed: compile with -g; if the program was \
+                            stripped, name the whole one with --binary when you convert";
                 (Verdict::Bad, what)
             }
         };

@@ -58,6 +58,8 @@ fn head(symbols: &Symbols, names: Names, symbol: SymbolId, function: &Function) 
 struct Row {
     /// Position and counts.
     counts: String,
+    /// Whether names follow. They would move the source of all rows far to the right.
+    has_names: bool,
     /// Line and text of the source; the second and later discriminators of a line have none.
     source: Option<(u32, String)>,
     style: Style,
@@ -90,12 +92,14 @@ impl Listing<'_> {
                 let counts = format!("{place}: {}", self.counts(record));
                 let share = record.count.map(|count| percent::share(count.into(), self.total));
                 let style = share.map_or_else(Style::new, heat);
-                self.rows.push(Row { counts, source: source.take(), style });
+                let has_names = !record.targets.is_empty();
+                self.rows.push(Row { counts, has_names, source: source.take(), style });
             }
             for (callee, inner) in self.symbols.sorted(&record.inlined) {
                 let name = self.names.with_file(self.symbols, callee);
                 let counts = format!("{place}: inlined {name}");
-                self.rows.push(Row { counts, source: source.take(), style: Style::new() });
+                let (source, style) = (source.take(), Style::new());
+                self.rows.push(Row { counts, has_names: true, source, style });
                 self.body(callee, inner, depth + 1);
             }
         }
@@ -128,7 +132,7 @@ impl Listing<'_> {
 
     /// The rows as text, with the source in a column of its own.
     fn text(&self) -> String {
-        let with_source = self.rows.iter().filter(|row| row.source.is_some());
+        let with_source = self.rows.iter().filter(|row| row.source.is_some() && !row.has_names);
         let widths = with_source.map(|row| row.counts.chars().count());
         let width = widths.max().unwrap_or(0).min(WIDEST);
         let numbers = self.rows.iter().filter_map(|row| Some(row.source.as_ref()?.0));
@@ -136,7 +140,7 @@ impl Listing<'_> {
         let before = width + digits + " |  ".len();
         let room = terminal::columns().map(|columns| columns.saturating_sub(before).max(LEAST));
         let mut text = String::new();
-        for Row { counts, source, style } in &self.rows {
+        for Row { counts, source, style, .. } in &self.rows {
             let _ = match source {
                 None => writeln!(text, "{style}{counts}{style:#}"),
                 Some((line, source)) => {
