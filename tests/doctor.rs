@@ -5,7 +5,7 @@ mod programs;
 
 use std::fs;
 
-use harness::{Workshop, have, succeed};
+use harness::{PROFILE, Workshop, have, succeed};
 
 fn doctor(shop: &Workshop, status: i32, arguments: &[&str]) -> String {
     let output = shop.tool(&[&["doctor"], arguments].concat());
@@ -39,10 +39,15 @@ fn a_program_that_is_ready() {
     has(&doctor(&shop, 0, &["prog"]), "ok", "dump", "has 2 runs of this build");
     // What it finds does not hang on symbols.
     succeed(shop.command("strip").args(["-o", "stripped", "prog"]));
-    let report = doctor(&shop, 1, &["stripped"]);
+    let report = doctor(&shop, 0, &["stripped"]);
     has(&report, "ok", "runtime", "countersink");
     has(&report, "ok", "instrumented", "1 object of gcc");
-    has(&report, "wrong", "debug lines", "compile with -g");
+    has(&report, "-", "debug lines", "convert reads the objects");
+    succeed(shop.command("strip").args(["-g", "-o", "bare.o", &object]));
+    let whole = shop.read(&object);
+    shop.write(&object, shop.read("bare.o"));
+    has(&doctor(&shop, 1, &["stripped"]), "wrong", "debug lines", "compile with -g");
+    shop.write(&object, whole);
 
     // Notes of the same name, written by another compilation.
     let (notes, code) = (shop.read("prog.gcno"), shop.read(&object));
@@ -60,6 +65,19 @@ fn a_program_that_is_ready() {
     elsewhere.env("COUNTERSINK_FILE", "/x/%p").args(["doctor", "prog"]);
     let report = String::from_utf8(succeed(&mut elsewhere)).unwrap();
     has(&report, "-", "dump", "/x/%p (COUNTERSINK_FILE)");
+}
+
+/// The profile would be for another compiler than the one that instrumented.
+#[test]
+fn a_program_of_another_gcc() {
+    if !have("gcc-11") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(void) { return 0; }\n");
+    succeed(shop.command("gcc-11").args(PROFILE).args(["-c", "prog.c"]));
+    shop.link(&["prog.o"], "prog", &[]);
+    has(&doctor(&shop, 0, &["prog"]), "-", "reader", "gcc 11 instrumented the program");
 }
 
 #[test]

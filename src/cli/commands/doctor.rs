@@ -103,7 +103,7 @@ impl Doctor {
         let program = Program::of(&self.program, &bytes)?;
         let mut lines = vec![program.instrumentation(), program.runtime()];
         lines.extend(program.notes(&self.places));
-        lines.extend(program.debug_information());
+        lines.extend(program.debug_information(&self.places));
         match program.runtime {
             Runtime::Countersink { .. } => lines.push(self.dump(&program)),
             Runtime::Bare => {
@@ -112,7 +112,7 @@ impl Doctor {
             }
             _ => {}
         }
-        lines.push(program.reader());
+        lines.push(program.reader(&self.places));
         output::print_text(&text(&self.program, &lines))?;
         let is_bad = lines.iter().any(|line| line.verdict == Verdict::Bad);
         Ok(if is_bad { Outcome::Found } else { Outcome::Done })
@@ -269,9 +269,12 @@ impl<'b> Program<'b> {
     }
 
     /// Only gcc's counters are placed by it.
-    fn debug_information(&self) -> Option<Line> {
+    fn debug_information(&self, places: &Places) -> Option<Line> {
         let (verdict, text) = match self.has_debug_information {
             true => (Verdict::Good, "there"),
+            false if self.objects_have_lines(places) => {
+                (Verdict::Note, "not in the program; convert reads the objects beside the notes")
+            }
             false => {
                 let what = "missing, so calls and inlined functions are not placed: compile with -g; if the program was \
                             stripped, name the whole one with --binary when you convert";
@@ -282,8 +285,25 @@ impl<'b> Program<'b> {
         (!self.data_files.is_empty()).then_some(line)
     }
 
+    /// Whether there is an object with debug lines beside all notes.
+    fn objects_have_lines(&self, places: &Places) -> bool {
+        let has_lines = |notes: PathBuf| {
+            read_regular(&notes.with_extension("o")).is_ok_and(|bytes| {
+                let file = object::File::parse(&*bytes);
+                file.is_ok_and(|file| file.section_by_name(".debug_line").is_some())
+            })
+        };
+        self.data_files.iter().all(|file| places.find(file).is_some_and(has_lines))
+    }
+
+    /// The major version of the gcc that wrote the notes of the first object.
+    fn instrumented_by(&self, places: &Places) -> Option<u32> {
+        let bytes = read_regular(&places.find(self.data_files.first()?)?).ok()?;
+        Notes::decode(&bytes).ok()?.version.known_major()
+    }
+
     /// What the installed compiler reads.
-    fn reader(&self) -> Line {
+    fn reader(&self, places: &Places) -> Line {
         let subject = "reader";
         if self.has_llvm && self.data_files.is_empty() {
             let llvm = Llvm::installed(Origins::default());
@@ -292,7 +312,19 @@ impl<'b> Program<'b> {
             return Line { subject, verdict, text };
         }
         let (verdict, text) = match compiler::known_major("--for-gcc", "gcc") {
-            Ok(major) => (Verdict::Good, format!("gcc {major}: convert --for-gcc gcc")),
+            Ok(major) => match self.instrumented_by(places).filter(|&other| other != major) {
+                None => (Verdict::Good, format!("gcc {major}: convert --for-gcc gcc")),
+                Some(other) => {
+                    let what =
+                        format!("gcc {other} instrumented the program, but `gcc` is {major}");
+                    (
+                        Verdict::Note,
+                        format!(
+                            "{what}: name the compiler that will read the profile with --for-gcc"
+                        ),
+                    )
+                }
+            },
             Err(error) => (Verdict::Note, format!("{error}; --for-gcc also takes a version")),
         };
         Line { subject, verdict, text }
