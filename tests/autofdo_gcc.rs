@@ -17,7 +17,7 @@ use programs::{
     Built, CLOCK, Rocksdb, WRAPPER, compile_lua, compile_sqlite, lua_sources, run_classes,
     run_rocksdb, sqlite_sources,
 };
-use reference::{lines_of_callgrind, lines_of_gcov};
+use reference::{lines_of_callgrind, lines_of_gcov, share_of};
 
 /// Counts by function.
 type Counts = BTreeMap<String, BTreeSet<u64>>;
@@ -325,9 +325,7 @@ fn found_of_gcov(shop: &Workshop, objects: &[String]) -> u64 {
     let gcov = lines_of_gcov(shop, objects);
     let ours =
         lines_of_callgrind(&shop.tool_output(&["convert", "ours.csraw", "--to", "callgrind"]));
-    let of_line = |line: &(String, u32)| ours.get(line).copied().unwrap_or(0);
-    let found: u64 = gcov.iter().map(|(line, &count)| count.min(of_line(line))).sum();
-    found * 1000 / gcov.values().sum::<u64>()
+    share_of(&gcov, &ours)
 }
 
 /// The end of the chain: compiles sources of a program with the profile of its run. Gives what gcc says about

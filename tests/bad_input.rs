@@ -182,6 +182,9 @@ fn notes_that_are_missing_or_of_another_compilation() {
     tool_fails(&shop, &["convert", "ours.csraw"], &["ours.csraw: nothing could be converted"]);
     let told = errors(&shop.tool(&["convert", "ours.csraw"]));
     assert!(told.contains("hello.gcno: no such file\n"), "{told}");
+    assert!(told.contains("nothing could be converted: 1 object without notes; compile"), "{told}");
+    let told = errors(&shop.tool(&["convert", "ours.csraw", "--notes", "nowhere"]));
+    assert!(told.contains("nowhere: no such folder, but --notes names it\n"), "{told}");
 
     let mut other = notes.clone();
     other[8] ^= 1;

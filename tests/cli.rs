@@ -201,6 +201,12 @@ fn for_gcc_chooses_the_version() {
         let profile = shop.tool_output(&["convert", "prog.csraw", "--for-gcc", choice]);
         assert_eq!(profile[..8], [*b"adcg", [version, 0, 0, 0]].concat(), "{choice}");
     }
+    // A command with flags, as build systems have them.
+    let own = shop.tool_output(&["convert", "prog.csraw", "--for-gcc", "gcc"]);
+    assert_eq!(shop.tool_output(&["convert", "prog.csraw", "--for-gcc", "gcc -m64"]), own);
+    let output = shop.tool(&["convert", "prog.csraw", "--for-gcc", "no-gcc -m64"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("--for-gcc no-gcc: no such command\n"), "{errors}");
     let output = shop.tool(&["convert", "prog.csraw", "--for-gcc", "./odd-gcc"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("./odd-gcc: reads version \"5\""), "{errors}");

@@ -326,6 +326,9 @@ fn error(found: &Counts, truth: &Counts) -> f64 {
     off as f64 / all.max(1) as f64
 }
 
+const PROGRAMS: u64 = 60;
+const MOST_MEAN_ERROR: f64 = 0.03;
+
 /// Notes and debug information do not tell all copies of all programs apart: gcc merges code of several copies, and lists each
 /// line once for each block.
 #[test]
@@ -340,6 +343,3 @@ fn copies_of_made_up_programs() {
     let mean = errors.iter().map(|(_, error)| error).sum::<f64>() / errors.len() as f64;
     assert!(mean < MOST_MEAN_ERROR, "mean error {mean:.4}: {errors:?}");
 }
-
-const PROGRAMS: u64 = 60;
-const MOST_MEAN_ERROR: f64 = 0.03;

@@ -34,6 +34,20 @@ fn on_terminal(shop: &Workshop, arguments: &str) -> String {
     String::from_utf8(succeed(&mut script)).unwrap().replace('\r', "")
 }
 
+/// Only a shell that puts it into a command needs the name of a file that does not exist.
+#[test]
+fn a_misspelt_command() {
+    if !have("script") {
+        return;
+    }
+    let shop = Workshop::new();
+    let piped = shop.tool(&["flag"]).stdout;
+    assert_eq!(piped, b"countersink-flags-failed:wrong_option\n");
+    assert!(shop.tool(&[]).stdout.is_empty());
+    let shown = on_terminal(&shop, "flag || true");
+    assert!(shown.contains("flag") && !shown.contains("countersink-flags-failed"), "{shown}");
+}
+
 #[test]
 fn colours_on_terminals_only() {
     if !have("script") {
@@ -65,6 +79,31 @@ fn beside(shown: &str) -> Vec<(usize, &str)> {
     rows.map(|(_, source)| source.trim_start().split_once(' ').unwrap_or((source.trim(), "")))
         .map(|(line, text)| (line.parse().unwrap(), text))
         .collect()
+}
+
+/// The names of targets do not move the source of other rows.
+#[test]
+fn the_source_stands_beside_long_names() {
+    let shop = Workshop::new();
+    let target = "a_target_whose_name_takes_the_whole_width_of_a_terminal";
+    shop.write(
+        "prog.c",
+        format!(
+            "static int {target}(int x)\n{{\n    return x + 1;\n}}\n\
+             int (*volatile pointer)(int) = {target};\n\
+             int main(void)\n{{\n    int sum = pointer(0);\n    return sum == 0;\n}}\n"
+        ),
+    );
+    let object = shop.compile("prog.c", &[]);
+    shop.link(&[&object], "prog", &[]);
+    shop.run("prog", &[]);
+    let shown = shop.tool_output(&["show", "prog.csraw", "--function", "main"]);
+    let shown = String::from_utf8(shown).unwrap();
+    let rows = shown.lines().filter_map(|row| row.split_once(" | "));
+    let (long, others): (Vec<_>, Vec<_>) = rows.partition(|(counts, _)| counts.contains(target));
+    assert!(!long.is_empty() && !others.is_empty(), "{shown}");
+    // `  0: 1`
+    assert!(others.iter().all(|(counts, _)| counts.len() < 10), "{shown}");
 }
 
 #[test]

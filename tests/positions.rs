@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use countersink::formats::{afdo_v1_v3, afdo_v4};
 use countersink::profile::{Body, Profile};
 use harness::{PROFILE, Workshop, have, skip, succeed};
-use reference::{base, counts, lines_of_gcov, name, starts, starts_of_gcov};
+use reference::{Lines, base, counts, lines_of_gcov, name, share_of, starts, starts_of_gcov};
 
 /// Compiles, links and runs a source of the folder.
 fn run(shop: &Workshop, source: &str, flags: &[&str]) {
@@ -595,7 +595,7 @@ fn found_of_gcov(shop: &Workshop, profile: &Profile, objects: &[String]) -> u64 
     for (function, start) in starts_of_gcov(shop, objects) {
         starts.entry(function).or_default().insert(start);
     }
-    let mut ours = BTreeMap::<(String, u32), u64>::new();
+    let mut ours = Lines::new();
     for found in counts(profile) {
         let path = profile.symbols.declared_in(found.symbol).unwrap_or_default();
         let file = base(std::str::from_utf8(path).unwrap());
@@ -604,9 +604,7 @@ fn found_of_gcov(shop: &Workshop, profile: &Profile, objects: &[String]) -> u64 
             *ours.entry((file.clone(), line)).or_default() += found.count;
         }
     }
-    let of_line = |line: &(String, u32)| ours.get(line).copied().unwrap_or(0);
-    let found: u64 = gcov.iter().map(|(line, &count)| count.min(of_line(line))).sum();
-    found * 1000 / gcov.values().sum::<u64>()
+    share_of(&gcov, &ours)
 }
 
 /// C++ with containers, algorithms, lambdas, templates, smart pointers and virtual calls.

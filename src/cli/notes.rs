@@ -62,6 +62,10 @@ fn path_map(text: &str) -> std::result::Result<Move, String> {
     Ok(Move { old: old.into(), new: new.into(), is_used: Arc::default() })
 }
 
+/// What gives objects notes.
+pub const NOTES_HINT: &str =
+    "compile with -ftest-coverage, or name the folder of the notes with --notes DIR";
+
 /// The longest path of any system.
 const LONGEST_PATH: usize = 4096;
 

@@ -38,7 +38,7 @@ pub struct Choice {
 /// Who is to read it.
 #[derive(Debug, Args)]
 pub struct Reader {
-    /// Write what this gcc reads, by its rules: its version, such as 12 or 12.2, or its path
+    /// Write what this gcc reads, by its rules: its version, such as 12 or 12.2, or its command
     #[arg(long, value_name = "VERSION|PATH", value_parser = NonEmptyStringValueParser::new())]
     for_gcc: Option<String>,
     /// With --to v4-text: write names of call targets as empty functions, for readers that do not know

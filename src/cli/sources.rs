@@ -13,7 +13,7 @@ use super::coverage::inputs::Inputs;
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
 use super::names::warn_of_ambiguous;
-use super::notes::{Files, Found, Missing, Places};
+use super::notes::{Files, Found, Missing, NOTES_HINT, Places};
 use super::{coverage, output, warn};
 use crate::convert::gcov::{self, HotCalls, Inline, OfBlock, Reader as ProfileReader, Statistics};
 use crate::convert::number::Number;
@@ -304,22 +304,21 @@ pub fn needs_dump(option: &str, inputs: &[Input]) -> Result<()> {
 }
 
 /// What a user can do about objects that were left out.
-const fn hint(statistics: &Statistics) -> &'static str {
-    match statistics {
+fn hint(statistics: &Statistics) -> String {
+    let hint = match statistics {
         Statistics { objects_recompiled: 1.., .. } => {
-            "; run the program that was compiled last, or name the notes of the one that ran with --notes DIR; \
+            "run the program that was compiled last, or name the notes of the one that ran with --notes DIR; \
              `countersink merge FILE --build PROGRAM -o FILE` drops the counts of older builds"
         }
-        Statistics { functions: 1.., .. } => "",
+        Statistics { functions: 1.., .. } => return String::new(),
         Statistics { objects: 0, objects_without_notes: 0, .. } => {
-            "; no object has registered: constructors do that, which a program without an operating \
+            "no object has registered: constructors do that, which a program without an operating \
              system must call itself, or countersink_register"
         }
-        Statistics { objects: 0, .. } => {
-            "; compile with -ftest-coverage, or name the folder of the notes with --notes DIR"
-        }
-        _ => "",
-    }
+        Statistics { objects: 0, .. } => NOTES_HINT,
+        _ => return String::new(),
+    };
+    format!("; {hint}")
 }
 
 /// The sum of all dumps; profiles are an error.

@@ -238,6 +238,13 @@ pub fn lines_of_callgrind(text: &[u8]) -> Lines {
     lines
 }
 
+/// The share of executions that is found line by line, in thousandths. No line counts more than it has.
+pub fn share_of(all: &Lines, found: &Lines) -> u64 {
+    let of_line = |line: &(String, u32)| found.get(line).copied().unwrap_or(0);
+    let both: u64 = all.iter().map(|(line, &count)| count.min(of_line(line))).sum();
+    both * 1000 / all.values().sum::<u64>()
+}
+
 /// A path without its directory.
 pub fn base(path: &str) -> String {
     path.rsplit('/').next().unwrap().to_owned()

@@ -16,7 +16,7 @@ use crate::cli::error::{Context, Result};
 use crate::cli::input::read_regular;
 use crate::cli::llvm::{Llvm, Origins};
 use crate::cli::names::visible;
-use crate::cli::notes::{Places, display};
+use crate::cli::notes::{NOTES_HINT, Places, display};
 use crate::cli::{Outcome, compiler, debug_file, output};
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
@@ -97,6 +97,11 @@ const RUNTIMES: [(&[u8], Runtime); 4] = [
     (&MAGIC, Runtime::Bare),
 ];
 
+/// Whether a file has debug lines.
+fn has_lines(file: &object::File<'_>) -> bool {
+    file.section_by_name(".debug_line").is_some()
+}
+
 impl Doctor {
     pub fn run(&self) -> Result<Outcome> {
         let bytes = read_regular(&self.program).about(&self.program)?;
@@ -173,7 +178,6 @@ impl<'b> Program<'b> {
             Some(other) => other,
             None => Runtime::None,
         };
-        let has_lines = file.section_by_name(".debug_line").is_some();
         Ok(Self {
             compilers: compilers.map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
             data_files: data_files(&file),
@@ -181,7 +185,7 @@ impl<'b> Program<'b> {
             has_gcov_of_llvm: is_there(b"llvm_gcda_"),
             bytes,
             runtime,
-            has_debug_information: has_lines || debug_file::find(path, &file).is_some(),
+            has_debug_information: has_lines(&file) || debug_file::find(path, &file).is_some(),
             build_id: file.build_id().ok().flatten().unwrap_or_default().to_vec(),
         })
     }
@@ -251,11 +255,8 @@ impl<'b> Program<'b> {
             }
             (Some((first, _)), _) => {
                 let first = visible(&display(first).with_extension("gcno").to_string_lossy());
-                let what = "compile with -ftest-coverage, or name their place with --notes DIR";
-                (
-                    Verdict::Bad,
-                    format!("{} of {all} missing, such as {first}: {what}", missing.len()),
-                )
+                let all = format!("{} of {all} missing, such as {first}", missing.len());
+                (Verdict::Bad, format!("{all}: {NOTES_HINT}"))
             }
         };
         Some(Line { subject: "notes", verdict, text })
@@ -287,13 +288,12 @@ impl<'b> Program<'b> {
 
     /// Whether there is an object with debug lines beside all notes.
     fn objects_have_lines(&self, places: &Places) -> bool {
-        let has_lines = |notes: PathBuf| {
-            read_regular(&notes.with_extension("o")).is_ok_and(|bytes| {
-                let file = object::File::parse(&*bytes);
-                file.is_ok_and(|file| file.section_by_name(".debug_line").is_some())
-            })
+        let is_such = |notes: PathBuf| {
+            let object = read_regular(&notes.with_extension("o"));
+            object
+                .is_ok_and(|bytes| object::File::parse(&*bytes).is_ok_and(|file| has_lines(&file)))
         };
-        self.data_files.iter().all(|file| places.find(file).is_some_and(has_lines))
+        self.data_files.iter().all(|file| places.find(file).is_some_and(is_such))
     }
 
     /// The major version of the gcc that wrote the notes of the first object.
@@ -312,20 +312,16 @@ impl<'b> Program<'b> {
             return Line { subject, verdict, text };
         }
         let (verdict, text) = match compiler::known_major("--for-gcc", "gcc") {
+            Err(error) => (Verdict::Note, format!("{error}; --for-gcc also takes a version")),
             Ok(major) => match self.instrumented_by(places).filter(|&other| other != major) {
                 None => (Verdict::Good, format!("gcc {major}: convert --for-gcc gcc")),
                 Some(other) => {
-                    let what =
+                    let what = "name the compiler that will read the profile with --for-gcc";
+                    let gccs =
                         format!("gcc {other} instrumented the program, but `gcc` is {major}");
-                    (
-                        Verdict::Note,
-                        format!(
-                            "{what}: name the compiler that will read the profile with --for-gcc"
-                        ),
-                    )
+                    (Verdict::Note, format!("{gccs}: {what}"))
                 }
             },
-            Err(error) => (Verdict::Note, format!("{error}; --for-gcc also takes a version")),
         };
         Line { subject, verdict, text }
     }

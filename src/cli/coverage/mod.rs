@@ -14,7 +14,7 @@ use clap::ValueEnum;
 
 use super::error::{Context, Error, Result};
 use super::input::Input;
-use super::notes::{Files, Found, Missing};
+use super::notes::{Files, Found, Missing, NOTES_HINT};
 use super::output::Content;
 use super::sources::Sources;
 use super::warn;
@@ -126,8 +126,7 @@ impl Inputs {
             warn(name, format!("left out: {} {why}", Number(number as u64, what)));
         }
         if converted.functions == 0 {
-            let what = "no coverage: notes come with -ftest-coverage and are found with --notes or --path-map";
-            return Err(Error::about(name, what));
+            return Err(Error::about(name, format!("no coverage: {NOTES_HINT}")));
         }
         Ok(converted.coverage)
     }

@@ -62,7 +62,7 @@ impl Segmented {
     }
 }
 
-/// Where the copies of functions are that have several.
+/// The copies of functions that were inlined several times.
 #[derive(Debug, Default)]
 pub struct Segments {
     /// For each of these functions: the segments of the copies, in the order of their calls.
