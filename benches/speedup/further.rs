@@ -1,12 +1,13 @@
-//! Programs of other kinds: parsers, compressors, interpreters of one large function.
+//! Programs of other kinds: parsers, compressors, interpreters of one large function, loops over arrays of numbers.
 //!
-//! Most rules of the conversion are older than this group. It showed that functions need counts of their own.
+//! Most rules of the conversion are older than this group. It showed that functions need counts of their own, and that
+//! `-fauto-profile` must go on vectorising.
 
 use crate::compilers::Language;
 use crate::programs::{Entry, Group, Package, Program, driver, header, include, own, words};
 
 pub const GROUP: Group = (
-    "the further eleven",
+    "the further fourteen",
     &[
         Entry { name: "libdeflate", title: "libdeflate", program: libdeflate },
         Entry { name: "expat", title: "Expat", program: expat },
@@ -19,6 +20,9 @@ pub const GROUP: Group = (
         Entry { name: "tre", title: "TRE", program: tre },
         Entry { name: "jpeg", title: "MozJPEG", program: jpeg },
         Entry { name: "lzo", title: "LZO", program: lzo },
+        Entry { name: "lame", title: "LAME", program: lame },
+        Entry { name: "zfp", title: "zfp", program: zfp },
+        Entry { name: "meshopt", title: "meshoptimizer", program: meshopt },
     ],
 );
 
@@ -191,5 +195,47 @@ fn lzo() -> Program {
         libraries: &[],
         training: words("300 1"),
         measured: words("900 2"),
+    }
+}
+
+/// The flags say what its configure script would find.
+fn lame() -> Program {
+    let package = Package::of("mp3lame-sys");
+    let folder = "lame-3.100/libmp3lame";
+    let options = "-w -DSTDC_HEADERS -DHAVE_STDINT_H -DHAVE_LIMITS_H -Dieee754_float32_t=float \
+        -DPACKAGE=\"lame\"";
+    let includes = ["lame-3.100/include", folder, "lame-3.100"].map(|name| package.include(name));
+    Program {
+        language: Language::C,
+        sources: [package.all_but(folder, "c", &[]), vec![driver("lame.c")]].concat(),
+        flags: [words(options), includes.to_vec()].concat(),
+        libraries: &["-lm"],
+        training: words("60 1"),
+        measured: words("150 2"),
+    }
+}
+
+fn zfp() -> Program {
+    let package = Package::of("zfp-sys");
+    let includes = [package.include("zfp/include"), package.include("zfp/src")];
+    Program {
+        language: Language::C,
+        sources: [package.all_but("zfp/src", "c", &[]), vec![driver("zfp.c")]].concat(),
+        flags: [words("-w"), includes.to_vec()].concat(),
+        libraries: &["-lm"],
+        training: words("60 1"),
+        measured: words("100 2"),
+    }
+}
+
+fn meshopt() -> Program {
+    let (package, folder) = (Package::of("meshopt"), "vendor/src");
+    Program {
+        language: Language::Cxx,
+        sources: [package.all_but(folder, "cpp", &[]), vec![driver("meshopt.cc")]].concat(),
+        flags: vec!["-w".into(), package.include(folder)],
+        libraries: &[],
+        training: words("250 1"),
+        measured: words("500 2"),
     }
 }
