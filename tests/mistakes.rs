@@ -246,7 +246,7 @@ fn options_without_a_value_are_named() {
     let shop = ran();
     for (arguments, option) in [
         (&["merge", "--weight", "3=", "-o", "x"][..], "'--weight <W=FILE>': expected W=FILE"),
-        (&["convert", "ours.csraw", "--for-gcc", ""], "'--for-gcc <VERSION|PATH>'"),
+        (&["convert", "ours.csraw", "--for-gcc", ""], "'--for-gcc <VERSION|COMMAND>'"),
     ] {
         let output = shop.tool(arguments);
         assert_eq!(output.status.code(), Some(2), "{output:?}");

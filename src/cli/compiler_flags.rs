@@ -15,7 +15,7 @@ pub struct CompilerFlags {
     /// With --compile: let no thread lose counts, as -pthread does
     #[arg(long, requires = "compile")]
     threads: bool,
-    /// Print what this gcc needs besides -O2 -fauto-profile=FILE: a version, or the compiler's path
+    /// Print what this gcc needs besides -O2 -fauto-profile=FILE: its version, or its command
     #[arg(long, value_name = "GCC", conflicts_with_all = ["bare", "live", "wrap_exit", "wrap_signal", "file"])]
     optimise: Option<String>,
 }
@@ -28,8 +28,8 @@ const INSTRUMENT: [&str; 3] = ["-g", "-fprofile-generate", "-ftest-coverage"];
 /// off, too.
 const NO_GUESSES: &str = "-fno-devirtualize-speculatively";
 
-/// With an AutoFDO profile gcc 12 unrolls loops, but does not believe how often they repeat. And it ends with an internal
-/// error (division by zero) where it vectorises a loop with a choice, as `x > 2 ? 2 : x`, behind an `if`: it gives the
+/// With an AutoFDO profile gcc 12 unrolls loops, but ignores how often the profile says that they repeat. And it ends with an internal
+/// error (division by zero) where it vectorises a loop with a condition, as `x > 2 ? 2 : x`, behind an `if`: it gives the
 /// side without statements and the entry of the loop 0, whatever the profile says.
 const BEFORE_13: [&str; 3] = ["-fno-unroll-loops", "-fno-tree-loop-if-convert", NO_GUESSES];
 

@@ -1,7 +1,7 @@
 //! The tool: the subcommands are in `commands`, what they share is here.
 //!
-//! It takes arguments, calls the library, and gives messages and an exit status: 0 done, 1 found something
-//! (`check`, `extract`, `diff`, `convert --fail-under`, `stale --fail-under`), 2 error. Nothing here knows a byte of any format.
+//! It takes arguments, calls the library, and gives messages and an exit status: 0 done, 1 found something, 2 error;
+//! `commands/man.rs` lists what each command finds. Nothing here knows a byte of any format.
 
 use std::prelude::v1::*;
 mod account;

@@ -26,8 +26,8 @@ use crate::raw::dump::{Dump, Object};
 /// Where notes and sources are.
 #[derive(Clone, Debug, Args)]
 pub struct Places {
-    /// Look for .gcno files that fit in this folder before the recorded one: at the whole recorded path below DIR, then
-    /// without its first folder, without the second, and so on
+    /// Look for .gcno files below DIR first. For the recorded path /a/b/c.gcno these are DIR/a/b/c.gcno, DIR/b/c.gcno and
+    /// DIR/c.gcno
     #[arg(long, value_name = "DIR")]
     notes: Vec<PathBuf>,
     /// Replace OLD with NEW at the beginning of recorded paths, to find notes, sources and programs that have moved.

@@ -38,8 +38,8 @@ pub struct Choice {
 /// Who is to read it.
 #[derive(Debug, Args)]
 pub struct Reader {
-    /// Write what this gcc reads, by its rules: its version, such as 12 or 12.2, or its command
-    #[arg(long, value_name = "VERSION|PATH", value_parser = NonEmptyStringValueParser::new())]
+    /// Write what this gcc reads, by its rules: its version, such as 12 or 12.2, or its command, such as "gcc -m64"
+    #[arg(long, value_name = "VERSION|COMMAND", value_parser = NonEmptyStringValueParser::new())]
     for_gcc: Option<String>,
     /// With --to v4-text: write names of call targets as empty functions, for readers that do not know
     /// symbol_names
@@ -210,7 +210,7 @@ impl ProfileFormat {
         let Self::V1V3(Rules { version, .. }) = self else { return gcov::Reader::EXACT };
         let (zeros, hot_calls, of_block) = match version {
             Version::V1 | Version::V2 => (Zeros::OnesInLoops, HotCalls::Copied, OfBlock::All),
-            Version::V3 => (Zeros::Ones, HotCalls::Moved, OfBlock::Choice),
+            Version::V3 => (Zeros::Ones, HotCalls::Moved, OfBlock::BranchOnly),
             Version::V407 => return gcov::Reader { discriminators, ..gcov::Reader::EXACT },
         };
         let inline = gcov::Inline::Nested;

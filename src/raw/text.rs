@@ -14,7 +14,7 @@
 //!
 //! A line without bytes ends the dump; its offset is the dump's length. A reader ignores text before the mark and
 //! behind the checksum, such as a time or a color. It ignores other lines in between and repeated lines, and needs
-//! no ends of lines. The format does not repair a line that a log has spoilt: [`extract`] gives only whole dumps, and
+//! no ends of lines. The format does not repair a line that a log has spoilt: [`extract()`] gives only whole dumps, and
 //! says where the others are broken.
 
 #[cfg(feature = "alloc")]

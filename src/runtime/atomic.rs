@@ -1,4 +1,4 @@
-//! The atomic types of the counters: the processor's own, or [`halves`] on processors without 64-bit atomics.
+//! The atomic types of the counters: the processor's own, or `halves` on processors without 64-bit atomics.
 //! `tests/model` replaces them with types that try every order of the threads' accesses.
 
 #[cfg(any(test, not(target_has_atomic = "64")))]

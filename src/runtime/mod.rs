@@ -1,6 +1,6 @@
 //! The on-target half: what is linked into instrumented programs.
 //!
-//! `archive.rs` exports the C symbols; everything they do is here, and can be compiled and tested
+//! `src/archive` and `runtime-c` export the C symbols; everything they do is here, and can be compiled and tested
 //! on any host without defining a single `__gcov_*` symbol. From the bottom up:
 //!
 //! | module | concern |

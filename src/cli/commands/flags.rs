@@ -44,9 +44,9 @@ compiles with the same flag.
 
 --optimise prints what helps -fauto-profile. -fno-devirtualize-speculatively is for all versions: gcc guesses \
 the targets of virtual calls, and the profile has them. For gcc 16 and 17 there are also the options for loops and \
-for the order of functions that gcc itself turns on for -fprofile-use only. gcc 10 to 12 unroll loops although they do not believe how often \
-an AutoFDO profile says that loops repeat: -fno-unroll-loops. They also end with an internal error at some loops \
-with choices, which -fno-tree-loop-if-convert avoids.
+for the order of functions that gcc itself turns on for -fprofile-use only. gcc 10 to 12 unroll loops with an AutoFDO \
+profile, but ignore its iteration counts: -fno-unroll-loops. They also end with an internal error at some loops \
+with conditions, which -fno-tree-loop-if-convert avoids.
 
 --file gives the program the name of its dump, where COUNTERSINK_FILE at its start does not: a program \
 may start others with an empty environment, or elsewhere. The libraries of a program write to its file. In \

@@ -1,4 +1,4 @@
-//! The choices that blocks end with, where control can go several ways.
+//! The branches that blocks end with: conditional jumps and switches.
 //!
 //! gcc 16 asks for a position once for the statement that has it, and again for the value that the statement makes,
 //! wherever that value flows into a join: at an arc or a block without statements of its own. In
@@ -9,7 +9,7 @@
 //!     return found;       /* executed once, and nothing of it left but the value -1 */
 //! ```
 //!
-//! it takes a million for the third line. A choice makes no value. So whoever knows its position knows the count of the
+//! it takes a million for the third line. A branch makes no value. So whoever knows its position knows the count of the
 //! block, and needs no other position there.
 
 use alloc::vec;
@@ -19,46 +19,46 @@ use super::counted::Counted;
 use super::picture::Piece;
 use crate::profile::FileId;
 
-/// The choices of a function's blocks.
-pub struct Choices {
-    /// For each block: the line of the choice, if the profile has it.
+/// The branches of a function's blocks.
+pub struct Branches {
+    /// For each block: the line of the branch, if the profile has it.
     of_blocks: Vec<Option<(FileId, u32)>>,
 }
 
-impl Choices {
-    /// Finds the choices among the pieces of a function.
+impl Branches {
+    /// Finds the branches among the pieces of a function.
     pub fn new(function: &Counted<'_>, pieces: &[Piece]) -> Self {
         let of_notes = of_notes(function);
         let mut of_blocks = vec![None; of_notes.len()];
         for piece in pieces {
             let line = Some((piece.spot.file, piece.spot.line));
             let block = piece.block as usize;
-            if of_notes.get(block).is_some_and(|choice| *choice == line) {
+            if of_notes.get(block).is_some_and(|branch| *branch == line) {
                 of_blocks[block] = line;
             }
         }
         Self { of_blocks }
     }
 
-    /// Whether a block has a choice somewhere else than at a piece of it.
+    /// Whether a block has a branch somewhere else than at a piece of it.
     pub fn are_beside(&self, piece: &Piece) -> bool {
-        let choice = self.of_blocks.get(piece.block as usize).copied().flatten();
-        choice.is_some_and(|choice| choice != (piece.spot.file, piece.spot.line))
+        let branch = self.of_blocks.get(piece.block as usize).copied().flatten();
+        branch.is_some_and(|branch| branch != (piece.spot.file, piece.spot.line))
     }
 }
 
-/// The last line of each block that control can leave several ways. The notes have a block's lines in order.
+/// The last line of each block with several arcs out of it. The notes have a block's lines in order.
 fn of_notes(function: &Counted<'_>) -> Vec<Option<(FileId, u32)>> {
-    let mut ways = vec![0u32; function.notes.blocks as usize];
+    let mut arcs_out = vec![0u32; function.notes.blocks as usize];
     for arc in function.arcs().iter().filter(|arc| !arc.is_fake()) {
-        ways[arc.source as usize] += 1;
+        arcs_out[arc.source as usize] += 1;
     }
-    let mut choices = vec![None; ways.len()];
+    let mut branches = vec![None; arcs_out.len()];
     for line in function.known.notes.lines(function.notes) {
-        if ways[line.block as usize] > 1 {
+        if arcs_out[line.block as usize] > 1 {
             let file = function.known.files[line.file as usize];
-            choices[line.block as usize] = Some((file, line.line));
+            branches[line.block as usize] = Some((file, line.line));
         }
     }
-    choices
+    branches
 }

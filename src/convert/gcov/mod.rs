@@ -9,13 +9,13 @@
 //! | what the program's code and debug information show | [`program`], as [`listing`]s |
 //! | what listings say about counts | [`evidence`] |
 //! | the positions of blocks, and their counts | `picture` |
-//! | what a reader of the profile is given of them | `projection`, `choices`, `hot_calls` |
+//! | what a reader of the profile is given of them | `projection`, `branches`, `hot_calls` |
 //! | which functions indirect calls called | `targets`, [`names`] |
 //! | what became of the dump's contents | [`statistics`] |
 //!
 //! [`profile`](mod@profile) takes these steps. What it asks of the world is [`source`].
 
-mod choices;
+mod branches;
 pub mod counted;
 pub mod coverage;
 pub mod evidence;

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::choices::Choices;
+use super::branches::Branches;
 use super::counted::Counted;
 use super::evidence::Spot;
 use super::picture::{Picture, Piece, Source};
@@ -89,13 +89,14 @@ pub enum OfBlock {
     /// All.
     #[default]
     All,
-    /// The one of the choice that it ends with, if it ends with one. GCC 16 would take others for those of further
+    /// The one of the branch that it ends with, if it ends with one. GCC 16 would take others for those of further
     /// blocks.
-    Choice,
+    BranchOnly,
 }
 
-/// Measured with gcc 12 on ten programs: 2 and 8 save fewer instructions, and so does any count at all.
-const DOUBTFUL: u64 = 4;
+/// Counts of one line that differ by more than this factor are not given to [`OfSeveral::LeastOfSimilar`]. Measured with
+/// gcc 12 on ten programs: 2 and 8 save fewer instructions, and so does any count at all.
+const LARGEST_RATIO: u64 = 4;
 
 /// What a reader is given for 0 in functions that were executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -185,7 +186,7 @@ impl Found {
 /// The count of a position that was found with these counts, which are sorted.
 fn count(one: &[Found], reader: Reader) -> Option<u64> {
     let (least, greatest) = (one[0].count(), one[one.len() - 1].count());
-    let is_doubtful = least.checked_mul(DOUBTFUL).is_some_and(|most| most < greatest);
+    let is_doubtful = least.checked_mul(LARGEST_RATIO).is_some_and(|most| most < greatest);
     match reader.of_several {
         OfSeveral::LeastOfSimilar if is_doubtful => None,
         OfSeveral::Least | OfSeveral::LeastOfSimilar => Some(least),
@@ -197,8 +198,8 @@ impl Picture {
     /// The counts of a function for a reader.
     pub fn project(&self, function: &Counted<'_>, reader: Reader) -> Credits {
         let mut found = self.found(function.start(), reader);
-        if reader.of_block == OfBlock::Choice {
-            self.keep_choices(function, reader, &mut found);
+        if reader.of_block == OfBlock::BranchOnly {
+            self.keep_branches(function, reader, &mut found);
             self.add_next(function, reader, &mut found);
         }
         let (mut credits, counts) = (Credits::default(), Vec::with_capacity(found.len()));
@@ -254,9 +255,9 @@ impl Picture {
     }
 
     /// Removes the positions that no block needs.
-    fn keep_choices(&self, function: &Counted<'_>, reader: Reader, found: &mut Vec<Found>) {
-        let choices = Choices::new(function, &self.pieces);
-        let needed = self.pieces.iter().filter(|piece| !choices.are_beside(piece));
+    fn keep_branches(&self, function: &Counted<'_>, reader: Reader, found: &mut Vec<Found>) {
+        let branches = Branches::new(function, &self.pieces);
+        let needed = self.pieces.iter().filter(|piece| !branches.are_beside(piece));
         let place = |piece: &Piece| self.one(piece, function.start(), reader).place();
         let mut needed: Vec<u64> = needed.map(place).collect();
         needed.sort_unstable();
@@ -265,7 +266,7 @@ impl Picture {
 
     /// Adds a position behind those of each line of the function itself, with the count of the line's last block.
     ///
-    /// It may be that of a jump to a place where ways come together. Nothing else shows such a jump. Without a count
+    /// It may be that of a jump to a join. Nothing else shows such a jump. Without a count
     /// for it, the reader takes the count of a value that comes there by the jump.
     fn add_next(&self, function: &Counted<'_>, reader: Reader, found: &mut Vec<Found>) {
         let Ok(flow) = &function.flow else { return };

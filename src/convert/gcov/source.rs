@@ -67,8 +67,6 @@ pub enum Unplaced {
     NoCall,
     /// Copies of the code have different lines.
     SeveralLines,
-    /// No known function has the line.
-    NoFunction,
 }
 
 impl fmt::Display for Unplaced {
@@ -77,7 +75,6 @@ impl fmt::Display for Unplaced {
             Self::NoCode => "without machine code to look into",
             Self::NoCall => "whose call was not found",
             Self::SeveralLines => "at several lines",
-            Self::NoFunction => "in no known function",
         })
     }
 }

@@ -34,7 +34,7 @@ pub struct Merge {
     /// A file whose counts are multiplied
     #[arg(long, value_name = "weight,filename")]
     weighted_input: Vec<String>,
-    /// File with a line [weight,]filename for each further profile
+    /// File with a line FILENAME or WEIGHT,FILENAME for each further profile
     #[arg(long, visible_alias = "f", value_name = "STRING")]
     input_files: Option<PathBuf>,
     /// Output file

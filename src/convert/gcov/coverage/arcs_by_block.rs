@@ -6,17 +6,17 @@ use alloc::vec::Vec;
 use crate::formats::gcno::Arc;
 
 /// The arcs of a function, by block.
-pub struct Ways {
-    into: ByBlock,
-    out: ByBlock,
+pub struct ArcsByBlock {
+    into: Grouped,
+    out: Grouped,
 }
 
-impl Ways {
+impl ArcsByBlock {
     /// Those of a function with this number of blocks. The arcs' blocks must be below that.
     pub fn new(blocks: u32, arcs: &[Arc]) -> Self {
         let blocks = blocks as usize;
-        let into = ByBlock::new(blocks, arcs, |arc| arc.destination as usize);
-        Self { into, out: ByBlock::new(blocks, arcs, |arc| arc.source as usize) }
+        let into = Grouped::new(blocks, arcs, |arc| arc.destination as usize);
+        Self { into, out: Grouped::new(blocks, arcs, |arc| arc.source as usize) }
     }
 
     /// Indexes of the arcs into a block, in their order.
@@ -30,7 +30,7 @@ impl Ways {
     }
 }
 
-impl Ways {
+impl ArcsByBlock {
     /// For each block whether control comes there without an exception.
     pub fn ordinary(&self, blocks: u32, arcs: &[Arc]) -> Vec<bool> {
         let mut ordinary = vec![false; blocks as usize];
@@ -50,13 +50,13 @@ impl Ways {
     }
 }
 
-struct ByBlock {
+struct Grouped {
     /// Where each block's arcs end.
     ends: Vec<usize>,
     arcs: Vec<usize>,
 }
 
-impl ByBlock {
+impl Grouped {
     fn new(blocks: usize, arcs: &[Arc], block: impl Fn(&Arc) -> usize) -> Self {
         let mut ends = vec![0; blocks];
         arcs.iter().for_each(|arc| ends[block(arc)] += 1);
@@ -88,10 +88,10 @@ mod tests {
     #[test]
     fn arcs_of_blocks() {
         let arcs = [(0, 2), (2, 3), (3, 2), (3, 1)].map(|(from, to)| Arc::new(from, to, 0));
-        let ways = Ways::new(4, &arcs);
-        let into = [0, 1, 2, 3].map(|block| ways.inwards(block).collect::<Vec<_>>());
+        let by_block = ArcsByBlock::new(4, &arcs);
+        let into = [0, 1, 2, 3].map(|block| by_block.inwards(block).collect::<Vec<_>>());
         assert_eq!(into, [vec![], vec![3], vec![0, 2], vec![1]]);
-        let out = [0, 1, 2, 3].map(|block| ways.outwards(block).collect::<Vec<_>>());
+        let out = [0, 1, 2, 3].map(|block| by_block.outwards(block).collect::<Vec<_>>());
         assert_eq!(out, [vec![0], vec![], vec![1], vec![2, 3]]);
     }
 }

@@ -46,7 +46,7 @@ impl Lines {
         }
         let mut parts = vec![Part::new()];
         for (number, function) in functions.iter().enumerate() {
-            let ordinary = function.ways.ordinary(function.notes.blocks, function.arcs);
+            let ordinary = function.by_block.ordinary(function.notes.blocks, function.arcs);
             let is_one_of_several = starts[&start(function)] > 1;
             let mut own = Part::new();
             for lines in function.lines.chunk_by(|line, _| line.ends == 0) {
@@ -103,16 +103,16 @@ impl Line {
         }
         let mut count = 0i64;
         for blocks in self.blocks.chunk_by(|a, b| a.0 == b.0) {
-            let Counted { arcs, flow, ways, .. } = &functions[blocks[0].0];
+            let Counted { arcs, flow, by_block, .. } = &functions[blocks[0].0];
             let mut own: Vec<u32> = blocks.iter().map(|&(_, block)| block).collect();
             own.sort_unstable();
             own.dedup();
             let is_own = |block: u32| own.binary_search(&block).is_ok();
             for &(_, block) in blocks {
-                let entries = ways.inwards(block).filter(|&arc| !is_own(arcs[arc].source));
+                let entries = by_block.inwards(block).filter(|&arc| !is_own(arcs[arc].source));
                 count = entries.map(|arc| flow.arcs[arc]).fold(count, i64::saturating_add);
             }
-            count = count.saturating_add(rounds(&own, ways, arcs, &flow.arcs));
+            count = count.saturating_add(rounds(&own, by_block, arcs, &flow.arcs));
         }
         count.max(0) as u64
     }
@@ -121,8 +121,8 @@ impl Line {
     /// blocks that they lead to.
     fn branches(&self, functions: &[Counted<'_>]) -> impl Iterator<Item = u64> {
         self.blocks.iter().flat_map(|&(function, block)| {
-            let Counted { arcs, flow, ways, .. } = &functions[function];
-            let real = ways.outwards(block).filter(|&arc| !arcs[arc].is_fake());
+            let Counted { arcs, flow, by_block, .. } = &functions[function];
+            let real = by_block.outwards(block).filter(|&arc| !arcs[arc].is_fake());
             let mut real: Vec<usize> = real.collect();
             real.sort_by_key(|&arc| arcs[arc].destination);
             if real.len() < 2 {

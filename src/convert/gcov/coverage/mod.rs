@@ -5,14 +5,14 @@
 //! | counters of each object's functions, all its copies added | here |
 //! | lines with the blocks that end in them | `lines` |
 //! | executions of loops within one line | `loops` |
-//! | arcs by block | `ways` |
+//! | arcs by block | `arcs_by_block` |
 //!
 //! A source file's counts are the sums of those from each object that has code of it. Functions of the notes that no
 //! counter counts never ran.
 
+mod arcs_by_block;
 mod lines;
 mod loops;
-mod ways;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -24,8 +24,8 @@ use crate::coverage::{Coverage, File, Function};
 use crate::formats::gcno::{self, Notes};
 use crate::raw::dump::{Dump, Module, Object};
 use crate::raw::gcov::Kind;
+use arcs_by_block::ArcsByBlock;
 use lines::Lines;
-use ways::Ways;
 
 /// Line coverage, and what is not in it.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,7 @@ struct Counted<'n> {
     arcs: &'n [gcno::Arc],
     lines: &'n [gcno::Line],
     flow: Flow,
-    ways: Ways,
+    by_block: ArcsByBlock,
 }
 
 /// The coverage of a dump. `notes` and `chosen` are those of [`super::profile()`]; `path` gives the path of a source
@@ -179,7 +179,7 @@ impl<'n> Counters<'n> {
             counters => counters,
         };
         let flow = Flow::solve(notes.blocks, arcs, counters, self.runs, memory)?;
-        let ways = Ways::new(notes.blocks, arcs);
-        Ok(Counted { notes, arcs, lines, flow, ways })
+        let by_block = ArcsByBlock::new(notes.blocks, arcs);
+        Ok(Counted { notes, arcs, lines, flow, by_block })
     }
 }

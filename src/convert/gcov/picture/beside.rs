@@ -23,7 +23,7 @@ type AtCall = (Call, Line);
 const LONGEST_BLOCK: usize = 1024;
 
 /// At most one in two pieces may contradict its blocks. The copy of such a piece stands elsewhere.
-const MOST_AGAINST: usize = 2;
+const ONE_CONTRADICTION_IN: usize = 2;
 
 /// What the calls before a line in its blocks tell.
 pub struct Beside {
@@ -60,7 +60,7 @@ impl Painter<'_, '_> {
         // Sorted, as the pieces are.
         let against: Vec<u32> =
             self.contradicting(keys, &found).map(|key| key.spot.chain).collect();
-        if MOST_AGAINST * against.len() > keys.len() {
+        if ONE_CONTRADICTION_IN * against.len() > keys.len() {
             return None;
         }
         let is_complete = copies.iter().all(|&(_, copy)| found.lines_of(copy).is_some());

@@ -6,7 +6,7 @@
 //!
 //! has three pieces on one line. The first is often no more than a value that comes with the way into the loop: its
 //! block is gone, and the notes have the line in two blocks only. Its discriminator remains, and its count is that of
-//! the ways into the loop.
+//! the arcs into the loop.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -83,7 +83,7 @@ impl<'f> Painter<'f, '_> {
         entry.map_or(line.block, |entry| self.entries[entry as usize].head)
     }
 
-    /// For each block: the executions of the ways to it that do not come from a loop.
+    /// For each block: the executions of the arcs into it that do not come from a loop.
     fn entered_at(&self, loops: &[Loop], entered: &mut Vec<i64>) {
         entered.clear();
         entered.resize(self.function.notes.blocks as usize, 0);

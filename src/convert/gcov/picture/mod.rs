@@ -38,7 +38,7 @@ use crate::profile::{FileId, SymbolId, Symbols};
 
 /// What is known about a function.
 pub struct Picture {
-    /// Copies inlined early, see [`Evidence::chains`], and those that only the lines of blocks show.
+    /// Copies inlined early, see [`Evidence::chains`](super::evidence::Evidence::chains), and those that only the lines of blocks show.
     pub chains: Vec<Chain>,
     /// Pieces of the source, each with its block.
     pub pieces: Vec<Piece>,
@@ -128,7 +128,7 @@ struct OfPainter {
     sharing: unseen::Memory,
 }
 
-/// Finds out what is known about a function, from its [chains](super::evidence::Evidence::chains) and [`Votes`].
+/// Finds out what is known about a function, from its [chains](super::evidence::Evidence::chains) and [`Votes`](super::evidence::Votes).
 pub fn picture(
     function: &Counted<'_>,
     flow: &Flow,
@@ -149,7 +149,7 @@ pub fn picture(
     let copies = Copies { segments: painter.segments(&of_function, lines), hints };
     for (places, keys) in &lines.seen {
         let (places, keys) = (&of_function[places.clone()], &lines.keys[keys.clone()]);
-        painter.seen(places, keys, &copies, of_line);
+        painter.place_line(places, keys, &copies, of_line);
     }
     let unseen = lines.unseen.iter().map(|places| &of_function[places.clone()]);
     let others: Vec<Other<'_, '_>> =

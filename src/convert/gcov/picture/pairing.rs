@@ -59,8 +59,14 @@ pub enum Count {
     Unknown,
 }
 
+/// The count of a piece is the largest one that has this many fifths of the votes' weight.
+const LIKELY_FIFTHS: u32 = 2;
+/// A piece may also have a block with a count that has this many fifths of the weight.
+const NOTABLE_FIFTHS: u32 = 1;
 /// Cost of giving a piece of the source a block whose count contradicts the votes.
 const MISMATCH: u32 = 1000;
+/// Cost of giving a piece a block with a smaller count than the votes know.
+const TOO_SMALL: u32 = 100;
 /// Cost of giving a piece a block that only its other votes name.
 const OTHER: u32 = 3;
 /// Cost of giving two pieces the same block.
@@ -185,14 +191,17 @@ impl Key {
     ) -> Self {
         let unknown = count_votes(votes, tally, &is_possible);
         let all: u32 = tally.iter().map(|&(_, weight)| weight).sum();
-        let weighty = tally.iter().filter(|&&(_, weight)| 5 * weight >= 2 * all);
+        let weighty = tally.iter().filter(|&&(_, weight)| 5 * weight >= LIKELY_FIFTHS * all);
         let most = weighty.max().or(tally.iter().max_by_key(|&&(count, weight)| (weight, count)));
         let count = match most {
             Some(&(count, weight)) if weight > unknown => Count::Exactly(count),
             Some(&(count, _)) => Count::AtLeast(count),
             None => Count::Unknown,
         };
-        let many = tally.iter().filter(|&&(_, weight)| 5 * weight >= all).map(|&(count, _)| count);
+        let many = tally
+            .iter()
+            .filter(|&&(_, weight)| 5 * weight >= NOTABLE_FIFTHS * all)
+            .map(|&(count, _)| count);
         let before =
             votes.iter().filter_map(|vote| vote.before.filter(|&count| is_possible(count)));
         let has_instructions = votes.iter().any(|vote| vote.instructions > 0);
@@ -219,7 +228,7 @@ impl Key {
                 false => 0,
             },
             Count::Exactly(_) => MISMATCH,
-            Count::AtLeast(known) if count < known => MISMATCH / 10,
+            Count::AtLeast(known) if count < known => TOO_SMALL,
             Count::AtLeast(known) if known == count => PARTIAL + unlike,
             _ => unlike,
         }

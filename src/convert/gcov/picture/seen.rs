@@ -55,11 +55,18 @@ impl Others<'_> {
 }
 
 impl Painter<'_, '_> {
-    /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates.
-    pub fn seen(&mut self, lines: &[Line], keys: &[Key], copies: &Copies, memory: &mut Memory) {
+    /// Gives the pieces of a line their blocks, by the calls beside them, by segments, or by their counts alone. Gives
+    /// blocks without pieces estimates.
+    pub fn place_line(
+        &mut self,
+        lines: &[Line],
+        keys: &[Key],
+        copies: &Copies,
+        memory: &mut Memory,
+    ) {
         let Copies { segments, hints } = copies;
         let Some(symbol) = self.only_function(keys) else {
-            return self.line(lines, keys, hints, Others::Unknown, memory);
+            return self.pair_line(lines, keys, hints, Others::Unknown, memory);
         };
         let beside = self.beside(segments, symbol, lines, keys);
         if !beside.as_ref().is_some_and(|beside| beside.is_complete) {
@@ -71,14 +78,14 @@ impl Painter<'_, '_> {
             }
         }
         let Some(beside) = beside else {
-            return self.line(lines, keys, hints, Others::Unknown, memory);
+            return self.pair_line(lines, keys, hints, Others::Unknown, memory);
         };
         self.by_copy(keys, &beside.known, hints, memory);
-        self.left(&beside, (lines, keys), copies, memory);
+        self.place_rest(&beside, (lines, keys), copies, memory);
     }
 
     /// Gives the pieces of a line their blocks where other pieces stand beside calls.
-    fn left(
+    fn place_rest(
         &mut self,
         beside: &Beside,
         (all_lines, all_keys): (&[Line], &[Key]),
@@ -88,7 +95,7 @@ impl Painter<'_, '_> {
         let Beside { taken, keys, lines, .. } = beside;
         let Copies { segments, hints } = copies;
         if keys.is_empty() {
-            return self.without_keys(beside, all_keys);
+            return self.place_blocks_without_pieces(beside, all_keys);
         }
         let symbol = self.only_function(keys);
         let segmented = symbol.and_then(|symbol| self.segmented(segments, symbol, lines, keys));
@@ -96,28 +103,28 @@ impl Painter<'_, '_> {
             return self.by_copy(keys, &segmented, hints, memory);
         }
         if !lines.is_empty() && keys.iter().all(|key| self.may_be_of(key, lines)) {
-            return self.line(lines, keys, hints, Others::Unknown, memory);
+            return self.pair_line(lines, keys, hints, Others::Unknown, memory);
         }
         // Others may have no block any more.
         let certain = beside.certain();
         if !certain.is_empty() {
-            self.line(all_lines, &certain, hints, Others::These(taken), memory);
+            self.pair_line(all_lines, &certain, hints, Others::These(taken), memory);
         }
     }
 
     /// Gives the blocks of a line away that are left when all pieces have theirs.
-    fn without_keys(&mut self, beside: &Beside, keys: &[Key]) {
+    fn place_blocks_without_pieces(&mut self, beside: &Beside, keys: &[Key]) {
         let lines = &beside.lines;
         if beside.is_complete {
             return self.missing_copies(keys[0].spot.chain, lines);
         }
         let mut is_open = vec![true; lines.len()];
         self.give_to_silent(keys, lines, &mut is_open);
-        self.fill(keys, &[], lines, &is_open);
+        self.estimate_discriminators(keys, &[], lines, &is_open);
     }
 
-    /// Gives the pieces of a line their blocks, and gives blocks without pieces estimates.
-    fn line(
+    /// Gives the pieces of a line their blocks by their counts, and gives blocks without pieces estimates.
+    fn pair_line(
         &mut self,
         lines: &[Line],
         keys: &[Key],
@@ -129,7 +136,7 @@ impl Painter<'_, '_> {
             return self.piece(key.spot, line, key.source(true));
         }
         if is_hardly_shown(keys, lines.len()) && !is_long(keys.len(), lines.len()) {
-            return self.number(keys, lines);
+            return self.number_blocks(keys, lines);
         }
         let Memory { counts, blocks, taken, of_pieces, is_open } = memory;
         counts.clear();
@@ -170,7 +177,7 @@ impl Painter<'_, '_> {
         if !matches!(others, Others::Nothing) {
             self.give_to_silent(keys, lines, is_open);
         }
-        self.fill(keys, blocks, lines, is_open);
+        self.estimate_discriminators(keys, blocks, lines, is_open);
     }
 
     /// Gives the pieces of a line their blocks, where it is known which blocks each copy of its function has.
@@ -190,12 +197,12 @@ impl Painter<'_, '_> {
                 self.in_copy(*chain, lines);
                 continue;
             }
-            self.line(lines, keys_of, hints, Others::Nothing, memory);
+            self.pair_line(lines, keys_of, hints, Others::Nothing, memory);
         }
     }
 
     /// Gives the blocks of a line that the code hardly shows discriminators in their order, as compilers do.
-    fn number(&mut self, keys: &[Key], lines: &[Line]) {
+    fn number_blocks(&mut self, keys: &[Key], lines: &[Line]) {
         let counts: Vec<i64> = lines.iter().map(|line| self.count(line)).collect();
         let shown = in_order(keys, &counts, None, None);
         for (place, line) in lines.iter().enumerate() {
@@ -232,7 +239,13 @@ impl Painter<'_, '_> {
     }
 
     /// Gives blocks without pieces the discriminators between those of other blocks.
-    fn fill(&mut self, keys: &[Key], blocks: &[(Spot, usize)], lines: &[Line], is_open: &[bool]) {
+    fn estimate_discriminators(
+        &mut self,
+        keys: &[Key],
+        blocks: &[(Spot, usize)],
+        lines: &[Line],
+        is_open: &[bool],
+    ) {
         if !is_open.contains(&true) {
             return;
         }

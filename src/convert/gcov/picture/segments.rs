@@ -21,7 +21,7 @@ use crate::profile::{FileId, SymbolId};
 const FARTHEST_CALL: u32 = 16;
 
 /// At most one in four pieces may contradict the segments. The compiler may have merged its code with other code.
-const MOST_AGAINST: usize = 4;
+const ONE_CONTRADICTION_IN: usize = 4;
 
 /// A place among the lines of all blocks: the number of the block, and that of the line in the block.
 type Place = (u32, u32);
@@ -188,7 +188,7 @@ impl Painter<'_, '_> {
         let has_none = |key: &&Key| segmented.lines_of(key.spot.chain).is_none();
         let against =
             keys.iter().filter(has_none).count() + self.contradicting(keys, &segmented).count();
-        (MOST_AGAINST * against <= keys.len()).then_some(segmented)
+        (ONE_CONTRADICTION_IN * against <= keys.len()).then_some(segmented)
     }
 
     /// The pieces of copies that have blocks, none of which was executed as often.
