@@ -115,6 +115,15 @@ fn a_path_that_is_something_else() {
         &["directory: is a directory"],
     );
     tool_fails(&shop, &["convert", "nowhere.csraw"], &["nowhere.csraw: No such file"]);
+    fs::rename(shop.path("ours"), shop.path("program")).unwrap();
+    tool_fails(
+        &shop,
+        &["convert", "program.csraw"],
+        &[
+            "program.csraw: No such file",
+            "`countersink doctor program` says where the program's dump will be",
+        ],
+    );
     tool_fails(&shop, &["convert", "hello.c"], &["hello.c: 0x0: expected a raw dump"]);
 }
 

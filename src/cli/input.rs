@@ -491,6 +491,10 @@ pub fn missing(path: &Path, error: std::io::Error) -> Error {
             let found = found.display();
             Error::about(path, format!("{error}; {found} is there: {why}"))
         }
+        0 if is_missing && let Some(program) = program_beside(path) => {
+            let doctor = format!("`countersink doctor {}`", program.display());
+            Error::about(path, format!("{error}; {doctor} says where the program's dump will be"))
+        }
         0 => Error::about(path, error),
         number => {
             let what = "of processes that are running, or did not come to their end";
@@ -500,10 +504,15 @@ pub fn missing(path: &Path, error: std::io::Error) -> Error {
     }
 }
 
+/// The program beside a dump that is missing, by the name that dumps have.
+fn program_beside(dump: &Path) -> Option<PathBuf> {
+    dump.extension().filter(|&extension| extension == "csraw")?;
+    Some(dump.with_extension("")).filter(|program| program.is_file())
+}
+
 /// What another runtime has written beside a dump that is missing, and why.
 fn written_instead(dump: &Path) -> Option<(PathBuf, &'static str)> {
-    let is_wanted = |extension: &OsStr| extension == "csraw";
-    dump.extension().filter(|extension| is_wanted(extension))?;
+    dump.extension().filter(|&extension| extension == "csraw")?;
     let entries =
         std::fs::read_dir(dump.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")))
             .ok()?;
