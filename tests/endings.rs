@@ -108,7 +108,7 @@ fn ending(row: &str) -> (&str, i64) {
     match row {
         "return from `main`" => ("return", 100),
         "`exit`, while other threads work" => ("exit in a thread", 100),
-        "destructors of the priorities that gcc keeps for itself" => ("late destructor", 150),
+        "destructors of priority 0 to 100" => ("late destructor", 150),
         "`quick_exit`" => ("quick_exit", 100),
         "`_exit`" => ("_exit", 100),
         "`_Exit`" => ("_Exit", 100),
@@ -118,7 +118,7 @@ fn ending(row: &str) -> (&str, i64) {
         "`SIGKILL`" => ("SIGKILL", 100),
         "a fault" => ("fault", 100),
         "a fault, after a handler that the program set" => ("handled fault", 150),
-        "a stack that overflows, with another for signals" => ("stack overflow", 100),
+        "a stack overflow, with `sigaltstack`" => ("stack overflow", 100),
         other => panic!("the book has an ending that no test knows: {other}"),
     }
 }
