@@ -28,9 +28,9 @@ const INSTRUMENT: [&str; 3] = ["-g", "-fprofile-generate", "-ftest-coverage"];
 /// off, too.
 const NO_GUESSES: &str = "-fno-devirtualize-speculatively";
 
-/// With an AutoFDO profile gcc 12 unrolls loops, but ignores how often the profile says that they repeat. And it ends with an internal
-/// error (division by zero) where it vectorises a loop with a condition, as `x > 2 ? 2 : x`, behind an `if`: it gives the
-/// side without statements and the entry of the loop 0, whatever the profile says.
+/// With an AutoFDO profile gcc 12 unrolls loops, but ignores how often the profile says that they repeat. And it ends
+/// with an internal error (division by zero) where it vectorises a loop with a condition, as `x > 2 ? 2 : x`, behind an
+/// `if`: it gives the side without statements and the entry of the loop 0, whatever the profile says.
 const BEFORE_13: [&str; 3] = ["-fno-unroll-loops", "-fno-tree-loop-if-convert", NO_GUESSES];
 
 /// gcc 16 sets these for `-fprofile-use` and not for `-fauto-profile`. `-fpeel-loops` brings

@@ -1,11 +1,10 @@
 /* Encodes tones with noise as MP3: at a constant rate, at a variable one, and as fast as possible. Arguments: tenths of
    a second, seed. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "lame.h"
-#include "text.h"
+#include "sound.h"
 
 enum { RATE = 44100, STEP = RATE / 10 };
 
@@ -33,15 +32,9 @@ int main(int argc, char **argv)
 {
     int samples = atoi(argv[1]) * STEP;
     short *left = malloc(sizeof(short) * samples), *right = malloc(sizeof(short) * samples);
-    double phases[3] = { 0, 0, 0 }, steps[3] = { 0, 0, 0 };
     text_state = argc > 2 ? atoi(argv[2]) : 1;
     for (int i = 0; i < samples; i++) {
-        double value = (int)(text_random() % 401) - 200;
-        for (int k = 0; k < 3; k++) {
-            if (i % STEP == 0)
-                steps[k] = (80 + text_random() % 900) * 6.283185307179586 / RATE;
-            value += 5000 / (k + 1) * sin(phases[k] += steps[k]);
-        }
+        double value = sound_next(i, RATE, STEP);
         left[i] = value;
         right[i] = value / 2 + (int)(text_random() % 201) - 100;
     }

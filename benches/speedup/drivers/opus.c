@@ -1,11 +1,10 @@
 /* Encodes tones with noise as speech and as music at several rates, and decodes them. Arguments: tenths of a
    second, seed. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "opus.h"
-#include "text.h"
+#include "sound.h"
 
 enum { RATE = 48000, FRAME = RATE / 50 };
 
@@ -15,16 +14,8 @@ int main(int argc, char **argv)
     short *sound = malloc(sizeof(short) * frames * FRAME), decoded[FRAME];
     unsigned sum = 0;
     text_state = argc > 2 ? atoi(argv[2]) : 1;
-    double phases[3] = { 0, 0, 0 }, steps[3] = { 0, 0, 0 };
-    for (int i = 0; i < frames * FRAME; i++) {
-        double value = (int)(text_random() % 401) - 200;
-        for (int k = 0; k < 3; k++) {
-            if (i % (FRAME * 5) == 0)
-                steps[k] = (80 + text_random() % 900) * 6.283185307179586 / RATE;
-            value += 5000 / (k + 1) * sin(phases[k] += steps[k]);
-        }
-        sound[i] = value;
-    }
+    for (int i = 0; i < frames * FRAME; i++)
+        sound[i] = sound_next(i, RATE, FRAME * 5);
     static const int kinds[][2] = {
         { OPUS_APPLICATION_VOIP, 12000 }, { OPUS_APPLICATION_VOIP, 32000 }, { OPUS_APPLICATION_AUDIO, 64000 }
     };

@@ -266,8 +266,8 @@ impl Picture {
 
     /// Adds a position behind those of each line of the function itself, with the count of the line's last block.
     ///
-    /// It may be that of a jump to a join. Nothing else shows such a jump. Without a count
-    /// for it, the reader takes the count of a value that comes there by the jump.
+    /// It may be that of a jump to a join. Nothing else shows such a jump. Without a count for it, the reader takes the
+    /// count of a value that comes there by the jump.
     fn add_next(&self, function: &Counted<'_>, reader: Reader, found: &mut Vec<Found>) {
         let Ok(flow) = &function.flow else { return };
         let mut lines_of = vec![0u32; flow.blocks.len()];

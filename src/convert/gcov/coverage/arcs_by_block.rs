@@ -28,9 +28,7 @@ impl ArcsByBlock {
     pub fn outwards(&self, block: u32) -> impl Iterator<Item = usize> + Clone {
         self.out.of(block)
     }
-}
 
-impl ArcsByBlock {
     /// For each block whether control comes there without an exception.
     pub fn ordinary(&self, blocks: u32, arcs: &[Arc]) -> Vec<bool> {
         let mut ordinary = vec![false; blocks as usize];

@@ -38,7 +38,8 @@ use crate::profile::{FileId, SymbolId, Symbols};
 
 /// What is known about a function.
 pub struct Picture {
-    /// Copies inlined early, see [`Evidence::chains`](super::evidence::Evidence::chains), and those that only the lines of blocks show.
+    /// Copies inlined early, see [`Evidence::chains`](super::evidence::Evidence::chains), and those that only the lines of
+    /// blocks show.
     pub chains: Vec<Chain>,
     /// Pieces of the source, each with its block.
     pub pieces: Vec<Piece>,
@@ -128,7 +129,8 @@ struct OfPainter {
     sharing: unseen::Memory,
 }
 
-/// Finds out what is known about a function, from its [chains](super::evidence::Evidence::chains) and [`Votes`](super::evidence::Votes).
+/// Finds out what is known about a function, from its [chains](super::evidence::Evidence::chains) and
+/// [`Votes`](super::evidence::Votes).
 pub fn picture(
     function: &Counted<'_>,
     flow: &Flow,
