@@ -68,7 +68,9 @@ int countersink_reset(void);
  * "%e.csraw". "/dev/null" keeps nothing. Missing directories are made when the
  * file is written. Async-signal-safe.
  *
- * Errors, after which the file is what it was: -ENAMETOOLONG, -EBUSY. */
+ * Errors, after which the file is what it was: -ENAMETOOLONG, -EBUSY, and
+ * -EPERM in a program with more rights than its starter (set-user-ID and the
+ * like), which writes only to an absolute name that it was linked with. */
 int countersink_set_file(const char *pattern);
 
 /* Version of the runtime, such as "0.1.0". A static string.
@@ -83,7 +85,8 @@ int countersink_set_file(const char *pattern);
 const char *countersink_version(void);
 
 /* For processes made by clone() or a raw system call (the runtime sees every
- * fork() by itself). Call countersink_before_fork before it. Afterwards call
+ * fork() by itself, and with `countersink flags --wrap-exit` also clone() and
+ * syscall()). Call countersink_before_fork before it. Afterwards call
  * countersink_after_fork_parent in the parent, also if it failed, and
  * countersink_after_fork_child in the child.
  *

@@ -64,7 +64,7 @@ const OF_MEMORY: [&str; 6] = [
 ];
 
 /// Symbols that belong to one image.
-const HIDDEN: [&str; 40] = [
+const HIDDEN: [&str; 42] = [
     "__gcov_execl",
     "__gcov_execle",
     "__gcov_execlp",
@@ -82,6 +82,7 @@ const HIDDEN: [&str; 40] = [
     "__wrap__Exit",
     "__wrap___sysv_signal",
     "__wrap__exit",
+    "__wrap_clone",
     "__wrap_daemon",
     "__wrap_execl",
     "__wrap_execle",
@@ -93,6 +94,7 @@ const HIDDEN: [&str; 40] = [
     "__wrap_fexecve",
     "__wrap_sigaction",
     "__wrap_signal",
+    "__wrap_syscall",
     "countersink_action",
     "countersink_before_exit",
     "countersink_gcov_dump",
@@ -111,11 +113,12 @@ const HIDDEN: [&str; 40] = [
 const OF_LLVM: [&str; 3] = ["__llvm_profile_", "countersink_llvm_", "countersink_part_"];
 
 /// Symbols that the archive may take from the C library and the linker.
-const NEEDED: [&str; 29] = [
+const NEEDED: [&str; 32] = [
     "_GLOBAL_OFFSET_TABLE_",
     "__ehdr_start",
     "__real__Exit",
     "__real__exit",
+    "__real_clone",
     "__real_daemon",
     "__real_execv",
     "__real_execve",
@@ -124,6 +127,7 @@ const NEEDED: [&str; 29] = [
     "__real_fexecve",
     "__real_sigaction",
     "__real_signal",
+    "__real_syscall",
     "__tls_get_addr",
     "_end",
     "at_quick_exit",
@@ -133,6 +137,7 @@ const NEEDED: [&str; 29] = [
     "execve",
     "execvp",
     "fork",
+    "getauxval",
     "memcmp",
     "memcpy",
     "memmove",

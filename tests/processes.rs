@@ -91,3 +91,50 @@ fn many_at_once() {
     assert_eq!(work_in(&shop, "ours.csraw"), (100, 100 * 1010));
     assert_eq!(shop.files("part"), Vec::<std::path::PathBuf>::new());
 }
+
+/// What the runtime is not told of by the C library, it hears from calls of `clone` and `syscall`.
+#[test]
+fn children_of_clone_and_of_system_calls() {
+    let shop = Workshop::new();
+    shop.program("cloned.c");
+    let object = shop.compile("cloned.c", &["-std=gnu11", "-fdata-sections"]);
+    for options in [&["--wrap-exit"][..], &["--wrap-exit", "--live"]] {
+        let printed = [&["flags"], options].concat();
+        let printed = String::from_utf8(shop.tool_output(&printed)).unwrap();
+        let link: Vec<&str> = printed.split_whitespace().collect();
+        shop.gcc(&[&["-fprofile-generate", &object, "-o", "wrapped"], &link[..]].concat());
+        let expected: i64 = shop.run("wrapped", &[]).trim().parse().unwrap();
+        assert_eq!(work_in(&shop, "wrapped.csraw"), (8, expected), "{options:?}");
+        std::fs::remove_file(shop.path("wrapped.csraw")).unwrap();
+    }
+}
+
+/// Without that, one line says whose counts are left out. Live counters are the parent's.
+#[test]
+fn children_that_nobody_announced() {
+    if cfg!(not(target_arch = "x86_64")) {
+        return harness::say_skipped("not every machine has the call");
+    }
+    let shop = Workshop::new();
+    shop.program("cloned.c");
+    let object = shop.compile("cloned.c", &["-std=gnu11", "-fdata-sections"]);
+    for (options, rounds, lines) in [(&[][..], 100, 1), (&["--live"], 103, 0)] {
+        let printed = [&["flags"], options].concat();
+        let printed = String::from_utf8(shop.tool_output(&printed)).unwrap();
+        let link: Vec<&str> = printed.split_whitespace().collect();
+        shop.gcc(&[&["-fprofile-generate", &object, "-o", "ours"], &link[..]].concat());
+        let output = shop.output("ours", &["fork"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success());
+        assert_eq!(
+            (work_in(&shop, "ours.csraw"), told.lines().count()),
+            ((1, rounds), lines),
+            "{told}"
+        );
+        assert!(
+            lines == 0 || told.contains("its counts are not kept (flags --wrap-exit)"),
+            "{told}"
+        );
+        std::fs::remove_file(shop.path("ours.csraw")).unwrap();
+    }
+}

@@ -56,9 +56,10 @@ pub static HEADER: &str = include_str!("../../runtime-c/countersink.h");
 
 /// Options of the linker besides [`Archive::options`]. They make counts be written at calls after which
 /// nothing runs, or that gcc does not know. `runtime-c/wrap.c` and `exec.c` stand in for these calls.
-pub const WRAPPED: [&str; 11] = [
+pub const WRAPPED: [&str; 13] = [
     "-Wl,--wrap=_exit",
     "-Wl,--wrap=_Exit",
+    "-Wl,--wrap=clone",
     "-Wl,--wrap=daemon",
     "-Wl,--wrap=execl",
     "-Wl,--wrap=execle",
@@ -68,6 +69,7 @@ pub const WRAPPED: [&str; 11] = [
     "-Wl,--wrap=execvp",
     "-Wl,--wrap=execvpe",
     "-Wl,--wrap=fexecve",
+    "-Wl,--wrap=syscall",
 ];
 
 /// Options of the linker that make counts be written when a program's own handlers let a signal end it.

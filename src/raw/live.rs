@@ -10,6 +10,7 @@
 //! | 32 | 56 | identity of the module, see [`super::layout`] |
 //! | 88 | 8 | length of the dump behind the counters |
 //! | 96 | 16 | address of the image in the process, and behind it; 0 if unknown |
+//! | 112 | 8 | offset in this file of a word among the counters that becomes the id when they have been added to a dump |
 //! | 65536 | length | the counters, and the nodes of top-N sites |
 //! | | | a dump of the module; its counts do not matter |
 //! | | | the offset in this file of each array of counters, 8 bytes each, in the order of the dump; 0 for sites without slots |
@@ -52,4 +53,13 @@ pub struct Header {
     pub dump_length: u64,
     /// Where the image is in the process, and where it ends; 0 if unknown.
     pub image: [u64; 2],
+    /// Where the process says that it has added the counts: it can do so where it can no longer open the file.
+    pub settled_at: u64,
+}
+
+impl Header {
+    /// Whether the counts have been added to a dump. `word` gives that at an offset in the file.
+    pub fn is_settled(&self, word: impl FnOnce(u64) -> Option<u64>) -> bool {
+        self.id == 0 || self.settled_at >= START && word(self.settled_at) == Some(self.id)
+    }
 }

@@ -17,12 +17,13 @@ use super::counters::nodes::Nodes;
 use super::homes::Homes;
 use super::image::{Image, Member};
 use super::lock::Lock;
+use super::message::{Line, decimal};
 use super::place::Place;
 use super::sys::{self, Errno, QuietWrites, error_of};
 
 /// Version of [`Link`], [`Operation`], [`Homes`] with the nodes they lead to, and [`Place`]. Images with
 /// another version do not join.
-const REVISION: u32 = 6;
+const REVISION: u32 = 7;
 
 /// The images, newest first, and the lock for all of them.
 #[repr(C)]
@@ -41,6 +42,8 @@ pub struct Chain {
     homes: Homes,
     /// Where all images write their counts.
     place: Place,
+    /// Whether a child that nobody announced was told of.
+    told_child: AtomicU32,
 }
 
 /// `SIGKILL`, which nobody can block.
@@ -153,6 +156,7 @@ impl Chain {
             forking: AtomicU64::new(0),
             homes: Homes::new(),
             place: Place::new(),
+            told_child: AtomicU32::new(0),
         }
     }
 
@@ -219,7 +223,7 @@ impl Chain {
             link.member.nodes().into_iter().for_each(|nodes| self.homes.remove(nodes));
         }
         if !link.member.is_own_process() {
-            return;
+            return self.tell_child(link);
         }
         let _quiet = QuietWrites::new(self.signals());
         if !self.is_known() {
@@ -233,6 +237,22 @@ impl Chain {
         self.error.store(number_of(result), Ordering::Relaxed);
         if guard.is_ok() {
             self.unlink(link);
+        }
+    }
+
+    /// Says that the counts of a child are not kept: nobody can tell them from those that its parent had before, if
+    /// nobody looked when the child was made. Live counters are the parent's own, and kept.
+    #[cold]
+    #[inline(never)]
+    fn tell_child(&self, link: &'static Link) {
+        let is_first = !self.is_known() || self.told_child.swap(1, Ordering::Relaxed) == 0;
+        if is_first && !link.member.is_live() {
+            let mut line = Line::about(b"a child");
+            line.text(b"process ").text(&decimal(u64::from(sys::process())));
+            line.text(
+                b" was made by clone or a system call; its counts are not kept (flags --wrap-exit)",
+            )
+            .print();
         }
     }
 

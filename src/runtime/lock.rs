@@ -103,6 +103,11 @@ impl Pauses {
         Self { next: FIRST_PAUSE, waited: 0, patience }
     }
 
+    /// Microseconds waited so far.
+    pub const fn waited(&self) -> u32 {
+        self.waited
+    }
+
     /// Waits, longer each time; `false`, at once, if there is no more patience.
     pub fn pause(&mut self) -> bool {
         if self.waited >= self.patience {

@@ -2,6 +2,7 @@
 //!
 //! Made without `core::fmt`, which would bring panic paths into the archive and double its size.
 
+use super::problem::{FOREIGN, FOREIGN_LINK, MORE_RIGHTS, NOT_OURS};
 use super::sys::{self, Errno};
 
 /// Digits of a number.
@@ -46,11 +47,21 @@ impl Line {
         line
     }
 
-    /// Appends text.
+    /// Appends text. What could control a terminal is spelled out: control characters, and bytes that are no UTF-8.
     #[inline(never)]
-    pub fn text(&mut self, text: &[u8]) -> &mut Self {
-        for &byte in text {
-            let _ = self.0.push(if byte == b'\n' { b'?' } else { byte });
+    pub fn text(&mut self, mut text: &[u8]) -> &mut Self {
+        while let Some((&first, rest)) = text.split_first() {
+            match length_of_letter(text).and_then(|length| text.split_at_checked(length)) {
+                Some((letter, behind)) => {
+                    let _ = self.0.extend_from_slice(letter);
+                    text = behind;
+                }
+                None => {
+                    let _ = self.0.extend_from_slice(b"\\x");
+                    let _ = self.0.extend_from_slice(&hexadecimal(first.into(), 2));
+                    text = rest;
+                }
+            }
         }
         self
     }
@@ -76,12 +87,29 @@ impl Line {
     }
 }
 
+/// Number of bytes of the letter at the start of a text in UTF-8; `None` if none is there, or a control character.
+fn length_of_letter(text: &[u8]) -> Option<usize> {
+    let goes_on = |place: usize| text.get(place).is_some_and(|byte| byte & 0xc0 == 0x80);
+    let length = match text {
+        [b' '..=b'~', ..] => 1,
+        // C2 80 to C2 9F are the control characters of the second set.
+        [0xc2, 0xa0..=0xbf, ..] | [0xc3..=0xdf, ..] => 2,
+        [0xe0, 0xa0..=0xbf, ..] | [0xe1..=0xec | 0xee..=0xef, ..] | [0xed, 0x80..=0x9f, ..] => 3,
+        [0xf0, 0x90..=0xbf, ..] | [0xf1..=0xf3, ..] | [0xf4, 0x80..=0x8f, ..] => 4,
+        _ => return None,
+    };
+    (1..length).all(goes_on).then_some(length)
+}
+
 fn meaning(error: Errno) -> &'static [u8] {
     match error {
         Errno::ACCESS | Errno::PERM => b"permission denied",
         Errno::BUSY => b"in use for too long",
         Errno::DQUOT => b"disk quota exceeded",
-        Errno::EXIST => b"its .part is not ours, move it away",
+        FOREIGN => b"another user's file",
+        FOREIGN_LINK => b"a link that is neither ours nor of the folder's owner",
+        MORE_RIGHTS => b"more rights than the starter, and no absolute name from `flags --file`",
+        NOT_OURS => b"its .part is not ours, move it away",
         Errno::FBIG => b"file too large",
         Errno::IO => b"input/output error",
         Errno::ISDIR => b"is a directory",
@@ -114,7 +142,12 @@ mod tests {
     fn a_line() {
         let mut line = Line::about(b"/a\nb");
         line.text(b"cut at ").offset(420).text(b": ").error(Errno::NOSPC);
-        assert_eq!(line.0, b"countersink: /a?b: cut at 0x1a4: no space left on device");
+        assert_eq!(line.0, b"countersink: /a\\x0ab: cut at 0x1a4: no space left on device");
+        let mut line = Line::about(b"\xc3\xa9 \xe2\x82\xac\xf0\x9f\x98\x80");
+        line.text(b"\x1b[1m \x7f \xc2\x9b \x9b \xe2\x82 \xed\xa0\x80 \xc3");
+        let shown =
+            "countersink: é €😀: \\x1b[1m \\x7f \\xc2\\x9b \\x9b \\xe2\\x82 \\xed\\xa0\\x80 \\xc3";
+        assert_eq!(std::str::from_utf8(&line.0).unwrap(), shown);
         let mut line = Line::about(&[b'x'; 5000]);
         line.error(Errno::from_raw_os_error(4000));
         assert_eq!(line.0.len(), 13 + 700 + 2 + 13 + 4);

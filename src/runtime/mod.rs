@@ -32,7 +32,7 @@
 //!
 //! No heap, not even indirectly: memory is static, or mapped once if counting must continue after a flush. No
 //! panic path (`tests/archive.rs` looks at the symbols). No call into libc except `fork`, `exec*`,
-//! `secure_getenv`, the memory functions, and those that register what runs at `fork`, `quick_exit` and
+//! `secure_getenv`, `getauxval`, the memory functions, and those that register what runs at `fork`, `quick_exit` and
 //! signals. No thread waits for a lock without limit, or for a lock that it holds itself, so a flush may come
 //! from a signal handler. The exit status, `errno` and the program's files stay untouched, and a failed write
 //! sends no signal. Silent when all is well; otherwise one line.

@@ -14,11 +14,15 @@
 //!
 //! Any other `%` stays as it is; the first one is reported. A relative path starts from the directory in
 //! which the program started, not from where the program is at its end or when it opens a library.
+//!
+//! A program with more rights than its starter has only the name that it was linked with, and that must be absolute:
+//! its starter chooses the directory and the environment, and may choose what the program says.
 
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use super::message::{Line, decimal, hexadecimal};
+use super::problem::MORE_RIGHTS;
 use super::sys::{self, Errno};
 
 /// Letters that may stand behind a percent sign.
@@ -181,6 +185,9 @@ impl Place {
 
     /// Takes another pattern. An empty one stands for each image's own.
     pub fn set_pattern(&self, pattern: &[u8]) -> Result<(), Errno> {
+        if sys::has_more_rights() {
+            return Err(Errno::PERM);
+        }
         if pattern.len() >= LONGEST {
             return Err(Errno::NAMETOOLONG);
         }
@@ -191,11 +198,14 @@ impl Place {
     fn expand(&self, linked: &[u8], signature: u64, path: &mut Path) -> Result<(), Errno> {
         path.clear();
         if !self.pattern.is_empty() {
-            self.expand_bytes(&mut self.pattern.bytes(), signature, path)
-        } else {
-            let linked = if linked.is_empty() { DEFAULT } else { linked };
-            self.expand_bytes(&mut linked.iter().copied(), signature, path)
+            return self.expand_bytes(&mut self.pattern.bytes(), signature, path);
         }
+        let pattern = if linked.is_empty() { DEFAULT } else { linked };
+        self.expand_bytes(&mut pattern.iter().copied(), signature, path)?;
+        if sys::has_more_rights() && !linked.starts_with(b"/") {
+            return Err(MORE_RIGHTS);
+        }
+        Ok(())
     }
 
     fn expand_bytes(

@@ -11,3 +11,14 @@ impl From<Errno> for Problem {
         Self::System(error)
     }
 }
+
+// What the runtime refuses itself, as errors that no call used here gives.
+
+/// A file that has the name of one of ours and is none.
+pub const NOT_OURS: Errno = Errno::EXIST;
+/// A process with more rights than its starter, and no absolute name from the link.
+pub const MORE_RIGHTS: Errno = Errno::KEYREJECTED;
+/// A symbolic link of somebody who must not choose where we write.
+pub const FOREIGN_LINK: Errno = Errno::NOTUNIQ;
+/// A file of another user where only our own may be replaced.
+pub const FOREIGN: Errno = Errno::OWNERDEAD;

@@ -5,6 +5,11 @@
 //! process leaves at most this one file, locked by nobody, and the next process removes it. A `FILE.part`
 //! that is not ours is left alone. Nothing ever writes to what was once `FILE`.
 //!
+//! `FILE.part` is for its owner alone until the moment before it gets the name, so nobody else can hold its lock. Where
+//! several users share a directory, each waits until the name is free. What stands still there, and may be
+//! locked by somebody who is not writing it, is moved out of the way. Whoever waits in vain puts the counts into a file
+//! with a name of its own. `docs/src/design/rights.md` has these rules.
+//!
 //! Nothing waits for the disk here. But when a new file is renamed over another, file systems begin to write
 //! it out, so that after a power cut there is one or the other. Processes that end one upon the other would
 //! spend most of their time on that: each file is written to the disk, and each process waits until the file
@@ -15,22 +20,32 @@
 //! the directory can have got that name the same way.
 
 use super::lock::Pauses;
-use super::message::{Line, decimal};
+use super::message::{Line, decimal, hexadecimal};
 use super::place::Path;
-use super::problem::Problem;
-use super::sys::{self, Access, Errno, Facts, File, Kind};
+use super::problem::{FOREIGN, FOREIGN_LINK, NOT_OURS, Problem};
+use super::sys::{self, Access, Errno, Facts, File, Kind, PRIVATE};
 use crate::raw::layout::MAGIC;
 use crate::raw::reader::{Damage, Defect, Source};
 use crate::raw::writer::Sink;
 
 /// The longest wait for other processes, in microseconds.
 const PATIENCE: u32 = 30_000_000;
+/// After so long, in microseconds, a `FILE.part` that others could lock and nobody has written is in the way.
+const STILL: u32 = 3_000_000;
+/// Most attempts to get the lock: many more than pauses within our patience, as others may get it first.
+const MOST_ATTEMPTS: u32 = 20_000;
 /// A file no older than this, in nanoseconds, means that several processes end together.
 const TOGETHER: u64 = 1_000_000_000;
 /// The file name of a user who wants no counts.
 const NOWHERE: &[u8] = b"/dev/null";
 /// Rights that the owner needs to go on with a file that a killed process has left.
-const OWNER: u32 = 0o600;
+const OWNER: u32 = PRIVATE;
+/// Rights that a dump can have, and those of them for others than its group.
+const ANY: u32 = 0o666;
+const NOT_OF_GROUP: u32 = 0o606;
+/// Rights of group and others to write, and the mark of directories where only owners may rename files.
+const WRITABLE: u32 = 0o022;
+const STICKY: u32 = 0o1000;
 /// As many links as the kernel follows.
 const MOST_LINKS: u32 = 40;
 /// Longest name in a directory, and room for what is appended when a file is set aside.
@@ -72,13 +87,16 @@ pub struct Names {
     pub other: Path,
     /// What was wrong with the old file, see [`Rewrite`].
     pub damage: Damage,
+    /// Whether the counts went to a file of their own, as the target could not be had.
+    pub is_elsewhere: bool,
 }
 
 impl Names {
     /// No names yet.
     pub const fn new() -> Self {
         let damage = Damage { offset: 0, defect: Defect::Empty };
-        Self { target: Path::new(), part: Path::new(), other: Path::new(), damage }
+        let (target, part, other) = (Path::new(), Path::new(), Path::new());
+        Self { target, part, other, damage, is_elsewhere: false }
     }
 }
 
@@ -97,29 +115,35 @@ pub trait Rewrite {
     -> Result<(), Problem>;
 }
 
-/// Replaces the target.
+/// Replaces the target. If others do not give it up, writes a file beside it, unless the counts are safe in a live file.
 ///
 /// An `impatient` caller knows that another image has waited for the lock in vain.
 pub fn replace(
     names: &mut Names,
     impatient: bool,
+    is_live: bool,
     rewrite: &mut dyn Rewrite,
 ) -> Result<(), Problem> {
-    names.follow_links()?;
+    names.is_elsewhere = false;
+    names.find_target()?;
     if names.target.bytes() == NOWHERE {
         return Ok(());
     }
-    let (locked, new) = names.lock(if impatient { 0 } else { PATIENCE })?;
-    let result = names.rewrite_locked(&locked, new, rewrite).and_then(|old| {
-        names.put_in_place(old.as_ref())?;
+    let (locked, new) = match names.lock(if impatient { 0 } else { PATIENCE }) {
+        Err(Errno::BUSY) if !is_live => names.go_elsewhere()?,
+        result => result?,
+    };
+    let result = names.rewrite_locked(&locked, rewrite).and_then(|old| {
+        let mode = names.finish(&locked, new, old.as_ref());
+        names.put_in_place(old.as_ref(), &new)?;
+        // The next process had to be able to open it under its other name.
+        if mode & OWNER != OWNER {
+            let _ = sys::set_mode(&locked, mode);
+        }
         Ok(old)
     });
-    match &result {
-        Ok(Some(Old { facts, .. })) if facts.mode & OWNER != OWNER => {
-            let _ = sys::set_mode(&locked, facts.mode);
-        }
-        Ok(_) => {}
-        Err(_) => sys::remove(names.part.c_str()),
+    if result.is_err() {
+        names.remove_part(&new);
     }
     sys::unlock(&locked);
     // Only now the old file goes: closing it may wait for the disk.
@@ -130,8 +154,16 @@ pub fn replace(
 struct Old {
     file: File,
     facts: Facts,
-    /// Whether the new file has the same owner.
-    has_heir: bool,
+}
+
+/// What has the name `FILE.part`.
+enum Part {
+    /// A new file that we have locked.
+    Ours(File, Facts),
+    /// A file that somebody may be writing.
+    Held(Facts),
+    /// Nothing any more.
+    Gone,
 }
 
 impl Names {
@@ -139,27 +171,42 @@ impl Names {
     fn rewrite_locked(
         &mut self,
         new: &File,
-        new_facts: Facts,
         rewrite: &mut dyn Rewrite,
     ) -> Result<Option<Old>, Problem> {
-        let Some((old, facts)) = open_old(&self.target)? else {
+        let Some(old) = open_old(&self.target)? else {
             return rewrite.rewrite(None, new, self).map(|()| None);
         };
-        // Keeps owner and rights as far as allowed. The next process must be able to open what a killed one
-        // leaves.
-        let has_heir = new_facts.owner == facts.owner || sys::set_owner(new, facts.owner).is_ok();
-        if new_facts.mode != facts.mode | OWNER {
-            let _ = sys::set_mode(new, facts.mode | OWNER);
-        }
-        match rewrite.rewrite(Some(&old), new, self) {
+        match rewrite.rewrite(Some(&old.file), new, self) {
             Err(Problem::Damaged) => {
-                self.set_aside(facts.identity.1)?;
+                self.set_aside(old.facts.identity.1)?;
                 sys::rewind(new)?;
                 rewrite.rewrite(None, new, self)?;
             }
             result => result?,
         }
-        Ok(Some(Old { file: old, facts, has_heir }))
+        Ok(Some(old))
+    }
+
+    /// Gives the finished file the owner and the rights of the old one if both have one owner, or else the usual
+    /// rights; gives the rights that it is to have in the end.
+    fn finish(&mut self, new: &File, facts: Facts, old: Option<&Old>) -> u32 {
+        let mode = match old.map(|old| old.facts) {
+            _ if sys::has_more_rights() => PRIVATE,
+            Some(old) if old.owner == facts.owner || sys::set_owner(new, old.owner).is_ok() => {
+                old.mode & ANY
+            }
+            Some(old) if old.owner.0 == facts.owner.0 => old.mode & NOT_OF_GROUP,
+            _ => self.usual_mode() | OWNER,
+        };
+        if mode | OWNER != facts.mode {
+            let _ = sys::set_mode(new, mode | OWNER);
+        }
+        mode
+    }
+
+    fn usual_mode(&mut self) -> u32 {
+        let _ = set_directory(&mut self.other, &self.target);
+        sys::usual_mode(self.other.c_str()).unwrap_or(PRIVATE)
     }
 
     /// Gives the new file its name. If the old file is recent, the two exchange names.
@@ -167,11 +214,16 @@ impl Names {
     /// The old file is locked until its descriptor closes, so that nobody who finds it under the temporary
     /// name takes it for theirs. If this process is killed before it has removed the old file, the next
     /// process must be able to open it.
-    fn put_in_place(&self, old: Option<&Old>) -> Result<(), Errno> {
+    fn put_in_place(&self, old: Option<&Old>, new: &Facts) -> Result<(), Errno> {
         let (part, target) = (self.part.c_str(), self.target.c_str());
-        if let Some(Old { file, facts, has_heir: true }) = old
+        // Whoever took us for gone has moved it away.
+        if !is_named(&self.part, new)? {
+            return Err(Errno::BUSY);
+        }
+        if let Some(Old { file, facts }) = old
             && sys::nanoseconds().abs_diff(facts.modified) < TOGETHER
             && facts.mode & OWNER == OWNER
+            && sys::facts_at(part).is_ok_and(|new| new.owner == facts.owner)
             && sys::try_lock(file).is_ok()
             && sys::exchange(part, target).is_ok()
         {
@@ -181,10 +233,17 @@ impl Names {
         sys::rename(part, target)
     }
 
+    /// Removes the file that was to be the new one, if the name is still its.
+    fn remove_part(&self, new: &Facts) {
+        if is_named(&self.part, new) != Ok(false) {
+            sys::remove(self.part.c_str());
+        }
+    }
+
     /// Makes the directories above the target, for other files beside it; `false` if no file is wanted.
     #[cfg(feature = "live")]
     pub fn prepare(&mut self) -> Result<bool, Errno> {
-        self.follow_links()?;
+        self.find_target()?;
         if self.target.bytes() == NOWHERE {
             return Ok(false);
         }
@@ -195,34 +254,125 @@ impl Names {
         self.make_directories().map(|()| true)
     }
 
-    /// Opens and locks `FILE.part`, an empty file.
+    /// Makes and locks `FILE.part`, an empty file.
     fn lock(&mut self, patience: u32) -> Result<(File, Facts), Errno> {
         self.part.set(self.target.bytes())?;
         self.part.push(b".part")?;
         let mut pauses = Pauses::within(patience);
-        let mut file = self.open_part()?;
-        loop {
-            match sys::try_lock(&file) {
-                // If the last owner renamed or removed it in between, the next one is a new file.
-                Ok(()) => match sys::facts(&file)? {
-                    facts if !is_named(&self.part, &facts) => {}
-                    facts if facts.size == 0 => return Ok((file, facts)),
-                    _ => self.remove_left(&file)?,
-                },
-                Err(Errno::WOULDBLOCK | Errno::INTR) if !pauses.pause() => return Err(Errno::BUSY),
-                Err(Errno::WOULDBLOCK | Errno::INTR) if still_named(&self.part, &file) => continue,
-                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-                Err(_) => return self.part_without_lock(),
+        let (mut seen, mut since) = (None, 0);
+        for _ in 0..MOST_ATTEMPTS {
+            let held = match self.take_part() {
+                Ok(Part::Ours(file, facts)) => return Ok((file, facts)),
+                Ok(Part::Held(facts)) => facts,
+                Ok(Part::Gone) => continue,
+                Err(Errno::NOLCK) => return self.part_without_lock(),
+                Err(error) => return Err(error),
+            };
+            if seen != Some(held) {
+                (seen, since) = (Some(held), pauses.waited());
             }
-            file = self.open_part()?;
+            let is_still = pauses.waited().saturating_sub(since) >= STILL;
+            if is_still && !is_private(&held) {
+                self.clear_away(&held)?;
+            } else if !pauses.pause() {
+                return Err(Errno::BUSY);
+            }
+        }
+        Err(Errno::BUSY)
+    }
+
+    /// Makes and locks `FILE.part` if nobody else has it. [`Errno::NOLCK`] if there are no locks.
+    fn take_part(&mut self) -> Result<Part, Errno> {
+        let file = match self.make_part() {
+            Err(Errno::EXIST) => match self.open_part()? {
+                (Some(file), facts) if is_private(&facts) => file,
+                (_, facts) => return Ok(Part::Held(facts)),
+            },
+            Err(Errno::NOENT) => return Ok(Part::Gone),
+            result => result?,
+        };
+        match sys::try_lock(&file) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return sys::facts(&file).map(Part::Held),
+            Err(_) => {
+                sys::remove(self.part.c_str());
+                return Err(Errno::NOLCK);
+            }
+        }
+        let facts = sys::facts(&file)?;
+        // If the last owner renamed or removed it in between, the next one is a new file.
+        if !is_named(&self.part, &facts)? {
+            return Ok(Part::Gone);
+        }
+        // What a killed process has left may once have been `FILE`, and others may read it.
+        if facts.size > 0 {
+            return self.remove_left(&facts).map(|()| Part::Gone);
+        }
+        Ok(Part::Ours(file, facts))
+    }
+
+    fn remove_left(&self, left: &Facts) -> Result<(), Errno> {
+        sys::remove(self.part.c_str());
+        if is_named(&self.part, left)? { Err(Errno::PERM) } else { Ok(()) }
+    }
+
+    fn make_part(&mut self) -> Result<File, Errno> {
+        match sys::open(self.part.c_str(), Access::Create) {
+            Err(Errno::NOENT) => {
+                self.make_directories()?;
+                sys::open(self.part.c_str(), Access::Create)
+            }
+            result => result,
         }
     }
 
-    /// Removes a `FILE.part` that a killed process has left. It may once have been `FILE`, and others may
-    /// read it.
-    fn remove_left(&self, file: &File) -> Result<(), Errno> {
-        sys::remove(self.part.c_str());
-        if still_named(&self.part, file) { Err(Errno::PERM) } else { Ok(()) }
+    /// Opens a `FILE.part` that is there. No file if we may not open it.
+    fn open_part(&self) -> Result<(Option<File>, Facts), Errno> {
+        // Otherwise somebody else's directory, link, device or pipe would be removed in the end.
+        let is_other = |error| matches!(error, Errno::ISDIR | Errno::LOOP | Errno::NXIO);
+        let not_ours = |error| if is_other(error) { NOT_OURS } else { error };
+        let file = match sys::open(self.part.c_str(), Access::Change) {
+            Ok(file) => file,
+            Err(Errno::ACCESS) => {
+                let facts = sys::facts_at(self.part.c_str())?;
+                facts.must_be_a_file().map_err(|_| NOT_OURS)?;
+                return Ok((None, facts));
+            }
+            Err(error) => return Err(not_ours(error)),
+        };
+        let facts = sys::facts(&file)?;
+        facts.must_be_a_file().map_err(not_ours)?;
+        // Ours is empty, the start of a dump from a killed process, or zeros from a system that went down.
+        let mut start = [0; MAGIC.len()];
+        if facts.size > 0 {
+            sys::read(&file, &mut start)?;
+        }
+        let is_dump = [0, u64::from_ne_bytes(MAGIC)].contains(&u64::from_ne_bytes(start));
+        // Another name for it could be that of somebody's file.
+        if !is_dump || facts.links > 1 {
+            return Err(NOT_OURS);
+        }
+        Ok((Some(file), facts))
+    }
+
+    /// Takes a `FILE.part` away that stands still: our own that others may have locked, or another user's.
+    #[cold]
+    #[inline(never)]
+    fn clear_away(&mut self, held: &Facts) -> Result<(), Errno> {
+        if held.owner.0 == sys::user() {
+            return self.remove_left(held);
+        }
+        let Self { part, other: aside, .. } = self;
+        aside.set(part.bytes())?;
+        aside.push(b".aside-")?;
+        aside.push(&decimal(held.identity.1))?;
+        // Where only owners may rename files, it stays in the way.
+        sys::rename(part.c_str(), aside.c_str()).map_err(|_| Errno::BUSY)?;
+        let mut line = Line::about(part.bytes());
+        line.text(b"another user's, and nobody writes it; set aside as ")
+            .text(aside.bytes())
+            .print();
+        Ok(())
     }
 
     /// Where the file system has no locks, every process writes a file under its own name, and the last to
@@ -233,43 +383,38 @@ impl Names {
         self.part.push(b".")?;
         self.part.push(&decimal(u64::from(sys::process())))?;
         self.part.push(b".part")?;
-        let file = self.open_part()?;
-        sys::rewind(&file)?;
+        let file = match self.make_part() {
+            Err(Errno::EXIST) => {
+                let (_, left) = self.open_part()?;
+                if !is_private(&left) {
+                    return Err(NOT_OURS);
+                }
+                self.remove_left(&left)?;
+                self.make_part()?
+            }
+            result => result?,
+        };
         let facts = sys::facts(&file)?;
         Ok((file, facts))
     }
 
-    fn open_part(&mut self) -> Result<File, Errno> {
-        let file = match sys::open(self.part.c_str(), Access::Create) {
-            Err(Errno::NOENT) => {
-                self.make_directories()?;
-                sys::open(self.part.c_str(), Access::Create)
-            }
-            result => result,
-        };
-        // Otherwise somebody else's directory, link, device or pipe would be removed in the end.
-        let is_other = |error| matches!(error, Errno::ISDIR | Errno::LOOP | Errno::NXIO);
-        let not_ours = |error| if is_other(error) { Errno::EXIST } else { error };
-        let file = file.map_err(not_ours)?;
-        let facts = sys::facts(&file)?;
-        facts.must_be_a_file().map_err(not_ours)?;
-        // Ours is empty, the start of a dump from a killed process, or zeros from a system that went down.
-        let mut start = [0; MAGIC.len()];
-        if facts.size > 0 {
-            let length = sys::read(&file, &mut start)?;
-            sys::step_back(&file, length)?;
-        }
-        if ![0, u64::from_ne_bytes(MAGIC)].contains(&u64::from_ne_bytes(start)) {
-            return Err(Errno::EXIST);
-        }
-        if facts.mode & OWNER != OWNER {
-            let _ = sys::set_mode(&file, facts.mode | OWNER);
-        }
-        Ok(file)
+    /// Goes on to a target of this process's own.
+    #[cold]
+    #[inline(never)]
+    fn go_elsewhere(&mut self) -> Result<(File, Facts), Errno> {
+        let unique = u64::from(sys::process()) << 40 ^ sys::nanoseconds();
+        self.target.push(b".")?;
+        self.target.push(&hexadecimal(unique, 16))?;
+        self.is_elsewhere = true;
+        self.part_without_lock()
     }
 
-    /// Makes the missing directories above the file.
+    /// Makes the missing directories above the file. A process with more rights than its starter makes none: its
+    /// starter chooses their rights.
     fn make_directories(&mut self) -> Result<(), Errno> {
+        if sys::has_more_rights() {
+            return Err(Errno::NOENT);
+        }
         let bytes = self.part.directory();
         let slashes = bytes.iter().enumerate().filter(|&(place, &byte)| byte == b'/' && place > 0);
         for (end, _) in slashes {
@@ -284,13 +429,19 @@ impl Names {
         Ok(())
     }
 
-    /// Goes on to the file itself while the target is a symbolic link.
-    pub fn follow_links(&mut self) -> Result<(), Errno> {
+    /// Goes on to the file itself while the target is a symbolic link, if those who may choose where we write have
+    /// made it.
+    fn find_target(&mut self) -> Result<(), Errno> {
+        if sys::has_more_rights() {
+            self.must_lie_safely()?;
+        }
         for _ in 0..MOST_LINKS {
-            match sys::facts_at(self.target.c_str()) {
-                Ok(Facts { kind: Kind::Link, .. }) => {}
-                _ => return Ok(()),
-            }
+            let found = match sys::facts_at(self.target.c_str()) {
+                Ok(facts) if facts.kind == Kind::Link => facts,
+                Ok(_) | Err(Errno::NOENT) => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            self.must_count(&found)?;
             let Self { target, part: link, other, .. } = self;
             link.read_link(target.c_str());
             other.clear();
@@ -301,6 +452,38 @@ impl Names {
             target.set(other.bytes())?;
         }
         Err(Errno::LOOP)
+    }
+
+    /// A link counts if it is ours or that of the directory's owner. In a process with more rights than its starter
+    /// none does.
+    fn must_count(&mut self, link: &Facts) -> Result<(), Errno> {
+        set_directory(&mut self.other, &self.target)?;
+        let directory = sys::facts_at(self.other.c_str())?;
+        let counts = [sys::user(), directory.owner.0].contains(&link.owner.0);
+        if counts && !sys::has_more_rights() { Ok(()) } else { Err(FOREIGN_LINK) }
+    }
+
+    /// Whether nobody but root and we can put another directory in the place of one above the target.
+    #[cold]
+    fn must_lie_safely(&mut self) -> Result<(), Errno> {
+        let Self { target, other, .. } = self;
+        let path = target.bytes();
+        let is_ours = |facts: &Facts| [0, sys::user()].contains(&facts.owner.0);
+        let is_closed = |facts: &Facts| facts.mode & WRITABLE == 0 || facts.mode & STICKY != 0;
+        let slashes = path.iter().enumerate().filter(|&(_, &byte)| byte == b'/');
+        let mut above = true;
+        for (place, _) in slashes {
+            other.set(path.get(..place.max(1)).unwrap_or_default())?;
+            let facts = sys::facts_at(other.c_str())?;
+            match facts.kind {
+                Kind::Directory if above => {}
+                Kind::Directory => return Err(FOREIGN),
+                Kind::Link => return Err(FOREIGN_LINK),
+                _ => return Err(Errno::NOTDIR),
+            }
+            above = is_ours(&facts) && is_closed(&facts);
+        }
+        Ok(())
     }
 
     /// Renames a file that cannot be merged, and says so.
@@ -323,7 +506,7 @@ impl Names {
     }
 }
 
-fn open_old(target: &Path) -> Result<Option<(File, Facts)>, Errno> {
+fn open_old(target: &Path) -> Result<Option<Old>, Errno> {
     let file = match sys::open(target.c_str(), Access::Read) {
         Ok(file) => file,
         Err(Errno::NOENT) => return Ok(None),
@@ -331,15 +514,34 @@ fn open_old(target: &Path) -> Result<Option<(File, Facts)>, Errno> {
     };
     let facts = sys::facts(&file)?;
     facts.must_be_a_file()?;
+    if sys::has_more_rights() && (facts.owner.0 != sys::user() || facts.links > 1) {
+        return Err(FOREIGN);
+    }
     // An empty file holds nothing to lose; it counts as missing.
-    Ok((facts.size > 0).then_some((file, facts)))
+    Ok((facts.size > 0).then_some(Old { file, facts }))
+}
+
+/// Becomes the directory of a file, behind a link if it is one.
+fn set_directory(path: &mut Path, file: &Path) -> Result<(), Errno> {
+    let directory = file.directory();
+    path.set(if directory.is_empty() { b"./" } else { directory })
+}
+
+/// Whether nobody but this user can open or lock a file.
+fn is_private(facts: &Facts) -> bool {
+    facts.owner.0 == sys::user() && facts.mode & 0o777 == PRIVATE
 }
 
 /// Whether a name stands for an open file.
 pub fn still_named(part: &Path, file: &File) -> bool {
-    sys::facts(file).is_ok_and(|opened| is_named(part, &opened))
+    sys::facts(file).is_ok_and(|opened| is_named(part, &opened) == Ok(true))
 }
 
-fn is_named(part: &Path, opened: &Facts) -> bool {
-    sys::facts_at(part.c_str()).is_ok_and(|named| opened.identity == named.identity)
+/// Whether a name stands for a file. Another error than that nothing has the name says nothing.
+fn is_named(part: &Path, opened: &Facts) -> Result<bool, Errno> {
+    match sys::facts_at(part.c_str()) {
+        Ok(named) => Ok(opened.identity == named.identity),
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(error),
+    }
 }

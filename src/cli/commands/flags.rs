@@ -89,7 +89,7 @@ pub struct Flags {
     #[arg(long, conflicts_with = "bare")]
     live: bool,
     /// Also write the counts at calls after which nothing runs, or that gcc does not know: _exit, _Exit,
-    /// daemon, execv and the like
+    /// daemon, execv and the like; count children of clone and syscall, too
     #[arg(long, conflicts_with = "bare")]
     wrap_exit: bool,
     #[command(flatten)]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 use std::sync::{Mutex, PoisonError};
@@ -27,6 +27,8 @@ use crate::raw::live;
 
 /// The longest wait for the lock of a dump.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// Rights of a file while it is made ready.
+const PRIVATE: u32 = 0o600;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Add to dumps what killed programs have left in live files
@@ -107,7 +109,7 @@ fn is_dump(path: &Path) -> bool {
 pub fn number_beside(dump: &Path) -> usize {
     static FOLDERS: Mutex<BTreeMap<PathBuf, Vec<OsString>>> = Mutex::new(BTreeMap::new());
     let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = dump.parent().filter(|folder| *folder != "").unwrap_or(Path::new("."));
+    let folder = directory(dump);
     let live_files = folders.entry(folder.to_owned()).or_insert_with(|| live_files_in(folder));
     let is_of =
         |live: &&OsString| dump.file_name().is_some_and(|dump| number_of(live, dump).is_some());
@@ -190,8 +192,18 @@ fn open_to_own(path: &Path, create: bool) -> Result<Taken> {
     if found.is_ok_and(|found| !found.is_file()) {
         return Err(Error::about(path, "not a regular file"));
     }
-    let file = match File::options().read(true).write(true).create(create).open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound && !create => return Ok(Taken::Missing),
+    let mut options = File::options();
+    options.read(true).write(true);
+    let made = match create {
+        true => options.clone().create_new(true).mode(PRIVATE).open(path),
+        false => Err(ErrorKind::AlreadyExists.into()),
+    };
+    let opened = match made {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => options.open(path),
+        made => made,
+    };
+    let file = match opened {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Taken::Missing),
         result => result.about(path)?,
     };
     match file.try_lock() {
@@ -232,6 +244,9 @@ impl LiveFile {
 
     /// Its id as it is now; 0 if it has been added.
     fn id(&self) -> Result<u64> {
+        if self.counts.modules.is_empty() {
+            return Ok(0);
+        }
         let mut id = [0; 8];
         match self.file.read_exact_at(&mut id, live::ID) {
             // It was cut short before anything was counted.
@@ -286,16 +301,35 @@ impl Part {
     }
 
     fn replace(&mut self, target: &Path, bytes: &[u8]) -> std::io::Result<()> {
-        if let Ok(old) = fs::metadata(target) {
-            // This works if the owner is the same.
-            let _ = self.file.set_permissions(old.permissions());
-        }
         self.file.set_len(0)?;
         self.file.write_all(bytes)?;
+        self.file.set_permissions(self.permissions(target)?)?;
         fs::rename(&self.path, target)?;
         self.renamed = true;
         Ok(())
     }
+}
+
+impl Part {
+    /// Those of the old dump if it has the same owner, or else the usual ones.
+    fn permissions(&self, target: &Path) -> std::io::Result<fs::Permissions> {
+        let own = self.file.metadata()?;
+        let mode = match fs::symlink_metadata(target) {
+            Ok(old) if old.uid() == own.uid() => old.mode() & 0o666,
+            _ => tempfile::Builder::new()
+                .make_in(directory(target), |path| {
+                    File::options().write(true).create_new(true).mode(0o666).open(path)
+                })?
+                .as_file()
+                .metadata()?
+                .mode(),
+        };
+        Ok(fs::Permissions::from_mode(mode | PRIVATE))
+    }
+}
+
+fn directory(path: &Path) -> &Path {
+    path.parent().filter(|folder| *folder != "").unwrap_or(Path::new("."))
 }
 
 impl Drop for Part {

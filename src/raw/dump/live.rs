@@ -25,7 +25,7 @@ impl Dump {
         if header.magic != MAGIC {
             return Err(Damage { offset: 0, defect: Defect::NotADump });
         }
-        if header.id == 0 {
+        if header.is_settled(|offset| word(bytes, offset)) {
             return Ok(Self::default());
         }
         let end = START.saturating_add(header.length);
@@ -47,6 +47,12 @@ impl Dump {
     }
 }
 
+fn word(bytes: &[u8], offset: u64) -> Option<u64> {
+    let offset = usize::try_from(offset).ok()?;
+    let word = bytes.get(offset..offset.checked_add(8)?)?;
+    Some(u64::from_ne_bytes(word.try_into().ok()?))
+}
+
 /// The file, and the address that its counters had.
 struct Memory<'f> {
     bytes: &'f [u8],
@@ -56,9 +62,7 @@ struct Memory<'f> {
 
 impl Memory<'_> {
     fn word(&self, offset: u64) -> Option<i64> {
-        let offset = usize::try_from(offset).ok()?;
-        let word = self.bytes.get(offset..offset.checked_add(8)?)?;
-        Some(i64::from_ne_bytes(word.try_into().ok()?))
+        word(self.bytes, offset).map(|word| word as i64)
     }
 
     /// Eight bytes of a kind of LLVM's, from an offset on, at most `left`.

@@ -1,8 +1,8 @@
 //! What the profilers do to a program's counters.
 //!
 //! [`values`] has the kinds with a fixed number of counters, [`topn`] the values of a site, [`nodes`]
-//! the region where these are kept, [`provided`] its memory if the program provides it, and [`lanes`] where some threads
-//! count them. Each exists in two
+//! the region where these are kept, [`provided`] its memory if the program provides it, [`lanes`] where some threads
+//! count them, and [`shared`] which of this memory others may change. Each exists in two
 //! forms: the plain one may lose increments between threads, as the compiler's inline counting does, and the
 //! atomic one loses none. No profiler allocates from a heap, waits, or can fail: anything may enter them, an
 //! instrumented `malloc` or signal handler included.
@@ -10,6 +10,7 @@
 pub mod lanes;
 pub mod nodes;
 pub mod provided;
+pub mod shared;
 pub mod topn;
 pub mod values;
 

@@ -10,6 +10,7 @@
 use core::ptr::null_mut;
 
 use super::provided::ProvidedMemory;
+use super::shared::may_lead;
 use crate::raw::merge::{Pair, SITE_LIMIT};
 use crate::raw::site;
 use crate::runtime::atomic::{
@@ -172,6 +173,9 @@ pub struct Nodes<const N: usize = NODES, const I: usize = INDEXES> {
     /// How many nodes and indexes surely have memory, see [`Nodes::has_room`].
     #[cfg(feature = "live")]
     ready: [AtomicUsize; 2],
+    /// See [`Nodes::settle`].
+    #[cfg(feature = "live")]
+    settled: AtomicU64,
 }
 
 impl<const N: usize, const I: usize> Nodes<N, I> {
@@ -189,6 +193,8 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
             is_lent: AtomicBool::new(false),
             #[cfg(feature = "live")]
             ready: [const { AtomicUsize::new(0) }; 2],
+            #[cfg(feature = "live")]
+            settled: AtomicU64::new(0),
         }
     }
 
@@ -371,6 +377,19 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         ]
     }
 
+    /// Says that the counts of the live file with this id have been added to a dump. Who reads the file finds it here,
+    /// in its memory, wherever the file is and whatever its process may open.
+    #[cfg(feature = "live")]
+    pub fn settle(&self, id: u64) {
+        self.settled.store(id, Ordering::Relaxed);
+    }
+
+    /// Where [`Nodes::settle`] writes.
+    #[cfg(feature = "live")]
+    pub fn settled_at(&self) -> usize {
+        (&raw const self.settled).addr()
+    }
+
     /// Events lost in a copy of this region that lies elsewhere.
     ///
     /// # Safety
@@ -388,6 +407,9 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         let mut spare = self.spare.load(Ordering::Relaxed);
         if !spare.is_null() {
             spare = self.spare.swap(null_mut(), Ordering::Acquire);
+        }
+        if !may_lead::<Node>((&raw const self.spare).addr(), spare.addr()) {
+            spare = null_mut();
         }
         // SAFETY: a spare node is a node of this region that stands in no list.
         let node = match unsafe { spare.as_ref() } {

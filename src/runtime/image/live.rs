@@ -1,5 +1,7 @@
 //! An image with counters in a file from the start, see [`crate::runtime::live`].
 
+use core::sync::atomic::Ordering;
+
 use super::Image;
 use super::flush::Flush;
 use super::progress::Progress;
@@ -28,6 +30,11 @@ impl<I: Instrumented> Image<I> {
     /// Puts the counters into a file when all objects are registered, and adds what other processes have left
     /// behind. If that is impossible, says so; counts are then written at the end.
     pub fn go_live(&self, region: Option<Region>) {
+        if sys::has_more_rights() {
+            let mut line = Line::about(b"live counters");
+            line.text(b"more rights than the starter; they are written at the end").print();
+            return;
+        }
         let Ok(mut state) = self.state() else { return };
         let _quiet = QuietWrites::new(0);
         state.region = region;
@@ -75,7 +82,10 @@ impl State {
         }
         let Self { origin, names, write, live, .. } = self;
         let module = LiveModule { objects: origin.objects(image), record };
-        live.begin(region, &module, nodes, &names.target, &there.unwrap_or(Numbers::NONE), write)
+        let taken = there.unwrap_or(Numbers::NONE);
+        live.begin(region, &module, nodes, &names.target, &taken, write)?;
+        image.member.is_live.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Adds the counts of a live file that no process has. Says whether there is a file of this number, or
@@ -106,7 +116,8 @@ impl State {
             id: left.id(),
         };
         let mut adoption = Adoption { left: &left, flush };
-        if let Ok(()) | Err(Problem::System(Errno::ALREADY)) = replace(names, false, &mut adoption)
+        if let Ok(()) | Err(Problem::System(Errno::ALREADY)) =
+            replace(names, false, true, &mut adoption)
         {
             left.finish(&names.target, number, &mut names.other);
         }
@@ -154,7 +165,7 @@ impl<I: Instrumented> Rewrite for Adoption<'_, I> {
         names: &mut Names,
     ) -> Result<(), Problem> {
         // Somebody may have settled it before this process got the lock of the dump.
-        if self.left.is_settled() {
+        if self.left.is_settled()? {
             return Err(Errno::ALREADY.into());
         }
         self.flush.rewrite(old, new, names)

@@ -13,7 +13,7 @@ mod state;
 
 use core::ffi::CStr;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering};
 
 use spin::{Mutex, MutexGuard};
 
@@ -43,6 +43,8 @@ pub struct Member {
     process: AtomicU32,
     /// Number of an error that another image has just met and told; 0 if none has.
     known_error: AtomicI32,
+    /// Whether its counters are in a file.
+    is_live: AtomicBool,
 }
 
 impl Member {
@@ -51,6 +53,7 @@ impl Member {
             nodes: AtomicPtr::new(null_mut()),
             process: AtomicU32::new(0),
             known_error: AtomicI32::new(0),
+            is_live: AtomicBool::new(false),
         }
     }
 
@@ -66,6 +69,11 @@ impl Member {
     pub fn nodes(&self) -> Option<&'static Nodes> {
         // SAFETY: NULL or set by `begin` from a reference that stays.
         unsafe { self.nodes.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Whether its counters are in a file, which a child that nobody announced shares.
+    pub fn is_live(&self) -> bool {
+        self.is_live.load(Ordering::Relaxed)
     }
 
     fn dropped(&self) -> u64 {
@@ -201,7 +209,7 @@ impl<I: Instrumented> Image<I> {
         {
             let mut state = self.state()?;
             if state.live.is_active() {
-                state.live.finish();
+                state.live.finish(self.member.nodes());
                 state.live_again(self);
             }
         }
@@ -220,7 +228,7 @@ impl<I: Instrumented> Image<I> {
         state.progress.stage = stage;
         let result = state.write_out(self, Occasion::Close);
         if result.is_ok() {
-            state.live.finish();
+            state.live.finish(self.member.nodes());
         }
         state.progress.run_is_over = true;
         result

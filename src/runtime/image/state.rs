@@ -86,7 +86,21 @@ impl State {
         if result.is_ok() && image.objects.unknown() > 0 {
             self.tell_unknown(image.objects.unknown());
         }
+        if result.is_ok() && self.names.is_elsewhere {
+            self.tell_elsewhere();
+        }
         result.map_err(|problem| self.complain(image, occasion, problem))
+    }
+
+    /// Says where the counts are, as they could not be added to the others.
+    #[cold]
+    #[inline(never)]
+    fn tell_elsewhere(&self) {
+        let mut line = Line::about(self.names.target.bytes());
+        line.text(
+            b"the counts are here, as the file without the last ending was in use for too long",
+        )
+        .print();
     }
 
     /// Says once which functions are not in the file.
@@ -153,7 +167,7 @@ impl State {
         let (maximum, dropped) = (0, image.member.dropped());
         let impatient = image.member.is_known(Errno::BUSY);
         let mut flush = Flush { live, progress, dropped, maximum, baseline, read, write, id };
-        replace(names, impatient, &mut flush)?;
+        replace(names, impatient, id != 0, &mut flush)?;
         let maximum = flush.maximum;
         baseline.commit();
         progress.count(maximum, dropped);

@@ -12,6 +12,7 @@ use crate::raw::live::{Header, ID, MAGIC, MOST, START};
 use crate::raw::writer::{Buffer, Sink, Writer};
 use crate::runtime::abi::{Array, Instrumented, Shift};
 use crate::runtime::counters::nodes::{Node, Nodes};
+use crate::runtime::counters::shared;
 use crate::runtime::message::decimal;
 use crate::runtime::module::{LiveModule, Objects};
 use crate::runtime::place::Path;
@@ -199,6 +200,8 @@ impl Live {
             };
             self.id = id(number);
             let filled = self.fill(&file, region, live, nodes, buffer);
+            let start = region.address.as_ptr().addr();
+            shared::add_pages(start..start.wrapping_add(region.length));
             // SAFETY: the region is whole pages with nothing but counters, and the file has their values.
             // Nobody else counts yet; otherwise what they count meanwhile is lost.
             let map =
@@ -226,7 +229,11 @@ impl Live {
     }
 
     /// Removes the file after its counts have been added. The counters stay.
-    pub fn finish(&mut self) {
+    pub fn finish(&mut self, nodes: Option<&Nodes>) {
+        // Behind `chroot` or with other rights the process no longer gets at the file by its name.
+        if let Some(nodes) = nodes.filter(|_| self.active) {
+            nodes.settle(self.id);
+        }
         // Whoever has added another file since may have settled this one already.
         if self.active
             && take_id(&self.path, self.id).is_ok_and(|found| [0, self.id].contains(&found))
@@ -236,17 +243,22 @@ impl Live {
         (self.active, self.id) = (false, 0);
     }
 
-    /// Opens a file that nobody has and that is empty.
+    /// Makes a file, for its owner alone. Nobody else ever had it open.
     fn take(&mut self) -> Result<Option<File>, Errno> {
-        let file = sys::open(self.path.c_str(), Access::Create)?;
-        sys::facts(&file)?.must_be_a_file()?;
+        let file = match sys::open(self.path.c_str(), Access::Create) {
+            Err(Errno::EXIST) => return Ok(None),
+            result => result?,
+        };
         match sys::try_lock(&file) {
             Ok(()) => {}
-            Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(None),
-            Err(error) => return Err(error),
+            // Another process takes it for left over.
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            Err(error) => {
+                sys::remove(self.path.c_str());
+                return Err(error);
+            }
         }
-        let empty = sys::facts(&file)?.size == 0;
-        Ok((empty && still_named(&self.path, &file)).then_some(file))
+        Ok(still_named(&self.path, &file).then_some(file))
     }
 
     fn fill(
@@ -279,6 +291,7 @@ impl Live {
             identity: live.record.identity,
             dump_length,
             image: live.objects.registry.image().map(|address| address as u64),
+            settled_at: region.offset(nodes.settled_at()),
         };
         sys::write_at(file, header.as_bytes(), 0)
     }
@@ -370,27 +383,42 @@ impl LeftOver {
     ) -> Option<Self> {
         path_of(target, number, scratch).ok()?;
         let file = sys::open(scratch.c_str(), Access::Change).ok()?;
-        sys::facts(&file).ok()?.must_be_a_file().ok()?;
+        let facts = sys::facts(&file).ok()?;
+        // Another name for it could be that of a file in use elsewhere.
+        facts.must_be_a_file().ok().filter(|()| facts.links == 1)?;
         sys::try_lock(&file).ok().filter(|()| still_named(scratch, &file))?;
         let mut header = Header::new_zeroed();
-        let _ = sys::read_at(&file, header.as_mut_bytes(), 0);
+        sys::read_at(&file, header.as_mut_bytes(), 0).ok()?;
+        let word = |offset| {
+            let mut word = 0u64;
+            sys::read_at(&file, word.as_mut_bytes(), offset).ok().map(|_| word)
+        };
         // The header is written last.
-        let begun = header.magic == [0; 8];
-        if header.id == 0 && (begun || header.magic == MAGIC) {
+        let begun = header.magic == [0; 8] && header.id == 0;
+        let settled = header.magic == MAGIC && header.is_settled(word);
+        if begun || settled {
             sys::remove(scratch.c_str());
         }
-        if header.id == 0 || header.magic != MAGIC {
+        if settled || header.magic != MAGIC {
             return None;
         }
-        let size = sys::facts(&file).ok()?.size;
-        let same = header.identity == *identity && header.length == region.length as u64;
-        if !same || size < START.saturating_add(header.length) {
+        if header.identity != *identity || header.length != region.length as u64 {
             return None;
         }
-        let memory = sys::map_private(&file, START, region.length).ok()?;
+        // Read, not mapped: whoever can write the file may cut it short meanwhile.
+        let memory = sys::map(region.length).ok()?;
         let bytes = (memory.as_ptr() as isize).wrapping_sub(region.address.as_ptr() as isize);
         let slide = (header.address as isize).wrapping_sub(region.address.as_ptr() as isize);
-        Some(Self { file, header, memory, shift: Shift { bytes, slide } })
+        let left = Self { file, header, memory, shift: Shift { bytes, slide } };
+        left.load().ok().filter(|&length| length == region.length).map(|_| left)
+    }
+
+    /// Reads the counters into memory; gives how many bytes there were.
+    fn load(&self) -> Result<usize, Errno> {
+        let (start, length) = (self.memory.as_ptr(), self.header.length as usize);
+        // SAFETY: mapped with this length, and nobody else knows it.
+        let memory = unsafe { core::slice::from_raw_parts_mut(start, length) };
+        sys::read_at(&self.file, memory, START)
     }
 
     /// Its id.
@@ -398,11 +426,11 @@ impl LeftOver {
         self.header.id
     }
 
-    /// Whether the counts have been added since the file was opened, or nobody can tell.
-    pub fn is_settled(&self) -> bool {
+    /// Whether the counts have been added since the file was opened.
+    pub fn is_settled(&self) -> Result<bool, Errno> {
         let mut id = 0u64;
-        let _ = sys::read_at(&self.file, id.as_mut_bytes(), ID);
-        id != self.header.id
+        sys::read_at(&self.file, id.as_mut_bytes(), ID)?;
+        Ok(id != self.header.id)
     }
 
     /// How far the file's counters are from this process's.
@@ -460,7 +488,11 @@ pub fn settle(target: &Path, id: u64, scratch: &mut Path) -> Result<(), Errno> {
 
 /// Takes an id from a file that has it. Gives the id found there.
 fn take_id(path: &Path, id: u64) -> Result<u64, Errno> {
-    let Ok(file) = sys::open(path.c_str(), Access::Change) else { return Ok(u64::MAX) };
+    let file = match sys::open(path.c_str(), Access::Change) {
+        // What is there is no live file.
+        Err(Errno::NOENT | Errno::LOOP | Errno::ISDIR | Errno::NXIO) => return Ok(u64::MAX),
+        result => result?,
+    };
     let mut found = 0u64;
     sys::read_at(&file, found.as_mut_bytes(), ID)?;
     if found == id {

@@ -1,5 +1,7 @@
 //! No live counters: the archive contains nothing of them.
 
+use crate::runtime::counters::nodes::Nodes;
+
 /// The live file of an image.
 #[derive(Debug, Default)]
 pub struct Live;
@@ -21,5 +23,5 @@ impl Live {
     }
 
     /// The counts have been added.
-    pub fn finish(&mut self) {}
+    pub fn finish(&mut self, _nodes: Option<&Nodes>) {}
 }

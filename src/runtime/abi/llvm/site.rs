@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicUsize, Ordering};
 use super::Sections;
 use crate::raw::site::SUMMED;
 use crate::runtime::counters::nodes::{Node, Nodes};
+use crate::runtime::counters::shared::may_lead;
 use crate::runtime::counters::topn::{Counters, LiveSite};
 
 /// The head of a site.
@@ -39,6 +40,9 @@ pub fn of(slot: &'static Slot) -> LiveSite<'static> {
 #[inline(always)]
 pub fn begun(slot: &'static Slot) -> Option<LiveSite<'static>> {
     let head = slot.0.load(Ordering::Acquire);
+    if !may_lead::<Head>(core::ptr::from_ref(slot).addr(), head.addr()) {
+        return None;
+    }
     // SAFETY: NULL, or `Heads::site` has put a head there, which stays as long as the image.
     unsafe { head.as_ref() }.map(LiveSite::of)
 }

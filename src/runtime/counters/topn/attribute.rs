@@ -13,6 +13,9 @@ use crate::runtime::counters::{Atomic, Plain};
 /// A site with this many nodes has an index.
 const MANY: usize = if SITE_LIMIT < 9 { SITE_LIMIT } else { 9 };
 
+/// No more than a site's nodes can be given away while an event looks for one.
+const MOST_ATTEMPTS: usize = 4 * SITE_LIMIT;
+
 enum Found<'c> {
     /// The value's node.
     Node(&'c Node),
@@ -84,34 +87,41 @@ impl<'c> LiveSite<'c> {
     /// Finds or makes a place for an event; `false` if there is none.
     fn attribute<const N: usize, const I: usize>(&self, event: &Event<'_, N, I>) -> bool {
         let mut fresh = None;
-        let node = loop {
+        let mut node = None;
+        // Whenever an attempt fails, another event has got a node.
+        for _ in 0..MOST_ATTEMPTS {
             if self.shape().nodes() >= SITE_LIMIT && self.index(event.nodes).is_some() {
-                break None;
+                break;
             }
             match self.find(event.value) {
-                Found::Node(node) => break event.hit(node).then_some(node),
-                Found::Free(node) => {
-                    if event.take(node, 0) {
+                Found::Node(known) => {
+                    node = event.hit(known).then_some(known);
+                    break;
+                }
+                Found::Free(free) => {
+                    if event.take(free, 0) {
                         self.add_shape(Shape::NODE);
-                        break Some(node);
+                        node = Some(free);
+                        break;
                     }
                 }
-                Found::Full | Found::Unknown => break None,
+                Found::Full | Found::Unknown => break,
                 Found::End(link) => {
-                    let Some(node) = fresh.take().or_else(|| event.nodes.take(event.value)) else {
+                    let Some(new) = fresh.take().or_else(|| event.nodes.take(event.value)) else {
                         return false;
                     };
-                    let place = core::ptr::from_ref(node).cast_mut();
+                    let place = core::ptr::from_ref(new).cast_mut();
                     let (yes, no) = (Ordering::AcqRel, Ordering::Acquire);
                     if link.compare_exchange(null_mut(), place, yes, no).is_ok() {
                         self.add_shape(Shape::NODE);
-                        break Some(node);
+                        node = Some(new);
+                        break;
                     }
                     // Another thread, or a handler on top of this one, was first: look again.
-                    fresh = Some(node);
+                    fresh = Some(new);
                 }
             }
-        };
+        }
         if let Some(fresh) = fresh {
             event.nodes.give_back(fresh);
         }

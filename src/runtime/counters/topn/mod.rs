@@ -38,6 +38,7 @@ mod tests;
 pub use content::{List, Pairs};
 
 use super::nodes::{INDEXES, NODES, Node, Nodes};
+use super::shared::may_lead;
 use super::{Atomic, Plain, Update};
 use crate::raw::merge::SITE_LIMIT;
 use crate::raw::site::{REPLACING, SUMMED, Shape};
@@ -270,17 +271,25 @@ impl<'c> LiveSite<'c> {
 #[inline(always)]
 fn listed_behind<'c>(first: &Node, value: i64) -> Option<&'c Node> {
     let mut link = &first.next;
+    let mut left = SITE_LIMIT;
     while let Some(node) = follow(link) {
         if node.holds(value) {
             return Some(node);
         }
         link = &node.next;
+        // Nobody else can make a list a ring.
+        left = if cfg!(feature = "live") { left.checked_sub(1)? } else { left };
     }
     None
 }
 
 #[inline(always)]
 fn follow<'c>(link: &AtomicPtr<Node>) -> Option<&'c Node> {
-    // SAFETY: links are NULL or point to a node, ours or libgcov's, and no node is ever given back.
-    unsafe { link.load(Ordering::Acquire).as_ref() }
+    let node = link.load(Ordering::Acquire);
+    if !may_lead::<Node>(core::ptr::from_ref(link).addr(), node.addr()) {
+        return None;
+    }
+    // SAFETY: links are NULL or point to a node, ours or libgcov's, and no node is ever given back. In a file they lead to
+    // a place in it, where any bytes are a node.
+    unsafe { node.as_ref() }
 }

@@ -39,11 +39,14 @@ impl Drop for File {
 pub enum Access {
     /// For reading; never waits, not even for the other end of a fifo.
     Read,
-    /// For reading and writing, created if missing, not through a symbolic link.
+    /// For reading and writing. Makes the file, which must not be there yet, for its owner alone.
     Create,
-    /// For reading and writing if it is there, not through a symbolic link.
+    /// For reading and writing if it is there.
     Change,
 }
+
+/// Rights of a file that is for its owner alone.
+pub const PRIVATE: u32 = 0o600;
 
 /// Which file a name or descriptor stands for, and what is worth keeping of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +59,8 @@ pub struct Facts {
     pub mode: u32,
     /// User and group.
     pub owner: (u32, u32),
+    /// Number of names.
+    pub links: u64,
     /// Length in bytes.
     pub size: u64,
     /// When it was last written, see [`super::nanoseconds`].
@@ -87,7 +92,7 @@ impl Facts {
 }
 
 impl From<Stat> for Facts {
-    #[allow(clippy::unnecessary_cast, reason = "on 32-bit machines nanoseconds are no u64")]
+    #[allow(clippy::unnecessary_cast, reason = "not everywhere of these types")]
     fn from(stat: Stat) -> Self {
         let kind = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Kind::File,
@@ -100,6 +105,7 @@ impl From<Stat> for Facts {
             kind,
             mode: stat.st_mode & 0o7777,
             owner: (stat.st_uid, stat.st_gid),
+            links: stat.st_nlink as u64,
             size: stat.st_size as u64,
             modified: (stat.st_mtime as u64)
                 .wrapping_mul(1_000_000_000)
@@ -114,25 +120,54 @@ const LARGE: rustix::fs::OFlags = rustix::fs::OFlags::LARGEFILE;
 #[cfg(target_pointer_width = "64")]
 const LARGE: rustix::fs::OFlags = rustix::fs::OFlags::empty();
 
-/// Opens a file. The descriptor is closed on exec.
+/// Opens a file, not through a symbolic link. The descriptor is closed on exec.
 pub fn open(path: &CStr, access: Access) -> Result<File> {
     use rustix::fs::OFlags;
     let flags = match access {
         Access::Read => OFlags::RDONLY | OFlags::NONBLOCK,
-        Access::Create => OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW,
-        Access::Change => OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK,
+        Access::Create => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
+        Access::Change => OFlags::RDWR | OFlags::NONBLOCK,
     };
+    let file = open_with(path, flags | OFlags::NOFOLLOW, PRIVATE)?;
+    if access == Access::Create && facts(&file).is_ok_and(|facts| facts.mode & 0o777 != PRIVATE) {
+        let _ = set_mode(&file, PRIVATE);
+    }
+    Ok(file)
+}
+
+fn open_with(path: &CStr, flags: rustix::fs::OFlags, mode: u32) -> Result<File> {
+    use rustix::fs::OFlags;
     let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY | LARGE;
     let (path, at) = (path.as_ptr(), rustix::fs::CWD);
     let at = rustix::fd::AsRawFd::as_raw_fd(&at) as isize;
     // SAFETY: openat reads the NUL-terminated path and changes no memory of ours.
-    let result = unsafe { raw_syscall!(Sysno::openat, at, path, flags.bits(), 0o666) };
+    let result = unsafe { raw_syscall!(Sysno::openat, at, path, flags.bits(), mode) };
     let descriptor = result as i32;
     if descriptor < 0 {
         return Err(error_of(descriptor));
     }
     let file = File(descriptor);
     if descriptor > 2 { Ok(file) } else { above_standard(&file) }
+}
+
+/// The rights that a new file for everybody has in a directory: what the process's mask leaves of them, or the
+/// directory's default list says.
+pub fn usual_mode(directory: &CStr) -> Option<u32> {
+    use rustix::fs::OFlags;
+    const EVERYBODY: u32 = 0o666;
+    // A file without a name tells. Not all file systems have these.
+    if let Ok(file) = open_with(directory, OFlags::TMPFILE | OFlags::WRONLY, EVERYBODY) {
+        return Some(facts(&file).ok()?.mode);
+    }
+    let mut start = [0; 128];
+    let status = open(c"/proc/self/status", Access::Read).ok()?;
+    let length = read(&status, &mut start).ok()?;
+    let lines = start.get(..length)?.split(|&byte| byte == b'\n');
+    let digits = lines.into_iter().find_map(|line| line.strip_prefix(b"Umask:\t"))?;
+    let mask = digits
+        .iter()
+        .try_fold(0, |mask, &digit| Some(mask << 3 | char::from(digit).to_digit(8)?))?;
+    Some(EVERYBODY & !mask)
 }
 
 /// The same file under another number. Where a standard descriptor is closed, a file of ours must not catch
@@ -151,15 +186,28 @@ fn above_standard(file: &File) -> Result<File> {
     }
 }
 
+/// How often a call is made again that a signal has interrupted. Nearly all signals wait, so it never comes to that.
+const MOST_INTERRUPTIONS: u32 = 100;
+
+/// Makes a call again if it was interrupted.
+fn uninterrupted(mut call: impl FnMut() -> Result<usize>) -> Result<usize> {
+    let mut result = call();
+    for _ in 0..MOST_INTERRUPTIONS {
+        if result != Err(Errno::INTR) {
+            break;
+        }
+        result = call();
+    }
+    result
+}
+
 /// Reads until `into` is full or the file ends.
 pub fn read(file: &File, into: &mut [u8]) -> Result<usize> {
     let mut length = 0;
     while let Some(free) = into.get_mut(length..).filter(|free| !free.is_empty()) {
-        match rustix::io::read(file, free) {
-            Ok(0) => break,
-            Ok(now) => length = length.wrapping_add(now),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
+        match uninterrupted(|| rustix::io::read(file, &mut *free))? {
+            0 => break,
+            now => length = length.wrapping_add(now),
         }
     }
     Ok(length)
@@ -168,10 +216,10 @@ pub fn read(file: &File, into: &mut [u8]) -> Result<usize> {
 /// Writes all of `bytes`.
 pub fn write(file: &File, mut bytes: &[u8]) -> Result<()> {
     while !bytes.is_empty() {
-        match rustix::io::write(file, bytes) {
-            Ok(now) => bytes = bytes.get(now..).unwrap_or_default(),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
+        match uninterrupted(|| rustix::io::write(file, bytes))? {
+            // Nobody would ever take the rest.
+            0 => return Err(Errno::IO),
+            now => bytes = bytes.get(now..).unwrap_or_default(),
         }
     }
     Ok(())
@@ -264,7 +312,7 @@ pub fn remove(path: &CStr) {
     let _ = rustix::fs::unlinkat(CWD, path, AtFlags::empty());
 }
 
-/// Makes a directory.
+/// Makes a directory, with the rights that the process's mask leaves.
 pub fn make_directory(path: &CStr) -> Result<()> {
     rustix::fs::mkdirat(CWD, path, Mode::from_raw_mode(0o777))
 }
@@ -322,20 +370,27 @@ pub fn mapped_file(maps: &File, address: usize, into: &mut [u8]) -> Result<usize
 /// Reads at an offset until `into` is full or the file ends; gives the length.
 #[cfg(feature = "live")]
 pub fn read_at(file: &File, into: &mut [u8], offset: u64) -> Result<usize> {
-    rustix::io::pread(file, into, offset)
+    let mut length = 0;
+    while let Some(free) = into.get_mut(length..).filter(|free| !free.is_empty()) {
+        let place = offset.wrapping_add(length as u64);
+        match uninterrupted(|| rustix::io::pread(file, &mut *free, place))? {
+            0 => break,
+            now => length = length.wrapping_add(now),
+        }
+    }
+    Ok(length)
 }
 
 /// Writes all of `bytes` at an offset.
 #[cfg(feature = "live")]
 pub fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> Result<()> {
     while !bytes.is_empty() {
-        match rustix::io::pwrite(file, bytes, offset) {
-            Ok(now) => {
+        match uninterrupted(|| rustix::io::pwrite(file, bytes, offset))? {
+            0 => return Err(Errno::IO),
+            now => {
                 bytes = bytes.get(now..).unwrap_or_default();
                 offset = offset.wrapping_add(now as u64);
             }
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
         }
     }
     Ok(())

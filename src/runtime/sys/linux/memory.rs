@@ -24,15 +24,6 @@ pub fn map(bytes: usize) -> Result<NonNull<u8>> {
     NonNull::new(memory.cast()).ok_or(Errno::NOMEM)
 }
 
-/// Maps a file from an offset on, to be read, and to be changed in memory only.
-#[cfg(feature = "live")]
-pub fn map_private(file: &File, offset: u64, bytes: usize) -> Result<NonNull<u8>> {
-    let (rights, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-    // SAFETY: a mapping at an address of the kernel's choice touches nothing that exists.
-    let memory = unsafe { rustix::mm::mmap(null_mut(), bytes, rights, flags, file, offset) }?;
-    NonNull::new(memory.cast()).ok_or(Errno::NOMEM)
-}
-
 /// Maps a file from an offset on, or zeroed memory, over existing memory.
 ///
 /// # Safety

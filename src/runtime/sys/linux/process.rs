@@ -1,7 +1,7 @@
 //! What a process knows about itself, its machine and the time.
 #![allow(unsafe_code)]
 
-use core::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char, c_ulong};
 
 use syscalls::{Sysno, raw_syscall};
 
@@ -102,6 +102,30 @@ pub fn nanoseconds() -> u64 {
         time = words.map(u64::from);
     }
     time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
+}
+
+/// The call that gives a user of 32 bits.
+#[cfg(any(target_arch = "arm", target_arch = "x86"))]
+const GETEUID: Sysno = Sysno::geteuid32;
+#[cfg(not(any(target_arch = "arm", target_arch = "x86")))]
+const GETEUID: Sysno = Sysno::geteuid;
+
+/// The user whose rights this process has, and to whom its new files belong.
+pub fn user() -> u32 {
+    // SAFETY: changes no memory.
+    unsafe { raw_syscall!(GETEUID) as u32 }
+}
+
+/// Whether the process had more rights than its starter when it began: set-user-ID, set-group-ID, capabilities of
+/// its file, or what a security module says. The kernel tells each process so, beyond the reach of its starter.
+pub fn has_more_rights() -> bool {
+    /// `AT_UID`, `AT_EUID`, `AT_GID`, `AT_EGID`, `AT_SECURE`.
+    const TOLD: [c_ulong; 5] = [11, 12, 13, 14, 23];
+    unsafe extern "C" {
+        safe fn getauxval(number: c_ulong) -> c_ulong;
+    }
+    let [user, effective_user, group, effective_group, secure] = TOLD.map(|kind| getauxval(kind));
+    secure != 0 || user != effective_user || group != effective_group
 }
 
 /// Value of an environment variable, as it stands now. None in a program with more rights than its starter:

@@ -97,7 +97,8 @@ pub mod fs {
         _short_ino: u32,
         /// Kind and permission bits.
         pub st_mode: u32,
-        _links: u32,
+        /// Number of names.
+        pub st_nlink: u32,
         /// User.
         pub st_uid: u32,
         /// Group.
