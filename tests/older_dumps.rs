@@ -1,4 +1,4 @@
-//! Dumps of format version 2, which the tool reads and the runtime sets aside.
+//! Dumps of older format versions, which the tool reads and the runtime sets aside.
 //!
 //! `tests/golden/dump-2` was made in the folder `/golden/dump-2` with the tool of commit 9faed7d and its archive:
 //!
@@ -7,6 +7,9 @@
 //! clang-22 -O1 -fprofile-generate golden.c -o ofclang $(countersink flags)
 //! COUNTERSINK_FILE=gcc.csraw ./ofgcc; COUNTERSINK_FILE=clang.csraw ./ofclang
 //! ```
+//!
+//! `tests/golden/dump-3` in the same way with the tool of commit 130e9cf, and with `-Wl,--build-id=none` where the name says
+//! so. `string.cpp` has a function of the C++ library among its records. Each of its runs has one dump.
 
 mod harness;
 
@@ -44,32 +47,36 @@ fn version(dump: &[u8]) -> u16 {
     u16::from_le_bytes([dump[12], dump[13]])
 }
 
+fn golden(older: u16, name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/dump-{older}"));
+    let golden = fs::read(folder.join(name)).unwrap();
+    assert_eq!(version(&golden), older);
+    golden
+}
+
 #[test]
-fn dumps_of_version_2_are_read_and_become_dumps_of_this_version() {
+fn older_dumps_are_read_and_become_dumps_of_this_version() {
     let (of_main, none) = (vec![200, 100], Vec::new);
-    for (name, expected) in [
-        (
-            "clang.csraw",
-            [
-                (vec![200], none()),
-                (vec![100], none()),
-                (vec![0], none()),
-                (vec![300, 1, 100], of_main.clone()),
-            ],
-        ),
-        (
-            "gcc.csraw",
-            [
-                (vec![1, 200, 100, 1], of_main),
-                (vec![0], none()),
-                (vec![100], none()),
-                (vec![200], none()),
-            ],
-        ),
+    let of_clang = [
+        (vec![200], none()),
+        (vec![100], none()),
+        (vec![0], none()),
+        (vec![300, 1, 100], of_main.clone()),
+    ];
+    let of_gcc = [
+        (vec![1, 200, 100, 1], of_main),
+        (vec![0], none()),
+        (vec![100], none()),
+        (vec![200], none()),
+    ];
+    for (older, name, expected) in [
+        (2, "clang.csraw", &of_clang),
+        (2, "gcc.csraw", &of_gcc),
+        (3, "clang.csraw", &of_clang),
+        (3, "clang-without-build-id.csraw", &of_clang),
+        (3, "gcc.csraw", &of_gcc),
     ] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/dump-2").join(name);
-        let golden = fs::read(path).unwrap();
-        assert_eq!(version(&golden), 2);
+        let golden = golden(older, name);
         let found = counts(&golden);
         assert_eq!(found, expected, "{name}");
         let shop = Workshop::new();
@@ -82,5 +89,21 @@ fn dumps_of_version_2_are_read_and_become_dumps_of_this_version() {
         let expected: Vec<_> =
             found.iter().map(|(all, sites)| (twice(all), twice(sites))).collect();
         assert_eq!(counts(&sum), expected, "{name}");
+    }
+}
+
+/// Version 3 had offsets of functions in other images, another one in each run. They are no longer identity.
+#[test]
+fn runs_that_version_3_kept_apart_are_one_module() {
+    for name in ["string", "string-without-build-id"] {
+        let shop = Workshop::new();
+        for run in ["1", "2"] {
+            shop.write(&format!("{run}.csraw"), golden(3, &format!("{name}-{run}.csraw")));
+        }
+        shop.tool_output(&["merge", "1.csraw", "2.csraw", "-o", "sum.csraw"]);
+        shop.tool_output(&["check", "sum.csraw"]);
+        let sum = Dump::parse(&shop.read("sum.csraw")).unwrap();
+        let [module] = &sum.modules[..] else { panic!("{name}: {} modules", sum.modules.len()) };
+        assert_eq!(module.sums.runs, 2, "{name}");
     }
 }

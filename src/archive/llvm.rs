@@ -54,18 +54,28 @@ extern "C" fn name_at(address: usize) -> u64 {
     IMAGE.objects.name_at(address)
 }
 
-/// The name of a function of another image. Remembers some: looking one up walks all records of an image.
+/// Names of functions elsewhere, by address: looking one up walks all records of an image. Only the one flush of the
+/// process comes here.
+static KNOWN: [[AtomicU64; 2]; 64] = [const { [const { AtomicU64::new(0) }; 2] }; 64];
+
+/// The name of a function that has no offset in this image. This image's own records come first, as for LLVM's tools.
 fn name_elsewhere(address: usize) -> u64 {
-    const PLACES: usize = 64;
-    static KNOWN: [[AtomicU64; 2]; PLACES] = [const { [const { AtomicU64::new(0) }; 2] }; PLACES];
-    let place = (address >> 4) % PLACES;
+    let place = (address >> 4) % KNOWN.len();
     let Some([of, name]) = KNOWN.get(place) else { return 0 };
-    // Only the one flush of the process comes here.
     if of.load(Ordering::Relaxed) != address as u64 {
-        name.store(CHAIN.name_at(address), Ordering::Relaxed);
+        let found = match IMAGE.objects.name_at(address) {
+            0 => CHAIN.name_at(address),
+            own => own,
+        };
+        name.store(found, Ordering::Relaxed);
         of.store(address as u64, Ordering::Relaxed);
     }
     name.load(Ordering::Relaxed)
+}
+
+/// Other functions may be at these addresses by the next flush.
+fn forget_names() {
+    KNOWN.iter().for_each(|[of, _]| of.store(0, Ordering::Relaxed));
 }
 
 /// Whether the counters may be in a file, where a reader finds nodes alone.
@@ -84,6 +94,7 @@ fn find_functions() {
         image: system::image(),
         text: countersink_llvm_begin as extern "C" fn() as usize,
         name_elsewhere: Some(name_elsewhere),
+        forget_names: Some(forget_names),
         lanes: (!IS_LIVE).then_some(&LANES),
         ..sections()
     };

@@ -31,13 +31,28 @@
 //! | 0 | 4 | ABI of the instrumentation: 1 = gcov, 2 = LLVM |
 //! | 4 | 4 | length of the build-id, 0 if the image has none |
 //! | 8 | 32 | build-id, zero padded; the first 32 bytes of a longer one |
-//! | 40 | 8 | signature: FNV-1a over the build-id, all records of OBJECTS and all object paths; without a build-id, which tells as much, also over the heads of all functions |
+//! | 40 | 8 | signature: FNV-1a over the build-id, all records of OBJECTS and all object paths; without a build-id, which tells as much, also over the heads of all functions, without what is content there |
 //! | 48 | 4 | number of objects |
 //! | 52 | 4 | number of functions |
 //! | 56 | 4 | length of the image's path, which opens STRINGS; 0 if unknown |
 //! | 60 | 4 | length of STRINGS without its padding |
 //!
-//! The first 56 bytes are the module's identity: counts are added where they are equal.
+//! The first 56 bytes are the module's identity: counts are added where they are equal. So must be OBJECTS, without the
+//! places of paths, and the heads of all functions, but for the content that their family names. Identity is only what
+//! every run of the same file has in common, wherever it is loaded and whatever other images export:
+//!
+//! | field | is | because |
+//! |---|---|---|
+//! | ABI, build-id, numbers of objects and functions | identity | the linker has put them into the file |
+//! | version, stamp, checksum, rules, number of functions of an object | identity | the compiler has; each image has its own hidden copies of the symbols that lead there |
+//! | path of an object | identity | a string of the file; gcov's prefixes are applied by readers |
+//! | ident, checksums, name reference, hash, kinds and numbers of counters | identity | as above; records and counters have no symbol that another image could take over |
+//! | whether a function's copy is in another object | identity | the linker has decided it |
+//! | offset of a function ([`super::llvm`]) | content | the dynamic linker fills the function's address in, and may take another image's function |
+//! | path of the image | content | files move |
+//! | order of modules | content | it is the order of their ends |
+//! | values of sites | content | they say what happened; addresses become offsets or names |
+//! | signature | identity | it covers nothing but identity |
 //!
 //! **STRINGS** is the image's path followed by the objects' paths, without separators or NUL, padded
 //! with zeros to 8 bytes. **OBJECTS** and **FUNCTIONS** follow, then **SUMS**, which closes the module with
@@ -61,7 +76,7 @@ use super::checksum::crc32;
 /// First bytes of a raw dump.
 pub const MAGIC: [u8; 8] = *b"\x89CSRAW\r\n";
 /// The format version written and read by this release.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 /// The oldest version that the tool reads. The runtime goes on only in dumps of [`VERSION`].
 pub const OLDEST_VERSION: u16 = 2;
 /// Byte-order mark: a machine of the same order reads this value.

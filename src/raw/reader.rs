@@ -149,6 +149,8 @@ pub enum Contradiction {
     /// A function's head is wrong. It announces no counters of a kind it names, or counters of no kind, or a
     /// kind that the object does not use, or any kind for an absent function.
     Head,
+    /// A function's offset in its image is larger than any image.
+    Offset,
     /// Words that must be in one section are in two.
     Apart,
     /// A chunk of counters of a width that there is not.
@@ -182,6 +184,7 @@ impl Contradiction {
             Self::Rule => "object: unknown merge rule",
             Self::Functions => "module: number of functions differs from its records",
             Self::Head => "function: its kinds of counters contradict their numbers or its object",
+            Self::Offset => "function: its offset in the image is not below 2^32",
             Self::Apart => "row of functions: a part is not in one section",
             Self::Width => "row of functions: counters of an unknown width",
             Self::SumsSize => "SUMS section: expected 40 bytes",
@@ -216,7 +219,7 @@ impl fmt::Display for Defect {
             Self::Version(found) => {
                 write!(
                     f,
-                    "raw dump of format version {found}, this release reads {OLDEST_VERSION} and {VERSION}"
+                    "raw dump of format version {found}, this release reads {OLDEST_VERSION} to {VERSION}"
                 )
             }
             Self::Header => f.write_str("impossible value in the file header"),

@@ -86,8 +86,8 @@ impl<I: Instrumented> Objects<'_, I> {
 }
 
 impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S> {
-    /// Writes the row that the next functions make; `false` if they make none. Its heads must equal those in the older
-    /// dump.
+    /// Writes the row that the next functions make; `false` if they make none. Its heads must agree with those in the
+    /// older dump.
     #[inline(always)]
     fn row<F: Functions>(&mut self, functions: &mut F) -> Result<bool, Problem> {
         let apart = functions.clone();
@@ -97,7 +97,7 @@ impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S
         };
         if let Some(older) = &mut self.older {
             let before = older.words_together(SectionKind::Functions, words)?;
-            if room.get(..words) != Some(before) {
+            if !plain::agree(room.get_mut(..words).unwrap_or_default(), before) {
                 return older.wrong(Contradiction::Functions);
             }
         }
@@ -161,22 +161,27 @@ impl<S: Sink<Error = Errno>, R: Source<Error = Errno>> Walk<'_, '_, '_, '_, R, S
         Ok(())
     }
 
-    /// Writes a function's head. It must equal the head in the older dump.
+    /// Writes a function's head. It must agree with the head in the older dump.
     #[inline(always)]
-    fn head(&mut self, function: &impl Function) -> Result<(), Problem> {
+    fn head<F: Function>(&mut self, function: &F) -> Result<(), Problem> {
         let Self { older, writer, .. } = self;
         let room = writer.room(SectionKind::Functions, size_of::<Head>() / size_of::<Word>())?;
-        let Some(head) = room.first_chunk_mut() else { return Ok(()) };
+        let Some(head) = room.first_chunk_mut::<{ size_of::<Head>() / 8 }>() else { return Ok(()) };
         let used = function.put_head(head);
         if let Some(older) = older {
-            let mut words = head.get(..used).unwrap_or_default();
-            while !words.is_empty() {
-                let before = older.words(SectionKind::Functions, words.len())?;
-                let (now, later) = words.split_at_checked(before.len()).unwrap_or_default();
-                if now.iter().zip(before).any(|(now, before)| now != before) {
+            let mut at = 0usize;
+            while at < used {
+                let before = older.words(SectionKind::Functions, used.wrapping_sub(at))?;
+                let number = before.len();
+                let now = head.get_mut(at..).unwrap_or_default().iter_mut().zip(before);
+                let mut agree = true;
+                for (place, (now, before)) in (at..).zip(now) {
+                    agree &= F::agree(place, now, before);
+                }
+                if !agree {
                     return older.wrong(Contradiction::Functions);
                 }
-                words = later;
+                at = at.wrapping_add(number);
             }
         }
         writer.fill(used);

@@ -98,11 +98,10 @@ impl Memory<'_> {
     /// The value that stands for an address of the process.
     fn target(&self, address: u64) -> i64 {
         let [start, end] = self.image;
-        let target = match (start..end).contains(&address) {
-            true => Target::Here(address - start),
-            false => Target::Unknown,
-        };
-        target.to_value()
+        let is_here = start != 0 && (start..end).contains(&address);
+        let offset =
+            Some(address.wrapping_sub(start)).filter(|&offset| is_here && offset >> 32 == 0);
+        offset.map_or(Target::Unknown, Target::Here).to_value()
     }
 
     /// The site with its counters at this offset.

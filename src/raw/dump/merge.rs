@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use super::{Dump, Module, SiteSpan};
 use crate::raw::kind::Rule;
+use crate::raw::llvm::FunctionRecord;
 use crate::raw::merge::{Site, counter};
 
 impl Dump {
@@ -37,11 +38,29 @@ impl Module {
     pub fn is_same_build(&self, other: &Self) -> bool {
         self.record.identity == other.record.identity
             && (&self.functions, &self.numbers) == (&other.functions, &other.numbers)
-            && self.llvm == other.llvm
+            && self.llvm.len() == other.llvm.len()
+            && self.llvm.iter().zip(&other.llvm).all(|(one, other)| one.is_same(other))
+    }
+
+    /// Takes over what another run of the same build knows of the places of functions. Says whether that is anything new.
+    pub fn learn(&mut self, other: &Self) -> bool {
+        let mut is_news = false;
+        for (record, other) in self.llvm.iter_mut().zip(&other.llvm) {
+            let before = record.offset;
+            record.offset = FunctionRecord::known_offset(before, other.offset);
+            is_news |= record.offset != before;
+        }
+        is_news
+    }
+
+    /// Forgets the places of functions. What is left of a layout is identity.
+    pub fn forget_places(&mut self) {
+        self.llvm.iter_mut().for_each(|record| record.offset = 0);
     }
 
     fn merged_with(mut self, older: &Self) -> Self {
         self.sums = self.sums.plus(older.sums);
+        self.learn(older);
         self.for_each_run(|rule, place, newer| {
             let older = older.counters.get(place).unwrap_or_default();
             newer.iter_mut().zip(older).for_each(|(n, &older)| *n = counter(rule, *n, older));

@@ -207,6 +207,9 @@ fn string(strings: &[u8], offset: u32, length: u32) -> Option<Vec<u8>> {
     strings.get(start..start.saturating_add(length as usize)).map(<[u8]>::to_vec)
 }
 
+/// The first format version whose signatures cover nothing but identity.
+const IDENTITY_ALONE: u16 = 4;
+
 /// Most memory, in bytes, to reserve for a file before it is read.
 const MOST_RESERVED: usize = 1 << 26;
 
@@ -226,7 +229,10 @@ struct Walk<'r, 'b, 's, R> {
     counters: Vec<i64>,
     sites: Vec<SiteSpan>,
     pairs: Vec<Pair>,
+    /// By the rule of the file's version.
     signature: Signature,
+    /// By that of this release's.
+    current: Signature,
 }
 
 impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
@@ -254,6 +260,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
             sites: Vec::new(),
             pairs: Vec::new(),
             signature: Signature::of(&record.identity),
+            current: Signature::of(&record.identity),
         }
     }
 
@@ -283,10 +290,10 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
             if crc32(&path) != record.checksum {
                 return self.wrong(Contradiction::Names);
             }
-            self.signature.object(&record, &[]);
-        } else {
-            self.signature.object(&record, &path);
         }
+        let signed = if self.is_llvm() { &[][..] } else { &path };
+        self.signature.object(&record, signed);
+        self.current.object(&record, signed);
         let version = Version(record.version);
         let kinds = rules.bits();
         let first = self.functions.len();
@@ -350,7 +357,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
             if rules.rule(EXECUTIONS) != Some(Rule::Saturate) || number == 0 {
                 return self.wrong(Contradiction::Head);
             }
-            self.sign(&record, number);
+            self.sign_in_row(&record, number);
             let flags = record.flags;
             self.functions.push(Function {
                 record: FunctionRecord { ident: 0, lineno_checksum: 0, cfg_checksum: 0, flags },
@@ -359,7 +366,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
                 counters: self.counters.len() + counters,
                 sites: self.sites.len(),
             });
-            self.llvm.push(record);
+            self.llvm(record)?;
             self.numbers.push(number);
             counters += number as usize;
         }
@@ -383,14 +390,24 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
     }
 
     /// Adds the head of a function of a row to the signature, as it stands for any function.
-    fn sign(&mut self, record: &llvm::FunctionRecord, counters: u32) {
-        if self.record.identity.build_id().is_empty() {
-            let mut head = Head::default();
-            let mut numbers = NumbersWriter::behind(llvm::FunctionRecord::BEFORE_NUMBERS);
-            numbers.add(EXECUTIONS, counters, &mut head);
-            let used = record.finish(numbers, &mut head);
-            head[1..used].iter().for_each(|&word| self.signature.word(u64::from_ne_bytes(word)));
+    fn sign_in_row(&mut self, record: &llvm::FunctionRecord, counters: u32) {
+        let mut head = Head::default();
+        let mut numbers = NumbersWriter::behind(llvm::FunctionRecord::BEFORE_NUMBERS);
+        numbers.add(EXECUTIONS, counters, &mut head);
+        let used = record.finish(numbers, &mut head);
+        for (place, &word) in head[..used].iter().enumerate().skip(1) {
+            self.sign(i64::from_ne_bytes(word), place == llvm::FunctionRecord::OFFSET);
         }
+    }
+
+    /// Adds a word of a function's head to the signature of a module without build-id.
+    fn sign(&mut self, word: i64, is_content: bool) {
+        if !self.record.identity.build_id().is_empty() {
+            return;
+        }
+        let has_content = self.streams.version < IDENTITY_ALONE;
+        self.signature.word(if is_content && !has_content { 0 } else { word as u64 });
+        self.current.word(if is_content { 0 } else { word as u64 });
     }
 
     fn is_llvm(&self) -> bool {
@@ -398,37 +415,47 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
     }
 
     /// The fixed part of a function's head.
-    fn fixed(&mut self, is_signed: bool) -> Result<FunctionRecord, Failure<R::Error>> {
-        let mut word = || {
+    fn fixed(&mut self) -> Result<FunctionRecord, Failure<R::Error>> {
+        let is_llvm = self.is_llvm();
+        let mut word = |is_content| {
             let word = self.streams.word()?;
-            if is_signed {
-                self.signature.word(word as u64);
-            }
+            self.sign(word, is_content);
             Ok(word)
         };
-        if self.record.identity.abi != ABI_LLVM {
-            return Ok(zerocopy::transmute!([word()?, word()?]));
+        if !is_llvm {
+            return Ok(zerocopy::transmute!([word(false)?, word(false)?]));
         }
         let record: llvm::FunctionRecord =
-            zerocopy::transmute!([word()?, word()?, word()?, word()?]);
-        self.llvm.push(record);
+            zerocopy::transmute!([word(false)?, word(false)?, word(true)?, word(false)?]);
+        self.llvm(record)?;
         let flags = record.flags;
         Ok(FunctionRecord { ident: 0, lineno_checksum: 0, cfg_checksum: 0, flags })
     }
 
+    /// Keeps the record of one of LLVM's functions.
+    fn llvm(&mut self, mut record: llvm::FunctionRecord) -> Result<(), Failure<R::Error>> {
+        if record.offset > u64::from(u32::MAX) {
+            if self.streams.version >= IDENTITY_ALONE {
+                return self.wrong(Contradiction::Offset);
+            }
+            // In another image.
+            record.offset = 0;
+        }
+        self.llvm.push(record);
+        Ok(())
+    }
+
     /// The head of a function: its fixed part, and the numbers of counters of its kinds.
     fn head(&mut self, known: u32) -> Result<(FunctionRecord, Numbers), Failure<R::Error>> {
-        let is_signed = self.record.identity.build_id().is_empty();
-        let record = self.fixed(is_signed)?;
+        let record = self.fixed()?;
         if record.flags & !known != 0 && record.flags != FunctionRecord::ABSENT {
             return self.wrong(Contradiction::Head);
         }
-        let mut sign = |word: i64| _ = is_signed.then(|| self.signature.word(word as u64));
         let kinds = record.flags & !FunctionRecord::ABSENT;
         let mut numbers = Numbers::new();
         for _ in 0..kinds.count_ones().div_ceil(2) {
             let word = self.streams.word()?;
-            sign(word);
+            self.sign(word, false);
             let halves: [u32; 2] = zerocopy::transmute!(word);
             let _ = numbers.extend_from_slice(&halves);
         }
@@ -490,7 +517,9 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
         if self.signature.value() != self.record.identity.signature {
             return self.wrong(Contradiction::Signature);
         }
-        let Self { record, functions, llvm, numbers, mut counters, sites, pairs, .. } = self;
+        let current = self.current.value();
+        let Self { mut record, functions, llvm, numbers, mut counters, sites, pairs, .. } = self;
+        record.identity.signature = current;
         counters.shrink_to_fit();
         let sums = found.sums;
         Ok(Module {

@@ -122,10 +122,16 @@ impl Sum {
     /// The place of a module without counts in the sum. Adds the module if it is new.
     pub fn place(&mut self, layout: Module, rank: i64) -> usize {
         let known = self.totals.iter().position(|total| total.module.is_same_build(&layout));
-        let place = known.unwrap_or_else(|| {
-            self.totals.push(Total { path_rank: i64::MIN, ..Total::of(layout, rank, 0) });
-            self.totals.len() - 1
-        });
+        let place = match known {
+            Some(place) => {
+                self.totals[place].module.learn(&layout);
+                place
+            }
+            None => {
+                self.totals.push(Total { path_rank: i64::MIN, ..Total::of(layout, rank, 0) });
+                self.totals.len() - 1
+            }
+        };
         let total = &mut self.totals[place];
         total.rank = total.rank.max(rank);
         place
@@ -168,6 +174,7 @@ impl Total {
 
     fn add(&mut self, newer: Module, rank: i64, number: i64) {
         self.rank(rank);
+        self.module.learn(&newer);
         self.add_sites(&newer, number);
         self.module.sums = self.module.sums.plus(newer.sums);
         self.module.for_each_run(|rule, place, sum| {

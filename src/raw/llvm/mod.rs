@@ -12,8 +12,8 @@
 //! stamp the upper half of the version word. The first object has the names in place of a path, and their CRC-32
 //! as checksum; an object without functions behind the others has the names of virtual tables.
 //!
-//! **FUNCTIONS**: the functions in the order of the image's records. Those that count only executions, with an offset
-//! below 2^32, stand in rows, see [`plain`]. Each other one has:
+//! **FUNCTIONS**: the functions in the order of the image's records. Those that count only executions stand in rows, see
+//! [`plain`]. Each other one has:
 //!
 //! * a word 0, which no row begins with;
 //! * the head: a 32-byte [`record::FunctionRecord`], then as for gcov's functions the numbers of counters of its
@@ -21,11 +21,16 @@
 //! * the counts, kind by kind, as for gcov's functions. Kinds of bytes have eight to a word, the last word filled
 //!   with zeros.
 //!
-//! The signature of a module without a build-id covers the heads of all functions as they stand behind the word 0.
-//! In format version 2, all functions have heads, and none has a word 0.
+//! The signature of a module without a build-id covers the heads of all functions as they stand behind the word 0, with
+//! 0 for the offsets: those are content, see [`record::FunctionRecord`].
 //!
-//! The value of an indirect call is the target's offset from the start of its image, with bits of
-//! [`record::Target`]. So runs of one build agree, wherever the system has loaded it.
+//! Up to format version 3 it covers the offsets, too, which also functions of other images have: from the start of this
+//! image, wherever they lay. Functions with an offset from 2^32 on stand in no row. In version 2, all functions have
+//! heads, and none has a word 0.
+//!
+//! The value of an indirect call is the target's offset from the start of its image, or the number of its name, with bits
+//! of [`record::Target`]. So runs of one build agree, wherever the system has loaded it. It has a name if its
+//! record has no offset: if it is in another image, or the site is in one that does not know where it is.
 
 pub mod header;
 pub mod kind;

@@ -96,6 +96,34 @@ impl Width {
     }
 }
 
+/// Whether the heads of two rows, their number before them, are of the same functions. Puts the known offsets into the
+/// first ones.
+#[inline(always)]
+pub fn agree(heads: &mut [Word], others: &[Word]) -> bool {
+    let (Some((number, heads)), Some((other, others))) =
+        (heads.split_first_mut(), others.split_first())
+    else {
+        return false;
+    };
+    let (heads, others) = (heads.as_chunks_mut::<HEAD>().0, others.as_chunks::<HEAD>().0);
+    let mut differences = u64::from(number != other) | (heads.len() ^ others.len()) as u64;
+    for ([name_ref, hash, numbers], [other_name_ref, other_hash, other_numbers]) in
+        heads.iter_mut().zip(others)
+    {
+        let differ =
+            |one: &Word, other: &Word| u64::from_ne_bytes(*one) ^ u64::from_ne_bytes(*other);
+        let [offset, counters]: [u32; 2] = zerocopy::transmute!(*numbers);
+        let [other_offset, other_counters]: [u32; 2] = zerocopy::transmute!(*other_numbers);
+        differences |= differ(name_ref, other_name_ref) | differ(hash, other_hash);
+        differences |= u64::from(counters ^ other_counters);
+        if offset != other_offset {
+            let known = FunctionRecord::known_offset(offset.into(), other_offset.into());
+            *numbers = word(known as u32, counters);
+        }
+    }
+    differences == 0
+}
+
 /// All bits of some counters.
 #[inline(always)]
 pub fn bits(counters: &[Word]) -> u64 {
@@ -215,5 +243,26 @@ mod tests {
             FunctionRecord { name_ref: 1, hash: 2, offset: 0xffff_ffff, reserved: 0, flags };
         assert_eq!(record(head(&known, 7).unwrap()), (known, 7));
         assert_eq!(head(&FunctionRecord { offset: 1 << 32, ..known }, 7), None);
+    }
+
+    #[test]
+    fn heads_agree_but_for_offsets() {
+        let flags = EXECUTIONS.bit();
+        let row = |name_ref, hash, offset, counters| {
+            let record = FunctionRecord { name_ref, hash, offset, reserved: 0, flags };
+            let heads = [head(&record, counters).unwrap(), head(&record, 9).unwrap()].concat();
+            [vec![2u64.to_ne_bytes()], heads].concat()
+        };
+        let known = row(1, 2, 5, 3);
+        for other in [row(1, 2, 0, 3), row(1, 2, 7, 3), known.clone()] {
+            let (mut ours, mut theirs) = (other.clone(), known.clone());
+            assert!(agree(&mut ours, &known) && agree(&mut theirs, &other));
+            assert_eq!((&ours, &theirs), (&known, &known));
+        }
+        for other in
+            [row(0, 2, 5, 3), row(1, 0, 5, 3), row(1, 2, 5, 4), vec![], known[..4].to_vec()]
+        {
+            assert!(!agree(&mut known.clone(), &other));
+        }
     }
 }

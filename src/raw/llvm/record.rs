@@ -11,9 +11,14 @@ use crate::raw::layout::Word;
 /// |---|---|---|
 /// | 0 | 8 | name reference |
 /// | 8 | 8 | hash |
-/// | 16 | 8 | offset of the function from the start of its image, 0 if nothing needs it |
+/// | 16 | 8 | offset of the function from the start of its image, below 2^32; 0 if nothing needs it or it is elsewhere |
 /// | 24 | 4 | 0 |
 /// | 28 | 4 | bits 0 to 15: the kinds that it has counters of |
+///
+/// All but the offset is identity. The offset is content: the dynamic linker fills the compiler's pointer in, and may
+/// take the function of another image, whose place says nothing about this one. That depends on what other images
+/// export, and a function may also be chosen by the processor's abilities. Runs that differ keep
+/// [`FunctionRecord::known_offset`].
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,
 )]
@@ -38,6 +43,24 @@ impl FunctionRecord {
     /// Words before the numbers: the word 0 and the record.
     pub const BEFORE_NUMBERS: usize = 1 + Self::WORDS;
 
+    /// The word of a head, the word 0 counted, that has the offset.
+    pub const OFFSET: usize = 3;
+
+    /// The offset that the sum of two runs has: the smallest that is known, whatever the order of the runs.
+    #[inline(always)]
+    pub const fn known_offset(one: u64, other: u64) -> u64 {
+        match (one, other) {
+            (0, known) | (known, 0) => known,
+            _ if one < other => one,
+            _ => other,
+        }
+    }
+
+    /// Whether both are of the same function of a build.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Self { offset: 0, ..*self } == Self { offset: 0, ..*other }
+    }
+
     /// Ends a head with this record; gives its number of words.
     #[inline(always)]
     pub fn finish(self, numbers: NumbersWriter, room: &mut Head) -> usize {
@@ -56,7 +79,7 @@ impl FunctionRecord {
 pub enum Target {
     /// In the image of the site, at this offset from its start.
     Here(u64),
-    /// In another image, or a virtual table: the name reference without its highest bit.
+    /// Elsewhere, or a virtual table: the name reference without its highest bit.
     There(u64),
     /// Nothing in this process that has a record.
     Unknown,
@@ -95,6 +118,14 @@ mod tests {
     #[test]
     fn records_have_the_size_of_the_table() {
         assert_eq!(size_of::<FunctionRecord>(), 32);
+    }
+
+    #[test]
+    fn the_known_offset_does_not_depend_on_the_order() {
+        for (one, other, known) in [(0, 0, 0), (0, 5, 5), (7, 5, 5)] {
+            assert_eq!(FunctionRecord::known_offset(one, other), known);
+            assert_eq!(FunctionRecord::known_offset(other, one), known);
+        }
     }
 
     #[test]

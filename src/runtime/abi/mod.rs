@@ -106,6 +106,13 @@ pub trait Function {
     /// Puts the words that stand before the function's counts in a dump into a room; gives their number.
     fn put_head(&self, room: &mut Head) -> usize;
 
+    /// Whether a word at this place of a head is of the same function as another run's. What is content becomes that of
+    /// both runs.
+    #[inline(always)]
+    fn agree(_place: usize, word: &mut Word, other: &Word) -> bool {
+        word == other
+    }
+
     /// Its counters, kind by kind.
     fn arrays(&self) -> impl Iterator<Item = Self::Array>;
 

@@ -152,10 +152,13 @@ impl<'o> Encoder<'o> {
 
     fn build_of(&mut self, module: &Module) -> usize {
         let known = self.builds.iter().position(|build| build.layout.is_same_build(module));
-        known.unwrap_or_else(|| {
-            self.builds.push(Build::of(module));
-            self.builds.len() - 1
-        })
+        if let Some(number) = known {
+            let build = &mut self.builds[number];
+            build.is_written &= !build.layout.learn(module);
+            return number;
+        }
+        self.builds.push(Build::of(module));
+        self.builds.len() - 1
     }
 
     /// Writes the sorted rows of all waiting dumps.
@@ -393,7 +396,9 @@ impl Head {
 impl Build {
     fn of(module: &Module) -> Self {
         let layout = module.layout();
-        let bytes = Dump { modules: vec![layout.clone()], last_live: 0 }.to_bytes();
+        let mut identity = layout.clone();
+        identity.forget_places();
+        let bytes = Dump { modules: vec![identity], last_live: 0 }.to_bytes();
         let mut hash = Signature::new();
         bytes.chunks(8).for_each(|chunk| hash.bytes(chunk));
         let name = format!("{:016x}{:016x}", layout.record.identity.signature, hash.value());

@@ -110,10 +110,7 @@ fn next_kind(left: &mut u32) -> Option<Kind> {
 /// What a function's head begins with.
 #[inline(always)]
 fn fixed_head(record: &Record, sections: &Sections) -> FunctionRecord {
-    let offset = match record.function() {
-        0 => 0,
-        address => address.wrapping_sub(sections.image.start) as u64,
-    };
+    let offset = sections.offset(record.function()).unwrap_or(0).into();
     let (name_ref, hash) = (record.name_ref(), record.hash());
     FunctionRecord { name_ref, hash, offset, reserved: 0, flags: 0 }
 }
@@ -139,6 +136,16 @@ impl abi::Function for Function {
             numbers.add(kind, self.numbers.of_kind(kind).wrapping_mul(each), room);
         }
         fixed_head(&self.record, self.sections).finish(numbers, room)
+    }
+
+    #[inline(always)]
+    fn agree(place: usize, word: &mut Word, other: &Word) -> bool {
+        if place != FunctionRecord::OFFSET {
+            return word == other;
+        }
+        let [one, other] = [*word, *other].map(u64::from_ne_bytes);
+        *word = FunctionRecord::known_offset(one, other).to_ne_bytes();
+        true
     }
 
     #[inline(always)]

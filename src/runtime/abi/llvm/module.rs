@@ -1,25 +1,51 @@
 //! What the objects of an image write into a dump, and what stands for values there.
 #![allow(unsafe_code)]
 
-use super::{Bounds, Functions, Object, Registry, Sections};
+use super::{Bounds, Functions, Object, Record, Registry, Sections};
 use crate::raw::checksum::crc32;
 use crate::raw::head::Head;
 use crate::raw::layout::{ABI_LLVM, ModuleRecord, SectionKind, Signature};
 use crate::raw::llvm::kind::RULES;
-use crate::raw::llvm::{Layout, Target};
+use crate::raw::llvm::{FunctionRecord, Layout, Target};
 use crate::raw::object::ObjectRecord;
 use crate::raw::writer::{Sink, Writer};
 use crate::runtime::abi::{ArrayOf, Function as _, Instrumented, Shift};
 
 impl Registry {
-    /// The name of the function at an address, as a number; 0 if the image has none there.
+    /// The name of the function at an address, as a number; 0 if no record of the image has it. The address may lie in
+    /// another image: records of inline functions lead to the copy that the dynamic linker has chosen, and those of
+    /// functions that were only inlined to their own library.
     pub fn name_at(&self, address: usize) -> u64 {
-        let holds = |sections: &&Sections| sections.image.contains(&address);
-        let Some(sections) = self.sections().filter(holds) else { return 0 };
-        let objects = self.recognised().map(|(object, _)| object);
-        let mut functions = objects.flat_map(|object| object.functions(sections, Shift::default()));
-        let function = functions.find(|function| function.record.function() == address);
-        function.map_or(0, |function| function.record.name_ref())
+        let Some(sections) = self.sections() else { return 0 };
+        if sections.offset(address).is_none() && !self.elsewhere().contains(&address) {
+            return 0;
+        }
+        let function = self.records_of_functions().find(|record| record.function() == address);
+        function.map_or(0, |record| record.name_ref())
+    }
+
+    /// Bounds of the functions that have no offset in the image.
+    fn elsewhere(&self) -> Bounds {
+        if let Some(known) = self.known_elsewhere() {
+            return known;
+        }
+        let mut bounds: Option<Bounds> = None;
+        let sections = self.sections().unwrap_or(&NOWHERE);
+        for record in self.records_of_functions() {
+            let address = record.function();
+            if address != 0 && sections.offset(address).is_none() {
+                let Bounds { start, end } = bounds.unwrap_or(address..address);
+                bounds = Some(start.min(address)..end.max(address.wrapping_add(1)));
+            }
+        }
+        self.set_elsewhere(bounds.unwrap_or(0..0))
+    }
+
+    fn records_of_functions(&self) -> impl Iterator<Item = Record> {
+        let functions = self
+            .recognised()
+            .flat_map(|(object, sections)| object.functions(sections, Shift::default()));
+        functions.map(|function| function.record)
     }
 
     /// The records of the objects, with the names of the first. The names begin at this offset of STRINGS.
@@ -92,6 +118,9 @@ impl Instrumented for Registry {
     }
 
     fn survey(&self, record: &mut ModuleRecord, signature: &mut Signature, head: &mut Head) {
+        if let Some(forget) = self.sections().and_then(|sections| sections.forget_names) {
+            forget();
+        }
         let ModuleRecord { identity, strings_length, .. } = record;
         for entry in self.records(0) {
             signature.object(&ObjectRecord { path_offset: 0, ..entry }, &[]);
@@ -105,6 +134,9 @@ impl Instrumented for Registry {
                 .flat_map(|(object, sections)| object.functions(sections, Shift::default()))
             {
                 let used = function.put_head(head);
+                if let Some(offset) = head.get_mut(FunctionRecord::OFFSET) {
+                    *offset = [0; 8];
+                }
                 let words = head.get(1..used).unwrap_or_default();
                 words.iter().for_each(|&word| signature.word(u64::from_ne_bytes(word)));
             }
@@ -159,16 +191,13 @@ impl Sections {
     /// The value that stands for a target in a dump.
     #[inline(always)]
     pub(super) fn target(&self, address: usize, shift: Shift) -> i64 {
-        let start = self.image.start.wrapping_add_signed(shift.slide());
-        let end = self.image.end.wrapping_add_signed(shift.slide());
-        if (start..end).contains(&address) {
-            return Target::Here(address.wrapping_sub(start) as u64).to_value();
-        }
-        // Addresses of a process that is gone say nothing here.
-        match shift.slide() {
-            0 => self.elsewhere(address).to_value(),
-            _ => Target::Unknown.to_value(),
-        }
+        let target = match self.offset(address.wrapping_add_signed(shift.slide().wrapping_neg())) {
+            Some(offset) => Target::Here(offset.into()),
+            None if shift.slide() == 0 => self.elsewhere(address),
+            // Addresses of a process that is gone say nothing here.
+            None => Target::Unknown,
+        };
+        target.to_value()
     }
 
     #[inline(never)]
@@ -191,10 +220,9 @@ impl Sections {
         let holds = |table: &&Table| address.wrapping_sub(table.start) < table.size as usize;
         let target = match tables.iter().find(holds) {
             Some(table) => Target::There(table.name_ref),
-            None if self.image.contains(&address) => {
-                Target::Here(address.wrapping_sub(self.image.start) as u64)
+            None => {
+                self.offset(address).map_or(Target::Unknown, |offset| Target::Here(offset.into()))
             }
-            None => Target::Unknown,
         };
         target.to_value()
     }

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use super::record::{Record, layout};
 use super::site::{Slot, slots_from_nodes};
-use super::{Object, Sections};
+use super::{Bounds, Object, Sections};
 use crate::raw::llvm::Version;
 use crate::runtime::counters::nodes::Nodes;
 
@@ -27,7 +27,13 @@ pub struct Registry {
     unknown: AtomicUsize,
     /// Where records have the pointer to the slots, if all have it at one place; 0 if that is not known.
     slots: AtomicUsize,
+    /// Bounds of the functions that have no offset in the image; [`NONE_ELSEWHERE`] if there are none, 0 if that is not
+    /// known.
+    elsewhere: [AtomicUsize; 2],
 }
+
+/// No function ends here.
+const NONE_ELSEWHERE: usize = 1;
 
 /// An [`Object`].
 struct Entry {
@@ -62,6 +68,7 @@ impl Registry {
             number: AtomicUsize::new(0),
             unknown: AtomicUsize::new(0),
             slots: AtomicUsize::new(0),
+            elsewhere: [const { AtomicUsize::new(0) }; 2],
         }
     }
 
@@ -107,6 +114,24 @@ impl Registry {
             let version = Version::from_number(entry.version.load(Ordering::Relaxed).into())?;
             Some((Object { start, number, version }, sections?))
         })
+    }
+
+    /// Bounds of the functions that have no offset in the image, once they have been set.
+    pub(super) fn known_elsewhere(&self) -> Option<Bounds> {
+        let [start, end] = &self.elsewhere;
+        match end.load(Ordering::Acquire) {
+            0 => None,
+            NONE_ELSEWHERE => Some(0..0),
+            end => Some(start.load(Ordering::Relaxed)..end),
+        }
+    }
+
+    /// Sets these bounds and gives them back.
+    pub(super) fn set_elsewhere(&self, bounds: Bounds) -> Bounds {
+        let [start, end] = &self.elsewhere;
+        start.store(bounds.start, Ordering::Relaxed);
+        end.store(bounds.end.max(NONE_ELSEWHERE), Ordering::Release);
+        bounds
     }
 
     /// Bytes of records with a layout that nobody knows.

@@ -33,8 +33,10 @@ pub struct Sections {
     pub version: u64,
     /// An address in the image's text.
     pub text: usize,
-    /// Gives the name of a function of another image, as a number; 0 if it has none.
+    /// Gives the name of a function that has no offset here, as a number; 0 if it has none.
     pub name_elsewhere: Option<fn(usize) -> u64>,
+    /// Forgets such names: images come and go.
+    pub forget_names: Option<fn()>,
     /// Where some threads count.
     pub lanes: Option<&'static Lanes>,
 }
@@ -54,8 +56,17 @@ impl Sections {
         version: 0,
         text: 0,
         name_elsewhere: None,
+        forget_names: None,
         lanes: None,
     };
+
+    /// The offset of an address from the start of the image; `None` if it is elsewhere, or the linker does not tell where
+    /// the image is.
+    #[inline(always)]
+    pub fn offset(&self, address: usize) -> Option<u32> {
+        let is_here = self.image.start != 0 && self.image.contains(&address);
+        address.wrapping_sub(self.image.start).try_into().ok().filter(|_| is_here)
+    }
 
     /// The upper half of the version word: how the objects were instrumented.
     #[inline(always)]
