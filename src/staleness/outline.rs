@@ -242,24 +242,31 @@ impl Outline {
             }
         }
         starts.values_mut().for_each(|starts| starts.sort_unstable());
-        for function in &notes.functions {
+        let around = |file: u32, line: u32| {
+            let starts = starts.get(&file).map_or(&[][..], Vec::as_slice);
+            let before = &starts[..starts.partition_point(|&(start, ..)| start <= line)];
+            let (.., number) = before.iter().rev().find(|&&(_, end, _)| line <= end)?;
+            Some(*number)
+        };
+        for (itself, function) in notes.functions.iter().enumerate() {
             let file = &paths[function.file as usize];
             self.function(&name(function.name), file, function.start_line);
+            let home = around(function.file, function.start_line);
             for line in notes.lines(function) {
-                // A line of a function that was inlined here belongs to that function.
-                let starts = starts.get(&line.file).map_or(&[][..], Vec::as_slice);
-                let before = starts[..starts.partition_point(|&(start, ..)| start <= line.line)]
-                    .iter()
-                    .rev()
-                    .find(|&&(_, end, _)| line.line <= end);
-                let Some(&(start, _, number)) = before else {
+                // A line of a function that was inlined here belongs to that function. But the compiler makes functions
+                // out of others' code, such as the body of a parallel region.
+                let around = around(line.file, line.line);
+                let is_own = function.artificial && line.file == function.file && around == home;
+                let owner = if is_own { Some(itself) } else { around };
+                let Some(number) = owner else {
                     let path = paths[line.file as usize].clone();
                     self.unnamed.entry(path).or_default().insert(line.line);
                     continue;
                 };
                 let of = &notes.functions[number];
-                let outlined = self.function(&name(of.name), &paths[of.file as usize], start);
-                outlined.shape.line(i64::from(line.line) - i64::from(start));
+                let path = &paths[of.file as usize];
+                let outlined = self.function(&name(of.name), path, of.start_line);
+                outlined.shape.line(i64::from(line.line) - i64::from(of.start_line));
             }
         }
     }

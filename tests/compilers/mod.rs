@@ -46,6 +46,7 @@ impl Compiler {
     }
 
     /// Compiles a source of the folder, without output.
+    #[allow(dead_code, reason = "other tests make objects")]
     pub fn compile(&self, shop: &Workshop, source: &str, flags: &[&str]) {
         let is_cxx = source.ends_with(".cc");
         let driver = if is_cxx { "g++" } else { "gcc" };
@@ -57,6 +58,30 @@ impl Compiler {
             command.arg("-S");
         }
         succeed(command.args(["-o", "/dev/null", "-I."]).args(flags).arg(source));
+    }
+
+    /// Compiles a source of the folder to an object of the same name, with notes beside it if the flags ask for them.
+    #[allow(dead_code, reason = "only some tests link")]
+    pub fn object(&self, shop: &Workshop, source: &str, flags: &[&str]) -> String {
+        let (stem, extension) = source.rsplit_once('.').unwrap();
+        let is_cxx = extension == "cc";
+        let object = format!("{stem}.o");
+        match &self.0.place {
+            Place::Path(suffix) => {
+                let driver = if is_cxx { "g++" } else { "gcc" };
+                let mut command = shop.command(format!("{driver}{suffix}"));
+                succeed(command.args(["-c", "-o", &object]).args(flags).arg(source));
+            }
+            Place::Root(root) => {
+                let assembler = format!("{stem}.s");
+                let mut command = self.proper(shop, root, is_cxx);
+                let extension = format!(".{extension}");
+                command.args(["-dumpbase", source, "-dumpbase-ext", &extension, "-o", &assembler]);
+                succeed(command.args(flags).arg(source));
+                succeed(shop.command("as").args([&assembler, "-o", &object]));
+            }
+        }
+        object
     }
 
     /// The compiler proper of another system, started by that system's dynamic linker.

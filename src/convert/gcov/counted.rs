@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::flow::{self, Flow, FlowError};
+use super::starts::Starts;
 use crate::formats::gcno::{self, Notes};
 use crate::profile::{FileId, SymbolId};
 use crate::raw::dump::{FunctionView, Object};
@@ -100,6 +101,19 @@ impl<'n> Counted<'n> {
         self.views
             .iter()
             .any(|&(_, object)| other.views.iter().any(|&(_, other)| core::ptr::eq(object, other)))
+    }
+
+    /// For a function that the compiler made out of another one's code, such as the body of a parallel region: the line
+    /// where the other one starts.
+    pub fn home(&self, starts: &Starts) -> Option<u32> {
+        let around = || starts.around(self.file, self.start());
+        self.notes.artificial.then(around)?.map(|starts| starts[0].line)
+    }
+
+    /// Whether a line is one of a function that the compiler made.
+    pub fn has_by_home(&self, line: &Line, starts: &Starts) -> bool {
+        let around = starts.around(line.file, line.line).map(|starts| starts[0].line);
+        self.notes.artificial && line.file == self.file && around == self.home(starts)
     }
 
     /// The arcs of the function's graph.

@@ -30,6 +30,9 @@ pub struct Declared {
     pub file: u32,
     /// The line.
     pub line: u32,
+    /// Whether the debug information tells the place. For a function that the compiler made out of another one's code,
+    /// the place is that of its first instruction.
+    pub has_place: bool,
 }
 
 /// The machine code of one function.

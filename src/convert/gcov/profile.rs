@@ -108,9 +108,10 @@ impl Conversion {
             let name = function.name.strip_prefix(b"*").unwrap_or(function.name);
             let symbol = self.profile.symbols.symbol(name, Some(file));
             self.names.add(function.ident, symbol);
-            if !function.artificial {
-                let (line, end) = (function.start_line, Some(function.end_line));
-                self.starts.add(file, Start { line, symbol, end, is_outer: false });
+            let (line, end) = (function.start_line, Some(function.end_line));
+            match function.artificial {
+                true => self.starts.add_artificial(symbol, line),
+                false => self.starts.add(file, Start { line, symbol, end, is_outer: false }),
             }
             symbol
         };
@@ -173,7 +174,8 @@ impl Conversion {
         };
         let mut callees = Callees::new(sources, &symbols);
         let take = |(place, evidence, projected): (usize, _, _)| {
-            self.function(&functions[place], &evidence, projected, has_code, &mut callees);
+            let seen = (&evidence, has_code);
+            self.function(&functions[place], seen, projected, &starts, &mut callees);
         };
         workers.pass(evidence.into_iter().enumerate(), project, take);
         let names = callees.names();
@@ -184,9 +186,9 @@ impl Conversion {
     fn function(
         &mut self,
         function: &Counted<'_>,
-        evidence: &Evidence,
+        (evidence, has_code): (&Evidence, bool),
         projected: Option<Projected>,
-        has_code: bool,
+        starts: &Starts,
         callees: &mut Callees<'_, impl Sources>,
     ) {
         let flow = match &function.flow {
@@ -209,7 +211,7 @@ impl Conversion {
         self.credit(function.symbol, &projected);
         self.account(function.symbol, &projected);
         self.calls.add(function.symbol, function.size(), projected.calls);
-        self.targets(function, flow, evidence, has_code, callees);
+        self.targets((function, flow), (evidence, has_code), starts, callees);
     }
 
     fn head(&mut self, counted: &Counted<'_>, flow: &Flow) {

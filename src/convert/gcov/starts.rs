@@ -37,6 +37,8 @@ impl Start {
 pub struct Starts {
     /// By the index of the file.
     files: Vec<OfFile>,
+    /// The lines of functions that the compiler made out of others' code.
+    artificial: Vec<(SymbolId, u32)>,
 }
 
 /// The functions of a file.
@@ -56,6 +58,12 @@ impl Starts {
             self.files.resize_with(place + 1, OfFile::default);
         }
         self.files[place].starts.push(start);
+    }
+
+    /// Adds a function that the compiler made, such as the body of a parallel region. Its place is one in the function
+    /// whose code it got, and no line belongs to it by its number.
+    pub fn add_artificial(&mut self, symbol: SymbolId, line: u32) {
+        self.artificial.push((symbol, line));
     }
 
     /// Call this after the last [`Starts::add`].
@@ -103,6 +111,9 @@ impl Starts {
     pub fn declare(&self, symbols: &mut Symbols) {
         for start in self.files.iter().flat_map(|of_file| &of_file.starts) {
             symbols.set_declaration_line(start.symbol, start.line);
+        }
+        for &(symbol, line) in &self.artificial {
+            symbols.set_declaration_line(symbol, line);
         }
     }
 

@@ -18,6 +18,7 @@ use super::picture::Picture;
 use super::profile::Conversion;
 use super::projection::Place;
 use super::source::{Sources, Unplaced};
+use super::starts::Starts;
 use crate::formats::gcno::Arc;
 use crate::profile::{Newcomers, Position, SymbolId, Symbols};
 use crate::raw::dump::SiteView;
@@ -53,10 +54,9 @@ impl Conversion {
     /// Puts the targets of a function's indirect calls at their lines.
     pub(super) fn targets(
         &mut self,
-        function: &Counted<'_>,
-        flow: &Flow,
-        evidence: &Evidence,
-        has_code: bool,
+        (function, flow): (&Counted<'_>, &Flow),
+        (evidence, has_code): (&Evidence, bool),
+        starts: &Starts,
         callees: &mut Callees<'_, impl Sources>,
     ) {
         for (view, _) in &function.views {
@@ -70,7 +70,7 @@ impl Conversion {
                 let place = match self.in_code(function, evidence, number as u32, has_code) {
                     Err(why) if why != Unplaced::SeveralLines && in_order => calls
                         .get(number)
-                        .and_then(|&block| self.in_order(function, flow, block, &site))
+                        .and_then(|&block| self.in_order((function, flow), starts, block, &site))
                         .ok_or(why),
                     place => place,
                 };
@@ -119,16 +119,20 @@ impl Conversion {
     /// The place of the call that ends a block, if it is certain.
     fn in_order(
         &self,
-        function: &Counted<'_>,
-        flow: &Flow,
+        (function, flow): (&Counted<'_>, &Flow),
+        starts: &Starts,
         block: u32,
         site: &SiteView<'_>,
     ) -> Option<Place> {
         // More events than executions: this is not the site's block after all.
         let fits = site.total.checked_abs()? <= flow.blocks[block as usize];
         let line = only_line(&function.lines, block).filter(|_| fits)?;
-        let is_own = line.file == function.file && line.line <= function.notes.end_line;
-        let position = Position::line(line.line.checked_sub(function.start()).filter(|_| is_own)?);
+        let range = function.start()..=function.notes.end_line;
+        let is_own = line.file == function.file && range.contains(&line.line);
+        if !is_own && !function.has_by_home(line, starts) {
+            return None;
+        }
+        let position = Position::line(line.line.wrapping_sub(function.start()) & 0xffff);
         Some(Place { function: function.symbol, within: Vec::new(), position })
     }
 

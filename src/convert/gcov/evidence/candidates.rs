@@ -14,6 +14,8 @@ pub struct Candidates<'s, 'n> {
     files: HashMap<Vec<u8>, FileId>,
     /// The places of their declarations, sorted, each with the function's index.
     by_place: Vec<(FileId, u32, u32)>,
+    /// Functions that the compiler made, by their names. Debug information may tell no place of theirs.
+    artificial: HashMap<&'n [u8], Vec<u32>>,
 }
 
 /// The functions and files of a unit, as the profile knows them.
@@ -33,6 +35,10 @@ impl<'s, 'n> Candidates<'s, 'n> {
             |(function, index): (&Counted<'_>, u32)| (function.file, function.start(), index);
         let mut by_place: Vec<_> = functions.iter().zip(0..).map(place).collect();
         by_place.sort_unstable();
+        let mut artificial = HashMap::<_, Vec<u32>>::new();
+        for (function, index) in functions.iter().zip(0..).filter(|(of, _)| of.notes.artificial) {
+            artificial.entry(function.name()).or_default().push(index);
+        }
         let mut files = HashMap::new();
         // Functions of one object stand together.
         for of_object in functions.chunk_by(|a, b| core::ptr::eq(a.known, b.known)) {
@@ -40,7 +46,7 @@ impl<'s, 'n> Candidates<'s, 'n> {
                 files.entry_ref(symbols.path(file)).or_insert(file);
             }
         }
-        Self { functions, files, by_place }
+        Self { functions, files, by_place, artificial }
     }
 
     /// The functions and files of a unit.
@@ -48,6 +54,9 @@ impl<'s, 'n> Candidates<'s, 'n> {
         let files: Vec<_> =
             tables.files.iter().map(|path| self.files.get(&**path).copied()).collect();
         let of = |declared: &listing::Declared| {
+            if !declared.has_place {
+                return self.artificial.get(&*declared.name).cloned().unwrap_or_default();
+            }
             let Some(file) = files[declared.file as usize] else { return Vec::new() };
             let first =
                 self.by_place.partition_point(|&(of, line, _)| (of, line) < (file, declared.line));

@@ -9,9 +9,10 @@ use super::candidates::{Candidates, ListingView, Unit};
 use super::late::{Late, NOBODY, Owners};
 use super::members::Members;
 use super::part::{self, Memory};
+use crate::convert::gcov::counted::Counted;
 use crate::convert::gcov::listing::{self, Copy, Listing, Piece, Tables};
 use crate::convert::gcov::source::Analysis;
-use crate::profile::SymbolId;
+use crate::profile::{FileId, SymbolId};
 
 /// A piece of the source in a copy of a finding.
 #[derive(Clone, Copy)]
@@ -77,8 +78,24 @@ pub struct InlinedEarly {
     pub caller: u32,
     /// The copy in the listing.
     pub copy: Copy,
-    /// Its symbol in the notes, if there is only one candidate.
-    pub symbol: Option<SymbolId>,
+    /// What the notes say about its function, if there is only one candidate.
+    pub noted: Option<Noted>,
+}
+
+/// A function in the notes.
+#[derive(Clone, Copy)]
+pub struct Noted {
+    pub symbol: SymbolId,
+    /// The file that declares it.
+    pub file: FileId,
+    /// Line of the declaration.
+    pub start: u32,
+}
+
+impl Noted {
+    fn of(function: &Counted<'_>) -> Self {
+        Self { symbol: function.symbol, file: function.file, start: function.start() }
+    }
 }
 
 /// What belongs to each late copy of a listing. A copy that came early belongs to the late one around it.
@@ -154,7 +171,7 @@ impl ListingView<'_, '_, '_> {
 
     /// A late copy, and those that were inlined early in it.
     fn chains(&self, late: &Late, copies: &[u32], belongings: &Belongings) -> Vec<InlinedEarly> {
-        let itself = Some(self.candidates.functions[late.function as usize].symbol);
+        let itself = Noted::of(&self.candidates.functions[late.function as usize]);
         let chain = |&number: &u32| {
             let copy = self.listing.copies[number as usize];
             let is_itself = number == late.copy;
@@ -162,19 +179,19 @@ impl ListingView<'_, '_, '_> {
             InlinedEarly {
                 caller,
                 copy,
-                symbol: if is_itself { itself } else { self.symbol(&copy) },
+                noted: if is_itself { Some(itself) } else { self.noted(&copy) },
             }
         };
         copies.iter().map(chain).collect()
     }
 
-    /// The symbol of a copy's function, if there is only one candidate.
-    fn symbol(&self, copy: &Copy) -> Option<SymbolId> {
+    /// What the notes say about a copy's function, if there is only one candidate.
+    fn noted(&self, copy: &Copy) -> Option<Noted> {
         let candidates = &self.unit.functions[copy.function as usize];
-        let mut symbols =
-            candidates.iter().map(|&place| self.candidates.functions[place as usize].symbol);
-        let first = symbols.next()?;
-        symbols.all(|other| other == first).then_some(first)
+        let mut noted =
+            candidates.iter().map(|&place| Noted::of(&self.candidates.functions[place as usize]));
+        let first = noted.next()?;
+        noted.all(|other| other.symbol == first.symbol).then_some(first)
     }
 
     /// The calls of known functions: those of the code, then those that became late copies.

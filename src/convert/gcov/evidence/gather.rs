@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
-use super::finding::{Ballot, Finding, InlinedEarly, Seen};
+use super::finding::{Ballot, Finding, InlinedEarly, Noted, Seen};
 use super::{Chain, Evidence, Findings, Spot, Vote, Votes};
 use crate::convert::gcov::listing::{Piece, Tables};
 use crate::convert::gcov::starts::{Start, Starts};
@@ -60,13 +60,16 @@ impl Naming<'_> {
     }
 
     /// The symbol of a function, and the file that declares it.
-    fn function(&mut self, number: u32, noted: Option<SymbolId>) -> (SymbolId, FileId) {
+    fn function(&mut self, number: u32, noted: Option<Noted>) -> (SymbolId, FileId) {
         let declared = &self.tables.functions[number as usize];
         *self.known[number as usize].get_or_insert_with(|| {
             let file = self.symbols.file(&self.tables.files[declared.file as usize]);
-            let symbol = noted.unwrap_or_else(|| self.symbols.symbol(&declared.name, Some(file)));
+            let symbol = noted.map(|noted| noted.symbol);
+            let symbol = symbol.unwrap_or_else(|| self.symbols.symbol(&declared.name, Some(file)));
             let start = Start { line: declared.line, symbol, end: None, is_outer: false };
-            self.starts.add(file, start);
+            if declared.has_place {
+                self.starts.add(file, start);
+            }
             (symbol, file)
         })
     }
@@ -97,23 +100,22 @@ impl Naming<'_> {
         let mut places = Vec::with_capacity(found.len());
         let inlined = chains.iter().map(|chain| chain.once()).zip(0u32..).skip(1);
         let mut known: HashMap<Chain, u32> = inlined.collect();
-        for (number, &InlinedEarly { caller, copy, symbol: noted }) in found.iter().enumerate() {
+        for (number, &InlinedEarly { caller, copy, noted }) in found.iter().enumerate() {
             let declared = &self.tables.functions[copy.function as usize];
             let (symbol, file) = self.function(copy.function, noted);
-            let symbol = noted.unwrap_or(symbol);
+            let Noted { symbol, file, start } =
+                noted.unwrap_or(Noted { symbol, file, start: declared.line });
             if number == 0 {
                 if chains.is_empty() {
-                    chains.push(Chain::itself(symbol, declared.line, file));
+                    chains.push(Chain::itself(symbol, start, file));
                 }
                 places.push(0);
                 continue;
             }
             let caller = places[caller as usize];
-            let start = chains[caller as usize].start;
-            let line = copy.line.wrapping_sub(start) & 0xffff;
+            let line = copy.line.wrapping_sub(chains[caller as usize].start) & 0xffff;
             let call = Position { line, discriminator: copy.discriminator };
-            let chain =
-                Chain { caller, call, symbol, start: declared.line, file, calls: 1, column: 0 };
+            let chain = Chain { caller, call, symbol, start, file, calls: 1, column: 0 };
             places.push(*known.entry(chain).or_insert_with(|| {
                 chains.push(chain);
                 chains.len() as u32 - 1

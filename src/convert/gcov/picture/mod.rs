@@ -212,6 +212,9 @@ struct Painter<'f, 'n> {
     sharing: &'f mut unseen::Memory,
     /// Whether #line renumbers lines of the function. If so, its last line tells nothing.
     is_renumbered: bool,
+    /// For a function that the compiler made: where the function starts whose code it got. The lines of that function
+    /// that it has are its own.
+    home: Option<u32>,
     /// Whether its code and debug information are known.
     has_code: bool,
     /// The starts of loops that have no block.
@@ -250,6 +253,7 @@ impl<'f, 'n> Painter<'f, 'n> {
             counts,
             sharing,
             is_renumbered: is_renumbered(function, starts),
+            home: function.home(starts),
             has_code: !known.is_empty(),
             entries: Vec::new(),
             missing: Vec::new(),

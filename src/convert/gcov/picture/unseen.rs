@@ -147,8 +147,10 @@ impl<'f> Painter<'f, '_> {
     /// The function that a line belongs to, by where functions start and end.
     fn owner(&self, file: FileId, line: u32) -> Owner<'f> {
         let function = self.function;
-        let is_own = file == function.file && function.start() <= line;
-        let may_be_itself = is_own && (line <= function.notes.end_line || self.is_renumbered);
+        let is_artificial = function.notes.artificial;
+        let is_own = file == function.file && (function.start() <= line || is_artificial);
+        let may_be_itself =
+            is_own && (line <= function.notes.end_line || self.is_renumbered || is_artificial);
         let owner = match may_be_itself || self.has_copies {
             true => self.nearest_owner(file, line, may_be_itself),
             false => self.starts.around(file, line).map(Owner::Others),
@@ -173,7 +175,8 @@ impl<'f> Painter<'f, '_> {
                 return Some(Owner::Chains(chains.into()));
             }
             if starts.iter().any(|start| start.has(line)) {
-                return Some(Owner::Others(starts));
+                let is_home = may_be_itself && self.home == Some(starts[0].line);
+                return Some(if is_home { Owner::Chains(ITSELF) } else { Owner::Others(starts) });
             }
         }
         None

@@ -216,6 +216,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         let mut declarations = Declarations::new(self.units, number, &found.members);
         let files = excerpt::files(&self.units.all()[number as usize], &is_used, &mut declarations);
         let mut error = self.name(&found.functions, &mut declarations);
+        self.begin(number, &found.functions, &rows, &mut declarations);
         let mut declared = Vec::with_capacity(found.functions.len());
         for function in &found.functions {
             match excerpt::declared(function, &mut declarations) {
@@ -241,6 +242,26 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         let using = || looking.using.lend(new);
         let findings = findings.map_init(using, look).collect();
         Studied { tables, findings, error }
+    }
+
+    /// Says on which lines the code of functions begins.
+    fn begin(
+        &self,
+        unit: u32,
+        functions: &[Function],
+        rows: &[Row],
+        declarations: &mut Declarations<'p, 'd>,
+    ) {
+        let paths = &self.units.all()[unit as usize].paths;
+        for function in functions {
+            let start = function.ranges[0].start;
+            let first = rows.partition_point(|row| row.address < start);
+            let first = rows.get(first).filter(|row| row.address == start && row.line != 0);
+            let path = first.and_then(|row| paths.get(row.file as usize)?.as_ref());
+            if let Some((row, path)) = first.zip(path) {
+                declarations.begins(function.copies[0].entry, path, row.line);
+            }
+        }
     }
 
     /// Names functions as the linker calls them. Gives the first error.

@@ -21,6 +21,9 @@ const LONGEST: usize = 8;
 /// Functions without a place of their own, by their entries, and the places of their classes.
 type Members = [(UnitOffset, ClassPlace)];
 
+/// The file and the line of a class, as far as they are known.
+type OfClass = (Option<Arc<[u8]>>, Option<u64>);
+
 /// The functions that entries stand for. Each entry is looked up once.
 pub struct Declarations<'u, 'd> {
     units: &'u Units<'d>,
@@ -32,6 +35,8 @@ pub struct Declarations<'u, 'd> {
     known: HashMap<Entry, Option<u32>>,
     /// Assembler names of functions, by their entries. They come from the symbols at the functions' code.
     symbols: HashMap<Entry, Arc<[u8]>>,
+    /// The files and lines of the first instructions of functions.
+    first_lines: HashMap<Entry, (Arc<[u8]>, u32)>,
     files: HashMap<Arc<[u8]>, u32>,
     functions: HashMap<Declared, u32>,
     /// The members of other units.
@@ -52,6 +57,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
             tables: Tables::default(),
             known: HashMap::new(),
             symbols: HashMap::new(),
+            first_lines: HashMap::new(),
             files: HashMap::new(),
             functions: HashMap::new(),
             others: HashMap::new(),
@@ -86,6 +92,11 @@ impl<'u, 'd> Declarations<'u, 'd> {
         Ok(())
     }
 
+    /// Notes the line of the first instruction of an entry's code. It stands for the function's place if the entry has none.
+    pub fn begins(&mut self, entry: Entry, path: &Arc<[u8]>, line: u32) {
+        self.first_lines.insert(entry, (path.clone(), line));
+    }
+
     /// The index of an entry's function in the tables, if its name and place are known.
     pub fn function(&mut self, entry: Entry) -> Result<Option<u32>, gimli::Error> {
         if let Some(&known) = self.known.get(&entry) {
@@ -113,7 +124,8 @@ impl<'u, 'd> Declarations<'u, 'd> {
         let Some(file) = files.get(file as usize).copied().flatten() else { return Ok(()) };
         let name = self.units.text(&self.units.all()[self.number as usize], name)?;
         let name = (&*base_object(name.slice())).into();
-        self.tables.mentioned.push(Declared { name, is_assembler_name, file, line });
+        let declared = Declared { name, is_assembler_name, file, line, has_place: true };
+        self.tables.mentioned.push(declared);
         Ok(())
     }
 
@@ -130,7 +142,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
     }
 
     /// The place of a function's class, for a function without a place of its own.
-    fn class(&mut self, number: u32, function: UnitOffset) -> Option<ClassPlace> {
+    fn class(&mut self, number: u32, function: UnitOffset) -> Option<OfClass> {
         let members = match number == self.number {
             true => self.members,
             false => {
@@ -139,14 +151,17 @@ impl<'u, 'd> Declarations<'u, 'd> {
             }
         };
         let place = members.binary_search_by_key(&function, |&(member, _)| member).ok()?;
-        Some(members[place].1)
+        let (file, line) = members[place].1;
+        let file = file.and_then(|file| usize::try_from(file).ok());
+        let paths = &self.units.all()[number as usize].paths;
+        Some((file.and_then(|file| paths.get(file)?.clone()), line))
     }
 
     /// Follows an entry to where its function is declared.
-    fn look_up(&mut self, (unit, mut place): Entry) -> Result<Option<Declared>, gimli::Error> {
+    fn look_up(&mut self, entry: Entry) -> Result<Option<Declared>, gimli::Error> {
         let units = self.units;
-        let mut number = unit;
-        let symbol = self.symbols.get(&(unit, place)).cloned();
+        let (mut number, mut place) = entry;
+        let symbol = self.symbols.get(&entry).cloned();
         let mut is_assembler_name = false;
         let (mut name, mut path, mut line) = (None, None, None);
         for _ in 0..LONGEST {
@@ -175,12 +190,13 @@ impl<'u, 'd> Declarations<'u, 'd> {
         if line.is_none()
             && let Some((file, of_class)) = self.class(number, place)
         {
-            let file = file.and_then(|file| usize::try_from(file).ok());
-            let file = file.and_then(|file| units.all()[number as usize].paths.get(file)?.clone());
             (path, line) = (path.or(file), of_class);
         }
         let line = line.and_then(|line| u32::try_from(line).ok());
-        let (Some(name), Some(path), Some(line)) = (name, path, line) else { return Ok(None) };
+        let place = path.zip(line);
+        let has_place = place.is_some();
+        let place = place.or_else(|| self.first_lines.get(&entry).cloned());
+        let (Some(name), Some((path, line))) = (name, place) else { return Ok(None) };
         let name = match symbol {
             Some(symbol) if !is_assembler_name => {
                 is_assembler_name = true;
@@ -188,7 +204,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
             }
             _ => (&*name).into(),
         };
-        Ok(Some(Declared { name, is_assembler_name, file: self.file(&path), line }))
+        Ok(Some(Declared { name, is_assembler_name, file: self.file(&path), line, has_place }))
     }
 }
 
