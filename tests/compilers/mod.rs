@@ -1,6 +1,8 @@
 //! Compiles a file to assembler code with each version of gcc that is found. Runs nothing in another system's
 //! root as root, and changes nothing there.
 
+#![allow(dead_code, reason = "every test uses some of it")]
+
 #[path = "found.rs"]
 mod found;
 
@@ -48,6 +50,11 @@ impl Compiler {
     /// Compiles a source of the folder, without output.
     #[allow(dead_code, reason = "other tests make objects")]
     pub fn compile(&self, shop: &Workshop, source: &str, flags: &[&str]) {
+        self.assembler_code(shop, source, "/dev/null", flags);
+    }
+
+    /// Compiles a source of the folder to assembler code.
+    pub fn assembler_code(&self, shop: &Workshop, source: &str, code: &str, flags: &[&str]) {
         let is_cxx = source.ends_with(".cc");
         let driver = if is_cxx { "g++" } else { "gcc" };
         let mut command = match &self.0.place {
@@ -57,7 +64,7 @@ impl Compiler {
         if matches!(self.0.place, Place::Path(_)) {
             command.arg("-S");
         }
-        succeed(command.args(["-o", "/dev/null", "-I."]).args(flags).arg(source));
+        succeed(command.args(["-o", code, "-I."]).args(flags).arg(source));
     }
 
     /// Compiles a source of the folder to an object of the same name, with notes beside it if the flags ask for them.

@@ -9,7 +9,7 @@
 //! | what the program's code and debug information show | [`program`], as [`listing`]s |
 //! | what listings say about counts | [`evidence`] |
 //! | the positions of blocks, and their counts | `picture` |
-//! | what a reader of the profile is given of them | `projection`, `branches`, `hot_calls` |
+//! | what a reader of the profile is given of them | `projection`, `shared_lines`, `branches`, `hot_calls` |
 //! | which functions indirect calls called | `targets`, [`names`] |
 //! | what became of the dump's contents | [`statistics`] |
 //!
@@ -29,6 +29,7 @@ pub mod profile;
 #[cfg(feature = "cli")]
 pub mod program;
 mod projection;
+mod shared_lines;
 pub mod source;
 mod starts;
 pub mod statistics;

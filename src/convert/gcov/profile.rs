@@ -20,8 +20,8 @@ use super::evidence::{self, Candidates, Evidence, Findings, Votes};
 use super::flow::Flow;
 use super::hot_calls::{Call, Calls, calls};
 use super::names::Names;
-use super::picture::{self, Elsewhere, Picture, Source, picture};
-use super::projection::{self, Credits, HotCalls, Place, Reader, Zeros};
+use super::picture::{self, Elsewhere, Picture, Piece, Source, picture};
+use super::projection::{self, Credits, HotCalls, Place, Projection, Reader, Zeros};
 use super::source::Sources;
 use super::starts::{Start, Starts};
 use super::statistics::{Loss, Lost, Statistics};
@@ -301,22 +301,33 @@ impl Conversion {
 
 /// What a function's picture says to a reader.
 fn project(function: &Counted<'_>, flow: &Flow, picture: &Picture, reader: Reader) -> Projected {
-    let mut credited = picture.project(function, reader);
+    let Projection { mut credits, unanswered, needed } = picture.project(function, reader);
     let counts = |line: &Line| flow.blocks[line.block as usize].max(0) as u64;
     let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
-    let mut estimated = 0u64;
-    for piece in &picture.pieces {
-        if matches!(piece.source, Source::Order | Source::Numbered | Source::Guess | Source::Near) {
-            estimated = estimated.saturating_add(piece.count);
-        }
-    }
+    let is_estimate = |piece: &&Piece| {
+        matches!(piece.source, Source::Order | Source::Numbered | Source::Guess | Source::Near)
+    };
+    let estimates = picture.pieces.iter().filter(is_estimate).map(Piece::line);
+    let mut estimates: Vec<Line> = estimates.chain(needed).collect();
+    estimates.sort_unstable();
+    estimates.dedup();
+    estimates.retain(|line| unanswered.binary_search(line).is_err());
+    let mut estimated = estimates.iter().map(counts).fold(0, u64::saturating_add);
     for &(Elsewhere { symbol: function, line }, count) in &picture.elsewhere {
-        credited.push(function, Position::line(line), count);
+        credits.push(function, Position::line(line), count);
         estimated = estimated.saturating_add(count);
     }
-    let estimated = estimated.min(executions);
-    let lost = picture.lost.iter().copied().filter(|&(_, count, _)| count > 0).collect();
-    Projected { credited, lost, calls: Vec::new(), executions, estimated }
+    let unanswered = unanswered.iter().map(|line| (*line, counts(line), Lost::NoCommonCount));
+    let lost = picture.lost.iter().copied().chain(unanswered).filter(|&(_, count, _)| count > 0);
+    let lost: Vec<(Line, u64, Lost)> = lost.collect();
+    let placed = lost.iter().fold(executions, |left, (_, count, _)| left.saturating_sub(*count));
+    Projected {
+        credited: credits,
+        lost,
+        calls: Vec::new(),
+        executions,
+        estimated: estimated.min(placed),
+    }
 }
 
 /// The record at a place of a function with this body.

@@ -5,9 +5,10 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::branches::Branches;
-use super::counted::Counted;
+use super::counted::{Counted, Line};
 use super::evidence::Spot;
-use super::picture::{Picture, Piece, Source};
+use super::picture::{NO_BLOCK, Picture, Piece, Source};
+use super::shared_lines::{Answer, Member, answer_where_needed, are_unlike};
 use crate::profile::{Position, Profile, SymbolId};
 
 /// A position in a function, or in a body inlined there.
@@ -77,7 +78,8 @@ pub enum OfSeveral {
     Least,
     /// The smallest, or none if the greatest is more than four times as large. A reader without
     /// discriminators asks for blocks of a line that have nothing in common. Without a count their
-    /// neighbours tell more about them than each other's count would.
+    /// neighbours tell more about them than each other's count would. A large one all the same, if a loop, a copy or the
+    /// function would have no count: see [`super::shared_lines`].
     LeastOfSimilar,
     /// The greatest, as in profiles of samples.
     Greatest,
@@ -93,10 +95,6 @@ pub enum OfBlock {
     /// blocks.
     BranchOnly,
 }
-
-/// Counts of one line that differ by more than this factor are not given to [`OfSeveral::LeastOfSimilar`]. Measured with
-/// gcc 12 on ten programs: 2 and 8 save fewer instructions, and so does any count at all.
-const LARGEST_RATIO: u64 = 4;
 
 /// What a reader is given for 0 in functions that were executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -183,38 +181,98 @@ impl Found {
     }
 }
 
-/// The count of a position that was found with these counts, which are sorted.
-fn count(one: &[Found], reader: Reader) -> Option<u64> {
+/// What a reader is told about a position that was found with these counts, which are sorted.
+fn answer(one: &[Found], reader: Reader) -> Answer {
     let (least, greatest) = (one[0].count(), one[one.len() - 1].count());
-    let is_doubtful = least.checked_mul(LARGEST_RATIO).is_some_and(|most| most < greatest);
-    match reader.of_several {
-        OfSeveral::LeastOfSimilar if is_doubtful => None,
+    let count = match reader.of_several {
+        OfSeveral::LeastOfSimilar if are_unlike(least, greatest) => None,
         OfSeveral::Least | OfSeveral::LeastOfSimilar => Some(least),
         OfSeveral::Greatest => Some(greatest),
-    }
+    };
+    Answer { chain: one[0].chain(), count, is_needed: false }
+}
+
+/// A function's counts for a reader, and the lines that have none, or one that is not their own.
+#[derive(Default)]
+pub struct Projection {
+    /// The counts by their places.
+    pub credits: Credits,
+    /// Lines in blocks that have no count, because the counts of their other blocks differ too much.
+    pub unanswered: Vec<Line>,
+    /// Lines in blocks that have a count in spite of that.
+    pub needed: Vec<Line>,
 }
 
 impl Picture {
     /// The counts of a function for a reader.
-    pub fn project(&self, function: &Counted<'_>, reader: Reader) -> Credits {
+    pub fn project(&self, function: &Counted<'_>, reader: Reader) -> Projection {
         let mut found = self.found(function.start(), reader);
         if reader.of_block == OfBlock::BranchOnly {
             self.keep_branches(function, reader, &mut found);
             self.add_next(function, reader, &mut found);
         }
-        let (mut credits, counts) = (Credits::default(), Vec::with_capacity(found.len()));
-        credits.counts = counts;
-        for of_copy in found.chunk_by(|a, b| a.chain() == b.chain()) {
+        let of_places = || found.chunk_by(|a, b| a.place() == b.place());
+        let mut answers: Vec<Answer> = of_places().map(|one| answer(one, reader)).collect();
+        let mut projection = Projection::default();
+        if reader.of_several == OfSeveral::LeastOfSimilar {
+            let places: Vec<u64> = of_places().map(|one| one[0].place()).collect();
+            self.answer(function, reader, &places, &mut answers, &mut projection);
+        }
+        let credits = &mut projection.credits;
+        credits.counts = Vec::with_capacity(answers.len());
+        let mut of_places = of_places();
+        for of_copy in answers.chunk_by(|a, b| a.chain == b.chain) {
             let (within, counts) = (credits.within.len(), credits.counts.len());
-            let chain = of_copy[0].chain();
+            let chain = of_copy[0].chain;
             let function = self.lead(function.symbol, chain, reader.inline, &mut credits.within);
-            let of_positions = of_copy.chunk_by(|a, b| a.place() == b.place());
-            let count = |one: &[Found]| Some((one[0].position(), count(one, reader)?));
-            credits.counts.extend(of_positions.filter_map(count));
+            let of_answers = of_copy.iter().zip(of_places.by_ref());
+            let counted =
+                of_answers.filter_map(|(answer, one)| Some((one[0].position(), answer.count?)));
+            credits.counts.extend(counted);
             let (within, counts) = (within..credits.within.len(), counts..credits.counts.len());
             credits.copies.push(OfCopy { function, within, counts });
         }
-        credits
+        projection
+    }
+
+    /// Finds answers for positions without a count that the reader needs, and notes which lines have none.
+    fn answer(
+        &self,
+        function: &Counted<'_>,
+        reader: Reader,
+        places: &[u64],
+        answers: &mut [Answer],
+        projection: &mut Projection,
+    ) {
+        let with_block = self.pieces.iter().filter(|piece| piece.block != NO_BLOCK);
+        let member = |piece: &Piece| {
+            let place = self.one(piece, function.start(), reader).place();
+            let answer = places.binary_search(&place).ok()?;
+            let member = Member { block: piece.block, answer, count: piece.count };
+            Some((member, piece.line()))
+        };
+        let members: Vec<(Member, Line)> = with_block.filter_map(member).collect();
+        let is_unlike = |(member, _): &(Member, Line)| {
+            answers[member.answer].count.is_none_or(|count| are_unlike(count, member.count))
+        };
+        if !members.iter().any(is_unlike) {
+            return;
+        }
+        let mut sorted: Vec<Member> = members.iter().map(|&(member, _)| member).collect();
+        sorted.sort_unstable();
+        answer_where_needed(answers, &sorted, function);
+        let lines_of = |is_wanted: fn(&Answer) -> bool| {
+            let wanted = members.iter().filter(|(member, _)| is_wanted(&answers[member.answer]));
+            let mut lines: Vec<Line> = wanted.map(|&(_, line)| line).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            lines
+        };
+        let answered = lines_of(|answer| answer.count.is_some());
+        projection.unanswered = lines_of(|answer| answer.count.is_none());
+        // Copies may share a block. The profile has it if one of them has a count.
+        projection.unanswered.retain(|line| answered.binary_search(line).is_err());
+        projection.needed = lines_of(|answer| answer.is_needed);
     }
 
     /// What pieces say about each position of each copy, sorted.

@@ -76,12 +76,17 @@ pub struct Loss {
 pub enum Lost {
     /// No known function has the line.
     NoFunction,
+    /// The reader takes one count for all blocks of a line, and theirs differ too much.
+    NoCommonCount,
 }
 
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoFunction => "no known function has this line",
+            Self::NoCommonCount => {
+                "its blocks have very different counts, and this compiler takes one for the whole line"
+            }
         })
     }
 }

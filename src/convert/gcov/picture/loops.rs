@@ -1,4 +1,4 @@
-//! Finds the blocks of a function in loops that a compiler may vectorise: innermost ones without calls.
+//! Finds the loops of a function, and among them those that a compiler may vectorise: innermost ones without calls.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,23 +11,41 @@ use crate::formats::gcno::Arc;
 /// Deepest level of loops to look into.
 const DEEPEST: usize = 64;
 
-/// Says for each block whether it is in such a loop, or in a loop around such loops that has no calls either.
+/// Says for each block whether it is in a loop without calls, or in a loop around such loops that has no calls either.
 pub fn without_calls(blocks: u32, arcs: &[Arc]) -> Vec<bool> {
     let mut found = vec![false; blocks as usize];
     let mut calls = vec![false; blocks as usize];
     for arc in arcs.iter().filter(|arc| arc.is_fake()) {
         calls[arc.source as usize] = true;
     }
+    each(blocks, arcs, |one| {
+        let has_calls = one.iter().any(|&block| calls[block as usize]);
+        one.iter().for_each(|&block| found[block as usize] |= !has_calls);
+        has_calls
+    });
+    found
+}
+
+/// The blocks of each loop. A loop comes before those that are in it.
+pub fn nested(blocks: u32, arcs: &[Arc]) -> Vec<Vec<u32>> {
+    let mut found = Vec::new();
+    each(blocks, arcs, |one| {
+        found.push(one.to_vec());
+        true
+    });
+    found
+}
+
+/// Shows the blocks of each loop, a loop before those that are in it. `look` says whether it wants to see these.
+fn each(blocks: u32, arcs: &[Arc], mut look: impl FnMut(&[u32]) -> bool) {
     // The loop of each block, as far as loops are known. Blocks without a loop are done.
     let mut loop_of: Vec<Option<usize>> = vec![Some(0); blocks as usize];
     for _ in 0..DEEPEST {
         let loops = inside(&loop_of, arcs);
         loop_of.fill(None);
         for (number, one) in loops.iter().enumerate() {
-            let has_calls = one.iter().any(|&block| calls[block as usize]);
-            for &block in one {
-                found[block as usize] |= !has_calls;
-                loop_of[block as usize] = has_calls.then_some(number);
+            if look(one) {
+                one.iter().for_each(|&block| loop_of[block as usize] = Some(number));
             }
         }
         // Leaves out the blocks that a loop is entered by. The rest of the loop has the inner loops.
@@ -39,7 +57,6 @@ pub fn without_calls(blocks: u32, arcs: &[Arc]) -> Vec<bool> {
         }
         entries.into_iter().for_each(|block| loop_of[block as usize] = None);
     }
-    found
 }
 
 /// The outermost loops within other loops.
@@ -80,6 +97,15 @@ mod tests {
         assert_eq!(graph(&arcs, &[5]), [false, false, false, true, true, false]);
         assert_eq!(graph(&arcs, &[]), [false, false, true, true, true, true]);
         assert_eq!(graph(&arcs, &[4]), [false; 6]);
+    }
+
+    #[test]
+    fn loops_come_before_those_in_them() {
+        let arcs = [(0, 2), (2, 3), (3, 4), (4, 3), (3, 5), (5, 2), (2, 1)];
+        let arcs = arcs.map(|(source, target)| Arc::new(source, target, 0));
+        let mut loops = nested(6, &arcs);
+        loops.iter_mut().for_each(|one| one.sort_unstable());
+        assert_eq!(loops, [vec![2, 3, 4, 5], vec![3, 4]]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod copies;
 mod entries;
 mod likeness;
 mod long_lines;
-mod loops;
+pub mod loops;
 mod near;
 mod pairing;
 mod seen;
@@ -71,7 +71,7 @@ pub struct Elsewhere {
 }
 
 /// The block of a piece that has none: the entry, which has no lines.
-const NO_BLOCK: u32 = 0;
+pub const NO_BLOCK: u32 = 0;
 
 /// A piece of the source in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,13 @@ pub struct Piece {
     pub count: u64,
     /// How the piece is known.
     pub source: Source,
+}
+
+impl Piece {
+    /// The line in the block.
+    pub fn line(&self) -> Line {
+        Line { file: self.spot.file, line: self.spot.line, block: self.block }
+    }
 }
 
 /// How a piece of the source is known.
