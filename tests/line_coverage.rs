@@ -9,10 +9,12 @@ mod tracefile;
 use std::process::Command;
 
 use countersink::convert::llvm::coverage::coverage;
-use countersink::counters::Profile;
+use countersink::counters::{Function, Profile};
 use countersink::formats::coverage_mapping::check::{Defect, Finding};
 use countersink::formats::coverage_mapping::{Mapping, Sections};
 use countersink::formats::profraw::names::Names;
+use countersink::formats::proftext::decode::decode;
+use countersink::formats::proftext::encode::encode;
 use harness::{Workshop, corpus, have, python_with, say_skipped, succeed};
 use llvm::{Llvm, all, of_rustc};
 use object::{Object, ObjectSection};
@@ -456,5 +458,79 @@ fn damaged_mappings() {
         changed[12] = version;
         let found = read(&changed, functions).unwrap_err();
         assert_eq!(found.defect, Defect::Version(u32::from(version) + 1));
+    }
+}
+
+/// Clang derives the count of the `else` from those of the function and of the `then`. Threads lose some of the
+/// function's, and then the difference is below 0.
+#[test]
+fn counts_that_contradict_each_other() {
+    const SOURCE: &str = "static int f(int x) {\n  if (x > 2) {\n    return 1;\n  } else {\n    return 2;\n  }\n}\n\
+        static int other(int n) { int s = 0; while (n-- > 0) s += n & 3; return s; }\n\
+        int main(void) {\n  int s = other(1000000);\n  for (int i = 0; i < 100004; i++)\n    s += f(i + 3);\n\
+        return s == 0;\n}\n";
+    let all = all();
+    for llvm in all.first().into_iter().chain(all.last().filter(|_| all.len() > 1)) {
+        let shop = Workshop::new();
+        shop.write("torn.cc", SOURCE);
+        let raw = llvm.profile(&shop, "torn.cc", &FRONT_END);
+        shop.write("raw", raw);
+        let exact = ours(&shop, &["raw", "--binary", "program"]);
+        let text = llvm.text(&shop, &shop.read("raw")).unwrap();
+        let mut counters = decode(text.as_bytes()).unwrap().profile;
+        let is_f = |function: &&mut Function| function.name.ends_with(b"_ZL1fi");
+        let f = counters.functions.iter_mut().find(is_f).unwrap();
+        assert_eq!(f.counters, [100_004; 2]);
+        f.counters[0] = 100_000;
+        shop.write("torn", encode(&counters).unwrap());
+        let words = ["convert", "torn", "--binary", "program", "--to", "lcov", "-o", "torn.info"];
+        let output = shop.tool(&words);
+        let told = String::from_utf8(output.stderr).unwrap();
+        let what = "_ZL1fi: counters that contradict each other: a count derived from them was below 0 and is 0";
+        assert!(told.contains(what), "LLVM {}: {told}", llvm.major);
+        let lines = |text: &str, start: &str| {
+            text.lines()
+                .filter(|line| line.starts_with(start))
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let torn = String::from_utf8(shop.read("torn.info")).unwrap();
+        assert_eq!(lines(&torn, "DA:")[2..6], lines(&exact, "DA:")[2..6], "LLVM {}", llvm.major);
+        assert_eq!(lines(&torn, "DA:")[4..6], ["DA:5,0", "DA:6,0"]);
+        shop.tool_output(&[
+            "convert",
+            "torn",
+            "--binary",
+            "program",
+            "--for-gcc",
+            "12",
+            "-o",
+            "afdo",
+        ]);
+        let shown = String::from_utf8(shop.tool_output(&["show", "afdo"])).unwrap();
+        let hottest = shown.lines().find(|line| line.contains(" %")).unwrap();
+        assert!(hottest.ends_with("other(int)") || hottest.ends_with("_ZL5otheri"), "{shown}");
+    }
+}
+
+/// Behind the block stands a gap with the count 0, up to the next statement.
+#[test]
+fn the_line_after_a_block_that_may_return() {
+    const SOURCE: &str = "static int process(int err) {\n  {\n    if (err) {\n      return 0;\n    }\n    int fd = 1;\n    \
+        (void)fd;\n  }\n  int result = 42;\n  (void)result;\n  return 1;\n}\n\
+        int main(void) {\n  return process(0) ? 0 : 1;\n}\n";
+    for llvm in all() {
+        let shop = Workshop::new();
+        shop.write("gap.cc", SOURCE);
+        let raw = llvm.profile(&shop, "gap.cc", &FRONT_END);
+        shop.write("raw", raw);
+        let lines = ours(&shop, &["raw", "--binary", "program"]);
+        for (line, count) in [(4, 0), (8, 1), (9, 1), (10, 1)] {
+            assert!(
+                lines.contains(&format!("\nDA:{line},{count}\n")),
+                "LLVM {}: {lines}",
+                llvm.major
+            );
+        }
     }
 }

@@ -14,6 +14,7 @@ use clap::ValueEnum;
 
 use super::error::{Context, Error, Result};
 use super::input::Input;
+use super::names::text;
 use super::notes::{Files, Found, Missing, NOTES_HINT};
 use super::output::Content;
 use super::sources::Sources;
@@ -43,7 +44,7 @@ pub enum Target {
 impl Target {
     /// The contents of the file. `name` is for messages.
     pub fn file(self, coverage: &Coverage, name: &Path) -> Result<(Vec<u8>, Content)> {
-        let text = match self {
+        let bytes = match self {
             Self::Lcov => lcov::encode::encode(&of_lines(coverage, name)).about(name)?,
             Self::Cobertura => {
                 let folder = std::env::current_dir().unwrap_or_default();
@@ -52,7 +53,7 @@ impl Target {
                 cobertura::encode::encode(coverage, folder, time.unwrap_or(0))
             }
         };
-        Ok((text, Content::Text))
+        Ok((bytes, Content::Text))
     }
 }
 
@@ -136,6 +137,7 @@ impl Inputs {
         let converted =
             of_llvm::coverage(&mapped.mapping, &mapped.names, self.at_hand(&mapped)).about(name)?;
         warn_of_left(converted.left, converted.functions, name)?;
+        warn_of_torn(&converted.torn, name);
         if !sources.moves_files() {
             return Ok(converted.coverage);
         }
@@ -154,8 +156,9 @@ pub fn positions(inputs: &Inputs, sources: &Sources, name: &Path) -> Result<Prof
     let declared = |name: &[u8], file: &[u8], body| mapped.declared(name, file, body);
     let positioned =
         of_llvm::positions(&mapped.mapping, &mapped.names, inputs.at_hand(&mapped), path, declared);
-    let Positioned { profile, functions, undeclared, left } = positioned.about(name)?;
+    let Positioned { profile, functions, undeclared, left, torn } = positioned.about(name)?;
     warn_of_left(left, functions, name)?;
+    warn_of_torn(&torn, name);
     let all = Number(functions as u64, "function");
     warn(
         name,
@@ -200,6 +203,22 @@ fn warn_of_left(left: Left, functions: usize, name: &Path) -> Result<()> {
         warn(name, format!("left out: {what} {why}"));
     }
     Ok(())
+}
+
+/// Functions whose counters contradict each other are named up to this number.
+const NAMED: usize = 3;
+
+/// Warns of functions whose counters contradict each other.
+fn warn_of_torn(torn: &[Vec<u8>], name: &Path) {
+    let what =
+        "counters that contradict each other: a count derived from them was below 0 and is 0";
+    for function in torn.iter().take(NAMED) {
+        let how = "threads lose counts without -fprofile-update=atomic";
+        warn(name, format!("{}: {what}; {how}", text(function)));
+    }
+    if let more @ 1.. = torn.len().saturating_sub(NAMED) {
+        warn(name, format!("{}: {what}", Number(more as u64, "more function")));
+    }
 }
 
 /// Prints the shares of lines, functions and branches that were executed.

@@ -57,23 +57,38 @@ pub struct Expressions<'m> {
     expressions: &'m [Expression],
     counters: &'m [u64],
     values: Vec<Value>,
+    is_torn: bool,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Value {
-    left_and_right: Option<(u64, u64)>,
+    left_and_right: Option<(i128, i128)>,
     /// Whether [`Expressions::value`] is computing it; if it then needs itself, the expressions have a circle.
     is_open: bool,
 }
 
 impl<'m> Expressions<'m> {
-    /// Expressions over these counts. Sums and differences wrap around, as in LLVM's tools.
+    /// Expressions over these counts.
     pub fn new(expressions: &'m [Expression], counters: &'m [u64]) -> Self {
-        Self { expressions, counters, values: vec![Value::default(); expressions.len()] }
+        let values = vec![Value::default(); expressions.len()];
+        Self { expressions, counters, values, is_torn: false }
     }
 
-    /// The value of a counter.
+    /// Whether a value was below 0: the counters contradict each other. Threads that count without atomic additions
+    /// lose some executions, for instance of a function's entry, from which the count of an `else` is derived.
+    pub const fn is_torn(&self) -> bool {
+        self.is_torn
+    }
+
+    /// The value of a counter: 0 if it is below 0, and the largest number if it is above that. Values within
+    /// expressions are exact.
     pub fn value(&mut self, counter: Counter) -> Result<u64, Defect> {
+        let value = self.exact(counter)?;
+        self.is_torn |= value < 0;
+        Ok(u64::try_from(value.max(0)).unwrap_or(u64::MAX))
+    }
+
+    fn exact(&mut self, counter: Counter) -> Result<i128, Defect> {
         let mut open: Vec<u32> = counter.expression().into_iter().collect();
         while let Some(&number) = open.last() {
             let place = self.place(number)?;
@@ -97,13 +112,13 @@ impl<'m> Expressions<'m> {
     }
 
     /// The value of a counter, or the number of an expression to compute first.
-    fn known(&self, counter: Counter) -> Result<Result<u64, u32>, Defect> {
+    fn known(&self, counter: Counter) -> Result<Result<i128, u32>, Defect> {
         let number = match counter {
             Counter::Zero => return Ok(Ok(0)),
             Counter::Number(number) => {
                 let count = self.counters.get(number as usize).copied();
                 return count
-                    .map(Ok)
+                    .map(|count| Ok(count.into()))
                     .ok_or_else(|| index(Indexed::Counter, self.counters.len(), number));
             }
             Counter::Difference(number) | Counter::Sum(number) => number,
@@ -112,8 +127,8 @@ impl<'m> Expressions<'m> {
             return Ok(Err(number));
         };
         Ok(Ok(match counter {
-            Counter::Sum(_) => left.wrapping_add(right),
-            _ => left.wrapping_sub(right),
+            Counter::Sum(_) => left.saturating_add(right),
+            _ => left.saturating_sub(right),
         }))
     }
 
@@ -159,6 +174,20 @@ mod tests {
         let long = |next: u32| Expression { left: Counter::Sum(next), right: Counter::Sum(next) };
         let mut chain: Vec<Expression> = (1..100_000).map(long).collect();
         chain.push(Expression { left: Counter::Number(0), right: Counter::Zero });
-        assert_eq!(Expressions::new(&chain, &[1]).value(Counter::Sum(0)), Ok(0));
+        assert_eq!(Expressions::new(&chain, &[1]).value(Counter::Sum(0)), Ok(u64::MAX));
+    }
+
+    /// `else = entries - then`, and what follows both: `then + else`.
+    #[test]
+    fn differences_below_zero() {
+        let expressions = [
+            Expression { left: Counter::Number(0), right: Counter::Number(1) },
+            Expression { left: Counter::Difference(0), right: Counter::Number(1) },
+        ];
+        let mut values = Expressions::new(&expressions, &[100_000, 100_004]);
+        assert_eq!(values.value(Counter::Sum(1)), Ok(100_000));
+        assert!(!values.is_torn());
+        assert_eq!(values.value(Counter::Difference(0)), Ok(0));
+        assert!(values.is_torn());
     }
 }

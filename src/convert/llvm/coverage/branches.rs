@@ -87,7 +87,7 @@ fn add(all: &mut BTreeMap<Path, Sides>, path: Path, branch: &CountedBranch) {
     }
     let sides = all.entry(path).or_default();
     for (sum, count) in sides.iter_mut().zip([branch.taken, branch.other]) {
-        *sum = sum.wrapping_add(count.unwrap_or(0));
+        *sum = sum.saturating_add(count.unwrap_or(0));
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Counted<'m> {
     pub branches: Vec<CountedBranch>,
     /// Whether a file, by its place in [`Function::files`], is the text of an expansion.
     pub is_expanded: Vec<bool>,
+    /// Whether a difference of its counters was below 0, and is 0 here.
+    pub is_torn: bool,
 }
 
 /// A region and its count.
@@ -158,6 +160,11 @@ pub fn counted<'m>(
     (functions, left)
 }
 
+/// The names of functions whose counters contradict each other.
+pub fn torn(functions: &[Counted<'_>]) -> Vec<Vec<u8>> {
+    functions.iter().filter(|function| function.is_torn).map(|torn| torn.name.into()).collect()
+}
+
 /// Each function of a program once. The mapping of an object that uses the function replaces one of an object that does
 /// not.
 fn once(mapping: &Mapping) -> Vec<&Function> {
@@ -231,7 +238,8 @@ fn count<'m>(
     let with_file = own_file.and_then(|file| name.strip_prefix(&**file)?.strip_prefix(b":"));
     let count = regions.first().map_or(0, |region| region.count);
     let name = with_file.unwrap_or(name);
-    Some(Counted { name, mapping: function, count, regions, branches, is_expanded })
+    let is_torn = values.is_torn();
+    Some(Counted { name, mapping: function, count, regions, branches, is_expanded, is_torn })
 }
 
 /// The index of each file's first region.

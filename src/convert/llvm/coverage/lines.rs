@@ -2,6 +2,10 @@
 //!
 //! A line has the largest count of the code that starts in it and of what holds at its beginning. It has none if
 //! nothing counts there, or if it begins with text that the preprocessor skipped and no code follows.
+//!
+//! One thing differs from `llvm-cov`. After a block that may return early, clang puts a gap with the count 0 between the
+//! block's end and the next statement. The code around the gap goes on there, and `llvm-cov` gives the line of the
+//! statement the gap's count. Here the line has the count of the code.
 
 use core::ops::Range;
 
@@ -27,6 +31,11 @@ fn count(segments: &[Segment], before: Option<&Segment>) -> Option<u64> {
     let starts = segments.iter().filter(|segment| segment.is_entry);
     let code = starts.clone().filter(|segment| !segment.is_gap);
     let code = code.filter_map(|segment| segment.count).max();
+    let goes_on = |first: &&Segment| !first.is_entry && !first.is_gap && first.count.is_some();
+    let before = match before {
+        Some(gap) if gap.is_gap => segments.first().filter(goes_on).or(Some(gap)),
+        before => before,
+    };
     let before = before.and_then(|segment| segment.count);
     let begins_skipped =
         segments.first().is_some_and(|first| first.is_entry && first.count.is_none());

@@ -45,6 +45,8 @@ pub struct Converted {
     pub functions: usize,
     /// Functions that are left out.
     pub left: Left,
+    /// Functions whose counters contradict each other: a count that is derived from others was below 0, and is 0.
+    pub torn: Vec<Vec<u8>>,
 }
 
 /// Lines that a mapping may have anyway, see [`LINES_PER_REGION`].
@@ -80,7 +82,8 @@ pub fn coverage(
         let path = &mapping.files[file as usize];
         coverage.files.insert(path.clone(), of_file(file, &functions, &mut lines)?);
     }
-    Ok(Converted { coverage, functions: functions.len(), left })
+    let torn = counted::torn(&functions);
+    Ok(Converted { coverage, functions: functions.len(), left, torn })
 }
 
 /// How many lines there may still be.

@@ -3,12 +3,14 @@
 //! The counts of lines are exact. What a profile has beyond that, the mapping does not tell: functions called
 //! indirectly, and what the compiler inlined. Two statements of one line have one count, the larger one.
 
+use alloc::vec::Vec;
+
 use crate::counters;
 use crate::formats::coverage_mapping::Mapping;
 use crate::formats::profraw::names::Names;
 use crate::profile::{Position, Profile};
 
-use super::counted::{Counted, Left, counted};
+use super::counted::{Counted, Left, counted, torn};
 use super::lines::lines;
 use super::segments::segments;
 use super::{Lines, TooManyLines};
@@ -24,6 +26,8 @@ pub struct Positioned {
     pub undeclared: usize,
     /// Functions that are left out.
     pub left: Left,
+    /// Functions whose counters contradict each other, see [`Converted::torn`](super::Converted::torn).
+    pub torn: Vec<Vec<u8>>,
 }
 
 /// The profile of a program with this mapping and these names. `declared` gives the line that declares a function, by
@@ -32,11 +36,16 @@ pub fn positions(
     mapping: &Mapping,
     names: &[Names],
     counters: &counters::Profile,
-    path: impl Fn(&[u8]) -> alloc::vec::Vec<u8>,
+    path: impl Fn(&[u8]) -> Vec<u8>,
     declared: impl Fn(&[u8], &[u8], u32) -> Option<u32>,
 ) -> Result<Positioned, TooManyLines> {
     let (functions, left) = counted(mapping, names, counters);
-    let mut positioned = Positioned { left, functions: functions.len(), ..Positioned::default() };
+    let mut positioned = Positioned {
+        left,
+        functions: functions.len(),
+        torn: torn(&functions),
+        ..Positioned::default()
+    };
     let mut budget = Lines::of_mapping(mapping);
     for function in &functions {
         let Some((main, first)) = start(function) else { continue };

@@ -50,7 +50,7 @@ fn combine(regions: &mut Vec<CountedRegion>) {
     regions.dedup_by(|region, first| {
         let is_same = (region.start, region.end) == (first.start, first.end);
         if is_same && rank(region.kind) == rank(first.kind) {
-            first.count = first.count.wrapping_add(region.count);
+            first.count = first.count.saturating_add(region.count);
         }
         is_same
     });

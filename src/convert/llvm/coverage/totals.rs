@@ -24,7 +24,7 @@ pub fn totals(file: u32, functions: &[&Counted<'_>]) -> Totals {
     }
     let mut totals = Totals::default();
     for group in groups.into_values() {
-        let count = group.iter().fold(0u64, |sum, function| sum.wrapping_add(function.count));
+        let count = group.iter().fold(0u64, |sum, function| sum.saturating_add(function.count));
         totals.functions.add(count);
         totals.lines += most(&group, of_lines);
         totals.branches += most(&group, branches::total);
