@@ -445,6 +445,49 @@ fn counter_files_that_cannot_all_be_written() {
     assert!(errors(&output).contains("2 .gcda files written"), "{output:?}");
 }
 
+/// A dump names the files of its objects, and anybody may have made it. A prefix is a wall, links are not followed, and only
+/// `.gcda` files are replaced.
+#[test]
+fn counter_files_of_a_dump_from_anybody() {
+    let shop = ran();
+    let recorded = shop.path("").canonicalize().unwrap().display().to_string();
+    for folder in ["box", "outside"] {
+        fs::create_dir_all(shop.path(folder)).unwrap();
+    }
+    shop.write("hello.gcda", "of the user");
+    symlink("../outside", shop.path("box/link")).unwrap();
+    fs::create_dir(shop.path("box/inside")).unwrap();
+    symlink(shop.path("hello.gcda"), shop.path("box/inside/hello.gcda")).unwrap();
+    let named = |path: &str| format!("{recorded}={path}");
+    let convert = ["convert", "ours.csraw", "--to", "gcda"];
+    let with = |map: &str| {
+        let map = named(map);
+        let words = ["--prefix", "box", "--path-map", &map];
+        convert.iter().chain(&words).map(|word| (*word).to_owned()).collect::<Vec<String>>()
+    };
+    for (map, told) in [
+        ("/..", "box: /../hello.gcda is recorded, which leads out of this folder"),
+        ("/a/../../..", "which leads out of this folder"),
+        ("/link", "box/link: is a link, which may lead out of the prefix"),
+        ("/inside", "box/inside/hello.gcda: is a link"),
+    ] {
+        let words = with(map);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        tool_fails(&shop, &words, &[told]);
+        assert_eq!(shop.read("hello.gcda"), b"of the user", "{map}");
+        assert_eq!(fs::read_dir(shop.path("outside")).unwrap().count(), 0, "{map}");
+    }
+    tool_fails(&shop, &convert, &["hello.gcda: 0x0: is there, and is no .gcda file; it stays"]);
+    assert_eq!(shop.read("hello.gcda"), b"of the user");
+    // What stays inside is written, and replaces an older file.
+    for _ in 0..2 {
+        let words = with("/build/../objects");
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        shop.tool_output(&words);
+        assert!(shop.read("box/objects/hello.gcda").starts_with(b"adcg"));
+    }
+}
+
 /// A meaningless part of a file name's pattern stays, and is reported.
 #[test]
 fn an_unknown_letter_in_the_file_name() {

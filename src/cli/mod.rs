@@ -18,6 +18,7 @@ mod coverage;
 mod debug_file;
 mod error;
 mod folder;
+mod gcda_files;
 mod input;
 mod linked_file;
 mod llvm;

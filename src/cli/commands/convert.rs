@@ -14,8 +14,8 @@ use crate::cli::by_function::queue::Listed;
 use crate::cli::by_function::{self, Wish};
 use crate::cli::cores::Cores;
 use crate::cli::error::{Error, Result};
+use crate::cli::gcda_files::checked_place;
 use crate::cli::input::{Decoded, Format, Input};
-use crate::cli::notes::display;
 use crate::cli::output::{self, Content, Out, Ready};
 #[cfg(feature = "parquet")]
 use crate::cli::parquet::{self, Ids};
@@ -407,8 +407,8 @@ impl Convert {
         let prefix = self.prefix.as_ref().map(|prefix| prefix.as_os_str().as_encoded_bytes());
         let ready = Cores.map(&objects, |(recorded, object)| {
             let moved = self.sources.places.moved(recorded);
-            let place = gcov::gcda::place(&moved, prefix, self.strip);
-            let ready = Ready::new(display(&place), &|out| object.write_to(Out(out)))?;
+            let place = checked_place(&moved, prefix, self.strip)?;
+            let ready = Ready::new(&place, &|out| object.write_to(Out(out)))?;
             Ok((place, ready))
         });
         self.put_in_place(ready.into_iter().collect::<Result<_>>()?)?;
@@ -429,13 +429,13 @@ impl Convert {
     }
 
     /// Puts files in their places when all of them are ready.
-    fn put_in_place(&self, files: Vec<(Vec<u8>, Ready)>) -> Result<()> {
+    fn put_in_place(&self, files: Vec<(PathBuf, Ready)>) -> Result<()> {
         let all = files.len();
-        let put = |(place, file): (Vec<u8>, Ready)| file.put().map(|()| place);
-        let written: Vec<Result<Vec<u8>>> = files.into_par_iter().map(put).collect();
+        let put = |(place, file): (PathBuf, Ready)| file.put().map(|()| place);
+        let written: Vec<Result<PathBuf>> = files.into_par_iter().map(put).collect();
         if self.sources.verbose {
             let written = written.iter().flatten();
-            written.for_each(|place| output::say(display(place).display()));
+            written.for_each(|place| output::say(place.display()));
         }
         let number = written.iter().flatten().count();
         match written.into_iter().find_map(Result::err) {
