@@ -15,6 +15,8 @@ use complaints::{errors, program_complains, ran, tool_fails};
 use countersink::raw::dump::Dump;
 use harness::{Workshop, have, say_skipped, succeed};
 
+const TOOL: &str = env!("CARGO_BIN_EXE_countersink");
+
 /// The rights of `nobody`: root's would let everything through.
 fn without_rights(command: &mut Command) -> &mut Command {
     if fs::metadata("/proc/self").unwrap().uid() == 0 {
@@ -486,6 +488,29 @@ fn counter_files_of_a_dump_from_anybody() {
         shop.tool_output(&words);
         assert!(shop.read("box/objects/hello.gcda").starts_with(b"adcg"));
     }
+}
+
+/// What may never end is not read to its end.
+#[test]
+fn devices_as_input() {
+    let shop = Workshop::new();
+    for device in ["/dev/zero", "/dev/urandom"] {
+        for words in [&["show"][..], &["check"], &["convert"], &["stale"], &["profdata", "show"]] {
+            let mut command = shop.command("timeout");
+            let output = command.args(["20", TOOL]).args(words).arg(device).output().unwrap();
+            let told = errors(&output);
+            assert!(told.contains("0x0: expected a raw dump"), "{words:?}: {told}");
+        }
+        let mut extract = shop.command("timeout");
+        let told = errors(&extract.args(["20", TOOL, "extract", device]).output().unwrap());
+        assert!(told.contains("0x0: expected text"), "{told}");
+    }
+    let endless =
+        shop.command("sh").args(["-c", &format!("timeout 20 {TOOL} show - </dev/zero")]).output();
+    assert!(errors(&endless.unwrap()).contains("standard input: 0x0: expected a raw dump"));
+    let script = format!("printf ':ir\\nf\\n1\\n1\\n5\\n' | {TOOL} show - --top 1");
+    let piped = succeed(shop.command("sh").args(["-c", &script]));
+    assert!(String::from_utf8(piped).unwrap().contains("total count 5"));
 }
 
 /// A meaningless part of a file name's pattern stays, and is reported.

@@ -6,10 +6,12 @@ use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use rustix::buffer::spare_capacity;
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::commands::fold;
@@ -200,6 +202,19 @@ fn read_open(mut file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Resu
         }
     }
     if length == 0 {
+        read_unless_unknown(&mut file, bytes)?;
+    }
+    Ok(())
+}
+
+/// Enough of a file to recognise any format.
+const BEGINNING: u64 = 1 << 16;
+
+/// Reads a file whose length nobody knows: a pipe, or a device, which may never end. So it goes on only after a beginning
+/// that is known.
+fn read_unless_unknown(mut file: impl Read, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    file.by_ref().take(BEGINNING).read_to_end(bytes)?;
+    if bytes.starts_with(&live::MAGIC) || Format::of(bytes).is_some() {
         file.read_to_end(bytes)?;
     }
     Ok(())
@@ -209,7 +224,7 @@ fn read_open(mut file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Resu
 pub fn refuse_twice<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     match paths.into_iter().filter(|path| path.as_os_str() == "-").count() {
         0 | 1 => Ok(()),
-        _ => Err(Error::about("standard input", "given twice, and can be read only once")),
+        _ => Err(Error::about(STDIN, "given twice, and can be read only once")),
     }
 }
 
@@ -218,14 +233,31 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
     a == b || a.canonicalize().is_ok_and(|real| b.canonicalize().is_ok_and(|other| other == real))
 }
 
-/// Reads a file; gives its name for messages, too. `-` is standard input.
+/// The name of standard input in messages.
+const STDIN: &str = "standard input";
+
+/// Reads a file of any content, for instance a log; gives its name for messages, too. `-` is standard input. Devices may
+/// never end: bytes that no text has end the reading.
 pub fn read(path: &Path) -> Result<(PathBuf, Vec<u8>)> {
-    if path.as_os_str() != "-" {
-        return Ok((path.to_owned(), std::fs::read(path).map_err(|error| missing(path, error))?));
+    if path.as_os_str() == "-" {
+        let is_device = rustix::fs::fstat(std::io::stdin())
+            .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::CharacterDevice);
+        return Ok((STDIN.into(), read_log(std::io::stdin(), is_device).about(STDIN)?));
     }
+    let wrong = |error| missing(path, error);
+    let file = File::open(path).map_err(wrong)?;
+    let is_device = file.metadata().map_err(wrong)?.file_type().is_char_device();
+    Ok((path.to_owned(), read_log(file, is_device).map_err(wrong)?))
+}
+
+fn read_log(mut log: impl Read, is_device: bool) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    std::io::stdin().read_to_end(&mut bytes).about("standard input")?;
-    Ok((PathBuf::from("standard input"), bytes))
+    log.by_ref().take(BEGINNING).read_to_end(&mut bytes)?;
+    if is_device && bytes.contains(&0) {
+        return Err(std::io::Error::other("0x0: expected text, found what a device gives"));
+    }
+    log.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A dump that is decoded while it is being read.
@@ -257,8 +289,9 @@ impl Input {
     /// this process if another one cuts the file short.
     pub fn read(path: &Path) -> Result<Self> {
         if path.as_os_str() == "-" {
-            let (name, bytes) = read(path)?;
-            return Self::of(name, bytes);
+            let mut bytes = Vec::new();
+            read_unless_unknown(std::io::stdin(), &mut bytes).about(STDIN)?;
+            return Self::of(STDIN.into(), bytes);
         }
         let wrong = |error| missing(path, error);
         let file = File::open(path).map_err(wrong)?;
@@ -298,7 +331,12 @@ impl Input {
                 return Self::of_table(path.to_owned(), file);
             }
             _ => {
-                file.read_to_end(&mut bytes).about(path)?;
+                let found = file.metadata().about(path)?;
+                match found.is_file() {
+                    true => file.read_to_end(&mut bytes).map(drop),
+                    false => read_unless_unknown(&mut file, &mut bytes),
+                }
+                .about(path)?;
                 return Self::of(path.to_owned(), bytes);
             }
         }

@@ -54,8 +54,27 @@ pub fn write_with(path: Option<&Path>, content: Content, fill: Fill<'_>) -> Resu
         _ if content == Content::Binary && std::io::stdout().is_terminal() => {
             Err(Error::new("binary output to a terminal; choose a file with -o FILE"))
         }
+        _ if std::io::stdout().is_terminal() => {
+            let mut bytes = Vec::new();
+            fill(&mut bytes).map_err(Error::new)?;
+            print(for_terminal(&bytes).as_bytes())
+        }
         _ => print_with(fill),
     }
+}
+
+/// Text without what a terminal would act on: a file may have names that move the cursor, or worse. In files and pipes the
+/// names stay as they are, for the programs that read them.
+fn for_terminal(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let is_white = |letter| matches!(letter, '\n' | '\t');
+    let mut shown = String::with_capacity(text.len());
+    for part in text.split_inclusive(is_white) {
+        let line = part.trim_end_matches(is_white);
+        shown += &visible(line);
+        shown += &part[line.len()..];
+    }
+    shown
 }
 
 /// Writes to standard output. A reader that closes it early is no error.
@@ -192,5 +211,17 @@ fn permissions(path: &Path) -> fs::Permissions {
     match fs::metadata(path) {
         Ok(metadata) => metadata.permissions(),
         Err(_) => fs::Permissions::from_mode(0o666),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_act_on() {
+        let text = "f\x1b[2J\t\u{9b}1m\n\nm\u{fc}ller\r\n".as_bytes();
+        assert_eq!(for_terminal(text), "f\\x1b[2J\t\\u{9b}1m\n\nm\u{fc}ller\\x0d\n");
+        assert_eq!(for_terminal(b"\x9b"), "\u{fffd}");
     }
 }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::coverage::{Coverage, File, Total};
+use crate::formats::frame_names::visible;
 
 /// Why coverage cannot be written: no reader would take it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +87,11 @@ impl Text {
             return Err(EncodeError::Name(name.to_vec()));
         }
         self.bytes.extend_from_slice(start.as_bytes());
-        self.bytes.extend_from_slice(name);
+        // Bytes that are no UTF-8 stay, so that the file is found.
+        for part in name.utf8_chunks() {
+            self.bytes.extend_from_slice(visible(part.valid()).as_bytes());
+            self.bytes.extend_from_slice(part.invalid());
+        }
         self.bytes.push(b'\n');
         Ok(())
     }
@@ -111,5 +116,13 @@ mod tests {
         assert_eq!(encode(&coverage).unwrap(), expected.as_bytes());
         coverage.files.entry(b"a\nend_of_record".to_vec()).or_default();
         assert!(encode(&coverage).is_err());
+    }
+
+    #[test]
+    fn names_that_a_terminal_would_act_on() {
+        let mut coverage = Coverage::default();
+        coverage.files.entry(b"/\x1b[2J\xc2\x9b1m/\xff\xc3\xbc.c".to_vec()).or_default();
+        let text = encode(&coverage).unwrap();
+        assert!(text.starts_with(b"SF:/\\x1b[2J\\x9b1m/\xff\xc3\xbc.c\n"));
     }
 }

@@ -14,6 +14,8 @@
 //! | `LF:`, `LH:` | number of lines, of those executed |
 //! | `end_of_record` | |
 //!
+//! Control characters in paths and names are spelled out: a terminal would act on them.
+//!
 //! Sources: `man geninfo` of lcov 1.16, and what `llvm-cov export` and `lcov --capture` write.
 
 pub mod encode;
