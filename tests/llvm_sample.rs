@@ -171,7 +171,7 @@ fn the_bytes_of_llvm_13() {
     shop.write("contexts", CONTEXTS);
     let refused = shop.tool(&["convert", "contexts", "--for-clang", "13", "-o", "none"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("reads contexts only in text"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("contexts are written only as text"));
 }
 
 /// Splits off the metadata and sorts its bytes, because LLVM's order is that of a hash table.

@@ -77,7 +77,7 @@ pub enum Format {
     Proftext,
     /// LLVM's sample profile, binary.
     SampleBinary,
-    /// LLVM's sample profile, extensible binary.
+    /// LLVM's sample profile, extensible or compact binary.
     Sample,
     /// LLVM's sample profile, text.
     SampleText,
@@ -105,7 +105,7 @@ impl Format {
             Self::Profdata => "an indexed profile of LLVM (.profdata)",
             Self::Proftext => "a text profile of LLVM (.proftext)",
             Self::SampleBinary => "a sample profile of LLVM, binary",
-            Self::Sample => "a sample profile of LLVM, extensible binary",
+            Self::Sample => "a sample profile of LLVM, extensible or compact binary",
             Self::SampleText => "a sample profile of LLVM, text",
             Self::Parquet => "a table (.parquet)",
         }
@@ -156,7 +156,7 @@ impl Format {
             _ if starts(bytes, &profdata::MAGIC) => Self::Profdata,
             _ if llvm_sample::is_sample_profile(bytes) => match llvm_sample::form(bytes) {
                 llvm_sample::Form::Binary => Self::SampleBinary,
-                llvm_sample::Form::Extensible => Self::Sample,
+                llvm_sample::Form::Compact | llvm_sample::Form::Extensible => Self::Sample,
             },
             _ if llvm_sample_text::looks_like(bytes) => Self::SampleText,
             _ if proftext::looks_like(bytes) => Self::Proftext,
@@ -423,6 +423,14 @@ impl Input {
         Ok(decoded.profile)
     }
 
+    /// The profile in it to look at: of a sample profile with pseudo-probes it has the numbers of these.
+    pub fn listing(&self) -> Result<Profile> {
+        if !self.format.is_sample() {
+            return self.profile();
+        }
+        listing_of(self.samples()?, &self.name)
+    }
+
     /// The profile in it, with what there is to say about it.
     pub fn decode(&self) -> Result<Decoded> {
         match self.format {
@@ -493,6 +501,14 @@ impl Input {
     pub fn warn(&self, warnings: &[String]) {
         warnings.iter().for_each(|warning| super::warn(&self.name, warning));
     }
+}
+
+/// A sample profile to look at.
+pub fn listing_of(samples: Samples, name: &Path) -> Result<Profile> {
+    if samples.traits.probes {
+        super::warn(name, "its positions are numbers of pseudo-probes, not lines");
+    }
+    samples.into_listing().about(name)
 }
 
 /// Why there are no counts by source position in counters by function.

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use super::error::{Context, Error, Result};
 use super::input::{Format, Input};
 use super::llvm::Llvm;
+use super::names::text;
 use super::output::Content;
 use super::warn;
 use crate::convert::number::Number;
@@ -17,6 +18,7 @@ use crate::formats::llvm_sample::encode::{Options, encode};
 use crate::formats::llvm_sample::rules::{FIRST_WITH_CONTEXTS, Lowered, NEWEST, OLDEST, Rules};
 use crate::formats::llvm_sample_text;
 use crate::profile::Profile;
+use crate::samples::merge::Unfit;
 use crate::samples::{Samples, layout};
 
 /// How LLVM's sample profiles are written.
@@ -147,7 +149,7 @@ impl SampleFormat {
                 Ok((text, Content::Text))
             }
             SampleForm::Bytes(Options { contexts: false, .. }) if samples.traits.contexts => {
-                let what = "clang 13 reads contexts only in text: --to llvm-sample-text; \
+                let what = "for clang 13, contexts are written only as text: --to llvm-sample-text; \
                             or write them as inlined copies: --contexts nested";
                 Err(Error::about(name, what))
             }
@@ -185,10 +187,23 @@ pub fn sum(known: Vec<Input>, inputs: &[(u32, &PathBuf)]) -> Result<Samples> {
         };
         match (place, weight) {
             (0, 1) => sum = samples,
-            _ => sum.merge(&samples, weight.into()),
+            _ => report(&sum.merge(&samples, weight.into()).about(path)?, path),
         }
     }
     Ok(sum)
+}
+
+/// Functions that do not fit are named up to this number.
+const NAMED: usize = 3;
+
+/// Says which functions of a summand do not fit.
+fn report(unfit: &[Unfit], path: &Path) {
+    for Unfit { name, why } in unfit.iter().take(NAMED) {
+        warn(path, format!("{}: {why}", text(name)));
+    }
+    if let more @ 1.. = unfit.len().saturating_sub(NAMED) {
+        warn(path, format!("left out in the same way: {}", Number(more as u64, "more function")));
+    }
 }
 
 /// What becomes of the contexts of a profile.

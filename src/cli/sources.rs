@@ -94,9 +94,10 @@ impl Sources {
         self.places.moves_files()
     }
 
-    /// The sum of all inputs as a profile. Reports what dumps lose on the way.
+    /// The sum of all inputs as a profile to look at. Reports what dumps lose on the way.
     pub fn profile(&self, inputs: Vec<Input>, reader: ProfileReader) -> Result<Profile> {
-        Ok(self.convert(inputs, Asked { reader, gcc: None, losses: false })?.profile)
+        let asked = Asked { reader, gcc: None, losses: false, probes: true };
+        Ok(self.convert(inputs, asked)?.profile)
     }
 
     /// The same, with an account of what became of the dumps among the inputs.
@@ -126,7 +127,7 @@ impl Sources {
         }
         let profile = &mut converted.profile;
         for input in profiles {
-            let mut other = input.into_profile()?;
+            let mut other = if asked.probes { input.listing()? } else { input.into_profile()? };
             self.places.move_files(&mut other);
             profile.merge(&other, 1);
         }
@@ -168,7 +169,7 @@ impl Sources {
         binaries: &[PathBuf],
         asked: Asked,
     ) -> Result<(Profile, Statistics)> {
-        let Asked { reader, gcc, losses } = asked;
+        let Asked { reader, gcc, losses, .. } = asked;
         let dump = &dump;
         if let Some(gcc) = gcc.filter(|_| reader.discriminators) {
             warn_of_other_compilers(dump, name, gcc);
@@ -251,6 +252,8 @@ pub struct Asked {
     pub gcc: Option<u32>,
     /// Whether the account names each loss.
     pub losses: bool,
+    /// Whether numbers of pseudo-probes will do as positions: to look at, not for compilers.
+    pub probes: bool,
 }
 
 /// The sum of inputs.

@@ -7,7 +7,7 @@
 
 pub mod contexts;
 pub mod layout;
-mod merge;
+pub mod merge;
 mod order;
 pub mod positions;
 pub mod preinline;

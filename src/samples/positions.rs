@@ -1,7 +1,7 @@
 //! Sample profiles as profiles of the other model: contexts become inlined copies.
 
 use alloc::vec::Vec;
-use core::{iter, mem};
+use core::{fmt, iter, mem};
 
 use super::layout::TooLarge;
 use super::{Body, Record, Samples, Site, sum};
@@ -10,10 +10,43 @@ use crate::profile::{self, Map, Position, Profile, RareMap, SymbolId};
 /// Bits of a discriminator of code generation that the front end has set.
 const BASE_BITS: u32 = 0xff;
 
+/// Why there are no counts by source position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPositions {
+    /// The positions are numbers of pseudo-probes. Only the compiler that placed the probes knows their lines.
+    Probes,
+    /// There are too many contexts.
+    TooLarge(TooLarge),
+}
+
+impl fmt::Display for NoPositions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Probes => write!(
+                f,
+                "expected counts by line, found counts by pseudo-probe: only clang, which placed the probes, finds \
+                 their places"
+            ),
+            Self::TooLarge(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for NoPositions {}
+
 impl Samples {
     /// The profile with counts by source position. It has no totals, checksums, attributes and no list of symbols;
     /// of longer discriminators it has 16 bits, and of those of code generation the front end's.
-    pub fn into_profile(mut self) -> Result<Profile, TooLarge> {
+    pub fn into_profile(self) -> Result<Profile, NoPositions> {
+        match self.traits.probes {
+            true => Err(NoPositions::Probes),
+            false => self.into_listing().map_err(NoPositions::TooLarge),
+        }
+    }
+
+    /// The same, but with the numbers of pseudo-probes in place of lines, if these are what it has: something to look
+    /// at, and not for compilers.
+    pub fn into_listing(mut self) -> Result<Profile, TooLarge> {
         if self.traits.contexts {
             self.nest()?;
         }

@@ -291,6 +291,7 @@ impl Convert {
                 reader: format.reader(),
                 gcc: self.reader.major()?,
                 losses: self.account.wants_losses(),
+                probes: false,
             };
             let has_dump = inputs.iter().any(|input| input.format == Format::Dump);
             let installed = (chosen.is_none() && has_dump).then(installed_gcc);

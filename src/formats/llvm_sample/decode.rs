@@ -8,7 +8,8 @@ use super::names::Names;
 use super::open::File;
 use super::read::{Reader, site, summary};
 use super::table::{
-    ATTRIBUTES, CHECKSUMS, CONTEXTS, FLOW_SENSITIVE, PARTIAL, PREINLINED, Section, VIRTUAL_TABLES,
+    ATTRIBUTES, CHECKSUMS, CONTEXTS, FLOW_SENSITIVE, MD5, PARTIAL, PREINLINED, Section,
+    VIRTUAL_TABLES,
 };
 use super::words::Words;
 use super::{Form, is_sample_profile};
@@ -46,6 +47,7 @@ pub fn decode_and_tell(bytes: &[u8], tell: &mut dyn FnMut(Finding)) -> Result<De
     let file = File::open(bytes, &mut note)?;
     let (samples, summary) = match file.form {
         Form::Binary => binary(&file, &mut note)?,
+        Form::Compact => compact(&file, &mut note)?,
         Form::Extensible => extensible(&file, &mut note)?,
     };
     if summary != samples.summary() {
@@ -63,15 +65,57 @@ fn binary(file: &File<'_>, tell: Tell<'_>) -> Result<(Samples, Summary), Finding
     let names = Names::read(&mut words, 0)?;
     words.part = Part::Functions;
     let mut reader = Reader::new(&names, false);
+    all_functions(&mut words, &mut reader, tell)?;
+    Ok((reader.samples, summary))
+}
+
+fn compact(file: &File<'_>, tell: Tell<'_>) -> Result<(Samples, Summary), Finding> {
+    let rest = &file.bytes[file.start..];
+    let mut words = Words::new(rest, file.start as u64, Part::Summary);
+    let summary = summary(&mut words)?;
+    words.part = Part::Names;
+    let names = Names::read(&mut words, MD5)?;
+    words.part = Part::Offsets;
+    let table = words.u64()?;
+    let start = words.offset();
+    let length = table.checked_sub(start).and_then(|length| usize::try_from(length).ok());
+    let length = length.ok_or(Finding { offset: start - 8, defect: Defect::Offset(table) })?;
+    let functions = words.take(length)?;
+    let mut reader = Reader::new(&names, false);
+    let mut inside = Words::new(functions, start, Part::Functions);
+    let mut places = all_functions(&mut inside, &mut reader, tell)?;
+    for _ in 0..words.count(2)? {
+        let offset = words.offset();
+        let symbol = reader.symbol(&mut words)?;
+        let place = words.number()?;
+        if places.remove(&place) != Some(reader.samples.contexts.base(symbol)) {
+            tell(Finding { offset, defect: Defect::Offset(place) });
+        }
+    }
+    end(&words, tell);
+    if !places.is_empty() {
+        tell(Finding { offset: table, defect: Defect::NoOffset(places.len() as u64) });
+    }
+    Ok((reader.samples, summary))
+}
+
+/// Reads functions without contexts up to the end of the bytes. Gives each with its offset in the file.
+fn all_functions(
+    words: &mut Words<'_>,
+    reader: &mut Reader<'_, '_>,
+    tell: Tell<'_>,
+) -> Result<BTreeMap<u64, ContextId>, Finding> {
+    let mut places = BTreeMap::new();
     while words.left() > 0 {
         let offset = words.offset();
         let head = words.number()?;
-        let symbol = reader.symbol(&mut words)?;
-        let body = Body { head, ..reader.body(&mut words, tell)? };
+        let symbol = reader.symbol(words)?;
+        let body = Body { head, ..reader.body(words, tell)? };
         let context = reader.samples.contexts.base(symbol);
+        places.insert(offset, context);
         add(&mut reader.samples, context, body, offset, tell);
     }
-    Ok((reader.samples, summary))
+    Ok(places)
 }
 
 fn add(samples: &mut Samples, context: ContextId, body: Body, offset: u64, tell: Tell<'_>) {
@@ -100,7 +144,10 @@ fn extensible(file: &File<'_>, tell: Tell<'_>) -> Result<(Samples, Summary), Fin
         partial: flags & PARTIAL != 0,
         preinlined: flags & PREINLINED != 0,
     };
-    let contexts = contexts(file, &mut reader, tell)?;
+    let contexts = match file.has_contexts_in_names() {
+        true => Known::InNames,
+        false => Known::Listed(contexts(file, &mut reader, tell)?),
+    };
     functions(file, &mut reader, &contexts, tell)?;
     if let Some(section) = file.section(Part::SymbolList)? {
         reader.samples.symbol_list = symbol_list(file, section)?;
@@ -137,16 +184,25 @@ fn contexts(
     contexts
 }
 
+/// The contexts that functions refer to.
+enum Known {
+    /// By index.
+    Listed(Vec<ContextId>),
+    /// By name, which is the context as text.
+    InNames,
+}
+
 /// Reads a function's name or the index of its context.
 fn context(
     words: &mut Words<'_>,
     reader: &mut Reader<'_, '_>,
-    contexts: &[ContextId],
+    contexts: &Known,
 ) -> Result<ContextId, Finding> {
     if !reader.samples.traits.contexts {
         let symbol = reader.symbol(words)?;
         return Ok(reader.samples.contexts.base(symbol));
     }
+    let Known::Listed(contexts) = contexts else { return reader.named_context(words) };
     let offset = words.offset();
     let index = words.number()?;
     let context = usize::try_from(index).ok().and_then(|index| contexts.get(index).copied());
@@ -157,7 +213,7 @@ fn context(
 fn functions(
     file: &File<'_>,
     reader: &mut Reader<'_, '_>,
-    contexts: &[ContextId],
+    contexts: &Known,
     tell: Tell<'_>,
 ) -> Result<(), Finding> {
     file.check_function_sections()?;
@@ -185,7 +241,7 @@ fn check_offsets(
     file: &File<'_>,
     section: Section,
     reader: &mut Reader<'_, '_>,
-    contexts: &[ContextId],
+    contexts: &Known,
     mut places: BTreeMap<u64, ContextId>,
     tell: Tell<'_>,
 ) -> Result<(), Finding> {
@@ -223,7 +279,7 @@ fn metadata(
     words: &mut Words<'_>,
     flags: u64,
     reader: &mut Reader<'_, '_>,
-    contexts: &[ContextId],
+    contexts: &Known,
     tell: Tell<'_>,
 ) -> Result<(), Finding> {
     while words.left() > 0 {

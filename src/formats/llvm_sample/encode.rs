@@ -46,9 +46,13 @@ impl Options {
 }
 
 impl Options {
-    /// The options of a file, as far as its table of sections shows them.
+    /// The options of a file, as far as its table of sections shows them. No release after LLVM 14 reads the compact
+    /// form. It has the extensible one with MD5 in its place.
     pub fn of(bytes: &[u8]) -> Self {
         let Ok(file) = File::open(bytes, &mut |_| {}) else { return Self::EXTENSIBLE };
+        if file.form == Form::Compact {
+            return Self { md5: true, ..Self::EXTENSIBLE };
+        }
         let has = |part, flag| file.all(part).any(|section| section.flags & flag != 0);
         Self {
             form: file.form,
@@ -71,6 +75,7 @@ pub fn encode(samples: &Samples, options: Options) -> Result<Vec<u8>, EncodeErro
     match options.form {
         Form::Extensible => Ok(writer.extensible(options)),
         Form::Binary => writer.binary(),
+        Form::Compact => Err(EncodeError::Form("the compact binary form is only read")),
     }
 }
 

@@ -11,21 +11,26 @@ use super::table::{CONTEXTS, VIRTUAL_TABLES};
 use super::words::Words;
 use super::{Form, table};
 use crate::profile::Map;
-use crate::samples::{Body, Samples, Traits};
+use crate::samples::{Body, Samples, Traits, name_number};
 
 /// A profile with only this function, in all its contexts. The profile is empty if the function has no counts, and has
 /// no checksums or attributes. Reads the tables of names, contexts and offsets, and decodes only the function. A
 /// binary has no offsets, so this decodes all of it.
 pub fn function(bytes: &[u8], name: &[u8]) -> Result<Samples, Finding> {
     let file = File::open(bytes, &mut |_| {})?;
-    if file.form == Form::Binary || file.all(Part::Offsets).next().is_none() {
+    let flags = file.section(Part::Summary)?.map_or(0, |section| section.flags);
+    if file.form != Form::Extensible
+        || file.all(Part::Offsets).next().is_none()
+        || flags & CONTEXTS != 0 && file.has_contexts_in_names()
+    {
         let mut samples = decode(bytes)?.samples;
         let contexts = &samples.contexts;
-        let is_it = |context| samples.symbols.name(contexts.function(context)) == name;
+        let wanted = name_number(name);
+        let number = |context| name_number(samples.symbols.name(contexts.function(context)));
+        let is_it = |context| number(context) == wanted;
         samples.functions.retain(|&context, _| is_it(context));
         return Ok(samples);
     }
-    let flags = file.needed(Part::Summary)?.flags;
     let section = file.needed(Part::Names)?;
     let contents = section.contents(bytes)?;
     let names = Names::read(&mut section.words(&contents), section.flags)?;

@@ -13,6 +13,16 @@
 //! | summary, names | as below |
 //! | functions | to the end of the file |
 //!
+//! **Compact binary**, of LLVM 5 to 14 (`--compbinary`), which is only read:
+//!
+//! | field | contents |
+//! |---|---|
+//! | magic | 0x5350524f46343202, version 103 |
+//! | summary, names | as below, the names as MD5 |
+//! | offset | of the table behind the functions, from the start of the file, 8 bytes |
+//! | functions | as below |
+//! | offsets of functions | number; for each function its name, and its offset from the start of the file |
+//!
 //! **Extensible binary** ([`table`]):
 //!
 //! | offset | field |
@@ -51,6 +61,8 @@
 //! | list of symbols | names, each with a NUL behind it |
 //! | metadata | for each function: name or context, checksum if the flag is set, attributes if the flag is set; without contexts the number of inlined copies, and for each: line, discriminator, and the same |
 //!
+//! LLVM 13 has no section of contexts: names of functions are contexts as text, `[main:3 @ f]`.
+//!
 //! If bit 5 of the summary's flags is set, each body ends with types of virtual tables: the number of positions, and
 //! for each position line, discriminator, number of types, and for each type name, count. The reader skips them.
 //!
@@ -80,8 +92,14 @@ pub const VERSION: u64 = 103;
 pub enum Form {
     /// One stream of numbers. A reader must read it from start to end.
     Binary = 0xff,
+    /// The same with MD5 for names.
+    Compact = 2,
     /// Sections. A reader can read single functions.
     Extensible = 4,
+}
+
+impl Form {
+    const ALL: [Self; 3] = [Self::Binary, Self::Compact, Self::Extensible];
 }
 
 /// The bytes of a magic, as ULEB128.
@@ -99,17 +117,16 @@ const fn magic(form: Form) -> [u8; 9] {
 
 /// Whether the first bytes of a file are those of such a profile.
 pub fn is_sample_profile(bytes: &[u8]) -> bool {
-    let starts = |magic: [u8; 9]| {
+    Form::ALL.into_iter().map(magic).any(|magic| {
         let length = bytes.len().min(magic.len());
         length > 1 && bytes[..length] == magic[..length]
-    };
-    starts(magic(Form::Binary)) || starts(magic(Form::Extensible))
+    })
 }
 
 /// The form of a file for which [`is_sample_profile`] holds.
 pub fn form(bytes: &[u8]) -> Form {
-    let binary = magic(Form::Binary);
-    if bytes.first() == binary.first() { Form::Binary } else { Form::Extensible }
+    let is_it = |form: &Form| bytes.first() == magic(*form).first();
+    Form::ALL.into_iter().find(is_it).unwrap_or(Form::Extensible)
 }
 
 #[cfg(test)]

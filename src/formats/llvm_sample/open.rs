@@ -14,7 +14,7 @@ pub struct File<'a> {
     pub bytes: &'a [u8],
     /// Its form.
     pub form: Form,
-    /// Its sections; empty for a binary.
+    /// Its sections; empty for a binary and a compact binary.
     pub sections: Vec<Section>,
     /// Offset behind the header.
     pub start: usize,
@@ -25,8 +25,7 @@ impl<'a> File<'a> {
     pub fn open(bytes: &'a [u8], tell: Tell<'_>) -> Result<Self, Finding> {
         let mut words = Words::new(bytes, 0, Part::Header);
         let magic = words.number()?;
-        let form = [Form::Binary, Form::Extensible].into_iter();
-        let form = form.into_iter().find(|&form| magic == MAGIC | form as u64);
+        let form = Form::ALL.into_iter().find(|&form| magic == MAGIC | form as u64);
         let form = form.ok_or(Finding { offset: 0, defect: Defect::Magic })?;
         let offset = words.offset();
         let version = words.number()?;
@@ -35,7 +34,7 @@ impl<'a> File<'a> {
         }
         words.part = Part::Table;
         let sections = match form {
-            Form::Binary => Vec::new(),
+            Form::Binary | Form::Compact => Vec::new(),
             Form::Extensible => table::read(&mut words, bytes.len(), tell)?,
         };
         Ok(Self { bytes, form, sections, start: words.at() })
@@ -63,6 +62,11 @@ impl<'a> File<'a> {
             1 | 2 => Ok(()),
             _ => Err(Finding { offset: 0, defect: Defect::Sections(Part::Functions) }),
         }
+    }
+
+    /// Whether functions with contexts have these as names, as LLVM 13 writes them.
+    pub fn has_contexts_in_names(&self) -> bool {
+        self.form == Form::Extensible && self.all(Part::Contexts).next().is_none()
     }
 
     /// All sections of a part.

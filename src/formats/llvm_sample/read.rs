@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::check::{Defect, Finding, Tell};
 use super::names::Names;
 use super::words::Words;
+use crate::formats::llvm_sample_text::line::frames;
 use crate::profile::Cutoff;
 use crate::profile::{DEEPEST, Map, Summary, SymbolId};
 use crate::samples::{Body, ContextId, Frame, Record, Samples, Site};
@@ -44,6 +45,20 @@ impl<'n, 'a> Reader<'n, 'a> {
         self.symbols[index] = symbol;
         let defect = Defect::NameIndex(index as u64);
         symbol.ok_or(Finding { offset: words.offset(), defect })
+    }
+
+    /// Reads the name of a function with a context, which is the context as text.
+    pub fn named_context(&mut self, words: &mut Words<'_>) -> Result<ContextId, Finding> {
+        let offset = words.offset();
+        let index = self.names.index(words)?;
+        let samples = &mut self.samples;
+        let context = self.names.with(index, |name| {
+            let frames = frames(name)?.into_iter();
+            let frame = |(name, site)| Frame { function: samples.symbol(name), site };
+            let frames: Vec<Frame> = frames.map(frame).collect();
+            samples.contexts.of(&frames)
+        });
+        context.flatten().ok_or(Finding { offset, defect: Defect::NoFrames })
     }
 
     /// Reads the frames of a context.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::check::{Defect, Findings, Tell, TextError};
-use super::line::{Inner, Line, Wrong, first_target, parse, site};
+use super::line::{Inner, Line, Wrong, first_target, frames, parse};
 use crate::profile::{DEEPEST, Map, SymbolId};
 use crate::samples::{Body, ContextId, Frame, Record, Samples, Site, sum};
 
@@ -167,19 +167,11 @@ impl Parser {
     /// Reads `[main:3 @ f:1.2 @ g]`.
     fn context(&mut self, text: &[u8]) -> Result<ContextId, Wrong> {
         const WHAT: Defect = Defect::Expected("a context in square brackets");
-        let inside = text.strip_prefix(b"[").and_then(|text| text.strip_suffix(b"]"));
-        let mut rest = inside.ok_or((0, WHAT))?;
-        let mut frames = Vec::new();
-        while let Some(end) = rest.windows(3).position(|bytes| bytes == b" @ ") {
-            let frame = &rest[..end];
-            let colon = frame.iter().rposition(|&byte| byte == b':');
-            let called =
-                colon.and_then(|colon| Some((&frame[..colon], site(&frame[colon + 1..])?)));
-            let (name, site) = called.unwrap_or((frame, Site::default()));
+        let read = frames(text).ok_or((0, WHAT))?;
+        let mut frames = Vec::with_capacity(read.len());
+        for (name, site) in read {
             frames.push(Frame { function: self.symbol(name, 1)?, site });
-            rest = &rest[end + 3..];
         }
-        frames.push(Frame { function: self.symbol(rest, 1)?, site: Site::default() });
         self.samples.contexts.of(&frames).ok_or((0, WHAT))
     }
 

@@ -1,5 +1,7 @@
 //! Parses single lines. `decode` joins them to functions. Columns count from 0.
 
+use alloc::vec::Vec;
+
 use super::check::Defect;
 use crate::samples::Site;
 
@@ -92,6 +94,22 @@ pub fn site(text: &[u8]) -> Option<Site> {
         None => 0,
     };
     Some(Site { line, discriminator })
+}
+
+/// The frames of a context, such as `[main:3 @ f:1.2 @ g]`, the outermost first: names, and the positions of the calls.
+pub fn frames(context: &[u8]) -> Option<Vec<(&[u8], Site)>> {
+    const BETWEEN: &[u8] = b" @ ";
+    let mut rest = context.strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let mut frames = Vec::new();
+    while let Some(end) = rest.windows(BETWEEN.len()).position(|bytes| bytes == BETWEEN) {
+        let frame = &rest[..end];
+        let colon = frame.iter().rposition(|&byte| byte == b':');
+        let called = colon.and_then(|colon| Some((&frame[..colon], site(&frame[colon + 1..])?)));
+        frames.push(called.unwrap_or((frame, Site::default())));
+        rest = &rest[end + BETWEEN.len()..];
+    }
+    frames.push((rest, Site::default()));
+    Some(frames)
 }
 
 /// Splits at the last colon, if a number follows it.

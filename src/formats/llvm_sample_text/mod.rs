@@ -37,7 +37,7 @@
 pub mod check;
 pub mod decode;
 pub mod encode;
-mod line;
+pub(super) mod line;
 
 /// Whether a file begins with a function, followed by an indented line or another function.
 pub fn looks_like(bytes: &[u8]) -> bool {

@@ -7,7 +7,7 @@ use std::prelude::v1::*;
 use clap::Args;
 
 use crate::cli::error::{Context, Result};
-use crate::cli::input::{Input, warnings};
+use crate::cli::input::{Input, listing_of, warnings};
 use crate::cli::names::{Wanted, plain, text};
 use crate::cli::near;
 use crate::formats::afdo_v4;
@@ -88,7 +88,7 @@ impl Choice {
         let (Some(name), None) = (&self.function, &self.source) else { return Ok(None) };
         let samples = lookup::function(&input.bytes, name.as_bytes()).about(&input.name)?;
         let is_found = !samples.functions.is_empty();
-        is_found.then(|| samples.into_profile().about(&input.name)).transpose()
+        is_found.then(|| listing_of(samples, &input.name)).transpose()
     }
 
     /// Says that no function was found, and which names come near.
