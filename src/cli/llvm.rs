@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::error::{Context, Error, Result};
 use crate::counters::{Profile, Variant};
-use crate::formats::profdata::version_for_llvm;
+use crate::formats::profdata::{Hashes, version_for_llvm};
 use crate::formats::{profdata, profraw};
 
 /// Names the LLVM to write for: its version, or the path of one of its tools.
@@ -16,6 +16,10 @@ pub const VARIABLE: &str = "COUNTERSINK_LLVM";
 /// The releases of LLVM whose formats are known.
 const OLDEST: u32 = 10;
 const NEWEST: u32 = 23;
+
+/// The first release whose front end makes hashes in the new way, and the version that says so.
+const WITH_NEW_HASHES: u32 = 22;
+const NEW_HASHES: u32 = 13;
 
 /// A release of LLVM.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +46,31 @@ impl Origins {
     /// An indexed profile of this version was read.
     pub fn add_indexed(&mut self, version: profdata::Version) {
         self.indexed = self.indexed.max(Some(version));
+    }
+
+    /// The version of the raw profiles that were read, the newest one.
+    pub const fn raw(self) -> Option<profraw::Version> {
+        self.raw
+    }
+
+    /// The oldest version of indexed profiles that holds a profile made of all that was read. Where the profile does not
+    /// tell how clang's front end made its hashes, the files do, or else the compiler that is installed.
+    pub fn oldest_version(self, profile: &Profile) -> profdata::Version {
+        let is_old_raw = self.raw.is_some_and(|version| version < profraw::Version::V10);
+        let indexed = self.indexed.map(profdata::Version::number);
+        let is_old = is_old_raw || indexed.is_some_and(|version| version < NEW_HASHES);
+        let hashes = match Hashes::of(profile) {
+            Hashes::New | Hashes::Unknown if is_old => Hashes::Old,
+            Hashes::Unknown if indexed.is_some() => Hashes::New,
+            Hashes::Unknown => match Llvm::installed(self).major >= WITH_NEW_HASHES {
+                true => Hashes::New,
+                false => Hashes::Old,
+            },
+            known => known,
+        };
+        // LLVM 14 and 15 leave them out, too.
+        let keep_ids = self.raw.is_none_or(|version| version > profraw::Version::V8);
+        profdata::oldest_version(profile, hashes, keep_ids)
     }
 
     /// Whether this LLVM reads all that was read.

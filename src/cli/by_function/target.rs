@@ -33,7 +33,7 @@ pub enum Target {
 #[derive(Debug, Args)]
 pub struct Wish {
     /// For LLVM's profiles: the LLVM that will read them, by its version or the path of its clang, rustc or
-    /// llvm-profdata [default: that of the first rustc or clang on the path that reads the inputs]
+    /// llvm-profdata [default: any that reads the oldest version with room for all that the inputs have]
     #[arg(long, value_name = "VERSION|PATH", value_parser = NonEmptyStringValueParser::new())]
     for_llvm: Option<String>,
     /// For LLVM's profiles: leave out functions that never ran
@@ -89,14 +89,16 @@ impl Chosen {
         if self.sparse {
             leave_out_zeros(&mut profile);
         }
-        let llvm = || self.llvm.clone().unwrap_or_else(|| Llvm::installed(origins));
         match self.target {
             Target::Proftext => {
                 let text = proftext::encode::encode(&profile).about(name)?;
                 output::write(path, &text, Content::Text)
             }
             Target::Profdata => {
-                let version = version_for_llvm(llvm().major, &profile);
+                let version = match &self.llvm {
+                    Some(llvm) => version_for_llvm(llvm.major, &profile),
+                    None => origins.oldest_version(&profile),
+                };
                 let profile = unique(&profile).about(name)?;
                 let encoder = Encoder::new(&profile, version).about(name)?;
                 warn_of_dropped(&encoder.dropped, name);
@@ -104,14 +106,24 @@ impl Chosen {
                 output::write_with(path, Content::Binary, &fill)
             }
             Target::Profraw => {
-                let Llvm { major, .. } = llvm();
-                let version = profraw::Version::for_llvm(major).ok_or_else(|| {
-                    Error::new(format!("raw profiles of LLVM {major} are not known"))
-                })?;
+                let version = self.raw_version(origins)?;
                 let bytes = profraw::encode::encode(&profile, version).about(name)?;
                 output::write(path, &bytes, Content::Binary)
             }
         }
+    }
+}
+
+impl Chosen {
+    /// The version of raw profiles that the chosen LLVM reads; without one, that of the inputs, or else that of the
+    /// installed LLVM.
+    fn raw_version(&self, origins: Origins) -> Result<profraw::Version> {
+        if let (None, Some(version)) = (&self.llvm, origins.raw()) {
+            return Ok(version);
+        }
+        let llvm = self.llvm.clone().unwrap_or_else(|| Llvm::installed(origins));
+        let what = || Error::new(format!("raw profiles of LLVM {} are not known", llvm.major));
+        profraw::Version::for_llvm(llvm.major).ok_or_else(what)
     }
 }
 
@@ -137,7 +149,7 @@ fn warn_of_dropped(dropped: &Dropped, name: &Path) {
     ];
     for (number, what, which) in lost.into_iter().filter(|&(number, ..)| number > 0) {
         let what = Number(number as u64, what);
-        let why = "the version that the chosen LLVM reads has no place for them, see --for-llvm";
+        let why = "the version that was chosen has no place for them, see --for-llvm";
         warn(name, format!("left out: {what}{which}; {why}"));
     }
 }

@@ -85,7 +85,7 @@ mod tail;
 mod version;
 mod words;
 
-pub use release::version_for_llvm;
+pub use release::{Hashes, oldest_version, version_for_llvm};
 pub use version::Version;
 
 /// The first eight bytes of a file.

@@ -49,8 +49,8 @@ Example:
   countersink profdata overlap day.profdata night.profdata
 
 The variable COUNTERSINK_LLVM says for which LLVM `merge` writes: its version, or the path of its clang, rustc or \
-llvm-profdata. Without it, the tool under the name llvm-profdata-N writes for LLVM N. Otherwise `merge` writes for the \
-first of $RUSTC, rustc and clang on the path that reads all inputs, or else for the oldest LLVM that does.
+llvm-profdata. Without it, the tool under the name llvm-profdata-N writes for LLVM N. Otherwise `merge` writes the oldest \
+version that has room for all that the inputs have, so that as many compilers as possible read it.
 
 The tool does the same when it is called llvm-profdata or llvm-profdata-N. `countersink install` puts it under this \
 name into libexec/countersink. cargo llvm-cov takes it from the variable LLVM_PROFDATA, cargo pgo from the place of rustup's \
