@@ -83,6 +83,13 @@ impl Image {
                 return Err(EncodeError::Name(name.clone()));
             }
         }
+        let is_new = |bits: Variant| profile.variant.has(bits) && version < Version::V8;
+        if is_new(Variant::SINGLE_BYTE) || is_new(Variant::FUNCTION_ENTRY_ONLY) {
+            return Err(EncodeError::SingleByte);
+        }
+        if version < Version::V8 && !profile.traces.is_empty() {
+            return Err(EncodeError::TracesOfOld);
+        }
         let elsewhere = Variant::MEMORY_PROFILE.0 | Variant::DEBUG_INFO_CORRELATION.0;
         let temporal = if profile.traces.is_empty() { 0 } else { Variant::TEMPORAL.0 };
         Ok(Self {

@@ -21,6 +21,10 @@ pub enum EncodeError {
         /// The most.
         most: usize,
     },
+    /// Single-byte coverage, or counters of function entries only, which need version 8.
+    SingleByte,
+    /// A trace, which needs version 8.
+    TracesOfOld,
     /// There is more than one trace, or one that counts more than once.
     Traces,
     /// A function in a trace that is not in the profile.
@@ -47,6 +51,10 @@ impl fmt::Display for EncodeError {
             Self::Sites { function, most } => {
                 write!(f, "{} has more than {most} value sites", function.escape_ascii())
             }
+            Self::SingleByte => f.write_str(
+                "has single-byte coverage or only function entries, which need version 8",
+            ),
+            Self::TracesOfOld => f.write_str("has a temporal profile trace, which needs version 8"),
             Self::Traces => f.write_str("a raw profile has one trace, which counts once"),
             Self::Trace(name) => {
                 write!(f, "function {name:#018x} is in a trace, but not in the profile")
