@@ -78,6 +78,66 @@ fn no_file_name() {
     }
 }
 
+/// What programs print on standard error: LLVM's own, and ours.
+fn told(shop: &Workshop, arguments: &[&str], name: &str) -> [String; 2] {
+    ["stock", "ours"].map(|program| {
+        let _ = std::fs::remove_file(shop.path("default.profraw"));
+        let mut command = shop.command(shop.path(program));
+        command.env("LLVM_PROFILE_FILE", name).env_remove("TMPDIR").args(arguments);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    })
+}
+
+/// After a dump, nothing is written until a reset, and each further call says so.
+#[test]
+fn dumps_without_a_reset() {
+    for llvm in all() {
+        let shop = Workshop::new();
+        shop.write(
+            "dumps.c",
+            "#include <stdlib.h>\nint __llvm_profile_dump(void);\nint __llvm_profile_write_file(void);\n\
+             void __llvm_profile_reset_counters(void);\nvolatile int steps;\n\
+             int main(int argc, char **argv) {\n\
+             for (int i = 0; i < atoi(argv[1]); i++) { steps++; if (__llvm_profile_dump()) return 1; }\n\
+             if (argc > 2 && __llvm_profile_write_file()) return 2;\n\
+             if (argc > 3) __llvm_profile_reset_counters();\n\
+             return argc > 3 ? __llvm_profile_dump() : 0; }\n",
+        );
+        let object = llvm.object(&shop, "dumps.c", &["-O0", "-fprofile-instr-generate"]);
+        llvm.link_both(&shop, &[object], &["-fprofile-instr-generate"]);
+        for (arguments, calls) in
+            [(&["1"][..], 0), (&["3"], 2), (&["2", "write"], 2), (&["2", "write", "reset"], 2)]
+        {
+            let [stock, ours] = told(&shop, arguments, "x-%m.profraw");
+            // At the end of the program, too, LLVM's own says it once more.
+            let about = format!("LLVM {}, {arguments:?}: {stock}{ours}", llvm.major);
+            assert_eq!(stock.matches("already written").count(), calls + 1, "{about}");
+            assert_eq!(ours.matches("not written: dumped before").count(), calls, "{about}");
+            assert_eq!(ours.lines().count(), calls, "{about}");
+        }
+    }
+}
+
+/// A letter that stands for nothing: the name is that of LLVM's own runtime, and a line says why.
+#[test]
+fn letters_that_stand_for_nothing() {
+    for llvm in all() {
+        let shop = programs(llvm, &[GENERATE], &["-Wl,--build-id=none"]);
+        for (name, why) in [("%b.profraw", "no build-id"), ("%tx/y.profraw", "TMPDIR is not set")] {
+            let [stock, ours] = told(&shop, &[], name);
+            let written = shop.read("default.profraw");
+            assert!(Dump::parse(&written).is_ok(), "LLVM {}, {name}", llvm.major);
+            let expected = format!("{name}: {why} for this name; the file is default.profraw\n");
+            assert!(ours.ends_with(&expected) && ours.lines().count() == 1, "{ours}");
+            // Older releases do not know the letter for the build-id.
+            assert!(stock.contains("Using the default") || llvm.major < 20, "{stock}");
+            std::fs::remove_file(shop.path("default.profraw")).unwrap();
+        }
+    }
+}
+
 /// A name with the letter for counters in the file: without live counters the file is written at the end, whether
 /// the counters could move or not.
 #[test]

@@ -12,7 +12,7 @@ use spin::{Mutex, MutexGuard};
 
 use super::llvm_sections::sections;
 use super::system::{self, CHAIN, PLACE};
-use crate::runtime::abi::llvm::pattern::{Meaning, Pattern, translate};
+use crate::runtime::abi::llvm::pattern::{DEFAULT, Meaning, Pattern, translate};
 use crate::runtime::abi::llvm::{Heads, Registry, Sections, Slot, begun, size_class};
 use crate::runtime::chain::Link;
 use crate::runtime::counters::Plain;
@@ -181,7 +181,7 @@ pub fn file_of_nobody() -> &'static [u8] {
         return file.to_bytes();
     }
     match system::linked_file() {
-        [] => b"default.profraw",
+        [] => DEFAULT,
         linked => linked,
     }
 }
@@ -200,7 +200,10 @@ pub fn translated(name: &CStr, pattern: &mut Pattern) {
     let directory = variable(c"TMPDIR").map_or(&[][..], CStr::to_bytes);
     let build_id = id.bytes.get(..id.length).unwrap_or(&id.bytes);
     let meaning = Meaning { process: sys::process(), directory, build_id };
-    translate(name.to_bytes(), &meaning, pattern);
+    if let Err(missing) = translate(name.to_bytes(), &meaning, pattern) {
+        let mut line = Line::about(name.to_bytes());
+        line.text(missing).text(b" for this name; the file is ").text(DEFAULT).print();
+    }
 }
 
 /// A variable of the environment that is not empty.

@@ -10,6 +10,7 @@ use super::llvm::{self, LINK, countersink_llvm_begin, image, translated};
 use super::system::CHAIN;
 use crate::runtime::abi::llvm::pattern::Pattern;
 use crate::runtime::chain::Operation;
+use crate::runtime::message::Line;
 
 core::arch::global_asm!(
     ".hidden __llvm_profile_initialize",
@@ -69,12 +70,26 @@ unsafe extern "C" fn __llvm_profile_set_filename(name: *const c_char) {
 
 #[unsafe(no_mangle)]
 extern "C" fn __llvm_profile_write_file() -> c_int {
+    say_if_dumped();
     ask(Operation::Flush)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __llvm_profile_dump() -> c_int {
+    say_if_dumped();
     ask(Operation::Dump)
+}
+
+/// After a dump, nothing is written until a reset. As LLVM's own runtime, which says so at each call.
+#[cold]
+#[inline(never)]
+fn say_if_dumped() {
+    if image().is_dumped() {
+        let _ = image().name_file(|name| {
+            let mut line = Line::about(name.to_bytes());
+            line.text(b"not written: dumped before, and not reset since").print();
+        });
+    }
 }
 
 #[unsafe(no_mangle)]

@@ -16,6 +16,7 @@ use rustix::io::Errno;
 
 use super::commands::fold;
 use super::error::{Context, Error, Result};
+use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::{names::Names, rules::Rules};
 use crate::formats::words::Words;
@@ -343,6 +344,7 @@ impl Input {
         let length = file.metadata().about(path)?.len();
         warn_of_live_files(path);
         let dump = Dump::read(Stream { beginning: &bytes, file: &file }, length).about(path)?;
+        warn_of_modules(path, &dump);
         Ok(Self { name: path.to_owned(), bytes, format: Format::Dump, dump: Some(dump) })
     }
 
@@ -403,12 +405,18 @@ impl Input {
         if self.format != Format::Dump {
             return Ok(self.format.is_by_function());
         }
-        let modules = self.dump()?.modules;
+        let modules = self.parsed()?.modules;
         Ok(!modules.is_empty() && modules.iter().all(Module::is_llvm))
     }
 
-    /// The dump in it; profiles are an error.
+    /// The dump in it; profiles are an error. Warns of what is left out or too large.
     pub fn dump(&self) -> Result<Dump> {
+        let dump = self.parsed()?;
+        warn_of_modules(&self.name, &dump);
+        Ok(dump)
+    }
+
+    fn parsed(&self) -> Result<Dump> {
         if self.format != Format::Dump {
             let what = format!("expected a raw dump, found {}", self.format.name());
             return Err(Error::about(&self.name, what));
@@ -509,6 +517,16 @@ pub fn listing_of(samples: Samples, name: &Path) -> Result<Profile> {
         super::warn(name, "its positions are numbers of pseudo-probes, not lines");
     }
     samples.into_listing().about(name)
+}
+
+/// Says which modules of a dump are left out, and that counts are too large.
+pub fn warn_of_modules(name: &Path, dump: &Dump) {
+    dump.left_out.iter().for_each(|module| super::warn(name, module));
+    let saturated: u64 = dump.modules.iter().map(Module::saturated).sum();
+    if saturated > 0 {
+        let counts = Number(saturated, "count");
+        super::warn(name, format!("{counts} at the largest number: the true sums may be larger"));
+    }
 }
 
 /// Why there are no counts by source position in counters by function.

@@ -133,6 +133,7 @@ impl Tally {
     }
 
     fn count(&mut self, count: u64) {
+        // As LLVM's tools, which let this sum overflow.
         self.summary.sum = self.summary.sum.wrapping_add(count);
         self.summary.largest = self.summary.largest.max(count);
         match count {

@@ -285,12 +285,12 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// The sum of both.
+    /// The sum of both, at most the largest number.
     pub fn plus(self, other: Self) -> Self {
         Self {
-            runs: self.runs.wrapping_add(other.runs),
-            sum_max: self.sum_max.wrapping_add(other.sum_max),
-            dropped: self.dropped.wrapping_add(other.dropped),
+            runs: self.runs.saturating_add(other.runs),
+            sum_max: self.sum_max.saturating_add(other.sum_max),
+            dropped: self.dropped.saturating_add(other.dropped),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The rules for merging the counts of two runs, equal to libgcov's.
+//! The rules for merging the counts of two runs, equal to libgcov's. But a sum that is too large stays at the largest
+//! number, where libgcov's begins anew below zero.
 //!
 //! Plain counters are merged one by one ([`counter`]); the targets of a top-N site are merged by
 //! value ([`Site`]). The order matters as in libgcov: the newer run is in memory, and the older file is
@@ -15,7 +16,7 @@ pub const SITE_LIMIT: usize = 64;
 /// Merges one counter of a kind that is not top-N.
 pub fn counter(rule: Rule, newer: i64, older: i64) -> i64 {
     match rule {
-        Rule::Add | Rule::TopN => newer.wrapping_add(older),
+        Rule::Add | Rule::TopN => newer.saturating_add(older),
         Rule::Saturate => (newer as u64).saturating_add(older as u64) as i64,
         Rule::Ior | Rule::Bytes => newer | older,
         Rule::Time if newer == 0 => older,
@@ -62,16 +63,16 @@ impl Site {
     /// Begins to fold an older site in. Call [`Merge::finish`] after the pairs.
     pub fn merge(&mut self, older_total: i64, older_error: i64) -> Merge<'_> {
         let lost = older_total < 0 || self.total < 0;
-        let total = self.total.wrapping_abs();
-        self.total = total.wrapping_add(older_total.wrapping_abs());
-        self.error = self.error.wrapping_add(older_error);
+        let total = self.total.saturating_abs();
+        self.total = total.saturating_add(older_total.saturating_abs());
+        self.error = self.error.saturating_add(older_error);
         Merge { site: self, next: 0, unknown: heapless::Vec::new(), lost }
     }
 
     /// Adds further events, of one value. In a full site that lacks it, the value takes the place of the smallest count if
     /// that is smaller.
     pub fn add(&mut self, mut pair: Pair) {
-        self.total = self.total.wrapping_add(pair.count);
+        self.total = self.total.saturating_add(pair.count);
         if self.add_to_known(pair) || self.pairs.push(pair).is_ok() {
             return;
         }
@@ -79,7 +80,7 @@ impl Site {
         if let Some(smallest) = smallest.filter(|smallest| smallest.count < pair.count) {
             core::mem::swap(smallest, &mut pair);
         }
-        self.error = self.error.wrapping_add(pair.count);
+        self.error = self.error.saturating_add(pair.count);
     }
 
     /// Adds `pair` if the site has its value; says whether it does.
@@ -87,7 +88,7 @@ impl Site {
     pub fn add_to_known(&mut self, pair: Pair) -> bool {
         for known in &mut self.pairs {
             if known.value == pair.value {
-                known.count = known.count.wrapping_add(pair.count);
+                known.count = known.count.saturating_add(pair.count);
                 return true;
             }
         }
@@ -121,7 +122,7 @@ impl Merge<'_> {
             *next = place;
         }
         if let Some(known) = pairs.get_mut(*next) {
-            known.count = known.count.wrapping_add(pair.count);
+            known.count = known.count.saturating_add(pair.count);
         }
         *next = next.wrapping_add(1);
     }
@@ -142,7 +143,7 @@ impl Merge<'_> {
             largest_lost = gone.count.max(largest_lost);
         }
         // The count of a lost value was right to within the error, and is now 0.
-        site.error = site.error.wrapping_add(largest_lost).min(site.total);
+        site.error = site.error.saturating_add(largest_lost).min(site.total);
         if *lost {
             site.total = site.total.wrapping_neg();
         }
@@ -169,6 +170,8 @@ mod tests {
     #[test]
     fn counters_follow_their_rule() {
         assert_eq!(counter(Rule::Add, 2, 3), 5);
+        assert_eq!(counter(Rule::Add, i64::MAX - 1, 2), i64::MAX);
+        assert_eq!(counter(Rule::Saturate, -2, 2), -1);
         assert_eq!(counter(Rule::Ior, 0b101, 0b011), 0b111);
         assert_eq!(counter(Rule::Bytes, 0x0100, 0x0101), 0x0101);
         let sums = [(1, 2), (-2, 1), (-1, 1), (i64::MAX, 2)];
@@ -185,6 +188,13 @@ mod tests {
         assert_eq!(result.total, 9);
         let pairs: [(i64, i64); 3] = [(7, 3), (9, 5), (8, 1)];
         assert!(result.pairs.iter().map(|p| (p.value, p.count)).eq(pairs));
+    }
+
+    #[test]
+    fn sums_of_sites_stay_at_the_largest_number() {
+        let large = site(i64::MAX - 1, &[(7, i64::MAX - 1)]);
+        let result = merged(&large, &large);
+        assert_eq!((result.total, result.pairs[0].count), (i64::MAX, i64::MAX));
     }
 
     #[test]

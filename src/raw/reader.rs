@@ -8,9 +8,11 @@ use core::fmt;
 use zerocopy::FromBytes;
 
 use super::layout::{
-    EndRecord, FileHeader, MAGIC, MAX_PAYLOAD, MAX_SECTION, Machine, ModuleRecord, OLDEST_VERSION,
-    ORDER, Order, SectionHeader, SectionKind, SumsRecord, VERSION, Word, checksum,
+    ABI_GCOV, ABI_LLVM, BUILD_ID_CAPACITY, EndRecord, FileHeader, MAGIC, MAX_PAYLOAD, MAX_SECTION,
+    Machine, ModuleRecord, OLDEST_VERSION, ORDER, Order, SectionHeader, SectionKind, SumsRecord,
+    VERSION, Word, checksum,
 };
+use super::object::ObjectRecord;
 
 /// Where the bytes of a dump come from.
 pub trait Source {
@@ -167,6 +169,8 @@ pub enum Contradiction {
     Values,
     /// The signature does not fit the records.
     Signature,
+    /// Counts that have reached the largest number. No reader refuses them.
+    Saturated,
 }
 
 impl Contradiction {
@@ -193,11 +197,41 @@ impl Contradiction {
             Self::SiteCounters => "function: number of top-N counters is no multiple of a site's",
             Self::Values => "site: more than 64 values",
             Self::Signature => "module: signature differs from that of its records",
+            Self::Saturated => {
+                "module: counts have reached the largest number; the true sums may be larger"
+            }
         }
     }
 }
 
+/// Whether a module may have such a record, with as many bytes of STRINGS and of OBJECTS.
+pub fn record_is_possible(
+    record: &ModuleRecord,
+    strings: usize,
+    objects: usize,
+) -> Result<(), Contradiction> {
+    let ModuleRecord { identity, path_length, strings_length } = record;
+    let length = (*strings_length as usize).checked_next_multiple_of(8);
+    match () {
+        () if ![ABI_GCOV, ABI_LLVM].contains(&identity.abi) => Err(Contradiction::Abi),
+        () if identity.build_id_length as usize > BUILD_ID_CAPACITY => Err(Contradiction::BuildId),
+        () if length != Some(strings) => Err(Contradiction::Strings),
+        () if path_length > strings_length => Err(Contradiction::Path),
+        () if Some(objects)
+            != (identity.objects as usize).checked_mul(size_of::<ObjectRecord>()) =>
+        {
+            Err(Contradiction::Objects)
+        }
+        () => Ok(()),
+    }
+}
+
 impl Defect {
+    /// Whether the bytes are those that were written, and still make no sense.
+    pub const fn is_of_content(&self) -> bool {
+        matches!(self, Self::Record(_) | Self::Kind { .. })
+    }
+
     /// The defect in a few words, without numbers: for the runtime, which has no formatting.
     pub const fn summary(&self) -> &'static [u8] {
         match self {
@@ -398,6 +432,11 @@ impl<'b, R: Source> Reader<'b, R> {
         let section = Section { kind, offset: start };
         self.section = Some(section);
         Ok(section)
+    }
+
+    /// The current section, if there is one.
+    pub fn section(&self) -> Option<Section> {
+        self.section
     }
 
     /// Payload of the current section.

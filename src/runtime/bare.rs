@@ -213,7 +213,7 @@ fn measure(site: LiveSite<'_>) -> (i64, SiteHead, i64) {
     let (mut number, mut counts) = (0usize, 0i64);
     for Pair { count, .. } in site.pairs() {
         number = number.wrapping_add(1);
-        counts = counts.wrapping_add(count);
+        counts = counts.saturating_add(count);
     }
     let (total, error) = site.total_and_error(counts);
     (total, SiteHead::new(number, error), error)

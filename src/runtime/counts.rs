@@ -297,7 +297,7 @@ fn collect(array: &impl Array, live: LiveSite<'_>, site: &mut Site) {
     let (mut counts, mut marks): (i64, u64) = (0, 0);
     for Pair { value, count } in live.pairs() {
         let pair = Pair { value: array.value(value), count };
-        counts = counts.wrapping_add(pair.count);
+        counts = counts.saturating_add(pair.count);
         // A race may make two nodes of one value. An earlier one is looked for only if its mark was seen.
         let mark = mark(pair.value);
         if marks & mark == 0 || !site.add_to_known(pair) {

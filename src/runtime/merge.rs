@@ -12,7 +12,7 @@ use super::module::LiveModule;
 use super::problem::Problem;
 use super::sys::Errno;
 use crate::raw::layout::{SectionKind, Sums, SumsRecord};
-use crate::raw::reader::{Contradiction, Reader, Section, Source};
+use crate::raw::reader::{Contradiction, Reader, Section, Source, record_is_possible};
 use crate::raw::writer::{Sink, Writer};
 
 /// Writes a whole dump: `older`, if there is one, with the live counts added. `sums` says what the run adds
@@ -102,17 +102,28 @@ fn write_sums<S: Sink>(
     writer.put_record(SectionKind::Sums, &SumsRecord { sums, counters, sites })
 }
 
-/// Copies the module whose MODULE section is current; gives the section behind it.
+/// Copies the module whose MODULE section is current; gives the section behind it. A record that cannot be right is
+/// damage: the file is set aside, and the tool, which also knows wrong signatures, takes the other modules out of it.
 #[inline(always)]
 fn copy_module<R: Source<Error = Errno>, S: Sink<Error = Errno>>(
     reader: &mut Reader<'_, R>,
     writer: &mut Writer<'_, S>,
 ) -> Result<Section, Problem> {
+    let record = reader.module()?;
     writer.put_section(SectionKind::Module, reader.whole_section())?;
+    let [mut strings, mut objects] = [0usize; 2];
     loop {
         let section = reader.next_section()?;
-        if matches!(section.kind, SectionKind::Module | SectionKind::End) {
-            return Ok(section);
+        let length = reader.payload().len();
+        match section.kind {
+            SectionKind::Strings => strings = strings.wrapping_add(length),
+            SectionKind::Objects => objects = objects.wrapping_add(length),
+            SectionKind::Module | SectionKind::End => return Ok(section),
+            SectionKind::Functions | SectionKind::Sums => {
+                if let Err(what) = record_is_possible(&record, strings, objects) {
+                    return reader.wrong(what);
+                }
+            }
         }
         writer.put_section(section.kind, reader.whole_section())?;
     }

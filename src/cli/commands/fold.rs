@@ -353,7 +353,7 @@ fn add(mut left: LiveFile, target: &Path) -> Result<bool> {
         Err(error) if error.kind() == ErrorKind::NotFound => Dump::default(),
         old => match old.about(target)? {
             empty if empty.is_empty() => Dump::default(),
-            old => Dump::parse(&old).about(target)?,
+            old => whole(Dump::parse(&old).about(target)?, target)?,
         },
     };
     let is_new = dump.last_live != id;
@@ -366,6 +366,14 @@ fn add(mut left: LiveFile, target: &Path) -> Result<bool> {
     }
     left.remove()?;
     Ok(is_new)
+}
+
+/// A dump of which nothing is left out: what is written in its place would lack that.
+fn whole(dump: Dump, target: &Path) -> Result<Dump> {
+    match dump.left_out.first() {
+        Some(left) => Err(Error::about(target, left.damage)),
+        None => Ok(dump),
+    }
 }
 
 /// Takes the id from the live file that was added before, if it is still there: the dump is about to forget

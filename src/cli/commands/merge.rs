@@ -146,6 +146,7 @@ impl Merge {
             Format::Dump => {
                 let mut sum = dumps(weight, first, &inputs[1..])?;
                 keep_builds(&mut sum, &self.build)?;
+                input::warn_of_modules(&self.output, &sum);
                 let fill = |out: &mut dyn Write| sum.write_to(Out(out)).map(drop);
                 output::write_with(output, Content::Binary, &fill)?;
             }

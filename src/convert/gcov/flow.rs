@@ -75,7 +75,10 @@ impl Flow {
         if expected != counters.len() {
             return Err(FlowError::Counters { expected, found: counters.len() });
         }
-        let mut solver = Solver::new(blocks, arcs, memory);
+        // Of a sum that has reached the largest number, nobody knows how much is missing.
+        let is_saturated = counters.contains(&i64::MAX);
+        let left = if is_saturated { i64::MAX } else { left };
+        let mut solver = Solver { is_saturated, ..Solver::new(blocks, arcs, memory) };
         let mut counters = counters.iter();
         for (place, _) in arcs.iter().enumerate().filter(|(_, arc)| !arc.is_on_tree()) {
             solver.set_arc(place, counters.next().copied().unwrap_or(0));
@@ -89,8 +92,7 @@ impl Flow {
         let entered = arcs.iter().zip(&self.arcs);
         entered
             .filter(|(arc, _)| arc.source == ENTRY && !arc.is_fake())
-            .map(|(_, count)| count)
-            .sum()
+            .fold(0, |sum: i64, (_, count)| sum.saturating_add(*count))
     }
 }
 
@@ -99,6 +101,8 @@ impl Flow {
 struct Side {
     arcs: u32,
     sum: i64,
+    /// The largest of the known counts.
+    largest: i64,
     unknown: u32,
     /// Exclusive-or of the indexes of the unknown arcs: the index itself once only one is left.
     places: usize,
@@ -112,7 +116,8 @@ impl Side {
     }
 
     fn learn(&mut self, place: usize, count: i64) {
-        self.sum = self.sum.wrapping_add(count);
+        self.sum = self.sum.saturating_add(count);
+        self.largest = self.largest.max(count);
         self.unknown -= 1;
         self.places ^= place;
     }
@@ -138,6 +143,8 @@ pub struct Memory {
 struct Solver<'n> {
     arcs: &'n [Arc],
     memory: &'n mut Memory,
+    /// Whether a counter has reached the largest number.
+    is_saturated: bool,
 }
 
 impl<'n> Solver<'n> {
@@ -148,7 +155,7 @@ impl<'n> Solver<'n> {
         memory.blocks.resize(blocks as usize, Block::default());
         memory.changed.clear();
         memory.changed.extend(0..blocks);
-        let mut solver = Self { arcs, memory };
+        let mut solver = Self { arcs, memory, is_saturated: false };
         for (place, arc) in arcs.iter().enumerate() {
             solver.block(arc.source).out.expect(place);
             solver.block(arc.destination).into.expect(place);
@@ -177,10 +184,13 @@ impl<'n> Solver<'n> {
                 None if number != ENTRY && into.unknown == 0 => into.sum,
                 None => continue,
             };
+            // Differences of such sums say too little: a block ran as often as any of its arcs.
+            let least = if self.is_saturated { into.largest.max(out.largest) } else { i64::MIN };
+            let count = count.max(least);
             self.block(number).count = Some(count);
             for side in [into, out] {
                 if side.unknown == 1 && self.memory.counts[side.places].is_none() {
-                    self.set_arc(side.places, count.wrapping_sub(side.sum));
+                    self.set_arc(side.places, count.saturating_sub(side.sum));
                 }
             }
         }
@@ -309,5 +319,14 @@ mod tests {
             Err(FlowError::Counters { expected: 3, found: 1 })
         );
         assert_eq!(solve(5, &looping(), &[1, 10, -1], 0), Err(FlowError::Negative));
+    }
+
+    #[test]
+    fn counters_at_the_largest_number() {
+        for counters in [[7, i64::MAX, i64::MAX], [i64::MAX; 3], [7, i64::MAX, 7]] {
+            let flow = solve(5, &looping(), &counters, 0).unwrap();
+            assert!(flow.blocks[3] >= i64::MAX - 7 && flow.blocks[4] == i64::MAX, "{flow:?}");
+            assert!(flow.arcs.iter().all(|&count| count >= 0), "{flow:?}");
+        }
     }
 }

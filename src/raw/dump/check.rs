@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::Dump;
 use crate::raw::layout::{MAX_SECTION, SectionKind};
-use crate::raw::reader::{Damage, Defect, Failure, Reader};
+use crate::raw::reader::{Contradiction, Damage, Defect, Failure, Reader};
 
 /// Tells all defects of a file that claims to be a raw dump.
 ///
@@ -23,8 +23,26 @@ pub fn check(bytes: &[u8], tell: &mut dyn FnMut(Damage)) {
         Ok(_) => scan(&mut reader, bytes.len() as u64, &mut note),
         Err(_) => note(reader.damage()),
     }
-    if is_sound && let Err(damage) = Dump::parse(bytes) {
-        tell(damage);
+    if !is_sound {
+        return;
+    }
+    match Dump::parse(bytes) {
+        Ok(dump) => of_modules(bytes, &dump, tell),
+        Err(damage) => tell(damage),
+    }
+}
+
+/// Tells which modules are left out, and which have counts that are too large.
+fn of_modules(bytes: &[u8], dump: &Dump, tell: &mut dyn FnMut(Damage)) {
+    dump.left_out.iter().for_each(|module| tell(module.damage));
+    let sections = sections(bytes).unwrap_or_default();
+    let modules = sections.iter().filter(|(_, kind, _)| *kind == SectionKind::Module);
+    let offsets = modules.map(|&(offset, ..)| offset);
+    let kept = offsets.filter(|offset| dump.left_out.iter().all(|left| left.offset != *offset));
+    for (offset, module) in kept.zip(&dump.modules) {
+        if module.saturated() > 0 {
+            tell(Damage { offset, defect: Defect::Record(Contradiction::Saturated) });
+        }
     }
 }
 

@@ -111,7 +111,7 @@ impl Memory<'_> {
         let start = pairs.len();
         pairs.extend(self.pairs(head as u64));
         let span: Range<usize> = start..pairs.len();
-        let counts = pairs[span.clone()].iter().fold(0i64, |sum, p| sum.wrapping_add(p.count));
+        let counts = pairs[span.clone()].iter().fold(0i64, |sum, p| sum.saturating_add(p.count));
         let (total, error) = total_and_error(first, shape, counts);
         Some(SiteSpan { total, error, pairs: span })
     }
@@ -129,7 +129,7 @@ impl Memory<'_> {
             let count = count(word);
             match pairs.iter_mut().find(|known| known.value == value) {
                 _ if count == 0 => {}
-                Some(known) => known.count = known.count.wrapping_add(count),
+                Some(known) => known.count = known.count.saturating_add(count),
                 None => pairs.push(Pair { value, count }),
             }
             address = next as u64;

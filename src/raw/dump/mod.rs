@@ -1,7 +1,7 @@
 //! A whole raw dump in memory, for the tool.
 //!
-//! [`Dump::parse`] accepts only dumps that are sound from the first byte to the last, so the numbers in these
-//! types always fit together. Merging follows the runtime's rules. This module does not know what the counts
+//! [`Dump::parse`] accepts only files that are sound from the first byte to the last, and leaves out modules whose
+//! records contradict each other. So the numbers in these types always fit together. Merging follows the runtime's rules. This module does not know what the counts
 //! mean in the source.
 
 mod check;
@@ -12,12 +12,14 @@ pub mod sum;
 mod write;
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::gcov::{FunctionRecord, Version};
 use super::kind::{Kind, Rule, Rules};
 use super::layout::{ABI_LLVM, Machine, ModuleRecord, Sums};
 use super::llvm;
 use super::merge::{Pair, Site};
+use super::reader::Damage;
 
 pub use check::{check, sections};
 pub use parse::Unreadable;
@@ -29,6 +31,26 @@ pub struct Dump {
     pub modules: Vec<Module>,
     /// Id of the live file that was added last, 0 if none was.
     pub last_live: u64,
+    /// Modules of the file that cannot be right, though their bytes are those that were written.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A module that contradicts itself, or that this release does not know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Where its MODULE section stands.
+    pub offset: u64,
+    /// What is wrong with it.
+    pub damage: Damage,
+    /// The path of the image, empty if unknown.
+    pub path: Vec<u8>,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { damage, path, .. } = self;
+        write!(f, "{damage}; the module of \"{}\" is left out", path.escape_ascii())
+    }
 }
 
 /// One build of one executable or shared object, with the counts of its runs.
@@ -132,6 +154,30 @@ impl Module {
     /// Number of top-N sites.
     pub fn site_count(&self) -> usize {
         self.sites.len()
+    }
+
+    /// Number of counts that have reached the largest number. The true sums may be larger.
+    pub fn saturated(&self) -> u64 {
+        const LARGEST: [i64; 2] = [i64::MAX, u64::MAX as i64];
+        let at_sites = self.sites.iter().filter(|site| site.total.saturating_abs() == i64::MAX);
+        let mut number = at_sites.count() as u64;
+        // Nearly always there are none.
+        if !self.counters.iter().any(|count| LARGEST.contains(count)) {
+            return number;
+        }
+        for object in &self.objects {
+            for (kind, values) in self.functions(object).flat_map(|function| function.kinds()) {
+                let largest = match object.rules.rule(kind) {
+                    Some(Rule::Add) => i64::MAX,
+                    Some(Rule::Saturate) => u64::MAX as i64,
+                    _ => continue,
+                };
+                if let Values::Counters(counters) = values {
+                    number += counters.iter().filter(|&&count| count == largest).count() as u64;
+                }
+            }
+        }
+        number
     }
 
     /// Whether clang or rustc instrumented it, not gcc.
@@ -288,7 +334,7 @@ impl SiteView<'_> {
 
     /// Events that no kept value accounts for.
     pub fn lost(&self) -> u64 {
-        let kept = self.pairs.iter().fold(0i64, |sum, pair| sum.wrapping_add(pair.count));
-        self.total.wrapping_abs().saturating_sub(kept).max(0) as u64
+        let kept = self.pairs.iter().fold(0i64, |sum, pair| sum.saturating_add(pair.count));
+        self.total.saturating_abs().saturating_sub(kept).max(0) as u64
     }
 }

@@ -9,22 +9,23 @@ use core::fmt;
 
 use zerocopy::FromBytes;
 
-use super::{Dump, Function, Module, Object, SiteSpan};
+use super::{Dump, Function, LeftOut, Module, Object, SiteSpan};
 use crate::raw::checksum::crc32;
 use crate::raw::gcov::record::FIXED_SITE;
 use crate::raw::gcov::{FunctionRecord, Version};
 use crate::raw::head::{Head, NumbersWriter};
 use crate::raw::kind::{Rule, Rules};
 use crate::raw::layout::{
-    ABI_GCOV, ABI_LLVM, BUILD_ID_CAPACITY, MAX_SECTION, Machine, ModuleRecord, SectionKind,
-    Signature, SumsRecord, Word,
+    ABI_LLVM, MAX_SECTION, Machine, ModuleRecord, SectionKind, Signature, SumsRecord, Word,
 };
 use crate::raw::llvm;
 use crate::raw::llvm::kind::EXECUTIONS;
 use crate::raw::llvm::plain::{self, Width};
 use crate::raw::merge::Pair;
 use crate::raw::object::ObjectRecord;
-use crate::raw::reader::{Contradiction, Damage, Defect, Failure, Reader, Source};
+use crate::raw::reader::{
+    Contradiction, Damage, Defect, Failure, Reader, Section, Source, record_is_possible,
+};
 use crate::raw::site::{LISTED_SITE, SiteHead};
 
 /// Why a dump could not be read.
@@ -46,12 +47,13 @@ impl<E: fmt::Display> fmt::Display for Unreadable<E> {
 }
 
 impl Dump {
-    /// Reads a dump. The first defect is an error.
+    /// Reads a dump. The first defect is an error, but a module that contradicts itself is [left out](Self::left_out)
+    /// if there are others.
     pub fn parse(bytes: &[u8]) -> Result<Self, Damage> {
         Self::read(bytes, bytes.len() as u64).map_err(|Unreadable::Damaged(damage)| damage)
     }
 
-    /// Reads a dump of about this length. The first defect is an error.
+    /// Reads a dump of about this length, as [`Dump::parse`] does.
     pub fn read<R: Source>(source: R, length: u64) -> Result<Self, Unreadable<R::Error>> {
         let mut buffer = boxed_buffer();
         let mut reader = Reader::new(source, &mut buffer);
@@ -64,22 +66,49 @@ impl Dump {
 
 fn dump<R: Source>(reader: &mut Reader<'_, R>, length: u64) -> Result<Dump, Failure<R::Error>> {
     let (machine, version) = reader.start_of_any()?;
-    let mut modules = Vec::new();
+    let (mut modules, mut left_out) = (Vec::new(), Vec::new());
+    let mut section = reader.next_section()?;
     loop {
-        let section = reader.next_section()?;
+        let offset = section.offset;
         match section.kind {
             SectionKind::Module => {
-                let record = reader.module()?;
-                let left = length.saturating_sub(section.offset) as usize;
-                let streams = Streams { reader, version, offset: section.offset, at: section.kind };
-                modules.push(Module { machine, ..streams.module(record, left)? });
+                let left = length.saturating_sub(offset) as usize;
+                let mut path = Vec::new();
+                let streams = Streams { reader, version, offset, at: section.kind };
+                match streams.module(left, &mut path) {
+                    Ok(module) => {
+                        modules.push(Module { machine, path, ..module });
+                        section = reader.next_section()?;
+                    }
+                    Err(Failure::Damaged) if reader.damage().defect.is_of_content() => {
+                        left_out.push(LeftOut { offset, damage: reader.damage(), path });
+                        section = skip(reader, offset)?;
+                    }
+                    Err(failure) => return Err(failure),
+                }
             }
             SectionKind::End => {
-                let last_live = reader.end(modules.len() as u64)?;
-                return Ok(Dump { modules, last_live });
+                let last_live = reader.end((modules.len() + left_out.len()) as u64)?;
+                if let ([], [LeftOut { damage, .. }, ..]) = (&modules[..], &left_out[..]) {
+                    return reader.fail(damage.offset, damage.defect);
+                }
+                return Ok(Dump { modules, last_live, left_out });
             }
             _ => return reader.unexpected(None),
         }
+    }
+}
+
+/// Goes behind the module that stands at this offset.
+fn skip<R: Source>(reader: &mut Reader<'_, R>, module: u64) -> Result<Section, Failure<R::Error>> {
+    let is_behind = |section: &Section| {
+        section.offset > module && matches!(section.kind, SectionKind::Module | SectionKind::End)
+    };
+    loop {
+        match reader.section().filter(is_behind) {
+            Some(section) => return Ok(section),
+            None => reader.next_section()?,
+        };
     }
 }
 
@@ -100,28 +129,22 @@ struct Streams<'r, 'b, R> {
 }
 
 impl<R: Source> Streams<'_, '_, R> {
-    /// Reads a module, with at most `left` bytes of the file to come.
-    fn module(mut self, record: ModuleRecord, left: usize) -> Result<Module, Failure<R::Error>> {
+    /// Reads a module, with at most `left` bytes of the file to come. The path comes first, as a name for messages.
+    fn module(mut self, left: usize, path: &mut Vec<u8>) -> Result<Module, Failure<R::Error>> {
+        let record = self.reader.module()?;
         self.next()?;
         let strings = self.bytes(SectionKind::Strings)?;
+        let taken = strings.len();
         let objects = self.bytes(SectionKind::Objects)?;
-        if ![ABI_GCOV, ABI_LLVM].contains(&record.identity.abi) {
-            return self.wrong(Contradiction::Abi);
-        }
-        if record.identity.build_id_length as usize > BUILD_ID_CAPACITY {
-            return self.wrong(Contradiction::BuildId);
-        }
         let length = record.strings_length as usize;
-        if length.next_multiple_of(8) != strings.len() {
-            return self.wrong(Contradiction::Strings);
+        let strings = strings.get(..length).unwrap_or(&strings);
+        path.extend(string(strings, 0, record.path_length).unwrap_or_default());
+        if let Err(what) = record_is_possible(&record, taken, objects.len()) {
+            return self.wrong(what);
         }
-        let strings = strings.get(..length).unwrap_or_default();
-        let Some(path) = string(strings, 0, record.path_length) else {
-            return self.wrong(Contradiction::Path);
-        };
         let mut walk = Walk::new(self, record, strings, left);
         let objects = walk.objects(&objects)?;
-        walk.finish(path, objects)
+        walk.finish(objects)
     }
 
     /// Goes to the next section.
@@ -503,7 +526,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
     }
 
     /// Takes SUMS. Everything must agree with it.
-    fn finish(mut self, path: Vec<u8>, objects: Vec<Object>) -> Result<Module, Failure<R::Error>> {
+    fn finish(mut self, objects: Vec<Object>) -> Result<Module, Failure<R::Error>> {
         let found = self.streams.sums()?;
         if self.functions.len() != self.record.identity.functions as usize {
             return self.wrong(Contradiction::Functions);
@@ -526,7 +549,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
             record,
             machine: Machine::NATIVE,
             sums,
-            path,
+            path: Vec::new(),
             objects,
             functions,
             llvm,

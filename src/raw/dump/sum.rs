@@ -153,6 +153,7 @@ impl Sum {
         Dump {
             modules: self.totals.into_iter().map(Total::finish).collect(),
             last_live: self.last_live.map_or(0, |(_, id)| id),
+            left_out: Vec::new(),
         }
     }
 }
@@ -186,8 +187,8 @@ impl Total {
 
     fn add_sites(&mut self, newer: &Module, number: i64) {
         for (sum, span) in self.sites.iter_mut().zip(&newer.sites) {
-            sum.total = sum.total.wrapping_add(span.total.unsigned_abs());
-            sum.error = sum.error.wrapping_add(span.error as u64);
+            sum.total = sum.total.saturating_add(span.total.unsigned_abs());
+            sum.error = sum.error.saturating_add(span.error as u64);
             sum.is_lossy |= span.total < 0;
             let pairs = newer.pairs.get(span.pairs.clone()).unwrap_or_default();
             for (place, &pair) in pairs.iter().enumerate() {
@@ -245,7 +246,7 @@ impl Total {
     /// Adds events of a site. `is_lossy`: whether a merge lost values.
     pub fn events(&mut self, site: usize, number: u64, is_lossy: bool) {
         if let Some(sum) = self.sites.get_mut(site) {
-            sum.total = sum.total.wrapping_add(number);
+            sum.total = sum.total.saturating_add(number);
             sum.is_lossy |= is_lossy;
         }
     }
@@ -253,7 +254,7 @@ impl Total {
     /// Adds the error of a site.
     pub fn error(&mut self, site: usize, error: u64) {
         if let Some(sum) = self.sites.get_mut(site) {
-            sum.error = sum.error.wrapping_add(error);
+            sum.error = sum.error.saturating_add(error);
         }
     }
 
@@ -287,7 +288,7 @@ impl SiteSum {
     fn add(&mut self, pair: Pair, rank: i64) {
         let place = self.place(pair.value);
         if let Some(known) = self.values.get_mut(place) {
-            known.pair.count = known.pair.count.wrapping_add(pair.count);
+            known.pair.count = known.pair.count.saturating_add(pair.count);
             known.rank = known.rank.max(rank);
         } else {
             self.values.push(Ranked { pair, rank });
@@ -327,7 +328,7 @@ impl SiteSum {
         self.values.sort_unstable_by_key(|known| (Reverse(known.pair.count), Reverse(known.rank)));
         let lost = self.values.get(MOST_VALUES / 2).map_or(0, |known| known.pair.count);
         self.values.truncate(MOST_VALUES / 2);
-        self.error = self.error.wrapping_add(lost as u64);
+        self.error = self.error.saturating_add(lost as u64);
         self.is_lossy = true;
         self.reindex();
     }
@@ -348,12 +349,12 @@ impl SiteSum {
             }
             largest_lost = dropped.count.max(largest_lost);
         }
-        let mut error = self.error as i64;
+        let [mut error, total] =
+            [self.error, self.total].map(|sum| i64::try_from(sum).unwrap_or(i64::MAX));
         if self.values.len() > SITE_LIMIT {
-            error = error.wrapping_add(largest_lost).min(self.total as i64);
+            error = error.saturating_add(largest_lost).min(total);
         }
-        let total = self.total as i64;
-        let total = if self.is_lossy { total.wrapping_neg() } else { total };
+        let total = if self.is_lossy { -total } else { total };
         SiteSpan { total, error, pairs: kept }
     }
 }

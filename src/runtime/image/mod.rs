@@ -188,6 +188,11 @@ impl<I: Instrumented> Image<I> {
         Ok(())
     }
 
+    /// Whether a dump has closed the image.
+    pub fn is_dumped(&self) -> bool {
+        self.state().is_ok_and(|state| state.progress.stage == Stage::Dumped)
+    }
+
     /// Closes the image without writing anything.
     pub fn close_silently(&self) -> Result<(), Errno> {
         self.state()?.progress.stage = Stage::Dumped;

@@ -176,7 +176,7 @@ fn key(Spot { chain, file, line, discriminator }: Spot) -> u128 {
 fn sum(votes: &[Vote]) -> Option<Vote> {
     let mut blocks = votes.iter().filter(|vote| vote.instructions > 0);
     let (first, _) = (blocks.clone().next()?, blocks.clone().nth(1)?);
-    let sum = blocks.try_fold(0i64, |sum, vote| Some(sum.wrapping_add(vote.count?)))?;
+    let sum = blocks.try_fold(0i64, |sum, vote| Some(sum.saturating_add(vote.count?)))?;
     let instructions = votes.iter().map(|vote| vote.instructions).sum();
     Some(Vote { count: Some(sum), instructions, is_sum: true, ..*first })
 }

@@ -199,7 +199,7 @@ impl<'o> Encoder<'o> {
         let known = &mut self.builds[build];
         if !known.is_written {
             known.is_written = true;
-            let layout = Dump { modules: vec![known.layout.clone()], last_live: 0 };
+            let layout = Dump { modules: vec![known.layout.clone()], ..Dump::default() };
             let fact = Fact { content: Some(layout.to_bytes().into()), ..Fact::default() };
             self.rows.push(known, &head.with_what("layout", "last"), &ByteArray::from(""), fact);
         }
@@ -398,7 +398,7 @@ impl Build {
         let layout = module.layout();
         let mut identity = layout.clone();
         identity.forget_places();
-        let bytes = Dump { modules: vec![identity], last_live: 0 }.to_bytes();
+        let bytes = Dump { modules: vec![identity], ..Dump::default() }.to_bytes();
         let mut hash = Signature::new();
         bytes.chunks(8).for_each(|chunk| hash.bytes(chunk));
         let name = format!("{:016x}{:016x}", layout.record.identity.signature, hash.value());

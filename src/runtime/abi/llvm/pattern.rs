@@ -5,14 +5,19 @@
 //! | `%p`, `%h`, `%%` | the same |
 //! | `%m` | the same; files are always merged |
 //! | `%Nm` | `%m_K`, K the process id modulo N; without `_K` if N is 0 or 1 |
-//! | `%t` | `TMPDIR` and `/`, or nothing if it is not set |
-//! | `%b` | the build-id in hexadecimal digits, or nothing if the image has none |
+//! | `%t` | `TMPDIR` and `/` |
+//! | `%b` | the build-id in hexadecimal digits |
 //! | `%c` | nothing: see `countersink flags --live` |
+//!
+//! Without `TMPDIR`, or a build-id, a name that wants it becomes [`DEFAULT`].
 //!
 //! What follows another `%` stays for [`crate::runtime::place`] to report.
 
 use crate::runtime::message::decimal;
 use crate::runtime::place::LONGEST;
+
+/// The name of the file if nobody gives another.
+pub const DEFAULT: &[u8] = b"default.profraw";
 
 /// A name of a file with our letters.
 pub type Pattern = heapless::Vec<u8, LONGEST>;
@@ -27,8 +32,26 @@ pub struct Meaning<'m> {
     pub build_id: &'m [u8],
 }
 
-/// Puts the name that LLVM's letters stand for into `pattern`, as far as there is room.
-pub fn translate(name: &[u8], meaning: &Meaning<'_>, pattern: &mut Pattern) {
+/// Puts the name that LLVM's letters stand for into `pattern`, as far as there is room. If there is nothing that a
+/// letter stands for, the name is [`DEFAULT`], and this says what is missing.
+pub fn translate(
+    name: &[u8],
+    meaning: &Meaning<'_>,
+    pattern: &mut Pattern,
+) -> Result<(), &'static [u8]> {
+    let result = translate_known(name, meaning, pattern);
+    if result.is_err() {
+        pattern.clear();
+        let _ = pattern.extend_from_slice(DEFAULT);
+    }
+    result
+}
+
+fn translate_known(
+    name: &[u8],
+    meaning: &Meaning<'_>,
+    pattern: &mut Pattern,
+) -> Result<(), &'static [u8]> {
     pattern.clear();
     let mut rest = name;
     while let Some((&byte, behind)) = rest.split_first() {
@@ -39,12 +62,16 @@ pub fn translate(name: &[u8], meaning: &Meaning<'_>, pattern: &mut Pattern) {
         }
         let digits = rest.iter().take_while(|digit| digit.is_ascii_digit()).count();
         let (number, letter) = rest.split_at_checked(digits).unwrap_or_default();
-        let known = letter.first().is_some_and(|&letter| put(letter, number, meaning, pattern));
-        match known {
-            true => rest = letter.get(1..).unwrap_or_default(),
-            false => _ = pattern.push(b'%'),
+        match (letter.first(), number) {
+            (Some(b't'), []) if meaning.directory.is_empty() => return Err(b"TMPDIR is not set"),
+            (Some(b'b'), []) if meaning.build_id.is_empty() => return Err(b"no build-id"),
+            (Some(&known), _) if put(known, number, meaning, pattern) => {
+                rest = letter.get(1..).unwrap_or_default();
+            }
+            _ => _ = pattern.push(b'%'),
         }
     }
+    Ok(())
 }
 
 /// Puts what a letter stands for; `false` if it is none of LLVM's own.
@@ -63,7 +90,6 @@ fn put(letter: u8, number: &[u8], meaning: &Meaning<'_>, pattern: &mut Pattern) 
         }
         (b'%', []) => _ = pattern.extend_from_slice(b"%%"),
         (b'c', []) => {}
-        (b't', []) if meaning.directory.is_empty() => {}
         (b't', []) => {
             put_text(meaning.directory, pattern);
             let _ = pattern.push(b'/');
@@ -105,8 +131,22 @@ mod tests {
             ("%4x", "%4x"),
         ] {
             let mut pattern = Pattern::new();
-            translate(name.as_bytes(), &meaning, &mut pattern);
+            translate(name.as_bytes(), &meaning, &mut pattern).unwrap();
             assert_eq!(std::str::from_utf8(&pattern).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn letters_that_stand_for_nothing() {
+        let mut pattern = Pattern::new();
+        let directory = Meaning { process: 17, directory: b"/tmp", build_id: b"" };
+        let id = Meaning { process: 17, directory: b"", build_id: &[1] };
+        for (meaning, name, missing) in
+            [(directory, "folder/%b-%m", &b"no build-id"[..]), (id, "%tx%b", b"TMPDIR is not set")]
+        {
+            assert_eq!(translate(name.as_bytes(), &meaning, &mut pattern), Err(missing));
+            assert_eq!(pattern, DEFAULT);
+            translate(b"%%t%%b", &meaning, &mut pattern).unwrap();
         }
     }
 }
