@@ -41,6 +41,12 @@ unsafe extern "C" {
 #[cfg_attr(not(feature = "runtime"), unsafe(export_name = "countersink_other"))]
 static OTHER: unsafe extern "C" fn() = __gcov_indirect_call_profiler_v4;
 
+/// Where the profiler of indirect calls is that this image's code calls: the dynamic linker may take another image's.
+#[cfg(feature = "live")]
+pub fn profiler() -> usize {
+    OTHER as usize
+}
+
 /// What this archive knows as merge functions.
 pub static TOKENS: Tokens = Tokens {
     add: __gcov_merge_add,

@@ -164,6 +164,7 @@ static LIVE: Hook = go_live;
 
 #[cfg(feature = "live")]
 extern "C" fn go_live() {
+    use crate::runtime::counters::shared;
     use crate::runtime::live::Region;
     unsafe extern "C" {
         /// In `runtime-c/live.c`.
@@ -172,7 +173,12 @@ extern "C" fn go_live() {
     if !IMAGE.objects.is_empty() {
         let [start, end] = [0, 1].map(|end| countersink_live_bound(end));
         // SAFETY: the linker script says so.
-        IMAGE.go_live(unsafe { Region::new(start, end) });
+        let region = unsafe { Region::new(start, end) };
+        // libgcov's profilers, where those come first, keep values outside of the pages.
+        if let Some(region) = region.filter(|_| image().contains(&super::gcov::profiler())) {
+            shared::add_pages(region.addresses());
+        }
+        IMAGE.go_live(region);
     }
 }
 

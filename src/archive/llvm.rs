@@ -133,6 +133,7 @@ static LIVE: extern "C" fn() = go_live;
 
 #[cfg(feature = "live")]
 extern "C" fn go_live() {
+    use crate::runtime::counters::shared;
     use crate::runtime::live::Region;
     unsafe extern "C" {
         /// In `runtime-c/live.c`.
@@ -143,6 +144,9 @@ extern "C" fn go_live() {
     let [start, end] = [0, 1].map(|end| countersink_llvm_live_bound(end));
     // SAFETY: the linker script says so.
     let region = unsafe { Region::new(start, end) };
+    if let Some(region) = region {
+        shared::add_pages(region.addresses());
+    }
     // The script leaves counters no other value than 0.
     if region.is_some() && sections.has_single_bytes() {
         let _ = IMAGE.reset();

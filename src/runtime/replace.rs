@@ -32,6 +32,8 @@ use crate::raw::writer::Sink;
 const PATIENCE: u32 = 30_000_000;
 /// After so long, in microseconds, a `FILE.part` that others could lock and nobody has written is in the way.
 const STILL: u32 = 3_000_000;
+/// No file is so.
+const FREE: [u64; 3] = [u64::MAX; 3];
 /// Most attempts to get the lock: many more than pauses within our patience, as others may get it first.
 const MOST_ATTEMPTS: u32 = 20_000;
 /// A file no older than this, in nanoseconds, means that several processes end together.
@@ -204,6 +206,7 @@ impl Names {
         mode
     }
 
+    #[inline(never)]
     fn usual_mode(&mut self) -> u32 {
         let _ = set_directory(&mut self.other, &self.target);
         sys::usual_mode(self.other.c_str()).unwrap_or(PRIVATE)
@@ -259,7 +262,7 @@ impl Names {
         self.part.set(self.target.bytes())?;
         self.part.push(b".part")?;
         let mut pauses = Pauses::within(patience);
-        let (mut seen, mut since) = (None, 0);
+        let (mut seen, mut since) = (FREE, 0);
         for _ in 0..MOST_ATTEMPTS {
             let held = match self.take_part() {
                 Ok(Part::Ours(file, facts)) => return Ok((file, facts)),
@@ -268,8 +271,9 @@ impl Names {
                 Err(Errno::NOLCK) => return self.part_without_lock(),
                 Err(error) => return Err(error),
             };
-            if seen != Some(held) {
-                (seen, since) = (Some(held), pauses.waited());
+            let now = [held.identity.1, held.size, held.modified];
+            if seen != now {
+                (seen, since) = (now, pauses.waited());
             }
             let is_still = pauses.waited().saturating_sub(since) >= STILL;
             if is_still && !is_private(&held) {
@@ -283,13 +287,15 @@ impl Names {
 
     /// Makes and locks `FILE.part` if nobody else has it. [`Errno::NOLCK`] if there are no locks.
     fn take_part(&mut self) -> Result<Part, Errno> {
-        let file = match self.make_part() {
-            Err(Errno::EXIST) => match self.open_part()? {
-                (Some(file), facts) if is_private(&facts) => file,
-                (_, facts) => return Ok(Part::Held(facts)),
+        // First without the wish to make it, which would take the directory's lock each time that somebody waits.
+        let file = match self.open_part() {
+            Ok((Some(file), facts)) if is_private(&facts) => file,
+            Ok((_, facts)) => return Ok(Part::Held(facts)),
+            Err(Errno::NOENT) => match self.make_part() {
+                Err(Errno::EXIST) => return Ok(Part::Gone),
+                result => result?,
             },
-            Err(Errno::NOENT) => return Ok(Part::Gone),
-            result => result?,
+            Err(error) => return Err(error),
         };
         match sys::try_lock(&file) {
             Ok(()) => {}
@@ -304,8 +310,8 @@ impl Names {
         if !is_named(&self.part, &facts)? {
             return Ok(Part::Gone);
         }
-        // What a killed process has left may once have been `FILE`, and others may read it.
-        if facts.size > 0 {
+        // What a killed process has left may once have been `FILE`, which others may read, or have another name.
+        if facts.size > 0 || facts.links > 1 {
             return self.remove_left(&facts).map(|()| Part::Gone);
         }
         Ok(Part::Ours(file, facts))
@@ -348,8 +354,7 @@ impl Names {
             sys::read(&file, &mut start)?;
         }
         let is_dump = [0, u64::from_ne_bytes(MAGIC)].contains(&u64::from_ne_bytes(start));
-        // Another name for it could be that of somebody's file.
-        if !is_dump || facts.links > 1 {
+        if !is_dump {
             return Err(NOT_OURS);
         }
         Ok((Some(file), facts))
@@ -377,7 +382,8 @@ impl Names {
 
     /// Where the file system has no locks, every process writes a file under its own name, and the last to
     /// rename wins.
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     fn part_without_lock(&mut self) -> Result<(File, Facts), Errno> {
         self.part.set(self.target.bytes())?;
         self.part.push(b".")?;

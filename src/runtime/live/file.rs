@@ -12,7 +12,6 @@ use crate::raw::live::{Header, ID, MAGIC, MOST, START};
 use crate::raw::writer::{Buffer, Sink, Writer};
 use crate::runtime::abi::{Array, Instrumented, Shift};
 use crate::runtime::counters::nodes::{Node, Nodes};
-use crate::runtime::counters::shared;
 use crate::runtime::message::decimal;
 use crate::runtime::module::{LiveModule, Objects};
 use crate::runtime::place::Path;
@@ -38,6 +37,12 @@ impl Region {
     pub unsafe fn new(start: *mut u8, end: *mut u8) -> Option<Self> {
         let length = (end as usize).checked_sub(start as usize).filter(|&length| length > 0)?;
         Some(Self { address: NonNull::new(start)?, length })
+    }
+
+    /// Its addresses.
+    pub fn addresses(&self) -> core::ops::Range<usize> {
+        let start = self.address.as_ptr().addr();
+        start..start.wrapping_add(self.length)
     }
 
     fn holds(&self, place: usize, bytes: usize) -> bool {
@@ -200,8 +205,6 @@ impl Live {
             };
             self.id = id(number);
             let filled = self.fill(&file, region, live, nodes, buffer);
-            let start = region.address.as_ptr().addr();
-            shared::add_pages(start..start.wrapping_add(region.length));
             // SAFETY: the region is whole pages with nothing but counters, and the file has their values.
             // Nobody else counts yet; otherwise what they count meanwhile is lost.
             let map =

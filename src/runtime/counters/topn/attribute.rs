@@ -3,7 +3,7 @@
 
 use core::ptr::null_mut;
 
-use super::{LiveSite, NodeUpdate, Owner, follow};
+use super::{LiveSite, NodeUpdate, Owner, follow_rarely as follow};
 use crate::raw::merge::SITE_LIMIT;
 use crate::raw::site::{REPLACING, SUMMED, Shape};
 use crate::runtime::atomic::{AtomicPtr, Ordering};

@@ -3,7 +3,7 @@
 #[cfg(feature = "live")]
 use core::ptr::null_mut;
 
-use super::{LiveSite, follow};
+use super::{LiveSite, follow_rarely as follow};
 #[cfg(feature = "live")]
 use crate::raw::merge::Site;
 use crate::raw::merge::{Pair, SITE_LIMIT};

@@ -283,6 +283,13 @@ fn listed_behind<'c>(first: &Node, value: i64) -> Option<&'c Node> {
     None
 }
 
+/// As [`follow`], where programs do not spend their time.
+#[cfg_attr(feature = "live", inline(never))]
+#[cfg_attr(not(feature = "live"), inline(always))]
+fn follow_rarely<'c>(link: &AtomicPtr<Node>) -> Option<&'c Node> {
+    follow(link)
+}
+
 #[inline(always)]
 fn follow<'c>(link: &AtomicPtr<Node>) -> Option<&'c Node> {
     let node = link.load(Ordering::Acquire);

@@ -121,6 +121,7 @@ const LARGE: rustix::fs::OFlags = rustix::fs::OFlags::LARGEFILE;
 const LARGE: rustix::fs::OFlags = rustix::fs::OFlags::empty();
 
 /// Opens a file, not through a symbolic link. The descriptor is closed on exec.
+#[inline(never)]
 pub fn open(path: &CStr, access: Access) -> Result<File> {
     use rustix::fs::OFlags;
     let flags = match access {
@@ -135,6 +136,7 @@ pub fn open(path: &CStr, access: Access) -> Result<File> {
     Ok(file)
 }
 
+#[inline(never)]
 fn open_with(path: &CStr, flags: rustix::fs::OFlags, mode: u32) -> Result<File> {
     use rustix::fs::OFlags;
     let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY | LARGE;
@@ -152,6 +154,7 @@ fn open_with(path: &CStr, flags: rustix::fs::OFlags, mode: u32) -> Result<File> 
 
 /// The rights that a new file for everybody has in a directory: what the process's mask leaves of them, or the
 /// directory's default list says.
+#[inline(never)]
 pub fn usual_mode(directory: &CStr) -> Option<u32> {
     use rustix::fs::OFlags;
     const EVERYBODY: u32 = 0o666;
@@ -244,11 +247,13 @@ pub fn complain(bytes: &[u8]) {
 }
 
 /// What an open file is.
+#[inline(never)]
 pub fn facts(file: &File) -> Result<Facts> {
     rustix::fs::fstat(file).map(Facts::from)
 }
 
 /// What a name stands for. A symbolic link stands for itself.
+#[inline(never)]
 pub fn facts_at(path: &CStr) -> Result<Facts> {
     rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).map(Facts::from)
 }
@@ -293,11 +298,13 @@ pub fn set_owner(file: &File, (user, group): (u32, u32)) -> Result<()> {
 }
 
 /// Sets the permission bits of a file.
+#[inline(never)]
 pub fn set_mode(file: &File, mode: u32) -> Result<()> {
     rustix::fs::fchmod(file, Mode::from_raw_mode(mode))
 }
 
 /// Renames a file over whatever has the name.
+#[inline(never)]
 pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
     rustix::fs::renameat(CWD, from, CWD, to)
 }
@@ -308,6 +315,7 @@ pub fn exchange(one: &CStr, other: &CStr) -> Result<()> {
 }
 
 /// Removes a file.
+#[inline(never)]
 pub fn remove(path: &CStr) {
     let _ = rustix::fs::unlinkat(CWD, path, AtFlags::empty());
 }
