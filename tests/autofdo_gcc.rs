@@ -169,6 +169,49 @@ fn no_compiler_warns_of_the_flags() {
     }
 }
 
+/// A project's own options against vectorising hold where they hold with `-fprofile-use`.
+#[test]
+fn loops_are_vectorised_as_with_profile_use() {
+    let source = "int a[1000], b[1000];\n\
+                  __attribute__((noipa)) void add(int *to, int *from, int n)\n\
+                  {\n\
+                      for (int i = 0; i < n; i++)\n\
+                          to[i] += from[i] * 3;\n\
+                  }\n\
+                  int main(void)\n\
+                  {\n\
+                      for (int i = 0; i < 1000; i++)\n\
+                          add(a, b, 1000);\n\
+                      return 0;\n\
+                  }\n";
+    for compiler in compilers::all().iter().filter(|compiler| compiler.major() >= 11) {
+        let major = compiler.major().to_string();
+        let shop = Workshop::new();
+        shop.write("add.c", source);
+        let instrument = ["-O2", "-g", "-fprofile-generate", "-ftest-coverage"];
+        let object = compiler.object(&shop, "add.c", &instrument);
+        shop.link(&[&object], "ours", &[]);
+        shop.run("ours", &[]);
+        shop.tool_output(&["convert", "ours.csraw", "--for-gcc", &major, "-o", "add.afdo"]);
+        shop.tool_output(&["convert", "ours.csraw", "--to", "gcda"]);
+        let helps = String::from_utf8(shop.tool_output(&["flags", "--optimise", &major])).unwrap();
+        let ours: Vec<&str> =
+            ["-fauto-profile=add.afdo"].into_iter().chain(helps.split_whitespace()).collect();
+        let is_vectorised = |flags: &[&[&str]]| {
+            let flags = [&[&["-O2", "-fopt-info-vec=vectorised"][..]], flags].concat().concat();
+            std::fs::write(shop.path("vectorised"), "").unwrap();
+            compiler.object(&shop, "add.c", &flags);
+            String::from_utf8(shop.read("vectorised")).unwrap().contains("loop vectorized")
+        };
+        let loops = ["-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize"];
+        for own in [&[][..], &["-fno-tree-vectorize"], &loops] {
+            let [used, profiled] = [&["-fprofile-use"][..], &ours]
+                .map(|profile| [is_vectorised(&[own, profile]), is_vectorised(&[profile, own])]);
+            assert_eq!(profiled, used, "gcc {major}, {own:?} before and behind");
+        }
+    }
+}
+
 /// Of the 20 hottest functions, compilers take the counts of 17, and those with other discriminators of
 /// `least_of_another`.
 fn compilers_take_the_profile(
