@@ -13,7 +13,9 @@ use countersink::convert::gcov::program::code::counters::{Array, FunctionKey, Wa
 use countersink::convert::gcov::program::code::listings;
 use countersink::convert::gcov::program::unlinked::lay_out;
 use countersink::convert::gcov::source::Analysis;
+use countersink::formats::afdo_v4;
 use countersink::formats::gcno::{self, Notes};
+use countersink::profile::{Position, SymbolId};
 use countersink::raw::dump::{Dump, Module};
 use countersink::raw::gcov::Kind;
 use harness::{PROFILE, Workshop, have, succeed};
@@ -339,6 +341,87 @@ const MACHINES: [(&str, &[&str]); 5] = [
 
 /// Code for another machine is only read, not run. Nothing tells which sites a run would have counted, so all
 /// sites are looked for. A function may lack some: the compiler later found out what these call.
+/// The compiler keeps addresses of the stack where the dynamic linker then puts that of a thread's variable.
+#[test]
+fn a_variadic_function_of_a_library() {
+    let shop = Workshop::new();
+    shop.write(
+        "say.c",
+        "#include <stdarg.h>\n\
+         struct log { int level; void (*log)(struct log *, const char *, va_list); };\n\
+         void say(struct log *log, int level, const char *format, ...)\n\
+         {\n\
+             va_list arguments;\n\
+             if (log->level < level)\n\
+                 return;\n\
+             va_start(arguments, format);\n\
+             log->log(log, format, arguments);\n\
+             va_end(arguments);\n\
+         }\n",
+    );
+    shop.write(
+        "main.c",
+        "#include <stdarg.h>\n\
+         struct log { int level; void (*log)(struct log *, const char *, va_list); };\n\
+         void say(struct log *, int, const char *, ...);\n\
+         static int said;\n\
+         static void sink(struct log *log, const char *format, va_list arguments) { said++; }\n\
+         int main(void)\n\
+         {\n\
+             struct log log = { 5, sink };\n\
+             for (int i = 0; i < 1000; i++)\n\
+                 say(&log, i % 10, \"%d\", i);\n\
+             return said == 0;\n\
+         }\n",
+    );
+    for optimise in ["-O0", "-O1", "-O2", "-Os"] {
+        let library = shop.compile("say.c", &[optimise, "-fPIC"]);
+        shop.link(&[&library], "libsay.so", &["-shared"]);
+        let program = shop.compile("main.c", &[optimise]);
+        shop.link(&[&program], "ours", &["libsay.so", "-Wl,-rpath,."]);
+        shop.run("ours", &[]);
+        let bytes = shop.tool_output(&["convert", "ours.csraw", "--fail-under", "100"]);
+        let profile = afdo_v4::decode::decode(&bytes).unwrap().profile;
+        let named = |symbol: &SymbolId| profile.symbols.name(*symbol);
+        let say = profile.functions.iter().find(|(symbol, _)| named(symbol) == b"say").unwrap().1;
+        let record = &say.body.positions[&Position::line(6)];
+        let targets: Vec<_> =
+            record.targets.iter().map(|(to, calls)| (named(to), *calls)).collect();
+        assert_eq!(targets, [(&b"sink"[..], 600)], "{optimise}");
+        fs::remove_file(shop.path("ours.csraw")).unwrap();
+    }
+}
+
+/// What is dropped is named with its place and its size.
+#[test]
+fn dropped_calls_are_named() {
+    let shop = Workshop::new();
+    shop.write(
+        "calls.c",
+        "__attribute__((noipa)) static int inc(int n) { return n + 1; }\n\
+         int main(void)\n\
+         {\n\
+             int (*volatile f)(int) = inc;\n\
+             int n = 0;\n\
+             for (int i = 0; i < 70; i++) {\n\
+                 n += i;\n\
+                 n = f(n);\n\
+             }\n\
+             return n == 0;\n\
+         }\n",
+    );
+    let object = shop.compile("calls.c", &["-O2"]);
+    shop.link(&[&object], "ours", &[]);
+    shop.run("ours", &[]);
+    // The notes alone do not tell which line of the block has the call.
+    fs::remove_file(shop.path("ours")).unwrap();
+    fs::remove_file(shop.path(object)).unwrap();
+    let told = String::from_utf8(shop.tool(&["convert", "-v", "ours.csraw"]).stderr).unwrap();
+    let expected =
+        "calls.c:8: 70 calls in main, site 0, without machine code to look into; dropped";
+    assert!(told.lines().any(|line| line.ends_with(expected)), "{told}");
+}
+
 #[test]
 fn code_of_other_machines() {
     let ways: [(&[&str], &[&str]); 4] = [

@@ -8,6 +8,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use hashbrown::HashMap;
 
@@ -19,14 +20,16 @@ use super::profile::Conversion;
 use super::projection::Place;
 use super::source::{Sources, Unplaced};
 use super::starts::Starts;
+use crate::convert::number::Number;
 use crate::formats::gcno::Arc;
-use crate::profile::{Newcomers, Position, SymbolId, Symbols};
+use crate::profile::{FileId, Newcomers, Position, SymbolId, Symbols};
 use crate::raw::dump::SiteView;
 use crate::raw::gcov::Kind;
 
 /// The functions that no notes know, by their names in the binaries.
 pub(super) struct Callees<'c, S> {
     sources: &'c S,
+    symbols: &'c Symbols,
     newcomers: Newcomers<'c>,
     /// By ident.
     known: HashMap<u32, Option<SymbolId>>,
@@ -35,7 +38,8 @@ pub(super) struct Callees<'c, S> {
 impl<'c, S: Sources> Callees<'c, S> {
     /// Those that are called come to these symbols.
     pub(super) fn new(sources: &'c S, symbols: &'c Symbols) -> Self {
-        Self { sources, newcomers: Newcomers::beside(symbols), known: HashMap::new() }
+        let newcomers = Newcomers::beside(symbols);
+        Self { sources, symbols, newcomers, known: HashMap::new() }
     }
 
     /// The names of the new symbols.
@@ -44,10 +48,17 @@ impl<'c, S: Sources> Callees<'c, S> {
     }
 
     fn symbol(&mut self, ident: u32) -> Option<SymbolId> {
-        let Self { sources, newcomers, known } = self;
+        let Self { sources, newcomers, known, .. } = self;
         let named = || sources.function(ident).map(|name| newcomers.symbol(name));
         *known.entry(ident).or_insert_with(named)
     }
+}
+
+/// A place in the profile, and the line in a file that it is.
+struct Located {
+    place: Place,
+    file: FileId,
+    line: u32,
 }
 
 impl Conversion {
@@ -74,9 +85,12 @@ impl Conversion {
                         .ok_or(why),
                     place => place,
                 };
+                let block = calls.get(number).filter(|_| in_order).copied();
                 match place {
-                    Ok(place) => self.site(&place, &site, callees),
-                    Err(why) => self.unplaced(function, number, why),
+                    Ok(located) => self.site(&located, &site, callees),
+                    Err(why) => {
+                        self.unplaced(function, block, (number, &site), why, callees.symbols);
+                    }
                 }
             }
         }
@@ -88,7 +102,7 @@ impl Conversion {
         evidence: &Evidence,
         site: u32,
         has_code: bool,
-    ) -> Result<Place, Unplaced> {
+    ) -> Result<Located, Unplaced> {
         let mut spots: Vec<Spot> =
             evidence.sites.iter().filter(|(of, _)| *of == site).map(|(_, spot)| *spot).collect();
         spots.sort_unstable();
@@ -104,15 +118,32 @@ impl Conversion {
         let line = first.line.wrapping_sub(start) & 0xffff;
         let discriminator = if self.reader.discriminators { first.discriminator } else { 0 };
         let position = Position { line, discriminator };
-        Ok(picture.place(function.symbol, first.chain, position, self.reader.inline))
+        let place = picture.place(function.symbol, first.chain, position, self.reader.inline);
+        Ok(Located { place, file: first.file, line: first.line })
     }
 
-    fn unplaced(&mut self, function: &Counted<'_>, number: usize, why: Unplaced) {
+    /// Drops a site. Its block tells the line, if the block is known.
+    fn unplaced(
+        &mut self,
+        function: &Counted<'_>,
+        block: Option<u32>,
+        (number, site): (usize, &SiteView<'_>),
+        why: Unplaced,
+        symbols: &Symbols,
+    ) {
         *self.statistics.sites_unplaced.entry(why).or_default() += 1;
+        let line = block.and_then(|block| function.lines_in_order(block).next_back());
+        let (file, line) = line.unwrap_or((function.file, function.start()));
+        let name = String::from_utf8_lossy(function.notes.name);
+        let calls = Number(site.total.unsigned_abs(), "call");
+        self.tell(symbols, file, line, format_args!("{calls} in {name}, site {number}, {why}"));
+    }
+
+    /// Tells what is dropped and where, if that is asked for.
+    fn tell(&mut self, symbols: &Symbols, file: FileId, line: u32, what: fmt::Arguments<'_>) {
         if self.verbose {
-            let name = String::from_utf8_lossy(function.notes.name);
-            let what = format!("{name}: indirect call {number} {why}; dropped");
-            self.statistics.details.push(what);
+            let path = String::from_utf8_lossy(symbols.path(file));
+            self.statistics.details.push(format!("{path}:{line}: {what}; dropped"));
         }
     }
 
@@ -123,7 +154,7 @@ impl Conversion {
         starts: &Starts,
         block: u32,
         site: &SiteView<'_>,
-    ) -> Option<Place> {
+    ) -> Option<Located> {
         // More events than executions: this is not the site's block after all.
         let fits = site.total.checked_abs()? <= flow.blocks[block as usize];
         let line = only_line(&function.lines, block).filter(|_| fits)?;
@@ -133,17 +164,22 @@ impl Conversion {
             return None;
         }
         let position = Position::line(line.line.wrapping_sub(function.start()) & 0xffff);
-        Some(Place { function: function.symbol, within: Vec::new(), position })
+        let place = Place { function: function.symbol, within: Vec::new(), position };
+        Some(Located { place, file: line.file, line: line.line })
     }
 
     fn site(
         &mut self,
-        place: &Place,
+        &Located { ref place, file, line }: &Located,
         site: &SiteView<'_>,
         callees: &mut Callees<'_, impl Sources>,
     ) {
         self.statistics.sites += 1;
         self.statistics.calls_lost = self.statistics.calls_lost.saturating_add(site.lost());
+        if site.lost() > 0 {
+            let calls = Number(site.lost(), "call");
+            self.tell(callees.symbols, file, line, format_args!("{calls} of a full site"));
+        }
         let record = self.record(place);
         record.target_error = record.target_error.saturating_add(site.error.unsigned_abs());
         let least = record.count.get_or_insert(0);
@@ -151,6 +187,9 @@ impl Conversion {
         for pair in site.pairs.iter().filter(|pair| pair.count > 0) {
             let Some(target) = self.callee(pair.value, callees) else {
                 self.statistics.targets_unnamed += 1;
+                let calls = Number(pair.count as u64, "call");
+                let what = format_args!("{calls} of a function without a name");
+                self.tell(callees.symbols, file, line, what);
                 continue;
             };
             let record = self.record(place);

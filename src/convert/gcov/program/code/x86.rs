@@ -20,6 +20,8 @@ pub struct X86<'c, const BITS: u32> {
     info: InstructionInfoFactory,
 }
 
+/// The register of results.
+const RAX: Register = 0;
 const STACK: Register = 4;
 const FRAME: Register = 5;
 const VECTORS: Register = 32;
@@ -102,6 +104,10 @@ impl<'c, const BITS: u32> X86<'c, BITS> {
 
     fn step(&self, instruction: &Instruction) -> Step {
         let mut step = Step::new(instruction.len(), next(instruction));
+        if is_padded_call(instruction) {
+            // The variable's place comes back in it.
+            step.push(Effect::Clear(RAX));
+        }
         if let Some((register, place)) = self.place_asked_for(instruction) {
             step.next = Next::Following;
             step.push(Effect::Constant(register, place));
@@ -447,6 +453,11 @@ fn number(name: Name) -> Option<Register> {
     full.is_vector_register().then(|| VECTORS + full.number() as Register)
 }
 
+/// Whether a call has prefixes for padding. The dynamic linker is called so, for a thread's variable.
+fn is_padded_call(instruction: &Instruction) -> bool {
+    instruction.flow_control() == FlowControl::Call && instruction.len() > 5
+}
+
 fn next(instruction: &Instruction) -> Next {
     let target = instruction.near_branch_target();
     match instruction.flow_control() {
@@ -454,8 +465,7 @@ fn next(instruction: &Instruction) -> Next {
         FlowControl::UnconditionalBranch => Next::Jump(target),
         FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => Next::Branch(target),
         FlowControl::IndirectBranch => Next::IndirectJump,
-        // The call of the dynamic linker for a thread's variable is padded with prefixes.
-        FlowControl::Call if instruction.len() > 5 => Next::Following,
+        FlowControl::Call if is_padded_call(instruction) => Next::Following,
         FlowControl::Call => Next::Call(target),
         FlowControl::IndirectCall => Next::IndirectCall,
         FlowControl::Interrupt => Next::Following,
