@@ -85,10 +85,17 @@ fn cut(name: &str, room: usize) -> String {
     }
 }
 
-/// The identifier in a name of the object file or of the debug information: without scopes, parameters and template arguments.
+/// The identifier in a name of the object file or of the debug information: without scopes, parameters, template arguments and
+/// qualifiers.
 pub fn identifier(name: &str) -> String {
     let plain = plain(name);
-    let bare = without_template_arguments(&plain).unwrap_or(plain);
+    let mut own = plain.as_str();
+    while let Some(shorter) =
+        [" const", " volatile", " &", " &&"].iter().find_map(|q| own.strip_suffix(q))
+    {
+        own = shorter;
+    }
+    let bare = without_template_arguments(own).unwrap_or_else(|| own.to_owned());
     bare.rsplit("::").next().unwrap_or(&bare).to_owned()
 }
 

@@ -18,6 +18,7 @@ use super::input::read_regular;
 use super::names::visible;
 use super::output;
 use super::progress::Progress;
+use crate::convert::gcov::gcda::Build;
 use crate::formats::gcno::Notes;
 use crate::formats::words::WordError;
 use crate::profile::Profile;
@@ -182,6 +183,14 @@ impl Places {
     /// The file that may hold the notes of the object with this recorded path, if there is one.
     pub fn find(&self, recorded: &[u8]) -> Option<PathBuf> {
         self.candidates(recorded).into_iter().find(|file| file.is_file())
+    }
+
+    /// The place of the build of an object that the notes fit, if there are any.
+    pub fn fitting(&self, recorded: &[u8], builds: &[Build<'_>]) -> Option<usize> {
+        let stamps: Vec<u32> = builds.iter().map(Build::stamp).collect();
+        let files = self.read(recorded, &stamps).ok()?;
+        let mut notes = files.iter().filter_map(|(_, bytes)| Notes::decode(bytes).ok());
+        notes.find_map(|notes| builds.iter().rposition(|build| build.fits(&notes)))
     }
 
     /// Reads the object file next to the notes. Returns the file's name, too.

@@ -27,6 +27,8 @@ pub enum Fate {
 
 /// Tables have at most this many cells. Further away no counterpart is looked for.
 const MOST_CELLS: usize = 1 << 23;
+/// Profiles that leave lines out must show that many lines that have moved.
+const FEWEST_OF_SOME: usize = 4;
 /// Longer functions are not aligned: only whether a line exists is compared.
 const LONGEST: i64 = 1 << 14;
 
@@ -60,9 +62,20 @@ mod score {
 /// only looked for where they were.
 pub fn align(old: &Shape, new: &Shape, knows: Knows) -> BTreeMap<i64, Fate> {
     let end = |shape: &Shape| shape.lines.last_key_value().map_or(0, |(&last, _)| last).max(0);
-    let (old_end, new_end) = (end(old), end(new));
-    let is_same = old.lines.keys().eq(new.lines.keys());
-    if is_same || old_end == 0 || new_end == 0 || old_end.max(new_end) > LONGEST {
+    let old_end = end(old);
+    let calls_differ = knows.calls && have_other_calls(old, new);
+    let trimmed;
+    let new = match new.lines.last_key_value() {
+        // It may be the closing brace, which only debug information has.
+        Some((&last, _)) if last > old_end && !calls_differ => {
+            trimmed = without(last, new);
+            &trimmed
+        }
+        _ => new,
+    };
+    let new_end = end(new);
+    let is_explained = !calls_differ && is_explained(old, new, knows);
+    if is_explained || old_end == 0 || new_end == 0 || old_end.max(new_end) > LONGEST {
         return unchanged(old, new);
     }
     let start = 1;
@@ -102,8 +115,44 @@ pub fn align(old: &Shape, new: &Shape, knows: Knows) -> BTreeMap<i64, Fate> {
     });
     let mut fates = existing(old, new);
     fates.extend(moved);
+    if !knows.profile_is_whole && !calls_differ && found_again(old, new, &fates) < FEWEST_OF_SOME {
+        return unchanged(old, new);
+    }
     forgive_lost_code(&mut fates, new);
     fates
+}
+
+/// Number of lines that have no code where they were, and have some where they may have moved to.
+fn found_again(old: &Shape, new: &Shape, fates: &BTreeMap<i64, Fate>) -> usize {
+    let is_found = |line: &&i64| {
+        let is_moved = matches!(fates.get(*line), Some(Fate::Moved(_) | Fate::Open(_)));
+        is_moved && !new.lines.contains_key(*line)
+    };
+    old.lines.keys().filter(is_found).count()
+}
+
+/// Whether no edit is needed to explain the differences: optimisation takes the code of lines away, and profiles that are
+/// not whole lack lines.
+fn is_explained(old: &Shape, new: &Shape, knows: Knows) -> bool {
+    /// Debug information and notes differ in which of the first lines they name.
+    const FROM: i64 = 2;
+    let (some, all) = if knows.profile_is_whole { (new, old) } else { (old, new) };
+    some.lines.range(FROM..).all(|(line, _)| all.lines.contains_key(line))
+}
+
+/// Whether a line that made calls makes only others where it was.
+fn have_other_calls(old: &Shape, new: &Shape) -> bool {
+    old.lines.iter().any(|(distance, line)| {
+        let now = new.lines.get(distance).filter(|now| !now.calls_others && now.has_calls());
+        now.is_some_and(|now| !line.calls.is_empty() && line.calls.is_disjoint(&now.calls))
+    })
+}
+
+/// The shape without a line.
+fn without(line: i64, shape: &Shape) -> Shape {
+    let mut shape = shape.clone();
+    shape.lines.remove(&line);
+    shape
 }
 
 /// The result if no lines were added or removed.

@@ -126,34 +126,39 @@ pub enum What {
 }
 
 /// How names and files are compared.
-pub struct Comparing<N> {
+pub struct Comparing<N, I> {
     /// What the reader of the profile makes of a name.
     pub name_of: N,
+    /// The identifier in a name.
+    pub identifier: I,
     /// Whether it compares the last part of the file's path.
     pub files: bool,
 }
 
 /// Compares a profile with a program. The program's names are those that the reader compares.
-pub fn judge<N: Fn(&[u8]) -> Vec<u8>>(
+pub fn judge<N: Fn(&[u8]) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>>(
     profile: &Profile,
     program: &Outline,
-    comparing: &Comparing<N>,
+    comparing: &Comparing<N, I>,
 ) -> Verdict {
     let symbols = &profile.symbols;
     let name_of = |symbol: SymbolId| (comparing.name_of)(symbols.name(symbol));
     let mut known = BTreeMap::new();
     for (symbol, shape) in shapes(profile, &name_of) {
         let file = symbols.declared_in(symbol).filter(|_| comparing.files);
-        let mut of = Known::new(program.find(&name_of(symbol), file), &shape, program);
-        let is_unnamed = |path| program.find_unnamed(&shape, path).is_some();
+        let stood_alone = profile.functions.get(&symbol).is_some_and(|of| of.head_count > 0);
+        let mut of = Known::new(program, &name_of(symbol), file, stood_alone, shape);
+        let is_unnamed = |path| program.find_unnamed(&of.shape, path).is_some();
         if of.now.is_none() && symbols.declared_in(symbol).is_some_and(is_unnamed) {
             of.whole = None;
-            of.fates = shape.lines.keys().map(|&line| (line, Fate::Same)).collect();
+            of.fates = all_same(&of.shape);
         }
         known.insert(symbol, of);
     }
     find_like(profile, program, &name_of, &mut known);
-    let mut judging = Judging { program, name_of: &name_of, known, rows: BTreeMap::new() };
+    let identifier = &comparing.identifier;
+    let mut judging =
+        Judging { program, name_of: &name_of, identifier, known, rows: BTreeMap::new() };
     for (&symbol, function) in &profile.functions {
         judging.body(symbol, symbol, &function.body, None);
     }
@@ -193,12 +198,19 @@ fn find_like(
     }
 }
 
+/// Nothing has changed.
+fn all_same(shape: &Shape) -> BTreeMap<i64, Fate> {
+    shape.lines.keys().map(|&line| (line, Fate::Same)).collect()
+}
+
 /// What is known about a function of the profile.
 struct Known<'o> {
     /// Its lines in the profile.
     shape: Shape,
     /// The function as it is now.
     now: Option<&'o Outlined>,
+    /// The lines of all functions with its name.
+    lines: Shape,
     /// Why none of its counts fits, if so.
     whole: Option<What>,
     /// What became of its lines.
@@ -206,18 +218,62 @@ struct Known<'o> {
 }
 
 impl<'o> Known<'o> {
-    fn new(place: Option<Place<'o>>, shape: &Shape, program: &Outline) -> Self {
+    /// Finds a function of the profile in the program. `stood_alone` tells whether it had code of its own.
+    fn new(
+        program: &'o Outline,
+        name: &[u8],
+        file: Option<&[u8]>,
+        stood_alone: bool,
+        shape: Shape,
+    ) -> Self {
+        let place = program.find(name, file);
         let (now, whole) = match place {
             None => (None, Some(What::Gone { like: None })),
-            Some(Place::Here(now)) if now.shape.lines.is_empty() => (Some(now), Some(What::NoCode)),
-            Some(Place::Here(now)) => (Some(now), None),
             Some(Place::Elsewhere(now)) => (Some(now), Some(What::OtherFile(now.file.clone()))),
+            // Only a function that had code must have some.
+            Some(Place::Here(now))
+                if now.shape.lines.is_empty() && stood_alone && !now.is_guess =>
+            {
+                (Some(now), Some(What::NoCode))
+            }
+            Some(Place::Here(now)) => (Some(now), None),
         };
-        let fates = match (&whole, now) {
-            (None, Some(now)) => align(shape, &now.shape, program.knows),
-            _ => BTreeMap::new(),
+        let mut known = Self { shape, now, whole, fates: BTreeMap::new(), lines: Shape::default() };
+        if known.whole.is_none() {
+            let all: Vec<&Outlined> = program.all_here(name, file).collect();
+            known.compare(&all, program);
+        }
+        known
+    }
+
+    /// Chooses among functions of equal names the one that fits best, or all of them as one: the profile has the sum of
+    /// those that the reader cannot tell apart.
+    fn compare(&mut self, all: &[&'o Outlined], program: &Outline) {
+        let mut with_lines = all.iter().filter(|known| !known.shape.lines.is_empty());
+        for known in with_lines.clone() {
+            self.lines.add(&known.shape);
+        }
+        // Nothing shows that a function without code has changed.
+        let may_be_without = all.iter().any(|known| known.is_guess && known.shape.lines.is_empty());
+        if may_be_without || with_lines.clone().next().is_none() {
+            self.fates = all_same(&self.shape);
+            return;
+        }
+        let moved = |fates: &BTreeMap<i64, Fate>| {
+            fates.values().filter(|fate| **fate != Fate::Same).count()
         };
-        Self { shape: shape.clone(), now, whole, fates }
+        self.fates = align(&self.shape, &self.lines, program.knows);
+        if with_lines.clone().nth(1).is_none() {
+            return;
+        }
+        while moved(&self.fates) > 0
+            && let Some(&known) = with_lines.next()
+        {
+            let fates = align(&self.shape, &known.shape, program.knows);
+            if moved(&fates) < moved(&self.fates) {
+                (self.fates, self.now) = (fates, Some(known));
+            }
+        }
     }
 
     /// What became of a line: whether its counts fit, and why not.
@@ -250,9 +306,10 @@ impl Row {
     }
 }
 
-struct Judging<'j, 'o, N> {
+struct Judging<'j, 'o, N, I> {
     program: &'j Outline,
     name_of: &'j N,
+    identifier: &'j I,
     known: BTreeMap<SymbolId, Known<'o>>,
     rows: BTreeMap<SymbolId, Row>,
 }
@@ -260,7 +317,7 @@ struct Judging<'j, 'o, N> {
 /// Why a whole body does not fit.
 type Around = Option<(Fit, What)>;
 
-impl<N: Fn(SymbolId) -> Vec<u8>> Judging<'_, '_, N> {
+impl<N: Fn(SymbolId) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>> Judging<'_, '_, N, I> {
     /// Judges the counts of a body of `symbol`, and credits them to `owner`.
     fn body(&mut self, owner: SymbolId, symbol: SymbolId, body: &Body, around: Around) {
         for (position, record) in &body.positions {
@@ -298,16 +355,25 @@ impl<N: Fn(SymbolId) -> Vec<u8>> Judging<'_, '_, N> {
 
     /// Whether a line still calls a function.
     fn call(&self, symbol: SymbolId, line: i64, callee: SymbolId) -> (Fit, Option<What>) {
-        let now = self.known[&symbol].now.filter(|_| self.program.knows.calls);
+        let yes = (Fit::Yes, None);
+        let lines = &self.known[&symbol].lines.lines;
         // A line without code may have lost the call, too.
-        let Some(now) = now.and_then(|now| now.shape.lines.get(&line)) else {
-            return (Fit::Yes, None);
-        };
+        let Some(now) = lines.get(&line).filter(|_| self.program.knows.calls) else { return yes };
         let callee = (self.name_of)(callee);
-        match now.may_call(&callee) || !now.has_calls() {
-            true => (Fit::Yes, None),
-            false => (Fit::No, Some(What::NoCall { line, callee })),
+        if now.may_call(&callee) || !now.has_calls() {
+            return yes;
         }
+        // Inlined code may have become nothing, or a part of other code.
+        let known: Vec<&Outlined> = self.program.all_here(&callee, None).collect();
+        if !known.is_empty() && !known.iter().any(|known| known.stands_alone) {
+            return yes;
+        }
+        // Another instance of the template.
+        let identifier = (self.identifier)(&callee);
+        if now.calls.iter().any(|name| (self.identifier)(name) == identifier) {
+            return yes;
+        }
+        (Fit::No, Some(What::NoCall { line, callee }))
     }
 
     fn finish(self, profile: &Profile) -> Verdict {

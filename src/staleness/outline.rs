@@ -38,6 +38,11 @@ pub struct Outlined {
     pub file: Vec<u8>,
     /// Line of the declaration.
     pub declared: u32,
+    /// Whether it has code of its own, besides that of its inlined copies.
+    pub stands_alone: bool,
+    /// Whether it may be another function of the same identifier: the debug information does not name it as the
+    /// profile does.
+    pub is_guess: bool,
     /// Its lines. There are none if it is only declared.
     pub shape: Shape,
 }
@@ -78,6 +83,16 @@ impl Shape {
         self.lines.entry(distance).or_default()
     }
 
+    /// Adds the lines of another function.
+    pub fn add(&mut self, other: &Self) {
+        for (&distance, line) in &other.lines {
+            let own = self.line(distance);
+            own.discriminators.extend(&line.discriminators);
+            own.calls.extend(line.calls.iter().cloned());
+            own.calls_others |= line.calls_others;
+        }
+    }
+
     /// The share of all lines that both have, from 0 to 1. The first two lines do not count: debug information and notes
     /// differ in which of them they name.
     pub fn likeness(&self, other: &Self) -> f64 {
@@ -108,7 +123,7 @@ impl Outline {
         let all = self.functions.entry(name.to_vec()).or_default();
         let is_it = |known: &Outlined| known.declared == declared && known.file == file;
         let place = all.iter().position(is_it).unwrap_or_else(|| {
-            all.push(Outlined { file: file.to_vec(), declared, shape: Shape::default() });
+            all.push(Outlined { file: file.to_vec(), declared, ..Outlined::default() });
             all.len() - 1
         });
         &mut all[place]
@@ -126,8 +141,14 @@ impl Outline {
             .flat_map(|(name, all)| all.iter().map(move |function| (name.as_slice(), function)))
     }
 
-    /// Looks for a function. Compilers compare at most the last part of the path, and names as `name_of` makes them.
-    /// Among several functions, one with lines is the first choice.
+    /// The functions with this name in a file of this name. Compilers compare at most the last part of the path, and
+    /// names as `name_of` makes them, so there may be several.
+    pub fn all_here(&self, name: &[u8], file: Option<&[u8]>) -> impl Iterator<Item = &Outlined> {
+        let all = self.functions.get(name).into_iter().flatten();
+        all.filter(move |known| file.is_none_or(|f| base_name(f) == base_name(&known.file)))
+    }
+
+    /// Looks for a function. Among several functions, one with lines is the first choice.
     pub fn find(&self, name: &[u8], file: Option<&[u8]>) -> Option<Place<'_>> {
         let all = self.functions.get(name)?;
         let alike = |known: &&Outlined| file.is_none_or(|f| base_name(f) == base_name(&known.file));
@@ -166,22 +187,22 @@ impl Outline {
             Self { knows: self.knows, unnamed: self.unnamed, functions: BTreeMap::new() };
         for (name, all) in self.functions {
             for function in all {
-                let Outlined { file, declared, shape } = function;
+                let Outlined { file, declared, stands_alone, is_guess, mut shape } = function;
                 let into = renamed.function(&name_of(&name), &file, declared);
-                for (distance, line) in shape.lines {
-                    let to = into.shape.line(distance);
-                    to.discriminators.extend(line.discriminators);
-                    to.calls.extend(line.calls.iter().map(|name| name_of(name)));
-                    to.calls_others |= line.calls_others;
+                into.stands_alone |= stands_alone;
+                into.is_guess |= is_guess;
+                for line in shape.lines.values_mut() {
+                    line.calls = line.calls.iter().map(|name| name_of(name)).collect();
                 }
+                into.shape.add(&shape);
             }
         }
         renamed
     }
 
     /// Gives linkage names to functions that the debug information names as the source does: those that are local to an
-    /// object, such as instances of a template for a lambda. The profile has their linkage names. Among functions of the same
-    /// identifier and file, the one with the most similar lines gets the name, too.
+    /// object, such as instances of a template for a lambda. The profile has their linkage names. All functions of the same
+    /// identifier and file get the name, too.
     pub fn add_linkage_names(&mut self, profile: &Profile, identifier: impl Fn(&[u8]) -> Vec<u8>) {
         let named = self.linkage_names(profile, identifier);
         for function in self.functions.values_mut().flatten() {
@@ -210,20 +231,17 @@ impl Outline {
         }
         let symbols = &profile.symbols;
         let mut named = BTreeMap::<Vec<u8>, Vec<(Vec<u8>, Outlined)>>::new();
-        for (symbol, shape) in shapes(profile, &|symbol| symbols.name(symbol).to_vec()) {
+        for symbol in shapes(profile, &|symbol| symbols.name(symbol).to_vec()).into_keys() {
             let name = symbols.name(symbol);
             if !is_linkage_name(name) || self.functions.contains_key(name) {
                 continue;
             }
             let file = symbols.declared_in(symbol).map(base_name);
             let is_there = |known: &Outlined| file.is_none_or(|f| base_name(&known.file) == f);
-            let likeness = |known: &Outlined| known.shape.likeness(&shape);
             let found = local.get(&identifier(name)).into_iter().flatten();
-            let best = found
-                .filter(|(_, known)| is_there(known))
-                .max_by(|(_, a), (_, b)| likeness(a).total_cmp(&likeness(b)));
-            if let Some(&(local, known)) = best {
-                named.entry(local.clone()).or_default().push((name.to_vec(), known.clone()));
+            for &(local, known) in found.filter(|(_, known)| is_there(known)) {
+                let known = Outlined { is_guess: true, ..known.clone() };
+                named.entry(local.clone()).or_default().push((name.to_vec(), known));
             }
         }
         named

@@ -16,13 +16,15 @@ use crate::cli::cores::Cores;
 use crate::cli::error::{Error, Result};
 use crate::cli::gcda_files::checked_place;
 use crate::cli::input::{Decoded, Format, Input};
+use crate::cli::notes::display;
 use crate::cli::output::{self, Content, Out, Ready};
 #[cfg(feature = "parquet")]
 use crate::cli::parquet::{self, Ids};
 use crate::cli::profile_format::{ProfileFormat, Reader, Target};
 use crate::cli::sources::{Asked, Converted, Sources, added, dumps_name, needs_dump};
-use crate::cli::{Outcome, compiler, coverage, folder, input, samples, sum, view};
+use crate::cli::{Outcome, compiler, coverage, folder, input, samples, sum, view, warn};
 use crate::convert::gcov;
+use crate::convert::gcov::gcda::{Build, ObjectCounts};
 use crate::convert::number::Number;
 use crate::formats::afdo_v4::encode::Encoding;
 use crate::profile::{Profile, Summary};
@@ -400,7 +402,8 @@ impl Convert {
             ));
         }
         let dump = added(inputs)?;
-        let (objects, replaced) = gcov::gcda::objects(&dump);
+        let places = &self.sources.places;
+        let objects = gcov::gcda::objects(&dump, |path, builds| places.fitting(path, builds));
         let objects: Vec<_> = objects.into_iter().collect();
         if objects.is_empty() {
             return Err(Error::new("--to gcda: no objects of gcc in these dumps"));
@@ -413,11 +416,13 @@ impl Convert {
             Ok((place, ready))
         });
         self.put_in_place(ready.into_iter().collect::<Result<_>>()?)?;
+        self.warn_of_builds(&objects);
         let files = Number(objects.len() as u64, ".gcda file");
         let mut line = format!("{files} written");
-        if replaced > 0 {
-            let replaced = Number(replaced as u64, "object");
-            line += &format!("; {replaced} left out: later objects have the same files");
+        let left_out = objects.iter().map(|(_, object)| object.left_out.len() as u64).sum();
+        if left_out > 0 {
+            let left_out = Number(left_out, "object");
+            line += &format!("; {left_out} left out: other builds have the same files");
         }
         let dropped = dump.modules.iter().map(|module| module.sums.dropped);
         let dropped = dropped.fold(0, u64::saturating_add);
@@ -427,6 +432,29 @@ impl Convert {
         }
         output::say(line);
         Ok(())
+    }
+
+    /// Warns of files that may have the counts of another build than their user wants.
+    fn warn_of_builds(&self, objects: &[(&[u8], ObjectCounts<'_>)]) {
+        let is_open = |(_, object): &&(&[u8], ObjectCounts<'_>)| {
+            !object.left_out.is_empty() && !object.fits_notes
+        };
+        let told = if self.sources.verbose { usize::MAX } else { 1 };
+        for (recorded, object) in objects.iter().filter(is_open).take(told) {
+            let build = |build: &Build<'_>| {
+                let program = display(build.program()).display();
+                let runs = Number(build.runs(), "run");
+                format!("stamp {:#010x}, {runs} of {program}", build.stamp())
+            };
+            let others: Vec<String> = object.left_out.iter().map(build).collect();
+            let what = format!(
+                "no notes say which build is wanted; written: {}; left out: {}; name the notes with --notes DIR, or \
+                 keep one build with `countersink merge FILE --build PROGRAM -o FILE`",
+                build(object.build()),
+                others.join("; ")
+            );
+            warn(display(recorded), what);
+        }
     }
 
     /// Puts files in their places when all of them are ready.

@@ -1,6 +1,6 @@
 //! Adds up the counters of all inputs, and finds the programs that have their coverage mapping.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::prelude::v1::*;
 
@@ -85,45 +85,54 @@ impl Inputs {
         self.has_profiles || !self.modules.is_empty()
     }
 
-    /// The coverage mapping of the programs of clang and rustc: of the programs that `--binary` names, and of the
-    /// other modules at their recorded paths.
-    pub fn mapped(&self, sources: &Sources, name: &Path) -> Result<Mapped> {
+    /// The programs of clang and rustc with their coverage mapping: the programs that `--binary` names, and those of the
+    /// other modules at their recorded paths. Each has its own counters, as functions of equal names may differ. Profiles
+    /// do not say which program they are of, so with profiles all programs are one.
+    pub fn mapped(&self, sources: &Sources, name: &Path) -> Result<Vec<Mapped>> {
         if self.llvm.variant.has(Variant::IR) {
             let what = "the optimiser inserted its counters (-fprofile-generate), and these have no places in the source: \
                         clang and rustc read them as --to profdata; for places, compile with \
                         -fprofile-instr-generate -fcoverage-mapping";
             return Err(Error::about(name, what));
         }
-        let mut mapped = Mapped::default();
+        let mut programs: Vec<(Mapped, Vec<&Module>)> = Vec::new();
         let mut chosen: Vec<Vec<u8>> = Vec::new();
         for path in &sources.binary {
+            let mut modules = Vec::new();
             match build_id_in(path, &self.modules) {
-                Ok(id) => chosen.push(id),
+                Ok(id) => {
+                    modules.extend(self.modules.iter().filter(|module| id == module.build_id()));
+                    chosen.push(id);
+                }
                 Err(_) if self.has_profiles => {}
                 // It may be the program of a module that gcc instrumented.
                 Err(_) if build_id_in(path, &self.gcc.modules).is_ok() => continue,
                 Err(error) => return Err(error),
             }
-            mapped.add(path)?;
+            programs.push((Mapped::of(path)?, modules));
         }
         // Many dumps may be of one program, and programs may have no build-id.
-        let program = |module: &'_ Module| (module.build_id().to_vec(), module.path.clone());
-        let (mut seen, mut left_out) = (HashSet::new(), HashSet::new());
-        let mut missing = Vec::new();
+        let mut others: Vec<Vec<&Module>> = Vec::new();
+        let mut places = HashMap::new();
         let is_chosen = |module: &&Module| chosen.iter().any(|id| id == module.build_id());
         for module in self.modules.iter().filter(|module| !is_chosen(module)) {
-            if !seen.insert(program(module)) {
-                continue;
-            }
-            let recorded = sources.places.moved(&module.path);
-            let path = display(&recorded);
-            let fitting = build_id_in(path, std::slice::from_ref(module));
-            if let Err(error) = fitting.and_then(|_| mapped.add(path)) {
-                missing.push(error);
-                left_out.insert(program(module));
+            let place = *places.entry((module.build_id(), &module.path)).or_insert(others.len());
+            match others.get_mut(place) {
+                Some(modules) => modules.push(module),
+                None => others.push(vec![module]),
             }
         }
-        if mapped.is_empty() {
+        let mut missing = Vec::new();
+        for modules in others {
+            let recorded = sources.places.moved(&modules[0].path);
+            let path = display(&recorded);
+            let fitting = build_id_in(path, std::slice::from_ref(modules[0]));
+            match fitting.and_then(|_| Mapped::of(path)) {
+                Ok(mapped) => programs.push((mapped, modules)),
+                Err(error) => missing.push(error),
+            }
+        }
+        if programs.is_empty() {
             let what = "the program's coverage mapping has the places of its counters; name the program with --binary";
             let error = missing.into_iter().next();
             return Err(error.unwrap_or_else(|| Error::about(name, what)));
@@ -132,16 +141,38 @@ impl Inputs {
             let what = "the counts of this program are left out; --binary names it elsewhere";
             output::say(format_args!("{error}; {what}"));
         }
-        if !missing.is_empty() {
-            let is_here = |module: &&Module| !left_out.contains(&program(module));
-            let modules = self.modules.iter().filter(is_here);
-            mapped.counters = Some(self.sum_with(modules, name)?);
-        }
-        Ok(mapped)
+        self.with_counters(programs, !missing.is_empty(), name)
     }
 
-    /// The counters of programs that are at hand.
-    pub fn at_hand<'i>(&'i self, mapped: &'i Mapped) -> &'i Profile {
+    /// Gives programs their counters.
+    fn with_counters(
+        &self,
+        programs: Vec<(Mapped, Vec<&Module>)>,
+        is_part: bool,
+        name: &Path,
+    ) -> Result<Vec<Mapped>> {
+        if self.has_profiles || (programs.len() == 1 && !is_part) {
+            let modules = programs.iter().flat_map(|(_, modules)| modules.iter().copied());
+            let counters = is_part.then(|| self.sum_with(modules, name)).transpose()?;
+            let mut all = Mapped::default();
+            programs.into_iter().for_each(|(mapped, _)| all.append(mapped));
+            all.counters = counters;
+            return Ok(vec![all]);
+        }
+        let mut all = Vec::with_capacity(programs.len());
+        for (mut mapped, modules) in programs {
+            mapped.counters = Some(self.sum_with(modules.into_iter(), name)?);
+            all.push(mapped);
+        }
+        let counted = all.iter().filter_map(|mapped| mapped.counters.as_ref());
+        let functions = counted.flat_map(|counters| &counters.functions);
+        let counted: HashSet<Vec<u8>> = functions.map(|function| function.name.clone()).collect();
+        all.iter_mut().for_each(|mapped| mapped.drop_unused(|name| counted.contains(name)));
+        Ok(all)
+    }
+
+    /// The counters of a program, or of all.
+    pub fn counters<'i>(&'i self, mapped: &'i Mapped) -> &'i Profile {
         mapped.counters.as_ref().unwrap_or(&self.llvm)
     }
 

@@ -30,20 +30,39 @@ pub struct Mapped {
     pub mapping: Mapping,
     /// The names of each program.
     pub names: Vec<Names>,
-    /// The sums without those of programs that are not at hand, if there are such.
+    /// The counters, if they are not all that there are.
     pub counters: Option<Profile>,
     /// For each name, the declarations of its functions.
     declared: HashMap<Vec<u8>, Vec<Declared>>,
 }
 
 impl Mapped {
-    /// Whether there is none.
-    pub const fn is_empty(&self) -> bool {
-        self.names.is_empty()
+    /// The mapping of a program or an object.
+    pub fn of(path: &Path) -> Result<Self> {
+        let mut mapped = Self::default();
+        mapped.add(path)?;
+        Ok(mapped)
     }
 
-    /// Adds the mapping of a program or an object.
-    pub fn add(&mut self, path: &Path) -> Result<()> {
+    /// Adds the mapping of another program.
+    pub fn append(&mut self, other: Self) {
+        self.mapping.append(other.mapping);
+        self.names.extend(other.names);
+        for (name, declared) in other.declared {
+            self.declared.entry(name).or_default().extend(declared);
+        }
+    }
+
+    /// Drops the functions that the program does not use, if another program has counters of them.
+    pub fn drop_unused(&mut self, is_counted: impl Fn(&[u8]) -> bool) {
+        let Self { mapping, names, .. } = self;
+        mapping.functions.retain(|function| {
+            let name = names.iter().find_map(|names| names.get(function.name_ref));
+            !function.is_dummy() || !name.is_some_and(&is_counted)
+        });
+    }
+
+    fn add(&mut self, path: &Path) -> Result<()> {
         let bytes = read_regular(path).about(path)?;
         let file = object::File::parse(&*bytes).about(path)?;
         let sections = |name: &str| {
@@ -73,7 +92,9 @@ impl Mapped {
         let sections = DebugSections::load(file);
         let (units, _) = Units::new(sections.borrow(), &|path| path.to_vec());
         for (number, unit) in (0..).zip(units.all()) {
-            for declaration in functions(&units, number).0.declarations {
+            let declarations = functions(&units, number).0.declarations;
+            for declaration in declarations.into_iter().filter(|declaration| !declaration.is_local)
+            {
                 let path = unit.paths.get(declaration.file as usize).cloned().flatten();
                 let name = units.text(unit, declaration.name).ok();
                 let name = name.and_then(|name| name.to_slice().ok().map(|name| name.into_owned()));

@@ -27,6 +27,7 @@ use crate::coverage::{Coverage, File, Total, Totals};
 use crate::formats::{cobertura, lcov};
 use crate::profile::Profile;
 use inputs::Inputs;
+use mapped::Mapped;
 
 /// Names the variable with the time of a report, in seconds since 1970. Without it the time is 0, so that the same
 /// counts give the same report.
@@ -133,30 +134,45 @@ impl Inputs {
     }
 
     fn of_llvm(&self, sources: &Sources, name: &Path) -> Result<Coverage> {
-        let mapped = self.mapped(sources, name)?;
-        let converted =
-            of_llvm::coverage(&mapped.mapping, &mapped.names, self.at_hand(&mapped)).about(name)?;
-        warn_of_left(converted.left, converted.functions, name)?;
-        warn_of_torn(&converted.torn, name);
-        if !sources.moves_files() {
-            return Ok(converted.coverage);
+        let (mut coverage, mut functions, mut left) = (Coverage::default(), 0, Left::default());
+        let mut torn = Vec::new();
+        for mapped in self.mapped(sources, name)? {
+            let Mapped { mapping, names, .. } = &mapped;
+            let converted =
+                of_llvm::coverage(mapping, names, self.counters(&mapped)).about(name)?;
+            functions += converted.functions;
+            left += converted.left;
+            torn.extend(converted.torn);
+            if !sources.moves_files() {
+                coverage.add(converted.coverage);
+                continue;
+            }
+            for (path, file) in converted.coverage.files {
+                coverage.add(Coverage { files: [(sources.places.moved(&path), file)].into() });
+            }
         }
-        let mut moved = Coverage::default();
-        for (path, file) in converted.coverage.files {
-            moved.add(Coverage { files: [(sources.places.moved(&path), file)].into() });
-        }
-        Ok(moved)
+        warn_of_left(left, functions, name)?;
+        warn_of_torn(&torn, name);
+        Ok(coverage)
     }
 }
 
 /// The counts at positions of functions that clang and rustc instrumented.
 pub fn positions(inputs: &Inputs, sources: &Sources, name: &Path) -> Result<Profile> {
-    let mapped = inputs.mapped(sources, name)?;
     let path = |path: &[u8]| sources.places.moved(path);
-    let declared = |name: &[u8], file: &[u8], body| mapped.declared(name, file, body);
-    let positioned =
-        of_llvm::positions(&mapped.mapping, &mapped.names, inputs.at_hand(&mapped), path, declared);
-    let Positioned { profile, functions, undeclared, left, torn } = positioned.about(name)?;
+    let (mut profile, mut functions, mut undeclared) = (Profile::default(), 0, 0);
+    let (mut left, mut torn) = (Left::default(), Vec::new());
+    for mapped in inputs.mapped(sources, name)? {
+        let declared = |name: &[u8], file: &[u8], body| mapped.declared(name, file, body);
+        let (Mapped { mapping, names, .. }, counters) = (&mapped, inputs.counters(&mapped));
+        let positioned = of_llvm::positions(mapping, names, counters, path, declared);
+        let positioned: Positioned = positioned.about(name)?;
+        profile.merge(&positioned.profile, 1);
+        functions += positioned.functions;
+        undeclared += positioned.undeclared;
+        left += positioned.left;
+        torn.extend(positioned.torn);
+    }
     warn_of_left(left, functions, name)?;
     warn_of_torn(&torn, name);
     let all = Number(functions as u64, "function");

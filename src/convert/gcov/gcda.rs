@@ -1,12 +1,16 @@
 //! The `.gcda` files of a dump: byte for byte what libgcov would have written, in the program's order of bytes.
 //!
-//! An object that is in several modules, or was compiled anew, has one file. As in libgcov, in the order of
-//! the dump, counts with the same checksum (GCC 12 on) or stamp (before) are added, and others are replaced.
+//! An object that is in several modules, or was compiled anew, has one file. As in libgcov, counts with the same
+//! checksum (GCC 12 on) or stamp (before) are added. Of several builds the file has the one that the notes beside it fit,
+//! or else the last one in the dump, as libgcov's would.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use hashbrown::HashMap;
+
 use crate::formats::gcda::encode::{Encoder, TopN, Words};
+use crate::formats::gcno::{self, Notes};
 use crate::raw::dump::{Dump, FunctionView, Module, Object, SiteView, Values};
 use crate::raw::gcov::{FunctionRecord, Version};
 use crate::raw::kind::{Kind, Rule};
@@ -15,14 +19,60 @@ use crate::raw::merge::{Pair, Site, counter};
 use crate::raw::writer::Sink;
 
 /// The counters of one object.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ObjectCounts<'d> {
-    /// Where they were counted, in the order of the dump.
+    /// The build that the file gets.
+    build: Build<'d>,
+    /// Builds that have no place in the file.
+    pub left_out: Vec<Build<'d>>,
+    /// Whether the notes chose the build.
+    pub fits_notes: bool,
+}
+
+/// One build of an object.
+#[derive(Clone, Debug)]
+pub struct Build<'d> {
+    /// Where it was counted, in the order of the dump.
     parts: Vec<Part<'d>>,
 }
 
 /// An object in one of the modules that have it.
 type Part<'d> = (&'d Module, &'d Object);
+
+impl Build<'_> {
+    /// Its stamp.
+    pub fn stamp(&self) -> u32 {
+        self.parts[0].1.stamp
+    }
+
+    /// Whether the notes are those of this compilation. The stamp alone does not tell: with -frandom-seed it is the same
+    /// in all of them.
+    pub fn fits(&self, notes: &Notes<'_>) -> bool {
+        let (module, object) = self.parts[0];
+        let functions = notes.functions.iter().map(|function| (function.ident, function));
+        let functions: HashMap<u32, &gcno::Function<'_>> = functions.collect();
+        let mut views = module.functions(object).filter(|view| !view.is_absent());
+        notes.stamp == object.stamp
+            && views.all(|view| {
+                let known = functions.get(&view.ident());
+                known.is_some_and(|known| {
+                    let checksums = (known.lineno_checksum, known.cfg_checksum);
+                    checksums == (view.lineno_checksum(), view.cfg_checksum())
+                })
+            })
+    }
+
+    /// The path of the first program that has it.
+    pub fn program(&self) -> &[u8] {
+        &self.parts[0].0.path
+    }
+
+    /// Its runs.
+    pub fn runs(&self) -> u64 {
+        let runs = self.parts.iter().map(|(module, _)| module.sums.runs);
+        runs.fold(0, u64::saturating_add)
+    }
+}
 
 /// The sum of an object's counters.
 struct Sum {
@@ -43,21 +93,30 @@ enum Counters {
     Sites(Vec<Site>),
 }
 
-/// The objects of a dump by their recorded paths, and the number of objects that later ones replaced.
-pub fn objects(dump: &Dump) -> (BTreeMap<&[u8], ObjectCounts<'_>>, usize) {
-    let mut files = BTreeMap::<&[u8], ObjectCounts<'_>>::new();
-    let mut replaced = 0;
+/// The objects of a dump by their recorded paths. `choose` gives for the path of an object with several builds the place
+/// of the one that the notes fit, if there are such notes.
+pub fn objects(
+    dump: &Dump,
+    choose: impl Fn(&[u8], &[Build<'_>]) -> Option<usize>,
+) -> BTreeMap<&[u8], ObjectCounts<'_>> {
+    let mut files = BTreeMap::<&[u8], Vec<Build<'_>>>::new();
     for module in dump.modules.iter().filter(|module| !module.is_llvm()) {
         for object in &module.objects {
-            let ObjectCounts { parts } = files.entry(&object.path).or_default();
-            if parts.last().is_some_and(|&older| !are_compatible((module, object), older)) {
-                replaced += 1;
-                parts.clear();
+            let part = (module, object);
+            let builds = files.entry(&object.path).or_default();
+            let is_its = |build: &&mut Build<'_>| are_compatible(part, build.parts[0]);
+            match builds.iter_mut().find(is_its) {
+                Some(build) => build.parts.push(part),
+                None => builds.push(Build { parts: Vec::from([part]) }),
             }
-            parts.push((module, object));
         }
     }
-    (files, replaced)
+    let chosen = files.into_iter().map(|(path, mut builds)| {
+        let fitting = if builds.len() > 1 { choose(path, &builds) } else { None };
+        let build = builds.remove(fitting.unwrap_or(builds.len() - 1));
+        (path, ObjectCounts { build, left_out: builds, fits_notes: fitting.is_some() })
+    });
+    chosen.collect()
 }
 
 /// Whether libgcov would add an object's counts to older ones, and the functions agree.
@@ -83,15 +142,21 @@ fn record(view: &FunctionView<'_>) -> FunctionRecord {
     }
 }
 
-impl ObjectCounts<'_> {
+impl<'d> ObjectCounts<'d> {
+    /// The build that the file gets.
+    pub const fn build(&self) -> &Build<'d> {
+        &self.build
+    }
+
     /// Writes the file.
     pub fn write_to<S: Sink>(&self, sink: S) -> Result<(), S::Error> {
-        let order = self.parts.last().map_or(Order::NATIVE, |(module, _)| module.machine.order);
+        let parts = &self.build.parts;
+        let order = parts.last().map_or(Order::NATIVE, |(module, _)| module.machine.order);
         let blocks = Blocks { sink, order, block: heapless::Vec::new() };
-        if let [part] = self.parts[..] {
+        if let [part] = parts[..] {
             return encode(part, blocks)?.end();
         }
-        let sums = self.parts.iter().map(|&part| Sum::of(part));
+        let sums = parts.iter().map(|&part| Sum::of(part));
         let add = |older: Sum, mut newer: Sum| {
             newer.merge(&older);
             newer

@@ -17,6 +17,7 @@ use crate::cli::notes::Places;
 use crate::cli::sources::Sources;
 use crate::cli::{Outcome, folder, names, output, percent, program, warn};
 use crate::convert::gcov::Reader;
+use crate::convert::gcov::program::debug::constructors::any_variant;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::names::Names;
 use crate::profile::Profile;
@@ -131,14 +132,15 @@ impl Stale {
             }
             binaries => program::of_programs(binaries, &self.places)?,
         };
-        let name_of = |name: &[u8]| names.of(name).to_vec();
         if names != Names::Whole {
-            profile.rename(name_of);
+            profile.rename(|name| names.of(name).to_vec());
         }
+        let name_of = |name: &[u8]| any_variant(names.of(name)).into_owned();
         let mut program = program.renamed(name_of);
-        program.add_linkage_names(&profile, |name| names::identifier(&names::text(name)).into());
-        program.knows.profile_is_whole = names != Names::CutAtDot;
-        Ok(judge(&profile, &program, &Comparing { name_of, files }))
+        let identifier = |name: &[u8]| names::identifier(&names::text(name)).into_bytes();
+        program.add_linkage_names(&profile, identifier);
+        program.knows.profile_is_whole = names == Names::Whole;
+        Ok(judge(&profile, &program, &Comparing { name_of, identifier, files }))
     }
 
     fn profile(&self, input: Input) -> Result<Profile> {

@@ -8,7 +8,10 @@ use object::Object as _;
 
 use super::code::image::{self, Image};
 use super::code::{self, listings};
-use super::debug::Moved;
+use super::debug::constructors::base_object;
+use super::debug::functions::functions;
+use super::debug::units::Units;
+use super::debug::{Moved, Sections};
 use crate::convert::gcov::listing::{Callee, Listing, Piece, Tables};
 use crate::convert::gcov::source::Analysis;
 use crate::formats::afdo_v1_v3::names::without_clones;
@@ -27,12 +30,25 @@ pub fn add(
         for seen in found.into_iter().flatten() {
             take_in(outline, tables, &names, seen);
         }
-        for mentioned in &tables.mentioned {
-            let file = &tables.files[mentioned.file as usize];
-            outline.function(&mentioned.name, file, mentioned.line);
-        }
     };
-    listings(program, debug, &[], moved, &Look, &mut take)
+    let listed = listings(program, debug, &[], moved, &Look, &mut take);
+    add_declarations(outline, debug, moved);
+    listed
+}
+
+/// Adds the functions that the debug information names. They need not have left any code.
+fn add_declarations(outline: &mut Outline, debug: &object::File<'_>, moved: Moved<'_>) {
+    let sections = Sections::load(debug);
+    let (units, _) = Units::new(sections.borrow(), moved);
+    for (number, unit) in (0..).zip(units.all()) {
+        for declaration in functions(&units, number).0.declarations {
+            let file = unit.paths.get(declaration.file as usize).cloned().flatten();
+            let name = units.text(unit, declaration.name).ok();
+            if let (Some(file), Some(name)) = (file, name) {
+                outline.function(&base_object(name.slice()), &file, declaration.line);
+            }
+        }
+    }
 }
 
 /// The names of functions by their addresses.
@@ -76,6 +92,7 @@ fn take_in(outline: &mut Outline, tables: &Tables, names: &HashMap<u64, Vec<u8>>
     let file = &tables.files[declared.file as usize];
     let function = outline.function(&declared.name, file, declared.line);
     if seen.what == Mark::Function {
+        function.stands_alone = true;
         return;
     }
     let line = function.shape.line(i64::from(seen.line) - i64::from(declared.line));

@@ -71,6 +71,14 @@ pub struct Left {
     pub damaged: usize,
 }
 
+impl core::ops::AddAssign for Left {
+    fn add_assign(&mut self, other: Self) {
+        self.changed += other.changed;
+        self.nameless += other.nameless;
+        self.damaged += other.damaged;
+    }
+}
+
 impl Counted<'_> {
     /// Its regions in a file.
     pub fn regions_in(&self, file: u32) -> impl Iterator<Item = &CountedRegion> {

@@ -226,7 +226,8 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         }
         let mentioned =
             |declaration: &Declaration<'d>| declarations.mention(&files, declaration).err();
-        error = found.declarations.iter().map(mentioned).fold(error, Option::or);
+        let outside = found.declarations.iter().filter(|declaration| !declaration.is_local);
+        error = outside.map(mentioned).fold(error, Option::or);
         let tables = declarations.tables;
         let of_unit = OfUnit { files: &files, functions: &tables.functions };
         let known = looking.analysis.unit(&tables);

@@ -20,6 +20,18 @@ pub fn base_object(name: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
+/// The name of variant 2, if this is the name of any variant: all of them are one function of the source.
+pub fn any_variant(name: &[u8]) -> Cow<'_, [u8]> {
+    let is_variant = |place: usize| matches!(name[..place].last(), Some(b'C' | b'D'));
+    if !memchr::memchr3_iter(b'0', b'1', b'4', name).any(is_variant) {
+        return name.into();
+    }
+    match variant(name) {
+        Some(place) => [&name[..place], b"2", &name[place + 1..]].concat().into(),
+        None => name.into(),
+    }
+}
+
 /// The place of the digit that tells the variant.
 fn variant(name: &[u8]) -> Option<usize> {
     // What encloses the place, by its letter. The function's own name is in one `N` and in nothing else; template
@@ -69,8 +81,8 @@ fn variant(name: &[u8]) -> Option<usize> {
                 Some(b'U') => up_to_line(rest),
                 _ => 1,
             },
-            [b'C' | b'D', b'1'..=b'5', ..] if open == [b'N'] => return Some(place + 1),
-            [b'C' | b'D', b'1'..=b'5', ..] => 2,
+            [b'C' | b'D', b'0'..=b'5', ..] if open == [b'N'] => return Some(place + 1),
+            [b'C' | b'D', b'0'..=b'5', ..] => 2,
             _ => 1,
         };
         place = place.checked_add(step)?;

@@ -120,7 +120,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
         files: &[Option<u32>],
         declaration: &Declaration<'d>,
     ) -> Result<(), gimli::Error> {
-        let Declaration { file, line, name, is_assembler_name } = *declaration;
+        let Declaration { file, line, name, is_assembler_name, .. } = *declaration;
         let Some(file) = files.get(file as usize).copied().flatten() else { return Ok(()) };
         let name = self.units.text(&self.units.all()[self.number as usize], name)?;
         let name = (&*base_object(name.slice())).into();

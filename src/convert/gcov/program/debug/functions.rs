@@ -63,7 +63,7 @@ pub struct EntryPoint {
     pub view: u32,
 }
 
-/// A function that a unit declares outside of functions.
+/// A function that a unit declares.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration<'d> {
     /// Index of the file in the unit.
@@ -74,6 +74,8 @@ pub struct Declaration<'d> {
     pub name: AttributeValue<Slice<'d>>,
     /// Whether the name is the assembler's.
     pub is_assembler_name: bool,
+    /// Whether the declaration stands in a function, as those of lambdas do.
+    pub is_local: bool,
 }
 
 /// Where a class is declared, as far as its unit tells: number of the file, and line.
@@ -165,9 +167,7 @@ impl<'d> Scan<'_, 'd> {
         match head.tag {
             constants::DW_TAG_subprogram => {
                 entries.read(head, &mut self.attributes)?;
-                if !around.is_local {
-                    self.found.declarations.extend(self.declaration());
-                }
+                self.found.declarations.extend(self.declaration(around.is_local));
                 if let Some(class) = around.class.filter(|_| self.number(DW_AT_decl_line).is_none())
                 {
                     self.found.members.push((head.place, self.classes[class as usize]));
@@ -213,7 +213,7 @@ impl<'d> Scan<'_, 'd> {
     }
 
     /// The entry at hand as a declaration, if it says by itself what it declares.
-    fn declaration(&self) -> Option<Declaration<'d>> {
+    fn declaration(&self, is_local: bool) -> Option<Declaration<'d>> {
         let linkage = self.attribute(DW_AT_linkage_name);
         let name = linkage.or_else(|| self.attribute(DW_AT_name))?;
         let Some(AttributeValue::FileIndex(file)) = self.attribute(DW_AT_decl_file) else {
@@ -221,7 +221,8 @@ impl<'d> Scan<'_, 'd> {
         };
         let file = u32::try_from(file).ok()?;
         let line = u32::try_from(self.number(DW_AT_decl_line)?).ok()?;
-        Some(Declaration { file, line, name, is_assembler_name: linkage.is_some() })
+        let is_assembler_name = linkage.is_some();
+        Some(Declaration { file, line, name, is_assembler_name, is_local })
     }
 
     fn function(&mut self, place: gimli::UnitOffset) -> Result<Option<Inside>, gimli::Error> {

@@ -2,7 +2,7 @@
 //! [`line_table`] the lines of instructions, [`functions`] the functions that they were written in,
 //! [`declared`] the declarations of those, `entries` what any of them reads, and `constructors` how they name constructors.
 
-mod constructors;
+pub mod constructors;
 pub mod declared;
 mod entries;
 pub mod functions;
