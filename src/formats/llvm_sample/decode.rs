@@ -144,7 +144,7 @@ fn extensible(file: &File<'_>, tell: Tell<'_>) -> Result<(Samples, Summary), Fin
         partial: flags & PARTIAL != 0,
         preinlined: flags & PREINLINED != 0,
     };
-    let contexts = match file.has_contexts_in_names() {
+    let contexts = match file.is_of_llvm_13() {
         true => Known::InNames,
         false => Known::Listed(contexts(file, &mut reader, tell)?),
     };
@@ -155,7 +155,9 @@ fn extensible(file: &File<'_>, tell: Tell<'_>) -> Result<(Samples, Summary), Fin
     if let Some(section) = file.section(Part::Metadata)? {
         let contents = section.contents(file.bytes)?;
         let mut words = section.words(&contents);
-        metadata(&mut words, section.flags, &mut reader, &contexts, tell)?;
+        let has_copies = !reader.samples.traits.contexts && !file.is_of_llvm_13();
+        let layout = MetadataLayout { flags: section.flags, has_copies };
+        metadata(&mut words, layout, &mut reader, &contexts, tell)?;
     }
     Ok((reader.samples, summary))
 }
@@ -275,9 +277,17 @@ fn symbol_list(file: &File<'_>, section: Section) -> Result<Vec<Vec<u8>>, Findin
     Ok(list)
 }
 
+/// What stands in the metadata of a function.
+#[derive(Clone, Copy)]
+struct MetadataLayout {
+    flags: u64,
+    /// Whether the metadata of inlined copies follow.
+    has_copies: bool,
+}
+
 fn metadata(
     words: &mut Words<'_>,
-    flags: u64,
+    layout: MetadataLayout,
     reader: &mut Reader<'_, '_>,
     contexts: &Known,
     tell: Tell<'_>,
@@ -289,7 +299,7 @@ fn metadata(
         if body.is_none() {
             tell(Finding { offset, defect: Defect::Metadata });
         }
-        let read = metadata_of(words, flags, reader, body.as_mut(), tell, DEEPEST);
+        let read = metadata_of(words, layout, reader, body.as_mut(), tell, DEEPEST);
         if let Some(body) = body {
             reader.samples.functions.insert(context, body);
         }
@@ -301,18 +311,18 @@ fn metadata(
 /// Reads the metadata of a body and of the copies inlined in it, which are at most this number of levels deep.
 fn metadata_of(
     words: &mut Words<'_>,
-    flags: u64,
+    layout: MetadataLayout,
     reader: &mut Reader<'_, '_>,
     mut body: Option<&mut Body>,
     tell: Tell<'_>,
     levels: usize,
 ) -> Result<(), Finding> {
-    let checksum = if flags & CHECKSUMS != 0 { words.number()? } else { 0 };
-    let attributes = if flags & ATTRIBUTES != 0 { words.u32()? } else { 0 };
+    let checksum = if layout.flags & CHECKSUMS != 0 { words.number()? } else { 0 };
+    let attributes = if layout.flags & ATTRIBUTES != 0 { words.u32()? } else { 0 };
     if let Some(body) = &mut body {
         (body.checksum, body.attributes) = (checksum, attributes);
     }
-    if reader.samples.traits.contexts {
+    if !layout.has_copies {
         return Ok(());
     }
     for _ in 0..words.count(3)? {
@@ -326,7 +336,7 @@ fn metadata_of(
         if levels == 0 {
             return Err(Finding { offset, defect: Defect::Depth });
         }
-        metadata_of(words, flags, reader, inner, tell, levels - 1)?;
+        metadata_of(words, layout, reader, inner, tell, levels - 1)?;
     }
     Ok(())
 }

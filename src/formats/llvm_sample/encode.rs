@@ -187,7 +187,9 @@ impl<'s> Writer<'s> {
                 place + 3
             }
         };
-        file.add(metadata_place, Part::Metadata, self.metadata_flags(), self.metadata());
+        // LLVM 13 has no metadata of inlined copies.
+        let has_copies = !self.samples.traits.contexts && (options.contexts || options.split);
+        file.add(metadata_place, Part::Metadata, self.metadata_flags(), self.metadata(has_copies));
         file.bytes()
     }
 
@@ -338,7 +340,7 @@ impl<'s> Writer<'s> {
         checksums | if has_attributes { ATTRIBUTES } else { 0 }
     }
 
-    fn metadata(&self) -> Vec<u8> {
+    fn metadata(&self, has_copies: bool) -> Vec<u8> {
         let flags = self.metadata_flags();
         let mut bytes = Vec::new();
         if flags == 0 {
@@ -346,26 +348,27 @@ impl<'s> Writer<'s> {
         }
         for &context in &self.order {
             self.put_context(&mut bytes, context);
-            self.metadata_of(&mut bytes, flags, &self.samples.functions[&context]);
+            let body = &self.samples.functions[&context];
+            self.metadata_of(&mut bytes, flags, body, has_copies);
         }
         bytes
     }
 
-    fn metadata_of(&self, bytes: &mut Vec<u8>, flags: u64, body: &Body) {
+    fn metadata_of(&self, bytes: &mut Vec<u8>, flags: u64, body: &Body, has_copies: bool) {
         if flags & CHECKSUMS != 0 {
             leb128::write(bytes, body.checksum);
         }
         if flags & ATTRIBUTES != 0 {
             leb128::write(bytes, body.attributes.into());
         }
-        if self.samples.traits.contexts {
+        if !has_copies {
             return;
         }
         leb128::write(bytes, body.inlined.len() as u64);
         for (site, callee, inlined) in self.ranks.inlined(body) {
             put_site(bytes, site);
             leb128::write(bytes, self.index[callee.index()]);
-            self.metadata_of(bytes, flags, inlined);
+            self.metadata_of(bytes, flags, inlined, has_copies);
         }
     }
 }

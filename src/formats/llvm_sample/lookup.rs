@@ -21,7 +21,7 @@ pub fn function(bytes: &[u8], name: &[u8]) -> Result<Samples, Finding> {
     let flags = file.section(Part::Summary)?.map_or(0, |section| section.flags);
     if file.form != Form::Extensible
         || file.all(Part::Offsets).next().is_none()
-        || flags & CONTEXTS != 0 && file.has_contexts_in_names()
+        || flags & CONTEXTS != 0 && file.is_of_llvm_13()
     {
         let mut samples = decode(bytes)?.samples;
         let contexts = &samples.contexts;
