@@ -135,8 +135,10 @@ fn defects_have_places() {
     assert_eq!(error.to_string(), "4:1: expected a counter");
 
     let seen = decode(format!(":temporal_prof_traces\n0\n5\n{F}").as_bytes()).unwrap();
+    assert_eq!((seen.findings.iter().count(), seen.profile.runs()), (0, 5));
+    let seen = decode(format!(":temporal_prof_traces\n1\n0\n1\nf\n{F}").as_bytes()).unwrap();
     let found: Vec<_> = seen.findings.iter().map(|found| (found.line, &found.defect)).collect();
-    assert_eq!(found, [(3, &Defect::TracesSeen { expected: 0, found: 5 })]);
+    assert_eq!(found, [(3, &Defect::TracesSeen { expected: 1, found: 0 })]);
 }
 
 #[test]

@@ -28,7 +28,7 @@ const SMALL: u64 = BYTES / FILES as u64;
 pub enum Directories {
     /// They are errors.
     Refused,
-    /// All files in them and below are read, sorted by name.
+    /// All regular files in them and below are read, sorted by name.
     Opened,
 }
 
@@ -197,11 +197,22 @@ pub fn all_files(given: Vec<Listed>) -> Result<Vec<Listed>> {
     Ok(files)
 }
 
-/// The entries of a directory, sorted by name.
+/// The files and directories in a directory, sorted by name, as well as links to such. Others may never end: GNU make
+/// leaves pipes in directories for temporary files, for instance.
 fn entries(path: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(path).about(path)?;
-    let entries = entries.map(|entry| entry.map(|entry| entry.path()));
-    let mut entries = entries.collect::<std::io::Result<Vec<PathBuf>>>().about(path)?;
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path).about(path)? {
+        let entry = entry.about(path)?;
+        // The directory mostly says what it is; only a link must be followed.
+        let mut kind = entry.file_type().about(path)?;
+        if kind.is_symlink() {
+            let Ok(target) = std::fs::metadata(entry.path()) else { continue };
+            kind = target.file_type();
+        }
+        if kind.is_file() || kind.is_dir() {
+            entries.push(entry.path());
+        }
+    }
     entries.sort();
     Ok(entries)
 }

@@ -9,6 +9,7 @@ use crate::cli::llvm::Origins;
 use crate::convert;
 use crate::convert::number::Number;
 use crate::counters::Profile;
+use crate::formats::profraw::check::{Defect, Finding};
 use crate::formats::{profdata, profraw, proftext};
 use crate::raw::dump::Dump;
 
@@ -18,8 +19,31 @@ pub struct Counted {
     pub profile: Profile,
     /// The version of its file.
     pub version: Version,
+    /// Names of functions called indirectly that a text has; other files have only their MD5.
+    pub targets: Vec<Vec<u8>>,
+    /// What `llvm-profdata` wants to know besides.
+    pub marks: Marks,
     /// Defects that were tolerated.
     pub warnings: Vec<String>,
+}
+
+/// What decides whether `llvm-profdata` adds a profile without a word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// A text says that a front end placed the counters, see
+    /// [`says_front_end`](proftext::decode::Decoded::says_front_end).
+    pub says_front_end: bool,
+    /// A raw profile has a counter so large that the profile is probably damaged.
+    pub has_large_count: bool,
+}
+
+impl Marks {
+    /// Those of a raw profile.
+    pub fn of_raw(findings: &profraw::check::Findings) -> Self {
+        let is_large = |finding: &Finding| matches!(finding.defect, Defect::LargeCount(_));
+        let has_large_count = findings.kinds().iter().flat_map(|kind| &kind.first).any(is_large);
+        Self { has_large_count, ..Self::default() }
+    }
 }
 
 /// The version of a file.
@@ -50,18 +74,25 @@ pub fn counted(input: &Input) -> Result<Counted> {
     match input.format {
         Format::Profraw => {
             let decoded = profraw::decode::decode(bytes).about(name)?;
-            let (version, warnings) = (decoded.version, warnings(&decoded.findings));
-            Ok(Counted { profile: decoded.profile, version: Version::Raw(version), warnings })
+            let (marks, warnings) = (Marks::of_raw(&decoded.findings), warnings(&decoded.findings));
+            let version = Version::Raw(decoded.version);
+            let targets = Vec::new();
+            Ok(Counted { profile: decoded.profile, version, targets, marks, warnings })
         }
         Format::Profdata => {
             let decoded = profdata::decode::decode(bytes).about(name)?;
-            let (version, warnings) = (decoded.version, warnings(&decoded.findings));
-            Ok(Counted { profile: decoded.profile, version: Version::Indexed(version), warnings })
+            let (version, warnings) =
+                (Version::Indexed(decoded.version), warnings(&decoded.findings));
+            let (targets, marks) = (Vec::new(), Marks::default());
+            Ok(Counted { profile: decoded.profile, version, targets, marks, warnings })
         }
         Format::Proftext => {
             let decoded = proftext::decode::decode(bytes).about(name)?;
             let warnings = warnings(&decoded.findings);
-            Ok(Counted { profile: decoded.profile, version: Version::Text, warnings })
+            let says_front_end = decoded.says_front_end;
+            let marks = Marks { says_front_end, ..Marks::default() };
+            let (targets, version) = (decoded.targets, Version::Text);
+            Ok(Counted { profile: decoded.profile, version, targets, marks, warnings })
         }
         Format::Dump => of_dump(&input.dump()?, name),
         other => {
@@ -89,5 +120,6 @@ pub fn of_dump(dump: &Dump, name: &Path) -> Result<Counted> {
     }
     let version = profraw::Version::from_number(converted.newest);
     let version = version.map_or(Version::Text, Version::Raw);
-    Ok(Counted { profile: converted.profile, version, warnings })
+    let (targets, marks) = (Vec::new(), Marks::default());
+    Ok(Counted { profile: converted.profile, version, targets, marks, warnings })
 }

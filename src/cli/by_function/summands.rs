@@ -10,7 +10,7 @@ use std::prelude::v1::*;
 use rayon::prelude::*;
 
 use super::queue::{Listed, Queue, Queued};
-use super::read::{Counted, Version, counted};
+use super::read::{Counted, Marks, Version, counted};
 use crate::cli::error::{Error, Result};
 use crate::cli::input::{Format, Input, warnings};
 use crate::counters::merge::{Mixed, Refused, Sum};
@@ -26,6 +26,8 @@ pub struct Part<'f> {
     content: Content<'f>,
     /// The version of the file.
     pub version: Version,
+    /// What `llvm-profdata` wants to know besides.
+    pub marks: Marks,
     /// Defects that were tolerated.
     pub warnings: Vec<String>,
 }
@@ -55,8 +57,8 @@ impl Part<'_> {
 }
 
 impl From<Counted> for Part<'_> {
-    fn from(Counted { profile, version, warnings }: Counted) -> Self {
-        Self { content: Content::Model(profile), version, warnings }
+    fn from(Counted { profile, version, marks, warnings, .. }: Counted) -> Self {
+        Self { content: Content::Model(profile), version, marks, warnings }
     }
 }
 
@@ -151,5 +153,6 @@ fn raw<'f>(image: &'f Image<'_>, names: &'f Names) -> Option<Part<'f>> {
     let mut findings = Findings::default();
     let summand = Summand::open(image, names, &mut |finding| _ = findings.note(finding)).ok()?;
     let version = Version::Raw(image.header.version);
-    Some(Part { content: Content::Raw(summand), version, warnings: warnings(&findings) })
+    let (marks, warnings) = (Marks::of_raw(&findings), warnings(&findings));
+    Some(Part { content: Content::Raw(summand), version, marks, warnings })
 }

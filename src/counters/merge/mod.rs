@@ -3,7 +3,7 @@
 //! Functions with the same name and hash are added: their counters, the bits of their bitmaps, and for each site the
 //! counts of equal values. If a function does not fit, the caller learns why, and the sum keeps what it had.
 //!
-//! A sum of more than 100 runs keeps a random choice of their traces, and `llvm-profdata` makes another choice. It
+//! A sum of more than 100 runs keeps a random choice of their traces, the same that `llvm-profdata` makes. It
 //! applies weights only to traces from raw profiles; here each trace gets the weight of its summand.
 //!
 //! A [`Summand`] is the model, or what a reader sees in the bytes of a file. The functions of a program mostly
@@ -13,6 +13,7 @@ mod add;
 mod slots;
 mod summand;
 mod traces;
+mod twister;
 mod values;
 
 use alloc::vec::Vec;
@@ -26,7 +27,7 @@ use traces::Traces;
 
 pub use add::LARGEST_COUNT;
 pub use summand::{Summand, View};
-pub use traces::TraceLimits;
+pub use traces::{Sampling, TraceLimits};
 
 /// A sum of profiles.
 #[derive(Clone, Debug, Default)]
@@ -169,14 +170,20 @@ impl Sum {
         Ok(refused)
     }
 
+    /// Passes over a file that is not added, where files are dealt out to parts, see [`TraceLimits::parts`].
+    pub fn skip(&mut self) {
+        self.traces.skip();
+    }
+
     /// The sum.
     pub fn finish(self) -> Profile {
+        let (traces, traced_runs) = self.traces.finish();
         Profile {
             variant: self.variant.unwrap_or_default(),
             functions: self.slots.finish(),
             binary_ids: self.binary_ids.in_order,
-            traces: self.traces.kept,
-            traced_runs: self.traces.runs,
+            traces,
+            traced_runs,
             vtables: self.vtables.in_order,
         }
     }

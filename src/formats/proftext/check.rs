@@ -26,7 +26,7 @@ pub enum Defect {
     Kinds(u64),
     /// An unknown value kind.
     ValueKind(u64),
-    /// More traces were seen than there are.
+    /// Fewer traces were seen than there are.
     TracesSeen {
         /// Traces there are.
         expected: u64,
@@ -52,7 +52,7 @@ impl fmt::Display for Defect {
             Self::Kinds(found) => write!(f, "expected 1 to 3 value kinds, found {found}"),
             Self::ValueKind(kind) => write!(f, "unknown value kind {kind}"),
             Self::TracesSeen { expected, found } => {
-                write!(f, "{found} traces were seen, but there are {expected}")
+                write!(f, "expected at least {expected} traces seen, found {found}")
             }
         }
     }

@@ -14,6 +14,11 @@ use crate::counters::{Function, Profile, Site, Trace, Value, ValueKind, Variant,
 pub struct Decoded {
     /// The profile.
     pub profile: Profile,
+    /// Whether the header says that a front end placed the counters (`:fe`). Without a line about it, it did so, too,
+    /// but `llvm-profdata` adds such a profile to others.
+    pub says_front_end: bool,
+    /// Names of functions called indirectly, each once: also of those that are not in the profile.
+    pub targets: Vec<Vec<u8>>,
     /// Defects that were tolerated.
     pub findings: Findings,
 }
@@ -36,8 +41,9 @@ pub fn decode_and_tell(text: &[u8], tell: &mut dyn FnMut(TextError)) -> Result<D
         let function = parser.function(name)?;
         parser.profile.functions.push(function);
     }
-    let profile = parser.profile;
-    Ok(Decoded { profile, findings })
+    let Parser { profile, says_front_end, targets, .. } = parser;
+    let targets = targets.into_iter().map(<[u8]>::to_vec).collect();
+    Ok(Decoded { profile, says_front_end, targets, findings })
 }
 
 /// Whether the first lines are a header or a function.
@@ -73,12 +79,20 @@ fn header_bits(name: &[u8]) -> Option<(Variant, Variant)> {
 struct Parser<'t> {
     lines: Lines<'t>,
     profile: Profile,
+    says_front_end: bool,
+    targets: HashSet<&'t [u8]>,
     vtables: HashSet<&'t [u8]>,
 }
 
 impl<'t> Parser<'t> {
     fn new(text: &'t [u8]) -> Self {
-        Self { lines: Lines::new(text), profile: Profile::default(), vtables: HashSet::new() }
+        Self {
+            lines: Lines::new(text),
+            profile: Profile::default(),
+            says_front_end: false,
+            targets: HashSet::new(),
+            vtables: HashSet::new(),
+        }
     }
 
     fn header(&mut self, tell: Tell<'_>) -> Result<(), TextError> {
@@ -89,6 +103,7 @@ impl<'t> Parser<'t> {
                 self.traces(tell)?;
                 continue;
             }
+            self.says_front_end |= name.eq_ignore_ascii_case(b"fe");
             let bits = header_bits(name);
             let (set, clear) = bits.ok_or_else(|| self.lines.error(0, Defect::Header))?;
             let variant = &mut self.profile.variant.0;
@@ -100,13 +115,15 @@ impl<'t> Parser<'t> {
     fn traces(&mut self, tell: Tell<'_>) -> Result<(), TextError> {
         let number = self.lines.number("the number of traces")?;
         let seen = self.lines.number("the number of traces seen")?;
-        if seen != number {
+        if seen < number {
             tell(self.lines.error(0, Defect::TracesSeen { expected: number, found: seen }));
         }
+        self.profile.traced_runs = seen;
         for _ in 0..number {
             let weight = self.lines.number("the weight of a trace")?;
             let names = self.lines.expect("the functions of a trace")?;
-            let names = names.split(|&byte| byte == b',').filter(|name| !name.is_empty());
+            let names = names.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+            let names = names.filter(|name| !name.is_empty());
             let functions: Vec<u64> = names.map(name_ref).collect();
             if !functions.is_empty() {
                 self.profile.traces.push(Trace { weight, functions });
@@ -181,7 +198,10 @@ impl<'t> Parser<'t> {
                 decimal(value).ok_or_else(|| self.lines.error(0, Defect::Expected("a size")))?
             }
             _ if value.starts_with(EXTERNAL) => 0,
-            ValueKind::IndirectCall => name_ref(value),
+            ValueKind::IndirectCall => {
+                self.targets.insert(value);
+                name_ref(value)
+            }
             ValueKind::VirtualTable => {
                 if self.vtables.insert(value) {
                     self.profile.vtables.push(value.to_vec());

@@ -40,7 +40,7 @@ impl core::error::Error for EncodeError {}
 
 /// The text of a profile.
 pub fn encode(profile: &Profile) -> Result<Vec<u8>, EncodeError> {
-    let mut text = Text::new(profile, Order::Canonical)?;
+    let mut text = Text::new(profile, &[], Order::Canonical)?;
     text.header(profile.variant);
     if profile.variant.has(Variant::TEMPORAL) {
         text.traces(profile)?;
@@ -53,13 +53,14 @@ pub fn encode(profile: &Profile) -> Result<Vec<u8>, EncodeError> {
     Ok(text.bytes)
 }
 
-/// The text of some functions, without a header. Functions and values keep their order. `profile` may have the
-/// names of their targets.
+/// The text of some functions, without a header. Functions and values keep their order. `profile` and `targets` may have
+/// the names of their targets.
 pub fn functions<'p>(
     profile: &'p Profile,
+    targets: &'p [Vec<u8>],
     functions: impl Iterator<Item = &'p Function>,
 ) -> Result<Vec<u8>, EncodeError> {
-    let mut text = Text::new(profile, Order::AsTheyCome)?;
+    let mut text = Text::new(profile, targets, Order::AsTheyCome)?;
     for function in functions {
         text.function(function)?;
     }
@@ -88,10 +89,14 @@ enum Order {
 }
 
 impl<'p> Text<'p> {
-    fn new(profile: &'p Profile, values: Order) -> Result<Self, EncodeError> {
+    fn new(
+        profile: &'p Profile,
+        targets: &'p [Vec<u8>],
+        values: Order,
+    ) -> Result<Self, EncodeError> {
         let mut names = HashMap::new();
         let functions = profile.functions.iter().map(|function| &function.name);
-        for name in functions.chain(&profile.vtables) {
+        for name in functions.chain(&profile.vtables).chain(targets) {
             if !is_writable(name) {
                 return Err(EncodeError::Name(name.clone()));
             }
@@ -117,7 +122,7 @@ impl<'p> Text<'p> {
         self.lines(&[b":temporal_prof_traces\n# Num Temporal Profile Traces:"]);
         self.number(number, b"\n");
         self.lines(&[b"# Temporal Profile Trace Stream Size:"]);
-        self.number(number, b"\n");
+        self.number(profile.traced_runs.max(number), b"\n");
         for trace in traces() {
             self.lines(&[b"# Weight:"]);
             self.number(trace.weight, b"\n");

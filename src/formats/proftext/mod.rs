@@ -36,7 +36,7 @@
 //! Canonical output: functions by name and hash, values by count, the larger first. A target that is no function
 //! of the profile is an external symbol; such a function leaves a gap in a trace. Traces without functions are
 //! left out. Virtual tables have their names as with `--keep-vtable-symbols`, if the
-//! profile has them. The number of traces ever seen is that of the traces. A text
+//! profile has them. A text
 //! does not say whether single-byte coverage is of function entries only.
 //!
 //! Sources: texts that `llvm-profdata` 13 to 16, 19 and 22 wrote, and what it reads and refuses.

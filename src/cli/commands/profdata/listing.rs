@@ -30,13 +30,13 @@ pub struct Listing<'s> {
 }
 
 impl<'s> Listing<'s> {
-    /// An empty text.
-    pub fn new(show: &'s Contents, profile: &'s Profile) -> Self {
+    /// An empty text. `targets` are names of functions that need not be in the profile.
+    pub fn new(show: &'s Contents, profile: &'s Profile, targets: &[Vec<u8>]) -> Self {
         Self {
             show,
             profile,
             is_ir: profile.variant.has(Variant::IR),
-            symbols: Symbols::of(profile),
+            symbols: Symbols::of(profile, targets),
             text: String::new(),
             tally: Tally::default(),
             largest: Vec::new(),

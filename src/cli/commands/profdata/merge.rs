@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use rayon::ThreadPoolBuilder;
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::kinds::{self, Kinds};
 use super::{chosen, complain, warn};
 use crate::cli::by_function::queue::{Directories, Listed, Queue, all_files};
 use crate::cli::by_function::summands::{Part, each};
@@ -16,14 +17,17 @@ use crate::cli::error::{Context, Error, Result};
 use crate::cli::llvm::Origins;
 use crate::cli::names::{text, visible};
 use crate::cli::{Outcome, input, output};
-use crate::counters::merge::{Mismatch, Sum};
-use crate::counters::{Function, Profile, Variant};
+use crate::counters::merge::{Mismatch, Sampling, Sum, TraceLimits};
+use crate::counters::{Function, Profile};
 
 /// Why options for correlation are refused.
 pub const CORRELATION: &str =
     "profiles without the functions' names (-fprofile-correlate, \"lightweight\") are not read";
 /// Why options for memory profiles are refused.
 pub const MEMORY: &str = "memory profiles (memprof) are not read";
+
+/// Why there is nothing to merge.
+const NO_INPUT: &str = "no input files specified. See llvm-profdata merge -help";
 
 /// Takes several profiles and merges them together
 #[derive(Debug, Args)]
@@ -148,14 +152,15 @@ impl Merge {
             return Ok(Outcome::Done);
         }
         if inputs.is_empty() {
-            return Err(Error::new("no input files specified. See llvm-profdata merge -help"));
+            return Err(Error::new(NO_INPUT));
         }
         let target = if self.text { Target::Proftext } else { Target::Profdata };
         let chosen = Chosen { target, llvm: chosen(major)?, sparse: self.sparse };
+        let kinds = Kinds::of(chosen.llvm.as_ref().map_or(kinds::USUAL, |llvm| llvm.major));
         let pool = ThreadPoolBuilder::new().num_threads(self.num_threads).build();
-        let (mut profile, origins) = pool.map_err(Error::new)?.install(|| self.sum(inputs))?;
+        let pool = pool.map_err(Error::new)?;
+        let (mut profile, origins) = pool.install(|| self.sum(inputs, kinds))?;
         filter.apply(&mut profile);
-        self.limit_traces(&mut profile);
         if !self.keep_vtable_symbols {
             profile.vtables.clear();
         }
@@ -197,31 +202,42 @@ impl Merge {
     }
 
     /// The sum of all that can be read.
-    fn sum(&self, inputs: Vec<Listed>) -> Result<(Profile, Origins)> {
-        let (mut sum, mut origins, mut variant) = (Sum::default(), Origins::default(), 0);
+    fn sum(&self, inputs: Vec<Listed>, mut kinds: Kinds) -> Result<(Profile, Origins)> {
+        let mut sum = Sum::with_trace_limits(self.trace_limits(&inputs, kinds.sampling())?);
+        let mut origins = Origins::default();
         let (mut files, mut bad, mut known) = (0, 0, HashSet::new());
         let queue = Queue::new(inputs, None, Directories::Opened);
         each(queue, |Listed { path, weight }, part| {
             files += 1;
             match part {
-                // A program that was killed may leave an empty file.
-                Err(_) if is_empty(path) => {}
                 Ok(mut part) => {
                     warn(path, &part.warnings);
+                    if !kinds.add(part.take_variant(), part.marks) {
+                        sum.skip();
+                        bad += 1;
+                        let path = visible(&path.to_string_lossy());
+                        let what = "Merge IR generated profile with Clang generated profile.";
+                        complain("warning", format_args!("{path}: {what}"));
+                        return Ok(());
+                    }
+                    bad += usize::from(kinds.doubts(part.marks));
                     part.version.add_to(&mut origins);
-                    // LLVM adds whatever it is given.
-                    variant |= part.take_variant().0;
                     add(&mut sum, &part, *weight, path, &mut known)?;
                 }
                 Err(error) if is_missing(path) => return Err(error),
                 Err(error) => {
-                    bad += 1;
-                    complain("warning", error);
+                    sum.skip();
+                    // A program that was killed may leave an empty file.
+                    if !is_empty(path) {
+                        bad += 1;
+                        complain("warning", error);
+                    }
                 }
             }
             Ok(())
         })?;
         let fails = match self.failure_mode {
+            _ if files == 0 => return Err(Error::new(NO_INPUT)),
             FailureMode::Warn => false,
             FailureMode::Any => bad > 0,
             FailureMode::All => bad == files,
@@ -229,17 +245,33 @@ impl Merge {
         if fails {
             return Err(Error::new("no profile can be merged"));
         }
-        let profile = Profile { variant: Variant(variant), ..sum.finish() };
+        // LLVM adds whatever it is given.
+        let profile = Profile { variant: kinds.variant(), ..sum.finish() };
         Ok((profile, origins))
     }
 
-    fn limit_traces(&self, profile: &mut Profile) {
-        let runs = profile.runs();
-        let longest = self.temporal_profile_max_trace_length;
-        profile.traces.iter_mut().for_each(|trace| trace.functions.truncate(longest));
-        profile.traces.truncate(self.temporal_profile_trace_reservoir_size);
-        profile.traced_runs = runs;
+    /// How many traces to keep. LLVM deals the files out to its threads, and each keeps a choice: so it depends on their
+    /// number which traces are kept of more runs than it keeps.
+    fn trace_limits(&self, inputs: &[Listed], sampling: Sampling) -> Result<TraceLimits> {
+        let threads = match self.num_threads {
+            0 => rayon::current_num_threads().min(number_of_files(inputs)?.div_ceil(2)),
+            threads => threads,
+        };
+        Ok(TraceLimits {
+            most: self.temporal_profile_trace_reservoir_size,
+            longest: self.temporal_profile_max_trace_length,
+            parts: threads,
+            sampling,
+        })
     }
+}
+
+/// The number of files that these stand for, at least as far as it matters for the number of threads.
+fn number_of_files(inputs: &[Listed]) -> Result<usize> {
+    if inputs.len() >= 2 * rayon::current_num_threads() {
+        return Ok(inputs.len());
+    }
+    Ok(all_files(inputs.to_vec())?.len())
 }
 
 /// Adds a profile, and reports its mismatched functions in LLVM's words.

@@ -4,6 +4,7 @@
 //! and has its exit status: 0 for success, 1 for failure. Unlike LLVM's tool it reads raw profiles of any version.
 
 mod contents;
+mod kinds;
 mod listing;
 mod merge;
 mod options;

@@ -13,7 +13,7 @@ use crate::cli::by_function::read::Counted;
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::names::visible;
 use crate::cli::output::{self, Content};
-use crate::counters::{Profile, Variant};
+use crate::counters::Variant;
 use crate::formats::proftext;
 
 /// Takes a profile data file and displays the profiles
@@ -59,7 +59,7 @@ impl Show {
         self.refuse()?;
         let counted = super::read(&self.file)?;
         let text = match self.text {
-            true => self.as_text(&counted.profile)?,
+            true => self.as_text(&counted)?,
             false => self.shown(&counted),
         };
         output::write(Some(&self.output), &text, Content::Text)?;
@@ -85,17 +85,18 @@ impl Show {
         }
     }
 
-    fn as_text(&self, profile: &Profile) -> Result<Vec<u8>> {
+    fn as_text(&self, counted: &Counted) -> Result<Vec<u8>> {
+        let Counted { profile, targets, .. } = counted;
         let shown =
             self.contents.functions(profile).filter(|function| self.contents.is_shown(function));
         let header = if profile.variant.has(Variant::IR) { ":ir\n" } else { "" };
-        let functions = proftext::encode::functions(profile, shown).about(&self.file)?;
+        let functions = proftext::encode::functions(profile, targets, shown).about(&self.file)?;
         Ok([header.as_bytes(), &functions].concat())
     }
 
     fn shown(&self, counted: &Counted) -> Vec<u8> {
         let profile = &counted.profile;
-        let mut listing = Listing::new(&self.contents, profile);
+        let mut listing = Listing::new(&self.contents, profile, &counted.targets);
         if self.contents.list_below_cutoff {
             let least = self.contents.value_cutoff;
             let what = "The list of functions with the maximum counter less than";

@@ -12,10 +12,10 @@ use crate::counters::{Function, Profile, ValueKind, name_ref};
 pub struct Symbols(HashMap<u64, String>);
 
 impl Symbols {
-    /// The names in a profile.
-    pub fn of(profile: &Profile) -> Self {
+    /// The names in a profile, and these names of targets.
+    pub fn of(profile: &Profile, targets: &[Vec<u8>]) -> Self {
         let functions = profile.functions.iter().map(|function| &function.name);
-        let names = functions.chain(&profile.vtables);
+        let names = functions.chain(&profile.vtables).chain(targets);
         Self(names.map(|name| (name_ref(name), visible(&text(name)))).collect())
     }
 
