@@ -68,8 +68,34 @@ fn read(bytes: &[u8], is_text: bool) -> bool {
         let _ = encode(&other, Options::EXTENSIBLE);
         let _ = llvm_sample_text::encode::encode(&other);
     }
-    samples.into_profile().unwrap();
+    samples.into_listing().unwrap();
     complains
+}
+
+/// A compact binary that `llvm-profdata` 13 wrote, which nothing else here writes.
+const COMPACT: &str = "82e4d0b1f4c994a85367563209040210904e0000a08d063201c09a0c3201e0a712320180b5183201a0c21e3201c0cf241402 \
+    e0dc2a140280ea301402a0f7360903f0fd390704b0b63c0704d8fc3c0704dc833d0704b6843d0704bf843d070403b7eaf6c8 \
+    a1a9dd89e401acfbe2d8cdc9b0fc5cfaabb7bcee86d9cadb01a9000000000000000502640201003200030207020005010201 \
+    020001140101001400000901090101000900000202850101a001";
+
+#[test]
+fn a_compact_binary() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let digits: Vec<u8> = COMPACT.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    let mut bytes: Vec<u8> = digits.chunks(2).map(byte).collect();
+    let samples = llvm_sample::decode::decode(&bytes).unwrap().samples;
+    assert_eq!(samples.functions.values().map(|body| body.total).sum::<u64>(), 109);
+    assert_eq!(llvm_sample::lookup::function(&bytes, b"main").unwrap().functions.len(), 1);
+    MEMORY.set_limit(MOST_MEMORY).unwrap();
+    assert!(!read(&bytes, false));
+    assert!((0..bytes.len()).all(|length| read(&bytes[..length], false)));
+    for bit in 0..bytes.len() * 8 {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        read(&bytes, false);
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    }
+    MEMORY.set_limit(usize::MAX).unwrap();
 }
 
 #[test]
