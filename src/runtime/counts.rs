@@ -249,7 +249,7 @@ impl<I: Instrumented> Objects<'_, I> {
         let (mut place, mut sites) = (0usize, 0usize..);
         for array in self.arrays() {
             for (live, site) in array.sites().zip(&mut sites) {
-                live.set_back(&flushed.site(site));
+                live.set_back(&flushed.site(site), |value| array.value(value));
             }
             array.store(flushed.counters(place).get(..array.words()).unwrap_or_default());
             place = place.wrapping_add(array.words());

@@ -299,7 +299,7 @@ impl Names {
         };
         match sys::try_lock(&file) {
             Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return sys::facts(&file).map(Part::Held),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => return sys::facts(&file).map(Part::Held),
             Err(_) => {
                 sys::remove(self.part.c_str());
                 return Err(Errno::NOLCK);

@@ -127,13 +127,17 @@ impl<I: Instrumented> Image<I> {
 
     /// Writes what was counted since the last flush. Counting goes on.
     pub fn flush(&self) -> Result<(), Errno> {
+        self.write_new(Occasion::Flush)
+    }
+
+    fn write_new(&self, occasion: Occasion) -> Result<(), Errno> {
         let mut state = self.state()?;
         match state.progress.stage {
             // The counts are in their file and will be added once. A reset goes back to here.
             _ if state.live.is_active() => state.remember(self),
             // The image is still being loaded.
             _ if self.objects.is_empty() => Ok(()),
-            Stage::Counting => state.write_out(self, Occasion::Flush),
+            Stage::Counting => state.write_out(self, occasion),
             Stage::Dumped | Stage::Suspended | Stage::Ended => Ok(()),
         }
     }
@@ -162,7 +166,7 @@ impl<I: Instrumented> Image<I> {
     /// Before the process ends without destructors: flushes, but removes a live file as any other end does.
     pub fn leave(&self) -> Result<(), Errno> {
         let is_live = self.state()?.live.is_active();
-        if is_live { self.end() } else { self.flush() }
+        if is_live { self.end() } else { self.write_new(Occasion::Leave) }
     }
 
     /// Writes everything for the last time.
@@ -181,6 +185,7 @@ impl<I: Instrumented> Image<I> {
         }
         let mut state = self.state_in_child()?;
         self.member.process.store(sys::process(), Ordering::Relaxed);
+        state.baseline.forget();
         #[cfg(feature = "live")]
         state.leave_live(self)?;
         state.reset(self);

@@ -53,6 +53,8 @@ pub struct Origin {
 pub enum Occasion {
     /// Counting goes on: a later flush must tell old counts from new ones.
     Flush,
+    /// The same before the process ends without destructors.
+    Leave,
     /// Nothing more is written, or only after a reset.
     Close,
 }
@@ -131,11 +133,11 @@ impl State {
         let consequence: &[u8] = match occasion {
             Occasion::Flush => b"; the counts stay in memory",
             _ if self.live.is_active() => b"; the counts wait in a live file",
-            Occasion::Close => b"; the counts of this run are lost",
+            Occasion::Leave | Occasion::Close => b"; the counts of this run are lost",
         };
         // If flushes fail again and again, tells of the first failure, and again at the end.
         let number = error.raw_os_error();
-        let is_news = occasion == Occasion::Close || self.told != number;
+        let is_news = occasion != Occasion::Flush || self.told != number;
         self.told = number;
         if is_news && !image.member.is_known(error) {
             let mut line = Line::about(self.names.target.bytes());
@@ -161,7 +163,7 @@ impl State {
         let live = &origin.survey(image);
         let target = target.ok_or(Errno::INVAL)?;
         target.expand(live.record.identity.signature, &mut names.target)?;
-        if occasion == Occasion::Flush {
+        if occasion != Occasion::Close {
             baseline.prepare(image.objects.len(), || live.objects.totals())?;
         }
         let (maximum, dropped) = (0, image.member.dropped());
@@ -175,6 +177,11 @@ impl State {
     }
 
     pub fn reset(&mut self, image: &Image<impl Instrumented>) {
+        // What a flush has marked is not in the file yet.
+        #[cfg(feature = "live")]
+        if self.live.is_active() && self.baseline.copies().is_some() {
+            return self.set_back(image);
+        }
         if self.progress.stage != Stage::Ended {
             self.origin.objects(image).zero(ALL);
             image.member.nodes().into_iter().for_each(Nodes::reset_indexes);

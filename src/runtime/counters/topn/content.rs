@@ -52,12 +52,23 @@ impl<'c> LiveSite<'c> {
         self.nodes().for_each(|node| set(&node.count, 0));
     }
 
-    /// Goes back to what the site held before.
+    /// Goes back to what the site held before. The values there are what `name` makes of those in nodes.
     #[cfg(feature = "live")]
-    pub fn set_back(&self, before: &Site) {
+    pub fn set_back(&self, before: &Site, name: impl Fn(i64) -> i64) {
         self.reset();
+        let (mut kept, mut left) = (Site::default(), before.pairs.clone());
+        for value in self.nodes().map(|node| node.value.load(Ordering::Relaxed)) {
+            let is = |pair: &&mut Pair| pair.count > 0 && pair.value == name(value);
+            if let Some(pair) = left.iter_mut().find(is) {
+                let _ = kept.pairs.push(Pair { value, count: core::mem::take(&mut pair.count) });
+            }
+        }
+        // A value may have lost its node since. That of an address cannot have a node again.
+        for pair in left.iter().filter(|pair| pair.count > 0 && name(pair.value) == pair.value) {
+            let _ = kept.pairs.push(*pair);
+        }
         let mut in_no_node = before.total;
-        for (node, pair) in self.nodes().zip(&before.pairs) {
+        for (node, pair) in self.nodes().zip(&kept.pairs) {
             node.value.store(pair.value, Ordering::Relaxed);
             node.count.store(pair.count, Ordering::Relaxed);
             self.add_shape(Shape::NODE);
