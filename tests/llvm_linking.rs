@@ -151,6 +151,51 @@ fn a_library_calls_the_program() {
     }
 }
 
+/// A library whose inline function is replaced by the copy of a program that nobody instrumented: the library's own
+/// record names it, as with LLVM's own runtime, although it lies elsewhere.
+#[test]
+fn a_library_with_a_function_of_the_program() {
+    for llvm in all() {
+        let shop = Workshop::new();
+        shop.write("order.h", "inline int order(const int *a, const int *b) { return *a - *b; }\n");
+        shop.write(
+            "library.cc",
+            "#include \"order.h\"\ntypedef int Order(const int *, const int *);\n\
+             __attribute__((noinline)) int first(Order *volatile order, int *v, int n) {\n\
+             int *best = v;\n\
+             for (int i = 1; i < n; i++) if (order(v + i, best) < 0) best = v + i;\n\
+             return *best; }\n\
+             int smallest(int *v, int n) { return first(order, v, n); }\n",
+        );
+        shop.write(
+            "program.cc",
+            "#include \"order.h\"\nint smallest(int *, int);\n\
+             int (*volatile used)(const int *, const int *) = order;\n\
+             int main() { int v[] = {3, 1, 2}; return smallest(v, 3) != 1 || used(v, v); }\n",
+        );
+        let library = llvm.object(&shop, "library.cc", &["-O1", "-fPIC", GENERATE]);
+        let link = ["-shared", GENERATE, &library, "-o", "library.so"];
+        llvm.clang(&shop, &link);
+        llvm.clang(&shop, &["program.cc", "library.so", "-Wl,-rpath,.", "-o", "program"]);
+        succeed(shop.command(shop.path("program")).env("LLVM_PROFILE_FILE", "stock.profraw"));
+        let stock = llvm.merged(&shop, &["stock.profraw"]);
+        llvm.clang(&shop, &[&link[..], &OURS].concat());
+        for _ in 0..2 {
+            succeed(shop.command(shop.path("program")).env("COUNTERSINK_FILE", "ours.csraw"));
+        }
+        let first =
+            functions(&shop, "ours.csraw").into_iter().find(|(name, _)| name.contains("first"));
+        let (_, first) = first.unwrap();
+        let order = targets(&first);
+        let named =
+            stock.lines().find_map(|line| line.strip_suffix(":2").filter(|l| l.contains("order")));
+        let named = named.unwrap_or_else(|| panic!("LLVM {}: {stock}", llvm.major));
+        assert_eq!(order, [(name_ref(named.as_bytes()), 4)], "LLVM {}", llvm.major);
+        shop.tool_output(&["check", "ours.csraw"]);
+        assert_eq!(Dump::parse(&shop.read("ours.csraw")).unwrap().modules[0].sums.runs, 2);
+    }
+}
+
 /// gold takes the start of a library for the place of symbols that are not there, such as the version word of
 /// objects made by the front end.
 #[test]

@@ -2,7 +2,7 @@
 //! run sets the dump aside, and the counts equal those of separate dumps.
 //!
 //! Here a few cells of a matrix. The whole, for all compilers on the path or those that `COUNTERSINK_MATRIX` names,
-//! separated by spaces, prints a table and takes an hour or more:
+//! separated by spaces, prints a table and takes half an hour:
 //!
 //! ```sh
 //! COUNTERSINK_MATRIX="clang++-22 g++-12" cargo test --test many_runs -- --ignored --nocapture
@@ -197,7 +197,7 @@ fn runs_of_one_file_are_one_module() {
 }
 
 #[test]
-#[ignore = "takes an hour or more"]
+#[ignore = "takes half an hour"]
 fn whole_matrix() {
     let known = ["clang++-13", "clang++-19", "clang++-22", "clang++-23", "g++-12"];
     let named = std::env::var("COUNTERSINK_MATRIX").unwrap_or_else(|_| known.join(" "));

@@ -309,10 +309,8 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
             return self.wrong(Contradiction::Path);
         };
         self.taken = self.taken.wrapping_add(record.path_length);
-        if self.is_llvm() {
-            if crc32(&path) != record.checksum {
-                return self.wrong(Contradiction::Names);
-            }
+        if self.is_llvm() && crc32(&path) != record.checksum {
+            return self.wrong(Contradiction::Names);
         }
         let signed = if self.is_llvm() { &[][..] } else { &path };
         self.signature.object(&record, signed);
