@@ -19,7 +19,8 @@
  * thread. A call from the handler of a fault in one of these calls returns
  * -EBUSY at once. In a child of vfork(), and in one made by other means than
  * fork() without the calls below, the counts are the parent's: all calls return
- * -ECHILD there, and the end of such a child writes nothing.
+ * -ECHILD there, and the end of such a child writes nothing but a line that says
+ * so.
  *
  * A daemon that writes its counts on SIGUSR1 and goes on:
  *
@@ -47,12 +48,12 @@ extern "C" {
  * says why. Async-signal-safe.
  *
  * Errors: -EBUSY (see above, or another process holds the file for half a
- * minute), -ENOMEM (no memory to remember what was written), else the system's:
- * -ENOSPC, -EACCES, -EROFS, -EISDIR, -ENAMETOOLONG, ... Between __gcov_dump and
- * __gcov_reset nothing is written and 0 returned. With live counters the counts
- * are in a file already and will be added from there. A flush then only marks
- * what countersink_reset goes back to, and countersink_set_file takes all counts
- * along. */
+ * minute: then the counts are in a file beside it, which the line names), -ENOMEM
+ * (no memory to remember what was written), else the system's: -ENOSPC, -EACCES,
+ * -EROFS, -EISDIR, -ENAMETOOLONG, ... Between __gcov_dump and __gcov_reset nothing
+ * is written and 0 returned. With live counters the counts are in a file already
+ * and will be added from there. A flush then only marks what countersink_reset
+ * goes back to, and countersink_set_file takes all counts along. */
 int countersink_flush(void);
 
 /* Forgets what was counted since the last flush, and goes on counting.

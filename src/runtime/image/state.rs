@@ -90,6 +90,8 @@ impl State {
         }
         if result.is_ok() && self.names.is_elsewhere {
             self.tell_elsewhere();
+            // The next image need not wait as long.
+            return Err(Errno::BUSY);
         }
         result.map_err(|problem| self.complain(image, occasion, problem))
     }
