@@ -4,6 +4,7 @@ mod harness;
 mod llvm;
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use harness::{Workshop, have, succeed};
 use llvm::all;
@@ -161,5 +162,86 @@ fn lines_of_programs_that_share_a_function() {
                 }
             }
         }
+    }
+}
+
+/// Each source is as old as its own program.
+#[test]
+fn a_report_compares_each_source_with_its_program() {
+    let shop = Workshop::new();
+    let minutes = |minutes: u64| SystemTime::now() - Duration::from_secs(60 * minutes);
+    let change = |name: &str, time: SystemTime| {
+        let file = fs::File::options().append(true).open(shop.path(name)).unwrap();
+        file.set_modified(time).unwrap();
+    };
+    for (name, age) in [("a", 50), ("b", 30)] {
+        let source = format!("{name}.c");
+        shop.write(&source, "int main(int argc, char **argv)\n{\n    return argc > 9;\n}\n");
+        shop.compile(&source, &["-g"]);
+        shop.link(&[&format!("{name}.o")], name, &[]);
+        shop.run(name, &[]);
+        change(&source, minutes(age));
+        change(name, minutes(age - 5));
+        change(&format!("{name}.csraw"), minutes(age - 10));
+    }
+    let report = ["report", "a.csraw", "b.csraw", "-o", "page.html"];
+    let told = || String::from_utf8(shop.tool(&report).stderr).unwrap();
+    assert!(!told().contains("has changed"), "{}", told());
+    change("a.c", minutes(35));
+    let told = told();
+    assert!(told.contains("a.c: has changed") && !told.contains("b.c: has changed"), "{told}");
+}
+
+/// With a folder for the counts, gcc writes the folder, a slash and the object's absolute name.
+#[test]
+fn notes_of_objects_with_absolute_names() {
+    let shop = Workshop::new();
+    shop.write("main.c", MAIN);
+    shop.write("atoms.c", ATOMS);
+    let folder = format!("-fprofile-generate={}", shop.path("counts").display());
+    let mut objects = Vec::new();
+    for name in ["main", "atoms"] {
+        let object = shop.path(format!("{name}.o")).display().to_string();
+        let source = format!("{name}.c");
+        shop.gcc(&["-g", &folder, "-ftest-coverage", "-c", &source, "-o", &object]);
+        objects.push(object);
+    }
+    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+    shop.link(&objects, "prog", &[]);
+    shop.run("prog", &[]);
+    assert!(lines(&shop, &["prog.csraw"], "atoms.c").contains(&(7, 10)));
+}
+
+/// A path has one spelling in all outputs.
+#[test]
+fn paths_have_no_dots() {
+    let shop = Workshop::new();
+    for folder in ["src", "train"] {
+        fs::create_dir(shop.path(folder)).unwrap();
+    }
+    shop.write("src/atoms.c", ATOMS);
+    shop.write("src/main.c", MAIN);
+    for name in ["atoms", "main"] {
+        let words = ["-g", "-fprofile-generate", "-ftest-coverage", "-c"];
+        let mut gcc = shop.command("gcc");
+        gcc.current_dir(shop.path("train")).args(words).arg(format!("../src/{name}.c"));
+        succeed(&mut gcc);
+    }
+    shop.link(&["train/atoms.o", "train/main.o"], "prog", &[]);
+    shop.run("prog", &[]);
+    shop.tool_output(&["convert", "prog.csraw", "--to", "v4", "-o", "prog.v4"]);
+    for arguments in [
+        &["show", "prog.v4", "--json"][..],
+        &["convert", "prog.csraw", "--to", "lcov"],
+        &["convert", "prog.csraw", "--to", "cobertura"],
+        &["convert", "prog.csraw", "--to", "v4-text", "-o", "-"],
+        &["report", "prog.csraw", "-o", "-"],
+        &["stale", "prog.v4", "--binary", "prog", "--json"],
+    ] {
+        let text = String::from_utf8(shop.tool_output(arguments)).unwrap();
+        assert!(
+            text.contains("src/atoms.c") && !text.contains("train/.."),
+            "{arguments:?}: {text}"
+        );
     }
 }

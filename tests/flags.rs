@@ -204,3 +204,13 @@ fn an_installed_prefix() {
     fs::write(lib.join(archive::HOSTED.file_name()), "of another release").unwrap();
     assert!(!output(without_places(&shop, &tool).arg("flags")).status.success());
 }
+
+/// Build scripts pass the option on to C compilers, and refuse it without a folder.
+#[test]
+fn rustc_is_given_a_folder() {
+    let shop = Workshop::new();
+    let printed = shop.tool_output(&["flags", "--rustc", "--compile"]);
+    assert_eq!(String::from_utf8(printed).unwrap(), "-Cprofile-generate=.\n");
+    let output = shop.tool(&["flags", "--rustc", "--compile", "--threads"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}

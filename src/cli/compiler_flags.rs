@@ -3,7 +3,7 @@
 use clap::Args;
 use std::prelude::v1::*;
 
-use super::error::Result;
+use super::error::{Error, Result};
 use super::{archive, compiler};
 
 /// Flags of compilations, which are printed instead of those of the link.
@@ -22,6 +22,10 @@ pub struct CompilerFlags {
 
 /// -g is for `convert`, -ftest-coverage writes the notes.
 const INSTRUMENT: [&str; 3] = ["-g", "-fprofile-generate", "-ftest-coverage"];
+
+/// The folder is where rustc's programs write without one. Build scripts that compile C pass the option on, and refuse it
+/// without a value.
+const FOR_RUSTC: &str = "-Cprofile-generate=.";
 
 /// Otherwise gcc guesses the targets of virtual calls by the types that a source defines: where a class wraps another one of
 /// its base class, it guesses that the wrapper calls itself. The profile has the targets. `-fprofile-use` turns the guesses
@@ -56,9 +60,16 @@ const SINCE_16: [&str; 13] = [
 
 impl CompilerFlags {
     /// The flags that were asked for, if any were.
-    pub fn chosen(&self, live: bool) -> Result<Option<Vec<&'static str>>> {
+    pub fn chosen(&self, live: bool, rustc: bool) -> Result<Option<Vec<&'static str>>> {
         if let Some(choice) = &self.optimise {
             return Ok(Some(with_profile(compiler::known_major("--optimise", choice)?).to_vec()));
+        }
+        if rustc {
+            let what = "--threads is for gcc and clang; rustc has no such option";
+            return match self.threads {
+                true => Err(Error::new(what)),
+                false => Ok(self.compile.then(|| vec![FOR_RUSTC])),
+            };
         }
         let mut flags = INSTRUMENT.to_vec();
         if self.threads {

@@ -204,7 +204,8 @@ impl Places {
     /// next to the recorded data file.
     fn candidates(&self, recorded: &[u8]) -> Vec<PathBuf> {
         let recorded = notes_path(&self.moved(recorded));
-        let plain = demangled(&recorded).map(|path| self.moved(&path)).map(path_of);
+        let plain = demangled(&recorded).or_else(|| below_folder(&recorded));
+        let plain = plain.map(|path| self.moved(&path)).map(path_of);
         let recorded = path_of(recorded);
         let mut candidates = Vec::new();
         for directory in &self.notes {
@@ -238,6 +239,13 @@ fn demangled(path: &[u8]) -> Option<Vec<u8>> {
     let parts = name.split(|&byte| byte == b'#');
     let parts: Vec<&[u8]> = parts.map(|part| if part == b"^" { b".." } else { part }).collect();
     Some(parts.join(b"/".as_slice()))
+}
+
+/// The own path of a file in a folder that -fprofile-generate or -fprofile-dir names, if the object's name was absolute: the
+/// compiler writes the folder, a slash and the name.
+fn below_folder(path: &[u8]) -> Option<Vec<u8>> {
+    let place = memchr::memmem::rfind(path, b"//").filter(|&place| place > 0)?;
+    Some(path[place + 1..].to_vec())
 }
 
 fn path_of(bytes: Vec<u8>) -> PathBuf {

@@ -19,6 +19,8 @@ const LONGEST: usize = 1000;
 pub struct SourceTexts {
     /// When the program that was counted was there already, if that is known.
     counted: Option<SystemTime>,
+    /// The same for the files of one of several programs.
+    of_files: HashMap<Vec<u8>, SystemTime>,
     /// By path; `None` if there is no such file.
     files: HashMap<PathBuf, Option<Text>>,
 }
@@ -72,7 +74,12 @@ impl SourceTexts {
 
     /// No file yet. Those that have changed since `counted` may not be what was counted.
     pub fn counted_at(counted: Option<SystemTime>) -> Self {
-        Self { counted, files: HashMap::new() }
+        Self { counted, of_files: HashMap::new(), files: HashMap::new() }
+    }
+
+    /// Compares these files with other times.
+    pub fn with_files(self, of_files: HashMap<Vec<u8>, SystemTime>) -> Self {
+        Self { of_files, ..self }
     }
 
     /// The text of a line, which is counted from 1.
@@ -93,7 +100,8 @@ impl SourceTexts {
     fn read(&self, path: &Path) -> Option<Text> {
         // A device or a pipe could block.
         let metadata = fs::metadata(path).ok().filter(Metadata::is_file)?;
-        let is_newer = self.counted.is_some() && metadata.modified().ok() > self.counted;
+        let counted = self.of_files.get(path.as_os_str().as_bytes()).copied().or(self.counted);
+        let is_newer = counted.is_some() && metadata.modified().ok() > counted;
         let text = Text::new(fs::read(path).ok()?, is_newer);
         if is_newer {
             warn(

@@ -69,9 +69,10 @@ ask for a weak countersink_version.
 clang takes the same flags, with -fprofile-generate, -fprofile-instr-generate or -fcs-profile-generate. If gcc \
 links objects of clang's front end, add -Wl,-u,__llvm_profile_runtime, which clang's driver adds by itself. \
 rustc takes the flags of --rustc:
-  RUSTFLAGS=\"-Cprofile-generate $(countersink flags --rustc)\" cargo run --release
+  RUSTFLAGS=\"-Cprofile-generate=. $(countersink flags --rustc)\" cargo run --release
   RUSTFLAGS=\"-Cinstrument-coverage $(countersink flags --rustc)\" cargo test
-Without cargo's --target, build scripts and procedural macros are instrumented, too, and write dumps of their own.
+`flags --rustc --compile` prints -Cprofile-generate=., with a folder, because build scripts that compile C refuse \
+the option without one. Without cargo's --target, build scripts and procedural macros are instrumented, too, and write dumps of their own.
 
 The archives are for the machine that this tool was compiled for, or with --target or --cc for another one that \
 `countersink targets` prints; for targets without an operating system the flags are those of --bare:
@@ -122,7 +123,7 @@ impl Flags {
 
     fn print(&self) -> Result<Outcome> {
         let target = self.machine.find()?;
-        if let Some(flags) = self.compilations.chosen(self.live)? {
+        if let Some(flags) = self.compilations.chosen(self.live, self.rustc)? {
             return print(&flags.join(" "));
         }
         let archive = &self.archive(target)?;

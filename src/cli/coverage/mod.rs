@@ -109,9 +109,8 @@ impl Inputs {
     fn of_gcc(&self, sources: &Sources, name: &Path) -> Result<Coverage> {
         let files = Files::read(&self.gcc, &sources.places);
         let Found { notes, chosen, missing } = files.decode();
-        let path = |directory: &[u8], file: &[u8]| {
-            sources.places.moved(&without_dots(&source_path(directory, file)))
-        };
+        let path =
+            |directory: &[u8], file: &[u8]| sources.places.moved(&source_path(directory, file));
         let converted = gcov::coverage::coverage(&self.gcc, &notes, &chosen, path);
         let shown = if sources.verbose { missing.len() } else { 1 };
         missing.iter().take(shown).for_each(|Missing { file, what, .. }| warn(file, what));
@@ -189,18 +188,6 @@ pub fn positions(inputs: &Inputs, sources: &Sources, name: &Path) -> Result<Prof
         warn(name, format!("{some} without debug information: {what}"));
     }
     Ok(profile)
-}
-
-/// An absolute path without `..`, as lcov and LLVM write it.
-fn without_dots(path: &[u8]) -> Vec<u8> {
-    let mut parts: Vec<&[u8]> = Vec::new();
-    for part in path.split(|&byte| byte == b'/').skip(1) {
-        match part {
-            b".." => _ = parts.pop(),
-            part => parts.push(part),
-        }
-    }
-    parts.into_iter().flat_map(|part| [b"/", part].concat()).collect()
 }
 
 /// Warns of functions that are left out. It is an error if no function is left.

@@ -79,13 +79,18 @@ impl fmt::Display for Unplaced {
     }
 }
 
-/// The path of a source file called `name` in `directory`, without `.` components.
+/// The path of a source file called `name` in `directory`, without `.` and `..`: one spelling for each file, as lcov and LLVM
+/// write it.
 pub fn source_path(directory: &[u8], name: &[u8]) -> Vec<u8> {
     let directory = if name.starts_with(b"/") { b"" } else { directory };
     let mut path = Vec::with_capacity(directory.len() + name.len() + 2);
-    // `..` stays, as in compilers: a link in the way could make it lead anywhere.
     let parts = [directory, name].into_iter().flat_map(|path| path.split(|&byte| byte == b'/'));
     for part in parts.filter(|part| !matches!(*part, b"" | b".")) {
+        if part == b".." {
+            let parent = path.iter().rposition(|&byte| byte == b'/');
+            path.truncate(parent.unwrap_or(0));
+            continue;
+        }
         path.push(b'/');
         path.extend_from_slice(part);
     }
@@ -104,7 +109,9 @@ mod tests {
         };
         assert_eq!(path("/home/u", "a.c"), "/home/u/a.c");
         assert_eq!(path("/home/u", "./x//a.c"), "/home/u/x/a.c");
-        assert_eq!(path("/home/u", "../a.h"), "/home/u/../a.h");
+        assert_eq!(path("/home/u", "../a.h"), "/home/a.h");
+        assert_eq!(path("/home/u", "../../../x/a.h"), "/x/a.h");
+        assert_eq!(path("/home/u/..", "a.h"), "/home/a.h");
         assert_eq!(path("/home/u", "/usr/include/a.h"), "/usr/include/a.h");
     }
 }

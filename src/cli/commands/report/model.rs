@@ -3,8 +3,9 @@
 //! Functions have numbers: 0 has the largest total of any side. The numbers behind the functions in `names` and the
 //! lists beside it are symbols that are only inlined or called. Lists by function number keep the JSON small.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::prelude::v1::*;
+use std::time::SystemTime;
 
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
@@ -117,7 +118,12 @@ impl Model {
             Changes::new(&outline, comparison, &targets)
         });
         let counted = sides.iter().filter_map(|side| side.counted).min();
-        let mut texts = SourceTexts::counted_at(counted);
+        let mut of_files = HashMap::<Vec<u8>, SystemTime>::new();
+        for (file, &time) in sides.iter().flat_map(|side| &side.counted_of) {
+            let oldest = of_files.entry(file.clone()).or_insert(time);
+            *oldest = time.min(*oldest);
+        }
+        let mut texts = SourceTexts::counted_at(counted).with_files(of_files);
         let mut room = outline.room;
         let sources = outline.ranges.iter();
         let sources: Vec<Source> = sources

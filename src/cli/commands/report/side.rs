@@ -1,5 +1,6 @@
 //! One side of a page: the sum of some inputs, and the facts about them that the page shows.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 use std::time::SystemTime;
@@ -9,14 +10,16 @@ use crate::cli::coverage;
 use crate::cli::coverage::inputs::Inputs;
 use crate::cli::error::Result;
 use crate::cli::input::{Format, Input};
-use crate::cli::notes::display;
+use crate::cli::notes::{Files, Found, Places, display};
 use crate::cli::program;
 use crate::cli::source_text::modified;
 use crate::cli::sources::{Asked, Converted, Sources, dumps_name};
+use crate::convert::gcov::source::source_path;
 use crate::convert::gcov::{Reader, Statistics};
 use crate::counters::Variant;
 use crate::formats::afdo_v1_v3::names::Names;
 use crate::profile::Profile;
+use crate::raw::dump::Dump;
 use crate::staleness::outline::{Outline, Place};
 
 /// The sum of some inputs.
@@ -45,6 +48,8 @@ pub struct Side {
     pub has_declarations: bool,
     /// The oldest known time of the inputs and their programs. Sources that are newer have changed.
     pub counted: Option<SystemTime>,
+    /// The same for each source of gcc's programs, whose notes name it.
+    pub counted_of: HashMap<Vec<u8>, SystemTime>,
 }
 
 impl Side {
@@ -57,6 +62,7 @@ impl Side {
             side.runs += dump.modules.iter().map(|module| module.sums.runs).max().unwrap_or(0);
             let programs = dump.modules.iter().map(|module| display(&module.path));
             side.counted_before(programs);
+            side.count_files(&dump, &input.name, &sources.places);
         }
         let converted = sources.convert(inputs, asked)?;
         Converted { profile: side.profile, statistics: side.statistics, left_out: side.left_out } =
@@ -95,9 +101,27 @@ impl Side {
             is_coverage: false,
             has_declarations: inputs.iter().any(|input| input.format == Format::Dump),
             counted: None,
+            counted_of: HashMap::new(),
         };
         side.counted_before(inputs.iter().map(|input| &*input.name));
         side
+    }
+
+    /// Notes for each source of a dump's programs how old its program is.
+    fn count_files(&mut self, dump: &Dump, input: &Path, places: &Places) {
+        let files = Files::read(dump, places);
+        let Found { notes, chosen, .. } = files.decode();
+        for (module, chosen) in dump.modules.iter().zip(&chosen) {
+            let times = [input, display(&module.path)].into_iter().filter_map(modified);
+            let Some(time) = times.min() else { continue };
+            for notes in chosen.iter().flatten().map(|&place| &notes[place]) {
+                for file in &notes.files {
+                    let path = places.moved(&source_path(notes.directory, file));
+                    let oldest = self.counted_of.entry(path).or_insert(time);
+                    *oldest = time.min(*oldest);
+                }
+            }
+        }
     }
 
     /// Adds files that are no older than the sources of the program.
