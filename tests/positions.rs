@@ -78,7 +78,7 @@ int main(void) { return loops(100) == 0; }
 ";
 
 /// The count of a line is the smallest of its blocks. If these differ by more than a factor of four, the line
-/// is left out. Without optimisation each block has code.
+/// is left out. But a loop that has no other line gets a large one. Without optimisation each block has code.
 #[test]
 fn the_smallest_count_of_a_line() {
     let shop = Workshop::new();
@@ -88,13 +88,14 @@ fn the_smallest_count_of_a_line() {
         let profile = for_gcc(&shop, major);
         let found = positions(body(&profile, "loops"));
         // The notes lack the brace that ends the function. The line table has it.
-        let expected = [(0, 1), (4, 1), (5, 1)].map(|(line, count)| ((line, 0), count));
+        let expected =
+            [(0, 1), (2, 75), (3, 8), (4, 1), (5, 1)].map(|(line, count)| ((line, 0), count));
         assert_eq!(found, expected.into(), "gcc {major}");
     }
     // The compiler turns the loops, and everything left of the second one is executed 8 or 9 times.
     run(&shop, "loops.c", &["-O2"]);
     let found = positions(body(&for_gcc(&shop, "12"), "loops"));
-    assert_eq!((found.get(&(2, 0)), found.get(&(3, 0))), (None, Some(&8)));
+    assert_eq!((found.get(&(2, 0)), found.get(&(3, 0))), (Some(&75), Some(&8)));
 }
 
 /// The calls of a function in assembler code: callee, line and discriminator.
@@ -627,4 +628,70 @@ fn executions_of_a_cxx_program() {
         println!("{level}: {share}");
         assert!(share >= least, "{level}: {share}");
     }
+}
+
+/// The compiler merged both `return &ok`. The code loads the value as often as both together, under the first one's line.
+/// The notes do not have that line. Unless its own block is left, nothing says how often it was executed.
+#[test]
+fn merged_ends_of_two_lines() {
+    if !have("gcov") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.write(
+        "merged.c",
+        "struct node { int kind; } ok, bad;\n\
+         __attribute__((noinline)) struct node *check(int a, int b)\n\
+         {\n\
+             if ((a & 1) != 0)\n\
+                 return &ok;\n\
+             if (b == 3)\n\
+                 return &bad;\n\
+             if (b > 10) {\n\
+                 a += b;\n\
+                 ok.kind |= a;\n\
+                 return &ok;\n\
+             }\n\
+             return 0;\n\
+         }\n\
+         int main(void)\n\
+         {\n\
+             int n = 0;\n\
+             for (int i = 0; i < 1000; i++)\n\
+                 n += check(i % 100 == 1, i & 1 ? 20 : 30) == &ok;\n\
+             return n == 0;\n\
+         }\n",
+    );
+    for level in ["-O1", "-O2", "-O3"] {
+        run(&shop, "merged.c", &[level]);
+        for profile in [exact(&shop), for_gcc(&shop, "12"), for_gcc(&shop, "16")] {
+            let found = positions(body(&profile, "check"));
+            assert!(found.get(&(3, 0)).is_none_or(|&count| count <= 10), "{level}: {found:?}");
+        }
+        assert_only_estimates_differ_from_gcov(&shop, "merged");
+    }
+}
+
+/// Whatever is shown without a mark is what gcov shows for the line, in the program of this name.
+fn assert_only_estimates_differ_from_gcov(shop: &Workshop, program: &str) {
+    shop.link_stock(&[&format!("{program}.o")], "stock", &[]);
+    shop.run("stock", &[]);
+    let gcov = lines_of_gcov(shop, &[format!("{program}.o")]);
+    std::fs::remove_file(shop.path(format!("{program}.gcda"))).unwrap();
+    let starts = starts(shop, "ours");
+    let json = shop.tool_output(&["convert", "ours.csraw", "--to", "json"]);
+    let profile: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let mut certain = 0;
+    for function in profile["functions"].as_array().unwrap() {
+        let start = starts[function["name"].as_str().unwrap()].first().unwrap();
+        for location in function["locations"].as_array().unwrap() {
+            let is_certain = location["is_estimate"].is_null() && location["count"].is_u64();
+            if is_certain && location["discriminator"] == 0 {
+                let line = start + location["line"].as_u64().unwrap() as u32;
+                assert!(gcov.contains_key(&(format!("{program}.c"), line)), "{line}: {location}");
+                certain += 1;
+            }
+        }
+    }
+    assert!(certain > 10, "{profile:#}");
 }

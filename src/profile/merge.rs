@@ -74,6 +74,7 @@ impl Record {
     fn merge(&mut self, other: &Self, weight: u64, adopt: &mut impl FnMut(SymbolId) -> SymbolId) {
         if let Some(count) = other.count {
             add(self.count.get_or_insert(0), count, weight);
+            self.is_estimate |= other.is_estimate;
         }
         for (&target, &count) in &other.targets {
             add(self.targets.entry(adopt(target)).or_default(), count, weight);

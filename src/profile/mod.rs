@@ -91,6 +91,8 @@ impl Position {
 pub struct Record {
     /// Times it was executed, `None` if only calls or inlined bodies are known.
     pub count: Option<u64>,
+    /// Whether the count is an estimate: it was inferred that it belongs here. Of the formats only JSON tells this.
+    pub is_estimate: bool,
     /// Functions called from here, with the number of calls.
     pub targets: RareMap<SymbolId, u64>,
     /// How far each of these numbers may be wrong, because more functions were called than could be kept

@@ -21,7 +21,7 @@ use super::flow::Flow;
 use super::hot_calls::{Call, Calls, calls};
 use super::names::Names;
 use super::picture::{self, Elsewhere, Picture, Piece, Source, picture};
-use super::projection::{self, Credits, HotCalls, Place, Projection, Reader, Zeros};
+use super::projection::{self, Credit, Credits, HotCalls, Place, Projection, Reader, Zeros};
 use super::source::Sources;
 use super::starts::{Start, Starts};
 use super::statistics::{Loss, Lost, Statistics};
@@ -242,13 +242,16 @@ impl Conversion {
             let outer = &mut self.profile.functions.entry(credited).or_default().body;
             let body = inner(outer, within);
             if body.positions.is_empty() {
-                let record = |count| Record { count: Some(count), ..Record::default() };
-                let records = counts.iter().map(|&(position, count)| (position, record(count)));
-                body.positions = records.collect();
+                let record = |&Credit { position, count, is_estimate }: &Credit| {
+                    (position, Record { count: Some(count), is_estimate, ..Record::default() })
+                };
+                body.positions = counts.iter().map(record).collect();
                 continue;
             }
-            for &(position, count) in counts {
-                let sum = body.positions.entry(position).or_default().count.get_or_insert(0);
+            for &Credit { position, count, is_estimate } in counts {
+                let record = body.positions.entry(position).or_default();
+                record.is_estimate |= is_estimate;
+                let sum = record.count.get_or_insert(0);
                 *sum = sum.saturating_add(count);
             }
         }
@@ -304,9 +307,8 @@ fn project(function: &Counted<'_>, flow: &Flow, picture: &Picture, reader: Reade
     let Projection { mut credits, unanswered, needed } = picture.project(function, reader);
     let counts = |line: &Line| flow.blocks[line.block as usize].max(0) as u64;
     let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
-    let is_estimate = |piece: &&Piece| {
-        matches!(piece.source, Source::Order | Source::Numbered | Source::Guess | Source::Near)
-    };
+    // Removed lines have no executions of their own.
+    let is_estimate = |piece: &&Piece| piece.is_estimate() && piece.source != Source::Removed;
     let estimates = picture.pieces.iter().filter(is_estimate).map(Piece::line);
     let mut estimates: Vec<Line> = estimates.chain(needed).collect();
     estimates.sort_unstable();
@@ -314,7 +316,7 @@ fn project(function: &Counted<'_>, flow: &Flow, picture: &Picture, reader: Reade
     estimates.retain(|line| unanswered.binary_search(line).is_err());
     let mut estimated = estimates.iter().map(counts).fold(0, u64::saturating_add);
     for &(Elsewhere { symbol: function, line }, count) in &picture.elsewhere {
-        credits.push(function, Position::line(line), count);
+        credits.push(function, Credit { position: Position::line(line), count, is_estimate: true });
         estimated = estimated.saturating_add(count);
     }
     let unanswered = unanswered.iter().map(|line| (*line, counts(line), Lost::NoCommonCount));

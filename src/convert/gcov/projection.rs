@@ -27,7 +27,16 @@ pub struct Credits {
     /// The inlined calls of all copies, outermost first.
     within: Vec<(Position, SymbolId)>,
     /// The counts of all copies, by position.
-    counts: Vec<(Position, u64)>,
+    counts: Vec<Credit>,
+}
+
+/// A count of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Credit {
+    pub position: Position,
+    pub count: u64,
+    /// Whether it was inferred that the count belongs there.
+    pub is_estimate: bool,
 }
 
 /// Counts of a function, or of a body inlined there.
@@ -40,9 +49,9 @@ struct OfCopy {
 
 impl Credits {
     /// Adds a count of a function's own.
-    pub fn push(&mut self, function: SymbolId, position: Position, count: u64) {
+    pub fn push(&mut self, function: SymbolId, credit: Credit) {
         let (within, counts) = (self.within.len(), self.counts.len());
-        self.counts.push((position, count));
+        self.counts.push(credit);
         let (within, counts) = (within..within, counts..counts + 1);
         self.copies.push(OfCopy { function, within, counts });
     }
@@ -56,7 +65,7 @@ impl Credits {
 }
 
 /// A function, inlined calls, and counts.
-type CreditOf<'c> = (SymbolId, &'c [(Position, SymbolId)], &'c [(Position, u64)]);
+type CreditOf<'c> = (SymbolId, &'c [(Position, SymbolId)], &'c [Credit]);
 
 /// Where to put the counts of functions that were inlined before the counters were laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -151,15 +160,22 @@ impl Reader {
     };
 }
 
-/// A copy, a position there, and a count of it, in one number: that is sorted fast.
+/// A copy, a position there, a count of it, and whether that is an estimate, in one number: that is sorted fast.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Found(u128);
 
 impl Found {
     /// The line is one of 16 bits.
-    fn new(chain: u32, Position { line, discriminator }: Position, count: u64) -> Self {
+    fn new(
+        chain: u32,
+        Position { line, discriminator }: Position,
+        count: u64,
+        is_estimate: bool,
+    ) -> Self {
         let position = u128::from(line << 16 | u32::from(discriminator));
-        Self(u128::from(chain) << 96 | position << 64 | u128::from(count))
+        // The counters have a sign, which their counts do not need.
+        let count = u128::from(count.min(i64::MAX as u64)) << 1 | u128::from(is_estimate);
+        Self(u128::from(chain) << 96 | position << 64 | count)
     }
 
     fn chain(self) -> u32 {
@@ -177,7 +193,11 @@ impl Found {
     }
 
     fn count(self) -> u64 {
-        self.0 as u64
+        self.0 as u64 >> 1
+    }
+
+    fn is_estimate(self) -> bool {
+        self.0 & 1 == 1
     }
 }
 
@@ -190,6 +210,13 @@ fn answer(one: &[Found], reader: Reader) -> Answer {
         OfSeveral::Greatest => Some(greatest),
     };
     Answer { chain: one[0].chain(), count, is_needed: false }
+}
+
+/// The count that a position gets. It is an estimate if nothing certain was found that has this count.
+fn credit(answer: &Answer, one: &[Found]) -> Option<Credit> {
+    let count = answer.count?;
+    let certain = one.iter().any(|found| found.count() == count && !found.is_estimate());
+    Some(Credit { position: one[0].position(), count, is_estimate: !certain })
 }
 
 /// A function's counts for a reader, and the lines that have none, or one that is not their own.
@@ -226,8 +253,7 @@ impl Picture {
             let chain = of_copy[0].chain;
             let function = self.lead(function.symbol, chain, reader.inline, &mut credits.within);
             let of_answers = of_copy.iter().zip(of_places.by_ref());
-            let counted =
-                of_answers.filter_map(|(answer, one)| Some((one[0].position(), answer.count?)));
+            let counted = of_answers.filter_map(|(answer, one)| credit(answer, one));
             credits.counts.extend(counted);
             let (within, counts) = (within..credits.within.len(), counts..credits.counts.len());
             credits.copies.push(OfCopy { function, within, counts });
@@ -309,7 +335,8 @@ impl Picture {
         let start =
             self.chains.get(piece.spot.chain as usize).map_or(own_start, |chain| chain.start);
         let line = piece.spot.line.wrapping_sub(start) & 0xffff;
-        Found::new(piece.spot.chain, Position { line, discriminator }, piece.count)
+        let position = Position { line, discriminator };
+        Found::new(piece.spot.chain, position, piece.count, piece.is_estimate())
     }
 
     /// Removes the positions that no block needs.

@@ -93,6 +93,8 @@ struct Location<'p> {
     discriminator: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
+    #[serde(skip_serializing_if = "is_false")]
+    is_estimate: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     targets: Vec<Target<'p>>,
     #[serde(skip_serializing_if = "is_zero")]
@@ -181,6 +183,7 @@ impl<'p> Names<'p, '_> {
             line: position.line,
             discriminator: position.discriminator,
             count: record.count,
+            is_estimate: record.is_estimate,
             targets: self.sorted(&record.targets, |target, &count| self.target(target, count)),
             target_error: record.target_error,
             inlined: self.sorted(&record.inlined, |callee, body| self.inlined(callee, body)),
@@ -210,6 +213,11 @@ impl<'p> Names<'p, '_> {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(is: &bool) -> bool {
+    !is
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -1,7 +1,7 @@
 //! The counts in a page's JSON.
 //!
 //! A body is a list of records: `[line, discriminator, count, targets, error, inlined]`, without empty fields at the
-//! end. The line counts from the declaration. Targets are `[symbol, calls]`, the most frequent first; inlined are
+//! end. The line counts from the declaration. A count that is an estimate is text behind `~`. Targets are `[symbol, calls]`, the most frequent first; inlined are
 //! `[symbol, body]`.
 
 use std::cmp::Reverse;
@@ -63,7 +63,10 @@ impl Serialize for Row<'_> {
         let mut row = serializer.serialize_tuple(fields)?;
         row.serialize_element(&position.signed_line())?;
         row.serialize_element(&position.discriminator)?;
-        row.serialize_element(&record.count.map(|count| Count(count.into())))?;
+        match (record.count, record.is_estimate) {
+            (Some(count), true) => row.serialize_element(&format_args!("~{count}"))?,
+            (count, _) => row.serialize_element(&count.map(|count| Count(count.into())))?,
+        }
         if fields > 3 {
             row.serialize_element(&targets(outline, &record.targets))?;
         }

@@ -115,7 +115,8 @@ impl Listing<'_> {
     }
 
     fn counts(&self, record: &Record) -> String {
-        let count = record.count.map_or_else(|| "-".into(), |count| format!("{count}"));
+        let mark = if record.is_estimate { "~" } else { "" };
+        let count = record.count.map_or_else(|| "-".into(), |count| format!("{mark}{count}"));
         let name = |symbol| visible(&self.names.name(self.symbols, symbol));
         let mut targets = self.symbols.sorted(&record.targets);
         targets.sort_by_key(|&(_, calls)| Reverse(*calls));

@@ -47,7 +47,8 @@ Example:
 
 A function's lines are: line[.discriminator]: count  target calls, ...; inlined functions are \
 indented. Lines are counted from the function's declaration. A dump knows where that is: where the source is there, its line and \
-text follow. Where more functions were called than the runtime keeps apart, it says by how much each \
+text follow. A count with ~ is an estimate: neither the compiler's notes nor the code say for certain that it belongs to \
+this line or copy. Where more functions were called than the runtime keeps apart, it says by how much each \
 number of calls may be wrong. With --json the schema is that of `convert --to json`, for dumps without a choice of \
 functions: {\"format\": \"countersink-dump\", \"version\": 1, \"modules\": [{\"path\", \"build_id\", \
 \"signature\", \"runs\", \"sum_max\", \"dropped\", \"objects\", \"compilers\", \"functions\", \"counters\", \"sites\"}]}; for LLVM's \

@@ -20,6 +20,7 @@ mod seen;
 mod segments;
 mod unseen;
 
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -31,7 +32,7 @@ use self::pairing::Key;
 use self::seen::Copies;
 use super::counted::{Counted, Line};
 use super::evidence::{Chain, Spot, Vote};
-use super::flow::Flow;
+use super::flow::{EXIT, Flow};
 use super::starts::Starts;
 use super::statistics::Lost;
 use crate::profile::{FileId, SymbolId, Symbols};
@@ -87,6 +88,16 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// Whether it was inferred that the block has this piece.
+    pub fn is_estimate(&self) -> bool {
+        match self.source {
+            Source::Order | Source::Numbered | Source::Guess | Source::Near | Source::Removed => {
+                true
+            }
+            Source::Code | Source::Mark | Source::Hidden | Source::Notes | Source::Entry => false,
+        }
+    }
+
     /// The line in the block.
     pub fn line(&self) -> Line {
         Line { file: self.spot.file, line: self.spot.line, block: self.block }
@@ -314,7 +325,20 @@ impl<'f, 'n> Painter<'f, 'n> {
 
     /// Adds pieces that the notes do not have: the compiler removed them before it laid the counters out. The
     /// debug information tells where they stood.
+    ///
+    /// Where instructions of such a line are in a block that several blocks lead to, and that has no lines, the compiler
+    /// merged the ends of several lines there. The block has their sum, and nothing says how often each was executed:
+    ///
+    /// ```c
+    /// if (a)
+    ///     return &ok;     /* executed ten times, and `&ok` is loaded a thousand times */
+    /// if (b) {
+    ///     c++;
+    ///     return &ok;
+    /// }
+    /// ```
     fn marks(&mut self, votes: &[Vote]) {
+        let mut merged: Option<Vec<i64>> = None;
         for votes in votes.chunk_by(|a, b| a.spot == b.spot) {
             let spot = votes[0].spot;
             if self.function.has(spot.file, spot.line) {
@@ -325,6 +349,10 @@ impl<'f, 'n> Painter<'f, 'n> {
                 .map(|vote| vote.count)
                 .try_fold(0i64, |sum, count| sum.checked_add(count?));
             let Some(count) = sum else { continue };
+            let has_instructions = votes.iter().any(|vote| vote.instructions > 0);
+            if has_instructions && merged.get_or_insert_with(|| self.merged()).contains(&count) {
+                continue;
+            }
             let count = count.max(0) as u64;
             self.picture.pieces.push(Piece {
                 spot,
@@ -333,5 +361,17 @@ impl<'f, 'n> Painter<'f, 'n> {
                 source: Source::Removed,
             });
         }
+    }
+
+    /// The counts of blocks without lines that several blocks lead to.
+    fn merged(&self) -> Vec<i64> {
+        let mut ways = vec![0u32; self.flow.blocks.len()];
+        for arc in self.function.arcs().iter().filter(|arc| !arc.is_fake()) {
+            ways[arc.destination as usize] += 1;
+        }
+        self.function.lines.iter().for_each(|line| ways[line.block as usize] = 0);
+        ways[EXIT as usize] = 0;
+        let blocks = ways.iter().zip(&self.flow.blocks);
+        blocks.filter(|&(&ways, _)| ways > 1).map(|(_, &count)| count).collect()
     }
 }

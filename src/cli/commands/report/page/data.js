@@ -6,9 +6,15 @@ const sides = model.sides;
 const last = sides.length - 1;
 const isComparison = model.changes !== null;
 
+/** Whether a count is an estimate. In the JSON that is text behind a tilde. */
+function isEstimate(count) {
+  return String(count).startsWith("~");
+}
+
 /** A count as a number. In the JSON, a count with too many digits is text. */
 function value(count) {
-  return count === null || count === undefined ? 0 : Number(count);
+  if (count === null || count === undefined) return 0;
+  return Number(isEstimate(count) ? count.slice(1) : count);
 }
 
 /** A count with all its digits, in groups of three. */

@@ -197,7 +197,7 @@ class Listing {
     const heat = 0.9 * Math.sqrt(value(count) / this.most);
     return element(
       tip ? "span.count.parts" : "span.count",
-      { "--up": `${Math.round(heat * 100)}%`, title: tip || null },
+      { "--up": `${Math.round(heat * 100)}%`, title: tip || (isEstimate(count) ? "an estimate" : null) },
       text,
     );
   }
