@@ -107,7 +107,10 @@ fn very_large_counters() {
         }
         same_file(&shop, llvm, "largest");
         same_file(&shop, llvm, "-failure-mode=all larger small");
-        same(&shop, llvm, &["show", "larger"]);
+        // What `show` prints is always LLVM 22's.
+        if llvm.major == 22 {
+            same(&shop, llvm, &["show", "larger"]);
+        }
     }
 }
 
