@@ -62,18 +62,8 @@ mod score {
 /// only looked for where they were.
 pub fn align(old: &Shape, new: &Shape, knows: Knows) -> BTreeMap<i64, Fate> {
     let end = |shape: &Shape| shape.lines.last_key_value().map_or(0, |(&last, _)| last).max(0);
-    let old_end = end(old);
+    let (old_end, new_end) = (end(old), end(new));
     let calls_differ = knows.calls && have_other_calls(old, new);
-    let trimmed;
-    let new = match new.lines.last_key_value() {
-        // It may be the closing brace, which only debug information has.
-        Some((&last, _)) if last > old_end && !calls_differ => {
-            trimmed = without(last, new);
-            &trimmed
-        }
-        _ => new,
-    };
-    let new_end = end(new);
     let is_explained = !calls_differ && is_explained(old, new, knows);
     if is_explained || old_end == 0 || new_end == 0 || old_end.max(new_end) > LONGEST {
         return unchanged(old, new);
@@ -136,23 +126,33 @@ fn found_again(old: &Shape, new: &Shape, fates: &BTreeMap<i64, Fate>) -> usize {
 fn is_explained(old: &Shape, new: &Shape, knows: Knows) -> bool {
     /// Debug information and notes differ in which of the first lines they name.
     const FROM: i64 = 2;
+    let end = |shape: &Shape| shape.lines.last_key_value().map(|(&line, _)| line);
+    // The program's last line may be the closing brace, which only debug information has.
+    let brace = end(new).filter(|&last| Some(last) > end(old));
     let (some, all) = if knows.profile_is_whole { (new, old) } else { (old, new) };
-    some.lines.range(FROM..).all(|(line, _)| all.lines.contains_key(line))
+    let mut lines = some.lines.range(FROM..).map(|(&line, _)| line);
+    lines.all(|line| all.lines.contains_key(&line) || Some(line) == brace)
 }
 
-/// Whether a line that made calls makes only others where it was.
+/// Whether a line that made calls makes only others where it was, or several calls are made by other lines.
 fn have_other_calls(old: &Shape, new: &Shape) -> bool {
-    old.lines.iter().any(|(distance, line)| {
-        let now = new.lines.get(distance).filter(|now| !now.calls_others && now.has_calls());
-        now.is_some_and(|now| !line.calls.is_empty() && line.calls.is_disjoint(&now.calls))
-    })
-}
-
-/// The shape without a line.
-fn without(line: i64, shape: &Shape) -> Shape {
-    let mut shape = shape.clone();
-    shape.lines.remove(&line);
-    shape
+    const SEVERAL: usize = 2;
+    let is_elsewhere = |name: &Vec<u8>| {
+        let gained = |(distance, line): (&i64, &Line)| {
+            let before = old.lines.get(distance);
+            line.calls.contains(name) && !before.is_some_and(|before| before.calls.contains(name))
+        };
+        new.lines.iter().any(gained)
+    };
+    let (mut others, mut moved) = (0, 0);
+    for (distance, line) in old.lines.iter().filter(|(_, line)| !line.calls.is_empty()) {
+        let Some(now) = new.lines.get(distance).filter(|now| !now.calls_others) else { continue };
+        if line.calls.is_disjoint(&now.calls) {
+            others += usize::from(now.has_calls());
+            moved += usize::from(line.calls.iter().any(is_elsewhere));
+        }
+    }
+    others > 0 || moved >= SEVERAL
 }
 
 /// The result if no lines were added or removed.

@@ -368,6 +368,13 @@ impl<N: Fn(SymbolId) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>> Judging<'_, '_, N, I> 
         if !known.is_empty() && !known.iter().any(|known| known.stands_alone) {
             return yes;
         }
+        // The function between both may have left no code here.
+        let calls_it =
+            |known: &Outlined| known.shape.lines.values().any(|line| line.calls.contains(&callee));
+        let leads_there = |name: &Vec<u8>| self.program.all_here(name, None).any(calls_it);
+        if now.calls.iter().any(leads_there) {
+            return yes;
+        }
         // Another instance of the template.
         let identifier = (self.identifier)(&callee);
         if now.calls.iter().any(|name| (self.identifier)(name) == identifier) {
