@@ -147,10 +147,15 @@ impl Judge<'_> {
                 let what = format!("root {number} has {untold} messages of unknown children");
                 self.violations.push(format!("{what}, not {}", self.model.untold[number]));
             }
+            let dumped = root.messages.iter().filter(|line| line.ends_with(DUMPED)).count();
+            if dumped != self.model.dumped[number] && self.outcome.killed.is_empty() {
+                let what = format!("root {number} says {dumped} times that it has dumped");
+                self.violations.push(format!("{what}, not {}", self.model.dumped[number]));
+            }
             for line in &root.messages {
                 if line.contains("the file was set aside as ") {
                     aside += 1;
-                } else if line.ends_with(UNTOLD) {
+                } else if line.ends_with(UNTOLD) || line.ends_with(DUMPED) {
                 } else if !is_troubled || !TROUBLE.iter().any(|end| line.ends_with(end)) {
                     self.violations.push(format!("root {number} says: {line}"));
                 }
@@ -167,6 +172,9 @@ impl Judge<'_> {
 
 /// End of the message of a child that the runtime did not see made.
 const UNTOLD: &str = " its counts are not kept (flags --wrap-exit)";
+
+/// End of the message of `__llvm_profile_write_file` after a dump.
+const DUMPED: &str = "not written: dumped before, and not reset since";
 
 /// Ends of messages that a process may print after something failed.
 const TROUBLE: [&str; 5] = [

@@ -50,10 +50,13 @@ impl Outcome {
         };
         for (number, wave) in scenario.waves.iter().enumerate() {
             if number + scenario.last_waves == scenario.waves.len() && scenario.is_folded {
-                outcome.fold(builds);
+                outcome.fold(outcome.folder.clone(), builds);
             }
             outcome.run(wave, scenario, builds);
         }
+        // No program starts in there.
+        let inside = outcome.folder.strip_prefix("/").unwrap();
+        outcome.fold(outcome.folder.join("jail").join(inside), builds);
         outcome.ledger = ledger::read(&fs::read(outcome.folder.join("ledger")).unwrap());
         let report = fs::read_to_string(outcome.folder.join("report")).unwrap_or_default();
         outcome.killed = report.lines().map(|line| line.parse().unwrap()).collect();
@@ -111,8 +114,8 @@ impl Outcome {
     }
 
     /// The tool adds what is left in live files.
-    fn fold(&mut self, builds: &Builds) {
-        for file in [FILE, OTHER_FILE].map(|file| self.folder.join(file)) {
+    fn fold(&mut self, folder: PathBuf, builds: &Builds) {
+        for file in [FILE, OTHER_FILE].map(|file| folder.join(file)) {
             if live_files(&file).is_empty() {
                 continue;
             }

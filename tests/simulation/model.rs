@@ -51,6 +51,8 @@ pub struct Model<'m> {
     pub violations: Vec<String>,
     /// Of each root, the number of processes of which the runtime did not know.
     pub untold: Vec<usize>,
+    /// Of each root, the number of calls of clang's interface that found the counts dumped, and said so.
+    pub dumped: Vec<usize>,
     /// Roots in whose processes something failed.
     pub troubled: Vec<usize>,
     root: usize,
@@ -117,9 +119,19 @@ impl<'m> Model<'m> {
         let expected = builds.iter().map(|build| vec![Expected::default(); build.images()]);
         let expected = expected.collect();
         let (violations, troubled) = (Vec::new(), Vec::new());
-        let untold = vec![0; outcome.roots.len()];
-        let mut model =
-            Self { scenario, builds, outcome, expected, violations, untold, troubled, root: 0 };
+        let (untold, dumped) = (vec![0; outcome.roots.len()], vec![0; outcome.roots.len()]);
+        let root = 0;
+        let mut model = Self {
+            scenario,
+            builds,
+            outcome,
+            expected,
+            violations,
+            untold,
+            dumped,
+            troubled,
+            root,
+        };
         if let Old::Dump(build) = scenario.old {
             for image in &mut model.expected[build] {
                 image.certain += Tally::all();
@@ -239,7 +251,10 @@ impl<'m> Model<'m> {
                     image.failed_flush();
                 }
             }
-            Operation::Flush => self.commit_all(running, Commit::Marked),
+            Operation::Flush => {
+                self.tell_dumped(running);
+                self.commit_all(running, Commit::Marked);
+            }
             Operation::Dump => {
                 self.commit_all(running, commit);
                 running.close();
@@ -272,12 +287,20 @@ impl<'m> Model<'m> {
         }
         self.untold[self.root] += usize::from(!build.is_live);
         for step in &self.scenario.processes[child].steps[..entry.done] {
+            if step.operation == Operation::Flush {
+                self.tell_dumped(parent);
+            }
             if let Operation::Count { image, function, path, times, .. } = step.operation
                 && build.is_live
             {
                 parent.count(image, Tally::of(function, path, times));
             }
         }
+    }
+
+    fn tell_dumped(&mut self, running: &Running) {
+        let is_dumped = running.images.iter().any(|image| image.number == 0 && !image.is_open);
+        self.dumped[self.root] += usize::from(is_dumped && self.build(running.number).is_llvm);
     }
 
     fn must_start(&mut self, child: usize) -> bool {
@@ -313,6 +336,8 @@ impl<'m> Model<'m> {
             Operation::File(_) if is_live => return self.commit_all(running, Commit::Killed),
             Operation::Reset | Operation::Discard if is_live => {
                 for image in &mut running.images {
+                    // After a dump it begins another live file.
+                    self.expected(running.number, image).runs[1] += u64::from(!image.is_open);
                     self.commit(running.number, image, Commit::Killed);
                 }
             }
