@@ -34,14 +34,14 @@ const NO_GUESSES: &str = "-fno-devirtualize-speculatively";
 
 /// With an AutoFDO profile gcc 12 unrolls loops, but ignores how often the profile says that they repeat. And it ends
 /// with an internal error (division by zero) where it vectorises a loop with a condition, as `x > 2 ? 2 : x`, behind an
-/// `if`: it gives the side without statements and the entry of the loop 0, whatever the profile says. Counts of 1 instead of
-/// every 0 do not help: `a_loop_that_clamps_its_values` in `tests/autofdo_gcc.rs` fails without the flag at `-O2` and `-O3`.
+/// `if`: it gives the side without statements and the entry of the loop 0, whatever the profile says. A count of 1 for
+/// every 0 does not help: gcc 12 still fails on the loop of `a_loop_that_clamps_its_values` (`tests/autofdo_gcc.rs`).
 const BEFORE_13: [&str; 3] = ["-fno-unroll-loops", "-fno-tree-loop-if-convert", NO_GUESSES];
 
 /// gcc 16 sets these for `-fprofile-use` and not for `-fauto-profile`. `-fpeel-loops` brings
 /// `-funroll-completely-grow-size`, which gcc 16 does not take as an argument of its own. Profiles for this version hold the
-/// order of first executions, which `-fprofile-reorder-functions` needs. `-ftree-vectorize` does nothing at `-O2` but behind
-/// `-fno-tree-vectorize`, which it takes back, as `-fprofile-use` does there.
+/// order of first executions, which `-fprofile-reorder-functions` needs. At `-O2` `-ftree-vectorize` takes back a
+/// `-fno-tree-vectorize` before it, as `-fprofile-use` does, and nothing else.
 const SINCE_16: [&str; 13] = [
     "-fpeel-loops",
     "-fsplit-loops",

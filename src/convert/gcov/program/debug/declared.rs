@@ -92,7 +92,8 @@ impl<'u, 'd> Declarations<'u, 'd> {
         Ok(())
     }
 
-    /// Notes the line of the first instruction of an entry's code. It stands for the function's place if the entry has none.
+    /// Notes the line of the first instruction of an entry's code. It stands for the function's place if the entry has
+    /// none.
     pub fn begins(&mut self, entry: Entry, path: &Arc<[u8]>, line: u32) {
         self.first_lines.insert(entry, (path.clone(), line));
     }
