@@ -185,7 +185,7 @@ const OF_LLVM_S_OBJECTS: [&str; 18] = [
 /// Most code and constants: of the object made from Rust (crc32fast's tables are 16 KiB of it, and the ways
 /// to do without them 5 KiB), and of the objects made from C (1 KiB only for programs that ask for them,
 /// `wrap.c` and `wrap_fork.c`).
-const LARGEST: u64 = 66 * 1024;
+const LARGEST: u64 = 67 * 1024;
 const LARGEST_C: u64 = 1344 + 600;
 /// The same of all members that only programs of clang and rustc link.
 const LARGEST_LLVM: u64 = 54 * 1024;

@@ -152,7 +152,7 @@ fn a_library_calls_the_program() {
 }
 
 /// A library whose inline function is replaced by the copy of a program that nobody instrumented: the library's own
-/// record names it, as with LLVM's own runtime, although it lies elsewhere.
+/// record names it where LLVM's own runtime has a name, although it lies elsewhere.
 #[test]
 fn a_library_with_a_function_of_the_program() {
     for llvm in all() {
@@ -187,10 +187,12 @@ fn a_library_with_a_function_of_the_program() {
             functions(&shop, "ours.csraw").into_iter().find(|(name, _)| name.contains("first"));
         let (_, first) = first.unwrap();
         let order = targets(&first);
-        let named =
-            stock.lines().find_map(|line| line.strip_suffix(":2").filter(|l| l.contains("order")));
-        let named = named.unwrap_or_else(|| panic!("LLVM {}: {stock}", llvm.major));
-        assert_eq!(order, [(name_ref(named.as_bytes()), 4)], "LLVM {}", llvm.major);
+        // The record of newer releases leads to the library's copy, and nothing names that of the program.
+        let mut names = stock.lines().filter_map(|line| line.strip_suffix(":2"));
+        let named = names.find(|name| name.contains("order"));
+        assert!(named.is_some() || llvm.major >= 17, "{stock}");
+        let name = named.map_or(0, |name| name_ref(name.as_bytes()));
+        assert_eq!(order, [(name, 4)], "LLVM {}", llvm.major);
         shop.tool_output(&["check", "ours.csraw"]);
         assert_eq!(Dump::parse(&shop.read("ours.csraw")).unwrap().modules[0].sums.runs, 2);
     }
