@@ -188,8 +188,8 @@ const OF_LLVM_S_OBJECTS: [&str; 18] = [
 const LARGEST: u64 = 67 * 1024;
 const LARGEST_C: u64 = 1344 + 600;
 /// The same of all members that only programs of clang and rustc link.
-const LARGEST_LLVM: u64 = 54 * 1024;
-const LARGEST_LIVE: u64 = 80 * 1024;
+const LARGEST_LLVM: u64 = 56 * 1024;
+const LARGEST_LIVE: u64 = 82 * 1024;
 /// 1.3 KiB of it only for programs that take over counters.
 const LARGEST_BARE: u64 = 14 * 1024 + 304;
 /// Code and constants for other processors, whose code is as long as theirs needs to be.

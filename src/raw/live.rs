@@ -10,7 +10,7 @@
 //! | 32 | 56 | identity of the module, see [`super::layout`] |
 //! | 88 | 8 | length of the dump behind the counters |
 //! | 96 | 16 | address of the image in the process, and behind it; 0 if unknown |
-//! | 112 | 8 | offset in this file of a word among the counters that becomes the id when they have been added to a dump |
+//! | 112 | 8 | offset in this file of a word that becomes the id when the counters have been added to a dump |
 //! | 65536 | length | the counters, and the nodes of top-N sites |
 //! | | | a dump of the module; its counts do not matter |
 //! | | | the offset in this file of each array of counters, 8 bytes each, in the order of the dump; 0 for sites without slots |

@@ -87,8 +87,8 @@ impl Line {
     }
 }
 
-/// Number of bytes of the letter at the start of a text in UTF-8; `None` if none is there, or a control character. Not all
-/// that passes is a letter, but a terminal takes none of it for a command.
+/// Number of bytes of the letter at the start of a text in UTF-8; `None` if none is there, or a control character.
+/// Not all that passes is a letter, but a terminal takes none of it for a command.
 fn length_of_letter(text: &[u8]) -> Option<usize> {
     let length = match text {
         [b' '..=b'~', ..] => 1,

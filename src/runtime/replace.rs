@@ -117,7 +117,8 @@ pub trait Rewrite {
     -> Result<(), Problem>;
 }
 
-/// Replaces the target. If others do not give it up, writes a file beside it, unless the counts are safe in a live file.
+/// Replaces the target. If others do not give it up, writes a file beside it, unless the counts are safe in a live
+/// file.
 ///
 /// An `impatient` caller knows that another image has waited for the lock in vain.
 pub fn replace(
