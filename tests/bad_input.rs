@@ -271,7 +271,8 @@ fn a_module_that_cannot_be_right_among_others() {
     fs::remove_file(shop.path("ours.csraw")).unwrap();
     shop.run("ours", &[]);
     let fresh = shop.read("ours.csraw");
-    let changes: [(fn(&mut Dump), bool); 5] = [
+    type Change = fn(&mut Dump);
+    let changes: [(Change, bool); 5] = [
         (|dump| dump.modules[0].record.identity.signature ^= 1, false),
         (|dump| dump.modules[0].objects[0].stamp ^= 1, false),
         (|dump| dump.modules[0].record.identity.abi = 7, true),

@@ -290,7 +290,7 @@ impl Names {
     fn take_part(&mut self) -> Result<Part, Errno> {
         // First without the wish to make it, which would take the directory's lock each time that somebody waits.
         let file = match self.open_part() {
-            Ok((Some(file), facts)) if is_private(&facts) => file,
+            Ok((Some(file), facts)) if facts.owner.0 == sys::user() => file,
             Ok((_, facts)) => return Ok(Part::Held(facts)),
             Err(Errno::NOENT) => match self.make_part() {
                 Err(Errno::EXIST) => return Ok(Part::Gone),
@@ -312,7 +312,7 @@ impl Names {
             return Ok(Part::Gone);
         }
         // What a killed process has left may once have been `FILE`, which others may read, or have another name.
-        if facts.size > 0 || facts.links > 1 {
+        if facts.size > 0 || facts.links > 1 || !is_private(&facts) {
             return self.remove_left(&facts).map(|()| Part::Gone);
         }
         Ok(Part::Ours(file, facts))
@@ -365,15 +365,24 @@ impl Names {
     #[cold]
     #[inline(never)]
     fn clear_away(&mut self, held: &Facts) -> Result<(), Errno> {
-        if held.owner.0 == sys::user() {
-            return self.remove_left(held);
-        }
         let Self { part, other: aside, .. } = self;
         aside.set(part.bytes())?;
         aside.push(b".aside-")?;
         aside.push(&decimal(held.identity.1))?;
-        // Where only owners may rename files, it stays in the way.
-        sys::rename(part.c_str(), aside.c_str()).map_err(|_| Errno::BUSY)?;
+        match sys::rename(part.c_str(), aside.c_str()) {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return Ok(()),
+            // Where only owners may rename files, it stays in the way.
+            Err(_) => return Err(Errno::BUSY),
+        }
+        // Whoever was faster may have made a new one, which is not in the way.
+        if !is_named(aside, held)? {
+            return sys::rename_to_free(aside.c_str(), part.c_str());
+        }
+        if held.owner.0 == sys::user() {
+            sys::remove(aside.c_str());
+            return Ok(());
+        }
         let mut line = Line::about(part.bytes());
         line.text(b"another user's, and nobody writes it; set aside as ")
             .text(aside.bytes())

@@ -309,6 +309,11 @@ pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
     rustix::fs::renameat(CWD, from, CWD, to)
 }
 
+/// Gives a file a name that nothing has.
+pub fn rename_to_free(from: &CStr, to: &CStr) -> Result<()> {
+    rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)
+}
+
 /// Exchanges the names of two files.
 pub fn exchange(one: &CStr, other: &CStr) -> Result<()> {
     rustix::fs::renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)
