@@ -8,7 +8,7 @@
 //! long sum(const char *p, long n) { long s = 0; for (long i = 0; i < n; i++) s += p[i]; return s; }
 //! ```
 //!
-//! There such a line gets its large count. That is too large for the blocks that were seldom executed; but a
+//! There such a line gets its large count, unless the loop hardly repeats. That is too large for the blocks that were seldom executed; but a
 //! function whose blocks all have the same count is optimised like one without a profile, and its place among the hot
 //! functions is right. Macros make such functions, however many lines they have themselves.
 
@@ -56,8 +56,9 @@ pub fn answer_where_needed(answers: &mut [Answer], members: &[Member], function:
         blocks.sort_unstable();
         let members: Vec<Member> =
             blocks.iter().flat_map(|&block| of_block(members, block)).collect();
-        let greatest = members.iter().map(|member| member.count).max();
-        answer_for(answers, &large, &members, greatest.unwrap_or(0));
+        let greatest = members.iter().map(|member| member.count).max().unwrap_or(0);
+        let is_wanted = || are_unlike(entries(function, blocks), greatest);
+        answer_for(answers, &large, &members, greatest, is_wanted);
     }
     let copies = answers.iter().map(|answer| answer.chain as usize + 1).max().unwrap_or(0);
     let mut of_copies = vec![Vec::new(); copies];
@@ -66,8 +67,17 @@ pub fn answer_where_needed(answers: &mut [Answer], members: &[Member], function:
     }
     for members in of_copies {
         let first = members.iter().map(|member| member.count).find(|&count| count > 0);
-        answer_for(answers, &large, &members, first.unwrap_or(0));
+        answer_for(answers, &large, &members, first.unwrap_or(0), || true);
     }
+}
+
+/// How often a loop with these blocks was entered. If it hardly repeats, the reader finds its counts by its neighbours'.
+fn entries(function: &Counted<'_>, blocks: &[u32]) -> u64 {
+    let Ok(flow) = &function.flow else { return 0 };
+    let is_in = |block| blocks.binary_search(&block).is_ok();
+    let arcs = function.arcs().iter().zip(&flow.arcs);
+    let enter = arcs.filter(|(arc, _)| is_in(arc.destination) && !is_in(arc.source));
+    enter.fold(0, |sum: u64, (_, &count)| sum.saturating_add(count.max(0) as u64))
 }
 
 /// The positions of a block.
@@ -91,11 +101,18 @@ fn large(answers: usize, members: &[Member]) -> Vec<u64> {
     large
 }
 
-/// Gives positions counts in a part of the function that was executed so often, if none of them has a count like that.
-fn answer_for(answers: &mut [Answer], large: &[u64], members: &[Member], executions: u64) {
+/// Gives positions counts in a part of the function that was executed so often, if none of them has a count like that and
+/// one is wanted.
+fn answer_for(
+    answers: &mut [Answer],
+    large: &[u64],
+    members: &[Member],
+    executions: u64,
+    is_wanted: impl FnOnce() -> bool,
+) {
     let is_like = |count| !are_unlike(count, executions);
     let is_told = |member: &Member| answers[member.answer].count.is_some_and(is_like);
-    if executions == 0 || members.iter().any(is_told) {
+    if executions == 0 || members.iter().any(is_told) || !is_wanted() {
         return;
     }
     for member in members.iter().filter(|member| is_like(member.count)) {

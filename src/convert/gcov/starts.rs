@@ -107,6 +107,12 @@ impl Starts {
         None
     }
 
+    /// Whether a line is the last one of a function.
+    pub fn has_end(&self, file: FileId, line: u32) -> bool {
+        let around = self.around(file, line).unwrap_or_default();
+        around.iter().any(|start| start.end == Some(line))
+    }
+
     /// Tells the symbols at which lines they are declared.
     pub fn declare(&self, symbols: &mut Symbols) {
         for start in self.files.iter().flat_map(|of_file| &of_file.starts) {

@@ -337,6 +337,8 @@ impl<'f, 'n> Painter<'f, 'n> {
     ///     return &ok;
     /// }
     /// ```
+    ///
+    /// The last line of a function is no such line: all ends lead there in the source, too.
     fn marks(&mut self, votes: &[Vote]) {
         let mut merged: Option<Vec<i64>> = None;
         for votes in votes.chunk_by(|a, b| a.spot == b.spot) {
@@ -349,8 +351,9 @@ impl<'f, 'n> Painter<'f, 'n> {
                 .map(|vote| vote.count)
                 .try_fold(0i64, |sum, count| sum.checked_add(count?));
             let Some(count) = sum else { continue };
-            let has_instructions = votes.iter().any(|vote| vote.instructions > 0);
-            if has_instructions && merged.get_or_insert_with(|| self.merged()).contains(&count) {
+            let may_be_merged = votes.iter().any(|vote| vote.instructions > 0)
+                && !self.starts.has_end(spot.file, spot.line);
+            if may_be_merged && merged.get_or_insert_with(|| self.merged()).contains(&count) {
                 continue;
             }
             let count = count.max(0) as u64;
