@@ -111,7 +111,8 @@ impl Account {
         if let Some(least) = self.fail_under
             && statistics.placed_percent() < least
         {
-            let placed = statistics.placed_percent();
+            // Rounded down: what fails is less than what was asked for.
+            let placed = (statistics.placed_percent() * 100.0).floor() / 100.0;
             warn(
                 name,
                 format!("{placed:.2} % of executions placed; --fail-under asks for {least} %"),
