@@ -51,7 +51,7 @@ const STRINGS: usize = 3;
 const WRAP: &[&str] = &["--wrap-exit"];
 const LIVE: &[&str] = &["--live"];
 const BOTH: &[&str] = &["--live", "--wrap-exit"];
-/// Before LLVM 15 or so `-fprofile-update=atomic` does nothing for the optimiser's counters.
+/// Up to clang 16 `-fprofile-update=atomic` does nothing for the optimiser's counters.
 const ATOMIC: &[&str] =
     &["-O2", "-fprofile-generate", "-mllvm", "-instrprof-atomic-counter-update-all"];
 
