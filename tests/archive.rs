@@ -185,11 +185,11 @@ const OF_LLVM_S_OBJECTS: [&str; 18] = [
 /// Most code and constants: of the object made from Rust (crc32fast's tables are 16 KiB of it, and the ways
 /// to do without them 5 KiB), and of the objects made from C (1 KiB only for programs that ask for them,
 /// `wrap.c` and `wrap_fork.c`).
-const LARGEST: u64 = 67 * 1024;
+const LARGEST: u64 = 68 * 1024;
 const LARGEST_C: u64 = 1344 + 600;
 /// The same of all members that only programs of clang and rustc link.
 const LARGEST_LLVM: u64 = 56 * 1024;
-const LARGEST_LIVE: u64 = 82 * 1024;
+const LARGEST_LIVE: u64 = 83 * 1024;
 /// 1.3 KiB of it only for programs that take over counters.
 const LARGEST_BARE: u64 = 14 * 1024 + 304;
 /// Code and constants for other processors, whose code is as long as theirs needs to be.

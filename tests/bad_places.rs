@@ -62,7 +62,10 @@ fn a_file_that_may_not_be_read() {
     chmod(&shop.path(""), 0o777);
     chmod(&shop.path("ours.csraw"), 0o000);
     let output = without_rights(&mut shop.command(shop.path("ours"))).output().unwrap();
-    program_complains(&output, &["ours.csraw: not written: permission denied"]);
+    program_complains(
+        &output,
+        &["the counts are here, as the file without the last ending may not be read"],
+    );
     let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
     let output = without_rights(tool.args(["show", "ours.csraw"])).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

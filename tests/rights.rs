@@ -313,6 +313,24 @@ fn several_users() {
     assert_eq!(run(0), "");
     assert_eq!((mode(&file), owner(&file)), (0o666, ALICE));
     assert_eq!(names(&shared), ["x.csraw"]);
+    // What root or its user finds unlocked was left by a killed process.
+    let part = shared.join("x.csraw.part");
+    for user in [0, ALICE] {
+        fs::write(&part, "").unwrap();
+        chown(&part, Some(ALICE), None).unwrap();
+        assert_eq!(run(user), "");
+        assert_eq!(names(&shared), ["x.csraw"], "{user}");
+    }
+    // A private dump is kept, and so are the counts of another user.
+    chmod(&file, 0o600);
+    let before = kept(&fs::read(&file).unwrap());
+    let told = run(BOB);
+    let end = "the counts are here, as the file without the last ending may not be read\n";
+    assert!(told.ends_with(end) && told.lines().count() == 1, "{told}");
+    assert_eq!((kept(&fs::read(&file).unwrap()), mode(&file)), (before, 0o600));
+    let other = names(&shared).into_iter().find(|name| name != "x.csraw").unwrap();
+    let other = shared.join(other);
+    assert_eq!((kept(&fs::read(&other).unwrap()), mode(&other)), ((1, 100), 0o644));
 }
 
 /// Where the folder has a default list, the dump has the rights that this gives.

@@ -89,8 +89,10 @@ pub struct Names {
     pub other: Path,
     /// What was wrong with the old file, see [`Rewrite`].
     pub damage: Damage,
-    /// Whether the counts went to a file of their own, as the target could not be had.
-    pub is_elsewhere: bool,
+    /// Why the counts went to a file of their own, if they did.
+    pub elsewhere: Option<Errno>,
+    /// What that file's name ends with; 0 before there is one.
+    pub end: u64,
 }
 
 impl Names {
@@ -98,7 +100,7 @@ impl Names {
     pub const fn new() -> Self {
         let damage = Damage { offset: 0, defect: Defect::Empty };
         let (target, part, other) = (Path::new(), Path::new(), Path::new());
-        Self { target, part, other, damage, is_elsewhere: false }
+        Self { target, part, other, damage, elsewhere: None, end: 0 }
     }
 }
 
@@ -117,8 +119,8 @@ pub trait Rewrite {
     -> Result<(), Problem>;
 }
 
-/// Replaces the target. If others do not give it up, writes a file beside it, unless the counts are safe in a live
-/// file.
+/// Replaces the target. If others do not give it up, or it may not be read, replaces a file of this process's own
+/// beside it, unless the counts are safe in a live file.
 ///
 /// An `impatient` caller knows that another image has waited for the lock in vain.
 pub fn replace(
@@ -127,30 +129,37 @@ pub fn replace(
     is_live: bool,
     rewrite: &mut dyn Rewrite,
 ) -> Result<(), Problem> {
-    names.is_elsewhere = false;
+    names.elsewhere = None;
     names.find_target()?;
     if names.target.bytes() == NOWHERE {
         return Ok(());
     }
-    let (locked, new) = match names.lock(if impatient { 0 } else { PATIENCE }) {
-        Err(Errno::BUSY) if !is_live => names.go_elsewhere()?,
+    let (mut locked, mut new) = match names.lock(if impatient { 0 } else { PATIENCE }) {
+        Err(Errno::BUSY) if !is_live => names.go_elsewhere(Errno::BUSY)?,
         result => result?,
     };
-    let result = names.rewrite_locked(&locked, rewrite).and_then(|old| {
-        let mode = names.finish(&locked, new, old.as_ref());
-        names.put_in_place(old.as_ref(), &new)?;
-        // The next process had to be able to open it under its other name.
-        if mode & OWNER != OWNER {
-            let _ = sys::set_mode(&locked, mode);
+    loop {
+        let result = names.rewrite_locked(&locked, rewrite).and_then(|old| {
+            let mode = names.finish(&locked, new, old.as_ref());
+            names.put_in_place(old.as_ref(), &new)?;
+            // The next process had to be able to open it under its other name.
+            if mode & OWNER != OWNER {
+                let _ = sys::set_mode(&locked, mode);
+            }
+            Ok(old)
+        });
+        if result.is_err() {
+            names.remove_part(&new);
         }
-        Ok(old)
-    });
-    if result.is_err() {
-        names.remove_part(&new);
+        sys::unlock(&locked);
+        match result {
+            Err(Problem::System(Errno::ACCESS)) if !is_live && names.may_not_read() => {
+                (locked, new) = names.go_elsewhere(Errno::ACCESS)?;
+            }
+            // Only now the old file goes: closing it may wait for the disk.
+            result => return result.map(drop),
+        }
     }
-    sys::unlock(&locked);
-    // Only now the old file goes: closing it may wait for the disk.
-    result.map(drop)
 }
 
 /// The file to be replaced.
@@ -289,12 +298,12 @@ impl Names {
     /// Makes and locks `FILE.part` if nobody else has it. [`Errno::NOLCK`] if there are no locks.
     fn take_part(&mut self) -> Result<Part, Errno> {
         // First without the wish to make it, which would take the directory's lock each time that somebody waits.
-        let file = match self.open_part() {
-            Ok((Some(file), facts)) if facts.owner.0 == sys::user() => file,
-            Ok((_, facts)) => return Ok(Part::Held(facts)),
+        let (file, is_made) = match self.open_part() {
+            Ok((Some(file), _)) => (file, false),
+            Ok((None, facts)) => return Ok(Part::Held(facts)),
             Err(Errno::NOENT) => match self.make_part() {
                 Err(Errno::EXIST) => return Ok(Part::Gone),
-                result => result?,
+                result => (result?, true),
             },
             Err(error) => return Err(error),
         };
@@ -312,8 +321,13 @@ impl Names {
             return Ok(Part::Gone);
         }
         // What a killed process has left may once have been `FILE`, which others may read, or have another name.
-        if facts.size > 0 || facts.links > 1 || !is_private(&facts) {
-            return self.remove_left(&facts).map(|()| Part::Gone);
+        // Some file systems know no rights, so one that we have just made may have more.
+        if facts.size > 0 || facts.links > 1 || !(is_made || is_private(&facts)) {
+            return match self.remove_left(&facts) {
+                // Where only owners may remove files, it stays in the way.
+                Err(_) if facts.owner.0 != sys::user() => Ok(Part::Held(facts)),
+                result => result.map(|()| Part::Gone),
+            };
         }
         Ok(Part::Ours(file, facts))
     }
@@ -417,12 +431,21 @@ impl Names {
     /// Goes on to a target of this process's own.
     #[cold]
     #[inline(never)]
-    fn go_elsewhere(&mut self) -> Result<(File, Facts), Errno> {
-        let unique = u64::from(sys::process()) << 40 ^ sys::nanoseconds();
+    fn go_elsewhere(&mut self, why: Errno) -> Result<(File, Facts), Errno> {
+        if self.end == 0 {
+            self.end = u64::from(sys::process()) << 40 ^ sys::nanoseconds();
+        }
         self.target.push(b".")?;
-        self.target.push(&hexadecimal(unique, 16))?;
-        self.is_elsewhere = true;
+        self.target.push(&hexadecimal(self.end, 16))?;
+        self.elsewhere = Some(why);
         self.part_without_lock()
+    }
+
+    /// Whether the target is another user's and private.
+    #[cold]
+    fn may_not_read(&self) -> bool {
+        let target = sys::open(self.target.c_str(), Access::Read);
+        self.elsewhere.is_none() && target.is_err_and(|error| error == Errno::ACCESS)
     }
 
     /// Makes the missing directories above the file. A process with more rights than its starter makes none: its

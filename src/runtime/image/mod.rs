@@ -186,6 +186,7 @@ impl<I: Instrumented> Image<I> {
         let mut state = self.state_in_child()?;
         self.member.process.store(sys::process(), Ordering::Relaxed);
         state.baseline.forget();
+        state.names.end = 0;
         #[cfg(feature = "live")]
         state.leave_live(self)?;
         state.reset(self);

@@ -88,10 +88,10 @@ impl State {
         if result.is_ok() && image.objects.unknown() > 0 {
             self.tell_unknown(image.objects.unknown());
         }
-        if result.is_ok() && self.names.is_elsewhere {
-            self.tell_elsewhere();
+        if let (Ok(()), Some(error)) = (&result, self.names.elsewhere) {
+            self.tell_elsewhere(occasion, error);
             // The next image need not wait as long.
-            return Err(Errno::BUSY);
+            return Err(error);
         }
         result.map_err(|problem| self.complain(image, occasion, problem))
     }
@@ -99,12 +99,20 @@ impl State {
     /// Says where the counts are, as they could not be added to the others.
     #[cold]
     #[inline(never)]
-    fn tell_elsewhere(&self) {
-        let mut line = Line::about(self.names.target.bytes());
-        line.text(
-            b"the counts are here, as the file without the last ending was in use for too long",
-        )
-        .print();
+    fn tell_elsewhere(&mut self, occasion: Occasion, error: Errno) {
+        if self.is_news(occasion, error) {
+            let mut line = Line::about(self.names.target.bytes());
+            line.text(b"the counts are here, as the file without the last ending ");
+            let is_busy = error == Errno::BUSY;
+            let why: &[u8] = if is_busy { b"was in use for too long" } else { b"may not be read" };
+            line.text(why).print();
+        }
+    }
+
+    /// Remembers what is told. If flushes fail again and again, the first failure is told, and again at the end.
+    fn is_news(&mut self, occasion: Occasion, error: Errno) -> bool {
+        let number = error.raw_os_error();
+        occasion != Occasion::Flush || core::mem::replace(&mut self.told, number) != number
     }
 
     /// Says once which functions are not in the file.
@@ -137,11 +145,7 @@ impl State {
             _ if self.live.is_active() => b"; the counts wait in a live file",
             Occasion::Leave | Occasion::Close => b"; the counts of this run are lost",
         };
-        // If flushes fail again and again, tells of the first failure, and again at the end.
-        let number = error.raw_os_error();
-        let is_news = occasion != Occasion::Flush || self.told != number;
-        self.told = number;
-        if is_news && !image.member.is_known(error) {
+        if self.is_news(occasion, error) && !image.member.is_known(error) {
             let mut line = Line::about(self.names.target.bytes());
             line.text(b"not written: ").error(error).text(consequence).print();
         }

@@ -130,7 +130,9 @@ pub fn open(path: &CStr, access: Access) -> Result<File> {
         Access::Change => OFlags::RDWR | OFlags::NONBLOCK,
     };
     let file = open_with(path, flags | OFlags::NOFOLLOW, PRIVATE)?;
-    if access == Access::Create && facts(&file).is_ok_and(|facts| facts.mode & 0o777 != PRIVATE) {
+    // Only what the mask took away: somebody may have got hold of the file, and finished it, by now.
+    let lacks = |facts: Facts| facts.mode & PRIVATE != PRIVATE;
+    if access == Access::Create && facts(&file).is_ok_and(lacks) {
         let _ = set_mode(&file, PRIVATE);
     }
     Ok(file)
