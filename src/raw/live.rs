@@ -4,13 +4,13 @@
 //! | offset | size | field |
 //! |---|---|---|
 //! | 0 | 8 | magic `89 43 53 4c 49 56 0d 0a` (`\x89CSLIV\r\n`) |
-//! | 8 | 8 | id: its number in the lowest byte; 0 if the counts have been added to a dump |
+//! | 8 | 8 | id, with the file's first number in the lowest byte; 0 if the counts have been added to a dump |
 //! | 16 | 8 | address that the counters have in the process |
 //! | 24 | 8 | their length, whole pages |
 //! | 32 | 56 | identity of the module, see [`super::layout`] |
 //! | 88 | 8 | length of the dump behind the counters |
 //! | 96 | 16 | address of the image in the process, and behind it; 0 if unknown |
-//! | 112 | 8 | offset in this file of a word that becomes the id when the counters have been added to a dump |
+//! | 112 | 8 | offset in this file of a word that becomes the id (the lowest byte may differ) when the counters are in a dump |
 //! | 65536 | length | the counters, and the nodes of top-N sites |
 //! | | | a dump of the module; its counts do not matter |
 //! | | | the offset in this file of each array of counters, 8 bytes each, in the order of the dump; 0 for sites without slots |
@@ -26,6 +26,16 @@ pub const START: u64 = 65536;
 
 /// Most live files of one dump, and so most processes with live counters at the same time.
 pub const MOST: u64 = 256;
+
+/// Whether two ids are of one file. It may have got another number in between.
+pub const fn is_same(one: u64, other: u64) -> bool {
+    one / MOST == other / MOST
+}
+
+/// The id of a file that has this number now.
+pub const fn renumbered(id: u64, number: u64) -> u64 {
+    id / MOST * MOST + number
+}
 
 /// Where the id stands.
 pub const ID: u64 = core::mem::offset_of!(Header, id) as u64;
@@ -60,6 +70,7 @@ pub struct Header {
 impl Header {
     /// Whether the counts have been added to a dump. `word` gives that at an offset in the file.
     pub fn is_settled(&self, word: impl FnOnce(u64) -> Option<u64>) -> bool {
-        self.id == 0 || self.settled_at >= START && word(self.settled_at) == Some(self.id)
+        let word = |offset| word(offset).is_some_and(|found| is_same(found, self.id));
+        self.id == 0 || self.settled_at >= START && word(self.settled_at)
     }
 }

@@ -161,7 +161,7 @@ fn fold(target: &Path) -> Result<Folded> {
         match open_to_own(&path, false) {
             Ok(Taken::Missing) => {}
             Ok(Taken::Others) => folded.running += 1,
-            Ok(Taken::Ours(file)) => match LiveFile::read(path, file) {
+            Ok(Taken::Ours(file)) => match LiveFile::read(path, number, file) {
                 Ok(left) => folded.added += usize::from(add(left, target)?),
                 Err(error) => folded.tell(&error),
             },
@@ -226,23 +226,24 @@ fn is_named(file: &File, path: &Path) -> bool {
 /// A live file that no process has.
 struct LiveFile {
     path: PathBuf,
+    number: u64,
     file: File,
     /// Its content. Its process is gone, so only the id may change.
     counts: Dump,
 }
 
 impl LiveFile {
-    fn read(path: PathBuf, mut file: File) -> Result<Self> {
+    fn read(path: PathBuf, number: u64, mut file: File) -> Result<Self> {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).about(&path)?;
         let counts = match live::is_begun(&bytes) {
             true => Dump::default(),
             false => Dump::parse_live(&bytes).about(&path)?,
         };
-        Ok(Self { path, file, counts })
+        Ok(Self { path, number, file, counts })
     }
 
-    /// Its id as it is now; 0 if it has been added.
+    /// Its id as it is now, with its number; 0 if it has been added.
     fn id(&self) -> Result<u64> {
         if self.counts.modules.is_empty() {
             return Ok(0);
@@ -251,7 +252,10 @@ impl LiveFile {
         match self.file.read_exact_at(&mut id, live::ID) {
             // It was cut short before anything was counted.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(0),
-            result => result.map(|()| u64::from_ne_bytes(id)).about(&self.path),
+            result => result.about(&self.path).map(|()| match u64::from_ne_bytes(id) {
+                0 => 0,
+                id => live::renumbered(id, self.number),
+            }),
         }
     }
 
@@ -382,6 +386,7 @@ fn settle_before(target: &Path, id: u64) -> Result<()> {
     let path = with_suffix(target, &format!("live.{}", id % live::MOST));
     let Ok(file) = File::options().read(true).write(true).open(&path) else { return Ok(()) };
     let mut found = [0; 8];
-    let is_it = file.read_exact_at(&mut found, live::ID).is_ok() && u64::from_ne_bytes(found) == id;
+    let is_it = file.read_exact_at(&mut found, live::ID).is_ok()
+        && live::is_same(u64::from_ne_bytes(found), id);
     if id != 0 && is_it { settle(&file).about(path) } else { Ok(()) }
 }

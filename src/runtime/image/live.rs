@@ -141,6 +141,17 @@ impl State {
         }
     }
 
+    /// Gives the live file a name beside the dump that is the target now.
+    pub(super) fn move_live(&mut self, image: &Image<impl Instrumented>) -> Result<(), Errno> {
+        let Self { origin, names, live, .. } = self;
+        let signature = origin.survey(image).record.identity.signature;
+        self.target.ok_or(Errno::INVAL)?.expand(signature, &mut names.target)?;
+        if !names.prepare()? {
+            return Err(Errno::INVAL);
+        }
+        live.follow(&names.target, &mut names.other)
+    }
+
     /// In a child, while its counters are still its parent's.
     pub(super) fn leave_live(&mut self, image: &Image<impl Instrumented>) -> Result<(), Errno> {
         let Some(region) = self.region.filter(|_| self.live.is_mapped()) else { return Ok(()) };

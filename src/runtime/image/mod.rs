@@ -219,7 +219,8 @@ impl<I: Instrumented> Image<I> {
         #[cfg(feature = "live")]
         {
             let mut state = self.state()?;
-            if state.live.is_active() {
+            // From one file system to another there is no single step: a kill in between loses the counts.
+            if state.live.is_active() && state.move_live(self).is_err() {
                 state.live.finish(self.member.nodes());
                 state.live_again(self);
             }

@@ -8,7 +8,7 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use crate::raw::head::Head;
 use crate::raw::layout::{Identity, SectionKind, Sums, SumsRecord};
-use crate::raw::live::{Header, ID, MAGIC, MOST, START};
+use crate::raw::live::{Header, ID, MAGIC, MOST, START, is_same, renumbered};
 use crate::raw::writer::{Buffer, Sink, Writer};
 use crate::runtime::abi::{Array, Instrumented, Shift};
 use crate::runtime::counters::nodes::{Node, Nodes};
@@ -152,13 +152,15 @@ pub struct Live {
     active: bool,
     id: u64,
     mapped: bool,
+    /// Device and inode. As long as the file's pages are the counters, no other file can be taken for it.
+    identity: (u64, u64),
     path: Path,
 }
 
 impl Live {
     /// None yet.
     pub const fn new() -> Self {
-        Self { active: false, id: 0, mapped: false, path: Path::new() }
+        Self { active: false, id: 0, mapped: false, identity: (0, 0), path: Path::new() }
     }
 
     /// Whether the counters are in a file.
@@ -237,13 +239,37 @@ impl Live {
         if let Some(nodes) = nodes.filter(|_| self.active) {
             nodes.settle(self.id);
         }
-        // Whoever has added another file since may have settled this one already.
-        if self.active
-            && take_id(&self.path, self.id).is_ok_and(|found| [0, self.id].contains(&found))
-        {
+        if self.active && self.has_name() {
+            let _ = take_id(&self.path, self.id);
             sys::remove(self.path.c_str());
         }
         (self.active, self.id) = (false, 0);
+    }
+
+    /// Gives the file a free name beside another dump, in one step. `scratch` is room for a path.
+    pub fn follow(&mut self, target: &Path, scratch: &mut Path) -> Result<(), Errno> {
+        if !self.has_name() {
+            return Err(Errno::NOENT);
+        }
+        path_of(target, self.id % MOST, scratch)?;
+        if scratch.bytes() == self.path.bytes() {
+            return Ok(());
+        }
+        for number in 0..MOST {
+            path_of(target, number, scratch)?;
+            match sys::rename_to_free(self.path.c_str(), scratch.c_str()) {
+                Err(Errno::EXIST) => continue,
+                result => result?,
+            }
+            self.id = renumbered(self.id, number);
+            return self.path.set(scratch.bytes());
+        }
+        Err(Errno::BUSY)
+    }
+
+    /// Whether the file still has its name. It does not where `chroot` has made the name another one.
+    fn has_name(&self) -> bool {
+        sys::facts_at(self.path.c_str()).is_ok_and(|named| named.identity == self.identity)
     }
 
     /// Makes a file, for its owner alone. Nobody else ever had it open.
@@ -261,7 +287,8 @@ impl Live {
                 return Err(error);
             }
         }
-        Ok(still_named(&self.path, &file).then_some(file))
+        self.identity = sys::facts(&file)?.identity;
+        Ok(self.has_name().then_some(file))
     }
 
     fn fill(
@@ -408,6 +435,7 @@ impl LeftOver {
         if header.identity != *identity || header.length != region.length as u64 {
             return None;
         }
+        header.id = renumbered(header.id, number);
         // Read, not mapped: whoever can write the file may cut it short meanwhile.
         let memory = sys::map(region.length).ok()?;
         let bytes = (memory.as_ptr() as isize).wrapping_sub(region.address.as_ptr() as isize);
@@ -433,7 +461,7 @@ impl LeftOver {
     pub fn is_settled(&self) -> Result<bool, Errno> {
         let mut id = 0u64;
         sys::read_at(&self.file, id.as_mut_bytes(), ID)?;
-        Ok(id != self.header.id)
+        Ok(!is_same(id, self.header.id))
     }
 
     /// How far the file's counters are from this process's.
@@ -486,22 +514,22 @@ impl Drop for LeftOver {
 /// before it could remove the file.
 pub fn settle(target: &Path, id: u64, scratch: &mut Path) -> Result<(), Errno> {
     path_of(target, id % MOST, scratch)?;
-    take_id(scratch, id).map(drop)
+    take_id(scratch, id)
 }
 
-/// Takes an id from a file that has it. Gives the id found there.
-fn take_id(path: &Path, id: u64) -> Result<u64, Errno> {
+/// Takes an id from a file that has it.
+fn take_id(path: &Path, id: u64) -> Result<(), Errno> {
     let file = match sys::open(path.c_str(), Access::Change) {
         // What is there is no live file.
-        Err(Errno::NOENT | Errno::LOOP | Errno::ISDIR | Errno::NXIO) => return Ok(u64::MAX),
+        Err(Errno::NOENT | Errno::LOOP | Errno::ISDIR | Errno::NXIO) => return Ok(()),
         result => result?,
     };
     let mut found = 0u64;
     sys::read_at(&file, found.as_mut_bytes(), ID)?;
-    if found == id {
+    if is_same(found, id) {
         sys::write_at(&file, 0u64.as_bytes(), ID)?;
     }
-    Ok(found)
+    Ok(())
 }
 
 fn path_of(target: &Path, number: u64, path: &mut Path) -> Result<(), Errno> {
