@@ -8,7 +8,7 @@ use countersink::raw::dump::Dump;
 use crate::builds::{Build, IMAGES};
 use crate::launch::Outcome;
 use crate::model::{Expected, Model};
-use crate::scenario::{Old, Scenario};
+use crate::scenario::{Old, Operation, Scenario};
 use crate::tally::{Counts, Tally, counts_of};
 
 /// With more options than this a scenario would allow too much, and take too long.
@@ -116,10 +116,13 @@ impl Judge<'_> {
 
     fn check_files(&mut self, scenario: &Scenario) {
         let jail = self.outcome.folder.join("jail");
+        let leaves_parts = self.hides_from_others(scenario);
         let mut aside = Vec::new();
         for path in files(&self.outcome.folder) {
             let name = path.file_name().unwrap().to_str().unwrap();
-            let is_known = is_dump(&path) || ["script", "ledger", "report"].contains(&name);
+            let is_known = is_dump(&path)
+                || ["script", "ledger", "report"].contains(&name)
+                || name.contains(".csraw.part.aside-") && leaves_parts;
             if name.contains(".csraw.aside-") {
                 aside.push(fs::read(&path).unwrap());
             } else if !is_known && !path.starts_with(&jail) {
@@ -138,10 +141,19 @@ impl Judge<'_> {
         }
     }
 
+    /// Whether a failing call of one user may have left something that another user may not read or remove: a private
+    /// dump or a `FILE.part`.
+    fn hides_from_others(&self, scenario: &Scenario) -> bool {
+        let mut steps = scenario.processes.iter().flat_map(|process| &process.steps);
+        let is_shared = steps.any(|step| step.operation == Operation::Nobody);
+        is_shared && !self.model.troubled.is_empty()
+    }
+
     fn check_messages(&mut self, scenario: &Scenario) {
         let mut aside = 0;
+        let is_hidden = self.hides_from_others(scenario);
         for (number, root) in self.outcome.roots.iter().enumerate() {
-            let is_troubled = self.model.troubled.contains(&number);
+            let is_troubled = is_hidden || self.model.troubled.contains(&number);
             let untold = root.messages.iter().filter(|line| line.ends_with(UNTOLD)).count();
             if untold != self.model.untold[number] {
                 let what = format!("root {number} has {untold} messages of unknown children");
@@ -153,10 +165,14 @@ impl Judge<'_> {
                 self.violations.push(format!("{what}, not {}", self.model.dumped[number]));
             }
             for line in &root.messages {
+                let is_known = line.ends_with(UNTOLD)
+                    || line.ends_with(DUMPED)
+                    || line.ends_with(WAITING) && self.model.waiting.contains(&number)
+                    || line.contains(PART) && is_hidden
+                    || is_troubled && TROUBLE.iter().any(|end| line.ends_with(end));
                 if line.contains("the file was set aside as ") {
                     aside += 1;
-                } else if line.ends_with(UNTOLD) || line.ends_with(DUMPED) {
-                } else if !is_troubled || !TROUBLE.iter().any(|end| line.ends_with(end)) {
+                } else if !is_known {
                     self.violations.push(format!("root {number} says: {line}"));
                 }
             }
@@ -176,9 +192,16 @@ const UNTOLD: &str = " its counts are not kept (flags --wrap-exit)";
 /// End of the message of `__llvm_profile_write_file` after a dump.
 const DUMPED: &str = "not written: dumped before, and not reset since";
 
+/// End of the message of a live process that may not mark another user's live file.
+const WAITING: &str = " not written: permission denied; the counts wait in a live file";
+
+/// Part of the message of a `FILE.part` that a failing call has left.
+const PART: &str = "another user's, and nobody writes it; set aside as ";
+
 /// Ends of messages that a process may print after something failed.
-const TROUBLE: [&str; 5] = [
+const TROUBLE: [&str; 6] = [
     " in use for too long",
+    " may not be read",
     "; the counts of this run are lost",
     "; the counts stay in memory",
     "; the counts wait in a live file",

@@ -55,6 +55,9 @@ pub struct Model<'m> {
     pub dumped: Vec<usize>,
     /// Roots in whose processes something failed.
     pub troubled: Vec<usize>,
+    /// Roots with processes of another user that have live counters. Where they would have to mark a live file that
+    /// they may not open, their counts wait for root.
+    pub waiting: Vec<usize>,
     root: usize,
 }
 
@@ -90,6 +93,7 @@ struct Running {
     number: usize,
     images: Vec<Image>,
     is_limited: bool,
+    is_nobody: bool,
 }
 
 impl Image {
@@ -118,7 +122,7 @@ impl<'m> Model<'m> {
     pub fn new(scenario: &'m Scenario, builds: &'m [Build], outcome: &'m Outcome) -> Self {
         let expected = builds.iter().map(|build| vec![Expected::default(); build.images()]);
         let expected = expected.collect();
-        let (violations, troubled) = (Vec::new(), Vec::new());
+        let (violations, troubled, waiting) = (Vec::new(), Vec::new(), Vec::new());
         let (untold, dumped) = (vec![0; outcome.roots.len()], vec![0; outcome.roots.len()]);
         let root = 0;
         let mut model = Self {
@@ -130,6 +134,7 @@ impl<'m> Model<'m> {
             untold,
             dumped,
             troubled,
+            waiting,
             root,
         };
         if let Old::Dump(build) = scenario.old {
@@ -163,7 +168,7 @@ impl<'m> Model<'m> {
 
     fn start(&mut self, root: Root, status: ExitStatus) {
         if self.entry(root.process).started {
-            self.follow_program(root.process);
+            self.follow_program(root.process, false);
             self.check_status(root.process, status);
         } else if root.kill > 0 {
             self.killed_at_start(root.process);
@@ -188,13 +193,18 @@ impl<'m> Model<'m> {
         self.outcome.killed.contains(&entry.process) && !went_on
     }
 
-    fn follow_program(&mut self, process: usize) {
-        let images = (0..self.build(process).images().min(PLUGIN)).map(Image::new).collect();
-        self.follow(process, images, false);
+    fn follow_program(&mut self, number: usize, is_nobody: bool) {
+        let images = (0..self.build(number).images().min(PLUGIN)).map(Image::new).collect();
+        self.follow(Running { number, images, is_limited: false, is_nobody });
     }
 
-    fn follow(&mut self, number: usize, images: Vec<Image>, is_limited: bool) {
-        let mut running = Running { number, images, is_limited };
+    fn follow_child(&mut self, parent: &Running, number: usize) {
+        let images = parent.images.iter().map(Image::child).collect();
+        self.follow(Running { number, images, ..*parent });
+    }
+
+    fn follow(&mut self, mut running: Running) {
+        let number = running.number;
         let (entry, process) = (self.entry(number), &self.scenario.processes[number]);
         let killed = self.was_killed(number);
         for (place, step) in process.steps.iter().enumerate() {
@@ -235,17 +245,20 @@ impl<'m> Model<'m> {
                 self.follow_shadow(running, child);
             }
             Operation::Fork { child, .. } if self.must_start(child) => {
-                let images = running.images.iter().map(Image::child).collect();
-                self.follow(child, images, running.is_limited);
+                self.follow_child(running, child);
             }
-            Operation::Spawn { child, .. } if self.must_start(child) => self.follow_program(child),
+            Operation::Spawn { child, .. } if self.must_start(child) => {
+                self.follow_program(child, running.is_nobody);
+            }
             Operation::Open => running.images.push(Image::new(PLUGIN)),
             Operation::Close => {
                 let plugin = running.images.iter().position(|image| image.number == PLUGIN);
                 let mut plugin = running.images.remove(plugin.unwrap());
+                let commit = self.of_user(running, commit);
                 self.commit(running.number, &mut plugin, commit);
             }
             Operation::Flush if failed => {
+                self.tell_dumped(running);
                 for image in &mut running.images {
                     self.expected(running.number, image).runs[1] += 1;
                     image.failed_flush();
@@ -275,6 +288,7 @@ impl<'m> Model<'m> {
                 running.is_limited = true;
             }
             Operation::Unlimit => running.is_limited = false,
+            Operation::Nobody => running.is_nobody = true,
             _ => {}
         }
     }
@@ -322,18 +336,15 @@ impl<'m> Model<'m> {
                 self.follow_shadow(running, child);
             }
             Operation::Fork { child, .. } if self.entry(child).started => {
-                let images = running.images.iter().map(Image::child).collect();
-                self.follow(child, images, running.is_limited);
+                self.follow_child(running, child);
             }
             Operation::Spawn { child, .. } if self.entry(child).started => {
-                self.follow_program(child);
+                self.follow_program(child, running.is_nobody);
             }
             Operation::Open => {
                 let expected = &mut self.expected[self.scenario.processes[running.number].build];
                 expected[PLUGIN].runs[1] += 1;
             }
-            // Live counters move in two steps.
-            Operation::File(_) if is_live => return self.commit_all(running, Commit::Killed),
             Operation::Reset | Operation::Discard if is_live => {
                 for image in &mut running.images {
                     // After a dump it begins another live file.
@@ -381,7 +392,7 @@ impl<'m> Model<'m> {
         }
         let End::Exec { child, .. } = process.end else { return };
         match self.entry(child).started {
-            true => self.follow_program(child),
+            true => self.follow_program(child, running.is_nobody),
             false if killed => self.killed_at_start(child),
             false => self.say(child, "did not start"),
         }
@@ -405,9 +416,20 @@ impl<'m> Model<'m> {
     }
 
     fn commit_all(&mut self, running: &mut Running, commit: Commit) {
+        let commit = self.of_user(running, commit);
         for image in &mut running.images {
             self.commit(running.number, image, commit);
         }
+    }
+
+    /// Another user's commit of live counters may fail.
+    fn of_user(&mut self, running: &Running, commit: Commit) -> Commit {
+        let is_live = self.build(running.number).is_live;
+        if !(running.is_nobody && is_live && commit == Commit::Done) {
+            return commit;
+        }
+        self.waiting.push(self.root);
+        Commit::Failed
     }
 
     fn commit(&mut self, process: usize, image: &mut Image, commit: Commit) {

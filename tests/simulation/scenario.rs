@@ -243,7 +243,7 @@ impl Traits {
     fn new(numbers: &mut Numbers, is_root: bool) -> Self {
         let kills = numbers.one_in(2);
         // What a killed process of one user leaves is not another user's to remove.
-        let nobody = numbers.one_in(6) && is_root && !kills && USERS_SHARE;
+        let nobody = numbers.one_in(6) && is_root && !kills;
         let other_file = numbers.one_in(4) && !nobody;
         Self {
             on_signal: numbers.one_in(2),
@@ -282,6 +282,7 @@ struct Situation {
     /// See [`is_shadow`].
     shadow: bool,
     jailed: bool,
+    nobody: bool,
     limited: bool,
     doomed: bool,
 }
@@ -442,7 +443,7 @@ impl Author<'_> {
             4 => Operation::Wait,
             5 | 6 => self.open_or_close(build, situation).unwrap_or(count),
             7 | 8 => Operation::Flush,
-            9 => self.dump_or_reset(situation),
+            9 => self.dump_or_reset(build, situation).unwrap_or(count),
             10 => {
                 situation.dumped = false;
                 if self.numbers.one_in(2) { Operation::Reset } else { Operation::Discard }
@@ -522,8 +523,8 @@ impl Author<'_> {
 
     /// A process with an image of its own.
     fn program(&mut self, build: usize, situation: Situation) -> usize {
-        let depth = situation.depth + 1;
-        self.process(build, Situation { depth, ..Situation::default() })
+        let Situation { depth, nobody, .. } = situation;
+        self.process(build, Situation { depth: depth + 1, nobody, ..Situation::default() })
     }
 
     fn open_or_close(&mut self, build: usize, situation: &mut Situation) -> Option<Operation> {
@@ -534,9 +535,13 @@ impl Author<'_> {
         Some(if situation.plugin { Operation::Open } else { Operation::Close })
     }
 
-    fn dump_or_reset(&mut self, situation: &mut Situation) -> Operation {
+    fn dump_or_reset(&mut self, build: usize, situation: &mut Situation) -> Option<Operation> {
+        // A dump may fail there, and then counting goes on.
+        if !situation.dumped && situation.nobody && self.builds[build].is_live {
+            return None;
+        }
         situation.dumped = !situation.dumped;
-        if situation.dumped { Operation::Dump } else { Operation::Reset }
+        Some(if situation.dumped { Operation::Dump } else { Operation::Reset })
     }
 
     /// Changes where the process is, or who it is.
@@ -547,7 +552,10 @@ impl Author<'_> {
                 situation.jailed = true;
                 Operation::Chroot
             }
-            2 if self.traits.nobody => Operation::Nobody,
+            2 if self.traits.nobody => {
+                situation.nobody = true;
+                Operation::Nobody
+            }
             3 if self.traits.other_file => {
                 if !self.files.contains(&OTHER_FILE) {
                     self.files.push(OTHER_FILE);
@@ -568,8 +576,8 @@ impl Author<'_> {
             2 | 3 if self.has_room(situation) && !situation.jailed && !situation.limited => {
                 let call = self.numbers.pick(&EXECS);
                 let build = self.numbers.pick(&self.chosen);
-                let child = Situation { depth: situation.depth + 1, ..Situation::default() };
-                let child = Situation { doomed: situation.doomed, ..child };
+                let Situation { depth, nobody, doomed, .. } = situation;
+                let child = Situation { depth: depth + 1, nobody, doomed, ..Situation::default() };
                 End::Exec { call, child: self.process(build, child) }
             }
             4 if !situation.limited => {
@@ -682,7 +690,3 @@ impl Script<'_> {
         }
     }
 }
-
-/// Whether processes of two users that end together always share a dump. Today one that another user replaces may be
-/// private for a moment, or for good, and then the other's counts are not written; a message says so.
-const USERS_SHARE: bool = false;
