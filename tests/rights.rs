@@ -197,8 +197,14 @@ fn more_rights_with_a_name_from_the_link() {
     chmod(&dumps, 0o1777);
     assert_eq!(ended(&run("ours")), "");
     fs::remove_file(&file).unwrap();
+    let may_change = "others may change one of its directories";
     chmod(&shop.path(""), 0o777);
-    assert!(ended(&run("ours")).contains("another user's file"));
+    assert!(ended(&run("ours")).contains(may_change));
+    // What belongs to the starter, he can exchange even in a folder like /tmp.
+    chmod(&shop.path(""), 0o1777);
+    folder(&shop, "dumps", 0o755, NOBODY);
+    assert!(ended(&run("ours")).contains(may_change));
+    assert_eq!(names(&dumps), Vec::<String>::new());
     chmod(&shop.path(""), 0o755);
     fs::remove_dir_all(&dumps).unwrap();
     assert!(ended(&run("ours")).contains("no such directory"));
@@ -233,6 +239,20 @@ fn more_rights_of_a_group_or_by_capabilities() {
         assert!(told.contains("more rights than the starter"), "{program}: {told}");
         assert_eq!(names(&start), Vec::<String>::new());
     }
+    // The starter is the user of such a program, but his folders are no safer for that.
+    let dumps = folder(&shop, "dumps", 0o755, NOBODY);
+    link(&shop, &object, "named", &["--file", dumps.join("x").to_str().unwrap()]);
+    chown(shop.path("named"), None, Some(BOB)).unwrap();
+    chmod(&shop.path("named"), 0o2755);
+    let path = shop.path("named");
+    let run = || as_user(&shop, NOBODY, &start, "0", &[path.to_str().unwrap()]).output().unwrap();
+    assert!(ended(&run()).contains("others may change one of its directories"));
+    chown(&dumps, Some(0), Some(BOB)).unwrap();
+    chmod(&dumps, 0o775);
+    assert!(ended(&run()).contains("others may change one of its directories"));
+    chmod(&dumps, 0o1775);
+    assert_eq!(ended(&run()), "");
+    assert_eq!(names(&dumps), ["x"]);
 }
 
 /// A finished dump has the rights that any new file has.

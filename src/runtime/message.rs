@@ -2,7 +2,7 @@
 //!
 //! Made without `core::fmt`, which would bring panic paths into the archive and double its size.
 
-use super::problem::{FOREIGN, FOREIGN_LINK, MORE_RIGHTS, NOT_OURS};
+use super::problem::{FOREIGN, FOREIGN_DIRECTORY, FOREIGN_LINK, MORE_RIGHTS, NOT_OURS};
 use super::sys::{self, Errno};
 
 /// Digits of a number.
@@ -109,6 +109,7 @@ fn meaning(error: Errno) -> &'static [u8] {
         Errno::BUSY => b"in use for too long",
         Errno::DQUOT => b"disk quota exceeded",
         FOREIGN => b"another user's file",
+        FOREIGN_DIRECTORY => b"others may change one of its directories",
         FOREIGN_LINK => b"a link that is neither ours nor of the folder's owner",
         MORE_RIGHTS => b"more rights than the starter, and no absolute name from `flags --file`",
         NOT_OURS => b"its .part is not ours, move it away",

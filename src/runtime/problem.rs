@@ -20,5 +20,7 @@ pub const NOT_OURS: Errno = Errno::EXIST;
 pub const MORE_RIGHTS: Errno = Errno::KEYREJECTED;
 /// A symbolic link of somebody who must not choose where we write.
 pub const FOREIGN_LINK: Errno = Errno::NOTUNIQ;
+/// A directory that others can change where nobody else may choose which file is ours.
+pub const FOREIGN_DIRECTORY: Errno = Errno::UNATCH;
 /// A file of another user where only our own may be replaced.
 pub const FOREIGN: Errno = Errno::OWNERDEAD;

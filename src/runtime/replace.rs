@@ -22,7 +22,7 @@
 use super::lock::Pauses;
 use super::message::{Line, decimal, hexadecimal};
 use super::place::Path;
-use super::problem::{FOREIGN, FOREIGN_LINK, NOT_OURS, Problem};
+use super::problem::{FOREIGN, FOREIGN_DIRECTORY, FOREIGN_LINK, NOT_OURS, Problem};
 use super::sys::{self, Access, Errno, Facts, File, Kind, PRIVATE};
 use crate::raw::layout::MAGIC;
 use crate::raw::reader::{Damage, Defect, Source};
@@ -48,6 +48,8 @@ const NOT_OF_GROUP: u32 = 0o606;
 /// Rights of group and others to write, and the mark of directories where only owners may rename files.
 const WRITABLE: u32 = 0o022;
 const STICKY: u32 = 0o1000;
+/// The number of root.
+const ROOT: u32 = 0;
 /// As many links as the kernel follows.
 const MOST_LINKS: u32 = 40;
 /// Longest name in a directory, and room for what is appended when a file is set aside.
@@ -502,25 +504,26 @@ impl Names {
         if counts && !sys::has_more_rights() { Ok(()) } else { Err(FOREIGN_LINK) }
     }
 
-    /// Whether nobody but root and we can put another directory in the place of one above the target.
+    /// Whether nobody but those whose rights we have can put another directory in the place of the target's, or of one
+    /// above it. The starter of a set-group-ID program is its user, so only root's directories will do there.
     #[cold]
     fn must_lie_safely(&mut self) -> Result<(), Errno> {
         let Self { target, other, .. } = self;
         let path = target.bytes();
-        let is_ours = |facts: &Facts| [0, sys::user()].contains(&facts.owner.0);
+        let trusted = if sys::has_other_user() { sys::user() } else { ROOT };
+        let is_ours = |facts: &Facts| [ROOT, trusted].contains(&facts.owner.0);
+        // Where only owners may rename, what is ours stays.
         let is_closed = |facts: &Facts| facts.mode & WRITABLE == 0 || facts.mode & STICKY != 0;
         let slashes = path.iter().enumerate().filter(|&(_, &byte)| byte == b'/');
-        let mut above = true;
         for (place, _) in slashes {
             other.set(path.get(..place.max(1)).unwrap_or_default())?;
             let facts = sys::facts_at(other.c_str())?;
             match facts.kind {
-                Kind::Directory if above => {}
-                Kind::Directory => return Err(FOREIGN),
+                Kind::Directory if is_ours(&facts) && is_closed(&facts) => {}
+                Kind::Directory => return Err(FOREIGN_DIRECTORY),
                 Kind::Link => return Err(FOREIGN_LINK),
                 _ => return Err(Errno::NOTDIR),
             }
-            above = is_ours(&facts) && is_closed(&facts);
         }
         Ok(())
     }

@@ -116,16 +116,25 @@ pub fn user() -> u32 {
     unsafe { raw_syscall!(GETEUID) as u32 }
 }
 
+unsafe extern "C" {
+    safe fn getauxval(number: c_ulong) -> c_ulong;
+}
+
 /// Whether the process had more rights than its starter when it began: set-user-ID, set-group-ID, capabilities of
 /// its file, or what a security module says. The kernel tells each process so, beyond the reach of its starter.
 pub fn has_more_rights() -> bool {
-    /// `AT_UID`, `AT_EUID`, `AT_GID`, `AT_EGID`, `AT_SECURE`.
-    const TOLD: [c_ulong; 5] = [11, 12, 13, 14, 23];
-    unsafe extern "C" {
-        safe fn getauxval(number: c_ulong) -> c_ulong;
-    }
-    let [user, effective_user, group, effective_group, secure] = TOLD.map(|kind| getauxval(kind));
-    secure != 0 || user != effective_user || group != effective_group
+    /// `AT_GID`, `AT_EGID`, `AT_SECURE`.
+    const TOLD: [c_ulong; 3] = [13, 14, 23];
+    let [group, effective_group, secure] = TOLD.map(|kind| getauxval(kind));
+    secure != 0 || has_other_user() || group != effective_group
+}
+
+/// Whether the process began as another user than its starter: set-user-ID.
+pub fn has_other_user() -> bool {
+    /// `AT_UID`, `AT_EUID`.
+    const TOLD: [c_ulong; 2] = [11, 12];
+    let [user, effective_user] = TOLD.map(|kind| getauxval(kind));
+    user != effective_user
 }
 
 /// Value of an environment variable, as it stands now. None in a program with more rights than its starter:
