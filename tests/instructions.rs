@@ -110,7 +110,7 @@ fn flushes() {
         );
         [of_a_run(&shop, &name), of_a_run(&shop, &name), of_a_run(&shop, &live)]
     });
-    for (what, place, budget) in [("first", 0, 1910), ("merging", 1, 2740), ("live", 2, 5310)] {
+    for (what, place, budget) in [("first", 0, 1910), ("merging", 1, 2880), ("live", 2, 5310)] {
         let found = (many[place] - few[place]) / 1000;
         eprintln!("{what} run, two functions: {found} instructions, budget {budget}");
         assert!(found <= budget, "{what} run: {found}, more than {budget}");

@@ -39,11 +39,16 @@ fn profile(version: Version) -> Profile {
         function.values[2].clear();
     }
     let other = Function { name: b"a.c;g".to_vec(), counters: vec![1], ..Function::default() };
+    let trace = Trace { weight: 1, functions: vec![name_ref(b"a.c;g"), f] };
+    let (temporal, traces) = match version {
+        version if version < Version::V8 => (0, vec![]),
+        _ => (Variant::TEMPORAL.0, vec![trace]),
+    };
     Profile {
-        variant: Variant(Variant::IR.0 | Variant::TEMPORAL.0),
+        variant: Variant(Variant::IR.0 | temporal),
         functions: vec![function, other],
         binary_ids: vec![vec![1; 20]],
-        traces: vec![Trace { weight: 1, functions: vec![name_ref(b"a.c;g"), f] }],
+        traces,
         traced_runs: 0,
         vtables: if version < Version::V10 { vec![] } else { vec![b"_ZTV1A".to_vec()] },
     }
