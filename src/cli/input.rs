@@ -519,9 +519,15 @@ pub fn listing_of(samples: Samples, name: &Path) -> Result<Profile> {
     samples.into_listing().about(name)
 }
 
+/// Modules that are left out are named up to this number.
+const NAMED: usize = 10;
+
 /// Says which modules of a dump are left out, and that counts are too large.
 pub fn warn_of_modules(name: &Path, dump: &Dump) {
-    dump.left_out.iter().for_each(|module| super::warn(name, module));
+    dump.left_out.iter().take(NAMED).for_each(|module| super::warn(name, module));
+    if let more @ 1.. = dump.left_out.len().saturating_sub(NAMED) {
+        super::warn(name, format!("{} left out", Number(more as u64, "more module")));
+    }
     let saturated: u64 = dump.modules.iter().map(Module::saturated).sum();
     if saturated > 0 {
         let counts = Number(saturated, "count");

@@ -38,7 +38,10 @@ fn of_modules(bytes: &[u8], dump: &Dump, tell: &mut dyn FnMut(Damage)) {
     let sections = sections(bytes).unwrap_or_default();
     let modules = sections.iter().filter(|(_, kind, _)| *kind == SectionKind::Module);
     let offsets = modules.map(|&(offset, ..)| offset);
-    let kept = offsets.filter(|offset| dump.left_out.iter().all(|left| left.offset != *offset));
+    // Both are in the order of the file.
+    let left = &dump.left_out;
+    let kept =
+        offsets.filter(|offset| left.binary_search_by_key(offset, |one| one.offset).is_err());
     for (offset, module) in kept.zip(&dump.modules) {
         if module.saturated() > 0 {
             tell(Damage { offset, defect: Defect::Record(Contradiction::Saturated) });
