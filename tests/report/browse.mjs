@@ -110,7 +110,8 @@ async function lines(page) {
   await hidden(page, "#overview");
   const line = (text) => page.locator("#function .line", { hasText: text }).first();
   assert.equal(await line("work[i % 3](i)").locator(".count").textContent(), "30\u202f000");
-  assert.equal(await line("return -1").locator(".count").textContent(), "0");
+  // The compiler has removed its line: an estimate.
+  assert.equal(await line("return -1").locator(".count").textContent(), "~0");
   assert.ok((await line("return -1").getAttribute("class")).includes("never"));
   assert.equal(await line("{").locator(".no").textContent(), "23");
   const targets = await texts(page, "#function .calls li");
