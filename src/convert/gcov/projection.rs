@@ -88,7 +88,7 @@ pub enum OfSeveral {
     /// The smallest, or none if the greatest is more than four times as large. A reader without
     /// discriminators asks for blocks of a line that have nothing in common. Without a count their
     /// neighbours tell more about them than each other's count would. A large one all the same, if a loop, a copy or the
-    /// function would have no count: see [`super::shared_lines`].
+    /// function would have no count: see `shared_lines`.
     LeastOfSimilar,
     /// The greatest, as in profiles of samples.
     Greatest,
