@@ -178,7 +178,7 @@ fn refused_by_merge(a: &Kind, b: &Kind) -> Option<&'static str> {
     }
 }
 
-/// Runs a release's tool and ours on the same files, and `merge`; tells what differs.
+/// Runs a release's tool and ours on the same files, and `merge`, and says what differs.
 fn compare(shop: &Workshop, major: u32, files: &[&str], refused: Option<&str>) -> Vec<String> {
     let stem = files.join("+");
     let [theirs, ours, merged] =
@@ -349,7 +349,7 @@ impl Samples {
     }
 }
 
-/// Adds sample profiles with a release's tool and with `merge`; tells what differs.
+/// Adds sample profiles with a release's tool and with `merge`, and says what differs.
 fn compare_samples(shop: &Workshop, major: u32, files: &[&str], are_alike: bool) -> Option<String> {
     let profdata = format!("llvm-profdata-{major}");
     let stem = files.join("+");

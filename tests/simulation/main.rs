@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! COUNTERSINK_SEED=N cargo test --test simulation     # one seed, with its script
-//! COUNTERSINK_SEEDS=N cargo test --test simulation    # so many seeds, instead of 300; with a seed, so many times
+//! COUNTERSINK_SEEDS=N cargo test --test simulation    # N seeds instead of 300; with COUNTERSINK_SEED, N times that seed
 //! ```
 //!
 //! A seed makes the same script each time. Where processes run at the same time, their order is the system's.
@@ -35,7 +35,7 @@ use scenario::{Scenario, Script};
 
 /// Seeds of a run without variables.
 const SEEDS: u64 = 300;
-/// A run ends after so many that fail.
+/// A run ends after this number of failing seeds.
 const MOST_FAILURES: usize = 5;
 
 #[test]

@@ -22,7 +22,7 @@ use super::picture::loops::nested;
 /// programs: 2 and 8 save fewer instructions, and so does any count at all where the line's neighbours have counts.
 const LARGEST_RATIO: u64 = 4;
 
-/// Whether two counts of one line, of which the second is no smaller, have nothing in common.
+/// Whether two counts of one line have nothing in common. The second is no smaller than the first.
 pub fn are_unlike(least: u64, greatest: u64) -> bool {
     least.checked_mul(LARGEST_RATIO).is_some_and(|most| most < greatest)
 }
