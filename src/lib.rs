@@ -44,6 +44,9 @@ pub mod formats;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
 pub mod profile;
+#[cfg(feature = "alloc")]
+#[forbid(unsafe_code)]
+pub mod program;
 #[forbid(unsafe_code)]
 pub mod raw;
 #[cfg(feature = "bare")]

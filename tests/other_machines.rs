@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 
 use conversion::Counts;
 use countersink::convert::gcov::Reader;
-use countersink::convert::gcov::program::unlinked::lay_out;
 use countersink::formats::afdo_v4::decode::decode;
 use countersink::profile::Profile;
+use countersink::program::object_file::relocate::lay_out;
 use harness::{Workshop, have, succeed};
 use object::{Object as _, ObjectSection as _};
 use reference::{counts, name};

@@ -15,15 +15,16 @@ use super::names::{hexadecimal, text, visible};
 use super::notes::{Places, display};
 use super::output;
 use crate::convert::gcov::counted::Counted;
-use crate::convert::gcov::listing::Tables;
 use crate::convert::gcov::names::ident;
-use crate::convert::gcov::program::code::counters::Wanted;
-use crate::convert::gcov::program::code::{self, is_of, listings};
-use crate::convert::gcov::program::debug::units::split_units;
-use crate::convert::gcov::program::unlinked::lay_out;
-use crate::convert::gcov::source::{Analysis, Sources, source_path};
+use crate::convert::gcov::source::Sources;
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
+use crate::program::counters::Wanted;
+use crate::program::debug::units::split_units;
+use crate::program::disassembly::{self, is_of, listings};
+use crate::program::listing::{Analysis, Tables};
+use crate::program::object_file::relocate::lay_out;
+use crate::program::source_path::source_path;
 use crate::raw::dump::{Dump, Module, Object};
 
 /// Answers what a conversion asks, from the places on the command line and from the binaries.
@@ -184,7 +185,8 @@ impl Sources for Binaries<'_> {
             let result = listings(&program, debug, &wanted, &moved, analysis, &mut take);
             any |= result.is_ok();
             match result {
-                Err(code::Error::Architecture(..)) if core::mem::replace(&mut is_told, true) => {}
+                Err(disassembly::Error::Architecture(..))
+                    if core::mem::replace(&mut is_told, true) => {}
                 Err(error) => {
                     output::say(format_args!("{}: {error}; {NOT_USED}", path.display()));
                 }

@@ -10,8 +10,8 @@ use super::error::{Context, Error, Result};
 use super::input::read_regular;
 use super::notes::Places;
 use super::warn;
-use crate::convert::gcov::program::unlinked::lay_out;
-use crate::convert::gcov::program::{code, outline};
+use crate::program::object_file::relocate::lay_out;
+use crate::program::{disassembly, outline};
 use crate::staleness::outline::Outline;
 
 /// The functions of programs, objects and shared objects.
@@ -44,7 +44,7 @@ fn add_program(program: &mut Outline, path: &Path, places: &Places) -> Result<()
     }
     match outline::add(program, &file, debug, &|path| places.moved(path)) {
         // The outline has the rest of the debug information.
-        Err(error @ code::Error::Debug(_)) => {
+        Err(error @ disassembly::Error::Debug(_)) => {
             warn(path, error);
             Ok(())
         }

@@ -5,12 +5,12 @@ use std::prelude::v1::*;
 
 use object::{Object as _, ObjectSymbol as _};
 
-use crate::convert::gcov::program::debug::Sections;
-use crate::convert::gcov::program::debug::declared::Declarations;
-use crate::convert::gcov::program::debug::functions::{Function, functions};
-use crate::convert::gcov::program::debug::units::Units;
 use crate::formats::afdo_v1_v3::names::without_clones;
 use crate::profile::{Map, SymbolId, Symbols};
+use crate::program::debug::Sections;
+use crate::program::debug::declared::Declarations;
+use crate::program::debug::functions::{Function, functions};
+use crate::program::debug::units::Units;
 use crate::samples::sizes::Sizes;
 use crate::samples::{Frame, Site};
 

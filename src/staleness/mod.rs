@@ -10,7 +10,7 @@
 //! | what became of each count | [`judgement`] |
 //! | the same for a dump, by the checksums of the compiler's notes | [`checksums`] |
 //!
-//! The program's outline comes from its notes here, and from its debug information in `convert::gcov::program`. Nothing
+//! The program's outline comes from its notes here, and from its debug information in `program`. Nothing
 //! here reads sources: the profile's are gone.
 
 pub mod alignment;

@@ -3,13 +3,14 @@
 #![allow(dead_code, reason = "every test uses some of it")]
 
 use countersink::convert::gcov::counted::Counted;
-use countersink::convert::gcov::listing::Tables;
-use countersink::convert::gcov::program::code::counters::Wanted;
-use countersink::convert::gcov::program::code::listings;
-use countersink::convert::gcov::source::{Analysis, Sources};
+use countersink::convert::gcov::source::Sources;
 use countersink::convert::gcov::{self, Reader, Statistics};
 use countersink::formats::gcno::Notes;
 use countersink::profile::Profile;
+use countersink::program::counters::Wanted;
+use countersink::program::disassembly::listings;
+use countersink::program::listing::Analysis;
+use countersink::program::listing::Tables;
 use countersink::raw::dump::Dump;
 use countersink::workers::Alone;
 

@@ -10,12 +10,12 @@ use object::{Object as _, ObjectSection as _};
 
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::input::read_regular;
-use crate::convert::gcov::program::debug::functions::functions;
-use crate::convert::gcov::program::debug::units::Units;
-use crate::convert::gcov::program::debug::{Sections as DebugSections, uncompressed};
 use crate::counters::Profile;
 use crate::formats::coverage_mapping::{Mapping, Sections};
 use crate::formats::profraw::names::Names;
+use crate::program::debug::functions::functions;
+use crate::program::debug::units::Units;
+use crate::program::debug::{Sections as DebugSections, uncompressed};
 
 const FILE_NAMES: &str = "__llvm_covmap";
 const FUNCTIONS: &str = "__llvm_covfun";

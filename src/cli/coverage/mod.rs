@@ -20,12 +20,12 @@ use super::output::Content;
 use super::sources::Sources;
 use super::warn;
 use crate::convert::gcov;
-use crate::convert::gcov::source::source_path;
 use crate::convert::llvm::coverage::{self as of_llvm, Left, Positioned};
 use crate::convert::number::Number;
 use crate::coverage::{Coverage, File, Total, Totals};
 use crate::formats::{cobertura, lcov};
 use crate::profile::Profile;
+use crate::program::source_path::source_path;
 use inputs::Inputs;
 use mapped::Mapped;
 

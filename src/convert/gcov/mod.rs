@@ -6,7 +6,7 @@
 //! | step | where |
 //! |---|---|
 //! | counts of a function's blocks, from its counters and notes | [`counted`], [`flow`] |
-//! | what the program's code and debug information show | [`program`], as [`listing`]s |
+//! | what the program's code and debug information show | [`crate::program`], as [listings](crate::program::listing) |
 //! | what listings say about counts | [`evidence`] |
 //! | the positions of blocks, and their counts | `picture` |
 //! | what a reader of the profile is given of them | `projection`, `shared_lines`, `branches`, `hot_calls` |
@@ -22,12 +22,9 @@ pub mod evidence;
 pub mod flow;
 pub mod gcda;
 mod hot_calls;
-pub mod listing;
 pub mod names;
 mod picture;
 pub mod profile;
-#[cfg(feature = "cli")]
-pub mod program;
 mod projection;
 mod shared_lines;
 pub mod source;

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::counted::Counted;
-use super::listing::{Listing, Tables};
+use crate::program::listing::{Analysis, Tables};
+use crate::program::source_path::source_path;
 
 /// Answers what dump and notes do not tell.
 pub trait Sources: Sync {
@@ -36,27 +37,6 @@ pub trait Sources: Sync {
     fn function(&self, ident: u32) -> Option<Vec<u8>>;
 }
 
-/// Looks at listings.
-pub trait Analysis: Sync {
-    /// What is known about the files and functions of a unit.
-    type Unit: Sync;
-    /// What a listing shows.
-    type Finding: Send;
-    /// Memory that is used for one listing after the other.
-    type Memory: Default + Send;
-
-    /// Looks at the files and functions of a unit.
-    fn unit(&self, tables: &Tables) -> Self::Unit;
-
-    /// Looks at the code of a function.
-    fn listing(
-        &self,
-        unit: &Self::Unit,
-        listing: &Listing,
-        memory: &mut Self::Memory,
-    ) -> Self::Finding;
-}
-
 /// Why the place of an indirect call is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unplaced {
@@ -76,42 +56,5 @@ impl fmt::Display for Unplaced {
             Self::NoCall => "whose call was not found",
             Self::SeveralLines => "at several lines",
         })
-    }
-}
-
-/// The path of a source file called `name` in `directory`, without `.` and `..`: one spelling for each file, as lcov and LLVM
-/// write it.
-pub fn source_path(directory: &[u8], name: &[u8]) -> Vec<u8> {
-    let directory = if name.starts_with(b"/") { b"" } else { directory };
-    let mut path = Vec::with_capacity(directory.len() + name.len() + 2);
-    let parts = [directory, name].into_iter().flat_map(|path| path.split(|&byte| byte == b'/'));
-    for part in parts.filter(|part| !matches!(*part, b"" | b".")) {
-        if part == b".." {
-            let parent = path.iter().rposition(|&byte| byte == b'/');
-            path.truncate(parent.unwrap_or(0));
-            continue;
-        }
-        path.push(b'/');
-        path.extend_from_slice(part);
-    }
-    path
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::string::String;
-
-    #[test]
-    fn paths_of_sources() {
-        let path = |directory: &str, name: &str| {
-            String::from_utf8(source_path(directory.as_bytes(), name.as_bytes())).unwrap()
-        };
-        assert_eq!(path("/home/u", "a.c"), "/home/u/a.c");
-        assert_eq!(path("/home/u", "./x//a.c"), "/home/u/x/a.c");
-        assert_eq!(path("/home/u", "../a.h"), "/home/a.h");
-        assert_eq!(path("/home/u", "../../../x/a.h"), "/x/a.h");
-        assert_eq!(path("/home/u/..", "a.h"), "/home/a.h");
-        assert_eq!(path("/home/u", "/usr/include/a.h"), "/usr/include/a.h");
     }
 }

@@ -14,11 +14,11 @@ use crate::cli::notes::{Files, Found, Places, display};
 use crate::cli::program;
 use crate::cli::source_text::modified;
 use crate::cli::sources::{Asked, Converted, Sources, dumps_name};
-use crate::convert::gcov::source::source_path;
 use crate::convert::gcov::{Reader, Statistics};
 use crate::counters::Variant;
 use crate::formats::afdo_v1_v3::names::Names;
 use crate::profile::Profile;
+use crate::program::source_path::source_path;
 use crate::raw::dump::Dump;
 use crate::staleness::outline::{Outline, Place};
 

@@ -17,10 +17,10 @@ use crate::cli::notes::Places;
 use crate::cli::sources::Sources;
 use crate::cli::{Outcome, folder, names, output, percent, program, warn};
 use crate::convert::gcov::Reader;
-use crate::convert::gcov::program::debug::constructors::any_variant;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::names::Names;
 use crate::profile::Profile;
+use crate::program::debug::constructors::any_variant;
 use crate::staleness::Verdict;
 use crate::staleness::judgement::{Comparing, judge};
 

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use crate::convert::gcov::counted::Counted;
-use crate::convert::gcov::listing::{self, Listing, Tables};
 use crate::profile::{FileId, Symbols};
+use crate::program::listing::{self, Listing, Tables};
 
 /// The functions of a module that have counters, as machine code looks for them.
 pub struct Candidates<'s, 'n> {

@@ -10,9 +10,8 @@ use super::late::{Late, NOBODY, Owners};
 use super::members::Members;
 use super::part::{self, Memory};
 use crate::convert::gcov::counted::Counted;
-use crate::convert::gcov::listing::{self, Copy, Listing, Piece, Tables};
-use crate::convert::gcov::source::Analysis;
 use crate::profile::{FileId, SymbolId};
+use crate::program::listing::{self, Analysis, Copy, Listing, Piece, Tables};
 
 /// A piece of the source in a copy of a finding.
 #[derive(Clone, Copy)]

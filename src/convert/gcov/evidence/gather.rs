@@ -7,9 +7,9 @@ use hashbrown::HashMap;
 
 use super::finding::{Ballot, Finding, InlinedEarly, Noted, Seen};
 use super::{Chain, Evidence, Findings, Spot, Vote, Votes};
-use crate::convert::gcov::listing::{Piece, Tables};
 use crate::convert::gcov::starts::{Start, Starts};
 use crate::profile::{FileId, Position, SymbolId, Symbols};
+use crate::program::listing::{Piece, Tables};
 
 /// Adds what the listings of a unit say to what is known about each function.
 pub fn take(

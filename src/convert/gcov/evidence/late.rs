@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::adjacency::Adjacency;
 use super::candidates::ListingView;
-use crate::convert::gcov::listing::{Listing, Piece};
+use crate::program::listing::{Listing, Piece};
 
 /// No late copy.
 pub const NOBODY: u32 = u32::MAX;

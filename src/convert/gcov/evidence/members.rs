@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use super::adjacency::Adjacency;
 use super::late::{Late, NOBODY, Owners};
-use crate::convert::gcov::listing::Listing;
+use crate::program::listing::Listing;
 
 /// The blocks of each late copy. A block may belong to several.
 pub struct Members {

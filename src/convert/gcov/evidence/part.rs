@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::executions::{Node, Part, Solver};
 use super::late::Owners;
 use super::members::Members;
-use crate::convert::gcov::listing::Listing;
+use crate::program::listing::Listing;
 
 /// The executions of a late copy's blocks, in the order of the blocks. `counters` are those of its function.
 pub fn counts<'m>(

@@ -1,0 +1,281 @@
+//! Lets an analysis look at the listings of a program's functions, unit by unit.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::prelude::v1::*;
+use std::sync::Arc;
+
+use gimli::AttributeValue;
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
+
+use crate::formats::afdo_v1_v3::names::without_clones;
+use crate::program::cfg::Maker;
+use crate::program::counters::{Counters, Sites};
+use crate::program::dataflow::walk;
+use crate::program::debug::declared::Declarations;
+use crate::program::debug::functions::{Declaration, Found, Function, functions};
+use crate::program::debug::line_table::{Row, rows};
+use crate::program::debug::units::Units;
+use crate::program::decode::Machine;
+use crate::program::disassembly::excerpt::{self, Excerpts};
+use crate::program::disassembly::pieces::{OfUnit, SiteAt};
+use crate::program::listing::{Analysis, Tables};
+use crate::program::object_file::image::{Image, Symbol};
+use crate::spare::{Lent, Spare};
+
+/// Most units with listings in memory at once.
+const BATCH: u32 = 16;
+
+/// Most functions that a core takes without others being able to take over some.
+const AT_ONCE: usize = 8;
+
+/// What is known about a program as a whole.
+pub struct Program<'p, 'c, 'd> {
+    image: &'c Image<'c>,
+    units: &'p Units<'d>,
+    symbols: BTreeMap<u64, Symbol>,
+    counters: Counters,
+    /// The sites of indirect calls, by the addresses of the calls. Known before any function is looked at.
+    sites: Vec<SiteAt>,
+    code: Vec<Range<u64>>,
+}
+
+/// A unit, and the first damage there.
+type OrDamaged<'d> = (Read<'d>, Option<gimli::Error>);
+
+/// A unit: its functions and lines.
+struct Read<'d> {
+    number: u32,
+    found: Found<'d>,
+    rows: Vec<Row>,
+    /// For each file of the unit: whether any row has it.
+    is_used: Vec<bool>,
+}
+
+/// What earlier units have said.
+#[derive(Default)]
+struct Said<'p> {
+    /// Where their functions start.
+    starts: HashSet<u64>,
+    /// The functions that they declare: file, line, and the place of the name in the table of strings.
+    declared: HashSet<(u32, u32, usize)>,
+    /// The numbers of these files, by their paths.
+    files: HashMap<&'p [u8], u32>,
+}
+
+/// What an analysis found in a unit, and the first damage there.
+struct Studied<F> {
+    tables: Tables,
+    findings: Vec<F>,
+    error: Option<gimli::Error>,
+}
+
+/// Who looks at listings, and what is used to make them: a decoder, and memory.
+struct Looking<'a, M, S: Analysis> {
+    analysis: &'a S,
+    using: Spare<(M, Maker, S::Memory)>,
+}
+
+/// Divides that many units. The last batches are small, since nothing goes on while what is known about the last one is
+/// taken.
+fn batches(units: u32) -> impl Iterator<Item = Range<u32>> {
+    let mut next = 0;
+    core::iter::from_fn(move || {
+        let first = next;
+        next += BATCH.min((units - first).div_ceil(2));
+        (first < next).then_some(first..next)
+    })
+}
+
+impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
+    /// A program with these functions and counters.
+    pub fn new(
+        image: &'c Image<'c>,
+        symbols: BTreeMap<u64, Symbol>,
+        counters: Counters,
+        units: &'p Units<'d>,
+    ) -> Self {
+        Self { image, units, symbols, counters, sites: Vec::new(), code: image.code() }
+    }
+
+    /// Shows all listings, and passes what the analysis finds in each unit to `take`. Damaged parts are left
+    /// out; gives the first error.
+    pub fn show<M: Machine<'c> + Send, S: Analysis>(
+        mut self,
+        sites: &Sites,
+        analysis: &S,
+        mut take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
+    ) -> Option<gimli::Error> {
+        let mut error = None;
+        let mut said = Said::default();
+        let mut take_all = |studied: Vec<Studied<S::Finding>>| {
+            studied.into_iter().for_each(|unit| take(&unit.tables, unit.findings));
+        };
+        let mut batches = batches(self.units.all().len() as u32);
+        // A single core reads a unit. Meanwhile the others look for the sites.
+        let (read, sites) = rayon::join(
+            || self.read_all(batches.next().unwrap_or_default()),
+            || self.calls::<M>(sites),
+        );
+        self.sites = sites;
+        let program = &self;
+        let looking = Looking { analysis, using: Spare::default() };
+        let (mut read, mut last) = (Some(read), Vec::new());
+        while let Some(units) = read.take() {
+            // While one core takes what is known about the last units, the others study these and read the next ones.
+            let batch = batches.next();
+            let study = || program.study::<M, S>(units, &mut said, &looking);
+            let study = || rayon::join(study, || batch.map(|batch| program.read_all(batch)));
+            let ((studied, next), ()) = rayon::join(study, || take_all(last));
+            read = next;
+            error = studied.iter().map(|unit| unit.error).fold(error, Option::or);
+            last = studied;
+        }
+        take_all(last);
+        error
+    }
+
+    /// Finds the calls of sites.
+    fn calls<M: Machine<'c> + Send>(&self, sites: &Sites) -> Vec<SiteAt> {
+        let mut site_at = BTreeMap::new();
+        for (&(function, site), calls) in &walk::calls::<M>(self.image, &self.symbols, sites) {
+            let site = (function as u32, site as u32);
+            site_at.extend(calls.iter().map(|&address| (address, site)));
+        }
+        site_at.into_iter().collect()
+    }
+
+    fn read_all(&self, units: Range<u32>) -> Vec<OrDamaged<'d>> {
+        units.into_par_iter().with_max_len(1).map(|number| self.read(number)).collect()
+    }
+
+    /// Studies some units. Units before them may have said something about these.
+    fn study<M: Machine<'c> + Send, S: Analysis>(
+        &self,
+        mut units: Vec<OrDamaged<'d>>,
+        said: &mut Said<'p>,
+        looking: &Looking<'_, M, S>,
+    ) -> Vec<Studied<S::Finding>> {
+        // If several objects have a function, the linker keeps the first one. The debug information of
+        // all of them says that it is about that one.
+        for (unit, _) in &mut units {
+            unit.found.functions.retain(|function| said.starts.insert(function.ranges[0].start));
+            self.drop_repetitions(unit, said);
+        }
+        let analyse = |(unit, error): OrDamaged<'d>| {
+            let studied = self.analyse(unit, looking);
+            Studied { error: error.or(studied.error), ..studied }
+        };
+        units.into_par_iter().with_max_len(1).map(analyse).collect()
+    }
+
+    /// Drops the declarations that are of no use, and those that earlier units have, too: mostly those of headers.
+    fn drop_repetitions(&self, unit: &mut Read<'d>, said: &mut Said<'p>) {
+        let Said { declared, files, .. } = said;
+        let number = |(path, &is_used): (&'p Option<Arc<[u8]>>, &bool)| {
+            let next = files.len() as u32;
+            let path = path.as_deref().filter(|_| is_used)?;
+            Some(*files.entry(path).or_insert(next))
+        };
+        let paths = &self.units.all()[unit.number as usize].paths;
+        let numbers: Vec<Option<u32>> = paths.iter().zip(&unit.is_used).map(number).collect();
+        unit.found.declarations.retain(|declaration| {
+            let file = numbers.get(declaration.file as usize).copied().flatten();
+            file.is_some_and(|file| match declaration.name {
+                AttributeValue::DebugStrRef(name) => {
+                    declared.insert((file, declaration.line, name.0))
+                }
+                _ => true,
+            })
+        });
+    }
+
+    fn read(&self, number: u32) -> OrDamaged<'d> {
+        let ((found, error), rows) = rayon::join(
+            || functions(self.units, number),
+            || rows(&self.units.all()[number as usize], &self.code),
+        );
+        let error = error.or(rows.as_ref().err().copied());
+        let rows = rows.unwrap_or_default();
+        let mut is_used = vec![false; self.units.all()[number as usize].paths.len()];
+        for row in &rows {
+            is_used.get_mut(row.file as usize).into_iter().for_each(|used| *used = true);
+        }
+        (Read { number, found, rows, is_used }, error)
+    }
+
+    fn analyse<M: Machine<'c> + Send, S: Analysis>(
+        &self,
+        unit: Read<'d>,
+        looking: &Looking<'_, M, S>,
+    ) -> Studied<S::Finding> {
+        let Read { number, found, rows, is_used } = unit;
+        let excerpts = Excerpts::new(self.image, &self.counters, &self.sites, &rows);
+        let mut declarations = Declarations::new(self.units, number, &found.members);
+        let files = excerpt::files(&self.units.all()[number as usize], &is_used, &mut declarations);
+        let mut error = self.name(&found.functions, &mut declarations);
+        self.begin(number, &found.functions, &rows, &mut declarations);
+        let mut declared = Vec::with_capacity(found.functions.len());
+        for function in &found.functions {
+            match excerpt::declared(function, &mut declarations) {
+                Ok(of_copies) => declared.extend(of_copies.map(|of| (function, of))),
+                Err(why) => error = error.or(Some(why)),
+            }
+        }
+        let mentioned =
+            |declaration: &Declaration<'d>| declarations.mention(&files, declaration).err();
+        let outside = found.declarations.iter().filter(|declaration| !declaration.is_local);
+        error = outside.map(mentioned).fold(error, Option::or);
+        let tables = declarations.tables;
+        let of_unit = OfUnit { files: &files, functions: &tables.functions };
+        let known = looking.analysis.unit(&tables);
+        let look = |using: &mut Lent<'_, (M, Maker, S::Memory)>, found: &(&Function, _)| {
+            let (machine, maker, memory) = &mut **using;
+            let (function, of_copies): &(_, Vec<Option<u32>>) = found;
+            let listing = excerpts.listing((machine, maker), function, of_copies, of_unit);
+            looking.analysis.listing(&known, &listing, memory)
+        };
+        // One function may be as large as a hundred others.
+        let findings = declared.par_iter().with_max_len(AT_ONCE);
+        let new = || (M::new(self.image), Maker::default(), S::Memory::default());
+        let using = || looking.using.lend(new);
+        let findings = findings.map_init(using, look).collect();
+        Studied { tables, findings, error }
+    }
+
+    /// Says on which lines the code of functions begins.
+    fn begin(
+        &self,
+        unit: u32,
+        functions: &[Function],
+        rows: &[Row],
+        declarations: &mut Declarations<'p, 'd>,
+    ) {
+        let paths = &self.units.all()[unit as usize].paths;
+        for function in functions {
+            let start = function.ranges[0].start;
+            let first = rows.partition_point(|row| row.address < start);
+            let first = rows.get(first).filter(|row| row.address == start && row.line != 0);
+            let path = first.and_then(|row| paths.get(row.file as usize)?.as_ref());
+            if let Some((row, path)) = first.zip(path) {
+                declarations.begins(function.copies[0].entry, path, row.line);
+            }
+        }
+    }
+
+    /// Names functions as the linker calls them. Gives the first error.
+    fn name(
+        &self,
+        functions: &[Function],
+        declarations: &mut Declarations<'p, 'd>,
+    ) -> Option<gimli::Error> {
+        let mut error = None;
+        for function in functions {
+            let Some(symbol) = self.symbols.get(&function.ranges[0].start) else { continue };
+            let name = without_clones(symbol.name.as_bytes());
+            error = error.or(declarations.name(function.copies[0].entry, name).err());
+        }
+        error
+    }
+}
