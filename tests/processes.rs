@@ -132,7 +132,7 @@ fn children_that_nobody_announced() {
             "{told}"
         );
         assert!(
-            lines == 0 || told.contains("its counts are not kept (flags --wrap-exit)"),
+            lines == 0 || told.contains("its counts are not kept without `flags --wrap-exit`"),
             "{told}"
         );
         std::fs::remove_file(shop.path("ours.csraw")).unwrap();

@@ -136,7 +136,7 @@ fn more_rights_without_a_name_from_the_link() {
             let output = command.output().unwrap();
             let told = errors(&output);
             assert_eq!(output.status.code(), Some(7), "{output:?}");
-            let expected = "more rights than the starter, and no absolute name from `flags --file`";
+            let expected = "more rights than its starter, and no absolute name from `flags --file`";
             assert!(told.contains(expected), "{told}");
             fs::remove_file(&name).unwrap();
         }
@@ -172,13 +172,15 @@ fn more_rights_with_a_name_from_the_link() {
     assert_eq!(ended(&run("ours")), "");
     assert_eq!((kept(&fs::read(&file).unwrap()), mode(&file)), ((2, 200), 0o600));
     let told = ended(&run("live"));
-    assert!(told.contains("live counters: more rights than the starter"), "{told}");
+    let expected = "live counters: not in a program with more rights than its starter";
+    assert!(told.contains(expected), "{told}");
     assert_eq!(names(&dumps), ["x.csraw"]);
     fs::remove_file(&file).unwrap();
 
     // Links, also of root's, and files of others.
+    let any_link = "has a link, which a program with more rights than its starter does not follow";
     symlink(start.join("y"), &file).unwrap();
-    assert!(ended(&run("ours")).contains("a link that is neither ours nor of the folder's owner"));
+    assert!(ended(&run("ours")).contains(any_link));
     fs::remove_file(&file).unwrap();
     assert_eq!(names(&start), Vec::<String>::new());
     fs::write(&file, "mine").unwrap();
@@ -186,6 +188,11 @@ fn more_rights_with_a_name_from_the_link() {
     assert!(ended(&run("ours")).contains("another user's file"));
     assert_eq!(fs::read(&file).unwrap(), b"mine");
     fs::remove_file(&file).unwrap();
+    assert_eq!(ended(&run("ours")), "");
+    fs::hard_link(&file, start.join("second")).unwrap();
+    assert!(ended(&run("ours")).contains("x.csraw: not written: the file has a second name"));
+    fs::remove_file(&file).unwrap();
+    fs::remove_file(start.join("second")).unwrap();
     fs::write(shop.path("victim"), "").unwrap();
     fs::hard_link(shop.path("victim"), dumps.join("x.csraw.part")).unwrap();
     assert_eq!(ended(&run("ours")), "");
@@ -210,7 +217,7 @@ fn more_rights_with_a_name_from_the_link() {
     assert!(ended(&run("ours")).contains("no such directory"));
     let elsewhere = folder(&shop, "elsewhere", 0o777, NOBODY);
     symlink(&elsewhere, &dumps).unwrap();
-    assert!(ended(&run("ours")).contains("a link that is neither"));
+    assert!(ended(&run("ours")).contains(any_link));
     assert_eq!(names(&elsewhere), Vec::<String>::new());
 }
 
@@ -236,7 +243,7 @@ fn more_rights_of_a_group_or_by_capabilities() {
         let path = shop.path(program);
         let command = as_user(&shop, NOBODY, &start, "0", &[path.to_str().unwrap()]).output();
         let told = ended(&command.unwrap());
-        assert!(told.contains("more rights than the starter"), "{program}: {told}");
+        assert!(told.contains("more rights than its starter"), "{program}: {told}");
         assert_eq!(names(&start), Vec::<String>::new());
     }
     // The starter is the user of such a program, but his folders are no safer for that.
@@ -374,7 +381,7 @@ fn rights_of_a_folder_with_a_list() {
     assert_eq!(list("team/x"), list("team/usual"));
 }
 
-/// A link counts only if the user or the folder's owner has made it.
+/// A link counts only if the user or root has made it.
 #[test]
 fn links_of_others() {
     if !is_root() {
@@ -388,7 +395,7 @@ fn links_of_others() {
             let shared = folder(&shop, "shared", rights, BOB);
             let own = folder(&shop, "own", 0o700, ALICE);
             let name = shared.join("x.csraw");
-            for (maker, counts) in [(NOBODY, false), (0, false), (ALICE, true), (BOB, true)] {
+            for (maker, counts) in [(NOBODY, false), (BOB, false), (0, true), (ALICE, true)] {
                 symlink(own.join("y"), &name).unwrap();
                 lchown(&name, Some(maker), Some(maker)).unwrap();
                 let mut run = as_user(&shop, ALICE, &shared, "022", &[path.to_str().unwrap()]);
@@ -396,7 +403,7 @@ fn links_of_others() {
                 let told = errors(&output);
                 assert_eq!(output.status.code(), Some(7));
                 assert_eq!(own.join("y").exists(), counts, "{program} {maker}: {told}");
-                let expected = "a link that is neither ours nor of the folder's owner";
+                let expected = "a link that belongs neither to this user nor to root";
                 assert_eq!(told.contains(expected), !counts, "{told}");
                 assert_eq!(names(&shared), ["x.csraw"]);
                 let _ = fs::remove_file(own.join("y"));
@@ -405,6 +412,88 @@ fn links_of_others() {
             fs::remove_dir(&shared).unwrap();
             fs::remove_dir(&own).unwrap();
         }
+    }
+}
+
+/// Root's program in a user's folder: the user's link does not move root's files away, under whatever name it comes.
+#[test]
+fn links_of_a_user_for_root() {
+    if !is_root() {
+        return;
+    }
+    let (shop, object) = open_shop();
+    let system = folder(&shop, "etc", 0o755, 0);
+    fs::write(system.join("shadow"), "secret").unwrap();
+    for (program, options) in [("plain", &[][..]), ("live", &["--live"])] {
+        link(&shop, &object, program, options);
+        let home = folder(&shop, "home", 0o755, ALICE);
+        let name = home.join("x.csraw");
+        let foreign = |name: &Path, target: &Path| {
+            symlink(target, name).unwrap();
+            lchown(name, Some(ALICE), Some(ALICE)).unwrap();
+        };
+        let run = || {
+            let mut run = shop.command(shop.path(program));
+            let output = run.env("COUNTERSINK_FILE", &name).output().unwrap();
+            assert_eq!(output.status.code(), Some(7), "{output:?}");
+            errors(&output)
+        };
+        let refused = "a link that belongs neither to this user nor to root";
+        for target in ["shadow", "new"] {
+            foreign(&name, &system.join(target));
+            assert!(run().contains(refused), "{program} {target}");
+            fs::remove_file(&name).unwrap();
+        }
+        // Behind a link of root's, and under its names for other files.
+        foreign(&home.join("y.csraw"), &system.join("shadow"));
+        symlink("y.csraw", &name).unwrap();
+        assert!(run().contains(refused), "{program}");
+        fs::remove_file(&name).unwrap();
+        for ending in ["part", "live.0"] {
+            foreign(&home.join(format!("x.csraw.{ending}")), &system.join("new"));
+        }
+        run();
+        assert_eq!(names(&system), ["shadow"]);
+        assert_eq!(fs::read(system.join("shadow")).unwrap(), b"secret");
+        fs::remove_dir_all(&home).unwrap();
+    }
+}
+
+/// A file that is set aside replaces none that has its name, also where the kernel cannot rename so.
+#[test]
+fn set_aside_under_a_free_name() {
+    let (shop, object) = open_shop();
+    link(&shop, &object, "ours", &[]);
+    let inject = |error| vec![format!("strace -f -o /dev/null -e inject=renameat2:error={error}")];
+    let mut ways = vec![vec![]];
+    if have("strace") {
+        ways.extend(["EINVAL", "ENOSYS"].map(inject));
+    }
+    for way in ways {
+        let shared = folder(&shop, "shared", 0o755, 0);
+        let file = shared.join("x.csraw");
+        let long = shared.join("y".repeat(250));
+        for file in [&file, &long] {
+            fs::write(file, "damaged").unwrap();
+            // Of a long name the start.
+            let path = file.to_str().unwrap();
+            let start = &path[..path.len().min(shared.to_str().unwrap().len() + 1 + 225)];
+            let aside = format!("{start}.aside-{}", fs::metadata(file).unwrap().ino());
+            fs::write(&aside, "older").unwrap();
+            symlink("nowhere", format!("{aside}.1")).unwrap();
+            let program = shop.path("ours").to_str().unwrap().to_owned();
+            let command = [&way[..], &[program]].concat().join(" ");
+            let mut run = shop.command("sh");
+            let output = run.args(["-c", &command]).env("COUNTERSINK_FILE", file).output().unwrap();
+            let told = ended(&output);
+            let expected = format!("the file was set aside as {aside}.2\n");
+            assert!(told.ends_with(&expected), "{way:?} {told}");
+            assert_eq!(fs::read(&aside).unwrap(), b"older");
+            assert_eq!(fs::read_link(format!("{aside}.1")).unwrap(), Path::new("nowhere"));
+            assert_eq!(fs::read(format!("{aside}.2")).unwrap(), b"damaged");
+            assert_eq!(kept(&fs::read(file).unwrap()), (1, 100));
+        }
+        fs::remove_dir_all(&shared).unwrap();
     }
 }
 

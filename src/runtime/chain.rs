@@ -250,7 +250,7 @@ impl Chain {
             let mut line = Line::about(b"a child");
             line.text(b"process ").text(&decimal(u64::from(sys::process())));
             line.text(
-                b" was made by clone or a system call; its counts are not kept (flags --wrap-exit)",
+                b" was made by clone or a system call; its counts are not kept without `flags --wrap-exit`",
             )
             .print();
         }

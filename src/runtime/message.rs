@@ -2,7 +2,9 @@
 //!
 //! Made without `core::fmt`, which would bring panic paths into the archive and double its size.
 
-use super::problem::{FOREIGN, FOREIGN_DIRECTORY, FOREIGN_LINK, MORE_RIGHTS, NOT_OURS};
+use super::problem::{
+    ANY_LINK, FOREIGN, FOREIGN_DIRECTORY, FOREIGN_LINK, MORE_RIGHTS, NOT_OURS, SECOND_NAME,
+};
 use super::sys::{self, Errno};
 
 /// Digits of a number.
@@ -108,10 +110,11 @@ fn meaning(error: Errno) -> &'static [u8] {
         Errno::ACCESS | Errno::PERM => b"permission denied",
         Errno::BUSY => b"in use for too long",
         Errno::DQUOT => b"disk quota exceeded",
+        ANY_LINK => b"has a link, which a program with more rights than its starter does not follow",
         FOREIGN => b"another user's file",
         FOREIGN_DIRECTORY => b"others may change one of its directories",
-        FOREIGN_LINK => b"a link that is neither ours nor of the folder's owner",
-        MORE_RIGHTS => b"more rights than the starter, and no absolute name from `flags --file`",
+        FOREIGN_LINK => b"a link that belongs neither to this user nor to root",
+        MORE_RIGHTS => b"the program has more rights than its starter, and no absolute name from `flags --file`",
         NOT_OURS => b"its .part is not ours, move it away",
         Errno::FBIG => b"file too large",
         Errno::IO => b"input/output error",
@@ -124,6 +127,7 @@ fn meaning(error: Errno) -> &'static [u8] {
         Errno::NOSPC => b"no space left on device",
         Errno::NOTDIR => b"not a directory",
         Errno::NXIO | Errno::NOTSUP => b"not an ordinary file",
+        SECOND_NAME => b"the file has a second name",
         Errno::ROFS => b"read-only file system",
         _ => b"",
     }

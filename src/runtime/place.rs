@@ -94,6 +94,11 @@ impl Path {
         self.fill(|free| sys::read_link(link, free));
     }
 
+    /// The same of a link that is open itself.
+    pub fn read_open_link(&mut self, link: &sys::File) {
+        self.fill(|free| sys::read_open_link(link, free));
+    }
+
     /// Becomes the working directory; empty if that has no path.
     pub fn read_working_directory(&mut self) {
         self.fill(sys::working_directory);

@@ -16,13 +16,15 @@
 //! before is gone from it. They exchange the two names instead, which makes no file system write. Such a file
 //! may be empty after a power cut, up to the half minute that it stays in memory.
 //!
-//! A file that cannot be merged is set aside: renamed to `FILE.aside-` and its inode number. No other file of
-//! the directory can have got that name the same way.
+//! A file that cannot be merged is set aside: renamed to `FILE.aside-` and its inode number. If another file has
+//! that name, copied there for instance, a number follows. No file is replaced so.
 
 use super::lock::Pauses;
 use super::message::{Line, decimal, hexadecimal};
 use super::place::Path;
-use super::problem::{FOREIGN, FOREIGN_DIRECTORY, FOREIGN_LINK, NOT_OURS, Problem};
+use super::problem::{
+    ANY_LINK, FOREIGN, FOREIGN_DIRECTORY, FOREIGN_LINK, NOT_OURS, Problem, SECOND_NAME,
+};
 use super::sys::{self, Access, Errno, Facts, File, Kind, PRIVATE};
 use crate::raw::layout::MAGIC;
 use crate::raw::reader::{Damage, Defect, Source};
@@ -54,7 +56,9 @@ const ROOT: u32 = 0;
 const MOST_LINKS: u32 = 40;
 /// Longest name in a directory, and room for what is appended when a file is set aside.
 const LONGEST_NAME: usize = 255;
-const ASIDE: usize = 7 + 20;
+const ASIDE: usize = 7 + 20 + 3;
+/// Most names for a file that is set aside, so that the last number has two digits.
+const MOST_ASIDE: u64 = 100;
 
 /// A file as a source of a dump.
 #[derive(Clone, Copy)]
@@ -382,10 +386,7 @@ impl Names {
     #[inline(never)]
     fn clear_away(&mut self, held: &Facts) -> Result<(), Errno> {
         let Self { part, other: aside, .. } = self;
-        aside.set(part.bytes())?;
-        aside.push(b".aside-")?;
-        aside.push(&decimal(held.identity.1))?;
-        match sys::rename(part.c_str(), aside.c_str()) {
+        match rename_aside(part, held.identity.1, aside) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Ok(()),
             // Where only owners may rename files, it stays in the way.
@@ -470,21 +471,22 @@ impl Names {
         Ok(())
     }
 
-    /// Goes on to the file itself while the target is a symbolic link, if those who may choose where we write have
-    /// made it.
+    /// Goes on to the file itself while the target is a symbolic link, if this user or root has made it.
     fn find_target(&mut self) -> Result<(), Errno> {
         if sys::has_more_rights() {
             self.must_lie_safely()?;
         }
         for _ in 0..MOST_LINKS {
-            let found = match sys::facts_at(self.target.c_str()) {
-                Ok(facts) if facts.kind == Kind::Link => facts,
+            match sys::facts_at(self.target.c_str()) {
+                Ok(facts) if facts.kind == Kind::Link => {}
                 Ok(_) | Err(Errno::NOENT) => return Ok(()),
                 Err(error) => return Err(error),
-            };
-            self.must_count(&found)?;
+            }
             let Self { target, part: link, other, .. } = self;
-            link.read_link(target.c_str());
+            // The link that is read is the one that has been looked at, whatever has its name by now.
+            let opened = sys::open(target.c_str(), Access::Itself)?;
+            must_count(&sys::facts(&opened)?)?;
+            link.read_open_link(&opened);
             other.clear();
             if !link.bytes().starts_with(b"/") {
                 other.push(target.directory())?;
@@ -493,15 +495,6 @@ impl Names {
             target.set(other.bytes())?;
         }
         Err(Errno::LOOP)
-    }
-
-    /// A link counts if it is ours or that of the directory's owner. In a process with more rights than its starter
-    /// none does.
-    fn must_count(&mut self, link: &Facts) -> Result<(), Errno> {
-        set_directory(&mut self.other, &self.target)?;
-        let directory = sys::facts_at(self.other.c_str())?;
-        let counts = [sys::user(), directory.owner.0].contains(&link.owner.0);
-        if counts && !sys::has_more_rights() { Ok(()) } else { Err(FOREIGN_LINK) }
     }
 
     /// Whether nobody but those whose rights we have can put another directory in the place of the target's, or of one
@@ -521,7 +514,7 @@ impl Names {
             match facts.kind {
                 Kind::Directory if is_ours(&facts) && is_closed(&facts) => {}
                 Kind::Directory => return Err(FOREIGN_DIRECTORY),
-                Kind::Link => return Err(FOREIGN_LINK),
+                Kind::Link => return Err(ANY_LINK),
                 _ => return Err(Errno::NOTDIR),
             }
         }
@@ -534,18 +527,36 @@ impl Names {
     #[inline(never)]
     fn set_aside(&mut self, inode: u64) -> Result<(), Errno> {
         let Self { target, other: aside, damage, .. } = self;
-        // Keeps as much of a long name as leaves room for the rest.
-        let (path, directory) = (target.bytes(), target.directory().len());
-        let end = path.len().min(directory.saturating_add(LONGEST_NAME - ASIDE));
-        aside.set(path.get(..end).unwrap_or(path))?;
-        aside.push(b".aside-")?;
-        aside.push(&decimal(inode))?;
-        sys::rename(target.c_str(), aside.c_str())?;
+        rename_aside(target, inode, aside)?;
         let mut line = Line::about(target.bytes());
         line.text(damage.defect.summary()).text(b" at ").offset(damage.offset);
         line.text(b"; the file was set aside as ").text(aside.bytes()).print();
         Ok(())
     }
+}
+
+/// Appends `.aside-` and the inode to a file's name, and a number if another file has that name already; gives the new
+/// name.
+#[cold]
+#[inline(never)]
+fn rename_aside(file: &Path, inode: u64, aside: &mut Path) -> Result<(), Errno> {
+    // Keeps as much of a long name as leaves room for the rest.
+    let (path, directory) = (file.bytes(), file.directory().len());
+    let end = path.len().min(directory.saturating_add(LONGEST_NAME - ASIDE));
+    for number in 0..MOST_ASIDE {
+        aside.set(path.get(..end).unwrap_or(path))?;
+        aside.push(b".aside-")?;
+        aside.push(&decimal(inode))?;
+        if number > 0 {
+            aside.push(b".")?;
+            aside.push(&decimal(number))?;
+        }
+        match sys::rename_to_free(file.c_str(), aside.c_str()) {
+            Err(Errno::EXIST) => {}
+            result => return result,
+        }
+    }
+    Err(Errno::BUSY)
 }
 
 fn open_old(target: &Path) -> Result<Option<Old>, Errno> {
@@ -556,11 +567,24 @@ fn open_old(target: &Path) -> Result<Option<Old>, Errno> {
     };
     let facts = sys::facts(&file)?;
     facts.must_be_a_file()?;
-    if sys::has_more_rights() && (facts.owner.0 != sys::user() || facts.links > 1) {
+    if sys::has_more_rights() && facts.owner.0 != sys::user() {
         return Err(FOREIGN);
+    }
+    if sys::has_more_rights() && facts.links > 1 {
+        return Err(SECOND_NAME);
     }
     // An empty file holds nothing to lose; it counts as missing.
     Ok((facts.size > 0).then_some(Old { file, facts }))
+}
+
+/// A link counts if this user or root has made it. Whoever owns the directory may be a user who gets at root's files that
+/// way. In a process with more rights than its starter no link counts.
+fn must_count(link: &Facts) -> Result<(), Errno> {
+    match [sys::user(), ROOT].contains(&link.owner.0) {
+        _ if sys::has_more_rights() => Err(ANY_LINK),
+        true => Ok(()),
+        false => Err(FOREIGN_LINK),
+    }
 }
 
 /// Becomes the directory of a file, behind a link if it is one.

@@ -187,7 +187,7 @@ impl Judge<'_> {
 }
 
 /// End of the message of a child that the runtime did not see made.
-const UNTOLD: &str = " its counts are not kept (flags --wrap-exit)";
+const UNTOLD: &str = " its counts are not kept without `flags --wrap-exit`";
 
 /// End of the message of `__llvm_profile_write_file` after a dump.
 const DUMPED: &str = "not written: dumped before, and not reset since";

@@ -32,7 +32,10 @@ impl<I: Instrumented> Image<I> {
     pub fn go_live(&self, region: Option<Region>) {
         if sys::has_more_rights() {
             let mut line = Line::about(b"live counters");
-            line.text(b"more rights than the starter; they are written at the end").print();
+            line.text(
+                b"not in a program with more rights than its starter; they are written at the end",
+            )
+            .print();
             return;
         }
         let Ok(mut state) = self.state() else { return };

@@ -43,6 +43,8 @@ pub enum Access {
     Create,
     /// For reading and writing if it is there.
     Change,
+    /// Only to ask what it is; a symbolic link itself.
+    Itself,
 }
 
 /// Rights of a file that is for its owner alone.
@@ -128,6 +130,7 @@ pub fn open(path: &CStr, access: Access) -> Result<File> {
         Access::Read => OFlags::RDONLY | OFlags::NONBLOCK,
         Access::Create => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
         Access::Change => OFlags::RDWR | OFlags::NONBLOCK,
+        Access::Itself => OFlags::PATH,
     };
     let file = open_with(path, flags | OFlags::NOFOLLOW, PRIVATE)?;
     // Only what the mask took away: somebody may have got hold of the file, and finished it, by now.
@@ -312,8 +315,17 @@ pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
 }
 
 /// Gives a file a name that nothing has.
+#[inline(never)]
 pub fn rename_to_free(from: &CStr, to: &CStr) -> Result<()> {
-    rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)
+    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // NFS, and others that rename in one way only. Who makes such a name at this moment loses it.
+        Err(Errno::INVAL | Errno::NOSYS) => match facts_at(to) {
+            Ok(_) => Err(Errno::EXIST),
+            Err(Errno::NOENT) => rename(from, to),
+            Err(error) => Err(error),
+        },
+        result => result,
+    }
 }
 
 /// Exchanges the names of two files.
@@ -345,6 +357,11 @@ pub fn read_directory(directory: &File, into: &mut [u8]) -> Result<usize> {
 /// Reads the target of a symbolic link, cut at the end of `into`; gives its length.
 pub fn read_link(path: &CStr, into: &mut [u8]) -> Result<usize> {
     rustix::fs::readlinkat_raw(CWD, path, into)
+}
+
+/// The same of a link that is open itself.
+pub fn read_open_link(link: &File, into: &mut [u8]) -> Result<usize> {
+    rustix::fs::readlinkat_raw(link, c"", into)
 }
 
 /// Asks an open `/proc/self/maps` for the path of the file mapped at an address; gives its length.
