@@ -672,6 +672,59 @@ fn merged_ends_of_two_lines() {
     }
 }
 
+/// The buffers of the list's nodes come from a header whose functions left no trace: neither code nor debug information names
+/// them. Their lines are no lines of the functions that they are inlined in. Code that is included within a function is.
+#[test]
+fn headers_whose_functions_left_no_trace() {
+    let shop = Workshop::new();
+    shop.write("table.h", "&&up,\n&&down,\n");
+    let source = "\
+#include <list>
+std::list<long long> all;
+__attribute__((noinline)) long long fill(int n)
+{
+    static const void *const table[] = {
+#include \"table.h\"
+    };
+    long long sum = 0;
+    for (int i = 0; i < n; i++) {
+        goto *table[i & 1];
+    up:
+        all.push_back(i);
+        continue;
+    down:
+        sum += all.back();
+        all.pop_back();
+    }
+    return sum;
+}
+int main()
+{
+    long long sum = 0;
+    for (int i = 0; i < 10; i++)
+        sum += fill(100);
+    return sum == 1;
+}
+";
+    shop.write("list.cc", source);
+    for level in ["-O1", "-O2", "-O3"] {
+        run(&shop, "list.cc", &[level]);
+        let profile = exact(&shop);
+        let of_list: Vec<_> = counts(&profile)
+            .into_iter()
+            .filter(|found| name(&profile, found.symbol).starts_with("_ZNSt7__cxx11"))
+            .collect();
+        assert!(of_list.len() > 10, "{level}");
+        for found in of_list {
+            let function = name(&profile, found.symbol);
+            assert!(found.position.line < 0x8000, "{level}: {function}: {:?}", found.position);
+        }
+        let told = shop.tool(&["convert", "ours.csraw", "-v", "-o", "x"]).stderr;
+        let told = String::from_utf8(told).unwrap();
+        assert!(told.contains("aligned_buffer.h") && !told.contains("table.h"), "{level}: {told}");
+    }
+}
+
 /// Whatever is shown without a mark is what gcov shows for the line, in the program of this name.
 fn assert_only_estimates_differ_from_gcov(shop: &Workshop, program: &str) {
     shop.link_stock(&[&format!("{program}.o")], "stock", &[]);

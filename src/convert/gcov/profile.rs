@@ -113,6 +113,10 @@ impl Conversion {
                 true => self.starts.add_artificial(symbol, line),
                 false => self.starts.add(file, Start { line, symbol, end, is_outer: false }),
             }
+            let of_files = notes.lines(function).chunk_by(|a, b| a.file == b.file);
+            for lines in of_files.filter(|lines| lines[0].file != function.file) {
+                self.starts.add_user(files[lines[0].file as usize], symbol);
+            }
             symbol
         };
         let symbols = notes.functions.iter().map(symbol).collect();

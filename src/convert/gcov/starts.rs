@@ -48,16 +48,41 @@ struct OfFile {
     starts: Vec<Start>,
     /// For each of them: the last line that it or one before it is known to have.
     last: Vec<u32>,
+    /// The functions of other files that have lines of this one.
+    users: Users,
+}
+
+/// How many functions use a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Users {
+    #[default]
+    None,
+    One(SymbolId),
+    Several,
 }
 
 impl Starts {
     /// Adds a function of a file.
     pub fn add(&mut self, file: FileId, start: Start) {
+        self.of(file).starts.push(start);
+    }
+
+    /// Notes that a function of another file has lines of this one.
+    pub fn add_user(&mut self, file: FileId, user: SymbolId) {
+        let users = &mut self.of(file).users;
+        *users = match *users {
+            Users::None => Users::One(user),
+            Users::One(known) if known == user => *users,
+            Users::One(_) | Users::Several => Users::Several,
+        };
+    }
+
+    fn of(&mut self, file: FileId) -> &mut OfFile {
         let place = file.index();
         if self.files.len() <= place {
             self.files.resize_with(place + 1, OfFile::default);
         }
-        self.files[place].starts.push(start);
+        &mut self.files[place]
     }
 
     /// Adds a function that the compiler made, such as the body of a parallel region. Its place is one in the function
@@ -68,7 +93,7 @@ impl Starts {
 
     /// Call this after the last [`Starts::add`].
     pub fn sort(&mut self) {
-        for OfFile { starts, last } in &mut self.files {
+        for OfFile { starts, last, .. } in &mut self.files {
             // If a function is known twice, notes tell more.
             starts.sort_unstable_by_key(|start| (start.line, start.symbol, start.end.is_none()));
             starts.dedup_by(|again, first| {
@@ -93,7 +118,7 @@ impl Starts {
 
     /// The last group [before](Self::before) a line with a function that is known to have the line.
     pub fn around(&self, file: FileId, line: u32) -> Option<&[Start]> {
-        let OfFile { starts, last } = self.files.get(file.index())?;
+        let OfFile { starts, last, .. } = self.files.get(file.index())?;
         let mut behind = starts.partition_point(|start| start.line <= line);
         for starts in self.before(file, line) {
             if last[behind - 1] < line {
@@ -121,6 +146,11 @@ impl Starts {
         for &(symbol, line) in &self.artificial {
             symbols.set_declaration_line(symbol, line);
         }
+    }
+
+    /// Whether no other function has lines of a file.
+    pub fn is_only_user(&self, file: FileId, symbol: SymbolId) -> bool {
+        self.files.get(file.index()).is_some_and(|of_file| of_file.users == Users::One(symbol))
     }
 
     /// Whether any function of a file is known.
@@ -163,5 +193,18 @@ mod tests {
         let around = |line| starts.around(c, line).map(|starts| starts[0].symbol);
         let expected = [Some(f), Some(h), Some(f), None, Some(outer)];
         assert_eq!([11, 13, 14, 29, 99].map(around), expected);
+    }
+
+    #[test]
+    fn functions_with_lines_of_a_file() {
+        let mut symbols = Symbols::default();
+        let (table, header) = (symbols.file(b"table.h"), symbols.file(b"list.h"));
+        let [f, g] = [b"f", b"g"].map(|name| symbols.symbol(name, None));
+        let mut starts = Starts::default();
+        [(table, f), (table, f), (header, f), (header, g)]
+            .into_iter()
+            .for_each(|(file, user)| starts.add_user(file, user));
+        let is_only = |file, user| starts.is_only_user(file, user);
+        assert!(is_only(table, f) && !is_only(table, g) && !is_only(header, f));
     }
 }

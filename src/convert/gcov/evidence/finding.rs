@@ -38,6 +38,8 @@ pub struct Ballot {
     pub count: Option<i64>,
     /// See [`Vote::before`](super::Vote::before).
     pub before: Option<i64>,
+    /// See [`Vote::is_join`](super::Vote::is_join).
+    pub is_join: bool,
 }
 
 impl Analysis for Candidates<'_, '_> {
@@ -160,12 +162,39 @@ impl ListingView<'_, '_, '_> {
         let counters = &self.candidates.functions[late.function as usize].counters;
         let counts = part::counts(place, self.listing, owners, members, counters, memory);
         let blocks = &members.of_late[place as usize];
-        let votes = votes(blocks, counts, belongings.pieces.of(place), belongings);
+        let pieces = belongings.pieces.of(place);
+        let joins = self.joins(late, members, (blocks, counts), pieces);
+        let votes = votes((blocks, counts), &joins, pieces, belongings);
         let calls = belongings.calls.of(place);
         let sites = sites(late.function, calls, belongings);
         let calls = self.calls(place, calls, owners, belongings);
         let address = (late.copy == 0).then_some(self.listing.address);
         Finding { function: late.function, chains, votes, sites, calls, address }
+    }
+
+    /// The blocks of a late copy that several blocks lead to, and that are no block of the notes with lines: none of their
+    /// lines has a block that was executed as often. They are sorted.
+    fn joins(
+        &self,
+        late: &Late,
+        members: &Members,
+        (blocks, counts): (&[u32], &[Option<i64>]),
+        pieces: &[Piece],
+    ) -> Vec<u32> {
+        let function = &self.candidates.functions[late.function as usize];
+        let Ok(flow) = &function.flow else { return Vec::new() };
+        let is_noted = |piece: &Piece| {
+            let count = counts[blocks.binary_search(&piece.block).ok()?]?;
+            let file = self.unit.files[piece.file as usize]?;
+            let mut lines = function.blocks_of(file, piece.line).iter();
+            lines.find(|line| flow.blocks[line.block as usize] == count)
+        };
+        let of_blocks = pieces.chunk_by(|a, b| a.block == b.block);
+        let is_join = |pieces: &&[Piece]| {
+            members.predecessors.of(pieces[0].block).len() > 1
+                && pieces.iter().all(|piece| is_noted(piece).is_none())
+        };
+        of_blocks.filter(is_join).map(|pieces| pieces[0].block).collect()
     }
 
     /// A late copy, and those that were inlined early in it.
@@ -231,10 +260,10 @@ impl ListingView<'_, '_, '_> {
     }
 }
 
-/// Votes for the pieces of a late copy, whose blocks were executed that often.
+/// Votes for the pieces of a late copy, whose blocks were executed that often. Some of them are joins.
 fn votes(
-    blocks: &[u32],
-    counts: &[Option<i64>],
+    (blocks, counts): (&[u32], &[Option<i64>]),
+    joins: &[u32],
     pieces: &[Piece],
     belongings: &Belongings,
 ) -> Vec<Ballot> {
@@ -246,7 +275,8 @@ fn votes(
         // The compiler merges code that is the same in several places. On some of the ways there, a jump is all that
         // is left of it.
         let count = count.filter(|_| !piece.is_jump);
-        Ballot { chain, file, line, discriminator, instructions, count, before }
+        let is_join = joins.binary_search(&block).is_ok();
+        Ballot { chain, file, line, discriminator, instructions, count, before, is_join }
     };
     pieces.iter().map(vote).collect()
 }

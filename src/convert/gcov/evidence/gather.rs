@@ -83,9 +83,10 @@ impl Naming<'_> {
             discriminator,
         };
         let vote = |ballot: Ballot| {
-            let Ballot { chain, file, line, discriminator, instructions, count, before } = ballot;
+            let Ballot { chain, file, line, discriminator, .. } = ballot;
+            let Ballot { instructions, count, before, is_join, .. } = ballot;
             let spot = spot(chain, file, line, discriminator);
-            Vote { spot, count, before, instructions, is_sum: false }
+            Vote { spot, count, before, instructions, is_sum: false, is_join }
         };
         of.found.push(finding.votes.into_iter().map(vote).collect());
         let mut placed = |Seen { chain, piece: Piece { file, line, discriminator, .. } }: Seen| {
@@ -196,6 +197,7 @@ mod tests {
             before: None,
             instructions,
             is_sum: false,
+            is_join: false,
         };
         let votes =
             vec![vote(1, 1, 2), vote(2, 5, 1), vote(1, 10, 2), vote(3, 4, 1), vote(3, 8, 0)];

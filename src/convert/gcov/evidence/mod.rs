@@ -141,4 +141,7 @@ pub struct Vote {
     /// Whether it is the sum of several blocks. The compiler may have made copies of one block: of a loop's
     /// condition, for instance, one copy stands before the loop.
     pub is_sum: bool,
+    /// Whether several blocks lead to this one, and none of its lines has a block that was executed as often. It may be
+    /// the merged end of several lines.
+    pub is_join: bool,
 }

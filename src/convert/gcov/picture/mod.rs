@@ -160,6 +160,7 @@ pub fn picture(
     let Memory { lines, of_line, of_painter, loops } = memory;
     of_painter.counts.clear();
     let mut painter = Painter::new(function, flow, chains, starts, symbols, of_painter);
+    painter.included.extend(included(chains, all));
     let of_function = painter.with_entries(loops);
     painter.lines(&of_function, all, lines);
     let entered = copies::entered(chains, all);
@@ -189,6 +190,13 @@ fn is_renumbered(function: &Counted<'_>, starts: &Starts) -> bool {
         last.is_some_and(|last| last.iter().any(|last| last.symbol == function.symbol))
     };
     function.notes.end_line == start && function.lines.iter().filter(is_behind).any(is_its)
+}
+
+/// The files besides its own with instructions of the function itself, and not of copies.
+fn included(chains: &[Chain], all: &[Vote]) -> impl Iterator<Item = FileId> {
+    let own = chains.first().map(|function| function.file);
+    let is_its = move |vote: &&Vote| vote.spot.chain == 0 && vote.instructions > 0;
+    all.iter().filter(is_its).map(|vote| vote.spot.file).filter(move |file| Some(*file) != own)
 }
 
 /// The votes for a line. Leaves those for later lines.
@@ -235,6 +243,8 @@ struct Painter<'f, 'n> {
     home: Option<u32>,
     /// Whether its code and debug information are known.
     has_code: bool,
+    /// Other files with lines that the code shows in the function itself.
+    included: HashSet<FileId>,
     /// The starts of loops that have no block.
     entries: Vec<Entry>,
     /// Lines of copies that the debug information lacks.
@@ -273,6 +283,7 @@ impl<'f, 'n> Painter<'f, 'n> {
             is_renumbered: is_renumbered(function, starts),
             home: function.home(starts),
             has_code: !known.is_empty(),
+            included: HashSet::new(),
             entries: Vec::new(),
             missing: Vec::new(),
             agree: HashMap::new(),
@@ -295,6 +306,7 @@ impl<'f, 'n> Painter<'f, 'n> {
             let is_count = |count| counts.binary_search(&count).is_ok();
             let votes = next_votes(&mut all, lines[0].file, lines[0].line);
             let of_spots = votes.chunk_by(|a, b| a.spot == b.spot);
+            let of_spots = of_spots.filter(|votes| !self.is_strayed(&votes[0].spot));
             let of_line = first..first + lines.len();
             let first_key = keys.len();
             keys.extend(of_spots.map(|votes| Key::new(votes, tally, is_count)));
@@ -326,8 +338,8 @@ impl<'f, 'n> Painter<'f, 'n> {
     /// Adds pieces that the notes do not have: the compiler removed them before it laid the counters out. The
     /// debug information tells where they stood.
     ///
-    /// Where instructions of such a line are in a block that several blocks lead to, and that has no lines, the compiler
-    /// merged the ends of several lines there. The block has their sum, and nothing says how often each was executed:
+    /// Where instructions of such a line are at a join without other lines, in the code as in the notes, the compiler merged
+    /// the ends of several lines there. The block has their sum, and nothing says how often each was executed:
     ///
     /// ```c
     /// if (a)
@@ -343,7 +355,7 @@ impl<'f, 'n> Painter<'f, 'n> {
         let mut merged: Option<Vec<i64>> = None;
         for votes in votes.chunk_by(|a, b| a.spot == b.spot) {
             let spot = votes[0].spot;
-            if self.function.has(spot.file, spot.line) {
+            if self.function.has(spot.file, spot.line) || self.is_strayed(&spot) {
                 continue;
             }
             let of_blocks = votes.iter().filter(|vote| !vote.is_sum);
@@ -351,7 +363,7 @@ impl<'f, 'n> Painter<'f, 'n> {
                 .map(|vote| vote.count)
                 .try_fold(0i64, |sum, count| sum.checked_add(count?));
             let Some(count) = sum else { continue };
-            let may_be_merged = votes.iter().any(|vote| vote.instructions > 0)
+            let may_be_merged = votes.iter().any(|vote| vote.is_join && vote.instructions > 0)
                 && !self.starts.has_end(spot.file, spot.line);
             if may_be_merged && merged.get_or_insert_with(|| self.merged()).contains(&count) {
                 continue;

@@ -338,7 +338,8 @@ mod tests {
         let spot = Key::piece(0, Count::Unknown).spot;
         let mark = |discriminator| {
             let spot = Spot { discriminator, ..spot };
-            Vote { spot, count: Some(11), before: Some(10), instructions: 0, is_sum: false }
+            let (count, before) = (Some(11), Some(10));
+            Vote { spot, count, before, instructions: 0, is_sum: false, is_join: false }
         };
         let keys = [0, 1].map(|number| {
             Key::new(&[mark(number)], &mut vec![], |count| [10, 11].contains(&count))
@@ -351,8 +352,14 @@ mod tests {
     #[test]
     fn votes() {
         let spot = Key::piece(0, Count::Unknown).spot;
-        let vote =
-            |count, instructions| Vote { spot, count, instructions, before: None, is_sum: false };
+        let vote = |count, instructions| Vote {
+            spot,
+            count,
+            instructions,
+            before: None,
+            is_sum: false,
+            is_join: false,
+        };
         let of = |votes: &[Vote]| {
             Key::new(votes, &mut vec![], |count| [1, 10, 11].contains(&count)).count
         };

@@ -144,6 +144,19 @@ impl<'f> Painter<'f, '_> {
         (found.unwrap_or_else(|| which(&|_| true)).into(), Source::Guess)
     }
 
+    /// Whether the debug information shows a line in a copy that cannot have it: the notes say that another function has it.
+    /// Compilers move code out of inlined copies.
+    pub fn is_strayed(&self, spot: &Spot) -> bool {
+        let Some(chain) = self.picture.chains.get(spot.chain as usize) else { return false };
+        let is_behind = chain.file == spot.file && spot.line >= chain.start;
+        if is_behind || self.home.is_some() {
+            return false;
+        }
+        let around = self.starts.around(spot.file, spot.line).unwrap_or_default();
+        let has = |start: &Start| start.end.is_some_and(|end| spot.line <= end);
+        around.iter().any(has) && around.iter().all(|start| start.symbol != chain.symbol)
+    }
+
     /// The function that a line belongs to, by where functions start and end.
     fn owner(&self, file: FileId, line: u32) -> Owner<'f> {
         let function = self.function;
@@ -155,12 +168,20 @@ impl<'f> Painter<'f, '_> {
             true => self.nearest_owner(file, line, may_be_itself),
             false => self.starts.around(file, line).map(Owner::Others),
         };
-        // With debug information, a file without functions is one that is included within a function.
-        let is_included = self.has_code && !self.starts.knows(file);
+        let is_included = self.is_included(file);
         owner.unwrap_or(match is_own || self.is_renumbered || is_included {
             true => Owner::Chains(ITSELF),
             false => Owner::Nobody,
         })
+    }
+
+    /// Whether a file is text that is included within the function, and not a header whose functions left no trace: no other
+    /// function has lines of it, or the code shows lines of it in this one.
+    fn is_included(&self, file: FileId) -> bool {
+        self.has_code
+            && !self.starts.knows(file)
+            && (self.included.contains(&file)
+                || self.starts.is_only_user(file, self.function.symbol))
     }
 
     /// The owner of a line among the functions that start before it. It may be the function itself, or a copy inlined in it.
