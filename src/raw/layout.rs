@@ -246,7 +246,7 @@ impl From<&[u8]> for BuildId {
 }
 
 /// The build of an image that a module is. Equal identities mean equal layout of all counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Identity {
     /// [`ABI_GCOV`] or [`ABI_LLVM`].

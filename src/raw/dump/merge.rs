@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::builds::Builds;
 use super::{Dump, Module, SiteSpan};
 use crate::raw::kind::Rule;
 use crate::raw::llvm::FunctionRecord;
@@ -15,10 +16,14 @@ impl Dump {
         if self.last_live == 0 {
             self.last_live = newer.last_live;
         }
+        let (mut builds, modules) = (Builds::default(), &mut self.modules);
+        for (place, module) in modules.iter().enumerate() {
+            builds.place_or(module, place, |place| &modules[place]);
+        }
         for module in newer.modules {
-            match self.modules.iter_mut().find(|old| old.is_same_build(&module)) {
-                Some(old) => *old = module.merged_with(old),
-                None => self.modules.push(module),
+            match builds.place_or(&module, modules.len(), |place| &modules[place]) {
+                Some(place) => modules[place] = module.merged_with(&modules[place]),
+                None => modules.push(module),
             }
         }
     }

@@ -4,6 +4,7 @@
 //! records contradict each other. So the numbers in these types always fit together. Merging follows the runtime's rules. This module does not know what the counts
 //! mean in the source.
 
+mod builds;
 mod check;
 mod live;
 mod merge;

@@ -18,6 +18,7 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
+use super::builds::Builds;
 use super::{Dump, Module, SiteSpan};
 use crate::raw::kind::{Kind, Rule};
 use crate::raw::layout::{Machine, Sums};
@@ -49,6 +50,8 @@ pub const fn rank_of_module(number: i64, place: usize) -> i64 {
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     totals: Vec<Total>,
+    /// The places of the totals.
+    builds: Builds,
     /// The id of the live file that was added last, and its rank.
     last_live: Option<(i64, u64)>,
     dumps: i64,
@@ -100,8 +103,8 @@ impl Sum {
         self.live(dump.last_live, -number);
         for (place, module) in dump.modules.into_iter().enumerate() {
             let rank = rank_of_module(number, place);
-            match self.totals.iter_mut().find(|total| total.module.is_same_build(&module)) {
-                Some(total) => total.add(module, rank, number),
+            match self.find(&module) {
+                Some(place) => self.totals[place].add(module, rank, number),
                 None => self.totals.push(Total::of(module, rank, number)),
             }
         }
@@ -121,8 +124,7 @@ impl Sum {
 
     /// The place of a module without counts in the sum. Adds the module if it is new.
     pub fn place(&mut self, layout: Module, rank: i64) -> usize {
-        let known = self.totals.iter().position(|total| total.module.is_same_build(&layout));
-        let place = match known {
+        let place = match self.find(&layout) {
             Some(place) => {
                 self.totals[place].module.learn(&layout);
                 place
@@ -137,9 +139,19 @@ impl Sum {
         place
     }
 
+    /// The place of a module's build. If there is none, the module is to come last.
+    fn find(&mut self, module: &Module) -> Option<usize> {
+        let Self { totals, builds, .. } = self;
+        builds.place_or(module, totals.len(), |place| &totals[place].module)
+    }
+
     /// Drops modules. Calls `is_wanted` once for each module, in the order of their places.
     pub fn retain(&mut self, mut is_wanted: impl FnMut() -> bool) {
         self.totals.retain(|_| is_wanted());
+        self.builds = Builds::default();
+        for (place, total) in self.totals.iter().enumerate() {
+            self.builds.place_or(&total.module, place, |place| &self.totals[place].module);
+        }
     }
 
     /// A module of the sum.
