@@ -11,7 +11,8 @@ use walkdir::WalkDir;
 
 use super::commands::fold;
 use super::error::{Context, Error, Result};
-use super::input::{BY_LIBGCOV, Format, is_same};
+use super::input::{Format, is_same};
+use super::missing::BY_LIBGCOV;
 use super::warn;
 use crate::convert::number::Number;
 

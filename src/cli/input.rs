@@ -1,8 +1,7 @@
 //! Input files: dumps and profiles, distinguished by their content.
 //!
-//! What LLVM's profiles say is read in [`super::by_function`].
+//! [`format`](super::format) recognises them. What LLVM's profiles say is read in [`super::by_function`].
 
-use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -16,13 +15,12 @@ use rustix::io::Errno;
 
 use super::commands::fold;
 use super::error::{Context, Error, Result};
+use super::format::{PARQUET_MAGIC, unknown};
+use super::missing::missing;
 use crate::convert::number::Number;
-use crate::formats::afdo_v1_v3::Version;
-use crate::formats::afdo_v1_v3::{names::Names, rules::Rules};
 use crate::formats::words::Words;
 use crate::formats::{
     Findings, Found, Kind, afdo_v1_v3, afdo_v4, afdo_v4_text, llvm_sample, llvm_sample_text,
-    profdata, profraw, proftext,
 };
 use crate::profile::{Profile, Summary};
 use crate::raw::dump::{Dump, Module};
@@ -31,8 +29,7 @@ use crate::raw::live;
 use crate::raw::reader::Source;
 use crate::samples::Samples;
 
-/// A larger word behind the magic, which AutoFDO shares with `.gcda` files, is the version of a compiler.
-const LARGEST_VERSION: u32 = 0xffff;
+pub use super::format::Format;
 
 /// A file that has been read.
 pub struct Input {
@@ -55,132 +52,6 @@ pub struct Decoded {
     pub warnings: Vec<String>,
 }
 
-/// Kinds of files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// A raw dump.
-    Dump,
-    /// AutoFDO before version 4.
-    V1V3(Version),
-    /// AutoFDO version 4, binary.
-    V4,
-    /// AutoFDO version 4, text.
-    V4Text,
-    /// Counters of an object.
-    Gcda,
-    /// Notes of an object.
-    Gcno,
-    /// Counters by function, as a program of clang or rustc leaves them.
-    Profraw,
-    /// Counters by function, as compilers read them.
-    Profdata,
-    /// Counters by function, as text.
-    Proftext,
-    /// LLVM's sample profile, binary.
-    SampleBinary,
-    /// LLVM's sample profile, extensible or compact binary.
-    Sample,
-    /// LLVM's sample profile, text.
-    SampleText,
-    /// Dumps or profiles as a table. An [`Input`] has their sum, and its format.
-    Parquet,
-}
-
-/// First bytes of a Parquet file.
-const PARQUET_MAGIC: [u8; 4] = *b"PAR1";
-
-impl Format {
-    /// Name for messages.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Dump => "a raw dump",
-            Self::V1V3(Version::V1) => "an AutoFDO profile, version 1",
-            Self::V1V3(Version::V2) => "an AutoFDO profile, version 2",
-            Self::V1V3(Version::V3) => "an AutoFDO profile, version 3",
-            Self::V1V3(Version::V407) => "an AutoFDO profile, version 0x3430372a",
-            Self::V4 => "an AutoFDO profile, version 4",
-            Self::V4Text => "an AutoFDO profile, version 4 as text",
-            Self::Gcda => "counters of an object (.gcda)",
-            Self::Gcno => "notes of an object (.gcno)",
-            Self::Profraw => "a raw profile of LLVM (.profraw)",
-            Self::Profdata => "an indexed profile of LLVM (.profdata)",
-            Self::Proftext => "a text profile of LLVM (.proftext)",
-            Self::SampleBinary => "a sample profile of LLVM, binary",
-            Self::Sample => "a sample profile of LLVM, extensible or compact binary",
-            Self::SampleText => "a sample profile of LLVM, text",
-            Self::Parquet => "a table (.parquet)",
-        }
-    }
-
-    /// Whether it has counters by function.
-    pub const fn is_by_function(self) -> bool {
-        matches!(self, Self::Profraw | Self::Profdata | Self::Proftext)
-    }
-
-    /// Whether it is a sample profile of LLVM.
-    pub const fn is_sample(self) -> bool {
-        matches!(self, Self::SampleBinary | Self::Sample | Self::SampleText)
-    }
-
-    /// The part of names that such a file keeps.
-    pub const fn names(self) -> Names {
-        match self {
-            Self::V1V3(version) => Rules::for_version(version).names,
-            _ => Names::Whole,
-        }
-    }
-
-    /// The kind of a file with this beginning, which may be cut short.
-    fn of(bytes: &[u8]) -> Option<Self> {
-        let starts = |bytes: &[u8], magic: &[u8]| {
-            let length = bytes.len().min(magic.len());
-            length > 0 && bytes[..length] == magic[..length]
-        };
-        let is = |magic: &[u8; 4]| {
-            let reversed = [magic[3], magic[2], magic[1], magic[0]];
-            starts(bytes, magic) || starts(bytes, &reversed)
-        };
-        let start = bytes.trim_ascii_start();
-        match Version::of(bytes) {
-            Some(Ok(version)) => return Some(Self::V1V3(version)),
-            Some(Err(word)) if word <= LARGEST_VERSION => return None,
-            _ => {}
-        }
-        Some(match bytes {
-            _ if starts(bytes, &DUMP_MAGIC[..6]) => Self::Dump,
-            _ if starts(bytes, &afdo_v4::MAGIC) => Self::V4,
-            _ if starts(bytes, &PARQUET_MAGIC) => Self::Parquet,
-            _ if is(b"gcda") => Self::Gcda,
-            _ if is(b"gcno") => Self::Gcno,
-            _ if starts(start, afdo_v4_text::START) || start.starts_with(b"\"") => Self::V4Text,
-            _ if profraw::is_profraw(bytes) => Self::Profraw,
-            _ if starts(bytes, &profdata::MAGIC) => Self::Profdata,
-            _ if llvm_sample::is_sample_profile(bytes) => match llvm_sample::form(bytes) {
-                llvm_sample::Form::Binary => Self::SampleBinary,
-                llvm_sample::Form::Compact | llvm_sample::Form::Extensible => Self::Sample,
-            },
-            _ if llvm_sample_text::looks_like(bytes) => Self::SampleText,
-            _ if proftext::looks_like(bytes) => Self::Proftext,
-            _ => return None,
-        })
-    }
-}
-
-impl Format {
-    /// The same for one of many files in a folder: text must also have the right extension, if its beginning is that
-    /// of many other files.
-    pub fn of_file(beginning: &[u8], extension: Option<&OsStr>) -> Option<Self> {
-        let format = Self::of(beginning).filter(|_| !beginning.is_empty())?;
-        let is_sure = match format {
-            Self::V4Text => beginning.trim_ascii_start().starts_with(afdo_v4_text::START),
-            Self::Proftext => extension.is_some_and(|extension| extension == "proftext"),
-            Self::SampleText => extension.is_some_and(|extension| extension == "prof"),
-            _ => true,
-        };
-        is_sure.then_some(format)
-    }
-}
-
 /// Reads a file that a dump names. Anything but a regular file might never end, a pipe for instance.
 pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
     if !std::fs::metadata(path)?.is_file() {
@@ -190,8 +61,19 @@ pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 /// Reads an open file of this length from where it stands, and asks the system no more than needed: there may be
-/// thousands of files. A length of 0 is that of a pipe, or of a file of the system that does not know it.
+/// thousands of files. A length of 0 is that of a pipe, or of a file of the system that does not know it. Only the
+/// beginning of a file that is unlike any format.
 fn read_open(mut file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    read_bytes(file, length.min(BEGINNING), bytes)?;
+    match length.saturating_sub(BEGINNING) {
+        _ if length == 0 => read_unless_unknown(&mut file, bytes),
+        rest if rest > 0 && is_known(bytes) => read_bytes(file, rest, bytes),
+        _ => Ok(()),
+    }
+}
+
+/// Reads so many bytes, or fewer if the file ends before.
+fn read_bytes(file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Result<()> {
     let end = bytes.len().saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
     bytes.try_reserve_exact(end - bytes.len())?;
     while bytes.len() < end {
@@ -202,23 +84,24 @@ fn read_open(mut file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Resu
             Err(error) => return Err(error.into()),
         }
     }
-    if length == 0 {
-        read_unless_unknown(&mut file, bytes)?;
-    }
     Ok(())
 }
 
 /// Enough of a file to recognise any format.
 const BEGINNING: u64 = 1 << 16;
 
-/// Reads a file whose length nobody knows: a pipe, or a device, which may never end. So it goes on only after a beginning
-/// that is known.
+/// Reads a file, and goes on only after a beginning that is known. A file may be large, and a device may never end.
 fn read_unless_unknown(mut file: impl Read, bytes: &mut Vec<u8>) -> std::io::Result<()> {
     file.by_ref().take(BEGINNING).read_to_end(bytes)?;
-    if bytes.starts_with(&live::MAGIC) || Format::of(bytes).is_some() {
+    if is_known(bytes) {
         file.read_to_end(bytes)?;
     }
     Ok(())
+}
+
+/// Whether a file with this beginning is an input.
+fn is_known(beginning: &[u8]) -> bool {
+    beginning.starts_with(&live::MAGIC) || Format::of(beginning).is_some()
 }
 
 /// Standard input can be read only once: nothing follows behind its end.
@@ -308,7 +191,7 @@ impl Input {
         if cfg!(feature = "parquet") && length > 0 {
             // A table need not be in memory as a whole.
             let beginning = length.min(PARQUET_MAGIC.len() as u64);
-            read_open(&file, beginning, &mut bytes).map_err(wrong)?;
+            read_bytes(&file, beginning, &mut bytes).map_err(wrong)?;
             if bytes == PARQUET_MAGIC {
                 return Self::of_table(path.to_owned(), file);
             }
@@ -332,12 +215,7 @@ impl Input {
                 return Self::of_table(path.to_owned(), file);
             }
             _ => {
-                let found = file.metadata().about(path)?;
-                match found.is_file() {
-                    true => file.read_to_end(&mut bytes).map(drop),
-                    false => read_unless_unknown(&mut file, &mut bytes),
-                }
-                .about(path)?;
+                read_unless_unknown(&mut file, &mut bytes).about(path)?;
                 return Self::of(path.to_owned(), bytes);
             }
         }
@@ -559,110 +437,4 @@ fn warn_of_live_files(dump: &Path) {
         let what = "its own counts do not have those of live files beside it";
         super::warn(dump, format!("{what} ({number}), which `countersink fold` adds"));
     }
-}
-
-/// Why a file could not be read, and what is there instead.
-pub fn missing(path: &Path, error: std::io::Error) -> Error {
-    let is_missing = error.kind() == ErrorKind::NotFound;
-    match fold::number_beside(path) {
-        0 if is_missing && let Some((found, why)) = written_instead(path) => {
-            let found = found.display();
-            Error::about(path, format!("{error}; {found} is there: {why}"))
-        }
-        0 if is_missing && let Some(program) = program_beside(path) => {
-            let doctor = format!("`countersink doctor {}`", program.display());
-            Error::about(path, format!("{error}; {doctor} says where the program's dump will be"))
-        }
-        0 => Error::about(path, error),
-        number => {
-            let what = "of processes that are running, or did not come to their end";
-            let adds = "`countersink fold` adds those";
-            Error::about(path, format!("{error}, but live files ({number}) {what}; {adds}"))
-        }
-    }
-}
-
-/// The program beside a dump that is missing, by the name that dumps have.
-fn program_beside(dump: &Path) -> Option<PathBuf> {
-    dump.extension().filter(|&extension| extension == "csraw")?;
-    Some(dump.with_extension("")).filter(|program| program.is_file())
-}
-
-/// What another runtime has written beside a dump that is missing, and why.
-fn written_instead(dump: &Path) -> Option<(PathBuf, &'static str)> {
-    dump.extension().filter(|&extension| extension == "csraw")?;
-    let entries =
-        std::fs::read_dir(dump.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")))
-            .ok()?;
-    let mut beside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    beside.sort_unstable();
-    let reason = |file: &PathBuf| match file.extension()?.to_str()? {
-        "gcda" => Some(BY_LIBGCOV),
-        "profraw" => Some(BY_LLVM),
-        _ => None,
-    };
-    beside.into_iter().find_map(|file| reason(&file).map(|why| (file, why)))
-}
-
-/// Why there are `.gcda` files.
-pub const BY_LIBGCOV: &str =
-    "libgcov wrote it, because `countersink flags` was missing at the link";
-
-/// Why there are `.profraw` files.
-const BY_LLVM: &str = "a dump under LLVM's name, or LLVM's runtime wrote it, because `countersink flags` was missing \
-                       at the link";
-
-fn unknown(bytes: &[u8]) -> String {
-    const DUMP: &str = "the program's own dump, PROGRAM.csraw where it was started";
-    let start = bytes.trim_ascii_start();
-    let expected = "0x0: expected a raw dump, a profile of AutoFDO or LLVM, .gcda or .gcno, found";
-    match start {
-        _ if let Some(version) = unknown_version(bytes) => match version {
-            4 => "0x0: an AutoFDO profile of version 4 with the magic of the versions before it"
-                .into(),
-            _ => format!(
-                "0x4: an AutoFDO profile of version {version}, which this release does not read (1 to 4 and \
-                 0x3430372a)"
-            ),
-        },
-        _ if start.starts_with(b"{") => {
-            let instead = "keep the profile it was made of";
-            format!("0x0: JSON is only written, for other programs; {instead}")
-        }
-        _ if bytes.starts_with(b"\x7fELF") => {
-            format!("{expected} a program, library or object; its counts are in {DUMP}")
-        }
-        _ if bytes.starts_with(b"PERFILE2") => {
-            format!("{expected} samples of perf, which are for create_gcov")
-        }
-        _ => match beginning(start) {
-            Some(text) => format!("{expected} text, \"{text}\"; counts are in {DUMP}"),
-            None => {
-                let start: Vec<String> =
-                    bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-                format!("{expected} {}", start.join(" "))
-            }
-        },
-    }
-}
-
-/// The version of an AutoFDO profile, if that version is unknown.
-fn unknown_version(bytes: &[u8]) -> Option<u32> {
-    let word = bytes.get(4..8).and_then(|word| word.try_into().ok()).map(u32::from_be_bytes);
-    let version = match Version::of(bytes) {
-        Some(Err(word)) => Some(word),
-        _ => word.filter(|_| bytes.starts_with(&afdo_v4::MAGIC[..4])),
-    };
-    version.filter(|&version| version <= LARGEST_VERSION)
-}
-
-/// The beginning of the first line, if the file is text.
-fn beginning(bytes: &[u8]) -> Option<&str> {
-    const SHOWN: usize = 30;
-    let line = bytes.split(|&byte| byte == b'\n').next()?;
-    let line = std::str::from_utf8(line).ok()?.trim_end();
-    let is_text =
-        !line.is_empty() && !line.contains(|letter: char| letter.is_control() && letter != '\t');
-    let end = line.char_indices().nth(SHOWN).map_or(line.len(), |(end, _)| end);
-    is_text.then(|| &line[..end])
 }

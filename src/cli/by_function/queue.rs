@@ -14,7 +14,8 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::retry_on_intr;
 
 use crate::cli::error::{Context, Result};
-use crate::cli::input::{Input, missing};
+use crate::cli::input::Input;
+use crate::cli::missing::missing;
 
 /// Most files in memory at a time.
 const FILES: usize = 64;
