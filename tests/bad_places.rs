@@ -6,7 +6,7 @@ mod harness;
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -490,6 +490,61 @@ fn counter_files_of_a_dump_from_anybody() {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         shop.tool_output(&words);
         assert!(shop.read("box/objects/hello.gcda").starts_with(b"adcg"));
+    }
+}
+
+/// What the tool replaces keeps its owner and its rights. Only root can give files to others, so others leave them alone.
+#[test]
+fn files_of_another_user() {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return say_skipped("only root can make files of others");
+    }
+    let shop = ran();
+    chmod(&shop.path(""), 0o777);
+    let convert = ["convert", "ours.csraw", "--to", "gcda"];
+    shop.tool_output(&convert);
+    shop.tool_output(&["convert", "ours.csraw", "-o", "ours.afdo"]);
+    let facts = |name: &str| {
+        let found = fs::metadata(shop.path(name)).unwrap();
+        (found.uid(), found.gid(), found.mode() & 0o7777)
+    };
+    for (user, mode) in [(65534, 0o640), (12345, 0o666), (12345, 0o400)] {
+        for name in ["hello.gcda", "ours.afdo"] {
+            chown(shop.path(name), Some(user), Some(12346)).unwrap();
+            chmod(&shop.path(name), mode);
+        }
+        shop.tool_output(&convert);
+        shop.tool_output(&["convert", "ours.csraw", "-o", "ours.afdo"]);
+        for name in ["hello.gcda", "ours.afdo"] {
+            assert_eq!(facts(name), (user, 12346, mode), "{name}");
+        }
+    }
+    chmod(&shop.path("hello.gcda"), 0o644);
+    chmod(&shop.path("ours.csraw"), 0o644);
+    let before = shop.read("hello.gcda");
+    let mut others = shop.command(TOOL);
+    let output = without_rights(others.args(convert)).output().unwrap();
+    let told = "hello.gcda: Operation not permitted (os error 1): belongs to another user, and the new one would not";
+    assert!(errors(&output).contains(told), "{output:?}");
+    assert_eq!((output.status.code(), facts("hello.gcda")), (Some(2), (12345, 12346, 0o644)));
+    assert_eq!(shop.read("hello.gcda"), before);
+    let left: Vec<_> = fs::read_dir(shop.path("")).unwrap().flatten().collect();
+    assert!(
+        !left.iter().any(|entry| entry.file_name().to_string_lossy().starts_with(".countersink"))
+    );
+}
+
+/// A file that is no input is refused by its beginning, however large it is.
+#[test]
+fn a_large_file_of_another_kind() {
+    let shop = Workshop::new();
+    let large = fs::File::create(shop.path("large")).unwrap();
+    large.set_len(1 << 36).unwrap();
+    for words in ["show", "check", "convert", "merge -o x", "stale", "profdata show", "report -o x"]
+    {
+        let script = format!("ulimit -v 4000000; exec timeout 60 {TOOL} {words} large");
+        let told = errors(&shop.command("sh").args(["-c", &script]).output().unwrap());
+        assert!(told.contains("large: 0x0: expected a raw dump"), "{words}: {told}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
@@ -167,8 +167,9 @@ impl Ready {
 
     fn beside(path: PathBuf, fill: Fill<'_>) -> Result<Self> {
         let directory = directory(&path);
+        let old = fs::metadata(&path).ok().map(|found| Rights::of(&found));
         let mut options = File::options();
-        options.write(true).create_new(true).mode(permissions(&path).mode());
+        options.write(true).create_new(true).mode(old.map_or(0o666, |old| old.mode));
         // tempfile's own ways to create and write give errors with a file name that nobody knows.
         let create =
             || tempfile::Builder::new().make_in(directory, |temporary| options.open(temporary));
@@ -181,6 +182,8 @@ impl Ready {
         }
         .about(&path)?;
         fill(file.as_file_mut()).about(&path)?;
+        // Who may not give it to the old one's owner keeps it.
+        let _ = old.map(|old| old.give(file.as_file()));
         Ok(Self { path, bytes: Bytes::Beside(file.into_temp_path()) })
     }
 
@@ -206,11 +209,34 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-/// The permissions of the file to be replaced, or else the usual ones.
-fn permissions(path: &Path) -> fs::Permissions {
-    match fs::metadata(path) {
-        Ok(metadata) => metadata.permissions(),
-        Err(_) => fs::Permissions::from_mode(0o666),
+/// Whom a file belongs to, and who may do what with it.
+#[derive(Clone, Copy)]
+pub struct Rights {
+    user: u32,
+    group: u32,
+    mode: u32,
+}
+
+impl Rights {
+    /// Those of a file.
+    pub fn of(found: &fs::Metadata) -> Self {
+        Self { user: found.uid(), group: found.gid(), mode: found.mode() & 0o777 }
+    }
+
+    /// Gives them to another file. An error if the owner is another user, and only root may give files away. A group that
+    /// is not the old one gets no rights.
+    pub fn give(self, file: &File) -> std::io::Result<()> {
+        let new = Self::of(&file.metadata()?);
+        let mut mode = self.mode;
+        if (new.user, new.group) != (self.user, self.group)
+            && let Err(error) = fchown(file, Some(self.user), Some(self.group))
+        {
+            if new.user != self.user {
+                return Err(error);
+            }
+            mode &= 0o707;
+        }
+        file.set_permissions(fs::Permissions::from_mode(mode))
     }
 }
 

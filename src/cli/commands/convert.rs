@@ -14,10 +14,10 @@ use crate::cli::by_function::queue::Listed;
 use crate::cli::by_function::{self, Wish};
 use crate::cli::cores::Cores;
 use crate::cli::error::{Error, Result};
-use crate::cli::gcda_files::checked_place;
+use crate::cli::gcda_files::{Place, Ready};
 use crate::cli::input::{Decoded, Format, Input};
 use crate::cli::notes::display;
-use crate::cli::output::{self, Content, Out, Ready};
+use crate::cli::output::{self, Content, Out};
 #[cfg(feature = "parquet")]
 use crate::cli::parquet::{self, Ids};
 use crate::cli::profile_format::{ProfileFormat, Reader, Target};
@@ -411,9 +411,8 @@ impl Convert {
         let prefix = self.prefix.as_ref().map(|prefix| prefix.as_os_str().as_encoded_bytes());
         let ready = Cores.map(&objects, |(recorded, object)| {
             let moved = self.sources.places.moved(recorded);
-            let place = checked_place(&moved, prefix, self.strip)?;
-            let ready = Ready::new(&place, &|out| object.write_to(Out(out)))?;
-            Ok((place, ready))
+            let place = Place::of(&moved, prefix, self.strip)?;
+            Ready::new(place, &|out| object.write_to(Out(out)))
         });
         self.put_in_place(ready.into_iter().collect::<Result<_>>()?)?;
         self.warn_of_builds(&objects);
@@ -458,10 +457,9 @@ impl Convert {
     }
 
     /// Puts files in their places when all of them are ready.
-    fn put_in_place(&self, files: Vec<(PathBuf, Ready)>) -> Result<()> {
+    fn put_in_place(&self, files: Vec<Ready>) -> Result<()> {
         let all = files.len();
-        let put = |(place, file): (PathBuf, Ready)| file.put().map(|()| place);
-        let written: Vec<Result<PathBuf>> = files.into_par_iter().map(put).collect();
+        let written: Vec<Result<PathBuf>> = files.into_par_iter().map(Ready::put).collect();
         if self.sources.verbose {
             let written = written.iter().flatten();
             written.for_each(|place| output::say(place.display()));
