@@ -13,6 +13,7 @@ use super::output::{self, Content};
 use super::percent::percent;
 use super::{Outcome, input, warn};
 use crate::convert::gcov::{Dropped, Loss, Statistics};
+use crate::convert::number::Number;
 
 /// What is asked of the account.
 #[derive(Debug, Args)]
@@ -23,7 +24,7 @@ pub struct Account {
     /// Exit with status 1 if the profile holds less than this share of all executions
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_under: Option<f64>,
-    /// Exit with status 1 if anything is not in the profile
+    /// Exit with status 1 if anything is not in the profile, or a check of the counts finds a fault
     #[arg(long)]
     strict: bool,
 }
@@ -103,6 +104,11 @@ impl Account {
         self.report.is_some()
     }
 
+    /// Whether the counts are checked.
+    pub const fn is_strict(&self) -> bool {
+        self.strict
+    }
+
     /// Writes the account, and says whether it is good enough.
     pub fn give(&self, statistics: &Statistics, name: &Path) -> Result<Outcome> {
         if let Some(path) = &self.report {
@@ -117,6 +123,11 @@ impl Account {
                 name,
                 format!("{placed:.2} % of executions placed; --fail-under asks for {least} %"),
             );
+            return Ok(Outcome::Found);
+        }
+        if self.strict && !statistics.faults.is_empty() {
+            let faults = Number(statistics.faults.len() as u64, "fault");
+            warn(name, format!("{faults} in the counts; --strict asks for none"));
             return Ok(Outcome::Found);
         }
         if self.strict && !statistics.is_complete() {

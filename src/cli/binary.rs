@@ -34,6 +34,8 @@ pub struct Binaries<'c> {
     /// The user's choices in place of the recorded paths, and their build-ids.
     chosen: Vec<(&'c Path, Vec<u8>)>,
     verbose: bool,
+    /// Whether the placement of counts is checked.
+    wants_check: bool,
     /// What the binary of each module tells; read when the first one is asked for.
     binaries: OnceLock<Vec<Binary>>,
 }
@@ -64,11 +66,11 @@ impl<'c> Binaries<'c> {
         dump: &'c Dump,
         places: &'c Places,
         chosen: &'c [PathBuf],
-        verbose: bool,
+        (verbose, wants_check): (bool, bool),
     ) -> Result<Self> {
         let with_id = |path: &'c PathBuf| Ok((&**path, build_id_in(path, &dump.modules)?));
         let chosen = chosen.iter().map(with_id).collect::<Result<_>>()?;
-        Ok(Self { dump, places, chosen, verbose, binaries: OnceLock::new() })
+        Ok(Self { dump, places, chosen, verbose, wants_check, binaries: OnceLock::new() })
     }
 
     /// Reads the binaries.
@@ -150,6 +152,10 @@ impl Sources for Binaries<'_> {
 
     fn wants_details(&self) -> bool {
         self.verbose
+    }
+
+    fn wants_check(&self) -> bool {
+        self.wants_check
     }
 
     fn listings<S: Analysis>(

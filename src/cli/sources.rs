@@ -96,7 +96,7 @@ impl Sources {
 
     /// The sum of all inputs as a profile to look at. Reports what dumps lose on the way.
     pub fn profile(&self, inputs: Vec<Input>, reader: ProfileReader) -> Result<Profile> {
-        let asked = Asked { reader, gcc: None, losses: false, probes: true };
+        let asked = Asked { reader, gcc: None, losses: false, probes: true, check: false };
         Ok(self.convert(inputs, asked)?.profile)
     }
 
@@ -170,11 +170,14 @@ impl Sources {
         asked: Asked,
     ) -> Result<(Profile, Statistics)> {
         let Asked { reader, gcc, losses, .. } = asked;
+        // Builds for tests check every placement.
+        let check = asked.check || cfg!(debug_assertions);
         let dump = &dump;
         if let Some(gcc) = gcc.filter(|_| reader.discriminators) {
             warn_of_other_compilers(dump, name, gcc);
         }
-        let binaries = Binaries::new(dump, &self.places, binaries, self.verbose || losses)?;
+        let binaries =
+            Binaries::new(dump, &self.places, binaries, (self.verbose || losses, check))?;
         let reader = match self.inline {
             None => reader,
             Some(Inlining::Flat) => {
@@ -197,6 +200,11 @@ impl Sources {
             missing.iter().filter(|why| why.is_other_compilation).count();
         statistics.objects_without_notes =
             statistics.objects_without_notes.saturating_sub(statistics.objects_recompiled);
+        if asked.check {
+            statistics.faults.iter().for_each(|fault| warn(name, fault));
+        } else {
+            debug_assert!(statistics.faults.is_empty(), "{:#?}", statistics.faults);
+        }
         self.report(&statistics, name, &missing)?;
         // Giving back the memory takes a core as long as the rest takes the other one.
         let (unnamed, dropped) = rayon::join(
@@ -254,6 +262,8 @@ pub struct Asked {
     pub losses: bool,
     /// Whether numbers of pseudo-probes will do as positions: to look at, not for compilers.
     pub probes: bool,
+    /// Whether [faults](Statistics::faults) are told.
+    pub check: bool,
 }
 
 /// The sum of inputs.

@@ -22,6 +22,10 @@ struct Code<'c> {
 }
 
 impl Sources for Code<'_> {
+    fn wants_check(&self) -> bool {
+        true
+    }
+
     fn listings<S: Analysis>(
         &self,
         _: usize,
@@ -72,6 +76,9 @@ impl Counts {
         let notes: Vec<Notes<'_>> =
             self.notes.iter().map(|bytes| Notes::decode(bytes).unwrap()).collect();
         let chosen = [(0..notes.len()).map(Some).collect()];
-        gcov::profile(&self.dump, &notes, &chosen, &Code { program }, &Alone, reader)
+        let (profile, statistics) =
+            gcov::profile(&self.dump, &notes, &chosen, &Code { program }, &Alone, reader);
+        assert!(statistics.faults.is_empty(), "{:#?}", statistics.faults);
+        (profile, statistics)
     }
 }

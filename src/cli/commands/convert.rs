@@ -76,7 +76,8 @@ which may be given again for each of its shared objects.
 
 The account goes to standard error: the share of executions that the profile holds, and what was dropped. Each \
 block counts as one execution of each of its lines. Objects without notes have no lines and do not count: --strict \
-finds them, --fail-under does not. -v names each loss, the heaviest first. The exit status is 0 if anything could be \
+finds them, --fail-under does not. --strict also checks the counts of each function: that they are those of its counters, \
+that each executed line has a place, and that each count comes from a block or is marked as an estimate. -v names each loss, the heaviest first. The exit status is 0 if anything could be \
 converted, else 2; it is 1 if the profile holds less than --fail-under or --strict ask for.
 
 The schema of --report: {\"format\": \"countersink-account\", \"version\": 1, \"executions\": {\"all\", \"placed\", \
@@ -294,6 +295,7 @@ impl Convert {
                 gcc: self.reader.major()?,
                 losses: self.account.wants_losses(),
                 probes: false,
+                check: self.account.is_strict(),
             };
             let has_dump = inputs.iter().any(|input| input.format == Format::Dump);
             let installed = (chosen.is_none() && has_dump).then(installed_gcc);

@@ -50,7 +50,7 @@ impl<'n> Known<'n> {
 }
 
 /// A line of a function: its file and number, and a block that has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line {
     /// The file.
     pub file: FileId,

@@ -12,10 +12,12 @@
 //! | what a reader of the profile is given of them | `projection`, `shared_lines`, `branches`, `hot_calls` |
 //! | which functions indirect calls called | `targets`, [`names`] |
 //! | what became of the dump's contents | [`statistics`] |
+//! | whether the counts obey what must hold of any placement | [`checker`] |
 //!
 //! [`profile`](mod@profile) takes these steps. What it asks of the world is [`source`].
 
 mod branches;
+pub mod checker;
 pub mod counted;
 pub mod coverage;
 pub mod evidence;

@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
+use super::checker::{Fault, check};
 use super::counted::{self, Counted, Known, Line};
 use super::evidence::{self, Candidates, Evidence, Findings, Votes};
 use super::flow::Flow;
@@ -95,6 +96,8 @@ struct Projected {
     executions: u64,
     /// Executions whose place is an estimate.
     estimated: u64,
+    /// What the checker found.
+    faults: Vec<Fault>,
 }
 
 impl Conversion {
@@ -158,7 +161,7 @@ impl Conversion {
         // All functions are looked at with the symbols and starts that are known now.
         let mut symbols = core::mem::take(&mut self.profile.symbols);
         let starts = core::mem::take(&mut self.starts);
-        let reader = self.reader;
+        let (reader, wants_check) = (self.reader, sources.wants_check());
         let project = |(place, mut evidence): (usize, Evidence), memory: &mut Memory| {
             let function = &functions[place];
             let Ok(flow) = &function.flow else { return (place, evidence, None) };
@@ -169,6 +172,9 @@ impl Conversion {
                 picture.raise_zeros_in_loops(function);
             }
             let mut projected = project(function, flow, &picture, reader);
+            if wants_check {
+                projected.faults = check(function, &picture, &projected.credited, reader);
+            }
             if reader.hot_calls != HotCalls::None {
                 projected.calls =
                     calls(function, &evidence, &picture, &functions, &addresses, reader);
@@ -207,7 +213,8 @@ impl Conversion {
                 return;
             }
         };
-        let Some(projected) = projected else { return };
+        let Some(mut projected) = projected else { return };
+        self.statistics.faults.append(&mut projected.faults);
         self.statistics.functions += function.views.len();
         self.statistics.counters += function.views.len() * function.counters.len();
         self.statistics.functions_mended += usize::from(flow.mended);
@@ -319,7 +326,7 @@ fn project(function: &Counted<'_>, flow: &Flow, picture: &Picture, reader: Reade
     estimates.dedup();
     estimates.retain(|line| unanswered.binary_search(line).is_err());
     let mut estimated = estimates.iter().map(counts).fold(0, u64::saturating_add);
-    for &(Elsewhere { symbol: function, line }, count) in &picture.elsewhere {
+    for &(Elsewhere { symbol: function, line, .. }, count) in &picture.elsewhere {
         credits.push(function, Credit { position: Position::line(line), count, is_estimate: true });
         estimated = estimated.saturating_add(count);
     }
@@ -333,6 +340,7 @@ fn project(function: &Counted<'_>, flow: &Flow, picture: &Picture, reader: Reade
         calls: Vec::new(),
         executions,
         estimated: estimated.min(placed),
+        faults: Vec::new(),
     }
 }
 

@@ -20,6 +20,11 @@ pub trait Sources: Sync {
         false
     }
 
+    /// Whether each function's counts are checked, and [`Statistics::faults`](super::Statistics::faults) are wanted.
+    fn wants_check(&self) -> bool {
+        false
+    }
+
     /// Lets an analysis look at the machine code of a module that has the counters of these functions. Passes the
     /// analysis's findings to `take`, unit by unit. Says whether there is any code.
     fn listings<S: Analysis>(

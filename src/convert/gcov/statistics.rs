@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::checker::Fault;
 use super::source::Unplaced;
 use crate::convert::number::Number;
 
@@ -52,6 +53,8 @@ pub struct Statistics {
     pub events_dropped: u64,
     /// Executed lines that are not in the profile, the heaviest first, if details are wanted.
     pub losses: Vec<Loss>,
+    /// Counts that break a law, if they were to be checked.
+    pub faults: Vec<Fault>,
     /// Other details, one line each.
     pub details: Vec<String>,
 }

@@ -56,7 +56,8 @@ impl Side {
     /// The sum of dumps of gcc's programs and of profiles by position.
     pub fn by_position(inputs: Vec<Input>, sources: &Sources) -> Result<Self> {
         let mut side = Self::about(&inputs);
-        let asked = Asked { reader: Reader::EXACT, gcc: None, losses: false, probes: false };
+        let asked =
+            Asked { reader: Reader::EXACT, gcc: None, losses: false, probes: false, check: false };
         for input in inputs.iter().filter(|input| input.format == Format::Dump) {
             let dump = input.dump()?;
             side.runs += dump.modules.iter().map(|module| module.sums.runs).max().unwrap_or(0);

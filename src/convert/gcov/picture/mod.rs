@@ -69,6 +69,8 @@ pub struct Elsewhere {
     pub symbol: SymbolId,
     /// Lines from its declaration.
     pub line: u32,
+    /// The file and the line.
+    pub of: (FileId, u32),
 }
 
 /// The block of a piece that has none: the entry, which has no lines.

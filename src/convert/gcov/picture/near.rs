@@ -90,8 +90,8 @@ impl<'f> Painter<'f, '_> {
             }
             if let Some(most) = most {
                 let start = self.called(lines[0].file, starts, self.function.symbol, &mut near);
-                let line = lines[0].line - start.line;
-                self.picture.elsewhere.push((Elsewhere { symbol: start.symbol, line }, most));
+                let (of, line) = ((lines[0].file, lines[0].line), lines[0].line - start.line);
+                self.picture.elsewhere.push((Elsewhere { symbol: start.symbol, line, of }, most));
             }
         }
     }
