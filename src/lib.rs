@@ -43,6 +43,9 @@ pub mod coverage;
 pub mod formats;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
+pub mod placement;
+#[cfg(feature = "alloc")]
+#[forbid(unsafe_code)]
 pub mod profile;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]

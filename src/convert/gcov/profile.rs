@@ -28,6 +28,7 @@ use super::starts::{Start, Starts};
 use super::statistics::{Loss, Lost, Statistics};
 use super::targets::Callees;
 use crate::formats::gcno::{self, Notes};
+use crate::placement::RuleSet;
 use crate::profile::{Body, FileId, Position, Profile, RareMap, Record, SymbolId};
 use crate::raw::dump::{Dump, Module};
 use crate::raw::gcov::Kind;
@@ -46,7 +47,8 @@ pub fn profile(
     reader: Reader,
 ) -> (Profile, Statistics) {
     let verbose = sources.wants_details();
-    let mut conversion = Conversion { reader, verbose, ..Conversion::default() };
+    let rules = sources.rules();
+    let mut conversion = Conversion { reader, rules, verbose, ..Conversion::default() };
     let known: Vec<_> = notes.iter().map(|notes| conversion.known(notes, sources)).collect();
     for (number, (module, chosen)) in dump.modules.iter().zip(chosen).enumerate() {
         conversion.module(module, number, &known, chosen, sources, workers);
@@ -70,6 +72,7 @@ pub(super) struct Conversion {
     pub(super) names: Names,
     pub(super) starts: Starts,
     pub(super) reader: Reader,
+    rules: RuleSet,
     calls: Calls,
     /// Executions that are not in the profile, by line, function and reason.
     losses: HashMap<(FileId, u32, SymbolId, Lost), u64>,
@@ -151,7 +154,7 @@ impl Conversion {
         counted::solve(&mut functions, runs, workers);
         let mut findings = Findings::default();
         findings.evidence.resize_with(functions.len(), Evidence::default);
-        let candidates = Candidates::new(&functions, &self.profile.symbols);
+        let candidates = Candidates::new(&functions, &self.profile.symbols, self.rules);
         let (symbols, starts) = (&mut self.profile.symbols, &mut self.starts);
         let has_code = sources.listings(number, &functions, &candidates, |tables, found| {
             evidence::take(tables, found, symbols, &mut findings, starts);
@@ -161,13 +164,14 @@ impl Conversion {
         // All functions are looked at with the symbols and starts that are known now.
         let mut symbols = core::mem::take(&mut self.profile.symbols);
         let starts = core::mem::take(&mut self.starts);
-        let (reader, wants_check) = (self.reader, sources.wants_check());
+        let (reader, rules, wants_check) = (self.reader, self.rules, sources.wants_check());
         let project = |(place, mut evidence): (usize, Evidence), memory: &mut Memory| {
             let function = &functions[place];
             let Ok(flow) = &function.flow else { return (place, evidence, None) };
-            let votes = memory.votes.of(&evidence);
+            let votes = memory.votes.of(&evidence, rules);
             let seen = (&*evidence.chains, votes);
-            let mut picture = picture(function, flow, seen, &starts, &symbols, &mut memory.picture);
+            let known = (&starts, &symbols);
+            let mut picture = picture(function, flow, seen, known, rules, &mut memory.picture);
             if reader.zeros == Zeros::OnesInLoops && flow.blocks.iter().any(|&count| count > 0) {
                 picture.raise_zeros_in_loops(function);
             }

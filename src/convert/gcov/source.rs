@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::counted::Counted;
+use crate::placement::RuleSet;
 use crate::program::listing::{Analysis, Tables};
 use crate::program::source_path::source_path;
 
@@ -18,6 +19,11 @@ pub trait Sources: Sync {
     /// Whether [`Statistics::details`](super::Statistics::details) should name everything that is dropped.
     fn wants_details(&self) -> bool {
         false
+    }
+
+    /// The rules that give counts their places.
+    fn rules(&self) -> RuleSet {
+        RuleSet::ALL
     }
 
     /// Whether each function's counts are checked, and [`Statistics::faults`](super::Statistics::faults) are wanted.

@@ -5,12 +5,14 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use crate::convert::gcov::counted::Counted;
+use crate::placement::RuleSet;
 use crate::profile::{FileId, Symbols};
 use crate::program::listing::{self, Listing, Tables};
 
 /// The functions of a module that have counters, as machine code looks for them.
 pub struct Candidates<'s, 'n> {
     pub(super) functions: &'s [Counted<'n>],
+    pub(super) rules: RuleSet,
     files: HashMap<Vec<u8>, FileId>,
     /// The places of their declarations, sorted, each with the function's index.
     by_place: Vec<(FileId, u32, u32)>,
@@ -29,8 +31,8 @@ pub struct Unit {
 }
 
 impl<'s, 'n> Candidates<'s, 'n> {
-    /// Looks for these functions.
-    pub fn new(functions: &'s [Counted<'n>], symbols: &Symbols) -> Self {
+    /// Looks for these functions, and finds executions by these rules.
+    pub fn new(functions: &'s [Counted<'n>], symbols: &Symbols, rules: RuleSet) -> Self {
         let place =
             |(function, index): (&Counted<'_>, u32)| (function.file, function.start(), index);
         let mut by_place: Vec<_> = functions.iter().zip(0..).map(place).collect();
@@ -46,7 +48,7 @@ impl<'s, 'n> Candidates<'s, 'n> {
                 files.entry_ref(symbols.path(file)).or_insert(file);
             }
         }
-        Self { functions, files, by_place, artificial }
+        Self { functions, rules, files, by_place, artificial }
     }
 
     /// The functions and files of a unit.

@@ -159,7 +159,8 @@ impl ListingView<'_, '_, '_> {
     ) -> Finding {
         let late = &owners.late[place as usize];
         let chains = self.chains(late, belongings.copies.of(place), belongings);
-        let counters = &self.candidates.functions[late.function as usize].counters;
+        let counters = &*self.candidates.functions[late.function as usize].counters;
+        let counters = (counters, self.candidates.rules);
         let counts = part::counts(place, self.listing, owners, members, counters, memory);
         let blocks = &members.of_late[place as usize];
         let pieces = belongings.pieces.of(place);

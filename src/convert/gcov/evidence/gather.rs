@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 use super::finding::{Ballot, Finding, InlinedEarly, Noted, Seen};
 use super::{Chain, Evidence, Findings, Spot, Vote, Votes};
 use crate::convert::gcov::starts::{Start, Starts};
+use crate::placement::{Rule, RuleSet};
 use crate::profile::{FileId, Position, SymbolId, Symbols};
 use crate::program::listing::{Piece, Tables};
 
@@ -142,11 +143,11 @@ fn count_calls(found: &[InlinedEarly], places: &[u32], chains: &mut [Chain]) {
 
 impl Votes {
     /// The votes of a function in all listings, and votes for sums. They are sorted by file, line, copy and discriminator.
-    pub fn of(&mut self, evidence: &Evidence) -> &[Vote] {
-        self.sort(&evidence.found)
+    pub fn of(&mut self, evidence: &Evidence, rules: RuleSet) -> &[Vote] {
+        self.sort(&evidence.found, rules.has(Rule::SumsOfBlocks))
     }
 
-    fn sort(&mut self, listings: &[Vec<Vote>]) -> &[Vote] {
+    fn sort(&mut self, listings: &[Vec<Vote>], wants_sums: bool) -> &[Vote] {
         let Self { order, sorted } = self;
         order.clear();
         sorted.clear();
@@ -160,7 +161,7 @@ impl Votes {
             let first = sorted.len();
             let vote = |&(_, listing, place): &_| listings[listing as usize][place as usize];
             sorted.extend(votes.iter().map(vote));
-            sorted.extend(sum(&sorted[first..]));
+            sorted.extend(sum(&sorted[first..]).filter(|_| wants_sums));
         }
         sorted
     }
@@ -202,7 +203,7 @@ mod tests {
         let votes =
             vec![vote(1, 1, 2), vote(2, 5, 1), vote(1, 10, 2), vote(3, 4, 1), vote(3, 8, 0)];
         let mut memory = Votes::default();
-        let votes = memory.sort(&[votes, vec![vote(1, 7, 2)]]);
+        let votes = memory.sort(&[votes, vec![vote(1, 7, 2)]], true);
         assert!(votes.is_sorted_by_key(|vote| vote.spot.line));
         let sums: Vec<&Vote> = votes.iter().filter(|vote| vote.is_sum).collect();
         assert_eq!(sums, [&Vote { is_sum: true, ..vote(1, 11, 4) }]);

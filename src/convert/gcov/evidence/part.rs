@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use super::executions::{Node, Part, Solver};
 use super::late::Owners;
 use super::members::Members;
+use crate::placement::RuleSet;
 use crate::program::listing::Listing;
 
 /// The executions of a late copy's blocks, in the order of the blocks. `counters` are those of its function.
@@ -16,7 +17,7 @@ pub fn counts<'m>(
     listing: &Listing,
     owners: &Owners,
     members: &Members,
-    counters: &[i64],
+    (counters, rules): (&[i64], RuleSet),
     memory: &'m mut Memory,
 ) -> &'m [Option<i64>] {
     let blocks = &members.of_late[place as usize];
@@ -27,7 +28,7 @@ pub fn counts<'m>(
     });
     building.connect();
     building.add_increments(owners.late[place as usize].function);
-    &memory.solver.executions(&memory.part, counters)[..blocks.len()]
+    &memory.solver.executions(&memory.part, counters, rules)[..blocks.len()]
 }
 
 /// One after the other, the parts of listings use the same memory.

@@ -11,6 +11,7 @@ use super::Painter;
 use super::pairing::{Count, Key};
 use super::segments::{Segmented, Segments};
 use crate::convert::gcov::counted::Line;
+use crate::placement::Rule;
 use crate::profile::{FileId, SymbolId};
 
 /// The file and the line of a call, as far as a profile keeps the line.
@@ -48,6 +49,9 @@ impl Painter<'_, '_> {
         lines: &[Line],
         keys: &[Key],
     ) -> Option<Beside> {
+        if !self.rules.has(Rule::CallOrder) {
+            return None;
+        }
         let copies = segments.copies(symbol)?;
         let mut copies: Vec<(Call, u32)> = copies.map(|copy| (self.call_of(copy), copy)).collect();
         if lines.len() > copies.len() && !self.are_entered(segments, symbol, lines) {

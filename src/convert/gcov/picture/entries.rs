@@ -17,6 +17,7 @@ use super::Painter;
 use crate::convert::gcov::counted::Line;
 use crate::convert::gcov::flow::EXIT;
 use crate::formats::gcno::Arc;
+use crate::placement::Rule;
 
 /// The start of a loop.
 pub struct Entry {
@@ -43,6 +44,9 @@ impl<'f> Painter<'f, '_> {
     /// blocks.
     pub fn with_entries(&mut self, memory: &mut Memory) -> Cow<'f, [Line]> {
         let function = self.function;
+        if !self.rules.has(Rule::Preheaders) {
+            return Cow::Borrowed(&function.lines);
+        }
         let Memory { search, entered, counts } = memory;
         search.run(function.notes.blocks, function.arcs());
         let loops = &search.found;

@@ -35,6 +35,7 @@ use super::evidence::{Chain, Spot, Vote};
 use super::flow::{EXIT, Flow};
 use super::starts::Starts;
 use super::statistics::Lost;
+use crate::placement::{Rule, RuleSet};
 use crate::profile::{FileId, SymbolId, Symbols};
 
 /// What is known about a function.
@@ -155,18 +156,21 @@ pub fn picture(
     function: &Counted<'_>,
     flow: &Flow,
     (chains, all): (&[Chain], &[Vote]),
-    starts: &Starts,
-    symbols: &Symbols,
+    known: (&Starts, &Symbols),
+    rules: RuleSet,
     memory: &mut Memory,
 ) -> Picture {
     let Memory { lines, of_line, of_painter, loops } = memory;
     of_painter.counts.clear();
-    let mut painter = Painter::new(function, flow, chains, starts, symbols, of_painter);
+    let mut painter = Painter::new(function, flow, chains, known, rules, of_painter);
     painter.included.extend(included(chains, all));
     let of_function = painter.with_entries(loops);
     painter.lines(&of_function, all, lines);
     let entered = copies::entered(chains, all);
-    let hints = copies::hints(chains, &lines.keys, &entered);
+    let mut hints = copies::hints(chains, &lines.keys, &entered);
+    if !rules.has(Rule::CountsOfCopies) {
+        hints.fill(None);
+    }
     painter.entered =
         entered.into_iter().zip(&hints).map(|(count, hint)| count.or(*hint)).collect();
     let copies = Copies { segments: painter.segments(&of_function, lines), hints };
@@ -178,7 +182,9 @@ pub fn picture(
     let others: Vec<Other<'_, '_>> =
         unseen.filter_map(|lines| painter.unseen(lines, &copies.segments)).collect();
     painter.near(&others);
-    painter.marks(all);
+    if rules.has(Rule::RemovedLines) {
+        painter.marks(all);
+    }
     painter.picture
 }
 
@@ -231,6 +237,7 @@ struct Painter<'f, 'n> {
     flow: &'f Flow,
     starts: &'f Starts,
     symbols: &'f Symbols,
+    rules: RuleSet,
     /// How often each copy was entered, as far as known.
     entered: Vec<Option<i64>>,
     /// Whether there are copies inlined early.
@@ -261,8 +268,8 @@ impl<'f, 'n> Painter<'f, 'n> {
         function: &'f Counted<'n>,
         flow: &'f Flow,
         known: &[Chain],
-        starts: &'f Starts,
-        symbols: &'f Symbols,
+        (starts, symbols): (&'f Starts, &'f Symbols),
+        rules: RuleSet,
         memory: &'f mut OfPainter,
     ) -> Self {
         let OfPainter { counts, sharing } = memory;
@@ -278,6 +285,7 @@ impl<'f, 'n> Painter<'f, 'n> {
             flow,
             starts,
             symbols,
+            rules,
             entered: Vec::new(),
             has_copies: chains.len() > 1,
             counts,

@@ -11,6 +11,7 @@ use super::{Elsewhere, Painter, Picture, Source};
 use crate::convert::gcov::counted::Line;
 use crate::convert::gcov::evidence::{Chain, Spot};
 use crate::convert::gcov::starts::Start;
+use crate::placement::Rule;
 use crate::profile::{FileId, Position, SymbolId};
 
 /// The copies and pieces that are known. [`Painter::near`] adds to them.
@@ -98,6 +99,9 @@ impl<'f> Painter<'f, '_> {
 
     /// Keeps blocks of a line for copies that the debug information lacks. `chain` is another copy of their function.
     pub fn missing_copies(&mut self, chain: u32, lines: &[Line]) {
+        if !self.rules.has(Rule::UnrecordedCopies) {
+            return;
+        }
         self.missing.extend(lines.iter().map(|&line| Missing { line, chain }));
     }
 
@@ -118,6 +122,9 @@ impl<'f> Painter<'f, '_> {
 
     /// Where the line before a line in its block stands, or else the line behind it.
     fn neighbour(&self, line: &Line, near: &Near) -> Option<Spot> {
+        if !self.rules.has(Rule::UnrecordedInlines) {
+            return None;
+        }
         self.known_before(line, near).or_else(|| {
             let itself = (line.file, line.line);
             let from_it = self.function.lines_in_order(line.block).skip_while(|&at| at != itself);
@@ -173,6 +180,9 @@ impl<'f> Painter<'f, '_> {
     }
 
     fn likeliest<'s>(&self, starts: &'s [Start], caller: &[u8]) -> &'s Start {
+        if !self.rules.has(Rule::Likeness) {
+            return &starts[0];
+        }
         let in_common: Vec<usize> =
             starts.iter().map(|start| common(self.symbols.name(start.symbol), caller)).collect();
         let most = in_common.iter().max();

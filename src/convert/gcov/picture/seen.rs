@@ -13,6 +13,7 @@ use super::segments::{Segmented, Segments};
 use super::{Painter, Source};
 use crate::convert::gcov::counted::Line;
 use crate::convert::gcov::evidence::Spot;
+use crate::placement::Rule;
 
 /// One after the other, the lines of a function use the same memory.
 #[derive(Default)]
@@ -135,7 +136,8 @@ impl Painter<'_, '_> {
         if let ([line], [key]) = (lines, keys) {
             return self.piece(key.spot, line, key.source(true));
         }
-        if is_hardly_shown(keys, lines.len()) && !is_long(keys.len(), lines.len()) {
+        let may_number = self.rules.has(Rule::Numbering) && is_hardly_shown(keys, lines.len());
+        if may_number && !is_long(keys.len(), lines.len()) {
             return self.number_blocks(keys, lines);
         }
         let Memory { counts, blocks, taken, of_pieces, is_open } = memory;
@@ -146,7 +148,8 @@ impl Painter<'_, '_> {
         taken.extend(lines.iter().map(|line| others.have(line.block)));
         let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
         let mut long = LongLine::new(keys.len(), counts);
-        let is_sparse = !several && long.is_none() && keys.len() < lines.len();
+        let is_sparse =
+            self.rules.has(Rule::Gaps) && !several && long.is_none() && keys.len() < lines.len();
         let all = if is_sparse { with_hidden(keys, lines.len()) } else { Cow::Borrowed(keys) };
         let keys = &all[..];
         let mut give = |keys: &[Key]| {
@@ -157,7 +160,11 @@ impl Painter<'_, '_> {
             };
             for (key, block) in keys.iter().zip(found) {
                 let Some(block) = block else { continue };
-                self.piece(key.spot, &lines[block], key.source(lines.len() == 1));
+                let source = key.source(lines.len() == 1);
+                if source == Source::Order && !self.rules.has(Rule::Order) {
+                    continue;
+                }
+                self.piece(key.spot, &lines[block], source);
                 blocks.push((key.spot, block));
                 taken[block] = true;
             }
@@ -215,7 +222,7 @@ impl Painter<'_, '_> {
     /// Gives blocks without pieces to silent copies of the function: they show nothing of the line in the
     /// code, but were entered as often as the block was executed.
     fn give_to_silent(&mut self, keys: &[Key], lines: &[Line], is_open: &mut [bool]) {
-        if !is_open.contains(&true) {
+        if !self.rules.has(Rule::SilentCopies) || !is_open.contains(&true) {
             return;
         }
         let symbol = |chain: u32| self.picture.chains.get(chain as usize).map(|chain| chain.symbol);
@@ -246,7 +253,7 @@ impl Painter<'_, '_> {
         lines: &[Line],
         is_open: &[bool],
     ) {
-        if !is_open.contains(&true) {
+        if !self.rules.has(Rule::Discriminators) || !is_open.contains(&true) {
             return;
         }
         let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);

@@ -15,6 +15,7 @@ use super::pairing::{Count, Key};
 use super::{Lines, Painter};
 use crate::convert::gcov::counted::Line;
 use crate::convert::gcov::evidence::Chain;
+use crate::placement::Rule;
 use crate::profile::{FileId, SymbolId};
 
 /// How many blocks before a copy the line of its call may stand.
@@ -172,6 +173,9 @@ impl Painter<'_, '_> {
         lines: &[Line],
         keys: &[Key],
     ) -> Option<Segmented> {
+        if !self.rules.has(Rule::Segments) {
+            return None;
+        }
         let copies = segments.of.get(&symbol)?;
         // Each piece is compared with the blocks of its copy.
         if is_long(keys.len() / copies.len(), lines.len()) {

@@ -14,6 +14,7 @@ use crate::convert::gcov::counted::Line;
 use crate::convert::gcov::evidence::{Chain, Spot};
 use crate::convert::gcov::starts::Start;
 use crate::convert::gcov::statistics::Lost;
+use crate::placement::Rule;
 use crate::profile::FileId;
 
 /// The copy that stands for the function itself.
@@ -102,6 +103,9 @@ impl<'f> Painter<'f, '_> {
         by_count.sort_by_key(|&(count, _)| count);
         for blocks in by_count.chunk_by(|a, b| a.0 == b.0) {
             let (places, source) = self.sharers(blocks[0].0, chains);
+            if source == Source::Guess && !self.rules.has(Rule::EnteredCopies) {
+                continue;
+            }
             // Several copies may be in one block, for instance calls in one expression.
             let times = match source {
                 Source::Notes => blocks.len().max(places.len()),
