@@ -15,7 +15,7 @@ use conversion::Counts;
 use countersink::convert::gcov::Reader;
 use countersink::formats::gcda::decode::Data;
 use countersink::formats::gcno::Notes;
-use countersink::program::object_file::relocate::lay_out;
+use countersink::program::object_file::relocate;
 use countersink::raw::dump::{Dump, check, sections};
 use countersink::raw::layout::{MAX_SECTION, SectionKind, checksum};
 use countersink::raw::reader::Damage;
@@ -663,7 +663,7 @@ fn damaged_code() {
     for round in 0..400 {
         let cut = object.len() * round / 400;
         for object in [damage(&object), object[..cut].to_vec()] {
-            lay_out(&object).iter().for_each(|bytes| look(bytes));
+            relocate(&object).iter().for_each(|bytes| look(bytes));
         }
         look(&damage(&program));
     }
@@ -675,7 +675,7 @@ fn damaged_code() {
         for header in damaged[sections..].as_chunks_mut::<64>().0 {
             header[0x30..0x38].copy_from_slice(&alignment.to_le_bytes());
         }
-        lay_out(&damaged).iter().for_each(|bytes| look(bytes));
+        relocate(&damaged).iter().for_each(|bytes| look(bytes));
     }
 }
 

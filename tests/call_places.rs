@@ -15,7 +15,7 @@ use countersink::program::counters::{Array, FunctionKey, Wanted};
 use countersink::program::disassembly::listings;
 use countersink::program::listing::Analysis;
 use countersink::program::listing::{Callee, Listing, Tables};
-use countersink::program::object_file::relocate::lay_out;
+use countersink::program::object_file::relocate;
 use countersink::raw::dump::{Dump, Module};
 use countersink::raw::gcov::Kind;
 use harness::{PROFILE, Workshop, have, succeed};
@@ -457,7 +457,7 @@ fn code_of_boards() {
             succeed(shop.command(compiler).args(arguments));
             let told = told_by_gcc(&shop);
             let sites = sites_of_notes(&shop.read("machines.gcno"), "machines", &told);
-            let laid_out = lay_out(&shop.read("machines.o")).unwrap();
+            let laid_out = relocate(&shop.read("machines.o")).unwrap();
             assert_eq!(found(&laid_out, sites), (1, 1), "{compiler} {machine:?} {level}");
         }
     }
@@ -485,7 +485,7 @@ fn code_of(compiler: &str, compile: &[&str], link: &[&str]) {
     };
     let linked = found(&shop.read("ours"), objects.iter().flat_map(of_object).collect());
     let unlinked = objects.iter().map(|object| {
-        let laid_out = lay_out(&shop.read(object)).unwrap();
+        let laid_out = relocate(&shop.read(object)).unwrap();
         found(&laid_out, of_object(object))
     });
     let unlinked = unlinked.fold((0, 0), |sum, (sites, placed)| (sum.0 + sites, sum.1 + placed));

@@ -24,7 +24,7 @@ use conversion::Counts;
 use countersink::convert::gcov::Reader;
 use countersink::formats::afdo_v4::decode::decode;
 use countersink::profile::Profile;
-use countersink::program::object_file::relocate::lay_out;
+use countersink::program::object_file::relocate;
 use harness::{Workshop, have, succeed};
 use object::{Object as _, ObjectSection as _};
 use reference::{counts, name};
@@ -160,7 +160,7 @@ fn damaged_objects() {
             .collect();
         let mut random = 1;
         let look = |object: &[u8]| {
-            let Some(program) = lay_out(object) else { return };
+            let Some(program) = relocate(object) else { return };
             let (profile, _) = counts.profile(&program, Reader::EXACT);
             let mut all = profile.functions.iter();
             let drive = all.find(|(symbol, _)| profile.symbols.name(**symbol) == b"drive");

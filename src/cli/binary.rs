@@ -23,7 +23,7 @@ use crate::program::counters::Wanted;
 use crate::program::debug::units::split_units;
 use crate::program::disassembly::{self, is_of, listings};
 use crate::program::listing::{Analysis, Tables};
-use crate::program::object_file::relocate::lay_out;
+use crate::program::object_file::relocate;
 use crate::program::source_path::source_path;
 use crate::raw::dump::{Dump, Module, Object};
 
@@ -119,7 +119,7 @@ impl<'c> Binaries<'c> {
     fn read_objects(&self, module: &Module, binary: &mut Binary) -> usize {
         let objects = module.objects.iter().filter(|object| {
             let Some((path, bytes)) = self.places.read_object(object) else { return false };
-            let Some(bytes) = lay_out(&bytes) else { return false };
+            let Some(bytes) = relocate(&bytes) else { return false };
             let objects = std::slice::from_ref(*object);
             let added = binary.add(&path, bytes, None, objects);
             if self.verbose

@@ -10,7 +10,7 @@ use super::error::{Context, Error, Result};
 use super::input::read_regular;
 use super::notes::Places;
 use super::warn;
-use crate::program::object_file::relocate::lay_out;
+use crate::program::object_file::relocate;
 use crate::program::{disassembly, outline};
 use crate::staleness::outline::Outline;
 
@@ -34,7 +34,7 @@ fn add_program(program: &mut Outline, path: &Path, places: &Places) -> Result<()
     if !bytes.starts_with(b"\x7fELF") {
         return Err(Error::about(path, "0x0: expected a program, library or object"));
     }
-    let bytes = lay_out(&bytes).unwrap_or(bytes);
+    let bytes = relocate(&bytes).unwrap_or(bytes);
     let file = object::File::parse(&*bytes).about(path)?;
     let split_off = debug_file::find(path, &file);
     let debug = split_off.as_deref().map(object::File::parse).transpose().about(path)?;

@@ -191,6 +191,11 @@ impl Counters {
         Self { arrays }
     }
 
+    /// Whether there is no counter.
+    pub fn is_empty(&self) -> bool {
+        self.arrays.is_empty()
+    }
+
     /// The counter at an address: its function, and its number.
     pub fn at(&self, address: u64) -> Option<(u32, u32)> {
         let (first, last) = (self.arrays.first()?, self.arrays.last()?);
@@ -223,74 +228,70 @@ pub struct Sites {
     /// object, with that object's own copy.
     tables: BTreeMap<u64, u64>,
     /// Index of the function in the list, and number of the site in it.
-    by_address: HashMap<u64, (usize, usize)>,
+    by_address: HashMap<u64, (u32, u32)>,
+    /// From the first address to the last one.
+    range: Range<u64>,
+    /// Words of the program's data that hold such addresses.
+    stored: HashMap<u64, u64>,
 }
 
 /// Code may take an address in steps: first a page of this size, or a nearer one, then an anchor up to a page away.
 const PAGE: u64 = 4096;
 
-/// From the page before one site to a page behind another one.
-const fn around(first: u64, last: u64) -> Range<u64> {
-    let page = first & !(PAGE - 1);
-    page.saturating_sub(PAGE)..last.saturating_add(PAGE + 1)
-}
-
 impl Sites {
     /// The sites of functions at these addresses.
-    pub fn new(wanted: &[Wanted], addresses: &[Addresses], tables: BTreeMap<u64, u64>) -> Self {
+    pub fn new(
+        image: &Image<'_>,
+        wanted: &[Wanted],
+        addresses: &[Addresses],
+        tables: BTreeMap<u64, u64>,
+    ) -> Self {
         let mut by_address = HashMap::new();
         for (place, (wanted, addresses)) in wanted.iter().zip(addresses).enumerate() {
             let sites = |&first: &u64| (0..wanted.sites()).map(move |site| (first, site));
             for (address, site) in addresses.calls.iter().flat_map(sites) {
                 let counters = (site * wanted.stride) as u64 * COUNTER;
-                by_address.insert(address.wrapping_add(counters), (place, site));
+                by_address.insert(address.wrapping_add(counters), (place as u32, site as u32));
             }
         }
-        Self { tables, by_address }
+        if by_address.is_empty() {
+            return Self::default();
+        }
+        let firsts = || by_address.keys().chain(tables.keys()).copied();
+        let ends = by_address.keys().map(|&address| address + 1).chain(tables.values().copied());
+        let range = firsts().min().unwrap_or(0)..ends.max().unwrap_or(0);
+        let mut sites = Self { tables, by_address, range, stored: HashMap::new() };
+        sites.stored = image.words_with(|word| sites.has(word)).into_iter().collect();
+        sites
     }
 
-    /// The addresses of all sites of functions that have one of these sites, and those between them.
-    pub fn all(&self, of: impl Fn((usize, usize)) -> bool) -> Vec<Range<u64>> {
-        let sites = self.by_address.iter();
-        let mut sites: Vec<(u64, (usize, usize))> =
-            sites.map(|(&address, &site)| (address, site)).collect();
-        sites.sort_unstable();
-        let of_functions = sites.chunk_by(|a, b| a.1.0 == b.1.0);
-        let wanted = of_functions.filter(|sites| sites.iter().any(|&(_, site)| of(site)));
-        wanted.map(|sites| sites[0].0..sites[sites.len() - 1].0 + 1).collect()
+    /// Whether there is no site.
+    pub fn is_empty(&self) -> bool {
+        self.by_address.is_empty()
     }
 
-    /// The addresses that may be steps on the way to a site: from the page before the first site to a page
-    /// behind the last one.
-    pub fn around(&self) -> Range<u64> {
-        let (first, last) = (self.by_address.keys().min(), self.by_address.keys().max());
-        first.zip(last).map_or(0..0, |(&first, &last)| around(first, last))
-    }
-
-    /// The addresses that may be steps on the way to one of these sites, by address and apart.
-    pub fn around_each(&self, of: impl Fn((usize, usize)) -> bool) -> Vec<Range<u64>> {
-        let sites = self.by_address.iter().filter(|&(_, &site)| of(site));
-        let mut ranges: Vec<_> = sites.map(|(&address, _)| around(address, address)).collect();
-        ranges.sort_unstable_by_key(|range| range.start);
-        ranges.dedup_by(|next, before| {
-            let joins = next.start <= before.end;
-            if joins {
-                before.end = before.end.max(next.end);
-            }
-            joins
-        });
-        ranges
+    /// Whether an address may be a step on the way to a site: from the page before the first site to a page behind the
+    /// last one.
+    pub fn is_near(&self, address: u64) -> bool {
+        let first = (self.range.start & !(PAGE - 1)).saturating_sub(PAGE);
+        !self.is_empty() && (first..=self.range.end.saturating_add(PAGE)).contains(&address)
     }
 
     /// Whether counters of any site start here.
     pub fn has(&self, address: u64) -> bool {
         let in_table =
             || self.tables.range(..=address).next_back().is_some_and(|(_, &end)| address < end);
-        self.by_address.contains_key(&address) || in_table()
+        self.range.contains(&address) && (self.by_address.contains_key(&address) || in_table())
     }
 
     /// The site that has its counters here.
-    pub fn get(&self, address: u64) -> Option<(usize, usize)> {
-        self.by_address.get(&address).copied()
+    pub fn get(&self, address: u64) -> Option<(u32, u32)> {
+        let in_range = Some(address).filter(|address| self.range.contains(address));
+        in_range.and_then(|address| self.by_address.get(&address).copied())
+    }
+
+    /// The address of a site that is stored at an address.
+    pub fn stored_at(&self, address: u64) -> Option<u64> {
+        self.stored.get(&address).copied()
     }
 }

@@ -1,18 +1,13 @@
-//! The control-flow graph of a function's machine code, with the counters that its blocks increment.
-//!
-//! [`crate::program::dataflow::values`] finds out which counters the blocks increment.
+//! The control-flow graph of a function's machine code.
 
 use std::ops::Range;
 use std::prelude::v1::*;
 
 use hashbrown::HashSet;
 
-use crate::program::counters::Counters;
-use crate::program::dataflow::state::{Effect, highest};
-use crate::program::dataflow::taken::Taken;
-use crate::program::dataflow::values::{Touches, increments};
-use crate::program::decode::{Glance, Machine, Next, Place, Touch};
-use crate::program::object_file::image::Image;
+use super::dataflow::materialized::Materialized;
+use super::decode::{Effect, Instruction, Machine, Next, highest};
+use super::object_file::image::Image;
 
 /// Most ways out of one jump. No more entries of a table are read.
 const LONGEST_TABLE: usize = 4096;
@@ -29,8 +24,14 @@ pub struct Graph {
     pub edges: Vec<(u32, u32)>,
     /// Addresses of all instructions, in the order of the blocks.
     pub instructions: Vec<u64>,
-    /// Increments, by instruction.
-    pub increments: Vec<Increment>,
+    /// Effects, by instruction.
+    pub effects: Vec<(u32, Effect)>,
+    /// Where instructions lead, except only to the next one; by instruction.
+    pub leads: Vec<(u32, Next)>,
+    /// Addresses that instructions take.
+    pub taken: Vec<u64>,
+    /// Whether the target of some jump is unknown.
+    pub is_open: bool,
     /// Direct calls: the instruction, and the address that it calls.
     pub calls: Vec<(u32, u64)>,
     /// Instructions that call, or may call, a function at a computed address.
@@ -48,20 +49,6 @@ pub struct Block {
     pub more_out: bool,
 }
 
-/// A counter: its function, and its number.
-pub type Counter = (u32, u32);
-
-/// An increment of a counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Increment {
-    /// Index of the instruction in the graph.
-    pub instruction: u32,
-    /// The counter that it increments.
-    pub counter: Counter,
-    /// Whether the block also writes the counter to its place in memory.
-    pub is_in_place: bool,
-}
-
 /// Makes graphs, one after the other, in the same memory.
 #[derive(Default)]
 pub struct Maker {
@@ -76,13 +63,12 @@ impl Maker {
         &mut self,
         machine: &mut M,
         image: &Image<'c>,
-        counters: &Counters,
         ranges: &[Range<u64>],
     ) -> &Graph {
         let Self { reading, graph, blocks } = self;
         reading.start::<M>();
         for range in ranges {
-            reading.range(machine, image, counters, range);
+            reading.range(machine, image, range);
         }
         reading.follow_tables(image);
         graph.start();
@@ -91,10 +77,11 @@ impl Maker {
         linking.fall_through();
         linking.follow_table();
         linking.finish();
-        graph.instructions.clone_from(&reading.instructions);
-        graph.indirect_calls.clone_from(&reading.indirect_calls);
-        let touches = Touches { all: &reading.touches, is_simple: reading.is_simple };
-        graph.increments = increments::<M>(graph, touches, counters);
+        core::mem::swap(&mut graph.instructions, &mut reading.instructions);
+        core::mem::swap(&mut graph.indirect_calls, &mut reading.indirect_calls);
+        core::mem::swap(&mut graph.effects, &mut reading.effects);
+        core::mem::swap(&mut graph.leads, &mut reading.leads);
+        core::mem::swap(&mut graph.taken, &mut reading.taken);
         graph
     }
 }
@@ -105,6 +92,15 @@ impl Graph {
         self.edges.clear();
         self.calls.clear();
     }
+
+    /// Whether a block ends with a direct call.
+    pub fn ends_with_call(&self, block: u32) -> bool {
+        let Some(last) = self.blocks[block as usize].instructions.end.checked_sub(1) else {
+            return false;
+        };
+        let lead = self.leads.binary_search_by_key(&last, |&(of, _)| of);
+        lead.is_ok_and(|lead| matches!(self.leads[lead].1, Next::Call(_)))
+    }
 }
 
 /// The code as far as it has been read.
@@ -112,12 +108,10 @@ impl Graph {
 struct Reading {
     instructions: Vec<u64>,
     is_filler: Vec<bool>,
-    /// What each instruction does, by instruction.
-    touches: Vec<(u32, Touch)>,
-    /// Where each instruction leads, by instruction, except to the next one.
+    /// The effects of each instruction, by instruction.
+    effects: Vec<(u32, Effect)>,
+    /// Where each instruction leads, by instruction, except only to the next one.
     leads: Vec<(u32, Next)>,
-    /// Whether counters are only ever added to in memory.
-    is_simple: bool,
     /// Addresses that control is known to go to.
     targets: Vec<u64>,
     /// First instructions of the ranges.
@@ -130,7 +124,7 @@ struct Reading {
     /// Addresses that instructions take.
     taken: Vec<u64>,
     /// Where code takes addresses in steps: what registers held last.
-    registers: Option<Taken>,
+    registers: Option<Materialized>,
     /// Addresses that distances in tables are counted from, besides the tables' own.
     bases: Vec<u64>,
     /// Addresses in tables of jumps.
@@ -140,12 +134,11 @@ struct Reading {
 impl Reading {
     /// Turns to another function.
     fn start<'c, M: Machine<'c>>(&mut self) {
-        self.is_simple = M::ADDS_AT_ADDRESSES;
-        self.registers = (!M::ADDS_AT_ADDRESSES).then(|| Taken::new(M::WORD));
+        self.registers = (!M::TAKES_WHOLE_ADDRESSES).then(|| Materialized::new(M::WORD));
         self.has_tables = false;
         self.instructions.clear();
         self.is_filler.clear();
-        self.touches.clear();
+        self.effects.clear();
         self.leads.clear();
         self.starts.clear();
         self.ends.clear();
@@ -161,7 +154,6 @@ impl Reading {
         &mut self,
         machine: &mut M,
         image: &Image<'c>,
-        counters: &Counters,
         range: &Range<u64>,
     ) {
         let first = self.instructions.len();
@@ -169,7 +161,7 @@ impl Reading {
         let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         let end = section.len().min(start.saturating_add(length));
         self.expect((end - start) / BYTES);
-        let (mut offset, mut glance) = (start, Glance::new());
+        let (mut offset, mut instruction) = (start, Instruction::new());
         while offset < end {
             let address = range.start + (offset - start) as u64;
             let code = image.next_code(address);
@@ -177,9 +169,10 @@ impl Reading {
                 offset = offset.saturating_add((code - address) as usize);
                 continue;
             }
-            let Some(()) = machine.glance(address, section, offset, &mut glance) else { break };
-            self.instruction(address, &glance, counters);
-            offset += glance.length;
+            let decoded = machine.decode(address, section, offset, &mut instruction);
+            let Some(()) = decoded else { break };
+            self.instruction(address, &instruction);
+            offset += instruction.length;
         }
         if self.instructions.len() > first {
             self.starts.push(first as u32);
@@ -191,52 +184,39 @@ impl Reading {
     fn expect(&mut self, instructions: usize) {
         self.instructions.reserve(instructions);
         self.is_filler.reserve(instructions);
-        self.touches.reserve(instructions);
+        self.effects.reserve(instructions);
     }
 
-    fn instruction(&mut self, address: u64, glance: &Glance, counters: &Counters) {
+    fn instruction(&mut self, address: u64, instruction: &Instruction) {
         let number = self.instructions.len() as u32;
         self.instructions.push(address);
-        self.is_filler.push(glance.is_filler);
-        for &touch in &glance.touches {
-            match touch {
-                Touch::Refers(address) => self.taken.push(address),
-                Touch::Takes(_, address) => {
-                    self.taken.push(address);
-                    self.is_simple &= counters.at(address).is_none();
-                }
-                Touch::Loads(_, Place::At(address), _) | Touch::Sums(_, Place::At(address), _) => {
-                    self.is_simple &= counters.at(address).is_none();
-                }
-                _ => {}
+        self.is_filler.push(instruction.is_filler);
+        for &effect in &instruction.effects {
+            if let Effect::Refer(address) | Effect::Constant(_, address) = effect {
+                self.taken.push(address);
             }
-            self.take_in_steps(touch);
-            self.touches.push((number, touch));
+            self.take_in_steps(effect);
+            self.effects.push((number, effect));
         }
-        match glance.next {
-            Next::Following => {}
+        match instruction.next {
+            Next::Following => return,
+            Next::Jump(target) | Next::Branch(target) => self.targets.push(target),
+            Next::IndirectJump | Next::IndirectBranch => {
+                self.has_tables = true;
+                self.indirect_calls.push(number);
+            }
             Next::IndirectCall => self.indirect_calls.push(number),
-            next => {
-                if let Next::Jump(target) | Next::Branch(target) = next {
-                    self.targets.push(target);
-                }
-                if matches!(next, Next::IndirectJump | Next::IndirectBranch) {
-                    self.has_tables = true;
-                    self.indirect_calls.push(number);
-                }
-                self.leads.push((number, next));
-            }
+            Next::Call(_) | Next::End | Next::MayEnd => {}
         }
+        self.leads.push((number, instruction.next));
     }
 
-    fn take_in_steps(&mut self, touch: Touch) {
+    fn take_in_steps(&mut self, effect: Effect) {
         let Some(registers) = &mut self.registers else { return };
-        match touch {
-            Touch::Takes(to, value) => _ = registers.after(Effect::Constant(to, value)),
-            Touch::Moves(to, from, offset) => {
-                self.taken.extend(registers.after(Effect::Copy(to, from, offset)));
-            }
-            Touch::Indexes(from, offset) => {
+        match effect {
+            Effect::Constant(..) => _ = registers.after(effect),
+            Effect::Copy(..) => self.taken.extend(registers.after(effect)),
+            Effect::Index(from, offset) => {
                 self.taken.extend(registers.plus(from, offset));
                 self.bases.extend(registers.plus(from, 0));
             }
@@ -267,7 +247,8 @@ impl Reading {
         }
         self.starts.iter().for_each(|&start| leaders[start as usize] = true);
         for (number, next) in &self.leads {
-            leaders[*number as usize + 1] |= !matches!(next, Next::Call(_));
+            let is_call = matches!(next, Next::Call(_) | Next::IndirectCall);
+            leaders[*number as usize + 1] |= !is_call;
         }
     }
 
@@ -441,8 +422,8 @@ impl<'r> Linking<'r> {
         self.graph.edges.sort_unstable();
         self.graph.edges.dedup();
         self.drop_fillers();
-        // The target of some jump is unknown.
         let is_open = self.reading.has_tables && self.table.is_none();
+        self.graph.is_open = is_open;
         self.find_reached();
         for (block, is_reached) in self.graph.blocks.iter_mut().zip(&self.blocks.is_reached) {
             // Control comes into a block without edges by an exception.

@@ -5,8 +5,7 @@ use std::prelude::v1::*;
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction, Opcode, Operand, SizeCode};
 
-use crate::program::dataflow::state::{Effect, Register};
-use crate::program::decode::{Machine, Next, Step};
+use super::{Effect, Instruction as Decoded, Machine, Memory, Next, Register};
 use crate::program::object_file::image::Image;
 
 /// Nothing is remembered between instructions.
@@ -31,18 +30,22 @@ impl Machine<'_> for Aarch64 {
         Self
     }
 
-    fn is_filler(code: &[u8]) -> bool {
-        code.starts_with(&NOP)
-    }
-
-    fn decode(&mut self, address: u64, section: &[u8], offset: usize) -> Option<Step> {
+    fn decode(
+        &mut self,
+        address: u64,
+        section: &[u8],
+        offset: usize,
+        found: &mut Decoded,
+    ) -> Option<()> {
         let bytes = section.get(offset..)?.first_chunk::<LENGTH>()?;
-        // Data between functions, or an extension that the decoder does not know.
-        let decoded = InstDecoder::default().decode(&mut U8Reader::new(bytes));
-        let Ok(instruction) = decoded else { return Some(Step::new(LENGTH, Next::Following)) };
-        let mut step = Step::new(LENGTH, next(&instruction, address));
-        effects(&instruction, address, &mut step);
-        Some(step)
+        found.start(LENGTH, Next::Following);
+        found.is_filler = *bytes == NOP;
+        // Data between functions, or an extension that the decoder does not know, has no effects.
+        if let Ok(instruction) = InstDecoder::default().decode(&mut U8Reader::new(bytes)) {
+            found.next = next(&instruction, address);
+            effects(&instruction, address, found);
+        }
+        Some(())
     }
 }
 
@@ -65,45 +68,45 @@ fn next(instruction: &Instruction, address: u64) -> Next {
     }
 }
 
-fn effects(instruction: &Instruction, address: u64, step: &mut Step) {
+fn effects(instruction: &Instruction, address: u64, found: &mut Decoded) {
     use Operand::{PCOffset, Register as Number, RegisterOrSP};
     let [a, b, c, _] = instruction.operands;
     match (instruction.opcode, a, b) {
         (Opcode::ADRP, Number(_, to), PCOffset(offset)) => {
-            step.push(constant(to, (address & !0xfff).wrapping_add_signed(offset)));
+            found.push(constant(to, (address & !0xfff).wrapping_add_signed(offset)));
         }
         (Opcode::ADR, Number(_, to), PCOffset(offset)) => {
-            step.push(constant(to, address.wrapping_add_signed(offset)));
+            found.push(constant(to, address.wrapping_add_signed(offset)));
         }
         (Opcode::ADD | Opcode::SUB, RegisterOrSP(SizeCode::X, to), RegisterOrSP(_, from)) => {
             let sign = if instruction.opcode == Opcode::ADD { 1 } else { -1 };
             match immediate(c) {
-                Some(value) => step.push(Effect::Copy(to as u8, from as u8, sign * value)),
-                None => step.push(Effect::Clear(to as u8)),
+                Some(value) => found.push(Effect::Copy(to as u8, from as u8, sign * value)),
+                None => found.push(Effect::Clear(to as u8)),
             }
         }
         (Opcode::ORR, Number(SizeCode::X, to), Number(_, 31)) => match c {
             Operand::RegShift(_, 0, SizeCode::X, from) if from < 31 => {
-                step.push(Effect::Copy(to as u8, from as u8, 0));
+                found.push(Effect::Copy(to as u8, from as u8, 0));
             }
-            _ => step.push(Effect::Clear(to as u8)),
+            _ => found.push(Effect::Clear(to as u8)),
         },
-        (Opcode::LDR | Opcode::LDUR, to, place) => access(&[to], place, true, step),
-        (Opcode::STR | Opcode::STUR, from, place) => access(&[from], place, false, step),
-        (Opcode::LDP, a, b) => access(&[a, b], c, true, step),
-        (Opcode::STP, a, b) => access(&[a, b], c, false, step),
+        (Opcode::LDR | Opcode::LDUR, to, place) => access(&[to], place, true, found),
+        (Opcode::STR | Opcode::STUR, from, place) => access(&[from], place, false, found),
+        (Opcode::LDP, a, b) => access(&[a, b], c, true, found),
+        (Opcode::STP, a, b) => access(&[a, b], c, false, found),
         // A value on its way through a vector register, alone or as the second half.
         (Opcode::FMOV, Operand::SIMDRegister(_, to), Number(SizeCode::X, from)) if from < 31 => {
-            step.push(Effect::Copy(VECTORS + to as u8, from as u8, 0));
+            found.push(Effect::Copy(VECTORS + to as u8, from as u8, 0));
         }
         (Opcode::INS, Operand::SIMDRegisterElementsLane(_, to, ..), Number(_, from))
             if from < 31 =>
         {
-            step.push(Effect::Pack(VECTORS + to as u8, from as u8));
+            found.push(Effect::Pack(VECTORS + to as u8, from as u8));
         }
         (opcode, written, _) if writes_first(opcode) => {
             if let Some(register) = number(written) {
-                step.push(Effect::Clear(register));
+                found.push(Effect::Clear(register));
             }
         }
         _ => {}
@@ -128,17 +131,17 @@ fn immediate(operand: Operand) -> Option<i64> {
 }
 
 /// Loads or stores one or two registers.
-fn access(registers: &[Operand], place: Operand, loads: bool, step: &mut Step) {
+fn access(registers: &[Operand], place: Operand, loads: bool, found: &mut Decoded) {
     let (base, offset, before, after) = match place {
         Operand::RegPreIndex(base, offset, false) => (base, offset, 0, 0),
         Operand::RegPreIndex(base, offset, true) => (base, 0, offset, 0),
         Operand::RegPostIndex(base, offset) => (base, 0, 0, offset),
-        _ => return elsewhere(registers, loads, step),
+        _ => return elsewhere(registers, loads, found),
     };
     let base = base as Register;
     let moved = |by: i32| Effect::Copy(base, base, by.into());
     if before != 0 {
-        step.push(moved(before));
+        found.push(moved(before));
     }
     let mut offset = i64::from(offset);
     // The base may be loaded, too. It then comes last.
@@ -146,11 +149,11 @@ fn access(registers: &[Operand], place: Operand, loads: bool, step: &mut Step) {
     for &register in registers {
         match whole(register) {
             Some((register, size)) if loads => {
-                loaded.push(Effect::Load(register, base, offset));
+                loaded.push(Effect::Load(register, Memory::Behind(base, offset), WORD as u8));
                 offset += size;
             }
             Some((register, size)) => {
-                step.push(Effect::Store(base, offset, register));
+                found.push(Effect::Store(Memory::Behind(base, offset), register, WORD as u8));
                 offset += size;
             }
             None => {
@@ -160,17 +163,19 @@ fn access(registers: &[Operand], place: Operand, loads: bool, step: &mut Step) {
         }
     }
     loaded.sort_by_key(|effect| matches!(effect, Effect::Load(to, ..) if *to == base));
-    loaded.into_iter().for_each(|effect| step.push(effect));
+    loaded.into_iter().for_each(|effect| found.push(effect));
     if after != 0 {
-        step.push(moved(after));
+        found.push(moved(after));
     }
 }
 
-fn elsewhere(registers: &[Operand], loads: bool, step: &mut Step) {
+fn elsewhere(registers: &[Operand], loads: bool, found: &mut Decoded) {
     for &register in registers {
         match (loads, number(register)) {
-            (true, Some(register)) => step.push(Effect::Clear(register)),
-            (false, Some(register)) => step.push(Effect::StoreElsewhere(register)),
+            (true, Some(register)) => found.push(Effect::Clear(register)),
+            (false, Some(register)) => {
+                found.push(Effect::Store(Memory::Elsewhere, register, WORD as u8))
+            }
             (_, None) => {}
         }
     }

@@ -6,8 +6,7 @@ use std::prelude::v1::*;
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv7::{ConditionCode, InstDecoder, Instruction, Opcode, Operand};
 
-use crate::program::dataflow::state::{Effect, Register};
-use crate::program::decode::{Machine, Next, Step};
+use super::{Effect, Instruction as Decoded, Machine, Memory, Next, Register};
 use crate::program::object_file::image::Image;
 
 /// The state of the decoder between instructions.
@@ -22,6 +21,8 @@ const STACK: Register = 13;
 const RETURN: Register = 14;
 const PLACE: Register = 15;
 const WORD: i64 = 4;
+const NOPS: [&[u8]; 4] =
+    [&[0x00, 0xbf], &[0xaf, 0xf3, 0x00, 0x80], &[0, 0xf0, 0x20, 0xe3], &[0, 0, 0xa0, 0xe1]];
 /// Conditions from this one on are none.
 const ALWAYS: u8 = ConditionCode::AL as u8;
 
@@ -35,20 +36,21 @@ impl<'c> Machine<'c> for Arm<'c> {
         Self { image, conditional: (0, 0) }
     }
 
-    fn is_filler(code: &[u8]) -> bool {
-        const NOPS: [&[u8]; 4] =
-            [&[0x00, 0xbf], &[0xaf, 0xf3, 0x00, 0x80], &[0, 0xf0, 0x20, 0xe3], &[0, 0, 0xa0, 0xe1]];
-        NOPS.iter().any(|nop| code.starts_with(nop))
-    }
-
-    fn decode(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step> {
+    fn decode(
+        &mut self,
+        address: u64,
+        section: &'c [u8],
+        offset: usize,
+        found: &mut Decoded,
+    ) -> Option<()> {
         let is_thumb = self.image.is_thumb(address);
         let code = section.get(offset..)?;
         let bits = bits(code, is_thumb)?;
         let length = if is_thumb && bits >> 16 == 0 { 2 } else { 4 };
         let at = At { address, is_thumb, section, offset };
-        let mut step = Step::new(length, Next::Following);
-        let mut is_conditional = self.is_conditional(address, &step);
+        found.start(length, Next::Following);
+        found.is_filler = NOPS.iter().any(|nop| code.starts_with(nop));
+        let mut is_conditional = self.is_conditional(address, length);
         let decoder = InstDecoder::default().with_thumb_mode(is_thumb);
         let code = code.get(..length)?;
         let is_none = !is_thumb && loads_beyond_registers(bits);
@@ -59,31 +61,31 @@ impl<'c> Machine<'c> for Arm<'c> {
                     self.conditional = (address + length as u64, covered(&instruction));
                 }
                 is_conditional |= (instruction.condition as u8) < ALWAYS;
-                step.next = at.next(&instruction);
-                at.effects(&instruction, &mut step);
-                if matches!(step.next, Next::Call(to) if Some(to) == self.image.asks_for_thread) {
-                    step.next = Next::Following;
-                    step.push(Effect::Clear(RESULT));
+                found.next = at.next(&instruction);
+                at.effects(&instruction, found);
+                if matches!(found.next, Next::Call(to) if Some(to) == self.image.asks_for_thread) {
+                    found.next = Next::Following;
+                    found.push(Effect::Clear(RESULT));
                 }
             }
             // Data, or an instruction of a coprocessor.
-            None => coprocessor(bits, &mut step),
+            None => coprocessor(bits, found),
         }
         if is_conditional {
-            make_conditional(&mut step);
+            make_conditional(found);
         }
-        Some(step)
+        Some(())
     }
 }
 
 impl Arm<'_> {
     /// Whether an instruction before this one has made it conditional.
-    fn is_conditional(&mut self, address: u64, step: &Step) -> bool {
+    fn is_conditional(&mut self, address: u64, length: usize) -> bool {
         let (next, left) = self.conditional;
         if next != address || left == 0 {
             return false;
         }
-        self.conditional = (step.after(address).unwrap_or(0), left - 1);
+        self.conditional = (address.wrapping_add(length as u64), left - 1);
         true
     }
 }
@@ -116,41 +118,41 @@ const fn loads_beyond_registers(bits: u32) -> bool {
 }
 
 /// What instructions of coprocessors, those for fractions among them, do to registers.
-fn coprocessor(bits: u32, step: &mut Step) {
+fn coprocessor(bits: u32, found: &mut Decoded) {
     let register = |place: u32| (bits >> place & 15) as Register;
     let moved = i64::from(bits & 0xff) * WORD;
     match bits {
         // vpush, vpop
-        _ if bits & 0x0fbf_0e00 == 0x0d2d_0a00 => step.push(Effect::Copy(STACK, STACK, -moved)),
-        _ if bits & 0x0fbf_0e00 == 0x0cbd_0a00 => step.push(Effect::Copy(STACK, STACK, moved)),
+        _ if bits & 0x0fbf_0e00 == 0x0d2d_0a00 => found.push(Effect::Copy(STACK, STACK, -moved)),
+        _ if bits & 0x0fbf_0e00 == 0x0cbd_0a00 => found.push(Effect::Copy(STACK, STACK, moved)),
         // Two registers, one register.
         _ if bits & 0x0ff0_0000 == 0x0c50_0000 => {
-            step.push(Effect::Clear(register(12)));
-            step.push(Effect::Clear(register(16)));
+            found.push(Effect::Clear(register(12)));
+            found.push(Effect::Clear(register(16)));
         }
-        _ if bits & 0x0f10_0010 == 0x0e10_0010 => step.push(Effect::Clear(register(12))),
+        _ if bits & 0x0f10_0010 == 0x0e10_0010 => found.push(Effect::Clear(register(12))),
         _ => {}
     }
 }
 
 /// What was certain no longer is.
-fn make_conditional(step: &mut Step) {
-    step.next = match step.next {
+fn make_conditional(found: &mut Decoded) {
+    found.next = match found.next {
         Next::Jump(target) => Next::Branch(target),
         Next::IndirectJump => Next::IndirectBranch,
         Next::End => Next::MayEnd,
         next => next,
     };
-    for effect in core::mem::take(&mut step.effects) {
+    for effect in core::mem::take(&mut found.effects) {
         match effect {
             Effect::Constant(to, _) | Effect::Copy(to, ..) | Effect::Load(to, ..) => {
-                step.push(Effect::Clear(to));
+                found.push(Effect::Clear(to));
             }
-            Effect::Store(base, offset, from) => {
-                step.push(Effect::StoreElsewhere(from));
-                step.push(Effect::Store(base, offset, Register::MAX));
+            Effect::Store(memory, from, size) => {
+                found.push(Effect::Store(Memory::Elsewhere, from, size));
+                found.push(Effect::Store(memory, Register::MAX, size));
             }
-            effect => step.push(effect),
+            effect => found.push(effect),
         }
     }
 }
@@ -232,22 +234,22 @@ impl At<'_> {
         Some(from.wrapping_add_signed(distance.into()) & 0xffff_ffff)
     }
 
-    fn effects(&self, instruction: &Instruction, step: &mut Step) {
+    fn effects(&self, instruction: &Instruction, found: &mut Decoded) {
         let [a, b, c, _] = instruction.operands;
         let opcode = instruction.opcode;
         match opcode {
-            Opcode::POP => return list(STACK, listed(a), (true, true, false), true, step),
-            Opcode::PUSH => return list(STACK, listed(a), (false, false, true), true, step),
+            Opcode::POP => return list(STACK, listed(a), (true, true, false), true, found),
+            Opcode::PUSH => return list(STACK, listed(a), (false, false, true), true, found),
             Opcode::LDM(up, before, ..) | Opcode::STM(up, before, ..) => {
                 let Operand::RegWBack(base, moves) = a else { return };
                 let loads = matches!(opcode, Opcode::LDM(..));
-                return list(base.number(), listed(b), (loads, up, before), moves, step);
+                return list(base.number(), listed(b), (loads, up, before), moves, found);
             }
             _ => {}
         }
         if let Some(memory) = instruction.operands.iter().position(is_memory) {
             let registers = &instruction.operands[..memory];
-            return self.access(opcode, registers, instruction.operands[memory], step);
+            return self.access(opcode, registers, instruction.operands[memory], found);
         }
         let Some(to) = number(a).filter(|&to| to != PLACE && writes_first(opcode)) else { return };
         let (first, second) = match c {
@@ -255,7 +257,7 @@ impl At<'_> {
             Operand::Nothing => (a, b),
             _ => (b, c),
         };
-        step.push(match (opcode, number(first), immediate(second)) {
+        found.push(match (opcode, number(first), immediate(second)) {
             (Opcode::MOV, _, Some(value)) => Effect::Constant(to, value as u32 as u64),
             (Opcode::MOVT, _, Some(value)) => Effect::Copy(to, to, value << 16),
             (Opcode::ADR, _, Some(value)) => {
@@ -283,18 +285,20 @@ impl At<'_> {
             Some(high),
         ) = (opcode, number(b))
         {
-            step.push(Effect::Clear(high));
+            found.push(Effect::Clear(high));
         }
     }
 
     /// Loads or stores one register or two.
-    fn access(&self, opcode: Opcode, registers: &[Operand], memory: Operand, step: &mut Step) {
+    fn access(&self, opcode: Opcode, registers: &[Operand], memory: Operand, found: &mut Decoded) {
         let whole = is_whole(opcode);
         let loads = loads(opcode);
         let Some((base, offset, moved)) = place(memory) else {
             for register in registers.iter().filter_map(|&operand| number(operand)) {
-                let effect = if loads { Effect::Clear } else { Effect::StoreElsewhere };
-                step.push(effect(register));
+                found.push(match loads {
+                    true => Effect::Clear(register),
+                    false => Effect::Store(Memory::Elsewhere, register, WORD as u8),
+                });
             }
             return;
         };
@@ -308,16 +312,18 @@ impl At<'_> {
                     Some(value) => Effect::Constant(register, value.into()),
                     None => Effect::Clear(register),
                 },
-                (true, _) => Effect::Load(register, base, offset),
-                (false, _) if !whole => Effect::Store(base, offset & !3, Register::MAX),
-                (false, _) => Effect::Store(base, offset, register),
+                (true, _) => Effect::Load(register, Memory::Behind(base, offset), WORD as u8),
+                (false, _) if !whole => {
+                    Effect::Store(Memory::Behind(base, offset & !3), Register::MAX, WORD as u8)
+                }
+                (false, _) => Effect::Store(Memory::Behind(base, offset), register, WORD as u8),
             };
             // The base may be loaded, too. It then comes last.
-            if loads && register == base { of_base = Some(effect) } else { step.push(effect) }
+            if loads && register == base { of_base = Some(effect) } else { found.push(effect) }
         }
-        of_base.into_iter().for_each(|effect| step.push(effect));
+        of_base.into_iter().for_each(|effect| found.push(effect));
         if moved != 0 {
-            step.push(Effect::Copy(base, base, moved));
+            found.push(Effect::Copy(base, base, moved));
         }
     }
 }
@@ -328,7 +334,7 @@ fn list(
     registers: u16,
     (loads, up, before): (bool, bool, bool),
     moves: bool,
-    step: &mut Step,
+    found: &mut Decoded,
 ) {
     let length = WORD * i64::from(registers.count_ones());
     let lowest = match (up, before) {
@@ -339,15 +345,15 @@ fn list(
     };
     let moved = if moves { Some(if up { length } else { -length }) } else { None };
     // The base first, so that it is not what finds no room.
-    moved.into_iter().for_each(|moved| step.push(Effect::Copy(base, base, moved)));
+    moved.into_iter().for_each(|moved| found.push(Effect::Copy(base, base, moved)));
     let lowest = lowest - moved.unwrap_or(0);
     let all = (0..PLACE).filter(|register| registers >> register & 1 == 1);
     for (place, register) in all.enumerate() {
         let offset = lowest + WORD * place as i64;
-        step.push(match loads {
+        found.push(match loads {
             true if register == base => Effect::Clear(register),
-            true => Effect::Load(register, base, offset),
-            false => Effect::Store(base, offset, register),
+            true => Effect::Load(register, Memory::Behind(base, offset), WORD as u8),
+            false => Effect::Store(Memory::Behind(base, offset), register, WORD as u8),
         });
     }
 }

@@ -2,8 +2,7 @@
 
 use raki::{BaseIOpcode as Base, COpcode as Short, Decode as _, Isa, OpcodeKind};
 
-use crate::program::dataflow::state::{Effect, Register};
-use crate::program::decode::{Machine, Next, Step};
+use super::{Effect, Instruction as Decoded, Machine, Memory, Next, Register};
 use crate::program::object_file::image::Image;
 
 /// Nothing is remembered between instructions.
@@ -31,25 +30,29 @@ impl<const BITS: u32> Machine<'_> for Riscv<BITS> {
         Self { global_pointer: image.global_pointer }
     }
 
-    fn is_filler(code: &[u8]) -> bool {
-        code.starts_with(&[0x01, 0x00]) || code.starts_with(&[0x13, 0, 0, 0])
-    }
-
-    fn decode(&mut self, address: u64, section: &[u8], offset: usize) -> Option<Step> {
-        let instruction = Instruction::decode::<BITS>(section.get(offset..)?)?;
-        let mut step = Step::new(instruction.length, instruction.next(address));
+    fn decode(
+        &mut self,
+        address: u64,
+        section: &[u8],
+        offset: usize,
+        found: &mut Decoded,
+    ) -> Option<()> {
+        let code = section.get(offset..)?;
+        let instruction = Instruction::decode::<BITS>(code)?;
+        found.start(instruction.length, instruction.next(address));
+        found.is_filler = code.starts_with(&[0x01, 0x00]) || code.starts_with(&[0x13, 0, 0, 0]);
         if let Some(distance) = instruction.distance::<BITS>(section, offset) {
             let target = address.wrapping_add_signed(distance);
-            step.next = match step.next {
+            found.next = match found.next {
                 Next::IndirectCall => Next::Call(target),
                 _ => Next::Jump(target),
             };
         }
         if let (GLOBAL_POINTER, Some(place)) = (instruction.from, self.global_pointer) {
-            step.push(Effect::Constant(GLOBAL_POINTER, place));
+            found.push(Effect::Constant(GLOBAL_POINTER, place));
         }
-        instruction.effect(address).into_iter().for_each(|effect| step.push(effect));
-        Some(step)
+        instruction.effect::<BITS>(address).into_iter().for_each(|effect| found.push(effect));
+        Some(())
     }
 }
 
@@ -166,10 +169,11 @@ impl Instruction {
             .then(|| before.number + self.number - BEFORE as i64)
     }
 
-    fn effect(&self, address: u64) -> Option<Effect> {
+    fn effect<const BITS: u32>(&self, address: u64) -> Option<Effect> {
+        let word = (BITS / 8) as u8;
         let &Self { kind, to, from, other, number, .. } = self;
         if kind == Kind::Store {
-            return Some(Effect::Store(from, number, other));
+            return Some(Effect::Store(Memory::Behind(from, number), other, word));
         }
         if to == ZERO {
             return None;
@@ -179,7 +183,7 @@ impl Instruction {
             Kind::Place => Effect::Constant(to, address.wrapping_add_signed(number)),
             Kind::Add if from == ZERO => Effect::Constant(to, number as u64),
             Kind::Add => Effect::Copy(to, from, number),
-            Kind::Load => Effect::Load(to, from, number),
+            Kind::Load => Effect::Load(to, Memory::Behind(from, number), word),
             _ => Effect::Clear(to),
         })
     }

@@ -7,8 +7,7 @@ use iced_x86::{
     InstructionInfoOptions, Mnemonic, OpAccess, OpKind, Register as Name,
 };
 
-use crate::program::dataflow::state::{Effect, Register};
-use crate::program::decode::{Glance, Machine, Next, Place, Step, Touch};
+use super::{Effect, Instruction as Decoded, Machine, Memory, Next, Register};
 use crate::program::object_file::image::Image;
 
 /// The state of the decoder between instructions.
@@ -34,8 +33,6 @@ impl<'c, const BITS: u32> Machine<'c> for X86<'c, BITS> {
     const CHANGED_BY_CALLS: &'static [Register] = &[0, 2, VECTORS, VECTORS + 1];
 
     const WORD: u8 = (BITS / 8) as u8;
-    /// Code of 32 bits adds to memory behind a register, too.
-    const ADDS_AT_ADDRESSES: bool = BITS == 64;
     /// Code of 32 bits may count them from where its data is.
     const TAKES_WHOLE_ADDRESSES: bool = BITS == 64;
 
@@ -44,39 +41,26 @@ impl<'c, const BITS: u32> Machine<'c> for X86<'c, BITS> {
         Self { image, section: &[], decoder: decoder::<BITS>(&[]), info }
     }
 
-    fn glance(
+    fn decode(
         &mut self,
         address: u64,
         section: &'c [u8],
         offset: usize,
-        glance: &mut Glance,
+        found: &mut Decoded,
     ) -> Option<()> {
         let instruction = self.instruction(address, section, offset)?;
-        glance.start(instruction.len(), next(&instruction));
+        found.start(instruction.len(), next(&instruction));
         if let Some((register, place)) = self.place_asked_for(&instruction) {
-            glance.next = Next::Following;
-            glance.push(Touch::Takes(register, place));
+            found.next = Next::Following;
+            found.push(Effect::Constant(register, place));
             return Some(());
         }
-        glance.is_filler = matches!(instruction.mnemonic(), Mnemonic::Nop | Mnemonic::Int3);
-        touches(&instruction, Self::WORD, glance);
-        Some(())
-    }
-
-    fn decode(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step> {
-        let instruction = self.instruction(address, section, offset)?;
-        let mut step = self.step(&instruction);
-        if !self.known(&instruction, &mut step) {
-            self.others(&instruction, &mut step);
+        found.is_filler = matches!(instruction.mnemonic(), Mnemonic::Nop | Mnemonic::Int3);
+        effects(&instruction, Self::WORD, found);
+        if has_implicit_results(&instruction) {
+            self.implicit_results(&instruction, found);
         }
-        Some(step)
-    }
-
-    fn decode_moves(&mut self, address: u64, section: &'c [u8], offset: usize) -> Option<Step> {
-        let instruction = self.instruction(address, section, offset)?;
-        let mut step = self.step(&instruction);
-        self.known(&instruction, &mut step);
-        Some(step)
+        Some(())
     }
 }
 
@@ -102,19 +86,6 @@ impl<'c, const BITS: u32> X86<'c, BITS> {
         (!instruction.is_invalid()).then_some(instruction)
     }
 
-    fn step(&self, instruction: &Instruction) -> Step {
-        let mut step = Step::new(instruction.len(), next(instruction));
-        if is_padded_call(instruction) {
-            // The variable's place comes back in it.
-            step.push(Effect::Clear(RAX));
-        }
-        if let Some((register, place)) = self.place_asked_for(instruction) {
-            step.next = Next::Following;
-            step.push(Effect::Constant(register, place));
-        }
-        step
-    }
-
     /// The register that a call sets to the address behind it, and that address. Code of 32 bits calls such
     /// functions to know where it is: `mov (%esp), %ebx; ret`.
     fn place_asked_for(&self, instruction: &Instruction) -> Option<(Register, u64)> {
@@ -126,65 +97,8 @@ impl<'c, const BITS: u32> X86<'c, BITS> {
         (which & 0xc7 == 4).then(|| (which >> 3, instruction.next_ip()))
     }
 
-    /// The effects of an instruction that moves addresses; `false` for any other instruction.
-    fn known(&self, instruction: &Instruction, step: &mut Step) -> bool {
-        use Mnemonic::*;
-        let (to, from) = (operand(instruction, 0), operand(instruction, 1));
-        match (instruction.mnemonic(), to, from) {
-            (
-                Mov | Movq | Movaps | Movups | Movapd | Movupd | Movdqa | Movdqu | Vmovq | Vmovdqa
-                | Vmovdqu | Vmovaps | Vmovups,
-                to,
-                from,
-            ) => return moves(to, from, step),
-            (Lea, Operand::Register(to), Operand::Constant(address)) => {
-                step.push(Effect::Constant(to, address));
-            }
-            (Lea, Operand::Register(to), Operand::At(base, offset)) => {
-                step.push(Effect::Copy(to, base, offset));
-            }
-            (Add, Operand::Register(to), Operand::Immediate(value)) => {
-                step.push(Effect::Copy(to, to, signed(instruction, value)));
-            }
-            (Sub, Operand::Register(to), Operand::Immediate(value)) => {
-                step.push(Effect::Copy(to, to, signed(instruction, value).wrapping_neg()));
-            }
-            (Punpcklqdq | Unpcklpd | Movlhps, Operand::Register(to), Operand::Register(from)) => {
-                step.push(Effect::Pack(to, from));
-            }
-            (Pinsrq, Operand::Register(to), Operand::Register(from)) => {
-                step.push(Effect::Pack(to, from));
-            }
-            (Movhps | Movhpd | Pinsrq, Operand::Register(to), Operand::Constant(address)) => {
-                step.push(Effect::LoadConstant(MEMORY, address));
-                step.push(Effect::Pack(to, MEMORY));
-            }
-            (Push, what, _) => {
-                step.push(Effect::Copy(STACK, STACK, -i64::from(Self::WORD)));
-                match what {
-                    Operand::Register(from) => step.push(Effect::Store(STACK, 0, from)),
-                    Operand::Immediate(value) => step.push(Effect::StoreConstant(STACK, 0, value)),
-                    _ => {}
-                }
-            }
-            (Pop, Operand::Register(to), _) => {
-                step.push(Effect::Load(to, STACK, 0));
-                step.push(Effect::Copy(STACK, STACK, Self::WORD.into()));
-            }
-            (Leave, ..) => {
-                step.push(Effect::Load(FRAME, FRAME, 0));
-                step.push(Effect::Clear(STACK));
-            }
-            // What a call pushes is gone when the next instruction runs.
-            (Call, ..) => {}
-            (Cmp | Test | Nop | Endbr64, ..) => {}
-            _ => return false,
-        }
-        true
-    }
-
-    /// For any other instruction only the registers that it writes matter.
-    fn others(&mut self, instruction: &Instruction, step: &mut Step) {
+    /// Clears all registers that an instruction writes.
+    fn implicit_results(&mut self, instruction: &Instruction, found: &mut Decoded) {
         let info = self.info.info_options(instruction, InstructionInfoOptions::NO_MEMORY_USAGE);
         for used in info.used_registers() {
             let writes = matches!(
@@ -195,97 +109,133 @@ impl<'c, const BITS: u32> X86<'c, BITS> {
                     | OpAccess::ReadCondWrite
             );
             if let (true, Some(register)) = (writes, number(used.register())) {
-                step.push(Effect::Clear(register));
+                found.push(Effect::Clear(register));
             }
         }
     }
 }
 
-/// What an instruction does to counters.
-fn touches(instruction: &Instruction, word: u8, glance: &mut Glance) {
+/// Whether an instruction writes other registers than its first operand.
+fn has_implicit_results(instruction: &Instruction) -> bool {
+    use Mnemonic::*;
+    match instruction.mnemonic() {
+        Ret | Leave | Nop | Endbr64 | Endbr32 => false,
+        Xchg | Xadd | Cmpxchg | Cmpxchg8b | Cmpxchg16b | Mulx => true,
+        Mul | Imul | Div | Idiv => instruction.op_count() == 1,
+        _ => instruction.op_count() == 0 || instruction.is_string_instruction(),
+    }
+}
+
+/// What an instruction does to its operands.
+fn effects(instruction: &Instruction, word: u8, found: &mut Decoded) {
     use Mnemonic::*;
     let bytes = i64::from(word);
-    let mnemonic = instruction.mnemonic();
-    match mnemonic {
+    let top = Memory::Behind(STACK, 0);
+    match instruction.mnemonic() {
         Push => {
-            glance.push(Touch::Moves(STACK, STACK, -bytes));
-            let pushed = (instruction.op0_kind() == OpKind::Register)
-                .then(|| number(instruction.op0_register()))
-                .flatten();
-            glance.push(match pushed {
-                Some(from) => Touch::Stores(Place::Behind(STACK, 0), from, word),
-                None => Touch::Spoils(Place::Behind(STACK, 0)),
+            found.push(Effect::Copy(STACK, STACK, -bytes));
+            found.push(match source(instruction, 0) {
+                Source::Register(from) => Effect::Store(top, from, word),
+                Source::Immediate(value) => Effect::StoreConstant(top, value),
+                _ => Effect::StoreUnknown(top),
             });
-            return;
         }
         Pop => {
-            if let Some(to) = number(instruction.op0_register()) {
-                glance.push(Touch::Loads(to, Place::Behind(STACK, 0), word));
+            if let Source::Register(to) = source(instruction, 0) {
+                found.push(Effect::Load(to, top, word));
             }
-            glance.push(Touch::Moves(STACK, STACK, bytes));
-            return;
+            found.push(Effect::Copy(STACK, STACK, bytes));
         }
         Leave => {
-            glance.push(Touch::Moves(STACK, FRAME, bytes));
-            glance.push(Touch::Loads(FRAME, Place::Behind(STACK, -bytes), word));
-            return;
+            found.push(Effect::Copy(STACK, FRAME, bytes));
+            found.push(Effect::Load(FRAME, Memory::Behind(STACK, -bytes), word));
         }
-        Cmp | Test | Jmp | Call | Ret | Nop | Bt => {
-            glance.push_reference(instruction);
-            return;
-        }
-        _ if instruction.op_count() == 0 => return,
-        _ => {}
+        // The place of a thread's variable comes back.
+        Call if is_padded_call(instruction) => found.push(Effect::Clear(RAX)),
+        // What a call pushes is gone when the next instruction runs.
+        Cmp | Test | Jmp | Call | Ret | Nop | Bt => refers(instruction, found),
+        _ => match instruction.op_count() {
+            0 => {}
+            _ if instruction.op0_kind() == OpKind::Memory => writes_memory(instruction, found),
+            _ => {
+                refers(instruction, found);
+                writes_register(instruction, found);
+            }
+        },
     }
-    if instruction.op0_kind() == OpKind::Memory {
-        writes_memory(instruction, glance);
-        return;
-    }
-    glance.push_reference(instruction);
+}
+
+fn writes_register(instruction: &Instruction, found: &mut Decoded) {
+    use Mnemonic::*;
+    let name = instruction.op0_register();
     if instruction.op0_kind() != OpKind::Register {
         return;
     }
-    let Some(to) = number(instruction.op0_register()) else { return };
+    let Some(to) = whole(name) else {
+        return number(name).into_iter().for_each(|to| found.push(Effect::Clear(to)));
+    };
     // The last operand is the source. A third one may stand before it.
     let last = instruction.op_count() - 1;
     let size = instruction.memory_size().size() as u8;
-    let added = |sign: i64| signed(instruction, instruction.immediate(last)).wrapping_mul(sign);
-    glance.push(match (mnemonic, source(instruction, last)) {
-        (Inc, _) => Touch::Moves(to, to, 1),
-        (Dec, _) => Touch::Moves(to, to, -1),
-        (Add, Source::Immediate) => Touch::Moves(to, to, added(1)),
-        (Sub, Source::Immediate) => Touch::Moves(to, to, added(-1)),
-        (Add | Paddq | Vpaddq, Source::Memory(place)) => Touch::Sums(to, place, size),
-        (Add | Paddq | Vpaddq, Source::Register(from)) => Touch::Joins(to, from),
-        (Lea, Source::Memory(Place::At(address))) => Touch::Takes(to, address),
-        (Lea, Source::Memory(Place::Behind(from, offset))) => Touch::Moves(to, from, offset),
-        (mnemonic, Source::Memory(place)) if is_move(mnemonic) => Touch::Loads(to, place, size),
-        (mnemonic, Source::Register(from)) if is_move(mnemonic) => Touch::Moves(to, from, 0),
-        (Mov, Source::Immediate) => Touch::Takes(to, instruction.immediate(last)),
-        _ => Touch::Sets(to),
-    });
+    let effect = match (instruction.mnemonic(), source(instruction, last)) {
+        (Inc, _) => Effect::Copy(to, to, 1),
+        (Dec, _) => Effect::Copy(to, to, -1),
+        (Add, Source::Immediate(value)) => Effect::Copy(to, to, signed(instruction, value)),
+        (Sub, Source::Immediate(value)) => {
+            Effect::Copy(to, to, signed(instruction, value).wrapping_neg())
+        }
+        (Add | Paddq | Vpaddq, Source::Memory(memory)) => Effect::AddMemory(to, memory, size),
+        (Add | Paddq | Vpaddq, Source::Register(from)) => Effect::Add(to, from),
+        (Lea, Source::Memory(Memory::At(address))) => Effect::Constant(to, address),
+        (Lea, Source::Memory(Memory::Behind(from, offset))) => Effect::Copy(to, from, offset),
+        (Punpcklqdq | Unpcklpd | Movlhps, Source::Register(from)) => Effect::Pack(to, from),
+        (Movhps | Movhpd, Source::Memory(memory)) => {
+            found.push(Effect::Load(MEMORY, memory, size));
+            Effect::Pack(to, MEMORY)
+        }
+        (Pinsrq, _) => match source(instruction, 1) {
+            Source::Register(from) => Effect::Pack(to, from),
+            Source::Memory(memory) => {
+                found.push(Effect::Load(MEMORY, memory, size));
+                Effect::Pack(to, MEMORY)
+            }
+            _ => Effect::Clear(to),
+        },
+        (mnemonic, Source::Memory(memory)) if is_move(mnemonic) => Effect::Load(to, memory, size),
+        (mnemonic, Source::Register(from)) if is_move(mnemonic) => Effect::Copy(to, from, 0),
+        (Mov, Source::Immediate(value)) => Effect::Constant(to, value),
+        _ => Effect::Clear(to),
+    };
+    found.push(effect);
 }
 
-fn writes_memory(instruction: &Instruction, glance: &mut Glance) {
+fn writes_memory(instruction: &Instruction, found: &mut Decoded) {
     use Mnemonic::*;
-    let Some(place) = memory_place(instruction) else { return };
+    let memory = memory(instruction);
     let size = instruction.memory_size().size() as u8;
     let with = if instruction.op_count() > 1 { source(instruction, 1) } else { Source::Other };
-    let added = || signed(instruction, instruction.immediate(1));
-    glance.push(match (instruction.mnemonic(), with) {
-        (Inc, _) => Touch::Adds(place, size, 1),
-        (Add, Source::Immediate) => Touch::Adds(place, size, added()),
-        (Sub, Source::Immediate) => Touch::Adds(place, size, added().wrapping_neg()),
-        (mnemonic, Source::Register(from)) if is_move(mnemonic) => Touch::Stores(place, from, size),
-        _ => Touch::Spoils(place),
+    found.push(match (instruction.mnemonic(), with) {
+        (Inc, _) => Effect::AddToMemory(memory, size, 1),
+        (Add, Source::Immediate(value)) => {
+            Effect::AddToMemory(memory, size, signed(instruction, value))
+        }
+        (Sub, Source::Immediate(value)) => {
+            Effect::AddToMemory(memory, size, signed(instruction, value).wrapping_neg())
+        }
+        (mnemonic, Source::Register(from)) if is_move(mnemonic) => {
+            Effect::Store(memory, from, size)
+        }
+        (Mov, Source::Immediate(value)) => Effect::StoreConstant(memory, value),
+        _ => Effect::StoreUnknown(memory),
     });
 }
 
 /// An operand that is read.
 enum Source {
+    /// A register, or the lower part of one.
     Register(Register),
-    Memory(Place),
-    Immediate,
+    Memory(Memory),
+    Immediate(u64),
     Other,
 }
 
@@ -294,13 +244,14 @@ fn source(instruction: &Instruction, operand: u32) -> Source {
         OpKind::Register => {
             number(instruction.op_register(operand)).map_or(Source::Other, Source::Register)
         }
-        OpKind::Memory => memory_place(instruction).map_or(Source::Other, Source::Memory),
+        OpKind::Memory => Source::Memory(memory(instruction)),
+        // Those of 32 bits are zero-extended, as are addresses in programs at fixed places.
         OpKind::Immediate8
         | OpKind::Immediate8to32
         | OpKind::Immediate8to64
         | OpKind::Immediate32
         | OpKind::Immediate32to64
-        | OpKind::Immediate64 => Source::Immediate,
+        | OpKind::Immediate64 => Source::Immediate(instruction.immediate(operand)),
         _ => Source::Other,
     }
 }
@@ -325,110 +276,35 @@ const fn is_move(mnemonic: Mnemonic) -> bool {
     )
 }
 
-/// The place of a memory operand, if it has no index.
-fn memory_place(instruction: &Instruction) -> Option<Place> {
+/// The memory operand.
+fn memory(instruction: &Instruction) -> Memory {
     let segment = instruction.segment_prefix();
     if segment == Name::FS || segment == Name::GS || instruction.memory_index() != Name::None {
-        return None;
+        return Memory::Elsewhere;
     }
     let offset = instruction.memory_displacement64();
-    match instruction.memory_base() {
-        Name::RIP | Name::EIP | Name::None => Some(Place::At(offset)),
-        base => Some(Place::Behind(number(base)?, signed(instruction, offset))),
-    }
-}
-
-impl Glance {
-    /// Adds an address that the instruction adds an index to.
-    fn push_reference(&mut self, instruction: &Instruction) {
-        let has_memory = (0..instruction.op_count())
-            .any(|operand| instruction.op_kind(operand) == OpKind::Memory);
-        if !has_memory || instruction.memory_index() == Name::None {
-            return;
-        }
-        let offset = instruction.memory_displacement64();
-        match (instruction.memory_base(), number(instruction.memory_base())) {
-            (Name::None, _) => self.push(Touch::Refers(offset)),
-            // Where code has no addresses relative to its own place, a register has that of its data.
-            (_, Some(base)) if instruction.code_size() == CodeSize::Code32 => {
-                self.push(Touch::Indexes(base, signed(instruction, offset)));
-            }
-            _ => {}
-        }
-    }
-}
-
-fn moves(to: Operand, from: Operand, step: &mut Step) -> bool {
-    let effect = match (to, from) {
-        (Operand::Register(to), Operand::Register(from)) => Effect::Copy(to, from, 0),
-        (Operand::Register(to), Operand::Immediate(value)) => Effect::Constant(to, value),
-        (Operand::Register(to), Operand::At(base, offset)) => Effect::Load(to, base, offset),
-        (Operand::Register(to), Operand::Constant(address)) => Effect::LoadConstant(to, address),
-        (Operand::At(base, offset), Operand::Register(from)) => Effect::Store(base, offset, from),
-        (Operand::At(base, offset), Operand::Immediate(value)) => {
-            Effect::StoreConstant(base, offset, value)
-        }
-        (Operand::Constant(_) | Operand::Elsewhere, Operand::Register(from)) => {
-            Effect::StoreElsewhere(from)
-        }
-        (Operand::Constant(_) | Operand::Elsewhere, Operand::Immediate(value)) => {
-            Effect::StoreConstantElsewhere(value)
-        }
-        _ => return false,
-    };
-    step.push(effect);
-    true
-}
-
-/// An operand of at least eight bytes.
-#[derive(Clone, Copy)]
-enum Operand {
-    Register(Register),
-    Immediate(u64),
-    /// Memory at a register, plus an offset.
-    At(Register, i64),
-    /// Memory at a constant address.
-    Constant(u64),
-    /// Other memory: a thread's own, or with an index.
-    Elsewhere,
-    /// No operand, or a part of a register.
-    Other,
-}
-
-fn operand(instruction: &Instruction, place: u32) -> Operand {
-    if place >= instruction.op_count() {
-        return Operand::Other;
-    }
-    match instruction.op_kind(place) {
-        OpKind::Register => match whole(instruction.op_register(place)) {
-            Some(register) => Operand::Register(register),
-            None => Operand::Other,
-        },
-        OpKind::Memory => memory(instruction),
-        OpKind::Immediate8to64 | OpKind::Immediate32to64 | OpKind::Immediate64 => {
-            Operand::Immediate(instruction.immediate(place))
-        }
-        // Zero-extended, as are addresses in programs at fixed places.
-        OpKind::Immediate32 | OpKind::Immediate8to32 => {
-            Operand::Immediate(instruction.immediate(place))
-        }
-        _ => Operand::Other,
-    }
-}
-
-fn memory(instruction: &Instruction) -> Operand {
-    let segment = instruction.segment_prefix();
-    if segment == Name::FS || segment == Name::GS || instruction.memory_index() != Name::None {
-        return Operand::Elsewhere;
-    }
     match (instruction.memory_base(), number(instruction.memory_base())) {
-        (Name::RIP | Name::EIP | Name::None, _) => {
-            Operand::Constant(instruction.memory_displacement64())
+        (Name::RIP | Name::EIP | Name::None, _) => Memory::At(offset),
+        (_, Some(base)) => Memory::Behind(base, signed(instruction, offset)),
+        _ => Memory::Elsewhere,
+    }
+}
+
+/// Adds an address that the instruction adds an index to.
+fn refers(instruction: &Instruction, found: &mut Decoded) {
+    let has_memory =
+        (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory);
+    if !has_memory || instruction.memory_index() == Name::None {
+        return;
+    }
+    let offset = instruction.memory_displacement64();
+    match (instruction.memory_base(), number(instruction.memory_base())) {
+        (Name::None, _) => found.push(Effect::Refer(offset)),
+        // Where code has no addresses relative to its own place, a register has that of its data.
+        (_, Some(base)) if instruction.code_size() == CodeSize::Code32 => {
+            found.push(Effect::Index(base, signed(instruction, offset)));
         }
-        (_, Some(base)) => {
-            Operand::At(base, signed(instruction, instruction.memory_displacement64()))
-        }
-        _ => Operand::Elsewhere,
+        _ => {}
     }
 }
 

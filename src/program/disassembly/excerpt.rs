@@ -2,24 +2,36 @@
 
 use std::prelude::v1::*;
 
-use crate::program::cfg::Maker;
-use crate::program::counters::Counters;
+use crate::program::cfg::{self, Maker};
+use crate::program::dataflow::abstract_state::Addresses;
+use crate::program::dataflow::findings::Findings;
 use crate::program::debug::declared::Declarations;
 use crate::program::debug::functions::{Function, Inlined};
 use crate::program::debug::line_table::Row;
 use crate::program::debug::units::Unit;
 use crate::program::decode::Machine;
-use crate::program::disassembly::pieces::{Course, OfUnit, SiteAt, Way};
+use crate::program::disassembly::pieces::{Course, OfUnit, Way};
 use crate::program::listing::{Block, Copy, Listing};
 use crate::program::object_file::image::Image;
 
 /// Makes the listings of a unit.
 pub struct Excerpts<'e, 'c> {
-    image: &'e Image<'c>,
-    counters: &'e Counters,
-    /// The sites of indirect calls, by the addresses of the calls.
-    sites: &'e [SiteAt],
+    addresses: Addresses<'e, 'c>,
     rows: &'e [Row],
+}
+
+/// What reads one function after the other: a decoder, and memory.
+pub struct Disassembler<M> {
+    machine: M,
+    maker: Maker,
+    findings: Findings,
+}
+
+impl<'c, M: Machine<'c>> Disassembler<M> {
+    /// A disassembler for the code of an image.
+    pub fn new(image: &'c Image<'c>) -> Self {
+        Self { machine: M::new(image), maker: Maker::default(), findings: Findings::default() }
+    }
 }
 
 /// The indexes of a unit's files in the tables, of those that are used.
@@ -47,26 +59,23 @@ pub fn declared(
 
 impl<'e, 'c> Excerpts<'e, 'c> {
     /// Makes the listings of a unit with this line table.
-    pub fn new(
-        image: &'e Image<'c>,
-        counters: &'e Counters,
-        sites: &'e [SiteAt],
-        rows: &'e [Row],
-    ) -> Self {
-        Self { image, counters, sites, rows }
+    pub fn new(addresses: Addresses<'e, 'c>, rows: &'e [Row]) -> Self {
+        Self { addresses, rows }
     }
 
     /// The listing of a function. `of_copies` has the function of each copy.
     pub fn listing<M: Machine<'c>>(
         &self,
-        (machine, maker): (&mut M, &mut Maker),
+        disassembler: &mut Disassembler<M>,
         function: &Function,
         of_copies: &[Option<u32>],
         unit: OfUnit<'_>,
     ) -> Listing {
-        let graph = maker.graph(machine, self.image, self.counters, &function.ranges);
+        let Disassembler { machine, maker, findings } = disassembler;
+        let graph = maker.graph(machine, self.addresses.image, &function.ranges);
+        findings.find::<M>(graph, self.addresses);
         let (copies, places) = copies(function, of_copies);
-        let block = |block: &crate::program::cfg::Block| Block {
+        let block = |block: &cfg::Block| Block {
             more_into: block.more_into,
             more_out: block.more_out,
             inherits: true,
@@ -84,7 +93,7 @@ impl<'e, 'c> Excerpts<'e, 'c> {
         entries.sort_unstable();
         let ranges = &function.ranges;
         let way = Way { ranges, boundaries: &boundaries(function, &places), entries: &entries };
-        Course::new(&mut listing, graph, self.sites, self.rows, way, unit).run();
+        Course::new(&mut listing, graph, findings, self.rows, way, unit).run();
         listing
     }
 }

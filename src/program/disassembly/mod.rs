@@ -87,24 +87,24 @@ pub fn listings<S: Analysis>(
 ) -> Result<(), Error> {
     let mut image = Image::new(program).map_err(Error::File)?;
     image.mark(debug);
-    let of = Of { image: &image, debug, wanted, moved, analysis };
+    let request = ListingRequest { image: &image, debug, wanted, moved, analysis };
     // Programs that are otherwise known may be in the other byte order: code and data then differ.
     if !program.is_little_endian() {
         return Err(Error::Architecture(image.architecture, Order::Big));
     }
     match image.architecture {
-        Architecture::X86_64 => of.show::<x86::X86<'_, 64>>(take),
-        Architecture::I386 => of.show::<x86::X86<'_, 32>>(take),
-        Architecture::Aarch64 => of.show::<aarch64::Aarch64>(take),
-        Architecture::Arm => of.show::<arm::Arm<'_>>(take),
-        Architecture::Riscv64 => of.show::<riscv::Riscv<64>>(take),
-        Architecture::Riscv32 => of.show::<riscv::Riscv<32>>(take),
+        Architecture::X86_64 => request.show::<x86::X86<'_, 64>>(take),
+        Architecture::I386 => request.show::<x86::X86<'_, 32>>(take),
+        Architecture::Aarch64 => request.show::<aarch64::Aarch64>(take),
+        Architecture::Arm => request.show::<arm::Arm<'_>>(take),
+        Architecture::Riscv64 => request.show::<riscv::Riscv<64>>(take),
+        Architecture::Riscv32 => request.show::<riscv::Riscv<32>>(take),
         other => Err(Error::Architecture(other, Order::Little)),
     }
 }
 
 /// What listings are made of, and for whom.
-struct Of<'o, 'c, S> {
+struct ListingRequest<'o, 'c, S> {
     image: &'c Image<'c>,
     debug: &'o object::File<'o>,
     wanted: &'o [Wanted],
@@ -112,7 +112,7 @@ struct Of<'o, 'c, S> {
     analysis: &'o S,
 }
 
-impl<'c, S: Analysis> Of<'_, 'c, S> {
+impl<'c, S: Analysis> ListingRequest<'_, 'c, S> {
     fn show<M: Machine<'c> + Send>(
         self,
         take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
@@ -121,13 +121,13 @@ impl<'c, S: Analysis> Of<'_, 'c, S> {
         let sections = Sections::load(debug);
         let find = || {
             let addresses = counters::find(image, wanted);
-            let sites = Sites::new(wanted, &addresses, counters::tables(debug));
+            let sites = Sites::new(image, wanted, &addresses, counters::tables(debug));
             (sites, Counters::new(wanted, &addresses), image::functions(image, debug))
         };
         let ((units, damage), (sites, counters, symbols)) =
             rayon::join(|| Units::new(sections.borrow(), moved), find);
-        let program = Program::new(image, symbols, counters, &units);
-        let error = program.show::<M, S>(&sites, analysis, take);
+        let program = Program::new(image, symbols, (counters, sites), &units);
+        let error = program.show::<M, S>(analysis, take);
         damage.or(error).map_or(Ok(()), |error| Err(Error::Debug(error)))
     }
 }

@@ -6,12 +6,10 @@ use std::ops::Range;
 use std::prelude::v1::*;
 
 use crate::program::cfg::{self, Graph};
+use crate::program::dataflow::findings::{self, Findings, Site};
 use crate::program::debug::functions::EntryPoint;
 use crate::program::debug::line_table::Row;
 use crate::program::listing::{Call, Callee, Copy, Declared, Increment, Listing, Piece};
-
-/// A call of a site: its address, and the site's function and number.
-pub type SiteAt = (u64, (u32, u32));
 
 /// Where the copies of a function start and end.
 #[derive(Clone, Copy)]
@@ -75,12 +73,12 @@ impl OfUnit<'_> {
 pub struct Course<'c> {
     listing: &'c mut Listing,
     graph: &'c Graph,
-    /// The sites of indirect calls, with the addresses of the calls, by these.
-    sites: &'c [SiteAt],
     rows: &'c [Row],
     way: Way<'c>,
     unit: OfUnit<'c>,
-    increments: Peekable<Iter<'c, cfg::Increment>>,
+    increments: Peekable<Iter<'c, findings::Increment>>,
+    /// Calls of sites.
+    sites: Peekable<Iter<'c, (u32, Site)>>,
     calls: Peekable<Iter<'c, (u32, u64)>>,
     indirect_calls: Peekable<Iter<'c, u32>>,
     /// The address of the last instruction.
@@ -91,8 +89,6 @@ pub struct Course<'c> {
     row: usize,
     /// The first boundary beyond them.
     boundary: usize,
-    /// The first site beyond them.
-    site: usize,
     /// The first entry beyond them.
     entry: usize,
     /// The copy that was entered last at the address of the row.
@@ -119,7 +115,7 @@ impl<'c> Course<'c> {
     pub fn new(
         listing: &'c mut Listing,
         graph: &'c Graph,
-        sites: &'c [SiteAt],
+        findings: &'c Findings,
         rows: &'c [Row],
         way: Way<'c>,
         unit: OfUnit<'c>,
@@ -127,18 +123,17 @@ impl<'c> Course<'c> {
         Self {
             listing,
             graph,
-            sites,
             rows,
             way,
             unit,
-            increments: graph.increments.iter().peekable(),
+            increments: findings.increments.iter().peekable(),
+            sites: findings.site_calls.iter().peekable(),
             calls: graph.calls.iter().peekable(),
             indirect_calls: graph.indirect_calls.iter().peekable(),
             last: u64::MAX,
             next_range: 0,
             row: 0,
             boundary: 0,
-            site: 0,
             entry: 0,
             inside: 0,
             view: 0,
@@ -189,20 +184,20 @@ impl<'c> Course<'c> {
             self.listing.increments.push(increment);
         }
         let target = self.calls.next_if(|&&(of, _)| of == instruction).map(|&(_, target)| target);
+        let site = self.sites.next_if(|(of, _)| *of == instruction).map(|&(_, site)| site);
         let is_indirect = self.indirect_calls.next_if_eq(&&instruction).is_some();
         if let Some(piece) = self.piece {
-            self.call(address, target, piece);
+            self.call(site, target, piece);
             self.listing.indirect_calls.extend(is_indirect.then_some(piece));
         }
         self.busy = (self.next_address(), self.next_instruction());
     }
 
-    /// The next address where a row, a copy, a range or a call of a site starts.
+    /// The next address where a row, a copy or a range starts.
     fn next_address(&self) -> u64 {
         let row = self.rows.get(self.row).map_or(u64::MAX, |row| row.address);
         let boundary = self.way.boundaries.get(self.boundary).map_or(u64::MAX, |&(from, _)| from);
-        let site = self.sites.get(self.site).map_or(u64::MAX, |&(at, _)| at);
-        row.min(boundary).min(site).min(self.next_range)
+        row.min(boundary).min(self.next_range)
     }
 
     /// The next instruction that increments a counter or calls something.
@@ -210,7 +205,8 @@ impl<'c> Course<'c> {
         let increment = self.increments.peek().map_or(u32::MAX, |found| found.instruction);
         let call = self.calls.peek().map_or(u32::MAX, |&&(of, _)| of);
         let indirect_call = self.indirect_calls.peek().map_or(u32::MAX, |&&of| of);
-        increment.min(call).min(indirect_call)
+        let site = self.sites.peek().map_or(u32::MAX, |&&(of, _)| of);
+        increment.min(call).min(indirect_call).min(site)
     }
 
     /// Goes to an address, and finds the innermost copy with code there.
@@ -232,7 +228,6 @@ impl<'c> Course<'c> {
         if address < self.last || starts.clone().any(|start| start == address) {
             self.row = self.first_row(address);
             self.boundary = self.way.boundaries.partition_point(|&(from, _)| from <= address);
-            self.site = self.sites.partition_point(|&(at, _)| at < address);
             self.entry = self.way.entries.partition_point(|(entry, _)| entry.address < address);
         }
         self.next_range = starts.filter(|&start| start > address).min().unwrap_or(u64::MAX);
@@ -298,18 +293,10 @@ impl<'c> Course<'c> {
     }
 
     /// Adds the calls that an instruction makes.
-    fn call(&mut self, address: u64, target: Option<u64>, piece: Piece) {
-        let site = self.site_at(address).map(|(function, site)| Callee::Site(function, site));
+    fn call(&mut self, site: Option<Site>, target: Option<u64>, piece: Piece) {
+        let site = site.map(|(function, site)| Callee::Site(function, site));
         let callees = site.into_iter().chain(target.map(Callee::Address));
         self.listing.calls.extend(callees.map(|callee| Call { piece, callee }));
-    }
-
-    /// The site whose call is at an address.
-    fn site_at(&mut self, address: u64) -> Option<(u32, u32)> {
-        while self.sites.get(self.site).is_some_and(|&(at, _)| at < address) {
-            self.site += 1;
-        }
-        self.sites.get(self.site).filter(|&&(at, _)| at == address).map(|&(_, site)| site)
     }
 
     /// Adds the block's pieces to the listing, each once.

@@ -10,16 +10,15 @@ use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::formats::afdo_v1_v3::names::without_clones;
-use crate::program::cfg::Maker;
 use crate::program::counters::{Counters, Sites};
-use crate::program::dataflow::walk;
+use crate::program::dataflow::abstract_state::Addresses;
 use crate::program::debug::declared::Declarations;
 use crate::program::debug::functions::{Declaration, Found, Function, functions};
 use crate::program::debug::line_table::{Row, rows};
 use crate::program::debug::units::Units;
 use crate::program::decode::Machine;
-use crate::program::disassembly::excerpt::{self, Excerpts};
-use crate::program::disassembly::pieces::{OfUnit, SiteAt};
+use crate::program::disassembly::excerpt::{self, Disassembler, Excerpts};
+use crate::program::disassembly::pieces::OfUnit;
 use crate::program::listing::{Analysis, Tables};
 use crate::program::object_file::image::{Image, Symbol};
 use crate::spare::{Lent, Spare};
@@ -36,8 +35,7 @@ pub struct Program<'p, 'c, 'd> {
     units: &'p Units<'d>,
     symbols: BTreeMap<u64, Symbol>,
     counters: Counters,
-    /// The sites of indirect calls, by the addresses of the calls. Known before any function is looked at.
-    sites: Vec<SiteAt>,
+    sites: Sites,
     code: Vec<Range<u64>>,
 }
 
@@ -55,7 +53,7 @@ struct Read<'d> {
 
 /// What earlier units have said.
 #[derive(Default)]
-struct Said<'p> {
+struct SeenBefore<'p> {
     /// Where their functions start.
     starts: HashSet<u64>,
     /// The functions that they declare: file, line, and the place of the name in the table of strings.
@@ -65,16 +63,16 @@ struct Said<'p> {
 }
 
 /// What an analysis found in a unit, and the first damage there.
-struct Studied<F> {
+struct UnitResult<F> {
     tables: Tables,
     findings: Vec<F>,
     error: Option<gimli::Error>,
 }
 
-/// Who looks at listings, and what is used to make them: a decoder, and memory.
-struct Looking<'a, M, S: Analysis> {
+/// An analysis, with what makes listings for it on some cores.
+struct AnalysisPool<'a, M, S: Analysis> {
     analysis: &'a S,
-    using: Spare<(M, Maker, S::Memory)>,
+    idle: Spare<(Disassembler<M>, S::Memory)>,
 }
 
 /// Divides that many units. The last batches are small, since nothing goes on while what is known about the last one is
@@ -93,40 +91,33 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
     pub fn new(
         image: &'c Image<'c>,
         symbols: BTreeMap<u64, Symbol>,
-        counters: Counters,
+        (counters, sites): (Counters, Sites),
         units: &'p Units<'d>,
     ) -> Self {
-        Self { image, units, symbols, counters, sites: Vec::new(), code: image.code() }
+        Self { image, units, symbols, counters, sites, code: image.code() }
     }
 
     /// Shows all listings, and passes what the analysis finds in each unit to `take`. Damaged parts are left
     /// out; gives the first error.
     pub fn show<M: Machine<'c> + Send, S: Analysis>(
-        mut self,
-        sites: &Sites,
+        &self,
         analysis: &S,
         mut take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
     ) -> Option<gimli::Error> {
         let mut error = None;
-        let mut said = Said::default();
-        let mut take_all = |studied: Vec<Studied<S::Finding>>| {
+        let mut seen = SeenBefore::default();
+        let mut take_all = |studied: Vec<UnitResult<S::Finding>>| {
             studied.into_iter().for_each(|unit| take(&unit.tables, unit.findings));
         };
         let mut batches = batches(self.units.all().len() as u32);
-        // A single core reads a unit. Meanwhile the others look for the sites.
-        let (read, sites) = rayon::join(
-            || self.read_all(batches.next().unwrap_or_default()),
-            || self.calls::<M>(sites),
-        );
-        self.sites = sites;
-        let program = &self;
-        let looking = Looking { analysis, using: Spare::default() };
-        let (mut read, mut last) = (Some(read), Vec::new());
+        let pool = AnalysisPool { analysis, idle: Spare::default() };
+        let mut read = batches.next().map(|batch| self.read_all(batch));
+        let mut last = Vec::new();
         while let Some(units) = read.take() {
             // While one core takes what is known about the last units, the others study these and read the next ones.
             let batch = batches.next();
-            let study = || program.study::<M, S>(units, &mut said, &looking);
-            let study = || rayon::join(study, || batch.map(|batch| program.read_all(batch)));
+            let study = || self.study::<M, S>(units, &mut seen, &pool);
+            let study = || rayon::join(study, || batch.map(|batch| self.read_all(batch)));
             let ((studied, next), ()) = rayon::join(study, || take_all(last));
             read = next;
             error = studied.iter().map(|unit| unit.error).fold(error, Option::or);
@@ -136,14 +127,9 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         error
     }
 
-    /// Finds the calls of sites.
-    fn calls<M: Machine<'c> + Send>(&self, sites: &Sites) -> Vec<SiteAt> {
-        let mut site_at = BTreeMap::new();
-        for (&(function, site), calls) in &walk::calls::<M>(self.image, &self.symbols, sites) {
-            let site = (function as u32, site as u32);
-            site_at.extend(calls.iter().map(|&address| (address, site)));
-        }
-        site_at.into_iter().collect()
+    fn addresses(&self) -> Addresses<'_, 'c> {
+        let Self { image, counters, sites, symbols, .. } = self;
+        Addresses { image, counters, sites, functions: symbols }
     }
 
     fn read_all(&self, units: Range<u32>) -> Vec<OrDamaged<'d>> {
@@ -154,25 +140,25 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
     fn study<M: Machine<'c> + Send, S: Analysis>(
         &self,
         mut units: Vec<OrDamaged<'d>>,
-        said: &mut Said<'p>,
-        looking: &Looking<'_, M, S>,
-    ) -> Vec<Studied<S::Finding>> {
+        seen: &mut SeenBefore<'p>,
+        pool: &AnalysisPool<'_, M, S>,
+    ) -> Vec<UnitResult<S::Finding>> {
         // If several objects have a function, the linker keeps the first one. The debug information of
         // all of them says that it is about that one.
         for (unit, _) in &mut units {
-            unit.found.functions.retain(|function| said.starts.insert(function.ranges[0].start));
-            self.drop_repetitions(unit, said);
+            unit.found.functions.retain(|function| seen.starts.insert(function.ranges[0].start));
+            self.drop_repetitions(unit, seen);
         }
         let analyse = |(unit, error): OrDamaged<'d>| {
-            let studied = self.analyse(unit, looking);
-            Studied { error: error.or(studied.error), ..studied }
+            let studied = self.analyse(unit, pool);
+            UnitResult { error: error.or(studied.error), ..studied }
         };
         units.into_par_iter().with_max_len(1).map(analyse).collect()
     }
 
     /// Drops the declarations that are of no use, and those that earlier units have, too: mostly those of headers.
-    fn drop_repetitions(&self, unit: &mut Read<'d>, said: &mut Said<'p>) {
-        let Said { declared, files, .. } = said;
+    fn drop_repetitions(&self, unit: &mut Read<'d>, seen: &mut SeenBefore<'p>) {
+        let SeenBefore { declared, files, .. } = seen;
         let number = |(path, &is_used): (&'p Option<Arc<[u8]>>, &bool)| {
             let next = files.len() as u32;
             let path = path.as_deref().filter(|_| is_used)?;
@@ -208,10 +194,10 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
     fn analyse<M: Machine<'c> + Send, S: Analysis>(
         &self,
         unit: Read<'d>,
-        looking: &Looking<'_, M, S>,
-    ) -> Studied<S::Finding> {
+        pool: &AnalysisPool<'_, M, S>,
+    ) -> UnitResult<S::Finding> {
         let Read { number, found, rows, is_used } = unit;
-        let excerpts = Excerpts::new(self.image, &self.counters, &self.sites, &rows);
+        let excerpts = Excerpts::new(self.addresses(), &rows);
         let mut declarations = Declarations::new(self.units, number, &found.members);
         let files = excerpt::files(&self.units.all()[number as usize], &is_used, &mut declarations);
         let mut error = self.name(&found.functions, &mut declarations);
@@ -229,19 +215,19 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         error = outside.map(mentioned).fold(error, Option::or);
         let tables = declarations.tables;
         let of_unit = OfUnit { files: &files, functions: &tables.functions };
-        let known = looking.analysis.unit(&tables);
-        let look = |using: &mut Lent<'_, (M, Maker, S::Memory)>, found: &(&Function, _)| {
-            let (machine, maker, memory) = &mut **using;
+        let known = pool.analysis.unit(&tables);
+        let look = |using: &mut Lent<'_, (Disassembler<M>, S::Memory)>, found: &(&Function, _)| {
+            let (disassembler, memory) = &mut **using;
             let (function, of_copies): &(_, Vec<Option<u32>>) = found;
-            let listing = excerpts.listing((machine, maker), function, of_copies, of_unit);
-            looking.analysis.listing(&known, &listing, memory)
+            let listing = excerpts.listing(disassembler, function, of_copies, of_unit);
+            pool.analysis.listing(&known, &listing, memory)
         };
         // One function may be as large as a hundred others.
         let findings = declared.par_iter().with_max_len(AT_ONCE);
-        let new = || (M::new(self.image), Maker::default(), S::Memory::default());
-        let using = || looking.using.lend(new);
+        let new = || (Disassembler::new(self.image), S::Memory::default());
+        let using = || pool.idle.lend(new);
         let findings = findings.map_init(using, look).collect();
-        Studied { tables, findings, error }
+        UnitResult { tables, findings, error }
     }
 
     /// Says on which lines the code of functions begins.

@@ -8,7 +8,7 @@ use std::prelude::v1::*;
 use hashbrown::{HashMap, HashSet};
 use object::endian::Endian as _;
 use object::read::{Object, ObjectSection, ObjectSymbol, RelocationFlags};
-use object::{Architecture, Endianness, ObjectKind, SectionFlags, SectionKind, SymbolKind, elf};
+use object::{Architecture, Endianness, SectionFlags, SectionKind, SymbolKind, elf};
 
 /// An image.
 pub struct Image<'d> {
@@ -29,8 +29,6 @@ pub struct Image<'d> {
     pub asks_for_thread: Option<u64>,
     /// Where RISC-V code has its register `gp`.
     pub global_pointer: Option<u64>,
-    /// Whether it may lie anywhere, so that no instruction has a whole address in it.
-    pub is_movable: bool,
 }
 
 /// The name of that function.
@@ -77,7 +75,6 @@ impl<'d> Image<'d> {
             marks: BTreeMap::new(),
             asks_for_thread: None,
             global_pointer: None,
-            is_movable: file.kind() == ObjectKind::Dynamic,
         };
         for section in file.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
@@ -108,6 +105,22 @@ impl<'d> Image<'d> {
             }
         }
         Ok(image)
+    }
+
+    /// An image of x86-64 without sections.
+    #[cfg(test)]
+    pub fn empty() -> Self {
+        Self {
+            architecture: Architecture::X86_64,
+            sections: Vec::new(),
+            words: HashMap::new(),
+            thread_descriptors: HashSet::new(),
+            word: 8,
+            order: Endianness::Little,
+            marks: BTreeMap::new(),
+            asks_for_thread: None,
+            global_pointer: None,
+        }
     }
 
     /// Learns from a symbol table what is code.
@@ -225,19 +238,25 @@ impl<'d> Image<'d> {
         }
     }
 
-    /// Where data has words like this, if they are aligned.
-    pub fn words_with(&self, is_wanted: impl Fn(u64) -> bool) -> Vec<u64> {
-        let relocated = self.words.iter().filter(|&(_, &word)| is_wanted(word));
-        let mut found: Vec<u64> = relocated.map(|(&address, _)| address).collect();
+    /// Words like this in data, with their addresses, if they are aligned.
+    pub fn words_with(&self, is_wanted: impl Fn(u64) -> bool) -> Vec<(u64, u64)> {
         let step = usize::from(self.word);
+        let mut found = Vec::new();
         for (address, data) in self.data() {
             let unaligned = (address.wrapping_neg() % step as u64) as usize;
             let words = data.get(unaligned..).unwrap_or_default().chunks_exact(step);
-            let words =
-                words.enumerate().filter(|(_, word)| self.whole(word).is_some_and(&is_wanted));
-            let place = |(number, _)| address.wrapping_add((unaligned + step * number) as u64);
-            found.extend(words.map(place));
+            let first = address.wrapping_add(unaligned as u64);
+            let words = words.zip((0u64..).map(|number| first.wrapping_add(step as u64 * number)));
+            let words = words.filter_map(|(bytes, address)| Some((address, self.whole(bytes)?)));
+            found.extend(words.filter(|&(_, word)| is_wanted(word)));
         }
+        // The dynamic linker writes over what is in the file.
+        found.extend(
+            self.words
+                .iter()
+                .map(|(&address, &word)| (address, word))
+                .filter(|&(_, word)| is_wanted(word)),
+        );
         found
     }
 

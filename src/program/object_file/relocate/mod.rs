@@ -28,7 +28,7 @@ const START: u64 = 0x10_0000;
 const PAGE: u64 = 4096;
 
 /// Lays an object file out. `None` if it is no object file.
-pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
+pub fn relocate(bytes: &[u8]) -> Option<Vec<u8>> {
     let file = object::File::parse(bytes).ok()?;
     if file.kind() != object::ObjectKind::Relocatable {
         return None;
@@ -42,7 +42,7 @@ pub fn lay_out(bytes: &[u8]) -> Option<Vec<u8>> {
     place(&mut builder)?;
     // Nobody reads code of the other order.
     if file.is_little_endian() {
-        relocate(&mut builder);
+        write_addresses(&mut builder);
     }
     builder.header.e_type = elf::ET_DYN;
     let mut laid_out = Vec::new();
@@ -111,7 +111,7 @@ fn place(builder: &mut Builder<'_>) -> Option<()> {
 }
 
 /// Writes addresses into sections, and drops the sections that told where.
-fn relocate(builder: &mut Builder<'_>) {
+fn write_addresses(builder: &mut Builder<'_>) {
     let mut relocations = Vec::new();
     for section in &mut builder.sections {
         if let (SectionData::Relocation(found), Some(target)) =

@@ -1,16 +1,17 @@
-//! The addresses that instructions take in one step or several, whatever the way to them: each is followed by the
+//! The addresses that instructions take in one step or several, whatever the path to them: each is followed by the
 //! next one in memory.
 
-use crate::program::dataflow::state::{Effect, Register, highest};
+use crate::program::decode::{Effect, Register, highest};
 
 /// What registers held last.
-pub struct Taken {
+#[derive(Debug)]
+pub struct Materialized {
     registers: [Option<u64>; 64],
     /// The highest address.
     highest: u64,
 }
 
-impl Taken {
+impl Materialized {
     /// Nothing, with addresses of this many bytes.
     pub const fn new(word: u8) -> Self {
         Self { registers: [None; 64], highest: highest(word) }
