@@ -4,6 +4,14 @@
 //! copies may have it, and the compiler removes lines. The rules find the block and the copy of each position. Each rule can be switched off
 //! by its name, to see what it is worth.
 
+pub(crate) mod assignment;
+pub mod checker;
+pub mod observe;
+pub(crate) mod project;
+mod rules;
+pub mod solve;
+pub mod starts;
+
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;

@@ -1,7 +1,7 @@
 //! What the machine code of one function shows: its basic blocks, the counters that they increment, and the
 //! functions and lines in which their instructions were written.
 //!
-//! `disassembly` makes them. [`crate::convert::gcov::evidence`] finds out what they say about counts.
+//! `disassembly` makes them. [`crate::placement::observe`] finds out what they say about counts.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

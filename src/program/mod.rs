@@ -11,7 +11,7 @@
 //! | all of that about each function | `disassembly`, as [`listing`]s |
 //! | lines and calls alone | `outline` |
 //!
-//! What listings say about counts is not found out here, but in [`crate::convert::gcov::evidence`].
+//! What listings say about counts is not found out here, but in [`crate::placement::observe`].
 
 #[cfg(feature = "cli")]
 mod cfg;

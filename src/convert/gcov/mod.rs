@@ -8,32 +8,24 @@
 //! | counts of a function's blocks, from its counters and notes | [`counted`], [`flow`] |
 //! | what the program's code and debug information show | [`crate::program`], as [listings](crate::program::listing) |
 //! | what listings say about counts | [`evidence`] |
-//! | the positions of blocks, and their counts | `picture` |
-//! | what a reader of the profile is given of them | `projection`, `shared_lines`, `branches`, `hot_calls` |
+//! | the positions of blocks, their counts, and what a reader is given of them | [`crate::placement`] |
 //! | which functions indirect calls called | `targets`, [`names`] |
 //! | what became of the dump's contents | [`statistics`] |
 //! | whether the counts obey what must hold of any placement | [`checker`] |
 //!
 //! [`profile`](mod@profile) takes these steps. What it asks of the world is [`source`].
 
-mod branches;
-pub mod checker;
-pub mod counted;
 pub mod coverage;
-pub mod evidence;
-pub mod flow;
 pub mod gcda;
-mod hot_calls;
 pub mod names;
-mod picture;
 pub mod profile;
-mod projection;
-mod shared_lines;
 pub mod source;
-mod starts;
 pub mod statistics;
 mod targets;
 
+pub use crate::placement::checker;
+pub use crate::placement::observe as evidence;
+pub use crate::placement::project::{HotCalls, Inline, OfBlock, OfSeveral, Reader, Zeros};
+pub use crate::placement::solve::{counted, flow};
 pub use profile::profile;
-pub use projection::{HotCalls, Inline, OfBlock, OfSeveral, Reader, Zeros};
 pub use statistics::{Dropped, Loss, Lost, Statistics};

@@ -15,20 +15,22 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
-use super::checker::{Fault, check};
-use super::counted::{self, Counted, Known, Line};
-use super::evidence::{self, Candidates, Evidence, Findings, Votes};
-use super::flow::Flow;
-use super::hot_calls::{Call, Calls, calls};
 use super::names::Names;
-use super::picture::{self, Elsewhere, Picture, Piece, Source, picture};
-use super::projection::{self, Credit, Credits, HotCalls, Place, Projection, Reader, Zeros};
 use super::source::Sources;
-use super::starts::{Start, Starts};
 use super::statistics::{Loss, Lost, Statistics};
 use super::targets::Callees;
 use crate::formats::gcno::{self, Notes};
 use crate::placement::RuleSet;
+use crate::placement::assignment::{self, Elsewhere, Picture, Piece, Source, picture};
+use crate::placement::checker::{Fault, check};
+use crate::placement::observe::{self, Candidates, Evidence, Findings, Votes};
+use crate::placement::project::hot_calls::{Call, Calls, calls};
+use crate::placement::project::{
+    self, Credit, Credits, HotCalls, Place, Projection, Reader, Zeros,
+};
+use crate::placement::solve::counted::{self, Counted, Known, Line};
+use crate::placement::solve::flow::Flow;
+use crate::placement::starts::{Start, Starts};
 use crate::profile::{Body, FileId, Position, Profile, RareMap, Record, SymbolId};
 use crate::raw::dump::{Dump, Module};
 use crate::raw::gcov::Kind;
@@ -58,7 +60,7 @@ pub fn profile(
     conversion.starts.declare(&mut conversion.profile.symbols);
     conversion.calls.insert(&mut conversion.profile, reader.hot_calls, workers);
     if reader.zeros == Zeros::Ones {
-        projection::zeros_as_ones(&mut conversion.profile);
+        project::zeros_as_ones(&mut conversion.profile);
     }
     conversion.statistics.losses = conversion.losses();
     (conversion.profile, conversion.statistics)
@@ -84,7 +86,7 @@ pub(super) struct Conversion {
 #[derive(Default)]
 struct Memory {
     votes: Votes,
-    picture: picture::Memory,
+    picture: assignment::Memory,
 }
 
 /// What a function's lines say.
@@ -157,7 +159,7 @@ impl Conversion {
         let candidates = Candidates::new(&functions, &self.profile.symbols, self.rules);
         let (symbols, starts) = (&mut self.profile.symbols, &mut self.starts);
         let has_code = sources.listings(number, &functions, &candidates, |tables, found| {
-            evidence::take(tables, found, symbols, &mut findings, starts);
+            observe::take(tables, found, symbols, &mut findings, starts);
         });
         self.starts.sort();
         let Findings { evidence, addresses } = findings;

@@ -4,8 +4,8 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::counted::Counted;
 use crate::placement::RuleSet;
+use crate::placement::solve::counted::Counted;
 use crate::program::listing::{Analysis, Tables};
 use crate::program::source_path::source_path;
 

@@ -1,6 +1,6 @@
 //! Finds where the targets of indirect calls stand.
 //!
-//! The notes do not say which block holds which site; the machine code does ([`super::evidence`]). Without
+//! The notes do not say which block holds which site; the machine code does ([`crate::placement::observe`]). Without
 //! machine code this much is certain: sites are numbered in the order of their blocks, and a call ends its
 //! block. So if a function has as many sites as blocks that end in a call, the k-th block is the k-th site's.
 //! If that block has only one line, this is the line of the call. Other sites are dropped and counted.
@@ -12,16 +12,16 @@ use core::fmt;
 
 use hashbrown::HashMap;
 
-use super::counted::{Counted, Line};
-use super::evidence::{Evidence, Spot};
-use super::flow::Flow;
-use super::picture::Picture;
 use super::profile::Conversion;
-use super::projection::Place;
 use super::source::{Sources, Unplaced};
-use super::starts::Starts;
 use crate::convert::number::Number;
 use crate::formats::gcno::Arc;
+use crate::placement::assignment::Picture;
+use crate::placement::observe::{Evidence, Spot};
+use crate::placement::project::Place;
+use crate::placement::solve::counted::{Counted, Line};
+use crate::placement::solve::flow::Flow;
+use crate::placement::starts::Starts;
 use crate::profile::{FileId, Newcomers, Position, SymbolId, Symbols};
 use crate::raw::dump::SiteView;
 use crate::raw::gcov::Kind;

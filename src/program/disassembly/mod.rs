@@ -6,7 +6,7 @@
 //! decoder for each machine. The debug information tells the lines ([`crate::program::debug`]). The result is a
 //! [listing](crate::program::listing::Listing) for each function that has code.
 //!
-//! The caller finds files by build-id or by name. [`crate::convert::gcov::evidence`] finds out what listings say about
+//! The caller finds files by build-id or by name. [`crate::placement::observe`] finds out what listings say about
 //! counts.
 
 mod excerpt;

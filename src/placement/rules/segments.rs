@@ -12,10 +12,10 @@ use hashbrown::{HashMap, HashSet};
 
 use super::long_lines::is_long;
 use super::pairing::{Count, Key};
-use super::{Lines, Painter};
-use crate::convert::gcov::counted::Line;
-use crate::convert::gcov::evidence::Chain;
 use crate::placement::Rule;
+use crate::placement::assignment::{Lines, Painter};
+use crate::placement::observe::Chain;
+use crate::placement::solve::counted::Line;
 use crate::profile::{FileId, SymbolId};
 
 /// How many blocks before a copy the line of its call may stand.

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::pairing::{Count, Key};
-use crate::convert::gcov::evidence::{Chain, Spot, Vote};
+use crate::placement::observe::{Chain, Spot, Vote};
 
 /// How often each copy was entered, where the debug information names the place.
 pub fn entered(chains: &[Chain], votes: &[Vote]) -> Vec<Option<i64>> {

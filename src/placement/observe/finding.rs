@@ -7,9 +7,9 @@ use super::Callee;
 use super::adjacency::Adjacency;
 use super::candidates::{Candidates, ListingView, Unit};
 use super::late::{Late, NOBODY, Owners};
+use super::late_inline_cfg::{self, Memory};
 use super::members::Members;
-use super::part::{self, Memory};
-use crate::convert::gcov::counted::Counted;
+use crate::placement::solve::counted::Counted;
 use crate::profile::{FileId, SymbolId};
 use crate::program::listing::{self, Analysis, Copy, Listing, Piece, Tables};
 
@@ -161,7 +161,8 @@ impl ListingView<'_, '_, '_> {
         let chains = self.chains(late, belongings.copies.of(place), belongings);
         let counters = &*self.candidates.functions[late.function as usize].counters;
         let counters = (counters, self.candidates.rules);
-        let counts = part::counts(place, self.listing, owners, members, counters, memory);
+        let counts =
+            late_inline_cfg::counts(place, self.listing, owners, members, counters, memory);
         let blocks = &members.of_late[place as usize];
         let pieces = belongings.pieces.of(place);
         let joins = self.joins(late, members, (blocks, counts), pieces);

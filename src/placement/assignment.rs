@@ -2,23 +2,11 @@
 //!
 //! The notes say which lines a block has, and the counters how often it was executed. The machine code says
 //! which inlined copies have those lines, their discriminators, and mostly how often each was
-//! executed ([`super::evidence`]). A piece of the source belongs to the block that has its line and its
+//! executed ([`super::observe`]). A piece of the source belongs to the block that has its line and its
 //! count.
 //!
 //! Where these leave doubt, pieces and blocks are paired in their order. Compilers mostly keep it: they
 //! number the blocks of a line in the order in which they lay them out. That is an estimate.
-
-mod beside;
-mod copies;
-mod entries;
-mod likeness;
-mod long_lines;
-pub mod loops;
-mod near;
-mod pairing;
-mod seen;
-mod segments;
-mod unseen;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -26,21 +14,23 @@ use core::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use self::entries::Entry;
-use self::near::{Missing, Other};
-use self::pairing::Key;
-use self::seen::Copies;
-use super::counted::{Counted, Line};
-use super::evidence::{Chain, Spot, Vote};
-use super::flow::{EXIT, Flow};
+use super::observe::{Chain, Spot, Vote};
+use super::rules::lines_in_code::{self, Copies};
+use super::rules::pairing::Key;
+use super::rules::preheaders::{self, Entry};
+use super::rules::unrecorded_inlines::{Missing, Other};
+use super::rules::{counts_of_copies, lines_in_notes_only};
+use super::solve::counted::{Counted, Line};
+use super::solve::flow::{EXIT, Flow};
+use super::solve::loops;
 use super::starts::Starts;
-use super::statistics::Lost;
-use crate::placement::{Rule, RuleSet};
+use super::{Rule, RuleSet};
+use crate::convert::gcov::statistics::Lost;
 use crate::profile::{FileId, SymbolId, Symbols};
 
 /// What is known about a function.
 pub struct Picture {
-    /// Copies inlined early, see [`Evidence::chains`](super::evidence::Evidence::chains), and those that only the lines of
+    /// Copies inlined early, see [`Evidence::chains`](super::observe::Evidence::chains), and those that only the lines of
     /// blocks show.
     pub chains: Vec<Chain>,
     /// Pieces of the source, each with its block.
@@ -124,7 +114,7 @@ pub enum Source {
     Notes,
     /// Its copy is an estimate, too.
     Guess,
-    /// It is a value that comes with the way into a loop, and has no block. See [`entries`].
+    /// It is a value that comes with the way into a loop, and has no block. See [`preheaders`].
     Entry,
     /// The line next to it in its block shows where it is inlined.
     Near,
@@ -137,9 +127,9 @@ pub enum Source {
 #[derive(Default)]
 pub struct Memory {
     lines: Lines,
-    of_line: seen::Memory,
+    of_line: lines_in_code::Memory,
     of_painter: OfPainter,
-    loops: entries::Memory,
+    loops: preheaders::Memory,
 }
 
 /// Memory that a painter needs all the time.
@@ -147,11 +137,11 @@ pub struct Memory {
 struct OfPainter {
     /// The counts that pieces of each copy have.
     counts: HashSet<(u32, u64)>,
-    sharing: unseen::Memory,
+    sharing: lines_in_notes_only::Memory,
 }
 
-/// Finds out what is known about a function, from its [chains](super::evidence::Evidence::chains) and
-/// [`Votes`](super::evidence::Votes).
+/// Finds out what is known about a function, from its [chains](super::observe::Evidence::chains) and
+/// [`Votes`](super::observe::Votes).
 pub fn picture(
     function: &Counted<'_>,
     flow: &Flow,
@@ -166,8 +156,8 @@ pub fn picture(
     painter.included.extend(included(chains, all));
     let of_function = painter.with_entries(loops);
     painter.lines(&of_function, all, lines);
-    let entered = copies::entered(chains, all);
-    let mut hints = copies::hints(chains, &lines.keys, &entered);
+    let entered = counts_of_copies::entered(chains, all);
+    let mut hints = counts_of_copies::hints(chains, &lines.keys, &entered);
     if !rules.has(Rule::CountsOfCopies) {
         hints.fill(None);
     }
@@ -219,48 +209,48 @@ fn next_votes<'v>(all: &mut &'v [Vote], file: FileId, line: u32) -> &'v [Vote] {
 
 /// The lines of a function's notes, each with its blocks: their places among those [with entries](Painter::with_entries).
 #[derive(Default)]
-struct Lines {
+pub struct Lines {
     /// Those that the machine code shows, and the places of their keys.
-    seen: Vec<(Range<usize>, Range<usize>)>,
+    pub(super) seen: Vec<(Range<usize>, Range<usize>)>,
     /// The pieces that it shows, line by line.
-    keys: Vec<Key>,
+    pub(super) keys: Vec<Key>,
     /// Those that it does not show.
-    unseen: Vec<Range<usize>>,
+    pub(super) unseen: Vec<Range<usize>>,
     /// The counts of a line's blocks, and the weights that votes give counts.
-    counts: Vec<i64>,
-    tally: Vec<(i64, u32)>,
+    pub(super) counts: Vec<i64>,
+    pub(super) tally: Vec<(i64, u32)>,
 }
 
 /// Paints the picture of one function.
-struct Painter<'f, 'n> {
-    function: &'f Counted<'n>,
-    flow: &'f Flow,
-    starts: &'f Starts,
-    symbols: &'f Symbols,
-    rules: RuleSet,
+pub struct Painter<'f, 'n> {
+    pub(super) function: &'f Counted<'n>,
+    pub(super) flow: &'f Flow,
+    pub(super) starts: &'f Starts,
+    pub(super) symbols: &'f Symbols,
+    pub(super) rules: RuleSet,
     /// How often each copy was entered, as far as known.
-    entered: Vec<Option<i64>>,
+    pub(super) entered: Vec<Option<i64>>,
     /// Whether there are copies inlined early.
-    has_copies: bool,
+    pub(super) has_copies: bool,
     /// The counts that pieces of each copy have, if there are copies.
-    counts: &'f mut HashSet<(u32, u64)>,
-    sharing: &'f mut unseen::Memory,
+    pub(super) counts: &'f mut HashSet<(u32, u64)>,
+    pub(super) sharing: &'f mut lines_in_notes_only::Memory,
     /// Whether #line renumbers lines of the function. If so, its last line tells nothing.
-    is_renumbered: bool,
+    pub(super) is_renumbered: bool,
     /// For a function that the compiler made: where the function starts whose code it got. The lines of that function
     /// that it has are its own.
-    home: Option<u32>,
+    pub(super) home: Option<u32>,
     /// Whether its code and debug information are known.
-    has_code: bool,
+    pub(super) has_code: bool,
     /// Other files with lines that the code shows in the function itself.
-    included: HashSet<FileId>,
+    pub(super) included: HashSet<FileId>,
     /// The starts of loops that have no block.
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     /// Lines of copies that the debug information lacks.
-    missing: Vec<Missing>,
+    pub(super) missing: Vec<Missing>,
     /// For each function whose copies have segments: whether all lines that the code shows agree with them.
-    agree: HashMap<SymbolId, bool>,
-    picture: Picture,
+    pub(super) agree: HashMap<SymbolId, bool>,
+    pub(super) picture: Picture,
 }
 
 impl<'f, 'n> Painter<'f, 'n> {
@@ -328,13 +318,13 @@ impl<'f, 'n> Painter<'f, 'n> {
         }
     }
 
-    fn count(&self, line: &Line) -> i64 {
+    pub(super) fn count(&self, line: &Line) -> i64 {
         let block = line.block as usize;
         let entry = || self.entries[block - self.flow.blocks.len()].count;
         self.flow.blocks.get(block).copied().unwrap_or_else(entry)
     }
 
-    fn piece(&mut self, spot: Spot, line: &Line, source: Source) {
+    pub(super) fn piece(&mut self, spot: Spot, line: &Line, source: Source) {
         let count = self.count(line).max(0) as u64;
         if self.has_copies {
             self.counts.insert((spot.chain, count));

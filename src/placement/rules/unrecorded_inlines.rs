@@ -7,11 +7,11 @@ use core::mem;
 use hashbrown::HashMap;
 
 use super::likeness::{common, strangers};
-use super::{Elsewhere, Painter, Picture, Source};
-use crate::convert::gcov::counted::Line;
-use crate::convert::gcov::evidence::{Chain, Spot};
-use crate::convert::gcov::starts::Start;
 use crate::placement::Rule;
+use crate::placement::assignment::{Elsewhere, Painter, Picture, Source};
+use crate::placement::observe::{Chain, Spot};
+use crate::placement::solve::counted::Line;
+use crate::placement::starts::Start;
 use crate::profile::{FileId, Position, SymbolId};
 
 /// The copies and pieces that are known. [`Painter::near`] adds to them.

@@ -5,7 +5,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::convert::gcov::evidence::{Spot, Vote};
+use crate::placement::observe::{Spot, Vote};
 
 /// Votes for one piece of the source.
 #[derive(Clone)]

@@ -12,10 +12,10 @@ use core::cmp::Reverse;
 
 use hashbrown::HashMap;
 
-use super::counted::Counted;
-use super::evidence::{Callee, Evidence, Spot};
-use super::picture::{Picture, Piece};
-use super::projection::{HotCalls, Place, Reader};
+use super::{HotCalls, Place, Reader};
+use crate::placement::assignment::{Picture, Piece};
+use crate::placement::observe::{Callee, Evidence, Spot};
+use crate::placement::solve::counted::Counted;
 use crate::profile::{Body, Factor, Function, Position, Profile, SymbolId};
 use crate::workers::Workers;
 

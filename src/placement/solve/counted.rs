@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::flow::{self, Flow, FlowError};
-use super::starts::Starts;
 use crate::formats::gcno::{self, Notes};
+use crate::placement::starts::Starts;
 use crate::profile::{FileId, SymbolId};
 use crate::raw::dump::{FunctionView, Object};
 use crate::raw::gcov::Kind;

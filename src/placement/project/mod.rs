@@ -1,14 +1,18 @@
 //! What a reader is given of a picture: one count for each position.
 
+mod branches;
+pub mod hot_calls;
+mod shared_lines;
+
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::branches::Branches;
-use super::counted::{Counted, Line};
-use super::evidence::Spot;
-use super::picture::{NO_BLOCK, Picture, Piece, Source};
-use super::shared_lines::{Answer, Member, answer_where_needed, are_unlike};
+use self::branches::Branches;
+use self::shared_lines::{Answer, Member, answer_where_needed, are_unlike};
+use crate::placement::assignment::{NO_BLOCK, Picture, Piece, Source};
+use crate::placement::observe::Spot;
+use crate::placement::solve::counted::{Counted, Line};
 use crate::profile::{Position, Profile, SymbolId};
 
 /// A position in a function, or in a body inlined there.

@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 
 use hashbrown::HashSet;
 
-use super::beside::Beside;
+use super::call_order::Beside;
 use super::long_lines::{LongLine, is_long};
 use super::pairing::{Count, Key, in_order};
 use super::segments::{Segmented, Segments};
-use super::{Painter, Source};
-use crate::convert::gcov::counted::Line;
-use crate::convert::gcov::evidence::Spot;
 use crate::placement::Rule;
+use crate::placement::assignment::{Painter, Source};
+use crate::placement::observe::Spot;
+use crate::placement::solve::counted::Line;
 
 /// One after the other, the lines of a function use the same memory.
 #[derive(Default)]

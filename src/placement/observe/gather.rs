@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use super::finding::{Ballot, Finding, InlinedEarly, Noted, Seen};
 use super::{Chain, Evidence, Findings, Spot, Vote, Votes};
-use crate::convert::gcov::starts::{Start, Starts};
+use crate::placement::starts::{Start, Starts};
 use crate::placement::{Rule, RuleSet};
 use crate::profile::{FileId, Position, SymbolId, Symbols};
 use crate::program::listing::{Piece, Tables};

@@ -15,8 +15,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::counted::Counted;
-use super::picture::Piece;
+use crate::placement::assignment::Piece;
+use crate::placement::solve::counted::Counted;
 use crate::profile::FileId;
 
 /// The branches of a function's blocks.

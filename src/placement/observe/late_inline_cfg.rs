@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::executions::{Node, Part, Solver};
+use super::flow_solver::{Node, Part, Solver};
 use super::late::Owners;
 use super::members::Members;
 use crate::placement::RuleSet;

@@ -22,11 +22,11 @@ use core::fmt;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::counted::{Counted, Line};
-use super::flow::{EXIT, Flow};
-use super::picture::{NO_BLOCK, Picture, Piece};
-use super::projection::{Credit, Credits, Inline, Reader, Zeros};
-use super::statistics::Lost;
+use super::assignment::{NO_BLOCK, Picture, Piece};
+use super::project::{Credit, Credits, Inline, Reader, Zeros};
+use super::solve::counted::{Counted, Line};
+use super::solve::flow::{EXIT, Flow};
+use crate::convert::gcov::statistics::Lost;
 use crate::formats::gcno::Arc;
 use crate::profile::{FileId, SymbolId};
 
@@ -380,8 +380,8 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::convert::gcov::evidence::{Chain, Spot};
     use crate::convert::gcov::picture::Source;
+    use crate::placement::observe::{Chain, Spot};
     use crate::profile::{Position, Profile};
 
     const TREE: u32 = 1;

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
-use crate::convert::gcov::counted::Counted;
 use crate::placement::RuleSet;
+use crate::placement::solve::counted::Counted;
 use crate::profile::{FileId, Symbols};
 use crate::program::listing::{self, Listing, Tables};
 

@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 
 use hashbrown::HashSet;
 
-use super::Painter;
 use super::pairing::{Count, Key};
 use super::segments::{Segmented, Segments};
-use crate::convert::gcov::counted::Line;
 use crate::placement::Rule;
+use crate::placement::assignment::Painter;
+use crate::placement::solve::counted::Line;
 use crate::profile::{FileId, SymbolId};
 
 /// The file and the line of a call, as far as a profile keeps the line.

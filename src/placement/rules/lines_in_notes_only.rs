@@ -5,16 +5,16 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::mem;
 
-use super::beside::Beside;
-use super::near::Other;
-use super::seen::numbered;
+use super::call_order::Beside;
+use super::lines_in_code::numbered;
 use super::segments::Segments;
-use super::{Painter, Source};
-use crate::convert::gcov::counted::Line;
-use crate::convert::gcov::evidence::{Chain, Spot};
-use crate::convert::gcov::starts::Start;
+use super::unrecorded_inlines::Other;
 use crate::convert::gcov::statistics::Lost;
 use crate::placement::Rule;
+use crate::placement::assignment::{Painter, Source};
+use crate::placement::observe::{Chain, Spot};
+use crate::placement::solve::counted::Line;
+use crate::placement::starts::Start;
 use crate::profile::FileId;
 
 /// The copy that stands for the function itself.

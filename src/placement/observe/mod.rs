@@ -4,7 +4,7 @@
 //! A compiler inlines twice: early, before it lays the counters out, and late. The counters of the function
 //! around count what came early; what came late brings its own. So within another function's code, each late
 //! copy is code of its own function and shows the same blocks. All such copies are treated alike, each by its
-//! own counters (`executions`).
+//! own counters (`flow_solver`).
 //!
 //! | a copy came | if |
 //! |---|---|
@@ -14,12 +14,12 @@
 
 mod adjacency;
 mod candidates;
-mod executions;
 mod finding;
+mod flow_solver;
 mod gather;
 mod late;
+mod late_inline_cfg;
 mod members;
-mod part;
 
 use alloc::vec::Vec;
 

@@ -13,11 +13,11 @@ use alloc::vec::Vec;
 
 use hashbrown::HashSet;
 
-use super::Painter;
-use crate::convert::gcov::counted::Line;
-use crate::convert::gcov::flow::EXIT;
 use crate::formats::gcno::Arc;
 use crate::placement::Rule;
+use crate::placement::assignment::Painter;
+use crate::placement::solve::counted::Line;
+use crate::placement::solve::flow::EXIT;
 
 /// The start of a loop.
 pub struct Entry {
