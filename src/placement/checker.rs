@@ -22,7 +22,7 @@ use core::fmt;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::assignment::{NO_BLOCK, Picture, Piece};
+use super::assignment::{Assignment, NO_BLOCK, Piece};
 use super::project::{Credit, Credits, Inline, Reader, Zeros};
 use super::solve::counted::{Counted, Line};
 use super::solve::flow::{EXIT, Flow};
@@ -150,7 +150,7 @@ struct Subject<'c> {
 /// The laws that the counts of a function break: as they are known, and as a reader is given them.
 pub fn check(
     function: &Counted<'_>,
-    picture: &Picture,
+    picture: &Assignment<'_>,
     credits: &Credits,
     reader: Reader,
 ) -> Vec<Fault> {
@@ -170,7 +170,7 @@ pub fn check(
 
 fn check_subject(
     subject: Subject<'_>,
-    picture: &Picture,
+    picture: &Assignment<'_>,
     credits: &Credits,
     reader: Reader,
 ) -> Vec<Fault> {
@@ -187,7 +187,7 @@ fn check_subject(
 /// The check of one function.
 struct Checking<'c> {
     subject: Subject<'c>,
-    picture: &'c Picture,
+    picture: &'c Assignment<'c>,
     credits: &'c Credits,
     reader: Reader,
     faults: Vec<Fault>,
@@ -380,7 +380,8 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::convert::gcov::picture::Source;
+    use crate::placement::Rule;
+    use crate::placement::assignment::Provenance;
     use crate::placement::observe::{Chain, Spot};
     use crate::profile::{Position, Profile};
 
@@ -392,7 +393,7 @@ mod tests {
         counters: Vec<i64>,
         lines: Vec<Line>,
         flow: Flow,
-        picture: Picture,
+        picture: Assignment<'static>,
         credits: Credits,
         symbol: SymbolId,
         file: FileId,
@@ -416,18 +417,18 @@ mod tests {
             let line = |&(line, block, _): &_| Line { file, line, block };
             let piece = |&(line, block, count): &_| {
                 let spot = Spot { chain: 0, file, line, discriminator: 0 };
-                Piece { spot, block, count, source: Source::Code }
+                let (provenance, rule) = (Provenance::Code, Rule::Counts);
+                Piece { spot, block, count, provenance, rule }
             };
             let mut credits = Credits::default();
             for (line, _, count) in COUNTS {
                 let position = Position { line: line - START, discriminator: 0 };
                 credits.push(symbol, Credit { position, count, is_estimate: false });
             }
-            let picture = Picture {
+            let picture = Assignment {
                 chains: [Chain::itself(symbol, START, file)].into(),
                 pieces: COUNTS.iter().map(piece).collect(),
-                elsewhere: Vec::new(),
-                lost: Vec::new(),
+                ..Assignment::default()
             };
             let (lines, counters) = (COUNTS.iter().map(line).collect(), [1, 10].into());
             Self { arcs, counters, lines, flow, picture, credits, symbol, file }

@@ -6,9 +6,10 @@
 
 pub(crate) mod assignment;
 pub mod checker;
+pub(crate) mod facts;
 pub mod observe;
 pub(crate) mod project;
-mod rules;
+pub(crate) mod rules;
 pub mod solve;
 pub mod starts;
 
@@ -16,14 +17,24 @@ use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
 
-/// A rule. Those of the first phase read the machine code, and give counts to its blocks. Those of the second phase give blocks to the positions
-/// that the code shows, those of the third phase to lines that only the notes have. Those of the last phase add positions without blocks.
+use self::Step::{Place, WhileGathering, Within};
+use self::assignment::Assignment;
+use self::facts::Facts;
+use self::rules::{
+    by_count, call_order, discriminators, gaps, lines_in_notes_only, numbering, only_block,
+    removed_lines, segments, silent_copies, unrecorded_inlines,
+};
+
+/// A rule. The first ones read the machine code, and give counts to its blocks. Then come those that split a line's blocks by copies, those
+/// that give blocks to the positions that the code shows, those for lines that only the notes have, and those that add positions without blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Rule {
-    /// What flows into a block of the code flows out of it. Without the rule only blocks that increment counters have counts.
+    /// What flows into a block of the code flows out of it. Without the rule only blocks that increment counters have
+    /// counts.
     Flow,
-    /// An addition that does not write its counter may increment it all the same, unless that contradicts other counts.
+    /// An addition that does not write its counter may increment it all the same, unless that contradicts other
+    /// counts.
     DoubtfulIncrements,
     /// The compiler may have made several blocks of one, so their sum is one more possible count of a position.
     SumsOfBlocks,
@@ -31,21 +42,31 @@ pub enum Rule {
     Preheaders,
     /// All of an inlined copy was executed as often as what is known about it, or as its call.
     CountsOfCopies,
-    /// A copy's line stands behind the line of the copy's call, in the block that has both.
+    /// A copy's line stands behind the line of the copy's call, in the block that has both. All copies must have such
+    /// blocks.
     CallOrder,
     /// The blocks of one copy stand together, in the order of the calls.
     Segments,
+    /// Where only some copies have blocks behind their calls, these have them, and the others what is left.
+    SomeCallOrder,
+    /// A line with one block and one position in the code: the position has the block.
+    OnlyBlock,
     /// A line that the code hardly shows has discriminators in the order of its blocks.
     Numbering,
-    /// Positions without a certain count get blocks in their order.
-    Order,
     /// A discriminator that is missing between others belongs to a block of the line.
     Gaps,
+    /// A position has a block that was executed as often as its instructions.
+    Counts,
+    /// Positions without a certain count get blocks in their order.
+    Order,
     /// A copy that shows nothing of a line has a block that was executed as often as the copy was entered.
     SilentCopies,
     /// Blocks that are left get discriminators behind those before them.
     Discriminators,
-    /// A line that only the notes have belongs to copies that were entered as often, or else to any of them.
+    /// A line that the code does not show belongs to the function around it, to a copy that was entered as often, or
+    /// to the only copy.
+    LinesInNotesOnly,
+    /// Blocks of such a line whose count no copy has go to any copy that may have been entered.
     EnteredCopies,
     /// A block that is left when all copies have theirs belongs to a copy that the debug information lacks.
     UnrecordedCopies,
@@ -57,26 +78,69 @@ pub enum Rule {
     RemovedLines,
 }
 
+/// How a rule is applied.
+#[derive(Clone, Copy)]
+enum Step {
+    /// While the facts are gathered. It never changes the assignment.
+    WhileGathering,
+    /// By this function.
+    Place(for<'a, 'f, 'n> fn(&'a Facts<'f, 'n>, &mut Assignment<'a>)),
+    /// As a part of another rule.
+    Within(Rule),
+}
+
 /// All rules, in the order in which they are applied.
-pub const RULES: [Rule; 17] = [
-    Rule::Flow,
-    Rule::DoubtfulIncrements,
-    Rule::SumsOfBlocks,
-    Rule::Preheaders,
-    Rule::CountsOfCopies,
-    Rule::CallOrder,
-    Rule::Segments,
-    Rule::Numbering,
-    Rule::Order,
-    Rule::Gaps,
-    Rule::SilentCopies,
-    Rule::Discriminators,
-    Rule::EnteredCopies,
-    Rule::UnrecordedCopies,
-    Rule::UnrecordedInlines,
-    Rule::Likeness,
-    Rule::RemovedLines,
+const STEPS: [(Rule, Step); 21] = [
+    (Rule::Flow, WhileGathering),
+    (Rule::DoubtfulIncrements, WhileGathering),
+    (Rule::SumsOfBlocks, WhileGathering),
+    (Rule::Preheaders, WhileGathering),
+    (Rule::CountsOfCopies, WhileGathering),
+    (Rule::CallOrder, Place(call_order::place)),
+    (Rule::Segments, Place(segments::place)),
+    (Rule::SomeCallOrder, Place(call_order::place_some)),
+    (Rule::OnlyBlock, Place(only_block::place)),
+    (Rule::Numbering, Place(numbering::place)),
+    (Rule::Gaps, Place(gaps::place)),
+    (Rule::Counts, Place(by_count::place)),
+    (Rule::Order, Within(Rule::Counts)),
+    (Rule::SilentCopies, Place(silent_copies::place)),
+    (Rule::Discriminators, Place(discriminators::place)),
+    (Rule::LinesInNotesOnly, Place(lines_in_notes_only::place)),
+    (Rule::EnteredCopies, Within(Rule::LinesInNotesOnly)),
+    (Rule::UnrecordedCopies, Place(unrecorded_inlines::place_copies)),
+    (Rule::UnrecordedInlines, Place(unrecorded_inlines::place)),
+    (Rule::Likeness, Within(Rule::UnrecordedInlines)),
+    (Rule::RemovedLines, Place(removed_lines::place)),
 ];
+
+/// All rules, in the order in which they are applied.
+pub const RULES: [Rule; STEPS.len()] = {
+    let mut rules = [Rule::Flow; STEPS.len()];
+    let mut place = 0;
+    while place < STEPS.len() {
+        rules[place] = STEPS[place].0;
+        place += 1;
+    }
+    rules
+};
+
+/// Gives the counts of a function's blocks their positions.
+pub(crate) fn place<'a>(facts: &'a Facts<'_, '_>) -> Assignment<'a> {
+    let mut assignment = Assignment::new(facts);
+    for (rule, step) in STEPS {
+        if let Place(apply) = step
+            && facts.rules.has(rule)
+        {
+            apply(facts, &mut assignment);
+        }
+    }
+    if facts.rules != RuleSet::ALL {
+        assignment.lose_the_rest(facts);
+    }
+    assignment.close();
+    assignment
+}
 
 impl Rule {
     /// The name to switch it off by.
@@ -89,16 +153,28 @@ impl Rule {
             Self::CountsOfCopies => "counts-of-copies",
             Self::CallOrder => "call-order",
             Self::Segments => "segments",
+            Self::SomeCallOrder => "some-call-order",
+            Self::OnlyBlock => "only-block",
             Self::Numbering => "numbering",
-            Self::Order => "order",
             Self::Gaps => "gaps",
+            Self::Counts => "counts",
+            Self::Order => "order",
             Self::SilentCopies => "silent-copies",
             Self::Discriminators => "discriminators",
+            Self::LinesInNotesOnly => "lines-in-notes-only",
             Self::EnteredCopies => "entered-copies",
             Self::UnrecordedCopies => "unrecorded-copies",
             Self::UnrecordedInlines => "unrecorded-inlines",
             Self::Likeness => "likeness",
             Self::RemovedLines => "removed-lines",
+        }
+    }
+
+    /// The rule that applies this one as a part of itself.
+    pub fn within(self) -> Option<Self> {
+        match STEPS[self as usize].1 {
+            Within(rule) => Some(rule),
+            _ => None,
         }
     }
 }

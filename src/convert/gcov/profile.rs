@@ -1,7 +1,7 @@
 //! Makes the profile of a dump, with the help of the compiler's notes.
 //!
-//! * A function's picture (`picture`) is what is known about its blocks and positions. A projection of it is
-//!   what a reader is given.
+//! * [`crate::placement`] gives the counts of a function's blocks their positions. A projection of that is what a reader
+//!   is given.
 //! * The head count is the sum of the arcs that leave the entry, except those that lead back into the middle,
 //!   as after `setjmp` or through computed gotos.
 //! * The timestamp is the time counter, the smallest of all copies.
@@ -20,17 +20,19 @@ use super::source::Sources;
 use super::statistics::{Loss, Lost, Statistics};
 use super::targets::Callees;
 use crate::formats::gcno::{self, Notes};
-use crate::placement::RuleSet;
-use crate::placement::assignment::{self, Elsewhere, Picture, Piece, Source, picture};
+use crate::placement::assignment::{Assignment, Elsewhere, Piece, Provenance};
 use crate::placement::checker::{Fault, check};
+use crate::placement::facts::Facts;
 use crate::placement::observe::{self, Candidates, Evidence, Findings, Votes};
 use crate::placement::project::hot_calls::{Call, Calls, calls};
 use crate::placement::project::{
     self, Credit, Credits, HotCalls, Place, Projection, Reader, Zeros,
 };
+use crate::placement::rules::preheaders;
 use crate::placement::solve::counted::{self, Counted, Known, Line};
 use crate::placement::solve::flow::Flow;
 use crate::placement::starts::{Start, Starts};
+use crate::placement::{self, RuleSet};
 use crate::profile::{Body, FileId, Position, Profile, RareMap, Record, SymbolId};
 use crate::raw::dump::{Dump, Module};
 use crate::raw::gcov::Kind;
@@ -86,7 +88,7 @@ pub(super) struct Conversion {
 #[derive(Default)]
 struct Memory {
     votes: Votes,
-    picture: assignment::Memory,
+    preheaders: preheaders::Memory,
 }
 
 /// What a function's lines say.
@@ -173,17 +175,19 @@ impl Conversion {
             let votes = memory.votes.of(&evidence, rules);
             let seen = (&*evidence.chains, votes);
             let known = (&starts, &symbols);
-            let mut picture = picture(function, flow, seen, known, rules, &mut memory.picture);
+            let loops = &mut memory.preheaders;
+            let facts = Facts::gather(function, flow, seen, known, rules, loops);
+            let mut assignment = placement::place(&facts);
             if reader.zeros == Zeros::OnesInLoops && flow.blocks.iter().any(|&count| count > 0) {
-                picture.raise_zeros_in_loops(function);
+                assignment.raise_zeros_in_loops(function);
             }
-            let mut projected = project(function, flow, &picture, reader);
+            let mut projected = project(function, flow, &assignment, reader);
             if wants_check {
-                projected.faults = check(function, &picture, &projected.credited, reader);
+                projected.faults = check(function, &assignment, &projected.credited, reader);
             }
             if reader.hot_calls != HotCalls::None {
                 projected.calls =
-                    calls(function, &evidence, &picture, &functions, &addresses, reader);
+                    calls(function, &evidence, &assignment, &functions, &addresses, reader);
             }
             evidence.keep_sites();
             (place, evidence, Some(projected))
@@ -319,25 +323,31 @@ impl Conversion {
     }
 }
 
-/// What a function's picture says to a reader.
-fn project(function: &Counted<'_>, flow: &Flow, picture: &Picture, reader: Reader) -> Projected {
-    let Projection { mut credits, unanswered, needed } = picture.project(function, reader);
+/// What an assignment says to a reader.
+fn project(
+    function: &Counted<'_>,
+    flow: &Flow,
+    assignment: &Assignment<'_>,
+    reader: Reader,
+) -> Projected {
+    let Projection { mut credits, unanswered, needed } = assignment.project(function, reader);
     let counts = |line: &Line| flow.blocks[line.block as usize].max(0) as u64;
     let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
     // Removed lines have no executions of their own.
-    let is_estimate = |piece: &&Piece| piece.is_estimate() && piece.source != Source::Removed;
-    let estimates = picture.pieces.iter().filter(is_estimate).map(Piece::line);
+    let is_estimate =
+        |piece: &&Piece| piece.is_estimate() && piece.provenance != Provenance::Removed;
+    let estimates = assignment.pieces.iter().filter(is_estimate).map(Piece::line);
     let mut estimates: Vec<Line> = estimates.chain(needed).collect();
     estimates.sort_unstable();
     estimates.dedup();
     estimates.retain(|line| unanswered.binary_search(line).is_err());
     let mut estimated = estimates.iter().map(counts).fold(0, u64::saturating_add);
-    for &(Elsewhere { symbol: function, line, .. }, count) in &picture.elsewhere {
+    for &(Elsewhere { symbol: function, line, .. }, count) in &assignment.elsewhere {
         credits.push(function, Credit { position: Position::line(line), count, is_estimate: true });
         estimated = estimated.saturating_add(count);
     }
     let unanswered = unanswered.iter().map(|line| (*line, counts(line), Lost::NoCommonCount));
-    let lost = picture.lost.iter().copied().chain(unanswered).filter(|&(_, count, _)| count > 0);
+    let lost = assignment.lost.iter().copied().chain(unanswered).filter(|&(_, count, _)| count > 0);
     let lost: Vec<(Line, u64, Lost)> = lost.collect();
     let placed = lost.iter().fold(executions, |left, (_, count, _)| left.saturating_sub(*count));
     Projected {

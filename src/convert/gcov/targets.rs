@@ -16,7 +16,7 @@ use super::profile::Conversion;
 use super::source::{Sources, Unplaced};
 use crate::convert::number::Number;
 use crate::formats::gcno::Arc;
-use crate::placement::assignment::Picture;
+use crate::placement::assignment::Assignment;
 use crate::placement::observe::{Evidence, Spot};
 use crate::placement::project::Place;
 use crate::placement::solve::counted::{Counted, Line};
@@ -112,13 +112,12 @@ impl Conversion {
         if spots.iter().any(|spot| (spot.file, spot.line) != (first.file, first.line)) {
             return Err(Unplaced::SeveralLines);
         }
-        let (pieces, elsewhere, lost) = (Vec::new(), Vec::new(), Vec::new());
-        let picture = Picture { chains: evidence.chains.clone(), pieces, elsewhere, lost };
-        let start = picture.chains[first.chain as usize].start;
+        let assignment = Assignment::of(evidence.chains.clone());
+        let start = assignment.chains[first.chain as usize].start;
         let line = first.line.wrapping_sub(start) & 0xffff;
         let discriminator = if self.reader.discriminators { first.discriminator } else { 0 };
         let position = Position { line, discriminator };
-        let place = picture.place(function.symbol, first.chain, position, self.reader.inline);
+        let place = assignment.place_of(function.symbol, first.chain, position, self.reader.inline);
         Ok(Located { place, file: first.file, line: first.line })
     }
 

@@ -13,7 +13,7 @@ use core::cmp::Reverse;
 use hashbrown::HashMap;
 
 use super::{HotCalls, Place, Reader};
-use crate::placement::assignment::{Picture, Piece};
+use crate::placement::assignment::{Assignment, Piece};
 use crate::placement::observe::{Callee, Evidence, Spot};
 use crate::placement::solve::counted::Counted;
 use crate::profile::{Body, Factor, Function, Position, Profile, SymbolId};
@@ -52,7 +52,7 @@ pub struct Call {
 pub fn calls(
     function: &Counted<'_>,
     evidence: &Evidence,
-    picture: &Picture,
+    assignment: &Assignment<'_>,
     functions: &[Counted<'_>],
     addresses: &HashMap<u64, u32>,
     reader: Reader,
@@ -61,7 +61,7 @@ pub fn calls(
     if evidence.calls.is_empty() {
         return calls;
     }
-    let executions = executions(picture, reader);
+    let executions = executions(assignment, reader);
     for &(callee, spot) in &evidence.calls {
         let place = match callee {
             Callee::Function(place) => Some(place),
@@ -73,11 +73,11 @@ pub fn calls(
         }
         let count = executions.get(&seen_by(reader, spot)).copied();
         let Some(count) = count.filter(|&count| count > 0) else { continue };
-        let chain = picture.chains.get(spot.chain as usize);
+        let chain = assignment.chains.get(spot.chain as usize);
         let start = chain.map_or(function.start(), |chain| chain.start);
         let Spot { discriminator, .. } = seen_by(reader, spot);
         let position = Position { line: spot.line.wrapping_sub(start) & 0xffff, discriminator };
-        let place = picture.place(function.symbol, spot.chain, position, reader.inline);
+        let place = assignment.place_of(function.symbol, spot.chain, position, reader.inline);
         let call = Call { place, callee: callee.symbol, count };
         if !calls.contains(&call) {
             calls.push(call);
@@ -87,9 +87,9 @@ pub fn calls(
 }
 
 /// How often each piece of the source was executed. Without discriminators, the least of the pieces on its line.
-fn executions(picture: &Picture, reader: Reader) -> HashMap<Spot, u64> {
-    let mut executions = HashMap::with_capacity(picture.pieces.len());
-    for &Piece { spot, count, .. } in &picture.pieces {
+fn executions(assignment: &Assignment<'_>, reader: Reader) -> HashMap<Spot, u64> {
+    let mut executions = HashMap::with_capacity(assignment.pieces.len());
+    for &Piece { spot, count, .. } in &assignment.pieces {
         let least = executions.entry(seen_by(reader, spot)).or_insert(count);
         *least = count.min(*least);
     }

@@ -1,4 +1,4 @@
-//! What a reader is given of a picture: one count for each position.
+//! What a reader is given of an assignment: one count for each position.
 
 mod branches;
 pub mod hot_calls;
@@ -10,7 +10,8 @@ use core::ops::Range;
 
 use self::branches::Branches;
 use self::shared_lines::{Answer, Member, answer_where_needed, are_unlike};
-use crate::placement::assignment::{NO_BLOCK, Picture, Piece, Source};
+use crate::placement::Rule;
+use crate::placement::assignment::{Assignment, NO_BLOCK, Piece, Provenance};
 use crate::placement::observe::Spot;
 use crate::placement::solve::counted::{Counted, Line};
 use crate::profile::{Position, Profile, SymbolId};
@@ -234,7 +235,7 @@ pub struct Projection {
     pub needed: Vec<Line>,
 }
 
-impl Picture {
+impl Assignment<'_> {
     /// The counts of a function for a reader.
     pub fn project(&self, function: &Counted<'_>, reader: Reader) -> Projection {
         let mut found = self.found(function.start(), reader);
@@ -311,13 +312,13 @@ impl Picture {
         let mut weak = Vec::new();
         for piece in &self.pieces {
             let one = self.one(piece, own_start, reader);
-            match piece.source {
+            match piece.provenance {
                 // Without discriminators its count would be taken for that of the loop.
-                Source::Entry if !reader.discriminators => {}
+                Provenance::Preheader if !reader.discriminators => {}
                 _ if reader.of_several == OfSeveral::Greatest => found.push(one),
-                Source::Numbered if !reader.discriminators => weak.push(one),
-                Source::Code | Source::Order | Source::Hidden => found.push(one),
-                Source::Numbered | Source::Entry => found.push(one),
+                Provenance::Numbered if !reader.discriminators => weak.push(one),
+                Provenance::Code | Provenance::Order | Provenance::Gap => found.push(one),
+                Provenance::Numbered | Provenance::Preheader => found.push(one),
                 _ => weak.push(one),
             }
         }
@@ -380,8 +381,9 @@ impl Picture {
             if let Some(line) = blocks.iter().rfind(|line| lines_of[line.block as usize] == 1) {
                 let discriminator = last.discriminator.saturating_add(1);
                 let count = flow.blocks[line.block as usize].max(0) as u64;
-                let (block, source) = (line.block, Source::Order);
-                let piece = Piece { spot: Spot { discriminator, ..last }, block, count, source };
+                let (spot, block) = (Spot { discriminator, ..last }, line.block);
+                let (provenance, rule) = (Provenance::Order, Rule::Discriminators);
+                let piece = Piece { spot, block, count, provenance, rule };
                 found.push(self.one(&piece, function.start(), reader));
             }
         }
@@ -389,7 +391,7 @@ impl Picture {
     }
 
     /// A position of a copy as a place in the profile.
-    pub fn place(
+    pub fn place_of(
         &self,
         function: SymbolId,
         chain: u32,

@@ -8,9 +8,11 @@ use alloc::vec::Vec;
 use hashbrown::HashSet;
 
 use super::pairing::{Count, Key};
-use super::segments::{Segmented, Segments};
+use super::segments::Segmented;
+use super::segments::split;
 use crate::placement::Rule;
-use crate::placement::assignment::Painter;
+use crate::placement::assignment::{Assignment, Group, Kind};
+use crate::placement::facts::Facts;
 use crate::placement::solve::counted::Line;
 use crate::profile::{FileId, SymbolId};
 
@@ -26,6 +28,53 @@ const LONGEST_BLOCK: usize = 1024;
 /// At most one in two pieces may contradict its blocks. The copy of such a piece stands elsewhere.
 const ONE_CONTRADICTION_IN: usize = 2;
 
+/// Splits lines of one inlined function, if all of its copies have blocks behind their calls. Notes what is known of the others.
+pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
+    assignment.split_groups(|assignment, mut group, groups| {
+        let symbol = facts.only_function(&group.keys);
+        let beside = symbol.and_then(|symbol| facts.beside(symbol, &group.lines, &group.keys));
+        let Some(beside) = beside else { return groups.push(group) };
+        if !beside.is_complete {
+            group.beside = Some(beside.into());
+            return groups.push(group);
+        }
+        split(&group.keys, &beside.known, groups);
+        assignment.add_missing(group.keys[0].spot.chain, &beside.lines);
+    });
+}
+
+/// Splits lines of one inlined function of which only some copies have blocks behind their calls. The others may have segments.
+pub fn place_some<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
+    assignment.split_groups(|_, mut group, groups| match group.beside.take() {
+        Some(beside) => split_some(facts, group, *beside, groups),
+        None => groups.push(group),
+    });
+}
+
+fn split_some<'a>(
+    facts: &'a Facts<'_, '_>,
+    group: Group<'a>,
+    beside: Beside,
+    groups: &mut Vec<Group<'a>>,
+) {
+    split(&group.keys, &beside.known, groups);
+    let certain = beside.certain();
+    let Beside { taken, keys, lines, .. } = beside;
+    let Some(symbol) = (!keys.is_empty()).then(|| facts.only_function(&keys)) else {
+        return groups.push(Group::new(lines.into(), group.keys, Kind::Left));
+    };
+    let segmented = symbol.filter(|_| facts.rules.has(Rule::Segments));
+    let segmented = segmented.and_then(|symbol| facts.segmented(symbol, &lines, &keys));
+    if let Some(segmented) = segmented {
+        split(&keys, &segmented, groups);
+    } else if !lines.is_empty() && keys.iter().all(|key| facts.may_be_of(key, &lines)) {
+        groups.push(Group::new(lines.into(), keys.into(), Kind::Line));
+    } else if !certain.is_empty() {
+        // Others may have no block any more.
+        groups.push(Group::new(group.lines, certain.into(), Kind::Shared(taken)));
+    }
+}
+
 /// What the calls before a line in its blocks tell.
 pub struct Beside {
     /// The blocks of copies that are called there.
@@ -40,21 +89,12 @@ pub struct Beside {
     pub is_complete: bool,
 }
 
-impl Painter<'_, '_> {
+impl Facts<'_, '_> {
     /// Finds blocks of a line behind the lines of the calls. There is no answer if most pieces of the line contradict it.
-    pub fn beside(
-        &self,
-        segments: &Segments,
-        symbol: SymbolId,
-        lines: &[Line],
-        keys: &[Key],
-    ) -> Option<Beside> {
-        if !self.rules.has(Rule::CallOrder) {
-            return None;
-        }
-        let copies = segments.copies(symbol)?;
+    pub fn beside(&self, symbol: SymbolId, lines: &[Line], keys: &[Key]) -> Option<Beside> {
+        let copies = self.segments.copies(symbol)?;
         let mut copies: Vec<(Call, u32)> = copies.map(|copy| (self.call_of(copy), copy)).collect();
-        if lines.len() > copies.len() && !self.are_entered(segments, symbol, lines) {
+        if lines.len() > copies.len() && !self.are_entered(symbol, lines) {
             // Copies have blocks of their own, too.
             return None;
         }
@@ -84,8 +124,8 @@ impl Painter<'_, '_> {
     }
 
     /// Whether a copy is entered in each block of a line: a line of another function, which it does not call, stands before it.
-    fn are_entered(&self, segments: &Segments, symbol: SymbolId, lines: &[Line]) -> bool {
-        if segments.has_calls(symbol) {
+    fn are_entered(&self, symbol: SymbolId, lines: &[Line]) -> bool {
+        if self.segments.has_calls(symbol) {
             return false;
         }
         let is_its = |(file, line): (FileId, u32)| {
@@ -117,8 +157,8 @@ impl Painter<'_, '_> {
 
     /// The call of a copy.
     pub fn call_of(&self, copy: u32) -> Call {
-        let chain = &self.picture.chains[copy as usize];
-        let caller = &self.picture.chains[chain.caller as usize];
+        let chain = &self.chains[copy as usize];
+        let caller = &self.chains[chain.caller as usize];
         (caller.file, caller.start.wrapping_add(chain.call.line) & 0xffff)
     }
 

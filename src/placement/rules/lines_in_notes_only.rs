@@ -1,17 +1,24 @@
 //! Lines that the machine code does not show: the functions that they belong to, and how the copies of such a
 //! function share the blocks.
+//!
+//! ```c
+//! static inline void touch(int x) { (void)x; }    /* inlined twice, and nothing left of either */
+//! ```
+//!
+//! Consumes the lines that only the notes have. A line of the function itself, or of its only copy, is exact. Copies that were entered as often as a
+//! block was executed have that block. Other copies get one by [`Rule::EnteredCopies`], which is an estimate. Lines of functions that are not
+//! known to be inlined here are left to `unrecorded_inlines`.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::mem;
 
 use super::call_order::Beside;
-use super::lines_in_code::numbered;
-use super::segments::Segments;
-use super::unrecorded_inlines::Other;
+use super::discriminators::in_copy;
 use crate::convert::gcov::statistics::Lost;
 use crate::placement::Rule;
-use crate::placement::assignment::{Painter, Source};
+use crate::placement::assignment::{Assignment, Provenance};
+use crate::placement::facts::Facts;
 use crate::placement::observe::{Chain, Spot};
 use crate::placement::solve::counted::Line;
 use crate::placement::starts::Start;
@@ -38,120 +45,128 @@ pub struct Memory {
     by_count: Vec<(i64, Line)>,
 }
 
-impl<'f> Painter<'f, '_> {
-    /// Handles a line that the machine code does not show at all. Gives it back if it belongs to another
-    /// function.
-    pub fn unseen<'l>(&mut self, lines: &'l [Line], segments: &Segments) -> Option<Other<'l, 'f>> {
+/// Gives lines that the code does not show to the functions that they belong to.
+pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
+    for lines in &facts.in_notes_only {
+        let lines = &facts.lines[lines.clone()];
         let Line { file, line, .. } = lines[0];
-        match self.owner(file, line) {
+        match facts.owner(file, line) {
             Owner::Chains(chains) => {
-                if !self.share_by_copy(lines, &chains, segments) {
-                    self.share(lines, &chains);
+                if !share_by_copy(facts, assignment, lines, &chains) {
+                    share(facts, assignment, lines, &chains, Rule::LinesInNotesOnly);
                 }
             }
-            Owner::Others(starts) => return Some((lines, starts)),
+            Owner::Others(starts) => assignment.open.others.push((lines, starts)),
             Owner::Nobody => {
-                let count = |line: &Line| (*line, self.count(line).max(0) as u64, Lost::NoFunction);
-                let counts: Vec<_> = lines.iter().map(count).collect();
-                self.picture.lost.extend(counts);
+                let lost = |line: &Line| (*line, facts.count(line).max(0) as u64, Lost::NoFunction);
+                assignment.lost.extend(lines.iter().map(lost));
             }
         }
-        None
     }
+}
 
-    /// Gives the blocks of a line to the copies of its function, if it is known which blocks each copy has.
-    fn share_by_copy(&mut self, lines: &[Line], chains: &[u32], segments: &Segments) -> bool {
-        let symbol = |&chain: &u32| self.picture.chains[chain as usize].symbol;
-        let first = symbol(&chains[0]);
-        if chains.len() == 1 || chains.iter().any(|chain| symbol(chain) != first) {
-            return false;
-        }
-        let beside = self.beside(segments, first, lines, &[]).filter(|beside| beside.is_complete);
-        let (known, left) = match beside {
-            Some(Beside { known, lines, .. }) => (Some(known), lines),
-            None if self.agree.get(&first) != Some(&true) => return false,
-            None => (self.segmented(segments, first, lines, &[]), Vec::new()),
+/// Gives the blocks of a line to the copies of its function, if it is known which blocks each copy has.
+fn share_by_copy(
+    facts: &Facts<'_, '_>,
+    assignment: &mut Assignment<'_>,
+    lines: &[Line],
+    chains: &[u32],
+) -> bool {
+    let symbol = |&chain: &u32| facts.chains[chain as usize].symbol;
+    let first = symbol(&chains[0]);
+    if chains.len() == 1 || chains.iter().any(|chain| symbol(chain) != first) {
+        return false;
+    }
+    let beside = facts.rules.has(Rule::CallOrder).then(|| facts.beside(first, lines, &[]));
+    let beside = beside.flatten().filter(|beside| beside.is_complete);
+    let (rule, known, left) = match beside {
+        Some(Beside { known, lines, .. }) => (Rule::CallOrder, Some(known), lines),
+        None if assignment.open.agree.get(&first) != Some(&true) => return false,
+        None => (Rule::Segments, facts.segmented(first, lines, &[]), Vec::new()),
+    };
+    let Some(known) = known else { return false };
+    for (chain, its) in &known.copies {
+        in_copy(facts, assignment, *chain, &known.lines[its.clone()], rule);
+    }
+    assignment.add_missing(chains[0], &left);
+    true
+}
+
+/// Gives the blocks of a line to the copies of its function: first to those that were entered as often as
+/// the block was executed.
+pub fn share(
+    facts: &Facts<'_, '_>,
+    assignment: &mut Assignment<'_>,
+    lines: &[Line],
+    chains: &[u32],
+    rule: Rule,
+) {
+    if let ([line], &[chain]) = (lines, chains) {
+        let spot = Spot { chain, file: line.file, line: line.line, discriminator: 0 };
+        return assignment.place(facts, spot, line, (rule, Provenance::Notes));
+    }
+    let Memory { mut next, mut by_count } = mem::take(&mut assignment.open.sharing);
+    next.clear();
+    next.resize(chains.len(), 0u16);
+    by_count.clear();
+    by_count.extend(lines.iter().map(|line| (facts.count(line), *line)));
+    by_count.sort_by_key(|&(count, _)| count);
+    for blocks in by_count.chunk_by(|a, b| a.0 == b.0) {
+        let (places, provenance) = sharers(facts, assignment, blocks[0].0, chains);
+        // Several copies may be in one block, for instance calls in one expression.
+        let (rule, times) = match provenance {
+            Provenance::Notes => (rule, blocks.len().max(places.len())),
+            _ => (Rule::EnteredCopies, blocks.len()),
         };
-        let Some(known) = known else { return false };
-        for (chain, its) in &known.copies {
-            self.in_copy(*chain, &known.lines[its.clone()]);
+        if !facts.rules.has(rule) {
+            continue;
         }
-        self.missing_copies(chains[0], &left);
-        true
-    }
-
-    /// Gives a copy these blocks of a line, which the code does not show.
-    pub fn in_copy(&mut self, chain: u32, lines: &[Line]) {
-        for (place, line) in lines.iter().enumerate() {
-            let spot = Spot { chain, file: line.file, line: line.line, discriminator: 0 };
-            self.piece(numbered(spot, place), line, Source::Notes);
+        for time in 0..times {
+            let place = places[time * places.len() / times];
+            let line = blocks[time * blocks.len() / times].1;
+            let Line { file, line: at, .. } = line;
+            let spot = Spot { chain: chains[place], file, line: at, discriminator: next[place] };
+            next[place] = next[place].saturating_add(1);
+            assignment.place(facts, spot, &line, (rule, provenance));
         }
     }
+    assignment.open.sharing = Memory { next, by_count };
+}
 
-    /// Gives the blocks of a line to the copies of its function: first to those that were entered as often as
-    /// the block was executed.
-    pub fn share(&mut self, lines: &[Line], chains: &[u32]) {
-        if let ([line], &[chain]) = (lines, chains) {
-            let spot = Spot { chain, file: line.file, line: line.line, discriminator: 0 };
-            return self.piece(spot, line, Source::Notes);
-        }
-        let Memory { mut next, mut by_count } = mem::take(self.sharing);
-        next.clear();
-        next.resize(chains.len(), 0u16);
-        by_count.clear();
-        by_count.extend(lines.iter().map(|line| (self.count(line), *line)));
-        by_count.sort_by_key(|&(count, _)| count);
-        for blocks in by_count.chunk_by(|a, b| a.0 == b.0) {
-            let (places, source) = self.sharers(blocks[0].0, chains);
-            if source == Source::Guess && !self.rules.has(Rule::EnteredCopies) {
-                continue;
-            }
-            // Several copies may be in one block, for instance calls in one expression.
-            let times = match source {
-                Source::Notes => blocks.len().max(places.len()),
-                _ => blocks.len(),
-            };
-            for time in 0..times {
-                let place = places[time * places.len() / times];
-                let line = blocks[time * blocks.len() / times].1;
-                let Line { file, line: at, .. } = line;
-                let spot =
-                    Spot { chain: chains[place], file, line: at, discriminator: next[place] };
-                next[place] = next[place].saturating_add(1);
-                self.piece(spot, &line, source);
-            }
-        }
-        *self.sharing = Memory { next, by_count };
+/// The copies that blocks of a line with this count may belong to, by their indexes in `chains`, and how
+/// that is known. There is at least one.
+fn sharers(
+    facts: &Facts<'_, '_>,
+    assignment: &Assignment<'_>,
+    count: i64,
+    chains: &[u32],
+) -> (Cow<'static, [usize]>, Provenance) {
+    let which = |fits: &dyn Fn(u32) -> bool| -> Vec<usize> {
+        (0..chains.len()).filter(|&place| fits(chains[place])).collect()
+    };
+    if chains.len() == 1 {
+        return (Cow::Borrowed(&[0]), Provenance::Notes);
     }
-
-    /// The copies that blocks of a line with this count may belong to, by their indexes in `chains`, and how
-    /// that is known. There is at least one.
-    pub fn sharers(&self, count: i64, chains: &[u32]) -> (Cow<'static, [usize]>, Source) {
-        let which = |fits: &dyn Fn(u32) -> bool| -> Vec<usize> {
-            (0..chains.len()).filter(|&place| fits(chains[place])).collect()
-        };
-        if chains.len() == 1 {
-            return (Cow::Borrowed(&[0]), Source::Notes);
-        }
-        let entered = |chain: u32| self.entered.get(chain as usize).copied().flatten();
-        let exactly = which(&|chain| entered(chain) == Some(count));
-        if !exactly.is_empty() {
-            return (exactly.into(), Source::Notes);
-        }
-        let has_such = |chain: u32| {
-            u64::try_from(count).is_ok_and(|count| self.counts.contains(&(chain, count)))
-        };
-        let may_be = |chain: u32| count == 0 || entered(chain) != Some(0);
-        let attempts: [&dyn Fn(u32) -> bool; 3] =
-            [&|chain| may_be(chain) && has_such(chain), &|chain| entered(chain).is_none(), &may_be];
-        let found = attempts.into_iter().map(which).find(|places| !places.is_empty());
-        (found.unwrap_or_else(|| which(&|_| true)).into(), Source::Guess)
+    let entered = |chain: u32| facts.entered.get(chain as usize).copied().flatten();
+    let exactly = which(&|chain| entered(chain) == Some(count));
+    if !exactly.is_empty() {
+        return (exactly.into(), Provenance::Notes);
     }
+    let counts = &assignment.open.counts;
+    let has_such =
+        |chain: u32| u64::try_from(count).is_ok_and(|count| counts.contains(&(chain, count)));
+    let may_be = |chain: u32| count == 0 || entered(chain) != Some(0);
+    let attempts: [&dyn Fn(u32) -> bool; 3] =
+        [&|chain| may_be(chain) && has_such(chain), &|chain| entered(chain).is_none(), &may_be];
+    let found = attempts.into_iter().map(which).find(|places| !places.is_empty());
+    (found.unwrap_or_else(|| which(&|_| true)).into(), Provenance::Guess)
+}
 
+impl<'f> Facts<'f, '_> {
     /// Whether the debug information shows a line in a copy that cannot have it: the notes say that another function has it.
     /// Compilers move code out of inlined copies.
     pub fn is_strayed(&self, spot: &Spot) -> bool {
-        let Some(chain) = self.picture.chains.get(spot.chain as usize) else { return false };
+        let Some(chain) = self.chains.get(spot.chain as usize) else { return false };
         let is_behind = chain.file == spot.file && spot.line >= chain.start;
         if is_behind || self.home.is_some() {
             return false;
@@ -168,7 +183,7 @@ impl<'f> Painter<'f, '_> {
         let is_own = file == function.file && (function.start() <= line || is_artificial);
         let may_be_itself =
             is_own && (line <= function.notes.end_line || self.is_renumbered || is_artificial);
-        let owner = match may_be_itself || self.has_copies {
+        let owner = match may_be_itself || self.has_copies() {
             true => self.nearest_owner(file, line, may_be_itself),
             false => self.starts.around(file, line).map(Owner::Others),
         };
@@ -215,7 +230,7 @@ impl<'f> Painter<'f, '_> {
         };
         let is_its =
             |chain: &Chain| starts.iter().filter(is_open).any(|start| start.symbol == chain.symbol);
-        let chains = self.picture.chains.iter().zip(0u32..).skip(1);
+        let chains = self.chains.iter().zip(0u32..).skip(1);
         chains.filter(|(chain, _)| is_its(chain)).map(|(_, place)| place).collect()
     }
 }

@@ -14,13 +14,12 @@ use alloc::vec::Vec;
 use hashbrown::HashSet;
 
 use crate::formats::gcno::Arc;
-use crate::placement::Rule;
-use crate::placement::assignment::Painter;
-use crate::placement::solve::counted::Line;
-use crate::placement::solve::flow::EXIT;
+use crate::placement::facts::Facts;
+use crate::placement::solve::counted::{Counted, Line};
+use crate::placement::solve::flow::{EXIT, Flow};
 
-/// The start of a loop.
-pub struct Entry {
+/// The way into a loop.
+pub struct Preheader {
     /// The loop's first block.
     head: u32,
     /// How often the loop was entered.
@@ -39,64 +38,64 @@ pub struct Memory {
     counts: HashSet<i64>,
 }
 
-impl<'f> Painter<'f, '_> {
-    /// The lines of the function's blocks and of the starts of loops, sorted. The starts have numbers behind those of the
-    /// blocks.
-    pub fn with_entries(&mut self, memory: &mut Memory) -> Cow<'f, [Line]> {
-        let function = self.function;
-        if !self.rules.has(Rule::Preheaders) {
-            return Cow::Borrowed(&function.lines);
-        }
-        let Memory { search, entered, counts } = memory;
-        search.run(function.notes.blocks, function.arcs());
-        let loops = &search.found;
-        if loops.is_empty() {
-            return Cow::Borrowed(&function.lines);
-        }
-        self.entered_at(loops, entered);
-        let mut found = Vec::new();
-        for lines in function.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
-            let has = |block: u32| lines.binary_search_by_key(&block, |line| line.block).is_ok();
-            let mut starts = lines.iter().filter(|line| is_for(loops, line.block, has)).peekable();
-            if starts.peek().is_none() {
-                continue;
-            }
-            counts.clear();
-            counts.extend(lines.iter().map(|line| self.count(line)));
-            for line in starts {
-                let count = entered[line.block as usize];
-                if !counts.contains(&count) {
-                    let block = function.notes.blocks + self.entries.len() as u32;
-                    found.push(Line { block, ..*line });
-                    self.entries.push(Entry { head: line.block, count });
-                }
-            }
-        }
-        if found.is_empty() {
-            return Cow::Borrowed(&function.lines);
-        }
-        found.extend(&function.lines);
-        // Both are sorted. A loop's start comes before its blocks.
-        found.sort_by_key(|line| (line.file, line.line));
-        Cow::Owned(found)
+/// The lines of a function's blocks and of its preheaders, sorted, and the preheaders.
+pub fn find<'f>(
+    function: &'f Counted<'_>,
+    flow: &Flow,
+    memory: &mut Memory,
+) -> (Cow<'f, [Line]>, Vec<Preheader>) {
+    let Memory { search, entered, counts } = memory;
+    let mut preheaders = Vec::new();
+    search.run(function.notes.blocks, function.arcs());
+    let loops = &search.found;
+    if loops.is_empty() {
+        return (Cow::Borrowed(&function.lines), preheaders);
     }
+    entered_at(function, flow, loops, entered);
+    let mut found = Vec::new();
+    for lines in function.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
+        let has = |block: u32| lines.binary_search_by_key(&block, |line| line.block).is_ok();
+        let mut starts = lines.iter().filter(|line| is_for(loops, line.block, has)).peekable();
+        if starts.peek().is_none() {
+            continue;
+        }
+        counts.clear();
+        counts.extend(lines.iter().map(|line| flow.blocks[line.block as usize]));
+        for line in starts {
+            let count = entered[line.block as usize];
+            if !counts.contains(&count) {
+                let block = function.notes.blocks + preheaders.len() as u32;
+                found.push(Line { block, ..*line });
+                preheaders.push(Preheader { head: line.block, count });
+            }
+        }
+    }
+    if found.is_empty() {
+        return (Cow::Borrowed(&function.lines), preheaders);
+    }
+    found.extend(&function.lines);
+    // Both are sorted. A loop's preheader comes before its blocks.
+    found.sort_by_key(|line| (line.file, line.line));
+    (Cow::Owned(found), preheaders)
+}
 
-    /// A block's number, or for the start of a loop that of the first block in the loop.
+/// For each block: the executions of the arcs into it that do not come from a loop.
+fn entered_at(function: &Counted<'_>, flow: &Flow, loops: &[Loop], entered: &mut Vec<i64>) {
+    entered.clear();
+    entered.resize(function.notes.blocks as usize, 0);
+    for (arc, count) in function.arcs().iter().zip(&flow.arcs) {
+        if !arc.is_fake() && loops.binary_search(&(arc.destination, arc.source)).is_err() {
+            let sum = &mut entered[arc.destination as usize];
+            *sum = sum.saturating_add(*count);
+        }
+    }
+}
+
+impl Facts<'_, '_> {
+    /// A block's number, or for a preheader that of the loop's first block.
     pub fn number_of(&self, line: &Line) -> u32 {
-        let entry = line.block.checked_sub(self.function.notes.blocks);
-        entry.map_or(line.block, |entry| self.entries[entry as usize].head)
-    }
-
-    /// For each block: the executions of the arcs into it that do not come from a loop.
-    fn entered_at(&self, loops: &[Loop], entered: &mut Vec<i64>) {
-        entered.clear();
-        entered.resize(self.function.notes.blocks as usize, 0);
-        for (arc, count) in self.function.arcs().iter().zip(&self.flow.arcs) {
-            if !arc.is_fake() && loops.binary_search(&(arc.destination, arc.source)).is_err() {
-                let sum = &mut entered[arc.destination as usize];
-                *sum = sum.saturating_add(*count);
-            }
-        }
+        let preheader = line.block.checked_sub(self.function.notes.blocks);
+        preheader.map_or(line.block, |preheader| self.preheaders[preheader as usize].head)
     }
 }
 

@@ -12,8 +12,8 @@ use hashbrown::{HashMap, HashSet};
 
 use super::long_lines::is_long;
 use super::pairing::{Count, Key};
-use crate::placement::Rule;
-use crate::placement::assignment::{Lines, Painter};
+use crate::placement::assignment::{Assignment, Group, Kind};
+use crate::placement::facts::Facts;
 use crate::placement::observe::Chain;
 use crate::placement::solve::counted::Line;
 use crate::profile::{FileId, SymbolId};
@@ -84,11 +84,43 @@ impl Segments {
     }
 }
 
-impl Painter<'_, '_> {
+/// Finds the copies of functions that were inlined several times.
+pub fn find(facts: &Facts<'_, '_>) -> Segments {
+    facts.find_segments()
+}
+
+/// Splits lines of one inlined function by the segments of its copies.
+pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
+    assignment.split_groups(|assignment, group, groups| {
+        let is_whole = group.kind == Kind::Line;
+        let symbol = is_whole.then(|| facts.only_function(&group.keys)).flatten();
+        let Some(symbol) = symbol else { return groups.push(group) };
+        let segmented = facts.segmented(symbol, &group.lines, &group.keys);
+        let agrees = segmented.is_some();
+        assignment.open.agree.entry(symbol).and_modify(|all| *all &= agrees).or_insert(agrees);
+        match segmented {
+            Some(segmented) => split(&group.keys, &segmented, groups),
+            None => groups.push(group),
+        }
+    });
+}
+
+/// Makes a group for each copy, with its blocks of a line and with its positions.
+pub fn split(keys: &[Key], segmented: &Segmented, groups: &mut Vec<Group<'_>>) {
+    for (chain, its) in &segmented.copies {
+        let lines = segmented.lines[its.clone()].to_vec();
+        let first = keys.partition_point(|key| key.spot.chain < *chain);
+        let end = keys.partition_point(|key| key.spot.chain <= *chain);
+        let keys = keys[first..end].to_vec();
+        groups.push(Group::new(lines.into(), keys.into(), Kind::OfCopy(*chain)));
+    }
+}
+
+impl Facts<'_, '_> {
     /// Finds the segments of copies by the lines that have equally many blocks in each.
-    pub fn segments(&self, of_function: &[Line], found: &Lines) -> Segments {
+    fn find_segments(&self) -> Segments {
         let mut segments = Segments::default();
-        for (chain, of) in (0..).zip(&self.picture.chains).skip(1) {
+        for (chain, of) in (0..).zip(&self.chains).skip(1) {
             let copies = segments.of.entry(of.symbol).or_default();
             copies.extend((0..of.calls).map(|_| Segment { chain, places: None }));
         }
@@ -96,14 +128,14 @@ impl Painter<'_, '_> {
         if segments.of.is_empty() {
             return segments;
         }
-        let callers = self.picture.chains[1..].iter().filter(|chain| chain.caller != 0);
-        let symbol = |chain: &Chain| self.picture.chains[chain.caller as usize].symbol;
+        let callers = self.chains[1..].iter().filter(|chain| chain.caller != 0);
+        let symbol = |chain: &Chain| self.chains[chain.caller as usize].symbol;
         segments.callers = callers.map(symbol).collect();
         for copies in segments.of.values_mut() {
             copies.sort_by_cached_key(|copy| self.calls_to(copy.chain));
         }
-        for (places, keys) in &found.seen {
-            let (lines, keys) = (&of_function[places.clone()], &found.keys[keys.clone()]);
+        for (places, keys) in &self.in_code {
+            let (lines, keys) = (&self.lines[places.clone()], &self.keys[keys.clone()]);
             let Some(symbol) = self.only_function(keys) else { continue };
             if let Some(copies) = segments.of.get_mut(&symbol) {
                 let entries =
@@ -157,7 +189,7 @@ impl Painter<'_, '_> {
     fn calls_to(&self, mut chain: u32) -> Vec<(u32, u32)> {
         let mut calls = Vec::new();
         while chain != 0 {
-            let Chain { caller, call, column, .. } = self.picture.chains[chain as usize];
+            let Chain { caller, call, column, .. } = self.chains[chain as usize];
             calls.push((call.line, column));
             chain = caller;
         }
@@ -166,17 +198,8 @@ impl Painter<'_, '_> {
     }
 
     /// Which blocks of a line each copy has. There is no answer if many pieces of the line contradict it.
-    pub fn segmented(
-        &self,
-        segments: &Segments,
-        symbol: SymbolId,
-        lines: &[Line],
-        keys: &[Key],
-    ) -> Option<Segmented> {
-        if !self.rules.has(Rule::Segments) {
-            return None;
-        }
-        let copies = segments.of.get(&symbol)?;
+    pub fn segmented(&self, symbol: SymbolId, lines: &[Line], keys: &[Key]) -> Option<Segmented> {
+        let copies = self.segments.of.get(&symbol)?;
         // Each piece is compared with the blocks of its copy.
         if is_long(keys.len() / copies.len(), lines.len()) {
             return None;
@@ -219,7 +242,7 @@ impl Painter<'_, '_> {
     pub fn only_function(&self, keys: &[Key]) -> Option<SymbolId> {
         let symbol = |key: &Key| match key.spot.chain {
             0 => None,
-            chain => Some(self.picture.chains[chain as usize].symbol),
+            chain => Some(self.chains[chain as usize].symbol),
         };
         let first = symbol(&keys[0])?;
         keys.iter().all(|key| symbol(key) == Some(first)).then_some(first)

@@ -1,0 +1,187 @@
+//! The facts about a function that the rules go by. They are gathered once, and never change.
+//!
+//! The notes say which blocks have a line, and the counters how often each block was executed. The machine code shows positions: in which copy, on
+//! which line, with which discriminator, and mostly how often.
+
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use hashbrown::HashSet;
+
+use super::observe::{Chain, Vote};
+use super::rules::pairing::Key;
+use super::rules::preheaders::{self, Preheader};
+use super::rules::segments::Segments;
+use super::rules::{counts_of_copies, segments};
+use super::solve::counted::{Counted, Line};
+use super::solve::flow::Flow;
+use super::starts::Starts;
+use super::{Rule, RuleSet};
+use crate::profile::{FileId, Symbols};
+
+/// The facts about a function.
+pub struct Facts<'f, 'n> {
+    pub function: &'f Counted<'n>,
+    pub flow: &'f Flow,
+    pub starts: &'f Starts,
+    pub symbols: &'f Symbols,
+    /// The rules in force.
+    pub rules: RuleSet,
+    /// What the code shows, by line.
+    pub votes: &'f [Vote],
+    /// Copies inlined early, see [`Evidence::chains`](super::observe::Evidence::chains). The first one stands for the
+    /// function itself, also without code.
+    pub chains: Vec<Chain>,
+    /// The lines of its blocks and of its preheaders, sorted. Preheaders have numbers behind those of the blocks.
+    pub lines: Cow<'f, [Line]>,
+    /// The ways into loops that have no block.
+    pub preheaders: Vec<Preheader>,
+    /// The lines that the code shows, and their positions among `keys`.
+    pub in_code: Vec<(Range<usize>, Range<usize>)>,
+    /// The positions that the code shows, line by line.
+    pub keys: Vec<Key>,
+    /// The lines that the code does not show.
+    pub in_notes_only: Vec<Range<usize>>,
+    /// How often each copy was entered, as far as known.
+    pub entered: Vec<Option<i64>>,
+    /// The count of all of a copy, as far as known.
+    pub hints: Vec<Option<i64>>,
+    /// The blocks of each copy of a function that was inlined several times.
+    pub segments: Segments,
+    /// Whether #line renumbers lines of the function. If so, its last line tells nothing.
+    pub is_renumbered: bool,
+    /// For a function that the compiler made: where the function starts whose code it got. The lines of that function
+    /// that it has are its own.
+    pub home: Option<u32>,
+    /// Whether its code and debug information are known.
+    pub has_code: bool,
+    /// Other files with lines that the code shows in the function itself.
+    pub included: HashSet<FileId>,
+}
+
+impl<'f, 'n> Facts<'f, 'n> {
+    /// Gathers the facts, from the [chains](super::observe::Evidence::chains) and [`Votes`](super::observe::Votes) of a
+    /// function.
+    pub fn gather(
+        function: &'f Counted<'n>,
+        flow: &'f Flow,
+        (known, votes): (&[Chain], &'f [Vote]),
+        (starts, symbols): (&'f Starts, &'f Symbols),
+        rules: RuleSet,
+        memory: &mut preheaders::Memory,
+    ) -> Self {
+        let mut chains = known.to_vec();
+        if chains.is_empty() {
+            chains.push(Chain::itself(function.symbol, function.start(), function.file));
+        }
+        let (lines, preheaders) = match rules.has(Rule::Preheaders) {
+            true => preheaders::find(function, flow, memory),
+            false => (Cow::Borrowed(&*function.lines), Vec::new()),
+        };
+        let mut facts = Self {
+            function,
+            flow,
+            starts,
+            symbols,
+            rules,
+            votes,
+            chains,
+            lines,
+            preheaders,
+            in_code: Vec::new(),
+            keys: Vec::new(),
+            in_notes_only: Vec::new(),
+            entered: Vec::new(),
+            hints: Vec::new(),
+            segments: Segments::default(),
+            is_renumbered: is_renumbered(function, starts),
+            home: function.home(starts),
+            has_code: !known.is_empty(),
+            included: included(known, votes).collect(),
+        };
+        facts.find_positions();
+        let entered = counts_of_copies::entered(known, votes);
+        facts.hints = counts_of_copies::hints(known, &facts.keys, &entered);
+        if !rules.has(Rule::CountsOfCopies) {
+            facts.hints.fill(None);
+        }
+        let entered = entered.into_iter().zip(&facts.hints);
+        facts.entered = entered.map(|(count, hint)| count.or(*hint)).collect();
+        facts.segments = segments::find(&facts);
+        facts
+    }
+
+    /// Finds the lines that the machine code shows, and those that it does not show.
+    fn find_positions(&mut self) {
+        let (mut counts, mut tally) = (Vec::new(), Vec::new());
+        // Both are in the order of files and lines.
+        let (mut votes, mut first) = (self.votes, 0);
+        let (mut in_code, mut keys) = (Vec::new(), Vec::new());
+        let mut in_notes_only = Vec::new();
+        for lines in self.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
+            counts.clear();
+            counts.extend(lines.iter().map(|line| self.count(line)));
+            counts.sort_unstable();
+            let is_count = |count| counts.binary_search(&count).is_ok();
+            let votes = next_votes(&mut votes, lines[0].file, lines[0].line);
+            let of_spots = votes.chunk_by(|a, b| a.spot == b.spot);
+            let of_spots = of_spots.filter(|votes| !self.is_strayed(&votes[0].spot));
+            let of_line = first..first + lines.len();
+            let first_key = keys.len();
+            keys.extend(of_spots.map(|votes| Key::new(votes, &mut tally, is_count)));
+            match keys.len() - first_key {
+                0 => in_notes_only.push(of_line),
+                _ => in_code.push((of_line, first_key..keys.len())),
+            }
+            first += lines.len();
+        }
+        (self.in_code, self.keys, self.in_notes_only) = (in_code, keys, in_notes_only);
+    }
+
+    /// Whether there are copies inlined early.
+    pub fn has_copies(&self) -> bool {
+        self.chains.len() > 1
+    }
+
+    /// The executions of a line's block, or of its preheader.
+    pub fn count(&self, line: &Line) -> i64 {
+        let block = line.block as usize;
+        let preheader = || self.preheaders[block - self.flow.blocks.len()].count;
+        self.flow.blocks.get(block).copied().unwrap_or_else(preheader)
+    }
+
+    /// Whether a line has a block, and not only a preheader.
+    pub fn has_block(&self, line: &Line) -> bool {
+        line.block < self.function.notes.blocks
+    }
+}
+
+/// Whether a function has #line in it. If so, the notes say that it ends where it starts, and yet it has
+/// lines behind that.
+fn is_renumbered(function: &Counted<'_>, starts: &Starts) -> bool {
+    let (start, file) = (function.start(), function.file);
+    let is_behind = |line: &&Line| line.file == file && line.line > start;
+    let is_its = |line: &Line| {
+        let last = starts.before(file, line.line).next();
+        last.is_some_and(|last| last.iter().any(|last| last.symbol == function.symbol))
+    };
+    function.notes.end_line == start && function.lines.iter().filter(is_behind).any(is_its)
+}
+
+/// The files besides its own with instructions of the function itself, and not of copies.
+fn included(chains: &[Chain], votes: &[Vote]) -> impl Iterator<Item = FileId> {
+    let own = chains.first().map(|function| function.file);
+    let is_its = move |vote: &&Vote| vote.spot.chain == 0 && vote.instructions > 0;
+    votes.iter().filter(is_its).map(|vote| vote.spot.file).filter(move |file| Some(*file) != own)
+}
+
+/// The votes for a line. Leaves those for later lines.
+fn next_votes<'v>(all: &mut &'v [Vote], file: FileId, line: u32) -> &'v [Vote] {
+    let place = |vote: &&Vote| (vote.spot.file, vote.spot.line);
+    let before = all.iter().take_while(|vote| place(vote) < (file, line)).count();
+    let votes = all[before..].iter().take_while(|vote| place(vote) == (file, line)).count();
+    let (found, later) = all[before..].split_at(votes);
+    *all = later;
+    found
+}

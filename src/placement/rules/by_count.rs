@@ -1,0 +1,96 @@
+//! Positions and blocks with the same count belong together. Where counts leave doubt, positions get blocks in their order.
+//!
+//! ```c
+//! if (a) b(); else c();   /* b was executed 3 times, and so was one block of the line */
+//! ```
+//!
+//! Consumes all groups with positions. A position whose instructions were executed as often as its block is exact. A position without a certain
+//! count gets a block by [`Rule::Order`], which is an estimate: compilers mostly number the blocks of a line in the order in which they lay
+//! them out.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::long_lines::LongLine;
+use super::pairing::{Count, Key, in_order};
+use crate::placement::Rule;
+use crate::placement::assignment::{Assignment, Group, Kind, Provenance};
+use crate::placement::facts::Facts;
+
+/// Gives the positions of groups blocks.
+pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
+    assignment.for_each_group(|assignment, group| {
+        if group.is_waiting() {
+            pair(facts, assignment, group);
+        }
+    });
+}
+
+fn pair(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Group<'_>) {
+    let Group { lines, keys, kind, found, is_open, .. } = group;
+    let counts: Vec<i64> = lines.iter().map(|line| facts.count(line)).collect();
+    let mut taken = vec![false; lines.len()];
+    if let Kind::Shared(of_others) = kind {
+        taken = lines.iter().map(|line| of_others.contains(&line.block)).collect();
+    }
+    let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
+    let mut long = LongLine::new(keys.len(), &counts);
+    let mut give = |keys: &[Key]| {
+        let hint = facts.hints.get(keys[0].spot.chain as usize).copied().flatten();
+        let blocks = match &mut long {
+            None => in_order(keys, &counts, hint, several.then_some(&*taken)),
+            Some(long) => long.take(keys, hint).into_iter().map(Some).collect(),
+        };
+        for (key, block) in keys.iter().zip(blocks) {
+            let Some(block) = block else { continue };
+            let how = key.how(lines.len() == 1);
+            if !facts.rules.has(how.0) {
+                continue;
+            }
+            assignment.place(facts, key.spot, &lines[block], how);
+            found.push((key.spot, block));
+            taken[block] = true;
+        }
+    };
+    match several {
+        true => certain_first(keys).into_iter().for_each(give),
+        false => give(keys),
+    }
+    // For the compiler, blocks with the same count may be the same.
+    let of_positions = taken.iter().zip(&counts).filter(|(taken, _)| **taken);
+    let mut of_positions: Vec<i64> = of_positions.map(|(_, &count)| count).collect();
+    of_positions.sort_unstable();
+    is_open.extend(counts.iter().map(|count| of_positions.binary_search(count).is_err()));
+}
+
+/// The keys of each copy. Certain copies go first, so that the others do not get their blocks.
+fn certain_first(keys: &[Key]) -> Vec<&[Key]> {
+    let mut copies: Vec<&[Key]> = keys.chunk_by(|a, b| a.spot.chain == b.spot.chain).collect();
+    let is_certain = |key: &Key| matches!(key.count, Count::Exactly(_));
+    copies.sort_by_key(|keys| !keys.iter().all(is_certain));
+    copies
+}
+
+impl Key {
+    /// How the block of its position is known, which may be the only block of its line.
+    pub const fn provenance(&self, is_only: bool) -> Provenance {
+        match self.count {
+            _ if self.is_hidden => Provenance::Gap,
+            Count::Exactly(_) if self.has_instructions => Provenance::Code,
+            Count::Exactly(_) => Provenance::Mark,
+            _ if is_only => Provenance::Code,
+            _ => Provenance::Order,
+        }
+    }
+
+    /// The rule that gives it a block, and how the block is known.
+    const fn how(&self, is_only: bool) -> (Rule, Provenance) {
+        let provenance = self.provenance(is_only);
+        let rule = match provenance {
+            Provenance::Gap => Rule::Gaps,
+            Provenance::Order => Rule::Order,
+            _ => Rule::Counts,
+        };
+        (rule, provenance)
+    }
+}

@@ -1,0 +1,76 @@
+//! Blocks without a position get discriminators behind those of the blocks before them.
+//!
+//! ```c
+//! if (a) b = 1;   /* nothing is left of the second block but a conditional move */
+//! ```
+//!
+//! Consumes groups with blocks whose count no position has, and groups of a copy that the code shows nothing of. The count is exact: the notes have
+//! the line in the block. The discriminator is an estimate, and so is the copy if several copies have the line.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hashbrown::HashSet;
+
+use super::numbering::numbered;
+use crate::placement::Rule;
+use crate::placement::assignment::{Assignment, Group, Kind, Provenance};
+use crate::placement::facts::Facts;
+use crate::placement::observe::Spot;
+use crate::placement::solve::counted::Line;
+
+/// Gives blocks that are left positions.
+pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
+    assignment.for_each_group(|assignment, group| match group.kind {
+        Kind::OfCopy(chain) if group.keys.is_empty() => {
+            in_copy(facts, assignment, chain, &group.lines, Rule::Discriminators);
+        }
+        _ => {
+            if group.is_any_open() {
+                estimate(facts, assignment, group);
+            }
+        }
+    });
+}
+
+/// Gives a copy these blocks of a line, which the code does not show.
+pub fn in_copy(
+    facts: &Facts<'_, '_>,
+    assignment: &mut Assignment<'_>,
+    chain: u32,
+    lines: &[Line],
+    rule: Rule,
+) {
+    for (place, line) in lines.iter().enumerate() {
+        let spot = Spot { chain, file: line.file, line: line.line, discriminator: 0 };
+        assignment.place(facts, numbered(spot, place), line, (rule, Provenance::Notes));
+    }
+}
+
+fn estimate(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &Group<'_>) {
+    let Group { lines, keys, found, is_open, .. } = group;
+    let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
+    let chain = keys[0].spot.chain;
+    let own = || found.iter().filter(|(spot, _)| spot.chain == chain);
+    let mut greatest: Vec<Option<u16>> = vec![None; lines.len()];
+    own().for_each(|&(spot, block)| {
+        greatest[block] = greatest[block].max(Some(spot.discriminator));
+    });
+    let taken: HashSet<u16> = own().map(|(spot, _)| spot.discriminator).collect();
+    let mut last: Option<u16> = None;
+    for (place, line) in lines.iter().enumerate() {
+        last = greatest[place].map(|greatest| greatest.max(last.unwrap_or(0))).or(last);
+        if !is_open[place] {
+            continue;
+        }
+        let discriminator = last.map_or(0, |last| last.saturating_add(1));
+        let is_taken = taken.contains(&discriminator);
+        let spot = Spot { chain, discriminator, ..keys[0].spot };
+        if !is_taken {
+            last = Some(discriminator);
+        }
+        let is_guess = several || is_taken;
+        let provenance = if is_guess { Provenance::Guess } else { Provenance::Notes };
+        assignment.place(facts, spot, line, (Rule::Discriminators, provenance));
+    }
+}

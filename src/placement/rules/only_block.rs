@@ -1,0 +1,25 @@
+//! A line with one block, and one position in the code: the position has the block.
+//!
+//! ```c
+//! total += weight;    /* one block, and one discriminator in one copy */
+//! ```
+//!
+//! Consumes groups of one block and one position. The result is exact.
+
+use crate::placement::Rule;
+use crate::placement::assignment::Assignment;
+use crate::placement::facts::Facts;
+
+/// Gives the only position of a group the only block.
+pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
+    assignment.for_each_group(|assignment, group| {
+        if !group.is_waiting() {
+            return;
+        }
+        if let ([line], [key]) = (&*group.lines, &*group.keys) {
+            let how = (Rule::OnlyBlock, key.provenance(true));
+            assignment.place(facts, key.spot, line, how);
+            group.close();
+        }
+    });
+}

@@ -1,0 +1,60 @@
+//! Positions that the notes do not have: the compiler removed them before it laid the counters out. The debug information tells where they
+//! stood.
+//!
+//! Where instructions of such a line are at a join without other lines, in the code as in the notes, the compiler merged
+//! the ends of several lines there. The block has their sum, and nothing says how often each was executed:
+//!
+//! ```c
+//! if (a)
+//!     return &ok;     /* executed ten times, and `&ok` is loaded a thousand times */
+//! if (b) {
+//!     c++;
+//!     return &ok;
+//! }
+//! ```
+//!
+//! The last line of a function is no such line: all ends lead there in the source, too.
+//!
+//! Consumes what the code shows of lines that the notes lack. All its counts are estimates.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::placement::Rule;
+use crate::placement::assignment::{Assignment, NO_BLOCK, Piece, Provenance};
+use crate::placement::facts::Facts;
+use crate::placement::solve::flow::EXIT;
+
+/// Adds positions that the compiler removed.
+pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
+    let mut merged: Option<Vec<i64>> = None;
+    for votes in facts.votes.chunk_by(|a, b| a.spot == b.spot) {
+        let spot = votes[0].spot;
+        if facts.function.has(spot.file, spot.line) || facts.is_strayed(&spot) {
+            continue;
+        }
+        let mut of_blocks = votes.iter().filter(|vote| !vote.is_sum).map(|vote| vote.count);
+        let sum = of_blocks.try_fold(0i64, |sum, count| sum.checked_add(count?));
+        let Some(count) = sum else { continue };
+        let may_be_merged = votes.iter().any(|vote| vote.is_join && vote.instructions > 0)
+            && !facts.starts.has_end(spot.file, spot.line);
+        if may_be_merged && merged.get_or_insert_with(|| joins(facts)).contains(&count) {
+            continue;
+        }
+        let (block, count) = (NO_BLOCK, count.max(0) as u64);
+        let (provenance, rule) = (Provenance::Removed, Rule::RemovedLines);
+        assignment.pieces.push(Piece { spot, block, count, provenance, rule });
+    }
+}
+
+/// The counts of blocks without lines that several blocks lead to.
+fn joins(facts: &Facts<'_, '_>) -> Vec<i64> {
+    let mut arcs_into = vec![0u32; facts.flow.blocks.len()];
+    for arc in facts.function.arcs().iter().filter(|arc| !arc.is_fake()) {
+        arcs_into[arc.destination as usize] += 1;
+    }
+    facts.function.lines.iter().for_each(|line| arcs_into[line.block as usize] = 0);
+    arcs_into[EXIT as usize] = 0;
+    let blocks = arcs_into.iter().zip(&facts.flow.blocks);
+    blocks.filter(|&(&arcs, _)| arcs > 1).map(|(_, &count)| count).collect()
+}
