@@ -4,6 +4,7 @@ mod harness;
 mod programs;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use harness::{PROFILE, Workshop, have, succeed};
 
@@ -65,6 +66,81 @@ fn a_program_that_is_ready() {
     elsewhere.env("COUNTERSINK_FILE", "/x/%p").args(["doctor", "prog"]);
     let report = String::from_utf8(succeed(&mut elsewhere)).unwrap();
     has(&report, "-", "dump", "/x/%p (COUNTERSINK_FILE)");
+}
+
+/// The link names the file, and a program with more rights than its starter takes no other name.
+#[test]
+fn a_program_with_the_name_of_its_dump() {
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(void) { return 0; }\n");
+    let object = shop.compile("prog.c", &[]);
+    let link = |program: &str, file: Option<&str>| {
+        let options = file.map_or(vec!["flags"], |file| vec!["flags", "--file", file]);
+        let flags = String::from_utf8(shop.tool_output(&options)).unwrap();
+        let words = [&object, "-o", program].into_iter().chain(flags.split_whitespace());
+        shop.gcc(&words.collect::<Vec<_>>());
+    };
+    let absolute = shop.path("%e%%.csraw").display().to_string();
+    let written = shop.path("named%.csraw").display().to_string();
+    link("named", Some(&absolute));
+    link("process", Some("%e.%p"));
+    link("prog", None);
+    has(&doctor(&shop, 0, &["named"]), "-", "dump", &format!("{written}, unless COUNTERSINK_FILE"));
+    shop.run("named", &[]);
+    has(&doctor(&shop, 0, &["named"]), "ok", "dump", &format!("{written} has 1 run of this build"));
+    has(&doctor(&shop, 0, &["process"]), "-", "dump", "%e.%p, unless COUNTERSINK_FILE");
+    succeed(shop.command("strip").arg("named"));
+    has(&doctor(&shop, 0, &["named"]), "ok", "dump", "has 1 run of this build");
+    for (mode, why) in [(0o4755, "set-user-ID"), (0o2755, "set-group-ID")] {
+        for program in ["named", "prog", "process"] {
+            fs::set_permissions(shop.path(program), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let none = format!("none: the program is {why}, and takes only an absolute name");
+        has(&doctor(&shop, 1, &["prog"]), "wrong", "dump", &none);
+        has(&doctor(&shop, 1, &["process"]), "wrong", "dump", &none);
+        let mut elsewhere = shop.command(env!("CARGO_BIN_EXE_countersink"));
+        elsewhere.env("COUNTERSINK_FILE", "/x/%p").args(["doctor", "named"]);
+        let report = String::from_utf8(succeed(&mut elsewhere)).unwrap();
+        has(&report, "ok", "dump", "has 1 run of this build");
+        fs::rename(&written, shop.path("away")).unwrap();
+        let expected = format!("{written}, whatever the environment says, as the program is {why}");
+        has(&doctor(&shop, 0, &["named"]), "-", "dump", &expected);
+        fs::rename(shop.path("away"), &written).unwrap();
+    }
+}
+
+/// gcc's driver does not ask for the runtime's part for clang, whose objects do not name it.
+#[test]
+fn objects_of_clang_that_gcc_links() {
+    if !have("clang-22") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.write("main.c", "int work(int n);\nint main(void) { return work(0); }\n");
+    shop.write("work.c", "int work(int n) { return n; }\n");
+    let object = shop.compile("main.c", &[]);
+    succeed(shop.command("clang-22").args(["-O2", "-fprofile-generate", "-c", "work.c"]));
+    let flags = String::from_utf8(shop.tool_output(&["flags"])).unwrap();
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    let part = "-Wl,-u,__llvm_profile_runtime";
+    shop.gcc(&[&[&*object, "work.o", "-o", "prog"], &flags[..]].concat());
+    let told = "without its part for clang and rustc, whose counts are lost: add -Wl,-u,__llvm_profile_runtime";
+    has(&doctor(&shop, 1, &["prog"]), "wrong", "runtime", told);
+    shop.gcc(&[&[&*object, "work.o", "-o", "prog", part], &flags[..]].concat());
+    let report = doctor(&shop, 0, &["prog"]);
+    has(&report, "ok", "runtime", "countersink");
+    has(&report, "-", "dump", "default_%m.profraw, unless COUNTERSINK_FILE or LLVM_PROFILE_FILE");
+    // What gcc counted has lines, and the rest is named once.
+    let mut run = shop.command(shop.path("prog"));
+    succeed(run.env("COUNTERSINK_FILE", "prog.csraw"));
+    for target in ["lcov", "cobertura"] {
+        let output = shop.tool(&["convert", "prog.csraw", "--to", target, "-o", "lines"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{told}");
+        assert_eq!(told.matches("; left out: 1 module of clang or rustc").count(), 1, "{told}");
+        let lines = String::from_utf8(shop.read("lines")).unwrap();
+        assert!(lines.contains("main.c") && !lines.contains("work.c"), "{lines}");
+    }
 }
 
 /// The profile would be for another compiler than the one that instrumented.

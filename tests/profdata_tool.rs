@@ -657,6 +657,19 @@ fn the_name_of_the_tool_says_what_it_is() {
     assert!(complaint.contains("COUNTERSINK_LLVM: the profiles of LLVM"), "{complaint}");
 }
 
+/// COUNTERSINK_LLVM names an `llvm-profdata` of any release. Those up to 16 do not know `--version` as such.
+#[test]
+fn the_version_of_an_llvm_profdata() {
+    let shop = Workshop::new();
+    for llvm in llvm::all() {
+        let mut command = shop.command(TOOL);
+        let named = command.env("COUNTERSINK_LLVM", format!("llvm-profdata-{}", llvm.major));
+        let version = harness::succeed(named.args(["profdata", "--version"]));
+        let version = String::from_utf8(version).unwrap();
+        assert!(version.contains(&format!("\n  LLVM version {}.", llvm.major)), "{version}");
+    }
+}
+
 #[test]
 fn install_links_the_tool() {
     let shop = Workshop::new();

@@ -1,7 +1,7 @@
 //! The object that gives a program the name of its dump at the link: `countersink flags --file`.
 //!
 //! It defines one exported symbol, and the runtime refers to that symbol weakly (`runtime-c/image.c`). The
-//! runtime makes a path of the name.
+//! runtime makes a path of the name. Here is also what reads the name out of a program.
 
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +11,10 @@ use std::prelude::v1::*;
 
 use object::read::archive::ArchiveFile;
 use object::write::{self, StandardSection, SymbolSection};
-use object::{BinaryFormat, Object, SectionKind, SymbolFlags, SymbolKind, SymbolScope};
+use object::{
+    BinaryFormat, Object, ObjectSection, ObjectSymbol, SectionKind, SymbolFlags, SymbolKind,
+    SymbolScope,
+};
 
 use super::archive::Archive;
 use super::error::{Error, Result};
@@ -22,6 +25,8 @@ use crate::runtime::place::{LETTERS, LONGEST};
 pub const EXPORTED: &str = "-Wl,--export-dynamic-symbol=countersink_file";
 
 const SYMBOL: &[u8] = b"countersink_file";
+/// The same of clang, by `-fprofile-generate=DIR` for instance.
+const SYMBOL_OF_LLVM: &[u8] = b"__llvm_profile_filename";
 const GOOD: &str = "the tool's own archive is good";
 
 /// The object for a pattern, in the folder of the archive and for its machine.
@@ -37,6 +42,22 @@ pub fn object(pattern: &OsStr, archive: &Archive, folder: &Path) -> Result<PathB
     }
     output::replace(&path, &bytes)?;
     Ok(path)
+}
+
+/// The pattern of a program, by `--file`, and else by clang.
+pub fn pattern<'d>(program: &object::File<'d>) -> Option<&'d [u8]> {
+    let of = |name: &[u8]| {
+        let is_it = |symbol: &object::Symbol<'d, '_>| {
+            symbol.is_definition() && symbol.name_bytes() == Ok(name)
+        };
+        let symbol = program.dynamic_symbols().find(is_it);
+        let symbol = symbol.or_else(|| program.symbols().find(is_it))?;
+        let section = program.section_by_index(symbol.section_index()?).ok()?;
+        let start = symbol.address().checked_sub(section.address())?;
+        let text = section.data().ok()?.get(usize::try_from(start).ok()?..)?;
+        text.split(|&byte| byte == 0).next().filter(|pattern| !pattern.is_empty())
+    };
+    of(SYMBOL).or_else(|| of(SYMBOL_OF_LLVM))
 }
 
 /// Refuses a pattern that the runtime would complain about at each start, or take for no name.

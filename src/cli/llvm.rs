@@ -135,12 +135,16 @@ impl Llvm {
             command.env_remove(VARIABLE);
             command
         };
-        let ask = |option| command().arg(option).output().about(tool);
+        let ask = |options: &str| command().args(options.split(' ')).output().about(tool);
         // rustc tells its LLVM only here, and rustup takes long to start it. So it is asked once.
         let is_rustc = tool.file_stem().is_some_and(|name| name == "rustc");
         let mut text = ask(if is_rustc { "-vV" } else { "--version" })?.stdout;
         if text.starts_with(b"rustc ") && !is_rustc {
             text = ask("-vV")?.stdout;
+        }
+        // llvm-profdata up to release 16 tells it only behind one of its commands.
+        if text.is_empty() && tool.to_string_lossy().contains("profdata") {
+            text = ask("merge --version")?.stdout;
         }
         let text = String::from_utf8_lossy(&text);
         if text.starts_with("Apple ") {

@@ -141,14 +141,8 @@ impl Sources {
     fn convert_mapped(&self, counted: &Inputs, name: &Path) -> Result<Converted> {
         match coverage::positions(counted, self, name) {
             Ok(profile) => Ok(Converted { profile, ..Converted::default() }),
-            Err(error) if counted.gcc.modules.is_empty() => Err(error),
             Err(error) => {
-                let left_out = counted.modules.len();
-                let what = match left_out {
-                    0 => "the profiles".to_owned(),
-                    modules => Number(modules as u64, "module").to_string(),
-                };
-                output::say(format_args!("{error}; left out: {what} of clang or rustc"));
+                let left_out = counted.leave_out_llvm(error)?;
                 Ok(Converted { left_out, ..Converted::default() })
             }
         }

@@ -2,7 +2,10 @@
 //! the program and does not run it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
@@ -17,7 +20,7 @@ use crate::cli::input::read_regular;
 use crate::cli::llvm::{Llvm, Origins};
 use crate::cli::names::visible;
 use crate::cli::notes::{NOTES_HINT, Places, display};
-use crate::cli::{Outcome, compiler, debug_file, output};
+use crate::cli::{Outcome, compiler, debug_file, linked_file, output};
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
 use crate::raw::dump::Dump;
@@ -68,7 +71,13 @@ struct Program<'b> {
     has_llvm: bool,
     /// Whether clang's `--coverage` did, whose counts LLVM's own runtime writes.
     has_gcov_of_llvm: bool,
+    /// Whether the runtime's part for clang and rustc is there, if the runtime is ours.
+    has_part_for_llvm: bool,
     runtime: Runtime,
+    /// The name of the dump that the link or clang has put into the program.
+    pattern: Option<&'b [u8]>,
+    /// Why it has more rights than its starter, if it has.
+    more_rights: Option<&'static str>,
     has_debug_information: bool,
     build_id: Vec<u8>,
 }
@@ -126,42 +135,90 @@ impl Doctor {
     /// Where the dump will be, and what is there.
     fn dump(&self, program: &Program<'_>) -> Line {
         let subject = "dump";
-        let given = ["COUNTERSINK_FILE", "LLVM_PROFILE_FILE"].into_iter().find_map(|variable| {
-            let pattern = std::env::var(variable).ok().filter(|pattern| !pattern.is_empty())?;
-            Some((variable, pattern))
-        });
-        if let Some((variable, pattern)) = given {
-            let text = format!("{} ({variable})", visible(&pattern));
-            return Line { subject, verdict: Verdict::Note, text };
-        }
-        if program.has_llvm {
-            let text = "the name that the compiler has put into the program, such as default_%m.profraw, unless \
-                        COUNTERSINK_FILE or LLVM_PROFILE_FILE names another";
-            return Line { subject, verdict: Verdict::Note, text: text.to_owned() };
-        }
-        let name = self.program.file_name().unwrap_or_default();
-        let file = Path::new(name).with_added_extension("csraw");
-        let shown = visible(&file.to_string_lossy());
-        let unless = "in the directory where the program starts, unless COUNTERSINK_FILE or the link names another";
-        let Ok(bytes) = read_regular(&file) else {
-            return Line { subject, verdict: Verdict::Note, text: format!("{shown}, {unless}") };
-        };
-        let (verdict, what) = match Dump::parse(&bytes) {
-            Err(error) => (Verdict::Bad, format!("is damaged: {error}")),
-            Ok(_) if program.build_id.is_empty() => {
-                (Verdict::Note, "is there; the program has no build-id to compare".to_owned())
+        let is_absolute = program.pattern.is_some_and(|pattern| pattern.starts_with(b"/"));
+        match program.more_rights {
+            Some(why) if !is_absolute => {
+                let text = format!(
+                    "none: the program is {why}, and takes only an absolute name from the link: flags --file \
+                     /DIRECTORY/%e.csraw"
+                );
+                return Line { subject, verdict: Verdict::Bad, text };
             }
-            Ok(dump) => {
-                let is_its = |id: &[u8]| id == program.build_id;
-                let module = dump.modules.iter().find(|module| is_its(module.build_id()));
-                match module.map(|module| Number(module.sums.runs, "run")) {
-                    Some(runs) => (Verdict::Good, format!("has {runs} of this build")),
-                    None => (Verdict::Note, "has only runs of other builds".to_owned()),
+            Some(_) => {}
+            None => {
+                if let Some((variable, pattern)) = program.variable() {
+                    let text = format!("{} ({variable})", visible(&pattern));
+                    return Line { subject, verdict: Verdict::Note, text };
                 }
             }
+        }
+        let unless = match program.more_rights {
+            Some(why) => format!("whatever the environment says, as the program is {why}"),
+            None if program.has_llvm => {
+                "unless COUNTERSINK_FILE or LLVM_PROFILE_FILE names another".to_owned()
+            }
+            None => "unless COUNTERSINK_FILE names another".to_owned(),
         };
-        Line { subject, verdict, text: format!("{shown} in this directory {what}") }
+        let pattern = match program.pattern {
+            Some(pattern) => pattern,
+            // clang's symbol goes when the program is stripped.
+            None if program.has_llvm => {
+                let name = "the name that the compiler has put into the program, such as default_%m.profraw";
+                let text = format!("{name}, {unless}");
+                return Line { subject, verdict: Verdict::Note, text };
+            }
+            None => b"%e.csraw",
+        };
+        let name = self.program.file_name().unwrap_or_default();
+        let Some(file) = expanded(pattern, name) else {
+            let text = format!("{}, {unless}", visible(&String::from_utf8_lossy(pattern)));
+            return Line { subject, verdict: Verdict::Note, text };
+        };
+        let file = Path::new(OsStr::from_bytes(&file));
+        let shown = visible(&file.to_string_lossy());
+        let (place, here) = match file.is_absolute() {
+            true => ("", ""),
+            false => (", in the directory where the program starts", " in this directory"),
+        };
+        let Ok(bytes) = read_regular(file) else {
+            let text = format!("{shown}{place}, {unless}");
+            return Line { subject, verdict: Verdict::Note, text };
+        };
+        let (verdict, what) = program.runs_in(&bytes);
+        Line { subject, verdict, text: format!("{shown}{here} {what}") }
     }
+}
+
+/// A pattern with the program's name in place of `%e`. Other letters are known only when the program runs.
+fn expanded(pattern: &[u8], program: &OsStr) -> Option<Vec<u8>> {
+    let mut file = Vec::new();
+    let mut bytes = pattern.iter();
+    while let Some(&byte) = bytes.next() {
+        match (byte, if byte == b'%' { bytes.next() } else { None }) {
+            (b'%', Some(b'e')) => file.extend_from_slice(program.as_bytes()),
+            (b'%', Some(b'%')) => file.push(b'%'),
+            (b'%', _) => return None,
+            (byte, _) => file.push(byte),
+        }
+    }
+    Some(file)
+}
+
+/// Why a program has more rights than its starter, if the file gives it some.
+fn more_rights(path: &Path) -> Option<&'static str> {
+    const SET_USER: u32 = 0o4000;
+    /// Without the right of the group to execute it, the mark means something else.
+    const SET_GROUP: u32 = 0o2010;
+    let mode = path.metadata().ok()?.mode();
+    if mode & SET_USER == SET_USER {
+        return Some("set-user-ID");
+    }
+    if mode & SET_GROUP == SET_GROUP {
+        return Some("set-group-ID");
+    }
+    let mut capabilities = [0; 64];
+    let found = rustix::fs::getxattr(path, "security.capability", &mut capabilities[..]);
+    found.is_ok_and(|length| length > 0).then_some("a program with capabilities")
 }
 
 impl<'b> Program<'b> {
@@ -183,11 +240,41 @@ impl<'b> Program<'b> {
             data_files: data_files(&file),
             has_llvm: file.section_by_name("__llvm_prf_cnts").is_some(),
             has_gcov_of_llvm: is_there(b"llvm_gcda_"),
+            has_part_for_llvm: is_there(b"LLVM_PROFILE_FILE"),
             bytes,
             runtime,
+            pattern: linked_file::pattern(&file),
+            more_rights: more_rights(path),
             has_debug_information: has_lines(&file) || debug_file::find(path, &file).is_some(),
             build_id: file.build_id().ok().flatten().unwrap_or_default().to_vec(),
         })
+    }
+
+    /// The variable that names the dump, and the name.
+    fn variable(&self) -> Option<(&'static str, String)> {
+        let of_llvm = self.has_llvm.then_some("LLVM_PROFILE_FILE");
+        ["COUNTERSINK_FILE"].into_iter().chain(of_llvm).find_map(|variable| {
+            let pattern = std::env::var(variable).ok().filter(|pattern| !pattern.is_empty())?;
+            Some((variable, pattern))
+        })
+    }
+
+    /// What the dump has of this program.
+    fn runs_in(&self, dump: &[u8]) -> (Verdict, String) {
+        match Dump::parse(dump) {
+            Err(error) => (Verdict::Bad, format!("is damaged: {error}")),
+            Ok(_) if self.build_id.is_empty() => {
+                (Verdict::Note, "is there; the program has no build-id to compare".to_owned())
+            }
+            Ok(dump) => {
+                let is_its = |id: &[u8]| id == self.build_id;
+                let module = dump.modules.iter().find(|module| is_its(module.build_id()));
+                match module.map(|module| Number(module.sums.runs, "run")) {
+                    Some(runs) => (Verdict::Good, format!("has {runs} of this build")),
+                    None => (Verdict::Note, "has only runs of other builds".to_owned()),
+                }
+            }
+        }
     }
 
     fn instrumentation(&self) -> Line {
@@ -219,6 +306,11 @@ impl<'b> Program<'b> {
     fn runtime(&self) -> Line {
         let is_instrumented = self.has_llvm || !self.data_files.is_empty();
         let (verdict, text) = match self.runtime {
+            Runtime::Countersink { .. } if self.has_llvm && !self.has_part_for_llvm => {
+                let what = "countersink without its part for clang and rustc, whose counts are lost: add \
+                            -Wl,-u,__llvm_profile_runtime to the link";
+                (Verdict::Bad, what)
+            }
             Runtime::Countersink { live: false } => (Verdict::Good, "countersink"),
             Runtime::Countersink { live: true } => {
                 (Verdict::Good, "countersink, with counters in a file from the start (--live)")

@@ -14,6 +14,7 @@ use crate::cli::notes::display;
 use crate::cli::output;
 use crate::cli::sources::Sources;
 use crate::cli::warn;
+use crate::convert::number::Number;
 use crate::counters::merge::Sum;
 use crate::counters::{Profile, Variant};
 use crate::raw::dump::{Dump, Module};
@@ -83,6 +84,21 @@ impl Inputs {
     /// Whether clang or rustc instrumented anything.
     pub fn has_llvm(&self) -> bool {
         self.has_profiles || !self.modules.is_empty()
+    }
+
+    /// Leaves out what clang and rustc instrumented, and says why, if there are also modules of gcc. Gives the number of
+    /// modules.
+    pub fn leave_out_llvm(&self, why: Error) -> Result<usize> {
+        if self.gcc.modules.is_empty() {
+            return Err(why);
+        }
+        let left_out = self.modules.len();
+        let what = match left_out {
+            0 => "the profiles".to_owned(),
+            modules => Number(modules as u64, "module").to_string(),
+        };
+        output::say(format_args!("{why}; left out: {what} of clang or rustc"));
+        Ok(left_out)
     }
 
     /// The programs of clang and rustc with their coverage mapping: the programs that `--binary` names, and those of the

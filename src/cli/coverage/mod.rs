@@ -96,7 +96,10 @@ pub fn coverage(inputs: Vec<Input>, sources: &Sources, name: &Path) -> Result<Co
     let inputs = Inputs::of(inputs)?;
     let mut coverage = Coverage::default();
     if inputs.has_llvm() {
-        coverage.add(inputs.of_llvm(sources, name)?);
+        match inputs.of_llvm(sources, name) {
+            Ok(of_llvm) => coverage.add(of_llvm),
+            Err(error) => drop(inputs.leave_out_llvm(error)?),
+        }
     }
     if !inputs.gcc.modules.is_empty() {
         coverage.add(inputs.of_gcc(sources, name)?);

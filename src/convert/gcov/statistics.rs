@@ -100,7 +100,7 @@ impl fmt::Display for Lost {
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, line, function, executions, why } = self;
-        write!(f, "{path}:{line}: {} executions in {function} lost: {why}", Amount(*executions))
+        write!(f, "{path}:{line}: {} in {function} lost: {why}", Executions(*executions))
     }
 }
 
@@ -118,15 +118,25 @@ impl fmt::Display for Amount {
     }
 }
 
+/// The same with its unit.
+struct Executions(u64);
+
+impl fmt::Display for Executions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ending = if self.0 == 1 { "" } else { "s" };
+        write!(f, "{} execution{ending}", Amount(self.0))
+    }
+}
+
 impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { objects, functions, counters, lines, lines_nested, sites, .. } = self;
         let inlined = self.lines_inlined + lines_nested;
         if self.executions > 0 {
             let share = |part: u64| format_share(part, self.executions);
-            let (placed, all) = (share(self.executions_placed), Amount(self.executions));
+            let (placed, all) = (share(self.executions_placed), Executions(self.executions));
             let estimated = share(self.executions_estimated);
-            write!(f, "placed {placed} % of {all} executions, {estimated} % by estimate; ")?;
+            write!(f, "placed {placed} % of {all}, {estimated} % by estimate; ")?;
         }
         let (objects, functions) = (number(*objects, "object"), number(*functions, "function"));
         let (counters, lines) = (number(*counters, "arc counter"), number(*lines, "line"));
