@@ -546,6 +546,24 @@ fn a_large_file_of_another_kind() {
         let told = errors(&shop.command("sh").args(["-c", &script]).output().unwrap());
         assert!(told.contains("large: 0x0: expected a raw dump"), "{words}: {told}");
     }
+    // Nor where a program or its notes are expected.
+    let shop = ran();
+    let large = fs::File::create(shop.path("large")).unwrap();
+    large.set_len(1 << 36).unwrap();
+    fs::rename(shop.path("hello.gcno"), shop.path("notes")).unwrap();
+    symlink("large", shop.path("hello.gcno")).unwrap();
+    for words in [
+        "doctor large",
+        "convert ours.csraw --binary large -o x",
+        "stale ours.csraw --binary large",
+    ] {
+        let script = format!("ulimit -v 4000000; exec timeout 60 {TOOL} {words}");
+        let output = shop.command("sh").args(["-c", &script]).output().unwrap();
+        let told = errors(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {told}");
+        assert!(told.contains("large: ") || told.contains("hello.gcno: "), "{words}: {told}");
+        assert!(!told.contains("memory"), "{words}: {told}");
+    }
 }
 
 /// What may never end is not read to its end.

@@ -497,6 +497,30 @@ fn set_aside_under_a_free_name() {
     }
 }
 
+/// What root folds stays its owner's, with its rights.
+#[test]
+fn root_folds_a_dump_of_another_user() {
+    if !is_root() || !have("strace") {
+        return;
+    }
+    let (shop, object) = open_shop();
+    link(&shop, &object, "ours", &["--live"]);
+    let home = folder(&shop, "home", 0o755, ALICE);
+    let file = home.join("x.csraw");
+    let run = |before: &str, arguments: &str| {
+        let command = format!("{before} {} {arguments}", shop.path("ours").display());
+        let mut run = as_user(&shop, ALICE, &home, "022", &["sh", "-c", &command]);
+        run.env("COUNTERSINK_FILE", &file).output().unwrap()
+    };
+    run("", "");
+    chmod(&file, 0o640);
+    run("strace -o /dev/null -e inject=prctl:signal=KILL", "0 1 end");
+    assert_eq!(names(&home), ["x.csraw", "x.csraw.live.0"]);
+    shop.tool_output(&["fold", file.to_str().unwrap()]);
+    assert_eq!(names(&home), ["x.csraw"]);
+    assert_eq!((kept(&fs::read(&file).unwrap()).0, mode(&file), owner(&file)), (2, 0o640, ALICE));
+}
+
 /// Somebody else's process that holds a lock until it is dropped.
 struct Holder(Child);
 

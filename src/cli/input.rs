@@ -5,12 +5,12 @@
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::FileType;
+use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
 use super::commands::fold;
@@ -52,12 +52,32 @@ pub struct Decoded {
     pub warnings: Vec<String>,
 }
 
-/// Reads a file that a dump names. Anything but a regular file might never end, a pipe for instance.
+/// First bytes of files that belong to a program: ELF files, archives, dumps, and notes in either order of bytes.
+const OF_PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"!<arch>\n", &DUMP_MAGIC, b"gcno", b"oncg"];
+
+/// Reads a file that a dump names. Anything but a regular file might never end, a pipe for instance, and a file of another
+/// kind may be large: only its beginning is read.
 pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::other("not a regular file"));
+    let mut bytes = Vec::new();
+    let mut file = open_regular(path)?;
+    file.by_ref().take(BEGINNING).read_to_end(&mut bytes)?;
+    if OF_PROGRAMS.iter().any(|start| bytes.starts_with(start)) {
+        file.read_to_end(&mut bytes)?;
     }
-    std::fs::read(path)
+    Ok(bytes)
+}
+
+/// Opens a file, and nothing but a file: to open a pipe may wait, and to open a device may do something.
+pub fn open_regular(path: &Path) -> std::io::Result<File> {
+    let is_file = |found: std::fs::Metadata| match found.is_file() {
+        true => Ok(()),
+        false => Err(std::io::Error::other("not a regular file")),
+    };
+    is_file(std::fs::metadata(path)?)?;
+    // By now it may be something else.
+    let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(at_once).open(path)?;
+    is_file(file.metadata()?).map(|()| file)
 }
 
 /// Reads an open file of this length from where it stands, and asks the system no more than needed: there may be

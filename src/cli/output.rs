@@ -223,6 +223,12 @@ impl Rights {
         Self { user: found.uid(), group: found.gid(), mode: found.mode() & 0o777 }
     }
 
+    /// Those that a dump can have: its owner reads and writes it, and nobody executes it.
+    pub fn of_dump(found: &fs::Metadata) -> Self {
+        let all = Self::of(found);
+        Self { mode: all.mode & 0o666 | 0o600, ..all }
+    }
+
     /// Gives them to another file. An error if the owner is another user, and only root may give files away. A group that
     /// is not the old one gets no rights.
     pub fn give(self, file: &File) -> std::io::Result<()> {

@@ -16,9 +16,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use rustix::fs::OFlags;
 
 use crate::cli::error::{Context, Error, Result};
+use crate::cli::input::read_regular;
 use crate::cli::names::visible;
+use crate::cli::output::Rights;
 use crate::cli::{Outcome, output};
 use crate::convert::number::Number;
 use crate::raw::dump::Dump;
@@ -29,6 +32,8 @@ use crate::raw::live;
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Rights of a file while it is made ready.
 const PRIVATE: u32 = 0o600;
+/// Others may write to the folder, and put a link there.
+const NO_LINK: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Add to dumps what killed programs have left in live files
@@ -193,7 +198,7 @@ fn open_to_own(path: &Path, create: bool) -> Result<Taken> {
         return Err(Error::about(path, "not a regular file"));
     }
     let mut options = File::options();
-    options.read(true).write(true);
+    options.read(true).write(true).custom_flags(NO_LINK);
     let made = match create {
         true => options.clone().create_new(true).mode(PRIVATE).open(path),
         false => Err(ErrorKind::AlreadyExists.into()),
@@ -307,7 +312,7 @@ impl Part {
     fn replace(&mut self, target: &Path, bytes: &[u8]) -> std::io::Result<()> {
         self.file.set_len(0)?;
         self.file.write_all(bytes)?;
-        self.file.set_permissions(self.permissions(target)?)?;
+        self.give_rights(target)?;
         fs::rename(&self.path, target)?;
         self.renamed = true;
         Ok(())
@@ -315,20 +320,17 @@ impl Part {
 }
 
 impl Part {
-    /// Those of the old dump if it has the same owner, or else the usual ones.
-    fn permissions(&self, target: &Path) -> std::io::Result<fs::Permissions> {
-        let own = self.file.metadata()?;
-        let mode = match fs::symlink_metadata(target) {
-            Ok(old) if old.uid() == own.uid() => old.mode() & 0o666,
-            _ => tempfile::Builder::new()
-                .make_in(directory(target), |path| {
-                    File::options().write(true).create_new(true).mode(0o666).open(path)
-                })?
-                .as_file()
-                .metadata()?
-                .mode(),
-        };
-        Ok(fs::Permissions::from_mode(mode | PRIVATE))
+    /// The owner and the rights of the old dump, or else the usual rights of a new file.
+    fn give_rights(&self, target: &Path) -> std::io::Result<()> {
+        let old = fs::symlink_metadata(target).map(|old| Rights::of_dump(&old));
+        if old.is_ok_and(|old| old.give(&self.file).is_ok()) {
+            return Ok(());
+        }
+        let usual = tempfile::Builder::new().make_in(directory(target), |path| {
+            File::options().write(true).create_new(true).mode(0o666).open(path)
+        })?;
+        let mode = usual.as_file().metadata()?.mode();
+        self.file.set_permissions(fs::Permissions::from_mode(mode | PRIVATE))
     }
 }
 
@@ -353,7 +355,7 @@ fn add(mut left: LiveFile, target: &Path) -> Result<bool> {
         left.remove()?;
         return Ok(false);
     }
-    let mut dump = match fs::read(target) {
+    let mut dump = match read_regular(target) {
         Err(error) if error.kind() == ErrorKind::NotFound => Dump::default(),
         old => match old.about(target)? {
             empty if empty.is_empty() => Dump::default(),
@@ -384,7 +386,9 @@ fn whole(dump: Dump, target: &Path) -> Result<Dump> {
 /// that id.
 fn settle_before(target: &Path, id: u64) -> Result<()> {
     let path = with_suffix(target, &format!("live.{}", id % live::MOST));
-    let Ok(file) = File::options().read(true).write(true).open(&path) else { return Ok(()) };
+    let mut options = File::options();
+    let open = options.read(true).write(true).custom_flags(NO_LINK).open(&path);
+    let Ok(file) = open else { return Ok(()) };
     let mut found = [0; 8];
     let is_it = file.read_exact_at(&mut found, live::ID).is_ok()
         && live::is_same(u64::from_ne_bytes(found), id);
