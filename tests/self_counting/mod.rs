@@ -11,9 +11,10 @@
 use std::fmt::Write as _;
 
 /// How the program is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Functions that call each other, without helpers.
+    #[default]
     Plain,
     /// C with inlined helpers.
     Copies,
@@ -107,12 +108,6 @@ struct Writer {
     current: Function,
     /// Calls whose counters are known once the function is complete.
     is_helper: bool,
-}
-
-impl Default for Kind {
-    fn default() -> Self {
-        Self::Plain
-    }
 }
 
 const FUNCTIONS: usize = 12;
