@@ -37,6 +37,15 @@ impl Names {
     }
 }
 
+/// A name without the number that makes it the only one in its object, such as that in `add.5`.
+pub fn without_number(name: &[u8]) -> &[u8] {
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    match name[..name.len() - digits].split_last() {
+        Some((b'.', before)) if digits > 0 => before,
+        _ => name,
+    }
+}
+
 /// Symbols of a profile, renamed for a reader.
 pub struct Renaming {
     /// The new symbols.

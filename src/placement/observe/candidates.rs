@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
+use crate::formats::afdo_v1_v3::names::without_number;
 use crate::placement::RuleSet;
 use crate::placement::solve::counted::Counted;
 use crate::profile::{FileId, Symbols};
@@ -16,7 +17,7 @@ pub struct Candidates<'s, 'n> {
     files: HashMap<Vec<u8>, FileId>,
     /// The places of their declarations, sorted, each with the function's index.
     by_place: Vec<(FileId, u32, u32)>,
-    /// Functions that the compiler made, by their names. Debug information may tell no place of theirs.
+    /// Functions that the compiler made, by their names for the assembler and in the source. Debug information may tell no place of theirs.
     artificial: HashMap<&'n [u8], Vec<u32>>,
 }
 
@@ -39,7 +40,11 @@ impl<'s, 'n> Candidates<'s, 'n> {
         by_place.sort_unstable();
         let mut artificial = HashMap::<_, Vec<u32>>::new();
         for (function, index) in functions.iter().zip(0..).filter(|(of, _)| of.notes.artificial) {
-            artificial.entry(function.name()).or_default().push(index);
+            let name = function.name();
+            artificial.entry(name).or_default().push(index);
+            if name_in_source(name) != name {
+                artificial.entry(name_in_source(name)).or_default().push(index);
+            }
         }
         let mut files = HashMap::new();
         // Functions of one object stand together.
@@ -57,7 +62,7 @@ impl<'s, 'n> Candidates<'s, 'n> {
             tables.files.iter().map(|path| self.files.get(&**path).copied()).collect();
         let of = |declared: &listing::Declared| {
             if !declared.has_place {
-                return self.artificial.get(&*declared.name).cloned().unwrap_or_default();
+                return self.made(&declared.name, files[declared.file as usize]);
             }
             let Some(file) = files[declared.file as usize] else { return Vec::new() };
             let first =
@@ -77,6 +82,29 @@ impl<'s, 'n> Candidates<'s, 'n> {
         let file_of = tables.functions.iter().map(|declared| declared.file).collect();
         Unit { files, functions, file_of }
     }
+}
+
+impl Candidates<'_, '_> {
+    /// The functions of this name that the compiler made: those of a file, if it has any. Each object may have one of this
+    /// name.
+    fn made(&self, name: &[u8], file: Option<FileId>) -> Vec<u32> {
+        let all = self.artificial.get(name).map_or(&[][..], Vec::as_slice);
+        let is_there = |index: &u32| Some(self.functions[*index as usize].file) == file;
+        let there: Vec<u32> = all.iter().copied().filter(is_there).collect();
+        if there.is_empty() { all.to_vec() } else { there }
+    }
+}
+
+/// The name in the source of a function that the compiler made, from its assembler name: without the number of a nested
+/// function, as in `add.5`, and what surrounds the name in C++, as in `_Z3addii`.
+fn name_in_source(name: &[u8]) -> &[u8] {
+    let mangled = name.strip_prefix(b"_Z").unwrap_or_default();
+    let digits = mangled.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let length = str::from_utf8(&mangled[..digits]).ok().and_then(|text| text.parse().ok());
+    if let Some(identifier) = length.and_then(|length: usize| mangled[digits..].get(..length)) {
+        return identifier;
+    }
+    without_number(name)
 }
 
 /// A listing under analysis.
@@ -106,6 +134,24 @@ fn may_be_called(assembler: &[u8], source: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_functions_that_the_compiler_made() {
+        for (assembler, source) in [
+            (
+                "_Z41__static_initialization_and_destruction_0ii",
+                "__static_initialization_and_destruction_0",
+            ),
+            ("tasks__counter__addN.5", "tasks__counter__addN"),
+            ("work._omp_fn.0", "work._omp_fn"),
+            ("_GLOBAL__sub_I_two", "_GLOBAL__sub_I_two"),
+            ("_ZN1AC2Ev", "_ZN1AC2Ev"),
+            ("_Z99f", "_Z99f"),
+            ("f.", "f."),
+        ] {
+            assert_eq!(name_in_source(assembler.as_bytes()), source.as_bytes());
+        }
+    }
 
     #[test]
     fn names_in_the_source_and_for_the_assembler() {
