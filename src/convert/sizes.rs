@@ -36,7 +36,7 @@ pub fn sizes(program: &[u8], symbols: &mut Symbols) -> Result<Sizes, Why> {
         for function in &found.functions {
             if let Some(name) = names.get(&function.ranges[0].start) {
                 // A name that cannot be noted is that of the debug information.
-                let _ = declarations.name(function.copies[0].entry, without_clones(name));
+                let _ = declarations.name(function.copies[0].entry, &[without_clones(name)]);
             }
         }
         for function in &found.functions {

@@ -71,8 +71,9 @@ pub fn align(old: &Shape, new: &Shape, knows: Knows) -> BTreeMap<i64, Fate> {
     let start = 1;
     let rows = sequence(old, start, old_end);
     let columns = sequence(new, start, new_end);
-    let mut table = Table::new(&rows, &columns, knows, 0);
-    let needed = table.unchanged().saturating_add(score::DOUBT);
+    let mut table = Table::new(&rows, &columns, knows, Way::Forward);
+    let doubt = if calls_differ { 0 } else { score::DOUBT };
+    let needed = table.unchanged().saturating_add(doubt);
     if table.most() < needed {
         return unchanged(old, new);
     }
@@ -82,7 +83,7 @@ pub fn align(old: &Shape, new: &Shape, knows: Knows) -> BTreeMap<i64, Fate> {
     }
     let forward = table.pairs();
     let (rows, columns) = (reversed(&rows), reversed(&columns));
-    let mut table = Table::new(&rows, &columns, knows, columns.len() as i64 - rows.len() as i64);
+    let mut table = Table::new(&rows, &columns, knows, Way::Backward);
     table.fill();
     let mut backward = table.pairs();
     backward.reverse();
@@ -213,6 +214,13 @@ enum State {
     Added = 2,
 }
 
+/// Whether the lines stand in their order, or the last one first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Forward,
+    Backward,
+}
+
 const STATES: [State; 3] = [State::Both, State::Removed, State::Added];
 
 /// The best alignment of each beginning of the old lines with each beginning of the new ones, near the diagonal.
@@ -220,6 +228,7 @@ struct Table<'t> {
     old: &'t [Option<&'t Line>],
     new: &'t [Option<&'t Line>],
     knows: Knows,
+    way: Way,
     /// By how much the columns of lines that are where they were differ from their rows.
     same: i64,
     /// Greatest distance from the diagonal.
@@ -239,15 +248,19 @@ impl<'t> Table<'t> {
         old: &'t [Option<&'t Line>],
         new: &'t [Option<&'t Line>],
         knows: Knows,
-        same: i64,
+        way: Way,
     ) -> Self {
+        let same = match way {
+            Way::Forward => 0,
+            Way::Backward => new.len() as i64 - old.len() as i64,
+        };
         let longest = old.len().max(new.len()) + 1;
         let widest = (MOST_CELLS / longest).max(64);
         let difference = old.len().abs_diff(new.len());
         let band = longest.min(widest.max(difference + 16));
         let before = Vec::new();
         let (last, best) = (State::Both, score::NEVER);
-        Self { old, new, knows, same, band, before, last, best }
+        Self { old, new, knows, way, same, band, before, last, best }
     }
 
     /// The place of a cell, if it is near the diagonal.
@@ -296,13 +309,23 @@ impl<'t> Table<'t> {
         if row > 0 {
             note(State::Removed, best(above[column], Some(State::Removed)), score::GAP_LINE);
         }
-        if column > 0 {
+        if column > 0 && self.may_be_brace(row, column) {
+            note(State::Added, best(own[column - 1], None), score::BRACE);
+        } else if column > 0 {
             note(State::Added, best(own[column - 1], Some(State::Added)), score::GAP_LINE);
         }
         if let Some(cell) = self.cell(row, column) {
             self.before[cell] = before;
         }
         scores
+    }
+
+    /// Whether the new line before this cell is the last one of the function, and stands behind all old ones.
+    const fn may_be_brace(&self, row: usize, column: usize) -> bool {
+        match self.way {
+            Way::Forward => row == self.old.len() && column == self.new.len(),
+            Way::Backward => row == 0 && column == 1,
+        }
     }
 
     fn same_place(&self) -> i32 {

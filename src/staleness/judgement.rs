@@ -1,5 +1,6 @@
 //! What became of each count of a profile.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -95,6 +96,8 @@ pub enum What {
     OtherFile(Vec<u8>),
     /// The program declares the function, but has no code of it.
     NoCode,
+    /// The program has the function, but its debug information does not describe it.
+    Undescribed,
     /// Lines stand further down, or further up if the number is negative.
     Moved {
         /// The first of them, as the profile counts lines.
@@ -230,6 +233,7 @@ impl<'o> Known<'o> {
         let (now, whole) = match place {
             None => (None, Some(What::Gone { like: None })),
             Some(Place::Elsewhere(now)) => (Some(now), Some(What::OtherFile(now.file.clone()))),
+            Some(Place::Here(now)) if now.is_undescribed() => (Some(now), Some(What::Undescribed)),
             // Only a function that had code must have some.
             Some(Place::Here(now))
                 if now.shape.lines.is_empty() && stood_alone && !now.is_guess =>
@@ -249,13 +253,15 @@ impl<'o> Known<'o> {
     /// Chooses among functions of equal names the one that fits best, or all of them as one: the profile has the sum of
     /// those that the reader cannot tell apart.
     fn compare(&mut self, all: &[&'o Outlined], program: &Outline) {
-        let mut with_lines = all.iter().filter(|known| !known.shape.lines.is_empty());
-        for known in with_lines.clone() {
-            self.lines.add(&known.shape);
+        let with_lines = all.iter().filter(|known| !known.shape.lines.is_empty());
+        let with_lines: Vec<(&Outlined, Cow<'o, Shape>)> =
+            with_lines.map(|known| (*known, self.placed(known))).collect();
+        for (_, shape) in &with_lines {
+            self.lines.add(shape);
         }
         // Nothing shows that a function without code has changed.
         let may_be_without = all.iter().any(|known| known.is_guess && known.shape.lines.is_empty());
-        if may_be_without || with_lines.clone().next().is_none() {
+        if may_be_without || with_lines.is_empty() {
             self.fates = all_same(&self.shape);
             return;
         }
@@ -263,23 +269,33 @@ impl<'o> Known<'o> {
             fates.values().filter(|fate| **fate != Fate::Same).count()
         };
         self.fates = align(&self.shape, &self.lines, program.knows);
-        if with_lines.clone().nth(1).is_none() {
+        if with_lines.len() == 1 {
             return;
         }
-        while moved(&self.fates) > 0
-            && let Some(&known) = with_lines.next()
-        {
-            let fates = align(&self.shape, &known.shape, program.knows);
+        for (known, shape) in with_lines {
+            if moved(&self.fates) == 0 {
+                break;
+            }
+            let fates = align(&self.shape, &shape, program.knows);
             if moved(&fates) < moved(&self.fates) {
                 (self.fates, self.now) = (fates, Some(known));
             }
         }
     }
 
+    /// The lines of a function by their distance from where the profile counts them.
+    fn placed(&self, known: &'o Outlined) -> Cow<'o, Shape> {
+        match known.is_unplaced {
+            true => Cow::Owned(known.shape.moved_to(&self.shape)),
+            false => Cow::Borrowed(&known.shape),
+        }
+    }
+
     /// What became of a line: whether its counts fit, and why not.
     fn fate(&self, line: i64) -> (Fit, Option<What>) {
         if let Some(whole) = &self.whole {
-            return (Fit::No, Some(whole.clone()));
+            let fit = if *whole == What::Undescribed { Fit::Open } else { Fit::No };
+            return (fit, Some(whole.clone()));
         }
         match self.fates.get(&line) {
             Some(Fate::Same) => (Fit::Yes, None),

@@ -5,11 +5,14 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
+use crate::formats::afdo_v1_v3::names::without_number;
 use crate::formats::gcno::Notes;
 use crate::profile::{Body, Profile, SymbolId};
 
-/// What names of the object file begin with in C++ and Rust.
-const LINKAGE_NAME: &[u8] = b"_Z";
+/// Whether only the object file calls a function so: names of C++ and Rust, and those of nested functions, such as `add.5`.
+fn is_linkage_name(name: &[u8]) -> bool {
+    name.starts_with(b"_Z") || without_number(name).len() < name.len()
+}
 
 /// The functions of a program as it is now.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +37,7 @@ pub struct Knows {
 /// A function of the program.
 #[derive(Clone, Debug, Default)]
 pub struct Outlined {
-    /// Path of the file that declares it.
+    /// Path of the file that declares it; empty if nothing tells it.
     pub file: Vec<u8>,
     /// Line of the declaration.
     pub declared: u32,
@@ -43,6 +46,8 @@ pub struct Outlined {
     /// Whether it may be another function of the same identifier: the debug information does not name it as the
     /// profile does.
     pub is_guess: bool,
+    /// Whether the debug information does not tell where it is declared. Then the place is that of its first instruction.
+    pub is_unplaced: bool,
     /// Its lines. There are none if it is only declared.
     pub shape: Shape,
 }
@@ -63,6 +68,18 @@ pub struct Line {
     pub calls: BTreeSet<Vec<u8>>,
     /// Whether it calls functions that nobody can name.
     pub calls_others: bool,
+}
+
+impl Outlined {
+    /// Whether a file of this name may declare it.
+    fn may_be_in(&self, file: Option<&[u8]>) -> bool {
+        self.file.is_empty() || file.is_none_or(|file| base_name(file) == base_name(&self.file))
+    }
+
+    /// Whether nothing tells which lines it has.
+    pub fn is_undescribed(&self) -> bool {
+        self.is_unplaced && self.shape.lines.is_empty()
+    }
 }
 
 impl Line {
@@ -91,6 +108,22 @@ impl Shape {
             own.calls.extend(line.calls.iter().cloned());
             own.calls_others |= line.calls_others;
         }
+    }
+
+    /// This shape moved to where it has most lines in common with another one.
+    pub fn moved_to(&self, other: &Self) -> Self {
+        /// More pairs of lines are not compared.
+        const MOST: usize = 1 << 22;
+        let mut common = BTreeMap::<i64, usize>::new();
+        if self.lines.len().saturating_mul(other.lines.len()) <= MOST {
+            for there in other.lines.keys() {
+                self.lines.keys().for_each(|here| *common.entry(there - here).or_default() += 1);
+            }
+        }
+        let nearest = |&(&by, &lines): &(&i64, &usize)| (lines, core::cmp::Reverse(by.abs()));
+        let by = common.iter().max_by_key(nearest).map_or(0, |(&by, _)| by);
+        let moved = self.lines.iter().map(|(line, of)| (line + by, of.clone()));
+        Self { lines: moved.collect() }
     }
 
     /// The share of all lines that both have, from 0 to 1. The first two lines do not count: debug information and notes
@@ -145,13 +178,13 @@ impl Outline {
     /// names as `name_of` makes them, so there may be several.
     pub fn all_here(&self, name: &[u8], file: Option<&[u8]>) -> impl Iterator<Item = &Outlined> {
         let all = self.functions.get(name).into_iter().flatten();
-        all.filter(move |known| file.is_none_or(|f| base_name(f) == base_name(&known.file)))
+        all.filter(move |known| known.may_be_in(file))
     }
 
     /// Looks for a function. Among several functions, one with lines is the first choice.
     pub fn find(&self, name: &[u8], file: Option<&[u8]>) -> Option<Place<'_>> {
         let all = self.functions.get(name)?;
-        let alike = |known: &&Outlined| file.is_none_or(|f| base_name(f) == base_name(&known.file));
+        let alike = |known: &&Outlined| known.may_be_in(file);
         let most = |known: &&Outlined| known.shape.lines.len();
         let here = all.iter().filter(alike).max_by_key(most).map(Place::Here);
         here.or_else(|| all.iter().max_by_key(most).map(Place::Elsewhere))
@@ -187,10 +220,12 @@ impl Outline {
             Self { knows: self.knows, unnamed: self.unnamed, functions: BTreeMap::new() };
         for (name, all) in self.functions {
             for function in all {
-                let Outlined { file, declared, stands_alone, is_guess, mut shape } = function;
+                let Outlined { file, declared, stands_alone, is_guess, is_unplaced, mut shape } =
+                    function;
                 let into = renamed.function(&name_of(&name), &file, declared);
                 into.stands_alone |= stands_alone;
                 into.is_guess |= is_guess;
+                into.is_unplaced |= is_unplaced;
                 for line in shape.lines.values_mut() {
                     line.calls = line.calls.iter().map(|name| name_of(name)).collect();
                 }
@@ -223,7 +258,6 @@ impl Outline {
         profile: &Profile,
         identifier: impl Fn(&[u8]) -> Vec<u8>,
     ) -> BTreeMap<Vec<u8>, Vec<(Vec<u8>, Outlined)>> {
-        let is_linkage_name = |name: &[u8]| name.starts_with(LINKAGE_NAME);
         let mut local = HashMap::<Vec<u8>, Vec<(&Vec<u8>, &Outlined)>>::new();
         for (name, all) in self.functions.iter().filter(|(name, _)| !is_linkage_name(name)) {
             let of = local.entry(identifier(name)).or_default();
@@ -236,8 +270,7 @@ impl Outline {
             if !is_linkage_name(name) || self.functions.contains_key(name) {
                 continue;
             }
-            let file = symbols.declared_in(symbol).map(base_name);
-            let is_there = |known: &Outlined| file.is_none_or(|f| base_name(&known.file) == f);
+            let is_there = |known: &Outlined| known.may_be_in(symbols.declared_in(symbol));
             let found = local.get(&identifier(name)).into_iter().flatten();
             for &(local, known) in found.filter(|(_, known)| is_there(known)) {
                 let known = Outlined { is_guess: true, ..known.clone() };

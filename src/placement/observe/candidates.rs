@@ -17,7 +17,8 @@ pub struct Candidates<'s, 'n> {
     files: HashMap<Vec<u8>, FileId>,
     /// The places of their declarations, sorted, each with the function's index.
     by_place: Vec<(FileId, u32, u32)>,
-    /// Functions that the compiler made, by their names for the assembler and in the source. Debug information may tell no place of theirs.
+    /// Functions that the compiler made, by their names for the assembler and in the source. Debug information may tell no
+    /// place of theirs.
     artificial: HashMap<&'n [u8], Vec<u32>>,
 }
 

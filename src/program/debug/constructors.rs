@@ -10,8 +10,7 @@ use std::prelude::v1::*;
 /// The name of a constructor's or destructor's variant 2, if this is the name of variant 4. Other names stay.
 pub fn base_object(name: &[u8]) -> Cow<'_, [u8]> {
     // Few names have such letters at all.
-    let is_variant = |place: usize| matches!(name[..place].last(), Some(b'C' | b'D'));
-    if !memchr::memchr_iter(b'4', name).any(is_variant) {
+    if !memchr::memchr_iter(b'4', name).any(|place| may_tell_variant(&name[..place])) {
         return name.into();
     }
     match variant(name).filter(|&place| name[place] == b'4') {
@@ -22,14 +21,23 @@ pub fn base_object(name: &[u8]) -> Cow<'_, [u8]> {
 
 /// The name of variant 2, if this is the name of any variant: all of them are one function of the source.
 pub fn any_variant(name: &[u8]) -> Cow<'_, [u8]> {
-    let is_variant = |place: usize| matches!(name[..place].last(), Some(b'C' | b'D'));
-    if !memchr::memchr3_iter(b'0', b'1', b'4', name).any(is_variant) {
+    if !memchr::memchr3_iter(b'0', b'1', b'4', name).any(|place| may_tell_variant(&name[..place])) {
         return name.into();
     }
     match variant(name) {
         Some(place) => [&name[..place], b"2", &name[place + 1..]].concat().into(),
         None => name.into(),
     }
+}
+
+/// Whether this is the name of variant 2.
+pub fn is_base_object(name: &[u8]) -> bool {
+    variant(name).is_some_and(|place| name[place] == b'2')
+}
+
+/// Whether the digit behind this may tell a variant. `CI` is a constructor that is inherited.
+const fn may_tell_variant(before: &[u8]) -> bool {
+    matches!(before, [.., b'C' | b'D'] | [.., b'C', b'I'])
 }
 
 /// The place of the digit that tells the variant.
@@ -82,6 +90,7 @@ fn variant(name: &[u8]) -> Option<usize> {
                 _ => 1,
             },
             [b'C' | b'D', b'0'..=b'5', ..] if open == [b'N'] => return Some(place + 1),
+            [b'C', b'I', b'0'..=b'5', ..] if open == [b'N'] => return Some(place + 2),
             [b'C' | b'D', b'0'..=b'5', ..] => 2,
             _ => 1,
         };
@@ -142,6 +151,10 @@ mod tests {
             ("_ZZN1AC4EvEN5LocalD4Ev", "_ZZN1AC4EvEN5LocalD2Ev"),
             ("_ZZN1AaSERKS_EN5LocalC4Ev", "_ZZN1AaSERKS_EN5LocalC2Ev"),
             ("_ZN1AIL1E2EEC4Ev", "_ZN1AIL1E2EEC2Ev"),
+            // Inherited ones.
+            ("_ZN2CCCI44BaseEi", "_ZN2CCCI24BaseEi"),
+            ("_ZN6HolderIlECI44BaseEi", "_ZN6HolderIlECI24BaseEi"),
+            ("_ZN1DCI4N2ns1BEEi", "_ZN1DCI2N2ns1BEEi"),
             // Those of other variants, other functions, and what is no name of C++.
             ("_ZN1AC1Ev", "_ZN1AC1Ev"),
             ("_ZN4FC4E1fEv", "_ZN4FC4E1fEv"),

@@ -9,7 +9,7 @@ use gimli::{
 };
 use hashbrown::{HashMap, hash_map};
 
-use super::constructors::base_object;
+use super::constructors::{base_object, is_base_object};
 use super::entries::{Attributes, Entries};
 use super::functions::{ClassPlace, Declaration, functions};
 use super::units::{Entry, Units};
@@ -34,7 +34,7 @@ pub struct Declarations<'u, 'd> {
     pub tables: Tables,
     known: HashMap<Entry, Option<u32>>,
     /// Assembler names of functions, by their entries. They come from the symbols at the functions' code.
-    symbols: HashMap<Entry, Arc<[u8]>>,
+    symbols: HashMap<Entry, Arc<[Vec<u8>]>>,
     /// The files and lines of the first instructions of functions.
     first_lines: HashMap<Entry, (Arc<[u8]>, u32)>,
     files: HashMap<Arc<[u8]>, u32>,
@@ -75,12 +75,12 @@ impl<'u, 'd> Declarations<'u, 'd> {
         })
     }
 
-    /// Notes that the code of an entry has a symbol. All entries that it refers to have this name, too.
-    pub fn name(&mut self, entry: Entry, symbol: &[u8]) -> Result<(), gimli::Error> {
-        let name: Arc<[u8]> = symbol.into();
+    /// Notes which symbols the code of an entry has. All entries that it refers to have one of these names, too.
+    pub fn name(&mut self, entry: Entry, symbols: &[&[u8]]) -> Result<(), gimli::Error> {
+        let names: Arc<[Vec<u8>]> = symbols.iter().map(|symbol| symbol.to_vec()).collect();
         let mut at = entry;
         for _ in 0..LONGEST {
-            self.symbols.insert(at, name.clone());
+            self.symbols.insert(at, names.clone());
             self.read(at)?;
             let (number, _) = at;
             let next = self.attributes.origin();
@@ -94,8 +94,9 @@ impl<'u, 'd> Declarations<'u, 'd> {
 
     /// Notes the line of the first instruction of an entry's code. It stands for the function's place if the entry has
     /// none.
-    pub fn begins(&mut self, entry: Entry, path: &Arc<[u8]>, line: u32) {
-        self.first_lines.insert(entry, (path.clone(), line));
+    pub fn begins(&mut self, entry: Entry, path: Arc<[u8]>, line: u32) {
+        self.first_lines.insert(entry, (path, line));
+        self.known.remove(&entry);
     }
 
     /// The index of an entry's function in the tables, if its name and place are known.
@@ -162,7 +163,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
     fn look_up(&mut self, entry: Entry) -> Result<Option<Declared>, gimli::Error> {
         let units = self.units;
         let (mut number, mut place) = entry;
-        let symbol = self.symbols.get(&entry).cloned();
+        let symbols = self.symbols.get(&entry).cloned();
         let mut is_assembler_name = false;
         let (mut name, mut path, mut line) = (None, None, None);
         for _ in 0..LONGEST {
@@ -198,15 +199,19 @@ impl<'u, 'd> Declarations<'u, 'd> {
         let has_place = place.is_some();
         let place = place.or_else(|| self.first_lines.get(&entry).cloned());
         let (Some(name), Some((path, line))) = (name, place) else { return Ok(None) };
-        let name = match symbol {
-            Some(symbol) if !is_assembler_name => {
-                is_assembler_name = true;
-                symbol
-            }
-            _ => (&*name).into(),
-        };
+        let symbols = symbols.as_deref().filter(|_| !is_assembler_name);
+        let symbol = symbols.and_then(|symbols| own_name(symbols, &name));
+        is_assembler_name |= symbol.is_some();
+        let name = symbol.unwrap_or(&name).into();
         Ok(Some(Declared { name, is_assembler_name, file: self.file(&path), line, has_place }))
     }
+}
+
+/// The name of a function among the symbols of its code. The others are aliases, or other variants of a constructor.
+fn own_name<'s>(symbols: &'s [Vec<u8>], in_source: &[u8]) -> Option<&'s [u8]> {
+    let own = symbols.iter().find(|symbol| *symbol == in_source);
+    let base = || symbols.iter().find(|symbol| is_base_object(symbol));
+    own.or_else(base).or(symbols.last()).map(Vec::as_slice)
 }
 
 /// Whether an attribute has the name or the declaration of a function, or refers to the entry that has them.

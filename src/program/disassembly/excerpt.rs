@@ -1,6 +1,8 @@
 //! Makes the listing of a function: its blocks, and what the debug information says about their instructions.
 
+use std::ops::Range;
 use std::prelude::v1::*;
+use std::sync::Arc;
 
 use crate::program::cfg::{self, Maker};
 use crate::program::dataflow::abstract_state::Addresses;
@@ -47,12 +49,19 @@ pub fn files(
 }
 
 /// The functions that a function's copies are copies of, with `None` for unknown ones. `None` for all if the
-/// function itself is unknown.
+/// function itself is unknown. `beginning` gives the file and the line on which code begins.
 pub fn declared(
     function: &Function,
     declarations: &mut Declarations<'_, '_>,
+    beginning: impl Fn(&Range<u64>) -> Option<(Arc<[u8]>, u32)>,
 ) -> Result<Option<Vec<Option<u32>>>, gimli::Error> {
-    let of = |copy: &Inlined| declarations.function(copy.entry);
+    let of = |copy: &Inlined| {
+        let known = declarations.function(copy.entry)?;
+        let code = function.ranges_of(copy).first().filter(|_| known.is_none());
+        let Some((path, line)) = code.and_then(&beginning) else { return Ok(known) };
+        declarations.begins(copy.entry, path, line);
+        declarations.function(copy.entry)
+    };
     let functions: Vec<Option<u32>> = function.copies.iter().map(of).collect::<Result<_, _>>()?;
     Ok(functions[0].is_some().then_some(functions))
 }

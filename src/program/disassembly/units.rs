@@ -201,10 +201,10 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         let mut declarations = Declarations::new(self.units, number, &found.members);
         let files = excerpt::files(&self.units.all()[number as usize], &is_used, &mut declarations);
         let mut error = self.name(&found.functions, &mut declarations);
-        self.begin(number, &found.functions, &rows, &mut declarations);
+        let beginning = |code: &Range<u64>| self.beginning(number, &rows, code);
         let mut declared = Vec::with_capacity(found.functions.len());
         for function in &found.functions {
-            match excerpt::declared(function, &mut declarations) {
+            match excerpt::declared(function, &mut declarations, beginning) {
                 Ok(of_copies) => declared.extend(of_copies.map(|of| (function, of))),
                 Err(why) => error = error.or(Some(why)),
             }
@@ -230,24 +230,13 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         UnitResult { tables, findings, error }
     }
 
-    /// Says on which lines the code of functions begins.
-    fn begin(
-        &self,
-        unit: u32,
-        functions: &[Function],
-        rows: &[Row],
-        declarations: &mut Declarations<'p, 'd>,
-    ) {
-        let paths = &self.units.all()[unit as usize].paths;
-        for function in functions {
-            let start = function.ranges[0].start;
-            let first = rows.partition_point(|row| row.address < start);
-            let first = rows.get(first).filter(|row| row.address == start && row.line != 0);
-            let path = first.and_then(|row| paths.get(row.file as usize)?.as_ref());
-            if let Some((row, path)) = first.zip(path) {
-                declarations.begins(function.copies[0].entry, path, row.line);
-            }
-        }
+    /// The file and the line on which code begins.
+    fn beginning(&self, unit: u32, rows: &[Row], code: &Range<u64>) -> Option<(Arc<[u8]>, u32)> {
+        let first = rows.partition_point(|row| row.address < code.start);
+        let mut rows = rows[first..].iter().take_while(|row| row.address < code.end);
+        let row = rows.find(|row| row.line != 0)?;
+        let path = self.units.all()[unit as usize].paths.get(row.file as usize)?.clone()?;
+        Some((path, row.line))
     }
 
     /// Names functions as the linker calls them. Gives the first error.
@@ -259,8 +248,9 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         let mut error = None;
         for function in functions {
             let Some(symbol) = self.symbols.get(&function.ranges[0].start) else { continue };
-            let name = without_clones(symbol.name.as_bytes());
-            error = error.or(declarations.name(function.copies[0].entry, name).err());
+            let names: Vec<&[u8]> =
+                symbol.names.iter().map(|name| without_clones(name.as_bytes())).collect();
+            error = error.or(declarations.name(function.copies[0].entry, &names).err());
         }
         error
     }

@@ -58,8 +58,8 @@ pub struct Symbol {
     pub address: u64,
     /// Where it ends.
     pub end: u64,
-    /// Its name.
-    pub name: String,
+    /// Its names. Aliases and variants of a constructor have one address.
+    pub names: Vec<String>,
 }
 
 impl<'d> Image<'d> {
@@ -277,11 +277,17 @@ pub fn functions(image: &Image<'_>, file: &object::File<'_>) -> BTreeMap<u64, Sy
     let symbols = file.symbols().filter(|symbol| {
         symbol.kind() == object::SymbolKind::Text && symbol.is_definition() && symbol.size() > 0
     });
-    let symbols = symbols.filter_map(|symbol| {
-        let (address, name) = (image.start(symbol.address()), symbol.name().ok()?.to_owned());
-        Some((address, Symbol { address, end: address.checked_add(symbol.size())?, name }))
-    });
-    let mut functions: BTreeMap<u64, Symbol> = symbols.collect();
+    let mut functions = BTreeMap::<u64, Symbol>::new();
+    for symbol in symbols {
+        let address = image.start(symbol.address());
+        let (Ok(name), Some(end)) = (symbol.name(), address.checked_add(symbol.size())) else {
+            continue;
+        };
+        let new = || Symbol { address, end, names: Vec::new() };
+        let function = functions.entry(address).or_insert_with(new);
+        function.end = function.end.max(end);
+        function.names.push(name.to_owned());
+    }
     let mut next = u64::MAX;
     for function in functions.values_mut().rev() {
         function.end = function.end.min(next);

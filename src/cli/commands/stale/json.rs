@@ -104,6 +104,7 @@ pub const fn kind(what: &What) -> &'static str {
     match what {
         What::Gone { .. } => "gone",
         What::OtherFile(_) => "other-file",
+        What::Undescribed => "undescribed",
         What::NoCode => "no-code",
         What::Moved { .. } => "moved",
         What::Open { .. } => "open",

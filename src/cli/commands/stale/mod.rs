@@ -18,7 +18,7 @@ use crate::cli::sources::Sources;
 use crate::cli::{Outcome, folder, names, output, percent, program, warn};
 use crate::convert::gcov::Reader;
 use crate::formats::afdo_v1_v3::Version;
-use crate::formats::afdo_v1_v3::names::Names;
+use crate::formats::afdo_v1_v3::names::{Names, without_number};
 use crate::profile::Profile;
 use crate::program::debug::constructors::any_variant;
 use crate::staleness::Verdict;
@@ -56,7 +56,7 @@ The exit status is 0, or 1 if less than --fail-under fits.
 The schema of --json: {\"format\": \"countersink-stale\", \"version\": 1, \"share\", \"executions\": {\"all\", \"fit\", \
 \"open\"}, \"calls\": the same, \"functions\": [{\"name\", \"file\", \"line\", \"executions\", \"calls\", \"reasons\": \
 [{\"kind\", \"executions\", \"line\", \"by\", \"name\", \"message\"}]}]}; share is from 0 to 1; open counts may fit; a reason's kind is \
-gone, other-file, no-code, moved, open, no-line, no-call, control-flow or no-notes. --sarif writes SARIF 2.1.0.")]
+gone, other-file, no-code, undescribed, moved, open, no-line, no-call, control-flow or no-notes. --sarif writes SARIF 2.1.0.")]
 pub struct Stale {
     /// A raw dump, or an AutoFDO profile of any version
     #[arg(value_name = "PROFILE")]
@@ -137,7 +137,8 @@ impl Stale {
         }
         let name_of = |name: &[u8]| any_variant(names.of(name)).into_owned();
         let mut program = program.renamed(name_of);
-        let identifier = |name: &[u8]| names::identifier(&names::text(name)).into_bytes();
+        let identifier =
+            |name: &[u8]| names::identifier(&names::text(without_number(name))).into_bytes();
         program.add_linkage_names(&profile, identifier);
         program.knows.profile_is_whole = names == Names::Whole;
         Ok(judge(&profile, &program, &Comparing { name_of, identifier, files }))

@@ -19,10 +19,14 @@ const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// The kinds of reasons, each with its description.
-const RULES: [(&str, &str); 9] = [
+const RULES: [(&str, &str); 10] = [
     ("gone", "The profile has counts of a function that the program does not have."),
     ("other-file", "The profile has counts of a function that is in another file now."),
     ("no-code", "The profile has counts of a function that has no code now."),
+    (
+        "undescribed",
+        "The profile has counts of a function that the debug information does not describe.",
+    ),
     ("moved", "Lines of the function moved, so counts of the profile belong to other lines."),
     ("open", "Lines of the function may have moved."),
     ("no-line", "The profile has counts of lines that have no code now."),
@@ -168,7 +172,11 @@ fn result(judged: &Judged, all: u128, names: Names, profile: &[u8]) -> Option<Sa
     Some(SarifResult {
         rule_id,
         rule_index: RULES.iter().position(|&(id, _)| id == rule_id)?,
-        level: if matches!(heaviest.what, What::Open { .. }) { "note" } else { "warning" },
+        level: if matches!(heaviest.what, What::Open { .. } | What::Undescribed) {
+            "note"
+        } else {
+            "warning"
+        },
         message: plain(&text),
         locations: vec![location(judged, name, profile)],
         properties: Loss {

@@ -88,6 +88,7 @@ pub fn message(what: &What, names: Names) -> String {
             format!("no function has this name; {} has such lines", shown(name))
         }
         What::OtherFile(file) => format!("the function is in {} now", visible(&lossy(file))),
+        What::Undescribed => "not compared: the debug information does not describe it".into(),
         What::NoCode => "the function is declared, but has no code".into(),
         &What::Moved { from, by } => {
             let way = if by < 0 { "up" } else { "down" };
