@@ -3,6 +3,7 @@
 
 mod harness;
 
+use countersink::placement::{RULES, Rule};
 use harness::{Workshop, have, succeed};
 use serde_json::Value;
 
@@ -102,6 +103,29 @@ fn losses_are_told_the_heaviest_first() {
     assert_eq!(number(&executions["placed"]) + lost, number(&executions["all"]), "{account}");
     assert_eq!(losses.len(), lines.len());
     assert_eq!((&losses[0]["function"], number(&losses[0]["executions"])), (&"main".into(), 1000));
+}
+
+/// The share that is placed falls with the rules that place counts.
+#[test]
+fn placed_is_less_without_rules() {
+    let shop = Workshop::new();
+    shop.program("standard_words.cc");
+    let object = shop.compile("standard_words.cc", &[]);
+    shop.link(&[&object], "ours", &["-lstdc++"]);
+    shop.run("ours", &[]);
+    let (status, told) = convert(&shop, &["--fail-under", "90", "--report", "account.json"]);
+    assert_eq!(status, Some(0), "{told}");
+    let account: Value = serde_json::from_slice(&shop.read("account.json")).unwrap();
+    let number = |value: &Value| value.as_u64().unwrap();
+    let executions = &account["executions"];
+    let estimates = account["estimates"].as_array().unwrap();
+    let sum = |name: &str| estimates.iter().map(|kind| number(&kind[name])).sum::<u64>();
+    assert_eq!(sum("executions"), number(&executions["estimated"]), "{account}");
+    assert_eq!(sum("misplaced"), number(&executions["misplaced"]), "{account}");
+    assert!(number(&executions["misplaced"]) > 0, "{account}");
+    let rules = RULES.map(Rule::name).join(",");
+    let (status, told) = convert(&shop, &["--fail-under", "90", "--without-rules", &rules]);
+    assert_eq!(status, Some(1), "{told}");
 }
 
 #[test]

@@ -98,17 +98,24 @@ impl<'s> Subject<'s> {
         self.folder.join(variant.name()).with_extension("afdo")
     }
 
-    /// Compiles the instrumented program, runs it and converts its dump for some variants.
-    pub fn train(&self, variants: &[Variant]) -> Result<(), String> {
-        let folder = self.instrumented();
-        let flags = words(&self.tool(&["flags", "--compile"])?);
+    /// Compiles the instrumented program into a folder of this name, with further flags, and runs it. Gives the dump, and
+    /// what the program printed.
+    pub fn count(&self, name: &str, further: &str) -> Result<(String, String), String> {
+        let folder = self.folder.join(name);
+        let flags = [words(&self.tool(&["flags", "--compile"])?), words(further)].concat();
         self.compile_into(&[(folder.clone(), flags)])?;
         let link = format!("-fprofile-generate {}", self.tool(&["flags"])?);
         self.link(&folder, &words(&link))?;
         let dump = folder.join("program.csraw").display().to_string();
         let mut run = Command::new(folder.join("program"));
         run.args(&self.program.training).current_dir(&folder).env("COUNTERSINK_FILE", &dump);
-        succeed(&mut run)?;
+        let printed = succeed(&mut run)?;
+        Ok((dump, printed))
+    }
+
+    /// Compiles the instrumented program, runs it and converts its dump for some variants.
+    pub fn train(&self, variants: &[Variant]) -> Result<(), String> {
+        let (dump, _) = self.count(INSTRUMENTED, "")?;
         self.tool(&["convert", "--to", "gcda", &dump])?;
         let major = self.compiler.major().to_string();
         for &variant in variants {

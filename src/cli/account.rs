@@ -12,8 +12,10 @@ use super::error::{Error, Result};
 use super::output::{self, Content};
 use super::percent::percent;
 use super::{Outcome, input, warn};
+use crate::convert::gcov::statistics::EstimatedLine;
 use crate::convert::gcov::{Dropped, Loss, Statistics};
 use crate::convert::number::Number;
+use crate::placement::estimate::Estimate;
 
 /// What is asked of the account.
 #[derive(Debug, Args)]
@@ -34,6 +36,7 @@ struct AccountJson<'s> {
     format: &'static str,
     version: u32,
     executions: Executions,
+    estimates: Vec<EstimateJson<'s>>,
     objects: usize,
     functions: usize,
     dropped: Vec<DroppedJson>,
@@ -45,6 +48,22 @@ struct Executions {
     all: u64,
     placed: u64,
     estimated: u64,
+    misplaced: u64,
+}
+
+#[derive(Serialize)]
+struct EstimateJson<'s> {
+    how: String,
+    executions: u64,
+    misplaced: u64,
+    lines: Vec<EstimatedLineJson<'s>>,
+}
+
+#[derive(Serialize)]
+struct EstimatedLineJson<'s> {
+    function: &'s str,
+    line: u32,
+    executions: u64,
 }
 
 #[derive(Serialize)]
@@ -138,6 +157,25 @@ impl Account {
     }
 }
 
+/// Estimates by how their places were inferred.
+fn estimates(statistics: &Statistics) -> Vec<EstimateJson<'_>> {
+    let lines = |how| {
+        let of_it = statistics.estimates.iter().filter(move |line| line.how == how);
+        of_it.map(|EstimatedLine { function, line, executions, .. }| EstimatedLineJson {
+            function,
+            line: *line,
+            executions: *executions,
+        })
+    };
+    let of_each = |(how, executions): (Estimate, u64)| EstimateJson {
+        how: how.to_string(),
+        executions,
+        misplaced: how.misplaced(executions),
+        lines: lines(how).collect(),
+    };
+    statistics.estimated.iter().filter(|&(_, executions)| executions > 0).map(of_each).collect()
+}
+
 fn json(statistics: &Statistics) -> Result<String> {
     let account = AccountJson {
         format: "countersink-account",
@@ -145,8 +183,10 @@ fn json(statistics: &Statistics) -> Result<String> {
         executions: Executions {
             all: statistics.executions,
             placed: statistics.executions_placed,
-            estimated: statistics.executions_estimated,
+            estimated: statistics.estimated.all(),
+            misplaced: statistics.estimated.misplaced(),
         },
+        estimates: estimates(statistics),
         objects: statistics.objects,
         functions: statistics.functions,
         dropped: statistics.dropped().into_iter().map(DroppedJson::from).collect(),

@@ -19,6 +19,7 @@ use crate::convert::gcov::names::ident;
 use crate::convert::gcov::source::Sources;
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
+use crate::placement::RuleSet;
 use crate::program::counters::Wanted;
 use crate::program::debug::units::split_units;
 use crate::program::disassembly::{self, is_of, listings};
@@ -33,11 +34,20 @@ pub struct Binaries<'c> {
     places: &'c Places,
     /// The user's choices in place of the recorded paths, and their build-ids.
     chosen: Vec<(&'c Path, Vec<u8>)>,
-    verbose: bool,
-    /// Whether the placement of counts is checked.
-    wants_check: bool,
+    asked: Details,
     /// What the binary of each module tells; read when the first one is asked for.
     binaries: OnceLock<Vec<Binary>>,
+}
+
+/// What is wanted of a conversion.
+#[derive(Clone, Copy)]
+pub struct Details {
+    /// Whether it names all that is dropped.
+    pub losses: bool,
+    /// Whether the placement of counts is checked.
+    pub check: bool,
+    /// The rules that place them.
+    pub rules: RuleSet,
 }
 
 /// What the machine code and the symbols of a module tell.
@@ -66,11 +76,11 @@ impl<'c> Binaries<'c> {
         dump: &'c Dump,
         places: &'c Places,
         chosen: &'c [PathBuf],
-        (verbose, wants_check): (bool, bool),
+        asked: Details,
     ) -> Result<Self> {
         let with_id = |path: &'c PathBuf| Ok((&**path, build_id_in(path, &dump.modules)?));
         let chosen = chosen.iter().map(with_id).collect::<Result<_>>()?;
-        Ok(Self { dump, places, chosen, verbose, wants_check, binaries: OnceLock::new() })
+        Ok(Self { dump, places, chosen, asked, binaries: OnceLock::new() })
     }
 
     /// Reads the binaries.
@@ -122,7 +132,7 @@ impl<'c> Binaries<'c> {
             let Some(bytes) = relocate(&bytes) else { return false };
             let objects = std::slice::from_ref(*object);
             let added = binary.add(&path, bytes, None, objects);
-            if self.verbose
+            if self.asked.losses
                 && let Err(error) = &added
             {
                 output::say(format_args!("{error}; {NOT_USED}"));
@@ -151,11 +161,15 @@ impl Sources for Binaries<'_> {
     }
 
     fn wants_details(&self) -> bool {
-        self.verbose
+        self.asked.losses
+    }
+
+    fn rules(&self) -> RuleSet {
+        self.asked.rules
     }
 
     fn wants_check(&self) -> bool {
-        self.wants_check
+        self.asked.check
     }
 
     fn listings<S: Analysis>(

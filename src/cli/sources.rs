@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use clap::{Args, ValueEnum};
 
-use super::binary::{Binaries, build_id_in};
+use super::binary::{Binaries, Details, build_id_in};
 use super::cores::Cores;
 use super::coverage::inputs::Inputs;
 use super::error::{Context, Error, Result};
@@ -18,6 +18,7 @@ use super::{coverage, output, warn};
 use crate::convert::gcov::{self, HotCalls, Inline, OfBlock, Reader as ProfileReader, Statistics};
 use crate::convert::number::Number;
 use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
+use crate::placement::{Rule, RuleSet};
 use crate::profile::Profile;
 use crate::raw::dump::Dump;
 use crate::raw::dump::sum::Sum;
@@ -36,6 +37,9 @@ pub struct Sources {
     /// Say what was dropped, one line each, the heaviest losses first
     #[arg(short, long)]
     pub verbose: bool,
+    /// Leave out these rules that give counts their places, to see what each is worth
+    #[arg(long, hide = true, value_name = "RULE", value_delimiter = ',')]
+    without_rules: Vec<Rule>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,7 +53,9 @@ enum Inlining {
 impl Sources {
     /// What is at its recorded place, or where paths have moved to.
     pub fn recorded(places: Places) -> Self {
-        Self { places: places.without_notes(), binary: Vec::new(), inline: None, verbose: false }
+        let (binary, without_rules) = (Vec::new(), Vec::new());
+        let places = places.without_notes();
+        Self { places, binary, inline: None, verbose: false, without_rules }
     }
 
     /// Refuses options that are of no use without a dump.
@@ -170,8 +176,9 @@ impl Sources {
         if let Some(gcc) = gcc.filter(|_| reader.discriminators) {
             warn_of_other_compilers(dump, name, gcc);
         }
-        let binaries =
-            Binaries::new(dump, &self.places, binaries, (self.verbose || losses, check))?;
+        let rules = self.without_rules.iter().fold(RuleSet::ALL, |set, &rule| set.without(rule));
+        let details = Details { losses: self.verbose || losses, check, rules };
+        let binaries = Binaries::new(dump, &self.places, binaries, details)?;
         let reader = match self.inline {
             None => reader,
             Some(Inlining::Flat) => {

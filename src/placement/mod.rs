@@ -6,6 +6,7 @@
 
 pub(crate) mod assignment;
 pub mod checker;
+pub mod estimate;
 pub(crate) mod facts;
 pub mod observe;
 pub(crate) mod project;

@@ -58,7 +58,7 @@ fn list(kind: Kind, helpers: &[Function], function: &Function, at: &At, counters
     counters.extend(function.lines.iter().map(|&line| At { line, ..at.clone() }));
     for &(line, helper) in &function.calls {
         let symbol = match kind {
-            Kind::Templates => format!("_ZL2h{helper}ILi{}EEiiii", counters.len()),
+            Kind::Templates => format!("_Z2h{helper}ILi{}EEiiii", counters.len()),
             _ => format!("h{helper}"),
         };
         let mut inner = at.clone();
@@ -106,7 +106,7 @@ struct Writer {
     helpers: Vec<Function>,
     functions: Vec<Function>,
     current: Function,
-    /// Calls whose counters are known once the function is complete.
+    /// Whether the current function is a helper.
     is_helper: bool,
 }
 
@@ -136,7 +136,7 @@ impl Writer {
         for number in 0..helpers {
             self.is_helper = true;
             self.line(&match self.kind {
-                Kind::Templates => format!("template <int ctx> __attribute__((always_inline)) static inline int h{number}(int n, int depth, int s) {{"),
+                Kind::Templates => format!("template <int ctx> __attribute__((always_inline)) inline int h{number}(int n, int depth, int s) {{"),
                 _ => format!("__attribute__((always_inline)) static inline int h{number}(int n, int depth, int s, const int ctx) {{"),
             });
             let helper = self.function(2);

@@ -81,7 +81,8 @@ that each executed line has a place, and that each count comes from a block or i
 converted, else 2; it is 1 if the profile holds less than --fail-under or --strict ask for.
 
 The schema of --report: {\"format\": \"countersink-account\", \"version\": 1, \"executions\": {\"all\", \"placed\", \
-\"estimated\"}, \"objects\", \"functions\", \"dropped\": [{\"what\", \"number\"}], \"losses\": [{\"file\", \"line\", \
+\"estimated\", \"misplaced\"}, \"estimates\": [{\"how\", \"executions\", \"misplaced\", \
+\"lines\": [{\"function\", \"line\", \"executions\"}]}], \"objects\", \"functions\", \"dropped\": [{\"what\", \"number\"}], \"losses\": [{\"file\", \"line\", \
 \"function\", \"executions\", \"why\"}]}")]
 pub struct Convert {
     /// Raw dumps and profiles, and folders with these below; - is standard input

@@ -10,7 +10,7 @@
 //! | what listings say about counts | [`evidence`] |
 //! | the positions of blocks, their counts, and what a reader is given of them | [`crate::placement`] |
 //! | which functions indirect calls called | `targets`, [`names`] |
-//! | what became of the dump's contents | [`statistics`] |
+//! | what became of the dump's contents, and how often estimates are wrong | [`statistics`], [`crate::placement::estimate`] |
 //! | whether the counts obey what must hold of any placement | [`checker`] |
 //!
 //! [`profile`](mod@profile) takes these steps. What it asks of the world is [`source`].

@@ -17,11 +17,12 @@ use hashbrown::HashMap;
 
 use super::names::Names;
 use super::source::Sources;
-use super::statistics::{Loss, Lost, Statistics};
+use super::statistics::{Estimated, EstimatedLine, Loss, Lost, Statistics};
 use super::targets::Callees;
 use crate::formats::gcno::{self, Notes};
-use crate::placement::assignment::{Assignment, Elsewhere, Piece, Provenance};
+use crate::placement::assignment::{Assignment, Elsewhere, Piece};
 use crate::placement::checker::{Fault, check};
+use crate::placement::estimate::Estimate;
 use crate::placement::facts::Facts;
 use crate::placement::observe::{self, Candidates, Evidence, Findings, Votes};
 use crate::placement::project::hot_calls::{Call, Calls, calls};
@@ -65,6 +66,7 @@ pub fn profile(
         project::zeros_as_ones(&mut conversion.profile);
     }
     conversion.statistics.losses = conversion.losses();
+    conversion.statistics.estimates = conversion.estimates();
     (conversion.profile, conversion.statistics)
 }
 
@@ -80,6 +82,8 @@ pub(super) struct Conversion {
     calls: Calls,
     /// Executions that are not in the profile, by line, function and reason.
     losses: HashMap<(FileId, u32, SymbolId, Lost), u64>,
+    /// Estimated executions, by function, line from its start, and how the place was inferred.
+    estimates: HashMap<(SymbolId, u32, Estimate), u64>,
     /// Whether to name everything that is dropped.
     pub(super) verbose: bool,
 }
@@ -102,7 +106,9 @@ struct Projected {
     /// Executions of all lines in the notes.
     executions: u64,
     /// Executions whose place is an estimate.
-    estimated: u64,
+    estimated: Estimated,
+    /// The same by function, line from its start, and how the place was inferred, if details are wanted.
+    estimates: Vec<((SymbolId, u32, Estimate), u64)>,
     /// What the checker found.
     faults: Vec<Fault>,
 }
@@ -168,7 +174,8 @@ impl Conversion {
         // All functions are looked at with the symbols and starts that are known now.
         let mut symbols = core::mem::take(&mut self.profile.symbols);
         let starts = core::mem::take(&mut self.starts);
-        let (reader, rules, wants_check) = (self.reader, self.rules, sources.wants_check());
+        let (reader, rules, verbose) = (self.reader, self.rules, self.verbose);
+        let wants_check = sources.wants_check();
         let project = |(place, mut evidence): (usize, Evidence), memory: &mut Memory| {
             let function = &functions[place];
             let Ok(flow) = &function.flow else { return (place, evidence, None) };
@@ -182,6 +189,9 @@ impl Conversion {
                 assignment.raise_zeros_in_loops(function);
             }
             let mut projected = project(function, flow, &assignment, reader);
+            if verbose {
+                projected.estimates = estimates(&assignment);
+            }
             if wants_check {
                 projected.faults = check(function, &assignment, &projected.credited, reader);
             }
@@ -285,8 +295,9 @@ impl Conversion {
         let statistics = &mut self.statistics;
         let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
         add(&mut statistics.executions, *executions);
-        add(&mut statistics.executions_placed, executions.saturating_sub(of_lost));
-        add(&mut statistics.executions_estimated, *estimated);
+        let placed = executions.saturating_sub(of_lost);
+        add(&mut statistics.executions_placed, placed);
+        statistics.estimated.merge(estimated, placed);
         if !self.verbose {
             return;
         }
@@ -294,6 +305,28 @@ impl Conversion {
             let sum = self.losses.entry((file, line, function, why)).or_default();
             *sum = sum.saturating_add(count);
         }
+        for &(at, count) in &projected.estimates {
+            let sum = self.estimates.entry(at).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+
+    /// The lines with estimates, the heaviest first.
+    fn estimates(&mut self) -> Vec<EstimatedLine> {
+        let symbols = &self.profile.symbols;
+        let line = |((function, line, how), executions)| EstimatedLine {
+            function: String::from_utf8_lossy(symbols.name(function)).into_owned(),
+            line,
+            how,
+            executions,
+        };
+        let mut lines: Vec<EstimatedLine> =
+            core::mem::take(&mut self.estimates).into_iter().map(line).collect();
+        lines.sort_by(|a, b| {
+            let key = |line: &EstimatedLine| (line.function.clone(), line.line, line.how);
+            b.executions.cmp(&a.executions).then_with(|| key(a).cmp(&key(b)))
+        });
+        lines
     }
 
     /// The lost lines, the heaviest first.
@@ -323,6 +356,20 @@ impl Conversion {
     }
 }
 
+/// The pieces of a function whose place was inferred: function and line there, how, and executions.
+fn estimates(assignment: &Assignment<'_>) -> Vec<((SymbolId, u32, Estimate), u64)> {
+    let of_piece = |piece: &Piece| {
+        let chain = &assignment.chains[piece.spot.chain as usize];
+        let line = piece.spot.line.wrapping_sub(chain.start);
+        Some(((chain.symbol, line, Estimate::of(piece)?), piece.count))
+    };
+    let elsewhere = assignment.elsewhere.iter().map(|&(Elsewhere { symbol, line, .. }, count)| {
+        ((symbol, line, Estimate::Elsewhere), count)
+    });
+    let pieces = assignment.pieces.iter().filter_map(of_piece);
+    pieces.chain(elsewhere).filter(|&(_, count)| count > 0).collect()
+}
+
 /// What an assignment says to a reader.
 fn project(
     function: &Counted<'_>,
@@ -333,29 +380,31 @@ fn project(
     let Projection { mut credits, unanswered, needed } = assignment.project(function, reader);
     let counts = |line: &Line| flow.blocks[line.block as usize].max(0) as u64;
     let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
-    // Removed lines have no executions of their own.
-    let is_estimate =
-        |piece: &&Piece| piece.is_estimate() && piece.provenance != Provenance::Removed;
-    let estimates = assignment.pieces.iter().filter(is_estimate).map(Piece::line);
-    let mut estimates: Vec<Line> = estimates.chain(needed).collect();
+    let of_pieces =
+        assignment.pieces.iter().filter_map(|piece| Some((piece.line(), Estimate::of(piece)?)));
+    let of_needed = needed.iter().map(|&line| (line, Estimate::SharedLine));
+    let mut estimates: Vec<(Line, Estimate)> = of_pieces.chain(of_needed).collect();
     estimates.sort_unstable();
-    estimates.dedup();
-    estimates.retain(|line| unanswered.binary_search(line).is_err());
-    let mut estimated = estimates.iter().map(counts).fold(0, u64::saturating_add);
+    estimates.dedup_by_key(|(line, _)| *line);
+    estimates.retain(|(line, _)| unanswered.binary_search(line).is_err());
+    let mut estimated = Estimated::default();
+    for (line, how) in &estimates {
+        estimated.add(*how, counts(line));
+    }
     for &(Elsewhere { symbol: function, line, .. }, count) in &assignment.elsewhere {
         credits.push(function, Credit { position: Position::line(line), count, is_estimate: true });
-        estimated = estimated.saturating_add(count);
+        estimated.add(Estimate::Elsewhere, count);
     }
     let unanswered = unanswered.iter().map(|line| (*line, counts(line), Lost::NoCommonCount));
     let lost = assignment.lost.iter().copied().chain(unanswered).filter(|&(_, count, _)| count > 0);
     let lost: Vec<(Line, u64, Lost)> = lost.collect();
-    let placed = lost.iter().fold(executions, |left, (_, count, _)| left.saturating_sub(*count));
     Projected {
         credited: credits,
         lost,
         calls: Vec::new(),
         executions,
-        estimated: estimated.min(placed),
+        estimated,
+        estimates: Vec::new(),
         faults: Vec::new(),
     }
 }

@@ -9,6 +9,7 @@ use core::fmt;
 use super::checker::Fault;
 use super::source::Unplaced;
 use crate::convert::number::Number;
+use crate::placement::estimate::Estimate;
 
 /// What became of a dump's contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub struct Statistics {
     /// Executions that are in the profile.
     pub executions_placed: u64,
     /// Executions in the profile whose place is an estimate.
-    pub executions_estimated: u64,
+    pub estimated: Estimated,
     /// Indirect-call sites that have events and a certain line.
     pub sites: usize,
     /// Indirect-call sites that were dropped because their line is not certain, and why.
@@ -55,8 +56,64 @@ pub struct Statistics {
     pub losses: Vec<Loss>,
     /// Counts that break a law, if they were to be checked.
     pub faults: Vec<Fault>,
+    /// Lines whose place is an estimate, the heaviest first, if details are wanted.
+    pub estimates: Vec<EstimatedLine>,
     /// Other details, one line each.
     pub details: Vec<String>,
+}
+
+/// Executions whose place is an estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimated {
+    /// By [`Estimate::ALL`].
+    executions: [u64; Estimate::ALL.len()],
+}
+
+impl Estimated {
+    /// Adds executions of one line.
+    pub fn add(&mut self, how: Estimate, executions: u64) {
+        let sum = &mut self.executions[how as usize];
+        *sum = sum.saturating_add(executions);
+    }
+
+    /// Adds those of a function, which has no more than `placed` executions.
+    pub fn merge(&mut self, other: &Self, placed: u64) {
+        let mut left = placed;
+        for (sum, executions) in self.executions.iter_mut().zip(other.executions).rev() {
+            let executions = executions.min(left);
+            left -= executions;
+            *sum = sum.saturating_add(executions);
+        }
+    }
+
+    /// Executions by how their place was inferred.
+    pub fn iter(&self) -> impl Iterator<Item = (Estimate, u64)> {
+        Estimate::ALL.into_iter().zip(self.executions)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> u64 {
+        self.executions.iter().fold(0, |sum: u64, executions| sum.saturating_add(*executions))
+    }
+
+    /// Those at wrong places, if estimates are as good as they were measured to be.
+    pub fn misplaced(&self) -> u64 {
+        let of_each = self.iter().map(|(how, executions)| how.misplaced(executions));
+        of_each.fold(0, u64::saturating_add)
+    }
+}
+
+/// An executed line whose place is an estimate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EstimatedLine {
+    /// Assembler name of the function that has it.
+    pub function: String,
+    /// Lines from the start of the function.
+    pub line: u32,
+    /// How its place was inferred.
+    pub how: Estimate,
+    /// Executions of all blocks that have it.
+    pub executions: u64,
 }
 
 /// An executed line that is not in the profile.
@@ -134,8 +191,8 @@ impl fmt::Display for Statistics {
         let inlined = self.lines_inlined + lines_nested;
         if self.executions > 0 {
             let share = |part: u64| format_share(part, self.executions);
-            let (placed, all) = (share(self.executions_placed), Executions(self.executions));
-            let estimated = share(self.executions_estimated);
+            let (placed, all) = (share(self.well_placed()), Executions(self.executions));
+            let estimated = share(self.estimated.all());
             write!(f, "placed {placed} % of {all}, {estimated} % by estimate; ")?;
         }
         let (objects, functions) = (number(*objects, "object"), number(*functions, "function"));
@@ -173,11 +230,16 @@ fn format_share(part: u64, all: u64) -> String {
 }
 
 impl Statistics {
-    /// The share of executions that are in the profile, in percent; 100 if there are none.
+    /// Executions in the profile, less those that stand at wrong places if estimates are as good as they were measured to be.
+    pub fn well_placed(&self) -> u64 {
+        self.executions_placed.saturating_sub(self.estimated.misplaced())
+    }
+
+    /// The share of executions that are [well placed](Self::well_placed), in percent; 100 if there are none.
     pub fn placed_percent(&self) -> f64 {
         match self.executions {
             0 => 100.0,
-            all => self.executions_placed as f64 * 100.0 / all as f64,
+            all => self.well_placed() as f64 * 100.0 / all as f64,
         }
     }
 

@@ -172,14 +172,14 @@ fn tile(name: &str, value: &str, more: Option<String>) -> Markup {
 /// The share of a dump's executions that are placed in the source.
 fn placed(statistics: &Statistics) -> Markup {
     let all = u128::from(statistics.executions);
-    let estimated = u128::from(statistics.executions_estimated);
+    let estimated = u128::from(statistics.estimated.all());
     let dropped: Vec<String> =
         statistics.dropped().iter().map(|dropped| dropped.to_string()).collect();
     html! {
         div {
             dt { "Placed in the source" }
             dd {
-                strong { (share(statistics.executions_placed.into(), all)) }
+                strong { (share(statistics.well_placed().into(), all)) }
                 span { (share(estimated, all)) " by estimate" }
                 @if !dropped.is_empty() { span { "not placed: " (dropped.join(", ")) } }
             }

@@ -1,0 +1,83 @@
+//! Ways to infer where a count belongs, and how often each is wrong.
+//!
+//! `cargo bench --bench placement` measures that: the share of an estimate's executions that stand at a line that was not
+//! executed so often. Its head says what is compared, and its table, by provenance, is where [`Estimate::error`] comes from.
+
+use core::fmt;
+
+use super::assignment::{Piece, Provenance};
+
+/// How the place of an estimate was inferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Estimate {
+    /// The line's blocks have no counts that tell them apart, so the order of the code decides.
+    Order,
+    /// The code hardly shows the line. Its blocks are numbered in their order.
+    Numbered,
+    /// One count for a whole line, and this block has another one.
+    SharedLine,
+    /// The lines beside it in its block show where it is inlined.
+    Near,
+    /// One of several inlined copies, and nothing tells which.
+    Copy,
+    /// Of another function, and nothing shows where that is inlined.
+    Elsewhere,
+}
+
+impl Estimate {
+    /// All, in the order of their errors.
+    pub const ALL: [Self; 6] =
+        [Self::Order, Self::Numbered, Self::SharedLine, Self::Near, Self::Copy, Self::Elsewhere];
+
+    /// How the place of a piece was inferred, if it was.
+    pub fn of(piece: &Piece) -> Option<Self> {
+        match piece.provenance {
+            Provenance::Order => Some(Self::Order),
+            Provenance::Numbered => Some(Self::Numbered),
+            Provenance::Neighbour => Some(Self::Near),
+            Provenance::Guess => Some(Self::Copy),
+            // Removed lines have no executions of their own.
+            Provenance::Removed => None,
+            Provenance::Code
+            | Provenance::Mark
+            | Provenance::Gap
+            | Provenance::Notes
+            | Provenance::Preheader => None,
+        }
+    }
+
+    /// How many of these executions stand at a wrong place, if they are as good as others.
+    pub fn misplaced(self, executions: u64) -> u64 {
+        (u128::from(executions) * u128::from(self.error()) / 1000) as u64
+    }
+
+    /// Executions at wrong places, of a thousand: measured on Lua, Clipper, libyaml, Snappy, zlib and ordinary C++, with gcc 12 and
+    /// 16, by truth `late`, each program with the same weight. That does not see counts in a wrong copy of the right
+    /// function. In made-up programs, whose copies hardly differ, it is 200 to 600 of `Order` and `Copy`.
+    ///
+    /// `Elsewhere` is measured with the rule of lines beside switched off, as it hardly occurs otherwise. `SharedLine` is not
+    /// measured: all blocks of the line have one count, which is that of the hot ones.
+    const fn error(self) -> u64 {
+        match self {
+            Self::Numbered => 10,
+            Self::Order => 25,
+            Self::Near => 50,
+            Self::Copy => 55,
+            Self::Elsewhere => 65,
+            Self::SharedLine => 100,
+        }
+    }
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Order => "by the order of its blocks",
+            Self::Numbered => "by the number of its blocks",
+            Self::SharedLine => "one count for the whole line",
+            Self::Near => "inlined where the lines beside it are",
+            Self::Copy => "in one of several inlined copies",
+            Self::Elsewhere => "with its function, as nothing shows where that is inlined",
+        })
+    }
+}
