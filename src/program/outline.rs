@@ -78,11 +78,12 @@ fn add_undescribed(
         let (_, symbol) = symbols.range(..=address).next_back()?;
         (address < symbol.end).then_some(symbol)
     };
-    let rows_of = |unit: &Unit<'_>| -> Vec<(u64, Row, Option<Arc<[u8]>>)> {
+    let rows_of = |unit: &Unit<'_>| {
         let rows = rows(unit, &code).unwrap_or_default().into_iter();
         let rows = rows.filter(|row| row.line != 0 && !row.is_end);
         let path = |row: &Row| unit.paths.get(row.file as usize).cloned().flatten();
-        rows.filter_map(|row| Some((around(row.address)?.address, row, path(&row)))).collect()
+        let rows = rows.filter_map(|row| Some((around(row.address)?.address, row, path(&row))));
+        rows.collect::<Vec<_>>()
     };
     let rows: Vec<_> = units.all().par_iter().flat_map_iter(rows_of).collect();
     let mut by_symbol = HashMap::<u64, Vec<_>>::new();

@@ -41,7 +41,7 @@ impl Program {
         let addresses = [counters::Addresses { arcs: vec![ARCS], calls: vec![SITES] }];
         let image = Image::empty();
         let sites = Sites::new(&image, &wanted, &addresses, BTreeMap::new());
-        let callee = Symbol { address: CALLEE, end: CALLEE + 1, name: "callee".into() };
+        let callee = Symbol { address: CALLEE, end: CALLEE + 1, names: vec!["callee".into()] };
         let functions = [(CALLEE, callee)].into();
         Self { image, counters: Counters::new(&wanted, &addresses), sites, functions }
     }
