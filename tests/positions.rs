@@ -239,6 +239,27 @@ int main(int argc, char **argv)
 }
 ";
 
+/// Without optimisation each of these lines has one block.
+#[test]
+fn a_line_is_explained() {
+    let shop = Workshop::new();
+    shop.write("search.c", SEARCH);
+    run(&shop, "search.c", &["-O0"]);
+    let explain = |input: &str, line: &str| shop.tool(&["convert", input, "--explain", line]);
+    let told = explain("ours.csraw", "search.c:6");
+    let text = String::from_utf8(told.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let [of_line, of_rule] = lines[..] else { panic!("{text}") };
+    assert!(of_line.contains("/search.c:6, in dollars: block "), "{text}");
+    assert!(of_line.ends_with(", discriminator 0, count 100 by only-block"), "{text}");
+    assert!(of_rule.starts_with("only-block: "), "{text}");
+    let told = explain("ours.csraw", "other.c:6");
+    assert_eq!((told.status.code(), told.stdout.len()), (Some(1), 0));
+    assert!(String::from_utf8(told.stderr).unwrap().contains("has a count of other.c:6"));
+    shop.tool_output(&["convert", "ours.csraw", "-o", "ours.gcov"]);
+    assert_eq!(explain("ours.gcov", "search.c:6").status.code(), Some(2));
+}
+
 /// gcc 16 and 17 take 0 for unknown, so their profiles have no 0 in executed functions. Exact profiles keep
 /// it.
 #[test]

@@ -20,6 +20,7 @@ use crate::convert::gcov::source::Sources;
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
 use crate::placement::RuleSet;
+use crate::placement::explain::SourceLine;
 use crate::program::counters::Wanted;
 use crate::program::debug::units::split_units;
 use crate::program::disassembly::{self, is_of, listings};
@@ -35,6 +36,8 @@ pub struct Binaries<'c> {
     /// The user's choices in place of the recorded paths, and their build-ids.
     chosen: Vec<(&'c Path, Vec<u8>)>,
     asked: Details,
+    /// The line whose counts are explained.
+    pub explains: Option<&'c SourceLine>,
     /// What the binary of each module tells; read when the first one is asked for.
     binaries: OnceLock<Vec<Binary>>,
 }
@@ -80,7 +83,7 @@ impl<'c> Binaries<'c> {
     ) -> Result<Self> {
         let with_id = |path: &'c PathBuf| Ok((&**path, build_id_in(path, &dump.modules)?));
         let chosen = chosen.iter().map(with_id).collect::<Result<_>>()?;
-        Ok(Self { dump, places, chosen, asked, binaries: OnceLock::new() })
+        Ok(Self { dump, places, chosen, asked, explains: None, binaries: OnceLock::new() })
     }
 
     /// Reads the binaries.
@@ -170,6 +173,10 @@ impl Sources for Binaries<'_> {
 
     fn wants_check(&self) -> bool {
         self.asked.check
+    }
+
+    fn explains(&self) -> Option<&SourceLine> {
+        self.explains
     }
 
     fn listings<S: Analysis>(

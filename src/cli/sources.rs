@@ -18,6 +18,7 @@ use super::{coverage, output, warn};
 use crate::convert::gcov::{self, HotCalls, Inline, OfBlock, Reader as ProfileReader, Statistics};
 use crate::convert::number::Number;
 use crate::formats::afdo_v4::encode::{Encoding, FARTHEST_LINE, encode};
+use crate::placement::explain::SourceLine;
 use crate::placement::{Rule, RuleSet};
 use crate::profile::Profile;
 use crate::raw::dump::Dump;
@@ -40,6 +41,9 @@ pub struct Sources {
     /// Leave out these rules that give counts their places, to see what each is worth
     #[arg(long, hide = true, value_name = "RULE", value_delimiter = ',')]
     without_rules: Vec<Rule>,
+    /// The line whose counts are explained.
+    #[arg(skip)]
+    pub explains: Option<SourceLine>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -53,9 +57,9 @@ enum Inlining {
 impl Sources {
     /// What is at its recorded place, or where paths have moved to.
     pub fn recorded(places: Places) -> Self {
-        let (binary, without_rules) = (Vec::new(), Vec::new());
-        let places = places.without_notes();
-        Self { places, binary, inline: None, verbose: false, without_rules }
+        let (places, binary) = (places.without_notes(), Vec::new());
+        let (without_rules, explains) = (Vec::new(), None);
+        Self { places, binary, inline: None, verbose: false, without_rules, explains }
     }
 
     /// Refuses options that are of no use without a dump.
@@ -178,7 +182,8 @@ impl Sources {
         }
         let rules = self.without_rules.iter().fold(RuleSet::ALL, |set, &rule| set.without(rule));
         let details = Details { losses: self.verbose || losses, check, rules };
-        let binaries = Binaries::new(dump, &self.places, binaries, details)?;
+        let mut binaries = Binaries::new(dump, &self.places, binaries, details)?;
+        binaries.explains = self.explains.as_ref();
         let reader = match self.inline {
             None => reader,
             Some(Inlining::Flat) => {

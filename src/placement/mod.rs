@@ -7,6 +7,7 @@
 pub(crate) mod assignment;
 pub mod checker;
 pub mod estimate;
+pub mod explain;
 pub(crate) mod facts;
 pub mod observe;
 pub(crate) mod project;
@@ -168,6 +169,83 @@ impl Rule {
             Self::UnrecordedInlines => "unrecorded-inlines",
             Self::Likeness => "likeness",
             Self::RemovedLines => "removed-lines",
+        }
+    }
+
+    /// What it goes by, in a sentence.
+    pub const fn what(self) -> &'static str {
+        match self {
+            Self::Flow => {
+                "What flows into a block of the code flows out of it. Without the rule only blocks that \
+                 increment counters have counts."
+            }
+            Self::DoubtfulIncrements => {
+                "An addition that does not write its counter may increment it all the same, unless that \
+                 contradicts other counts."
+            }
+            Self::SumsOfBlocks => {
+                "The compiler may have made several blocks of one, so their sum is one more possible count \
+                 of a position."
+            }
+            Self::Preheaders => {
+                "A loop that is entered without a block of its own is entered as often as control comes \
+                 from outside."
+            }
+            Self::CountsOfCopies => {
+                "All of an inlined copy was executed as often as what is known about it, or as its call."
+            }
+            Self::CallOrder => {
+                "A copy's line stands behind the line of the copy's call, in the block that has both. All \
+                 copies must have such blocks."
+            }
+            Self::Segments => "The blocks of one copy stand together, in the order of the calls.",
+            Self::SomeCallOrder => {
+                "Where only some copies have blocks behind their calls, these have them, and the others \
+                 what is left."
+            }
+            Self::OnlyBlock => {
+                "A line with one block and one position in the code: the position has the block."
+            }
+            Self::Numbering => {
+                "A line that the code hardly shows has discriminators in the order of its blocks."
+            }
+            Self::Gaps => {
+                "A discriminator that is missing between others belongs to a block of the line."
+            }
+            Self::Counts => {
+                "A position has a block that was executed as often as its instructions."
+            }
+            Self::Order => "Positions without a certain count get blocks in their order.",
+            Self::SilentCopies => {
+                "A copy that shows nothing of a line has a block that was executed as often as the copy \
+                 was entered."
+            }
+            Self::Discriminators => {
+                "Blocks that are left get discriminators behind those before them."
+            }
+            Self::LinesInNotesOnly => {
+                "A line that the code does not show belongs to the function around it, to a copy that was \
+                 entered as often, or to the only copy."
+            }
+            Self::EnteredCopies => {
+                "Blocks of such a line whose count no copy has go to any copy that may have been entered."
+            }
+            Self::UnrecordedCopies => {
+                "A block that is left when all copies have theirs belongs to a copy that the debug \
+                 information lacks."
+            }
+            Self::UnrecordedInlines => {
+                "A line of a function that left no trace is inlined where the line before it in its block \
+                 stands."
+            }
+            Self::Likeness => {
+                "Of several functions that start on one line, the one is inlined whose name is most like \
+                 the caller's."
+            }
+            Self::RemovedLines => {
+                "A line that the compiler removed from all blocks was executed as often as the code that \
+                 it left."
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! `countersink convert`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 use std::sync::LazyLock;
@@ -27,6 +28,7 @@ use crate::convert::gcov;
 use crate::convert::gcov::gcda::{Build, ObjectCounts};
 use crate::convert::number::Number;
 use crate::formats::afdo_v4::encode::Encoding;
+use crate::placement::explain::{Explanation, SourceLine, Way};
 use crate::profile::{Profile, Summary};
 use crate::workers::Workers;
 
@@ -102,6 +104,9 @@ pub struct Convert {
     sources: Sources,
     #[command(flatten)]
     account: Account,
+    /// Write no profile, but say for a line of gcc's programs which rule gave each of its counts the place
+    #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["to", "keep_summary", "prefix", "strip"])]
+    explain: Option<SourceLine>,
     /// Keep the summary of a profile, even if it is not that of the counts
     #[arg(long)]
     keep_summary: bool,
@@ -120,6 +125,22 @@ pub struct Convert {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "DIR")]
     below: Option<PathBuf>,
+}
+
+/// A line for each count, and what the rules behind them go by.
+fn explanation(found: &[Explanation]) -> String {
+    let mut rules = BTreeSet::new();
+    let mut text = String::new();
+    for explanation in found {
+        text += &format!("{explanation}\n");
+        if let Way::Placed { rule, .. } = explanation.way {
+            rules.insert(rule);
+        }
+    }
+    for rule in rules {
+        text += &format!("{rule}: {}\n", rule.what());
+    }
+    text
 }
 
 /// Formats, including those that only a conversion can write.
@@ -182,6 +203,9 @@ impl Convert {
             _ => {}
         }
         let paths = folder::expand(&self.inputs, self.output.as_deref())?;
+        if let Some(line) = &self.explain {
+            return self.explain(line, &paths);
+        }
         let outcome = match self.to {
             Some(ConvertTarget::ByFunction(target)) => self.by_function(target, paths),
             None if self.wish.is_llvm() => self.by_function(by_function::Target::Profdata, paths),
@@ -198,6 +222,33 @@ impl Convert {
         }?;
         self.sources.places.warn_of_unused();
         Ok(outcome)
+    }
+
+    /// Says how the counts of a line got their places.
+    fn explain(&self, line: &SourceLine, paths: &[PathBuf]) -> Result<Outcome> {
+        let given = self.only_for_compilers().or_else(|| self.wish.given());
+        if let Some(option) = given.or_else(|| self.account.given()) {
+            return Err(Error::new(format!("{option} is about a file, and --explain writes none")));
+        }
+        let inputs = read(paths)?;
+        needs_dump("--explain", &inputs)?;
+        let name = dumps_name(&inputs);
+        let mut sources = self.sources.clone();
+        sources.explains = Some(line.clone());
+        let reader = gcov::Reader::EXACT;
+        let asked = Asked { reader, gcc: None, losses: false, probes: false, check: false };
+        let Some(statistics) = sources.convert(inputs, asked)?.statistics else {
+            return Err(Error::about(&name, "--explain is about programs of gcc"));
+        };
+        let found = &statistics.explanations;
+        if found.is_empty() {
+            let SourceLine { file, line } = line;
+            warn(&name, format!("no instrumented function has a count of {file}:{line}"));
+            return Ok(Outcome::Found);
+        }
+        let text = explanation(found);
+        output::write(self.output.as_deref(), text.as_bytes(), Content::Text)?;
+        Ok(Outcome::Done)
     }
 
     /// An option that is given and only affects files for compilers.

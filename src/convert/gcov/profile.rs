@@ -23,6 +23,7 @@ use crate::formats::gcno::{self, Notes};
 use crate::placement::assignment::{Assignment, Elsewhere, Piece};
 use crate::placement::checker::{Fault, check};
 use crate::placement::estimate::Estimate;
+use crate::placement::explain::{Explanation, explain};
 use crate::placement::facts::Facts;
 use crate::placement::observe::{self, Candidates, Evidence, Findings, Votes};
 use crate::placement::project::hot_calls::{Call, Calls, calls};
@@ -111,6 +112,8 @@ struct Projected {
     estimates: Vec<((SymbolId, u32, Estimate), u64)>,
     /// What the checker found.
     faults: Vec<Fault>,
+    /// How the counts of the wanted line got their places.
+    explanations: Vec<Explanation>,
 }
 
 impl Conversion {
@@ -176,6 +179,7 @@ impl Conversion {
         let starts = core::mem::take(&mut self.starts);
         let (reader, rules, verbose) = (self.reader, self.rules, self.verbose);
         let wants_check = sources.wants_check();
+        let wanted = sources.explains();
         let project = |(place, mut evidence): (usize, Evidence), memory: &mut Memory| {
             let function = &functions[place];
             let Ok(flow) = &function.flow else { return (place, evidence, None) };
@@ -194,6 +198,9 @@ impl Conversion {
             }
             if wants_check {
                 projected.faults = check(function, &assignment, &projected.credited, reader);
+            }
+            if let Some(wanted) = wanted {
+                projected.explanations = explain(wanted, &facts, &assignment);
             }
             if reader.hot_calls != HotCalls::None {
                 projected.calls =
@@ -235,6 +242,7 @@ impl Conversion {
         };
         let Some(mut projected) = projected else { return };
         self.statistics.faults.append(&mut projected.faults);
+        self.statistics.explanations.append(&mut projected.explanations);
         self.statistics.functions += function.views.len();
         self.statistics.counters += function.views.len() * function.counters.len();
         self.statistics.functions_mended += usize::from(flow.mended);
@@ -406,6 +414,7 @@ fn project(
         estimated,
         estimates: Vec::new(),
         faults: Vec::new(),
+        explanations: Vec::new(),
     }
 }
 

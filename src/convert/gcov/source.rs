@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::placement::RuleSet;
+use crate::placement::explain::SourceLine;
 use crate::placement::solve::counted::Counted;
 use crate::program::listing::{Analysis, Tables};
 use crate::program::source_path::source_path;
@@ -29,6 +30,11 @@ pub trait Sources: Sync {
     /// Whether each function's counts are checked, and [`Statistics::faults`](super::Statistics::faults) are wanted.
     fn wants_check(&self) -> bool {
         false
+    }
+
+    /// The line whose [explanations](super::Statistics::explanations) are wanted.
+    fn explains(&self) -> Option<&SourceLine> {
+        None
     }
 
     /// Lets an analysis look at the machine code of a module that has the counters of these functions. Passes the

@@ -10,6 +10,7 @@ use super::checker::Fault;
 use super::source::Unplaced;
 use crate::convert::number::Number;
 use crate::placement::estimate::Estimate;
+use crate::placement::explain::Explanation;
 
 /// What became of a dump's contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub struct Statistics {
     pub faults: Vec<Fault>,
     /// Lines whose place is an estimate, the heaviest first, if details are wanted.
     pub estimates: Vec<EstimatedLine>,
+    /// How the counts of the line got their places that [`Sources::explains`](super::source::Sources::explains) names.
+    pub explanations: Vec<Explanation>,
     /// Other details, one line each.
     pub details: Vec<String>,
 }

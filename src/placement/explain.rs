@@ -1,0 +1,203 @@
+//! Says how the counts of one line got their places: for people who ask which rule it was.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::Rule;
+use super::assignment::{Assignment, Elsewhere, NO_BLOCK, Piece};
+use super::facts::Facts;
+use super::solve::counted::Line;
+use crate::convert::gcov::statistics::Lost;
+use crate::profile::FileId;
+
+/// A line of a source file. The file is its path, or the end of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// The file.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+}
+
+/// How a line got a count in one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The path and the line.
+    pub at: (String, u32),
+    /// Assembler name of the function that has the counters.
+    pub function: String,
+    /// The copies around the line, the outermost first: the function that is inlined, and the line of its call.
+    pub within: Vec<(String, u32)>,
+    /// The block, if there is one.
+    pub block: Option<u32>,
+    /// The discriminator, if the line has a place.
+    pub discriminator: Option<u16>,
+    /// Executions.
+    pub count: u64,
+    /// Where they went.
+    pub way: Way,
+}
+
+/// Where the count of a line went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A rule gave it the place.
+    Placed {
+        /// The rule.
+        rule: Rule,
+        /// Whether the place is an estimate.
+        is_estimate: bool,
+    },
+    /// To the function that has the line, which is not known to be inlined here.
+    Elsewhere,
+    /// It is not in the profile.
+    Lost(Lost),
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at: (path, line), function, within, block, discriminator, count, way } = self;
+        write!(f, "{path}:{line}, in {function}")?;
+        for (callee, line) in within {
+            write!(f, ", in {callee} that line {line} calls")?;
+        }
+        match block {
+            Some(block) => write!(f, ": block {block}")?,
+            None => f.write_str(": no block")?,
+        }
+        if let Some(discriminator) = discriminator {
+            write!(f, ", discriminator {discriminator}")?;
+        }
+        match way {
+            Way::Placed { rule, is_estimate: false } => write!(f, ", count {count} by {rule}"),
+            Way::Placed { rule, is_estimate: true } => {
+                write!(f, ", count {count} by {rule}, an estimate")
+            }
+            Way::Elsewhere => {
+                write!(f, ", count {count} to the function that has the line, an estimate")
+            }
+            Way::Lost(why) => write!(f, ", count {count} lost: {why}"),
+        }
+    }
+}
+
+impl SourceLine {
+    /// Whether this is a line of a file with such a path.
+    fn is(&self, path: &[u8], line: u32) -> bool {
+        let rest = path.strip_suffix(self.file.as_bytes());
+        line == self.line && rest.is_some_and(|rest| matches!(rest.last(), None | Some(b'/')))
+    }
+}
+
+/// How a line got its counts in a function.
+pub fn explain(
+    wanted: &SourceLine,
+    facts: &Facts<'_, '_>,
+    assignment: &Assignment<'_>,
+) -> Vec<Explanation> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let is_it = |file: FileId, line| wanted.is(facts.symbols.path(file), line);
+    let explanation = |(file, line): (FileId, u32)| Explanation {
+        at: (text(facts.symbols.path(file)), line),
+        function: text(facts.symbols.name(facts.function.symbol)),
+        within: Vec::new(),
+        block: None,
+        discriminator: None,
+        count: 0,
+        way: Way::Elsewhere,
+    };
+    let placed = |piece: &Piece| Explanation {
+        within: within(facts, assignment, piece.spot.chain),
+        block: (piece.block != NO_BLOCK).then_some(piece.block),
+        discriminator: Some(piece.spot.discriminator),
+        count: piece.count,
+        way: Way::Placed { rule: piece.rule, is_estimate: piece.is_estimate() },
+        ..explanation((piece.spot.file, piece.spot.line))
+    };
+    let lost = |&(Line { file, line, block }, count, why): &(Line, u64, Lost)| Explanation {
+        block: Some(block),
+        count,
+        way: Way::Lost(why),
+        ..explanation((file, line))
+    };
+    let elsewhere = |&(Elsewhere { of, .. }, count): &(Elsewhere, u64)| Explanation {
+        count,
+        ..explanation(of)
+    };
+    let pieces = assignment.pieces.iter().filter(|piece| is_it(piece.spot.file, piece.spot.line));
+    let losses = assignment.lost.iter().filter(|(line, ..)| is_it(line.file, line.line));
+    let others = assignment.elsewhere.iter().filter(|(at, _)| is_it(at.of.0, at.of.1));
+    let mut all: Vec<Explanation> = pieces.map(placed).collect();
+    all.sort_by_key(|found| (found.within.clone(), found.block, found.discriminator));
+    all.extend(losses.map(lost).chain(others.map(elsewhere)));
+    all
+}
+
+/// The copies that lead to one, the outermost first.
+fn within(
+    facts: &Facts<'_, '_>,
+    assignment: &Assignment<'_>,
+    mut chain: u32,
+) -> Vec<(String, u32)> {
+    let mut within = Vec::new();
+    while chain != 0 {
+        let copy = &assignment.chains[chain as usize];
+        let caller = &assignment.chains[copy.caller as usize];
+        let name = String::from_utf8_lossy(facts.symbols.name(copy.symbol)).into_owned();
+        within.push((name, caller.start.wrapping_add(copy.call.line) & 0xffff));
+        chain = copy.caller;
+    }
+    within.reverse();
+    within
+}
+
+impl core::str::FromStr for SourceLine {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.rsplit_once(':').filter(|(file, _)| !file.is_empty());
+        let line = parts.and_then(|(file, line)| Some((file.into(), line.parse().ok()?)));
+        let line = line.map(|(file, line)| Self { file, line });
+        line.ok_or_else(|| format!("expected FILE:LINE, such as prog.c:33, found {text}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_found_by_the_end_of_its_path() {
+        let wanted: SourceLine = "src/prog.c:33".parse().unwrap();
+        assert!(wanted.is(b"/home/you/src/prog.c", 33) && wanted.is(b"src/prog.c", 33));
+        assert!(!wanted.is(b"/home/you/xsrc/prog.c", 33) && !wanted.is(b"src/prog.c", 34));
+        for wrong in ["prog.c", ":33", "prog.c:", "prog.c:x"] {
+            assert!(wrong.parse::<SourceLine>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_explanation_names_copy_block_count_and_rule() {
+        let mut found = Explanation {
+            at: ("/a.c".into(), 7),
+            function: "main".into(),
+            within: [("step".into(), 20)].into(),
+            block: Some(4),
+            discriminator: Some(2),
+            count: 62,
+            way: Way::Placed { rule: Rule::Order, is_estimate: true },
+        };
+        let expected = "/a.c:7, in main, in step that line 20 calls: block 4, discriminator 2, count 62 by order, an estimate";
+        assert_eq!(alloc::string::ToString::to_string(&found), expected);
+        found = Explanation {
+            within: Vec::new(),
+            discriminator: None,
+            way: Way::Lost(Lost::NoFunction),
+            ..found
+        };
+        let expected = "/a.c:7, in main: block 4, count 62 lost: no known function has this line";
+        assert_eq!(alloc::string::ToString::to_string(&found), expected);
+    }
+}
