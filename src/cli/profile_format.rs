@@ -13,7 +13,7 @@ use super::output::Content;
 use super::samples::{SampleForm, SampleFormat, SampleWish};
 use super::view::View;
 use super::{compiler, warn};
-use crate::convert::gcov::{self, HotCalls, OfBlock, OfSeveral, Zeros};
+use crate::convert::gcov::{self, OfSeveral};
 use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Discriminators, Rules};
@@ -22,6 +22,7 @@ use crate::formats::afdo_v4_text::encode::{TargetNames, encode_with};
 use crate::formats::llvm_sample::encode::Options;
 use crate::formats::llvm_sample::rules::Discriminators::OfAnother;
 use crate::formats::{afdo_v1_v3, afdo_v4, json, llvm_sample};
+use crate::placement::project::{gcc_10_to_12, gcc_13_to_15, gcc_16_17, llvm};
 use crate::profile::{Profile, Summary};
 use crate::samples::Samples;
 
@@ -208,17 +209,17 @@ impl ProfileFormat {
     pub fn reader(self) -> gcov::Reader {
         let discriminators = self.has_discriminators();
         let Self::V1V3(Rules { version, .. }) = self else { return gcov::Reader::EXACT };
-        let (zeros, hot_calls, of_block) = match version {
-            Version::V1 | Version::V2 => (Zeros::OnesInLoops, HotCalls::Copied, OfBlock::All),
-            Version::V3 => (Zeros::Ones, HotCalls::Moved, OfBlock::BranchOnly),
-            Version::V407 => return gcov::Reader { discriminators, ..gcov::Reader::EXACT },
+        let reader = match version {
+            Version::V1 | Version::V2 if discriminators => gcc_13_to_15::READER,
+            Version::V1 | Version::V2 => gcc_10_to_12::READER,
+            Version::V3 => gcc_16_17::READER,
+            Version::V407 => return llvm::reader(discriminators),
         };
-        let inline = gcov::Inline::Nested;
         let of_several = match discriminators {
             true => OfSeveral::Least,
             false => OfSeveral::LeastOfSimilar,
         };
-        gcov::Reader { discriminators, of_several, of_block, zeros, inline, hot_calls }
+        gcov::Reader { discriminators, of_several, ..reader }
     }
 
     /// What becomes of positions in a sample profile of LLVM.

@@ -28,7 +28,7 @@ use crate::placement::facts::Facts;
 use crate::placement::observe::{self, Candidates, Evidence, Findings, Votes};
 use crate::placement::project::hot_calls::{Call, Calls, calls};
 use crate::placement::project::{
-    self, Credit, Credits, HotCalls, Place, Projection, Reader, Zeros,
+    Credit, Credits, HotCalls, Place, Projection, Reader, Zeros, gcc_16_17,
 };
 use crate::placement::rules::preheaders;
 use crate::placement::solve::counted::{self, Counted, Known, Line};
@@ -64,7 +64,7 @@ pub fn profile(
     conversion.starts.declare(&mut conversion.profile.symbols);
     conversion.calls.insert(&mut conversion.profile, reader.hot_calls, workers);
     if reader.zeros == Zeros::Ones {
-        project::zeros_as_ones(&mut conversion.profile);
+        gcc_16_17::zeros_as_ones(&mut conversion.profile);
     }
     conversion.statistics.losses = conversion.losses();
     conversion.statistics.estimates = conversion.estimates();

@@ -291,3 +291,32 @@ fn block(record: &mut Words<'_>, blocks: u32) -> Result<u32, WordError> {
     }
     Ok(found)
 }
+
+#[cfg(test)]
+impl<'a> Notes<'a> {
+    /// Notes of one function in the first of these files, for tests.
+    pub(crate) fn of_one(
+        name: &'a [u8],
+        [start_line, end_line]: [u32; 2],
+        blocks: u32,
+        arcs: Vec<Arc>,
+        lines: Vec<Line>,
+        files: Vec<&'a [u8]>,
+    ) -> Self {
+        let function = Function {
+            ident: 1,
+            lineno_checksum: 0,
+            cfg_checksum: 0,
+            name,
+            artificial: false,
+            file: 0,
+            start_line,
+            end_line,
+            blocks,
+            arcs: 0..arcs.len() as u32,
+            lines: 0..lines.len() as u32,
+        };
+        let (version, functions) = (Version(0), [function].into());
+        Self { version, stamp: 0, directory: b"", functions, files, arcs, lines }
+    }
+}

@@ -1,20 +1,21 @@
-//! What a reader is given of an assignment: one count for each position.
+//! What a reader is given of an assignment: one count for each position. Each reader has a file that says what it makes of counts.
 
 mod branches;
+pub mod gcc_10_to_12;
+pub mod gcc_13_to_15;
+pub mod gcc_16_17;
 pub mod hot_calls;
+pub mod llvm;
 mod shared_lines;
+pub mod v4;
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use self::branches::Branches;
 use self::shared_lines::{Answer, Member, answer_where_needed, are_unlike};
-use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, NO_BLOCK, Piece, Provenance};
-use crate::placement::observe::Spot;
 use crate::placement::solve::counted::{Counted, Line};
-use crate::profile::{Position, Profile, SymbolId};
+use crate::profile::{Position, SymbolId};
 
 /// A position in a function, or in a body inlined there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -155,14 +156,7 @@ pub struct Reader {
 
 impl Reader {
     /// Takes everything as it is.
-    pub const EXACT: Self = Self {
-        discriminators: true,
-        of_several: OfSeveral::Greatest,
-        of_block: OfBlock::All,
-        zeros: Zeros::Kept,
-        inline: Inline::Nested,
-        hot_calls: HotCalls::None,
-    };
+    pub const EXACT: Self = v4::READER;
 }
 
 /// A copy, a position there, a count of it, and whether that is an estimate, in one number: that is sorted fast.
@@ -344,52 +338,6 @@ impl Assignment<'_> {
         Found::new(piece.spot.chain, position, piece.count, piece.is_estimate())
     }
 
-    /// Removes the positions that no block needs.
-    fn keep_branches(&self, function: &Counted<'_>, reader: Reader, found: &mut Vec<Found>) {
-        let branches = Branches::new(function, &self.pieces);
-        let needed = self.pieces.iter().filter(|piece| !branches.are_beside(piece));
-        let place = |piece: &Piece| self.one(piece, function.start(), reader).place();
-        let mut needed: Vec<u64> = needed.map(place).collect();
-        needed.sort_unstable();
-        found.retain(|one| needed.binary_search(&one.place()).is_ok());
-    }
-
-    /// Adds a position behind those of each line of the function itself, with the count of the line's last block.
-    ///
-    /// It may be that of a jump to a join. Nothing else shows such a jump. Without a count for it, the reader takes the
-    /// count of a value that comes there by the jump.
-    fn add_next(&self, function: &Counted<'_>, reader: Reader, found: &mut Vec<Found>) {
-        let Ok(flow) = &function.flow else { return };
-        let mut lines_of = vec![0u32; flow.blocks.len()];
-        for line in &function.lines {
-            lines_of[line.block as usize] += 1;
-        }
-        let mut pieces: Vec<&Piece> = self.pieces.iter().collect();
-        pieces.sort_unstable_by_key(|piece| {
-            (piece.spot.file, piece.spot.line, piece.spot.discriminator)
-        });
-        for pieces in
-            pieces.chunk_by(|a, b| (a.spot.file, a.spot.line) == (b.spot.file, b.spot.line))
-        {
-            let (first, last) = (pieces[0].spot, pieces[pieces.len() - 1].spot);
-            let are_its_own = pieces.iter().all(|piece| piece.spot.chain == 0);
-            if !are_its_own || first.discriminator == last.discriminator {
-                continue;
-            }
-            let blocks = function.blocks_of(last.file, last.line);
-            // A block that has other lines, too, may have no more of this one than the end of a loop in a macro.
-            if let Some(line) = blocks.iter().rfind(|line| lines_of[line.block as usize] == 1) {
-                let discriminator = last.discriminator.saturating_add(1);
-                let count = flow.blocks[line.block as usize].max(0) as u64;
-                let (spot, block) = (Spot { discriminator, ..last }, line.block);
-                let (provenance, rule) = (Provenance::Order, Rule::Discriminators);
-                let piece = Piece { spot, block, count, provenance, rule };
-                found.push(self.one(&piece, function.start(), reader));
-            }
-        }
-        found.sort_unstable();
-    }
-
     /// A position of a copy as a place in the profile.
     pub fn place_of(
         &self,
@@ -422,17 +370,5 @@ impl Assignment<'_> {
         }
         within[first..].reverse();
         function
-    }
-}
-
-/// Raises every count of 0 in executed functions to 1.
-pub fn zeros_as_ones(profile: &mut Profile) {
-    for function in profile.functions.values_mut() {
-        if function.head_count == 0 && function.body.total() == 0 {
-            continue;
-        }
-        function.body.for_each_record_mut(&mut |record| {
-            record.count = record.count.map(|count| count.max(1));
-        });
     }
 }

@@ -94,3 +94,37 @@ impl Key {
         (rule, provenance)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::placement::facts::made::Made;
+    use crate::placement::{Rule, RuleSet};
+
+    /// A line with blocks that were executed 10 and 3 times.
+    fn line() -> Made {
+        Made::new(&[(2, 0, 110), (3, 0, 110)], &[], &[10, 10, 10, 3])
+    }
+
+    #[test]
+    fn equal_counts_belong_together_in_any_order() {
+        let mut made = line();
+        made.vote(0, 110, 0, Some(3));
+        made.vote(0, 110, 1, Some(10));
+        let expected = [(0, 110, 0, 3, 3, Rule::Counts), (0, 110, 1, 2, 10, Rule::Counts)];
+        assert_eq!(made.place(RuleSet::ALL), expected);
+    }
+
+    #[test]
+    fn positions_without_counts_get_blocks_in_their_order() {
+        let both = || {
+            let mut made = line();
+            made.vote(0, 110, 0, None);
+            made.vote(0, 110, 1, None);
+            made
+        };
+        let expected = [(0, 110, 0, 2, 10, Rule::Order), (0, 110, 1, 3, 3, Rule::Order)];
+        assert_eq!(both().place(RuleSet::ALL), expected);
+        let certain = RuleSet::ALL.without(Rule::Order).without(Rule::Discriminators);
+        assert_eq!(both().place(certain), []);
+    }
+}

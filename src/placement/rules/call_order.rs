@@ -236,3 +236,32 @@ impl Beside {
         self.keys.iter().filter(is_certain).cloned().collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::placement::facts::made::Made;
+    use crate::placement::{Rule, RuleSet};
+
+    /// Two calls of one function, each in the block that has the copy's line, too.
+    fn calls() -> Made {
+        let lines = [(2, 0, 110), (2, 1, 12), (3, 0, 111), (3, 1, 12)];
+        let mut made = Made::new(&lines, &[], &[5, 5, 7, 5]);
+        for (line, count) in [(110, 7), (111, 5)] {
+            made.vote(0, line, 0, Some(count));
+            let copy = made.copy(line);
+            made.vote(copy, 12, 0, None);
+        }
+        made
+    }
+
+    #[test]
+    fn a_copy_has_the_block_of_its_call() {
+        let expected = [
+            (0, 110, 0, 2, 7, Rule::OnlyBlock),
+            (0, 111, 0, 3, 5, Rule::OnlyBlock),
+            (1, 12, 0, 2, 7, Rule::OnlyBlock),
+            (2, 12, 0, 3, 5, Rule::OnlyBlock),
+        ];
+        assert_eq!(calls().place(RuleSet::ALL), expected);
+    }
+}

@@ -234,3 +234,28 @@ impl<'f> Facts<'f, '_> {
         chains.filter(|(chain, _)| is_its(chain)).map(|(_, place)| place).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::placement::facts::made::Made;
+    use crate::placement::{Rule, RuleSet};
+
+    #[test]
+    fn a_line_of_the_function_itself() {
+        let made = Made::new(&[(2, 0, 110)], &[], &[5, 5, 5]);
+        assert_eq!(made.place(RuleSet::ALL), [(0, 110, 0, 2, 5, Rule::LinesInNotesOnly)]);
+    }
+
+    /// The second copy was entered as often as the block was executed.
+    #[test]
+    fn a_line_of_the_copy_that_was_entered_as_often() {
+        let lines = [(2, 0, 110), (3, 0, 111), (4, 1, 12)];
+        let mut made = Made::new(&lines, &[], &[9, 9, 9, 4, 4]);
+        for (line, count) in [(110, 9), (111, 4)] {
+            made.vote(0, line, 0, Some(count));
+            made.copy(line);
+        }
+        let placed = made.place(RuleSet::ALL);
+        assert_eq!(placed.last(), Some(&(2, 12, 0, 4, 4, Rule::LinesInNotesOnly)));
+    }
+}

@@ -23,3 +23,16 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::placement::facts::made::Made;
+    use crate::placement::{Rule, RuleSet};
+
+    #[test]
+    fn the_only_position_has_the_only_block() {
+        let mut made = Made::new(&[(2, 0, 110)], &[], &[5, 5, 5]);
+        made.vote(0, 110, 3, None);
+        assert_eq!(made.place(RuleSet::ALL), [(0, 110, 3, 2, 5, Rule::OnlyBlock)]);
+    }
+}

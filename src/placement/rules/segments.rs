@@ -272,6 +272,22 @@ fn are_apart(copies: &[Segment]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::placement::RuleSet;
+    use crate::placement::facts::made::Made;
+
+    /// Two copies with two blocks each, of which the code says nothing but that they are there.
+    #[test]
+    fn the_blocks_of_a_copy_stand_together() {
+        let lines = [2, 3, 4, 5].map(|block| (block, 1, 12));
+        let mut made = Made::new(&lines, &[], &[9, 9, 3, 4, 5, 6]);
+        for copy in [made.copy(110), made.copy(111)] {
+            made.vote(copy, 12, 0, None);
+            made.vote(copy, 12, 1, None);
+        }
+        let placed = made.place(RuleSet::ALL);
+        let found: Vec<_> = placed.iter().map(|placed| (placed.0, placed.3)).collect();
+        assert_eq!(found, [(1, 2), (1, 3), (2, 4), (2, 5)]);
+    }
 
     #[test]
     fn lines_with_equally_many_blocks_in_each_copy() {

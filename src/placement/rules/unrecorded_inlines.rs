@@ -223,3 +223,20 @@ fn likeliest<'s>(facts: &Facts<'_, '_>, starts: &'s [Start], caller: &[u8]) -> &
     };
     likely.rev().map(|(start, _)| start).min_by_key(strangers).unwrap_or(&starts[0])
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::placement::facts::made::Made;
+    use crate::placement::{Rule, RuleSet};
+
+    /// The debug information knows the function, but no copy of it.
+    #[test]
+    fn a_line_is_inlined_where_the_line_before_it_stands() {
+        let mut made = Made::new(&[(2, 0, 110), (2, 1, 12)], &[], &[5, 5, 5]);
+        made.declare();
+        made.vote(0, 110, 0, Some(5));
+        let expected =
+            [(0, 110, 0, 2, 5, Rule::OnlyBlock), (1, 12, 0, 2, 5, Rule::UnrecordedInlines)];
+        assert_eq!(made.place(RuleSet::ALL), expected);
+    }
+}

@@ -227,3 +227,27 @@ pub fn counted<'n>(
     all.shrink_to_fit();
     (all, unknown)
 }
+
+#[cfg(test)]
+impl Counted<'static> {
+    /// The only function of these notes, for tests.
+    pub(crate) fn made(known: &'static Known<'static>, flow: Flow) -> Self {
+        let notes = &known.notes.functions[0];
+        let line = |line: &gcno::Line| {
+            let file = known.files[line.file as usize];
+            Line { file, line: line.line, block: line.block }
+        };
+        let mut lines: Vec<Line> = known.notes.lines(notes).iter().map(line).collect();
+        lines.sort_unstable();
+        Self {
+            notes,
+            known,
+            views: Vec::new(),
+            counters: Cow::Borrowed(&[]),
+            symbol: known.symbols[0],
+            file: known.files[0],
+            flow: Ok(flow),
+            lines,
+        }
+    }
+}
