@@ -70,7 +70,7 @@ fn lines_of_one_block_have_the_true_count() {
             single += 1;
         }
         println!("{level}: {} counters, {single} of one block, {ran} executed", truth.len());
-        assert!(10 * single > 9 * truth.len() && 2 * ran > truth.len(), "seed {seed}");
+        assert!(4 * single > 3 * truth.len() && 2 * ran > truth.len(), "seed {seed}");
         // Without bodies at hot calls, which would take half of some counts.
         for reader in ["12", "15", "16"] {
             let given = counts(&profile(&shop, &["--for-gcc", reader, "--inline", "nested"]));
