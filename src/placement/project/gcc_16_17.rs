@@ -1,8 +1,9 @@
 //! What gcc 16 and 17 read: version 3.
 //!
-//! They take 0 for unknown, and guess. They ask for a position once for the statement that has it, and again for the value that it makes, wherever
-//! that value flows into a join: so a block that ends with a branch gets that branch's position alone (`branches`), and a line gets one more
-//! position behind its last one. They give back what they do not inline of a body at a call.
+//! They take 0 for unknown, and guess. They ask for a position once for the statement that has it, and again for the
+//! value that it makes, wherever that value flows into a join: so a block that ends with a branch gets that branch's
+//! position alone (`branches`), and a line gets one more position behind its last one. They give back what they do not
+//! inline of a body at a call.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,6 +17,10 @@ use crate::placement::solve::counted::Counted;
 use crate::profile::Profile;
 
 /// gcc 16 and 17.
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the tool alone writes for this reader")
+)]
 pub const READER: Reader = Reader {
     discriminators: true,
     of_several: OfSeveral::Least,

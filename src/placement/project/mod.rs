@@ -1,10 +1,15 @@
-//! What a reader is given of an assignment: one count for each position. Each reader has a file that says what it makes of counts.
+//! What a reader is given of an assignment: one count for each position. Each reader has a file that says what it
+//! makes of counts.
 
 mod branches;
+// The tool alone writes for these readers.
+#[cfg(feature = "cli")]
 pub mod gcc_10_to_12;
+#[cfg(feature = "cli")]
 pub mod gcc_13_to_15;
 pub mod gcc_16_17;
 pub mod hot_calls;
+#[cfg(feature = "cli")]
 pub mod llvm;
 mod shared_lines;
 pub mod v4;
