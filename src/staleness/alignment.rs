@@ -109,8 +109,27 @@ pub fn align(old: &Shape, new: &Shape, knows: Knows) -> BTreeMap<i64, Fate> {
     if !knows.profile_is_whole && !calls_differ && found_again(old, new, &fates) < FEWEST_OF_SOME {
         return unchanged(old, new);
     }
+    forgive_few(&mut fates, old, new);
     forgive_lost_code(&mut fates, new);
     fates
+}
+
+/// Few lines that have moved, without calls that show it, between lines that are where they were, or behind them.
+/// Optimisation that takes the code of some lines is likelier.
+fn forgive_few(fates: &mut BTreeMap<i64, Fate>, old: &Shape, new: &Shape) {
+    const FEW: usize = 2;
+    let lines: Vec<(i64, Fate)> = fates.iter().map(|(&line, &fate)| (line, fate)).collect();
+    let is_same = |(line, fate): &(i64, Fate)| {
+        *fate == Fate::Same && (*line == 0 || new.lines.contains_key(line))
+    };
+    let has_calls = |line: &i64| old.lines.get(line).is_some_and(|line| !line.calls.is_empty());
+    for run in lines.split(is_same) {
+        let moved = run.iter().filter(|(_, fate)| matches!(fate, Fate::Moved(_) | Fate::Open(_)));
+        let moved: Vec<i64> = moved.map(|&(line, _)| line).collect();
+        if moved.len() <= FEW && !moved.iter().any(has_calls) {
+            fates.extend(run.iter().map(|&(line, _)| (line, Fate::Same)));
+        }
+    }
 }
 
 /// Number of lines that have no code where they were, and have some where they may have moved to.
