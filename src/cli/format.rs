@@ -40,7 +40,7 @@ pub enum Format {
     Sample,
     /// LLVM's sample profile, text.
     SampleText,
-    /// Dumps or profiles as a table. An [`Input`] has their sum, and its format.
+    /// Dumps or profiles as a table. An `input::Input` has their sum, and its format.
     Parquet,
 }
 

@@ -1,7 +1,7 @@
 //! Ways to infer where a count belongs, and how often each is wrong.
 //!
 //! `cargo bench --bench placement` measures that: the share of an estimate's executions that stand at a line that was not
-//! executed so often. Its head says what is compared, and its table, by provenance, is where [`Estimate::error`] comes from.
+//! executed so often. Its head says what is compared, and its table, by provenance, is where `Estimate::error` comes from.
 
 use core::fmt;
 
