@@ -304,15 +304,17 @@ impl Checking<'_> {
         self.given_lines_of_one_block(&alone);
     }
 
-    /// The same for what the reader is given of the function itself, unless lines of several files have one number there.
+    /// The same for what the reader is given of the function itself, unless several lines have one number there: those of
+    /// several files, or 2^16 lines apart.
     fn given_lines_of_one_block(&mut self, alone: &[Line]) {
         let function = self.subject;
         let number = |line: u32| line.wrapping_sub(function.start) & 0xffff;
         let own_pieces = self.picture.pieces.iter().filter(|piece| piece.spot.chain == 0);
         let of_pieces = own_pieces.map(|piece| (piece.spot.file, piece.spot.line));
-        let others = function.lines.iter().map(|line| (line.file, line.line)).chain(of_pieces);
-        let others = others.filter(|&(file, _)| file != function.file);
-        let ambiguous: HashSet<u32> = others.map(|(_, line)| number(line)).collect();
+        let all = function.lines.iter().map(|line| (line.file, line.line)).chain(of_pieces);
+        let mut first = HashMap::new();
+        let ambiguous = all.filter(|&at| *first.entry(number(at.1)).or_insert(at) != at);
+        let ambiguous: HashSet<u32> = ambiguous.map(|(_, line)| number(line)).collect();
         let of_file = alone.iter().filter(|line| line.file == function.file);
         let alone: HashMap<u32, &Line> = of_file.map(|line| (number(line.line), line)).collect();
         let is_own = |symbol, within: &[_]| {
