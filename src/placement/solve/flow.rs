@@ -39,7 +39,7 @@ pub enum FlowError {
         /// Counters.
         found: usize,
     },
-    /// The arcs without counters are no tree.
+    /// The arcs without counters are no spanning tree.
     Unsolvable,
     /// A block, or an arc that is not fake, has a negative count.
     Negative,
@@ -203,11 +203,19 @@ impl<'n> Solver<'n> {
         // entered.
         let count =
             |block: &Block| if block.out.arcs > 0 { block.count } else { Some(block.into.sum) };
+        // More counters than a spanning tree leaves can contradict each other.
+        let is_balanced = |block: &Block| {
+            let mut sides = [block.into, block.out].into_iter().filter(|side| side.arcs > 0);
+            sides.all(|side| Some(side.sum) == count(block))
+        };
         let (Some(mut arcs), Some(mut blocks)) =
             (all(counts.iter().copied()), all(blocks.iter().map(count)))
         else {
             return Err(FlowError::Unsolvable);
         };
+        if !self.is_saturated && !self.memory.blocks.iter().all(is_balanced) {
+            return Err(FlowError::Unsolvable);
+        }
         let real = self.arcs.iter().zip(&mut arcs).filter(|(arc, _)| !arc.is_fake());
         let counts = real.map(|(_, count)| count).chain(&mut blocks);
         let mut mended = false;
@@ -304,6 +312,14 @@ mod tests {
         let flow = solve(8, &arcs, &[10, 13, 10, 7], 0).unwrap();
         assert_eq!(flow.blocks, [13, 13, 10, 13, 0, 13, 10, 10]);
         assert_eq!(flow.entries(&arcs), 10);
+    }
+
+    #[test]
+    fn counters_that_contradict_each_other() {
+        // Both arcs of block 2 have a counter, and one of them would do.
+        let arcs = [Arc::new(0, 2, 0), Arc::new(2, 1, 0)];
+        assert_eq!(solve(3, &arcs, &[7, 8], 0), Err(FlowError::Unsolvable));
+        assert!(solve(3, &arcs, &[7, 7], 0).is_ok());
     }
 
     #[test]
