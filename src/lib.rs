@@ -5,8 +5,8 @@
 //!
 //! * [`runtime`] is compiled into `libcountersink_rt.a`, which programs link instead of libgcov or LLVM's
 //!   profile runtime;
-//! * [`formats`], [`profile`], [`samples`], [`counters`] and [`convert`] turn its raw dumps into AutoFDO profiles, `.gcda` files
-//!   and LLVM's profiles; [`cli`] is the tool `countersink`, which carries the archive inside.
+//! * [`formats`], [`profile`], [`samples`], [`counters`] and [`convert`] turn its raw dumps into AutoFDO profiles,
+//!   `.gcda` files and LLVM's profiles; [`cli`] is the tool `countersink`, which carries the archive inside.
 //!
 //! To read or write profiles, start at [`formats::afdo_v4`]: its [`decode`](formats::afdo_v4::decode) gives
 //! and its [`encode`](formats::afdo_v4::encode) takes a [`profile::Profile`]. Its

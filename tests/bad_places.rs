@@ -450,8 +450,8 @@ fn counter_files_that_cannot_all_be_written() {
     assert!(errors(&output).contains("2 .gcda files written"), "{output:?}");
 }
 
-/// A dump names the files of its objects, and anybody may have made it. A prefix is a wall, links are not followed, and only
-/// `.gcda` files are replaced.
+/// A dump names the files of its objects, and anybody may have made it. A prefix is a wall, links are not followed, and
+/// only `.gcda` files are replaced.
 #[test]
 fn counter_files_of_a_dump_from_anybody() {
     let shop = ran();
@@ -493,7 +493,8 @@ fn counter_files_of_a_dump_from_anybody() {
     }
 }
 
-/// What the tool replaces keeps its owner and its rights. Only root can give files to others, so others leave them alone.
+/// What the tool replaces keeps its owner and its rights. Only root can give files to others, so others leave them
+/// alone.
 #[test]
 fn files_of_another_user() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {

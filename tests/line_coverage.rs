@@ -133,7 +133,8 @@ fn several_programs_of_clang() {
     let with_call = "\nint other(void) { return 0; }\nint main(void) {\n  return other();\n}\n";
     build("third", "b/first.c", with_call);
     let dumps = ["first.csraw", "second.csraw", "third.csraw"];
-    // With the sum of all profiles, llvm-cov gives each `main` the counts of all: only the names and hashes are compared.
+    // With the sum of all profiles, llvm-cov gives each `main` the counts of all: only the names and hashes are
+    // compared.
     let mut expected = String::new();
     for (dump, program) in dumps.iter().zip(["first", "second", "third"]) {
         let profile = format!("{program}.profdata");

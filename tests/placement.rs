@@ -1,4 +1,5 @@
-//! Programs that count themselves: whatever the rules make of a line that one block alone has, its count is the true one.
+//! Programs that count themselves: whatever the rules make of a line that one block alone has, its count is the true
+//! one.
 //!
 //! The programs are made up, see `self_counting`. Debug builds of the tool also check each conversion, see
 //! `countersink::convert::gcov::checker`.

@@ -355,8 +355,8 @@ int main(void) { return F(10, 20, 30) == 1; }
     assert_eq!((first, third), (&vec![10, 0], &vec![8, 2]), "{found:?}");
 }
 
-/// The jump out of the macro carries `tries` to the end, where other ways come together. gcc 16 asks for the position of
-/// the jump first, and then for that of the value, which was made 100 times. Only the notes show that there is a
+/// The jump out of the macro carries `tries` to the end, where other ways come together. gcc 16 asks for the position
+/// of the jump first, and then for that of the value, which was made 100 times. Only the notes show that there is a
 /// block for the jump.
 #[test]
 fn gcc_16_gets_the_position_behind_the_last_of_a_line() {
@@ -434,8 +434,8 @@ int main(int argc, char **argv)
     assert!(values.iter().all(|line| lines.contains(line)), "{lines:?}");
 }
 
-/// gcc 16 takes a function without counts for one that is never executed, and its callers' blocks, too. Bodies at hot calls
-/// take counts from the functions, but not all.
+/// gcc 16 takes a function without counts for one that is never executed, and its callers' blocks, too. Bodies at hot
+/// calls take counts from the functions, but not all.
 #[test]
 fn functions_keep_counts_that_bodies_at_calls_take() {
     const HOT: &str = "\
@@ -651,8 +651,8 @@ fn executions_of_a_cxx_program() {
     }
 }
 
-/// The compiler merged both `return &ok`. The code loads the value as often as both together, under the first one's line.
-/// The notes do not have that line. Unless its own block is left, nothing says how often it was executed.
+/// The compiler merged both `return &ok`. The code loads the value as often as both together, under the first one's
+/// line. The notes do not have that line. Unless its own block is left, nothing says how often it was executed.
 #[test]
 fn merged_ends_of_two_lines() {
     if !have("gcov") {
@@ -693,8 +693,9 @@ fn merged_ends_of_two_lines() {
     }
 }
 
-/// The buffers of the list's nodes come from a header whose functions left no trace: neither code nor debug information names
-/// them. Their lines are no lines of the functions that they are inlined in. Code that is included within a function is.
+/// The buffers of the list's nodes come from a header whose functions left no trace: neither code nor debug information
+/// names them. Their lines are no lines of the functions that they are inlined in. Code that is included within a
+/// function is.
 #[test]
 fn headers_whose_functions_left_no_trace() {
     let shop = Workshop::new();

@@ -334,8 +334,8 @@ fn run_of(program: &str, run: u64) -> Profile {
     Profile { variant: Variant::IR, functions, ..Profile::default() }
 }
 
-/// Most files are of one program; one is damaged, and the functions of one have fewer counters. The number of cores makes
-/// no difference to ours. LLVM ignores the weight of a value that is new to a core.
+/// Most files are of one program; one is damaged, and the functions of one have fewer counters. The number of cores
+/// makes no difference to ours. LLVM ignores the weight of a value that is new to a core.
 #[test]
 fn many_small_files() {
     let Some(llvm) = reference() else { return };

@@ -825,8 +825,8 @@ fn programs_fit_themselves() {
     }
 }
 
-/// What debug information tells little of: inherited constructors, functions that initialise static objects and variables of
-/// threads, classes in unnamed namespaces, and aliases.
+/// What debug information tells little of: inherited constructors, functions that initialise static objects and
+/// variables of threads, classes in unnamed namespaces, and aliases.
 #[test]
 fn functions_that_debug_information_hardly_describes() {
     for optimise in ["-O0", "-O2"] {
@@ -862,7 +862,8 @@ fn aliases_have_no_counts_of_their_own() {
     }
 }
 
-/// Nested functions of Ada and C have a number in the object file, and none in the debug information once they are inlined.
+/// Nested functions of Ada and C have a number in the object file, and none in the debug information once they are
+/// inlined.
 #[test]
 fn nested_functions_of_ada() {
     let shop = Workshop::new();

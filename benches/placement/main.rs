@@ -1,8 +1,8 @@
 //! How many executions `convert` puts at a wrong place, measured against known counts.
 //!
-//! `cargo bench --bench placement [-- OPTIONS]` compiles programs with several versions of gcc, runs them, and compares the
-//! exact profile (`convert --to json`) of the usual build with the truth. It prints a table for the book, and `--record FILE`
-//! writes it as CSV. Truth comes from three kinds of builds, each right about something else:
+//! `cargo bench --bench placement [-- OPTIONS]` compiles programs with several versions of gcc, runs them, and compares
+//! the exact profile (`convert --to json`) of the usual build with the truth. It prints a table for the book, and
+//! `--record FILE` writes it as CSV. Truth comes from three kinds of builds, each right about something else:
 //!
 //! | truth | what it knows | what it does not |
 //! |---|---|---|
@@ -10,14 +10,14 @@
 //! | `late` | `-fno-early-inlining`: the same optimisations, but each function has counters of its own, so no copy is guessed. Counts are summed over all copies of a function | which copy a count belongs to |
 //! | `O0` | `-O0`: each statement is executed as the source says. Also summed | what the optimiser does to a line's count |
 //!
-//! All builds run with the same input, and the programs are deterministic. The count of a line in a copy is the largest of
-//! its blocks: a `for` line counts its condition. Only lines that the other build knows for certain are compared; the
-//! share of the executions that are compared stands in the table.
+//! All builds run with the same input, and the programs are deterministic. The count of a line in a copy is the largest
+//! of its blocks: a `for` line counts its condition. Only lines that the other build knows for certain are compared;
+//! the share of the executions that are compared stands in the table.
 //!
-//! A count that is too small is not always an error: in some copy the optimiser may have removed the line, or have merged it
-//! with another one, and then nothing executes it there. A count that is too large is one, because executions stand at a
-//! line that was not executed so often. (Exceptions: if-conversion executes both arms of a branch. The error of
-//! certain counts shows how rare that is.) A misplaced execution makes one line's count too large and another's too
+//! A count that is too small is not always an error: in some copy the optimiser may have removed the line, or have
+//! merged it with another one, and then nothing executes it there. A count that is too large is one, because executions
+//! stand at a line that was not executed so often. (Exceptions: if-conversion executes both arms of a branch. The error
+//! of certain counts shows how rare that is.) A misplaced execution makes one line's count too large and another's too
 //! small. So the error is the sum of all excess over the sum of all counts that are compared. What is too small is
 //! printed beside it as *absent*: removed, merged or misplaced.
 //!

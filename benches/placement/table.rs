@@ -84,8 +84,8 @@ pub fn print_rule_heads() {
     println!("|---|---|---|---|---|---|---|---|---|");
 }
 
-/// Prints the share of executions that move without a rule, the errors with and without it, and the share that the account
-/// then says is placed.
+/// Prints the share of executions that move without a rule, the errors with and without it, and the share that the
+/// account then says is placed.
 pub fn print_rule(
     rule: &str,
     program: &str,

@@ -98,8 +98,8 @@ impl<'s> Subject<'s> {
         self.folder.join(variant.name()).with_extension("afdo")
     }
 
-    /// Compiles the instrumented program into a folder of this name, with further flags, and runs it. Gives the dump, and
-    /// what the program printed.
+    /// Compiles the instrumented program into a folder of this name, with further flags, and runs it. Gives the dump,
+    /// and what the program printed.
     pub fn count(&self, name: &str, further: &str) -> Result<(String, String), String> {
         let folder = self.folder.join(name);
         let flags = [words(&self.tool(&["flags", "--compile"])?), words(further)].concat();

@@ -1,8 +1,8 @@
 //! Where `convert --to gcda` may write. A dump names the files, and a dump may come from anybody.
 //!
-//! Only files that have the name of a `.gcda` file are written, and only such files are replaced, which keep their owner
-//! and their rights. Links in place of a file are not followed. A prefix is a wall: a path that leads out of it by `..` is
-//! refused, and so is one through a link below it.
+//! Only files that have the name of a `.gcda` file are written, and only such files are replaced, which keep their
+//! owner and their rights. Links in place of a file are not followed. A prefix is a wall: a path that leads out of it
+//! by `..` is refused, and so is one through a link below it.
 //!
 //! Others may write below the prefix, and exchange what a name stands for between a look at it and its use. So the
 //! folders below the prefix are opened one in another, no link among them, and all that is done with a file is

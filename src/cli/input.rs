@@ -55,8 +55,8 @@ pub struct Decoded {
 /// First bytes of files that belong to a program: ELF files, archives, dumps, and notes in either order of bytes.
 const OF_PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"!<arch>\n", &DUMP_MAGIC, b"gcno", b"oncg"];
 
-/// Reads a file that a dump names. Anything but a regular file might never end, a pipe for instance, and a file of another
-/// kind may be large: only its beginning is read.
+/// Reads a file that a dump names. Anything but a regular file might never end, a pipe for instance, and a file of
+/// another kind may be large: only its beginning is read.
 pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut file = open_regular(path)?;
@@ -92,7 +92,7 @@ fn read_open(mut file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Resu
     }
 }
 
-/// Reads so many bytes, or fewer if the file ends before.
+/// Reads this number of bytes, or fewer if the file ends before.
 fn read_bytes(file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Result<()> {
     let end = bytes.len().saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
     bytes.try_reserve_exact(end - bytes.len())?;
@@ -140,8 +140,8 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
 
-/// Reads a file of any content, for instance a log; gives its name for messages, too. `-` is standard input. Devices may
-/// never end: bytes that no text has end the reading.
+/// Reads a file of any content, for instance a log; gives its name for messages, too. `-` is standard input. Devices
+/// may never end: bytes that no text has end the reading.
 pub fn read(path: &Path) -> Result<(PathBuf, Vec<u8>)> {
     if path.as_os_str() == "-" {
         let is_device = rustix::fs::fstat(std::io::stdin())

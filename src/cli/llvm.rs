@@ -53,8 +53,8 @@ impl Origins {
         self.raw
     }
 
-    /// The oldest version of indexed profiles that holds a profile made of all that was read. Where the profile does not
-    /// tell how clang's front end made its hashes, the files do, or else the compiler that is installed.
+    /// The oldest version of indexed profiles that holds a profile made of all that was read. Where the profile does
+    /// not tell how clang's front end made its hashes, the files do, or else the compiler that is installed.
     pub fn oldest_version(self, profile: &Profile) -> profdata::Version {
         let is_old_raw = self.raw.is_some_and(|version| version < profraw::Version::V10);
         let indexed = self.indexed.map(profdata::Version::number);

@@ -63,8 +63,8 @@ pub fn write_with(path: Option<&Path>, content: Content, fill: Fill<'_>) -> Resu
     }
 }
 
-/// Text without what a terminal would act on: a file may have names that move the cursor, or worse. In files and pipes the
-/// names stay as they are, for the programs that read them.
+/// Text without what a terminal would act on: a file may have names that move the cursor, or worse. In files and pipes
+/// the names stay as they are, for the programs that read them.
 fn for_terminal(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let is_white = |letter| matches!(letter, '\n' | '\t');
@@ -229,8 +229,8 @@ impl Rights {
         Self { mode: all.mode & 0o666 | 0o600, ..all }
     }
 
-    /// Gives them to another file. An error if the owner is another user, and only root may give files away. A group that
-    /// is not the old one gets no rights.
+    /// Gives them to another file. An error if the owner is another user, and only root may give files away. A group
+    /// that is not the old one gets no rights.
     pub fn give(self, file: &File) -> std::io::Result<()> {
         let new = Self::of(&file.metadata()?);
         let mut mode = self.mode;

@@ -1,5 +1,5 @@
-//! What a conversion of dumps reads besides them, and the conversion itself: for `convert`, and for commands that take dumps
-//! where they want profiles.
+//! What a conversion of dumps reads besides them, and the conversion itself: for `convert`, and for commands that take
+//! dumps where they want profiles.
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;

@@ -1,4 +1,5 @@
-//! The block, the copy and the count of each position of a function: what the rules find out, before any reader's wishes.
+//! The block, the copy and the count of each position of a function: what the rules find out, before any reader's
+//! wishes.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -22,8 +23,8 @@ use crate::profile::{FileId, SymbolId};
 /// Where the counts of a function belong.
 #[derive(Default)]
 pub struct Assignment<'a> {
-    /// Copies inlined early, see [`Evidence::chains`](super::observe::Evidence::chains), and those that only the lines of
-    /// blocks show.
+    /// Copies inlined early, see [`Evidence::chains`](super::observe::Evidence::chains), and those that only the lines
+    /// of blocks show.
     pub chains: Vec<Chain>,
     /// Positions in the source, each with its block.
     pub pieces: Vec<Piece>,
@@ -53,7 +54,8 @@ pub struct Open<'a> {
     pub sharing: lines_in_notes_only::Memory,
 }
 
-/// Blocks of a line, and the positions that the code shows there. Rules split a line into such groups, and then give the positions blocks.
+/// Blocks of a line, and the positions that the code shows there. Rules split a line into such groups, and then give
+/// the positions blocks.
 pub struct Group<'a> {
     pub lines: Cow<'a, [Line]>,
     /// If there are none, all blocks belong to one copy, or are left.
@@ -74,7 +76,7 @@ pub enum Kind {
     Line,
     /// The blocks of one copy.
     OfCopy(u32),
-    /// The whole line, of which other copies have these blocks, and perhaps others without a position.
+    /// The whole line. Other copies have these blocks, and perhaps more that have no position.
     Shared(HashSet<u32>),
     /// Blocks that are left when all positions have theirs. The keys are those of the whole line.
     Left,

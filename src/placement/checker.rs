@@ -12,8 +12,8 @@
 //! | lines of one block | where one block alone has a line, the line has the block's count |
 //! | nothing unseen | what was executed and has a position has a count for the reader |
 //!
-//! Flow is verified, not solved: the arcs without counters are a tree, so there is but one solution, and counts that obey
-//! the law are it. Blocks without lines have no positions, and are no loss.
+//! Flow is verified, not solved: the arcs without counters are a tree, so there is but one solution, and counts that
+//! obey the law are it. Blocks without lines have no positions, and are no loss.
 
 use alloc::string::String;
 use alloc::vec;
@@ -304,8 +304,8 @@ impl Checking<'_> {
         self.given_lines_of_one_block(&alone);
     }
 
-    /// The same for what the reader is given of the function itself, unless several lines have one number there: those of
-    /// several files, or 2^16 lines apart.
+    /// The same for what the reader is given of the function itself, unless several lines have one number there: those
+    /// of several files, or 2^16 lines apart.
     fn given_lines_of_one_block(&mut self, alone: &[Line]) {
         let function = self.subject;
         let number = |line: u32| line.wrapping_sub(function.start) & 0xffff;

@@ -1,7 +1,8 @@
 //! Ways to infer where a count belongs, and how often each is wrong.
 //!
-//! `cargo bench --bench placement` measures that: the share of an estimate's executions that stand at a line that was not
-//! executed so often. Its head says what is compared, and its table, by provenance, is where `Estimate::error` comes from.
+//! `cargo bench --bench placement` measures that: the share of an estimate's executions that stand at a line that was
+//! not executed so often. Its head says what is compared, and its table, by provenance, is where `Estimate::error`
+//! comes from.
 
 use core::fmt;
 
@@ -18,7 +19,7 @@ pub enum Estimate {
     SharedLine,
     /// The lines beside it in its block show where it is inlined.
     Near,
-    /// One of several inlined copies, and nothing tells which.
+    /// In one of several inlined copies: nothing shows in which one.
     Copy,
     /// Of another function, and nothing shows where that is inlined.
     Elsewhere,
@@ -51,12 +52,12 @@ impl Estimate {
         (u128::from(executions) * u128::from(self.error()) / 1000) as u64
     }
 
-    /// Executions at wrong places, of a thousand: measured on Lua, Clipper, libyaml, Snappy, zlib and ordinary C++, with gcc 12 and
-    /// 16, by truth `late`, each program with the same weight. That does not see counts in a wrong copy of the right
-    /// function. In made-up programs, whose copies hardly differ, it is 200 to 600 of `Order` and `Copy`.
+    /// Executions at wrong places, of a thousand: measured on Lua, Clipper, libyaml, Snappy, zlib and ordinary C++,
+    /// with gcc 12 and 16, by truth `late`, each program with the same weight. That does not see counts in a wrong copy
+    /// of the right function. In made-up programs, whose copies hardly differ, it is 200 to 600 of `Order` and `Copy`.
     ///
-    /// `Elsewhere` is measured with the rule of lines beside switched off, as it hardly occurs otherwise. `SharedLine` is not
-    /// measured: all blocks of the line have one count, which is that of the hot ones.
+    /// `Elsewhere` is measured with the rule of lines beside switched off, as it hardly occurs otherwise. `SharedLine`
+    /// is not measured: all blocks of the line have one count, which is that of the hot ones.
     const fn error(self) -> u64 {
         match self {
             Self::Numbered => 10,

@@ -1,7 +1,7 @@
 //! The facts about a function that the rules go by. They are gathered once, and never change.
 //!
-//! The notes say which blocks have a line, and the counters how often each block was executed. The machine code shows positions: in which copy, on
-//! which line, with which discriminator, and mostly how often.
+//! The notes say which blocks have a line, and the counters how often each block was executed. The machine code shows
+//! positions: in which copy, on which line and discriminator, and mostly how often.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;

@@ -1,8 +1,8 @@
 //! How counts get their places: the rules, in their order.
 //!
-//! The counters give the executions of each block, and the notes give the lines of each block. Several blocks may have one line, several inlined
-//! copies may have it, and the compiler removes lines. The rules find the block and the copy of each position. Each rule can be switched off
-//! by its name, to see what it is worth.
+//! The counters give the executions of each block, and the notes give the lines of each block. Several blocks may have
+//! one line, several inlined copies may have it, and the compiler removes lines. The rules find the block and the copy
+//! of each position. Each rule can be switched off by its name, to see what it is worth.
 
 pub(crate) mod assignment;
 pub mod checker;
@@ -27,8 +27,9 @@ use self::rules::{
     removed_lines, segments, silent_copies, unrecorded_inlines,
 };
 
-/// A rule. The first ones read the machine code, and give counts to its blocks. Then come those that split a line's blocks by copies, those
-/// that give blocks to the positions that the code shows, those for lines that only the notes have, and those that add positions without blocks.
+/// A rule. The first ones read the machine code, and give counts to its blocks. Then come those that split a line's
+/// blocks by copies, those that give blocks to the positions that the code shows, those for lines that only the notes
+/// have, and those that add positions without blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Rule {

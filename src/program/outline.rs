@@ -65,8 +65,8 @@ fn add_declarations(outline: &mut Outline, units: &Units<'_>) -> Vec<u64> {
     starts
 }
 
-/// Adds functions that have a symbol and maybe lines, but no entry in the debug information. Compilers make such ones: for
-/// instance those that lead to variables of threads.
+/// Adds functions that have a symbol and maybe lines, but no entry in the debug information. Compilers make such ones:
+/// for instance those that lead to variables of threads.
 fn add_undescribed(
     outline: &mut Outline,
     units: &Units<'_>,
@@ -98,7 +98,7 @@ fn add_undescribed(
     }
 }
 
-/// Adds a function with these lines, of which the first stands for its declaration.
+/// Adds a function with these lines. The first one stands for its declaration.
 fn add_symbol(outline: &mut Outline, name: &[u8], rows: &[(&Row, &Arc<[u8]>)]) {
     let (path, start) = rows.first().map_or((&[][..], 0), |(row, path)| (&***path, row.line));
     let function = outline.function(name, path, start);

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-/// The path of a source file called `name` in `directory`, without `.` and `..`: one spelling for each file, as lcov and LLVM
-/// write it.
+/// The path of a source file called `name` in `directory`, without `.` and `..`: one spelling for each file, as lcov
+/// and LLVM write it.
 pub fn source_path(directory: &[u8], name: &[u8]) -> Vec<u8> {
     let directory = if name.starts_with(b"/") { b"" } else { directory };
     let mut path = Vec::with_capacity(directory.len() + name.len() + 2);

@@ -577,8 +577,8 @@ fn open_old(target: &Path) -> Result<Option<Old>, Errno> {
     Ok((facts.size > 0).then_some(Old { file, facts }))
 }
 
-/// A link counts if this user or root has made it. Whoever owns the directory may be a user who gets at root's files that
-/// way. In a process with more rights than its starter no link counts.
+/// A link counts if this user or root has made it. Whoever owns the directory may be a user who gets at root's files
+/// that way. In a process with more rights than its starter no link counts.
 fn must_count(link: &Facts) -> Result<(), Errno> {
     match [sys::user(), ROOT].contains(&link.owner.0) {
         _ if sys::has_more_rights() => Err(ANY_LINK),

@@ -58,8 +58,8 @@ mod score {
     pub const NEVER: i32 = i32::MIN / 2;
 }
 
-/// What became of each line of `old`. The declaration is where it was: lines are counted from there. Lines before it are
-/// only looked for where they were.
+/// What became of each line of `old`. The declaration is where it was: lines are counted from there. Lines before it
+/// are only looked for where they were.
 pub fn align(old: &Shape, new: &Shape, knows: Knows) -> BTreeMap<i64, Fate> {
     let end = |shape: &Shape| shape.lines.last_key_value().map_or(0, |(&last, _)| last).max(0);
     let (old_end, new_end) = (end(old), end(new));
@@ -141,8 +141,8 @@ fn found_again(old: &Shape, new: &Shape, fates: &BTreeMap<i64, Fate>) -> usize {
     old.lines.keys().filter(is_found).count()
 }
 
-/// Whether no edit is needed to explain the differences: optimisation takes the code of lines away, and profiles that are
-/// not whole lack lines.
+/// Whether no edit is needed to explain the differences: optimisation takes the code of lines away, and profiles that
+/// are not whole lack lines.
 fn is_explained(old: &Shape, new: &Shape, knows: Knows) -> bool {
     /// Debug information and notes differ in which of the first lines they name.
     const FROM: i64 = 2;

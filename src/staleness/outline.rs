@@ -9,7 +9,8 @@ use crate::formats::afdo_v1_v3::names::without_number;
 use crate::formats::gcno::Notes;
 use crate::profile::{Body, Profile, SymbolId};
 
-/// Whether only the object file calls a function so: names of C++ and Rust, and those of nested functions, such as `add.5`.
+/// Whether only the object file calls a function so: names of C++ and Rust, and those of nested functions, such as
+/// `add.5`.
 fn is_linkage_name(name: &[u8]) -> bool {
     name.starts_with(b"_Z") || without_number(name).len() < name.len()
 }
@@ -46,7 +47,8 @@ pub struct Outlined {
     /// Whether it may be another function of the same identifier: the debug information does not name it as the
     /// profile does.
     pub is_guess: bool,
-    /// Whether the debug information does not tell where it is declared. Then the place is that of its first instruction.
+    /// Whether the debug information does not tell where it is declared. Then the place is that of its first
+    /// instruction.
     pub is_unplaced: bool,
     /// Its lines. There are none if it is only declared.
     pub shape: Shape,
@@ -76,7 +78,7 @@ impl Outlined {
         self.file.is_empty() || file.is_none_or(|file| base_name(file) == base_name(&self.file))
     }
 
-    /// Whether nothing tells which lines it has.
+    /// Whether its lines are unknown.
     pub fn is_undescribed(&self) -> bool {
         self.is_unplaced && self.shape.lines.is_empty()
     }
@@ -126,8 +128,8 @@ impl Shape {
         Self { lines: moved.collect() }
     }
 
-    /// The share of all lines that both have, from 0 to 1. The first two lines do not count: debug information and notes
-    /// differ in which of them they name.
+    /// The share of all lines that both have, from 0 to 1. The first two lines do not count: debug information and
+    /// notes differ in which of them they name.
     pub fn likeness(&self, other: &Self) -> f64 {
         const FROM: i64 = 2;
         let both = other.lines.range(FROM..).filter(|(line, _)| self.lines.contains_key(line));
@@ -236,8 +238,8 @@ impl Outline {
     }
 
     /// Gives linkage names to functions that the debug information names as the source does: those that are local to an
-    /// object, such as instances of a template for a lambda. The profile has their linkage names. All functions of the same
-    /// identifier and file get the name, too.
+    /// object, such as instances of a template for a lambda. The profile has their linkage names. All functions of the
+    /// same identifier and file get the name, too.
     pub fn add_linkage_names(&mut self, profile: &Profile, identifier: impl Fn(&[u8]) -> Vec<u8>) {
         let named = self.linkage_names(profile, identifier);
         for function in self.functions.values_mut().flatten() {

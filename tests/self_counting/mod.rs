@@ -1,8 +1,8 @@
 //! Makes up programs that count their own statements: the truth about each line, known without gcov.
 //!
-//! Each statement stands on a line of its own, as `COUNT(7) n += 3;`. With `-DCOUNTING` the macro adds one to a counter of that
-//! line and that inlined copy, and the program prints all counters in the end. Without it the macro is nothing, and
-//! the compiler sees the statements alone. Loops, branches and calls stand between them.
+//! Each statement stands on a line of its own, as `COUNT(7) n += 3;`. With `-DCOUNTING` the macro adds one to a counter
+//! of that line and that inlined copy, and the program prints all counters in the end. Without it the macro is nothing,
+//! and the compiler sees the statements alone. Loops, branches and calls stand between them.
 //!
 //! Helpers are inlined into functions, and into each other. Each call hands on where the counters of its copy start, as
 //! an argument, or as one of a template.

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! COUNTERSINK_SEED=N cargo test --test simulation     # one seed, with its script
-//! COUNTERSINK_SEEDS=N cargo test --test simulation    # N seeds instead of 300; with COUNTERSINK_SEED, N times that seed
+//! COUNTERSINK_SEEDS=N cargo test --test simulation    # N seeds instead of 300; with COUNTERSINK_SEED, N times that
+//! seed
 //! ```
 //!
 //! A seed makes the same script each time. Where processes run at the same time, their order is the system's.

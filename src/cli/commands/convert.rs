@@ -120,8 +120,8 @@ pub struct Convert {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "N", default_value_t = 0)]
     first: u32,
-    /// With --to parquet: the ids of dumps and profiles are their paths below this folder [default: below the folder that
-    /// was given, or the names of files]
+    /// With --to parquet: the ids of dumps and profiles are their paths below this folder [default: below the folder
+    /// that was given, or the names of files]
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "DIR")]
     below: Option<PathBuf>,

@@ -1,5 +1,5 @@
-//! `countersink doctor`: whether a program is ready to be trained, and where its counts will be. It looks at the file of
-//! the program and does not run it.
+//! `countersink doctor`: whether a program is ready to be trained, and where its counts will be. It looks at the file
+//! of the program and does not run it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -28,8 +28,8 @@ use crate::raw::layout::MAGIC;
 
 /// Say whether a program is ready for its training runs
 ///
-/// Looks at the program's file: who instrumented it, the runtime that it is linked with, its notes and debug information,
-/// where its dump will be, and what the installed compiler reads. It does not run the program.
+/// Looks at the program's file: who instrumented it, the runtime that it is linked with, its notes and debug
+/// information, where its dump will be, and what the installed compiler reads. It does not run the program.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

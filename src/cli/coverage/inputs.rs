@@ -86,8 +86,8 @@ impl Inputs {
         self.has_profiles || !self.modules.is_empty()
     }
 
-    /// Leaves out what clang and rustc instrumented, and says why, if there are also modules of gcc. Gives the number of
-    /// modules.
+    /// Leaves out what clang and rustc instrumented, and says why, if there are also modules of gcc. Gives the number
+    /// of modules.
     pub fn leave_out_llvm(&self, why: Error) -> Result<usize> {
         if self.gcc.modules.is_empty() {
             return Err(why);
@@ -101,9 +101,9 @@ impl Inputs {
         Ok(left_out)
     }
 
-    /// The programs of clang and rustc with their coverage mapping: the programs that `--binary` names, and those of the
-    /// other modules at their recorded paths. Each has its own counters, as functions of equal names may differ. Profiles
-    /// do not say which program they are of, so with profiles all programs are one.
+    /// The programs of clang and rustc with their coverage mapping: the programs that `--binary` names, and those of
+    /// the other modules at their recorded paths. Each has its own counters, as functions of equal names may differ.
+    /// Profiles do not say which program they are of, so with profiles all programs are one.
     pub fn mapped(&self, sources: &Sources, name: &Path) -> Result<Vec<Mapped>> {
         if self.llvm.variant.has(Variant::IR) {
             let what = "the optimiser inserted its counters (-fprofile-generate), and these have no places in the source: \

@@ -1,7 +1,7 @@
 //! From the modules that gcc instrumented to profiles of counts by source position, and to `.gcda` files.
 //!
-//! [`gcda`] needs nothing but the dump. [`mod@coverage`] also needs the compiler's notes. A profile also needs the compiler's notes, and places calls and inlined
-//! functions only with the program's machine code and debug information:
+//! [`gcda`] needs nothing but the dump. [`mod@coverage`] also needs the compiler's notes. A profile also needs the
+//! compiler's notes, and places calls and inlined functions only with the program's machine code and debug information:
 //!
 //! | step | where |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Makes the profile of a dump, with the help of the compiler's notes.
 //!
-//! * [`crate::placement`] gives the counts of a function's blocks their positions. A projection of that is what a reader
-//!   is given.
+//! * [`crate::placement`] gives the counts of a function's blocks their positions. A projection of that is what a
+//!   reader is given.
 //! * The head count is the sum of the arcs that leave the entry, except those that lead back into the middle,
 //!   as after `setjmp` or through computed gotos.
 //! * The timestamp is the time counter, the smallest of all copies.

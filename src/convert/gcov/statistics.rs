@@ -233,7 +233,8 @@ fn format_share(part: u64, all: u64) -> String {
 }
 
 impl Statistics {
-    /// Executions in the profile, less those that stand at wrong places if estimates are as good as they were measured to be.
+    /// Executions in the profile, less those that stand at wrong places if estimates are as good as they were measured
+    /// to be.
     pub fn well_placed(&self) -> u64 {
         self.executions_placed.saturating_sub(self.estimated.misplaced())
     }

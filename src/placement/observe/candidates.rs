@@ -17,8 +17,8 @@ pub struct Candidates<'s, 'n> {
     files: HashMap<Vec<u8>, FileId>,
     /// The places of their declarations, sorted, each with the function's index.
     by_place: Vec<(FileId, u32, u32)>,
-    /// Functions that the compiler made, by their names for the assembler and in the source. Debug information may tell no
-    /// place of theirs.
+    /// Functions that the compiler made, by their names for the assembler and in the source. Debug information may tell
+    /// no place of theirs.
     artificial: HashMap<&'n [u8], Vec<u32>>,
 }
 
@@ -86,8 +86,8 @@ impl<'s, 'n> Candidates<'s, 'n> {
 }
 
 impl Candidates<'_, '_> {
-    /// The functions of this name that the compiler made: those of a file, if it has any. Each object may have one of this
-    /// name.
+    /// The functions of this name that the compiler made: those of a file, if it has any. Each object may have one of
+    /// this name.
     fn made(&self, name: &[u8], file: Option<FileId>) -> Vec<u32> {
         let all = self.artificial.get(name).map_or(&[][..], Vec::as_slice);
         let is_there = |index: &u32| Some(self.functions[*index as usize].file) == file;

@@ -174,8 +174,8 @@ impl ListingView<'_, '_, '_> {
         Finding { function: late.function, chains, votes, sites, calls, address }
     }
 
-    /// The blocks of a late copy that several blocks lead to, and that are no block of the notes with lines: none of their
-    /// lines has a block that was executed as often. They are sorted.
+    /// The blocks of a late copy that several blocks lead to, and that are no block of the notes with lines: none of
+    /// their lines has a block that was executed as often. They are sorted.
     fn joins(
         &self,
         late: &Late,

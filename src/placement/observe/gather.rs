@@ -142,7 +142,8 @@ fn count_calls(found: &[InlinedEarly], places: &[u32], chains: &mut [Chain]) {
 }
 
 impl Votes {
-    /// The votes of a function in all listings, and votes for sums. They are sorted by file, line, copy and discriminator.
+    /// The votes of a function in all listings, and votes for sums. They are sorted by file, line, copy and
+    /// discriminator.
     pub fn of(&mut self, evidence: &Evidence, rules: RuleSet) -> &[Vote] {
         self.sort(&evidence.found, rules.has(Rule::SumsOfBlocks))
     }

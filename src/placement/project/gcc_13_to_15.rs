@@ -1,6 +1,7 @@
 //! What gcc 13 to 15 read: version 2 with discriminators.
 //!
-//! They find each block of a line by its discriminator. Where positions share one all the same, they get the smallest count, as gcc 12 does.
+//! They find each block of a line by its discriminator. Where positions share one all the same, they get the smallest
+//! count, as gcc 12 does.
 
 use super::{OfSeveral, Reader, gcc_10_to_12};
 

@@ -98,8 +98,8 @@ pub enum OfSeveral {
     Least,
     /// The smallest, or none if the greatest is more than four times as large. A reader without
     /// discriminators asks for blocks of a line that have nothing in common. Without a count their
-    /// neighbours tell more about them than each other's count would. A large one all the same, if a loop, a copy or the
-    /// function would have no count: see `shared_lines`.
+    /// neighbours tell more about them than each other's count would. A large one all the same, if a loop, a copy or
+    /// the function would have no count: see `shared_lines`.
     LeastOfSimilar,
     /// The greatest, as in profiles of samples.
     Greatest,
@@ -137,8 +137,8 @@ pub enum HotCalls {
     None,
     /// Bodies besides those of the functions that are called.
     Copied,
-    /// Bodies whose counts are taken from the functions themselves, which keep half. The reader gives back what it does not
-    /// inline.
+    /// Bodies whose counts are taken from the functions themselves, which keep half. The reader gives back what it does
+    /// not inline.
     Moved,
 }
 

@@ -8,9 +8,9 @@
 //! long sum(const char *p, long n) { long s = 0; for (long i = 0; i < n; i++) s += p[i]; return s; }
 //! ```
 //!
-//! There such a line gets its large count, unless the loop hardly repeats. That is too large for the blocks that were seldom executed; but a
-//! function whose blocks all have the same count is optimised like one without a profile, and its place among the hot
-//! functions is right. Macros make such functions, however many lines they have themselves.
+//! There such a line gets its large count, unless the loop hardly repeats. That is too large for the blocks that were
+//! seldom executed; but a function whose blocks all have the same count is optimised like one without a profile, and
+//! its place among the hot functions is right. Macros make such functions, however many lines they have themselves.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -71,7 +71,8 @@ pub fn answer_where_needed(answers: &mut [Answer], members: &[Member], function:
     }
 }
 
-/// How often a loop with these blocks was entered. If it hardly repeats, the reader finds its counts by its neighbours'.
+/// How often a loop with these blocks was entered. If it hardly repeats, the reader finds its counts by its
+/// neighbours'.
 fn entries(function: &Counted<'_>, blocks: &[u32]) -> u64 {
     let Ok(flow) = &function.flow else { return 0 };
     let is_in = |block| blocks.binary_search(&block).is_ok();
@@ -101,8 +102,8 @@ fn large(answers: usize, members: &[Member]) -> Vec<u64> {
     large
 }
 
-/// Gives positions counts in a part of the function that was executed so often, if none of them has a count like that and
-/// one is wanted.
+/// Gives positions counts in a part of the function that was executed so often, if none of them has a count like that
+/// and one is wanted.
 fn answer_for(
     answers: &mut [Answer],
     large: &[u64],

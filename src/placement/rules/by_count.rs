@@ -1,12 +1,13 @@
-//! Positions and blocks with the same count belong together. Where counts leave doubt, positions get blocks in their order.
+//! Positions and blocks with the same count belong together. Where counts leave doubt, positions get blocks in their
+//! order.
 //!
 //! ```c
 //! if (a) b(); else c();   /* b was executed 3 times, and so was one block of the line */
 //! ```
 //!
-//! Consumes all groups with positions. A position whose instructions were executed as often as its block is exact. A position without a certain
-//! count gets a block by [`Rule::Order`], which is an estimate: compilers mostly number the blocks of a line in the order in which they lay
-//! them out.
+//! Consumes all groups with positions. A position whose instructions were executed as often as its block is exact. A
+//! position without a certain count gets a block by [`Rule::Order`], which is an estimate: compilers mostly number the
+//! blocks of a line in the order in which they lay them out.
 
 use alloc::vec;
 use alloc::vec::Vec;

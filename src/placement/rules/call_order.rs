@@ -1,7 +1,7 @@
 //! The blocks of inlined copies whose code stands in the blocks that call them.
 //!
-//! A copy without branches has no block of its own. The notes list the lines of a block in the order of its statements: first
-//! the line of the call, then those of the copy. So the line of the last call before a line tells the copy.
+//! A copy without branches has no block of its own. The notes list the lines of a block in the order of its statements:
+//! first the line of the call, then those of the copy. So the line of the last call before a line tells the copy.
 
 use alloc::vec::Vec;
 
@@ -28,7 +28,8 @@ const LONGEST_BLOCK: usize = 1024;
 /// At most one in two pieces may contradict its blocks. The copy of such a piece stands elsewhere.
 const ONE_CONTRADICTION_IN: usize = 2;
 
-/// Splits lines of one inlined function, if all of its copies have blocks behind their calls. Notes what is known of the others.
+/// Splits lines of one inlined function, if all of its copies have blocks behind their calls. Notes what is known of
+/// the others.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.split_groups(|assignment, mut group, groups| {
         let symbol = facts.only_function(&group.keys);
@@ -43,7 +44,8 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     });
 }
 
-/// Splits lines of one inlined function of which only some copies have blocks behind their calls. The others may have segments.
+/// Splits lines of one inlined function if only some of its copies have blocks behind their calls. The others may have
+/// segments.
 pub fn place_some<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.split_groups(|_, mut group, groups| match group.beside.take() {
         Some(beside) => split_some(facts, group, *beside, groups),
@@ -90,7 +92,8 @@ pub struct Beside {
 }
 
 impl Facts<'_, '_> {
-    /// Finds blocks of a line behind the lines of the calls. There is no answer if most pieces of the line contradict it.
+    /// Finds blocks of a line behind the lines of the calls. There is no answer if most pieces of the line contradict
+    /// it.
     pub fn beside(&self, symbol: SymbolId, lines: &[Line], keys: &[Key]) -> Option<Beside> {
         let copies = self.segments.copies(symbol)?;
         let mut copies: Vec<(Call, u32)> = copies.map(|copy| (self.call_of(copy), copy)).collect();
@@ -123,7 +126,8 @@ impl Facts<'_, '_> {
         Some(Beside { known, taken, keys, lines, is_complete })
     }
 
-    /// Whether a copy is entered in each block of a line: a line of another function, which it does not call, stands before it.
+    /// Whether a copy is entered in each block of a line: a line of another function, which it does not call, stands
+    /// before it.
     fn are_entered(&self, symbol: SymbolId, lines: &[Line]) -> bool {
         if self.segments.has_calls(symbol) {
             return false;
@@ -193,8 +197,8 @@ fn behind_calls(mut lines: Vec<AtCall>, copies: &[(Call, u32)]) -> Vec<(u32, Lin
     let mut by_copy = Vec::new();
     for blocks in lines.chunk_by(|a, b| a.0 == b.0) {
         let its = called(copies, blocks[0].0);
-        // Copies and blocks are in the order of the source. All copies may be in one block. If there are fewer blocks for
-        // another reason, they tell nothing.
+        // Copies and blocks are in the order of the source. All copies may be in one block. If there are fewer blocks
+        // for another reason, they tell nothing.
         if its.len() == blocks.len() {
             by_copy.extend(its.iter().zip(blocks).map(|(&(_, copy), &(_, line))| (copy, line)));
         } else if let [(_, line)] = blocks {
@@ -204,8 +208,8 @@ fn behind_calls(mut lines: Vec<AtCall>, copies: &[(Call, u32)]) -> Vec<(u32, Lin
     by_copy
 }
 
-/// The blocks of a line that have a call behind the line, for copies without a block. The notes list each line once for each
-/// block, so an earlier copy in the block may hide the line of the copy that is called there.
+/// The blocks of a line that have a call behind the line, for copies without a block. The notes list each line once for
+/// each block, so an earlier copy in the block may hide the line of the copy that is called there.
 fn ahead_of_calls(
     mut lines: Vec<AtCall>,
     copies: &[(Call, u32)],

@@ -4,8 +4,9 @@
 //! if (a) b = 1;   /* nothing is left of the second block but a conditional move */
 //! ```
 //!
-//! Consumes groups with blocks whose count no position has, and groups of a copy that the code shows nothing of. The count is exact: the notes have
-//! the line in the block. The discriminator is an estimate, and so is the copy if several copies have the line.
+//! Consumes groups with blocks whose count no position has, and groups of a copy that the code shows nothing of. The
+//! count is exact: the notes have the line in the block. The discriminator is an estimate, and so is the copy if
+//! several copies have the line.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -4,8 +4,9 @@
 //! for (int i = 0; i < n; i++) if (a[i]) b++;   /* the code has discriminators 0 and 2, and four blocks */
 //! ```
 //!
-//! Consumes groups with more blocks than positions, all in one copy. Adds the positions with the missing discriminators. They need not have a
-//! block. Which block one has is known as exactly as for its neighbours: by the order of the discriminators.
+//! Consumes groups with more blocks than positions, all in one copy. Adds the positions with the missing
+//! discriminators. They need not have a block. Which block one has is known as exactly as for its neighbours: by the
+//! order of the discriminators.
 
 use alloc::vec::Vec;
 
@@ -29,8 +30,8 @@ pub fn place<'a>(_: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     });
 }
 
-/// The same pieces of a copy, and those with the discriminators before them and between them that none of them has. There
-/// are no more of these in a row than the line has blocks.
+/// The same pieces of a copy, and those with the discriminators before them and between them that none of them has.
+/// There are no more of these in a row than the line has blocks.
 fn with_hidden(keys: &[Key], blocks: usize) -> Option<Vec<Key>> {
     let is_next = |(key, next): (&Key, u16)| key.spot.discriminator == next;
     if keys.iter().zip(0..).all(is_next) {

@@ -5,9 +5,9 @@
 //! static inline void touch(int x) { (void)x; }    /* inlined twice, and nothing left of either */
 //! ```
 //!
-//! Consumes the lines that only the notes have. A line of the function itself, or of its only copy, is exact. Copies that were entered as often as a
-//! block was executed have that block. Other copies get one by [`Rule::EnteredCopies`], which is an estimate. Lines of functions that are not
-//! known to be inlined here are left to `unrecorded_inlines`.
+//! Consumes the lines that only the notes have. A line of the function itself, or of its only copy, is exact. Copies
+//! that were entered as often as a block was executed have that block. Other copies get one by [`Rule::EnteredCopies`],
+//! which is an estimate. Lines of functions that are not known to be inlined here are left to `unrecorded_inlines`.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -163,8 +163,8 @@ fn sharers(
 }
 
 impl<'f> Facts<'f, '_> {
-    /// Whether the debug information shows a line in a copy that cannot have it: the notes say that another function has it.
-    /// Compilers move code out of inlined copies.
+    /// Whether the debug information shows a line in a copy that cannot have it: the notes say that another function
+    /// has it. Compilers move code out of inlined copies.
     pub fn is_strayed(&self, spot: &Spot) -> bool {
         let Some(chain) = self.chains.get(spot.chain as usize) else { return false };
         let is_behind = chain.file == spot.file && spot.line >= chain.start;
@@ -194,8 +194,8 @@ impl<'f> Facts<'f, '_> {
         })
     }
 
-    /// Whether a file is text that is included within the function, and not a header whose functions left no trace: no other
-    /// function has lines of it, or the code shows lines of it in this one.
+    /// Whether a file is text that is included within the function, and not a header whose functions left no trace: no
+    /// other function has lines of it, or the code shows lines of it in this one.
     fn is_included(&self, file: FileId) -> bool {
         self.has_code
             && !self.starts.knows(file)
@@ -203,7 +203,8 @@ impl<'f> Facts<'f, '_> {
                 || self.starts.is_only_user(file, self.function.symbol))
     }
 
-    /// The owner of a line among the functions that start before it. It may be the function itself, or a copy inlined in it.
+    /// The owner of a line among the functions that start before it. It may be the function itself, or a copy inlined
+    /// in it.
     fn nearest_owner(&self, file: FileId, line: u32, may_be_itself: bool) -> Option<Owner<'f>> {
         for starts in self.starts.before(file, line) {
             let is_itself = |start: &Start| start.symbol == self.function.symbol;

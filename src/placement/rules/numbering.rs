@@ -4,8 +4,8 @@
 //! CHECK(a); CHECK(b);     /* a macro with many blocks, and instructions of one of them */
 //! ```
 //!
-//! Consumes groups with several blocks for each position, all in the function itself. The blocks get discriminators in their order. That is an
-//! estimate, except for blocks whose positions the code shows.
+//! Consumes groups with several blocks for each position, all in the function itself. The blocks get discriminators in
+//! their order. That is an estimate, except for blocks whose positions the code shows.
 
 use alloc::vec::Vec;
 
@@ -42,8 +42,8 @@ pub fn numbered(spot: Spot, place: usize) -> Spot {
     Spot { discriminator: u16::try_from(place).unwrap_or(u16::MAX), ..spot }
 }
 
-/// How many blocks a line must have for each piece, so that the order of the blocks tells more than the pieces do. Where
-/// the compiler merged the code of two lines, only odd pieces are left of one of them.
+/// How many blocks a line must have for each piece, so that the order of the blocks tells more than the pieces do.
+/// Where the compiler merged the code of two lines, only odd pieces are left of one of them.
 const HARDLY_SHOWN: usize = 3;
 
 /// Whether the code shows so little of a line with this number of blocks.

@@ -140,8 +140,8 @@ struct Step {
     takes: bool,
 }
 
-/// Adds the steps for a piece, one for each block, behind those for the piece before. `cost` is that of giving the piece a
-/// block.
+/// Adds the steps for a piece, one for each block, behind those for the piece before. `cost` is that of giving the
+/// piece a block.
 fn add_steps(
     steps: &mut Vec<Step>,
     is_hidden: bool,

@@ -1,8 +1,8 @@
-//! Positions that the notes do not have: the compiler removed them before it laid the counters out. The debug information tells where they
-//! stood.
+//! Positions that the notes do not have: the compiler removed them before it laid the counters out. The debug
+//! information tells where they stood.
 //!
-//! Where instructions of such a line are at a join without other lines, in the code as in the notes, the compiler merged
-//! the ends of several lines there. The block has their sum, and nothing says how often each was executed:
+//! Where instructions of such a line are at a join without other lines, in the code as in the notes, the compiler
+//! merged the ends of several lines there. The block has their sum, and nothing says how often each was executed:
 //!
 //! ```c
 //! if (a)

@@ -1,9 +1,10 @@
 //! The blocks of each copy of a function that was inlined several times.
 //!
-//! The compiler copies a function's blocks together, in the order of the calls. So the lines of one copy stand between those
-//! of the copies before and behind it. The end of one copy may be in the same block as the start of the next one: there the
-//! order of the block's lines tells them apart. A line that has equally many blocks in each copy tells where the copies
-//! are. That also holds for lines where the copies differ, because the compiler has removed blocks of some of them.
+//! The compiler copies a function's blocks together, in the order of the calls. So the lines of one copy stand between
+//! those of the copies before and behind it. The end of one copy may be in the same block as the start of the next one:
+//! there the order of the block's lines tells them apart. A line that has equally many blocks in each copy tells where
+//! the copies are. That also holds for lines where the copies differ, because the compiler has removed blocks of some
+//! of them.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -218,7 +219,7 @@ impl Facts<'_, '_> {
         (ONE_CONTRADICTION_IN * against <= keys.len()).then_some(segmented)
     }
 
-    /// The pieces of copies that have blocks, none of which was executed as often.
+    /// The pieces of copies that have blocks. No such block was executed as often.
     pub fn contradicting<'k>(
         &self,
         keys: &'k [Key],
@@ -275,7 +276,7 @@ mod tests {
     use crate::placement::RuleSet;
     use crate::placement::facts::made::Made;
 
-    /// Two copies with two blocks each, of which the code says nothing but that they are there.
+    /// Two copies with two blocks each. The code shows that the copies are there, and no more.
     #[test]
     fn the_blocks_of_a_copy_stand_together() {
         let lines = [2, 3, 4, 5].map(|block| (block, 1, 12));

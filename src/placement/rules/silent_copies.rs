@@ -1,11 +1,12 @@
 //! Copies that show nothing of a line in the code.
 //!
 //! ```c
-//! static inline int size(const char *s) { return s ? 8 : 0; }     /* the second copy left no instruction of the line */
+//! static inline int size(const char *s) { return s ? 8 : 0; }     /* the second copy left no instruction of the line
+//! */
 //! ```
 //!
-//! Consumes groups with blocks whose count no position has. A copy of the same function without a position there gets such a block if the copy was
-//! entered as often as the block was executed.
+//! Consumes groups with blocks whose count no position has. A copy of the same function without a position there gets
+//! such a block if the copy was entered as often as the block was executed.
 
 use alloc::vec::Vec;
 

@@ -197,7 +197,8 @@ impl<'p, 'a, 'f, 'n> Placing<'p, 'a, 'f, 'n> {
     }
 
     /// Several functions may start on one line, such as instances of a template. Picks the one that `caller`
-    /// calls: its name has the most in common with the caller's, the fewest identifiers that this one lacks, and the most that it has.
+    /// calls: its name has the most in common with the caller's, the fewest identifiers that this one lacks, and the
+    /// most that it has.
     fn called(&mut self, file: FileId, starts: &[Start], caller: SymbolId) -> Start {
         if let [only] = starts {
             return *only;

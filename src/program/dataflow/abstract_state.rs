@@ -1,7 +1,7 @@
 //! The transfer functions: how each [`Effect`] changes what registers and slots of the stack hold.
 //!
-//! Before an indirect call, the code stores the address of the call's site and that of the callee where the profiler reads
-//! them. So the state also has the site and the callee that were stored last.
+//! Before an indirect call, the code stores the address of the call's site and that of the callee where the profiler
+//! reads them. So the state also has the site and the callee that were stored last.
 
 use std::collections::BTreeMap;
 

@@ -1,14 +1,14 @@
 //! The engine: goes through the blocks of a function until what is known at their starts no longer changes.
 //!
-//! The worklist gives the first block in reverse postorder, so that a block waits for those before it, and a loop settles
-//! before what follows it. Each visit makes less known at the start of some block, and a block that was visited
+//! The worklist gives the first block in reverse postorder, so that a block waits for those before it, and a loop
+//! settles before what follows it. Each visit makes less known at the start of some block, and a block that was visited
 //! [`MOST_VISITS`] times knows nothing more. So the cost is linear in the size of the function.
 //!
-//! Only exceptions lead to some blocks, or jumps through a table that was not found. What holds behind all calls, or at all
-//! such jumps, is known there. What is known in other blocks is not changed for that.
+//! Only exceptions lead to some blocks, or jumps through a table that was not found. What holds behind all calls, or at
+//! all such jumps, is known there. What is known in other blocks is not changed for that.
 //!
-//! Behind a call that never returns there is code where something else may be known. With [`Calls::MayNotReturn`], a call
-//! at the end of a block returns only if nothing else leads to the next block.
+//! Behind a call that never returns there is code where something else may be known. With [`Calls::MayNotReturn`], a
+//! call at the end of a block returns only if nothing else leads to the next block.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -229,8 +229,8 @@ impl<'f, 'c> Fixpoint<'f, 'c> {
         at_tables.filter(|_| self.graph.is_open).or(behind_calls).unwrap_or_default()
     }
 
-    /// Follows the instructions of a block, if a path leads there. With `TELLS`, `happens` gets the events and the states
-    /// behind them. Says whether control goes on to other blocks.
+    /// Follows the instructions of a block, if a path leads there. With `TELLS`, `happens` gets the events and the
+    /// states behind them. Says whether control goes on to other blocks.
     fn follow<const TELLS: bool>(
         &mut self,
         block: u32,

@@ -1,8 +1,8 @@
 //! Follows what registers and slots of the stack hold at each place of a function's machine code.
 //!
-//! Compilers take the address of a function's counters into a register, spill it, and keep the counters of loops in registers
-//! until the loop ends. The address of an indirect call's site goes the same way to the call. So this is a forward data-flow
-//! analysis over the control-flow graph:
+//! Compilers take the address of a function's counters into a register, spill it, and keep the counters of loops in
+//! registers until the loop ends. The address of an indirect call's site goes the same way to the call. So this is a
+//! forward data-flow analysis over the control-flow graph:
 //!
 //! * the lattice is in [`abstract_value`]: a constant, a slot of the stack, the value of a counter, or unknown;
 //! * the transfer functions, one for each [`Effect`](crate::program::decode::Effect), are in [`abstract_state`];

@@ -88,8 +88,8 @@ pub struct Found<'d> {
     pub functions: Vec<Function>,
     /// All functions that it names.
     pub declarations: Vec<Declaration<'d>>,
-    /// The entries of functions without a place of their own, in their order, with the places of their classes. These are
-    /// functions that compilers add, and the code of lambdas with `auto` parameters. Compilers use the place of the
+    /// The entries of functions without a place of their own, in their order, with the places of their classes. These
+    /// are functions that compilers add, and the code of lambdas with `auto` parameters. Compilers use the place of the
     /// class for them.
     pub members: Vec<(UnitOffset, ClassPlace)>,
 }

@@ -1,6 +1,7 @@
 //! The debug information of a program, DWARF 2 to 5. [`units`] has what each run of the compiler wrote,
 //! [`line_table`] the lines of instructions, [`functions`] the functions that they were written in,
-//! [`declared`] the declarations of those, `entries` what any of them reads, and `constructors` how they name constructors.
+//! [`declared`] the declarations of those, `entries` what any of them reads, and `constructors` how they name
+//! constructors.
 
 pub mod constructors;
 pub mod declared;

@@ -121,15 +121,15 @@ pub trait Machine<'c>: Sized {
     const CHANGED_BY_CALLS: &'static [Register];
     /// Bytes of an address, and of a register that holds one.
     const WORD: u8;
-    /// Whether each address of a counter is whole in an instruction or in a word of memory. Elsewhere code takes it in steps,
-    /// or counts it from that of another counter.
+    /// Whether each address of a counter is whole in an instruction or in a word of memory. Elsewhere code takes it in
+    /// steps, or counts it from that of another counter.
     const TAKES_WHOLE_ADDRESSES: bool = false;
 
     /// A decoder for the code of an image.
     fn new(image: &'c Image<'c>) -> Self;
 
-    /// Decodes the instruction at `address`. Its bytes are in `section` from `offset` on. Callers go by address, function by
-    /// function, and use the memory of the last instruction again. `None` if there is no instruction.
+    /// Decodes the instruction at `address`. Its bytes are in `section` from `offset` on. Callers go by address,
+    /// function by function, and use the memory of the last instruction again. `None` if there is no instruction.
     fn decode(
         &mut self,
         address: u64,

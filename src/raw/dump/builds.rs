@@ -14,8 +14,8 @@ pub struct Builds {
 }
 
 impl Builds {
-    /// The place of the first module of this build. If there is none, the module is to have the place `free`. `at` gives the
-    /// modules that have places.
+    /// The place of the first module of this build. If there is none, the module is to have the place `free`. `at`
+    /// gives the modules that have places.
     pub fn place_or<'m>(
         &mut self,
         module: &'m Module,

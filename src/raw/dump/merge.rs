@@ -47,7 +47,8 @@ impl Module {
             && self.llvm.iter().zip(&other.llvm).all(|(one, other)| one.is_same(other))
     }
 
-    /// Takes over what another run of the same build knows of the places of functions. Says whether that is anything new.
+    /// Takes over what another run of the same build knows of the places of functions. Says whether that is anything
+    /// new.
     pub fn learn(&mut self, other: &Self) -> bool {
         let mut is_news = false;
         for (record, other) in self.llvm.iter_mut().zip(&other.llvm) {

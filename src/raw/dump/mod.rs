@@ -1,8 +1,8 @@
 //! A whole raw dump in memory, for the tool.
 //!
 //! [`Dump::parse`] accepts only files that are sound from the first byte to the last, and leaves out modules whose
-//! records contradict each other. So the numbers in these types always fit together. Merging follows the runtime's rules. This module does not know what the counts
-//! mean in the source.
+//! records contradict each other. So the numbers in these types always fit together. Merging follows the runtime's
+//! rules. This module does not know what the counts mean in the source.
 
 mod builds;
 mod check;

@@ -1,13 +1,13 @@
-//! The sum of many dumps. No count depends on the order of the dumps, as long as no site has more than [`MOST_VALUES`] values. [`Dump::merge`] adds two dumps as the runtime
-//! does.
+//! The sum of many dumps. No count depends on the order of the dumps, as long as no site has more than [`MOST_VALUES`]
+//! values. [`Dump::merge`] adds two dumps as the runtime does.
 //!
 //! The runtime adds one run at a time and must drop values as soon as a site is full. A sum keeps all values of a site,
 //! up to [`MOST_VALUES`], and drops values once, at its end. A sum of two dumps equals that of the runtime.
 //! A sum of more dumps has a smaller error at full sites. A decoder of a table adds to a sum row by row.
 //!
-//! Four facts depend on the order of the dumps, and a *rank* decides each: the last path of an image, the last live file, the order of a
-//! site's values (that of the last dump that has them), and the order of the modules (that in which
-//! they first appear).
+//! Four facts depend on the order of the dumps, and a *rank* decides each: the last path of an image, the last live
+//! file, the order of a site's values (that of the last dump that has them), and the order of the modules (that in
+//! which they first appear).
 
 use alloc::boxed::Box;
 use alloc::vec;
