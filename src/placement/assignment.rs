@@ -10,11 +10,11 @@ use hashbrown::{HashMap, HashSet};
 
 use super::Rule;
 use super::facts::Facts;
-use super::observe::{Chain, Spot};
+use super::observe::{InlineInstance, SourcePosition};
 use super::rules::call_order::Beside;
 use super::rules::lines_in_notes_only;
-use super::rules::pairing::Key;
-use super::rules::unrecorded_inlines::{Missing, Near, Other};
+use super::rules::pairing::PositionEvidence;
+use super::rules::unrecorded_inlines::{KnownPositions, Missing, Other};
 use super::solve::counted::{Counted, Line};
 use super::solve::loops;
 use crate::convert::gcov::statistics::Lost;
@@ -23,11 +23,11 @@ use crate::profile::{FileId, SymbolId};
 /// Where the counts of a function belong.
 #[derive(Default)]
 pub struct Assignment<'a> {
-    /// Copies inlined early, see [`Evidence::chains`](super::observe::Evidence::chains), and those that only the lines
-    /// of blocks show.
-    pub chains: Vec<Chain>,
+    /// Copies inlined early, see [`Evidence::instances`](super::observe::Evidence::instances), and those that only
+    /// the lines of blocks show.
+    pub instances: Vec<InlineInstance>,
     /// Positions in the source, each with its block.
-    pub pieces: Vec<Piece>,
+    pub placed: Vec<PlacedPosition>,
     /// Lines of other functions that are not known to be inlined here.
     pub elsewhere: Vec<(Elsewhere, u64)>,
     /// Lines that no known function has.
@@ -50,7 +50,7 @@ pub struct Open<'a> {
     /// The counts that positions of each copy have, if there are copies.
     pub counts: HashSet<(u32, u64)>,
     /// The positions beside lines of functions that left no trace.
-    pub near: Option<Near>,
+    pub known: Option<KnownPositions>,
     pub sharing: lines_in_notes_only::Memory,
 }
 
@@ -59,10 +59,10 @@ pub struct Open<'a> {
 pub struct Group<'a> {
     pub lines: Cow<'a, [Line]>,
     /// If there are none, all blocks belong to one copy, or are left.
-    pub keys: Cow<'a, [Key]>,
+    pub positions: Cow<'a, [PositionEvidence]>,
     pub kind: Kind,
     /// Positions that have blocks, by the index of the block.
-    pub found: Vec<(Spot, usize)>,
+    pub found: Vec<(SourcePosition, usize)>,
     /// For each block: whether no position has its count. Empty until that is known.
     pub is_open: Vec<bool>,
     /// What the calls before the line tell, if that is not known of all copies.
@@ -78,13 +78,17 @@ pub enum Kind {
     OfCopy(u32),
     /// The whole line. Other copies have these blocks, and perhaps more that have no position.
     Shared(HashSet<u32>),
-    /// Blocks that are left when all positions have theirs. The keys are those of the whole line.
+    /// Blocks that are left when all positions have theirs. The positions are those of the whole line.
     Left,
 }
 
 impl<'a> Group<'a> {
-    pub const fn new(lines: Cow<'a, [Line]>, keys: Cow<'a, [Key]>, kind: Kind) -> Self {
-        Self { lines, keys, kind, found: Vec::new(), is_open: Vec::new(), beside: None }
+    pub const fn new(
+        lines: Cow<'a, [Line]>,
+        positions: Cow<'a, [PositionEvidence]>,
+        kind: Kind,
+    ) -> Self {
+        Self { lines, positions, kind, found: Vec::new(), is_open: Vec::new(), beside: None }
     }
 
     /// Whether no rule has given its positions blocks.
@@ -94,7 +98,7 @@ impl<'a> Group<'a> {
 
     /// Whether its positions wait for blocks.
     pub fn is_waiting(&self) -> bool {
-        self.is_new() && self.kind != Kind::Left && !self.keys.is_empty()
+        self.is_new() && self.kind != Kind::Left && !self.positions.is_empty()
     }
 
     /// Whether blocks are left without a position.
@@ -113,19 +117,20 @@ impl<'a> Group<'a> {
 
 impl<'a> Assignment<'a> {
     /// Nothing but these copies.
-    pub fn of(chains: Vec<Chain>) -> Self {
-        Self { chains, ..Self::default() }
+    pub fn of(instances: Vec<InlineInstance>) -> Self {
+        Self { instances, ..Self::default() }
     }
 
     /// Each line that the code shows is a group at first.
     pub fn new(facts: &'a Facts<'_, '_>) -> Self {
-        let mut new = Self::of(facts.chains.clone());
-        new.pieces.reserve(facts.function.lines.len());
+        let mut new = Self::of(facts.instances.clone());
+        new.placed.reserve(facts.function.lines.len());
         new.open.groups.reserve(facts.in_code.len());
-        for (lines, keys) in &facts.in_code {
-            let (lines, keys) = (&facts.lines[lines.clone()], &facts.keys[keys.clone()]);
-            let (lines, keys) = (Cow::Borrowed(lines), Cow::Borrowed(keys));
-            new.open.groups.push(Group::new(lines, keys, Kind::Line));
+        for (lines, positions) in &facts.in_code {
+            let (lines, positions) =
+                (&facts.lines[lines.clone()], &facts.positions[positions.clone()]);
+            let (lines, positions) = (Cow::Borrowed(lines), Cow::Borrowed(positions));
+            new.open.groups.push(Group::new(lines, positions, Kind::Line));
         }
         new
     }
@@ -134,24 +139,25 @@ impl<'a> Assignment<'a> {
     pub fn place(
         &mut self,
         facts: &Facts<'_, '_>,
-        spot: Spot,
+        at: SourcePosition,
         line: &Line,
         (rule, provenance): (Rule, Provenance),
     ) {
         let count = facts.count(line).max(0) as u64;
         if facts.has_copies() {
-            self.open.counts.insert((spot.chain, count));
+            self.open.counts.insert((at.instance, count));
         }
         let (block, rule, provenance) = match facts.has_block(line) {
             true => (line.block, rule, provenance),
             false => (NO_BLOCK, Rule::Preheaders, Provenance::Preheader),
         };
-        self.pieces.push(Piece { spot, block, count, provenance, rule });
+        self.placed.push(PlacedPosition { at, block, count, provenance, rule });
     }
 
-    /// Keeps blocks of a line for copies that the debug information lacks. `chain` is another copy of their function.
-    pub fn add_missing(&mut self, chain: u32, lines: &[Line]) {
-        self.open.missing.extend(lines.iter().map(|&line| Missing { line, chain }));
+    /// Keeps blocks of a line for copies that the debug information lacks. `instance` is another copy of their
+    /// function.
+    pub fn add_missing(&mut self, instance: u32, lines: &[Line]) {
+        self.open.missing.extend(lines.iter().map(|&line| Missing { line, instance }));
     }
 
     /// Lets a function change or split the groups to which no rule has given positions.
@@ -178,7 +184,7 @@ impl<'a> Assignment<'a> {
 
     /// Lines of blocks that have no position because rules are switched off are lost.
     pub fn lose_the_rest(&mut self, facts: &Facts<'_, '_>) {
-        let placed: HashSet<Line> = self.pieces.iter().map(Piece::line).collect();
+        let placed: HashSet<Line> = self.placed.iter().map(PlacedPosition::line).collect();
         let of_others: HashSet<_> = self.elsewhere.iter().map(|(at, _)| at.of).collect();
         let lost: HashSet<Line> = self.lost.iter().map(|&(line, ..)| line).collect();
         let is_left = |line: &&Line| {
@@ -193,12 +199,12 @@ impl<'a> Assignment<'a> {
 
     /// Gives blocks with count 0 in loops without calls a count of 1.
     pub fn raise_zeros_in_loops(&mut self, function: &Counted<'_>) {
-        if !self.pieces.iter().any(|piece| piece.count == 0) {
+        if !self.placed.iter().any(|placed| placed.count == 0) {
             return;
         }
         let in_loops = loops::without_calls(function.notes.blocks, function.arcs());
-        let zeros = self.pieces.iter_mut().filter(|piece| piece.count == 0);
-        zeros.filter(|piece| in_loops[piece.block as usize]).for_each(|piece| piece.count = 1);
+        let zeros = self.placed.iter_mut().filter(|placed| placed.count == 0);
+        zeros.filter(|placed| in_loops[placed.block as usize]).for_each(|placed| placed.count = 1);
     }
 }
 
@@ -218,9 +224,9 @@ pub const NO_BLOCK: u32 = 0;
 
 /// A position in the source, and its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct PlacedPosition {
     /// Where it stands.
-    pub spot: Spot,
+    pub at: SourcePosition,
     /// The block, or the function's entry if it has none.
     pub block: u32,
     /// Executions.
@@ -231,7 +237,7 @@ pub struct Piece {
     pub rule: Rule,
 }
 
-impl Piece {
+impl PlacedPosition {
     /// Whether it was inferred that the block has this position.
     pub fn is_estimate(&self) -> bool {
         match self.provenance {
@@ -250,7 +256,7 @@ impl Piece {
 
     /// The line in the block.
     pub fn line(&self) -> Line {
-        Line { file: self.spot.file, line: self.spot.line, block: self.block }
+        Line { file: self.at.file, line: self.at.line, block: self.block }
     }
 }
 

@@ -22,7 +22,7 @@ use core::fmt;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::assignment::{Assignment, NO_BLOCK, Piece};
+use super::assignment::{Assignment, NO_BLOCK, PlacedPosition};
 use super::project::{Credit, Credits, Inline, Reader, Zeros};
 use super::solve::counted::{Counted, Line};
 use super::solve::flow::{EXIT, Flow};
@@ -150,7 +150,7 @@ struct Subject<'c> {
 /// The laws that the counts of a function break: as they are known, and as a reader is given them.
 pub fn check(
     function: &Counted<'_>,
-    picture: &Assignment<'_>,
+    assignment: &Assignment<'_>,
     credits: &Credits,
     reader: Reader,
 ) -> Vec<Fault> {
@@ -165,16 +165,16 @@ pub fn check(
         lines: &function.lines,
         flow,
     };
-    check_subject(subject, picture, credits, reader)
+    check_subject(subject, assignment, credits, reader)
 }
 
 fn check_subject(
     subject: Subject<'_>,
-    picture: &Assignment<'_>,
+    assignment: &Assignment<'_>,
     credits: &Credits,
     reader: Reader,
 ) -> Vec<Fault> {
-    let mut checking = Checking { subject, picture, credits, reader, faults: Vec::new() };
+    let mut checking = Checking { subject, assignment, credits, reader, faults: Vec::new() };
     checking.flow();
     checking.own_counts();
     checking.nothing_forgotten();
@@ -187,7 +187,7 @@ fn check_subject(
 /// The check of one function.
 struct Checking<'c> {
     subject: Subject<'c>,
-    picture: &'c Assignment<'c>,
+    assignment: &'c Assignment<'c>,
     credits: &'c Credits,
     reader: Reader,
     faults: Vec<Fault>,
@@ -252,10 +252,10 @@ impl Checking<'_> {
 
     /// Pieces with a block have its line and its count.
     fn own_counts(&mut self) {
-        for piece in self.picture.pieces.iter().filter(|piece| piece.block != NO_BLOCK) {
-            let Piece { block, count: found, .. } = *piece;
-            let (line, expected) = (piece.spot.line, self.count(block));
-            if self.subject.lines.binary_search(&piece.line()).is_err() {
+        for placed in self.assignment.placed.iter().filter(|placed| placed.block != NO_BLOCK) {
+            let PlacedPosition { block, count: found, .. } = *placed;
+            let (line, expected) = (placed.at.line, self.count(block));
+            if self.subject.lines.binary_search(&placed.line()).is_err() {
                 self.fault(Some(block), Breach::Foreign { line });
             }
             if !self.is_count(found, expected) {
@@ -264,15 +264,15 @@ impl Checking<'_> {
         }
     }
 
-    /// Executed lines have pieces, or stand elsewhere, or are lost. Blocks of a line that were executed equally often
-    /// may share a piece: the compiler may have merged their code.
+    /// Executed lines have positions, or stand elsewhere, or are lost. Blocks of a line that were executed equally
+    /// often may share a position: the compiler may have merged their code.
     fn nothing_forgotten(&mut self) {
-        let picture = self.picture;
-        let of_piece = |piece: &Piece| (piece.spot.file, piece.spot.line, piece.count);
+        let assignment = self.assignment;
+        let of_placed = |placed: &PlacedPosition| (placed.at.file, placed.at.line, placed.count);
         let of_lost = |&(line, count, _): &(Line, u64, Lost)| (line.file, line.line, count);
-        let placed = picture.pieces.iter().map(of_piece);
-        let known: HashSet<_> = placed.chain(picture.lost.iter().map(of_lost)).collect();
-        let elsewhere: HashSet<_> = picture.elsewhere.iter().map(|(at, _)| at.of).collect();
+        let placed = assignment.placed.iter().map(of_placed);
+        let known: HashSet<_> = placed.chain(assignment.lost.iter().map(of_lost)).collect();
+        let elsewhere: HashSet<_> = assignment.elsewhere.iter().map(|(at, _)| at.of).collect();
         for line in self.subject.lines {
             let count = self.count(line.block);
             let is_known = known.contains(&(line.file, line.line, count))
@@ -290,12 +290,12 @@ impl Checking<'_> {
         for lines in self.subject.lines.chunk_by(same_line) {
             alone.extend(if let [only] = lines { Some(*only) } else { None });
         }
-        for piece in &self.picture.pieces {
-            let Piece { spot, count: found, .. } = *piece;
-            let at =
-                alone.binary_search_by_key(&(spot.file, spot.line), |line| (line.file, line.line));
-            let Ok(at) = at else { continue };
-            let (block, line) = (alone[at].block, spot.line);
+        for placed in &self.assignment.placed {
+            let PlacedPosition { at, count: found, .. } = *placed;
+            let only =
+                alone.binary_search_by_key(&(at.file, at.line), |line| (line.file, line.line));
+            let Ok(only) = only else { continue };
+            let (block, line) = (alone[only].block, at.line);
             let expected = self.count(block);
             if !self.is_count(found, expected) {
                 self.fault(Some(block), Breach::Miscounted { line, expected, found });
@@ -309,9 +309,9 @@ impl Checking<'_> {
     fn given_lines_of_one_block(&mut self, alone: &[Line]) {
         let function = self.subject;
         let number = |line: u32| line.wrapping_sub(function.start) & 0xffff;
-        let own_pieces = self.picture.pieces.iter().filter(|piece| piece.spot.chain == 0);
-        let of_pieces = own_pieces.map(|piece| (piece.spot.file, piece.spot.line));
-        let all = function.lines.iter().map(|line| (line.file, line.line)).chain(of_pieces);
+        let own = self.assignment.placed.iter().filter(|placed| placed.at.instance == 0);
+        let of_placed = own.map(|placed| (placed.at.file, placed.at.line));
+        let all = function.lines.iter().map(|line| (line.file, line.line)).chain(of_placed);
         let mut first = HashMap::new();
         let ambiguous = all.filter(|&at| *first.entry(number(at.1)).or_insert(at) != at);
         let ambiguous: HashSet<u32> = ambiguous.map(|(_, line)| number(line)).collect();
@@ -364,7 +364,7 @@ impl Checking<'_> {
 
     /// A function that was executed and has positions has a count for the reader.
     fn nothing_unseen(&mut self) {
-        let lost: HashSet<Line> = self.picture.lost.iter().map(|&(line, ..)| line).collect();
+        let lost: HashSet<Line> = self.assignment.lost.iter().map(|&(line, ..)| line).collect();
         let executed = self.subject.lines.iter().filter(|line| line.block != EXIT);
         let mut executed = executed.filter(|line| self.count(line.block) > 0);
         let first = executed.find(|line| !lost.contains(*line));
@@ -384,7 +384,7 @@ mod tests {
     use super::*;
     use crate::placement::Rule;
     use crate::placement::assignment::Provenance;
-    use crate::placement::observe::{Chain, Spot};
+    use crate::placement::observe::{InlineInstance, SourcePosition};
     use crate::profile::{Position, Profile};
 
     const TREE: u32 = 1;
@@ -395,7 +395,7 @@ mod tests {
         counters: Vec<i64>,
         lines: Vec<Line>,
         flow: Flow,
-        picture: Assignment<'static>,
+        assignment: Assignment<'static>,
         credits: Credits,
         symbol: SymbolId,
         file: FileId,
@@ -417,30 +417,30 @@ mod tests {
                 mended: false,
             };
             let line = |&(line, block, _): &_| Line { file, line, block };
-            let piece = |&(line, block, count): &_| {
-                let spot = Spot { chain: 0, file, line, discriminator: 0 };
+            let placed = |&(line, block, count): &_| {
+                let at = SourcePosition { instance: 0, file, line, discriminator: 0 };
                 let (provenance, rule) = (Provenance::Code, Rule::Counts);
-                Piece { spot, block, count, provenance, rule }
+                PlacedPosition { at, block, count, provenance, rule }
             };
             let mut credits = Credits::default();
             for (line, _, count) in COUNTS {
                 let position = Position { line: line - START, discriminator: 0 };
                 credits.push(symbol, Credit { position, count, is_estimate: false });
             }
-            let picture = Assignment {
-                chains: [Chain::itself(symbol, START, file)].into(),
-                pieces: COUNTS.iter().map(piece).collect(),
+            let assignment = Assignment {
+                instances: [InlineInstance::itself(symbol, START, file)].into(),
+                placed: COUNTS.iter().map(placed).collect(),
                 ..Assignment::default()
             };
             let (lines, counters) = (COUNTS.iter().map(line).collect(), [1, 10].into());
-            Self { arcs, counters, lines, flow, picture, credits, symbol, file }
+            Self { arcs, counters, lines, flow, assignment, credits, symbol, file }
         }
 
         fn faults(&self) -> Vec<(Option<u32>, Breach)> {
             let Self { arcs, counters, lines, flow, symbol, file, .. } = self;
             let (name, symbol, file) = (b"f", *symbol, *file);
             let subject = Subject { name, symbol, file, start: START, arcs, counters, lines, flow };
-            let faults = check_subject(subject, &self.picture, &self.credits, Reader::EXACT);
+            let faults = check_subject(subject, &self.assignment, &self.credits, Reader::EXACT);
             faults.into_iter().map(|fault| (fault.block, fault.what)).collect()
         }
     }
@@ -464,16 +464,16 @@ mod tests {
     #[test]
     fn a_line_without_a_position() {
         let mut made = Made::new();
-        let piece = made.picture.pieces.remove(1);
+        let placed = made.assignment.placed.remove(1);
         assert_eq!(made.faults(), [(Some(3), Breach::Forgotten { line: 12, count: 10 })]);
-        made.picture.lost.push((piece.line(), 10, Lost::NoFunction));
+        made.assignment.lost.push((placed.line(), 10, Lost::NoFunction));
         assert_eq!(made.faults(), []);
     }
 
     #[test]
     fn positions_of_other_blocks() {
         let mut made = Made::new();
-        made.picture.pieces[1].block = 2;
+        made.assignment.placed[1].block = 2;
         let miscounted = Breach::Miscounted { line: 12, expected: 11, found: 10 };
         let foreign = Breach::Foreign { line: 12 };
         assert_eq!(made.faults(), [(Some(2), foreign), (Some(2), miscounted)]);

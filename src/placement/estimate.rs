@@ -6,7 +6,7 @@
 
 use core::fmt;
 
-use super::assignment::{Piece, Provenance};
+use super::assignment::{PlacedPosition, Provenance};
 
 /// How the place of an estimate was inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,9 +30,9 @@ impl Estimate {
     pub const ALL: [Self; 6] =
         [Self::Order, Self::Numbered, Self::SharedLine, Self::Near, Self::Copy, Self::Elsewhere];
 
-    /// How the place of a piece was inferred, if it was.
-    pub fn of(piece: &Piece) -> Option<Self> {
-        match piece.provenance {
+    /// How the place of a position was inferred, if it was.
+    pub fn of(placed: &PlacedPosition) -> Option<Self> {
+        match placed.provenance {
             Provenance::Order => Some(Self::Order),
             Provenance::Numbered => Some(Self::Numbered),
             Provenance::Neighbour => Some(Self::Near),

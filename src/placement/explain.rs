@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::Rule;
-use super::assignment::{Assignment, Elsewhere, NO_BLOCK, Piece};
+use super::assignment::{Assignment, Elsewhere, NO_BLOCK, PlacedPosition};
 use super::facts::Facts;
 use super::solve::counted::Line;
 use crate::convert::gcov::statistics::Lost;
@@ -108,13 +108,13 @@ pub fn explain(
         count: 0,
         way: Way::Elsewhere,
     };
-    let placed = |piece: &Piece| Explanation {
-        within: within(facts, assignment, piece.spot.chain),
-        block: (piece.block != NO_BLOCK).then_some(piece.block),
-        discriminator: Some(piece.spot.discriminator),
-        count: piece.count,
-        way: Way::Placed { rule: piece.rule, is_estimate: piece.is_estimate() },
-        ..explanation((piece.spot.file, piece.spot.line))
+    let by_rule = |placed: &PlacedPosition| Explanation {
+        within: within(facts, assignment, placed.at.instance),
+        block: (placed.block != NO_BLOCK).then_some(placed.block),
+        discriminator: Some(placed.at.discriminator),
+        count: placed.count,
+        way: Way::Placed { rule: placed.rule, is_estimate: placed.is_estimate() },
+        ..explanation((placed.at.file, placed.at.line))
     };
     let lost = |&(Line { file, line, block }, count, why): &(Line, u64, Lost)| Explanation {
         block: Some(block),
@@ -126,10 +126,10 @@ pub fn explain(
         count,
         ..explanation(of)
     };
-    let pieces = assignment.pieces.iter().filter(|piece| is_it(piece.spot.file, piece.spot.line));
+    let placed = assignment.placed.iter().filter(|placed| is_it(placed.at.file, placed.at.line));
     let losses = assignment.lost.iter().filter(|(line, ..)| is_it(line.file, line.line));
     let others = assignment.elsewhere.iter().filter(|(at, _)| is_it(at.of.0, at.of.1));
-    let mut all: Vec<Explanation> = pieces.map(placed).collect();
+    let mut all: Vec<Explanation> = placed.map(by_rule).collect();
     all.sort_by_key(|found| (found.within.clone(), found.block, found.discriminator));
     all.extend(losses.map(lost).chain(others.map(elsewhere)));
     all
@@ -139,15 +139,15 @@ pub fn explain(
 fn within(
     facts: &Facts<'_, '_>,
     assignment: &Assignment<'_>,
-    mut chain: u32,
+    mut instance: u32,
 ) -> Vec<(String, u32)> {
     let mut within = Vec::new();
-    while chain != 0 {
-        let copy = &assignment.chains[chain as usize];
-        let caller = &assignment.chains[copy.caller as usize];
+    while instance != 0 {
+        let copy = &assignment.instances[instance as usize];
+        let caller = &assignment.instances[copy.caller as usize];
         let name = String::from_utf8_lossy(facts.symbols.name(copy.symbol)).into_owned();
         within.push((name, caller.start.wrapping_add(copy.call.line) & 0xffff));
-        chain = copy.caller;
+        instance = copy.caller;
     }
     within.reverse();
     within

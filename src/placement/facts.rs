@@ -9,8 +9,8 @@ use core::ops::Range;
 
 use hashbrown::HashSet;
 
-use super::observe::{Chain, Vote};
-use super::rules::pairing::Key;
+use super::observe::{InlineInstance, Observation};
+use super::rules::pairing::PositionEvidence;
 use super::rules::preheaders::{self, Preheader};
 use super::rules::segments::Segments;
 use super::rules::{counts_of_copies, segments};
@@ -29,18 +29,18 @@ pub struct Facts<'f, 'n> {
     /// The rules in force.
     pub rules: RuleSet,
     /// What the code shows, by line.
-    pub votes: &'f [Vote],
-    /// Copies inlined early, see [`Evidence::chains`](super::observe::Evidence::chains). The first one stands for the
-    /// function itself, also without code.
-    pub chains: Vec<Chain>,
+    pub observations: &'f [Observation],
+    /// Copies inlined early, see [`Evidence::instances`](super::observe::Evidence::instances). The first one stands
+    /// for the function itself, also without code.
+    pub instances: Vec<InlineInstance>,
     /// The lines of its blocks and of its preheaders, sorted. Preheaders have numbers behind those of the blocks.
     pub lines: Cow<'f, [Line]>,
     /// The ways into loops that have no block.
     pub preheaders: Vec<Preheader>,
-    /// The lines that the code shows, and their positions among `keys`.
+    /// The lines that the code shows, and their positions among `positions`.
     pub in_code: Vec<(Range<usize>, Range<usize>)>,
     /// The positions that the code shows, line by line.
-    pub keys: Vec<Key>,
+    pub positions: Vec<PositionEvidence>,
     /// The lines that the code does not show.
     pub in_notes_only: Vec<Range<usize>>,
     /// How often each copy was entered, as far as known.
@@ -61,19 +61,23 @@ pub struct Facts<'f, 'n> {
 }
 
 impl<'f, 'n> Facts<'f, 'n> {
-    /// Gathers the facts, from the [chains](super::observe::Evidence::chains) and [`Votes`](super::observe::Votes) of a
-    /// function.
+    /// Gathers the facts, from the [instances](super::observe::Evidence::instances) and
+    /// [`Observations`](super::observe::Observations) of a function.
     pub fn gather(
         function: &'f Counted<'n>,
         flow: &'f Flow,
-        (known, votes): (&[Chain], &'f [Vote]),
+        (known, observations): (&[InlineInstance], &'f [Observation]),
         (starts, symbols): (&'f Starts, &'f Symbols),
         rules: RuleSet,
         memory: &mut preheaders::Memory,
     ) -> Self {
-        let mut chains = known.to_vec();
-        if chains.is_empty() {
-            chains.push(Chain::itself(function.symbol, function.start(), function.file));
+        let mut instances = known.to_vec();
+        if instances.is_empty() {
+            instances.push(InlineInstance::itself(
+                function.symbol,
+                function.start(),
+                function.file,
+            ));
         }
         let (lines, preheaders) = match rules.has(Rule::Preheaders) {
             true => preheaders::find(function, flow, memory),
@@ -85,12 +89,12 @@ impl<'f, 'n> Facts<'f, 'n> {
             starts,
             symbols,
             rules,
-            votes,
-            chains,
+            observations,
+            instances,
             lines,
             preheaders,
             in_code: Vec::new(),
-            keys: Vec::new(),
+            positions: Vec::new(),
             in_notes_only: Vec::new(),
             entered: Vec::new(),
             hints: Vec::new(),
@@ -98,11 +102,11 @@ impl<'f, 'n> Facts<'f, 'n> {
             is_renumbered: is_renumbered(function, starts),
             home: function.home(starts),
             has_code: !known.is_empty(),
-            included: included(known, votes).collect(),
+            included: included(known, observations).collect(),
         };
         facts.find_positions();
-        let entered = counts_of_copies::entered(known, votes);
-        facts.hints = counts_of_copies::hints(known, &facts.keys, &entered);
+        let entered = counts_of_copies::entered(known, observations);
+        facts.hints = counts_of_copies::hints(known, &facts.positions, &entered);
         if !rules.has(Rule::CountsOfCopies) {
             facts.hints.fill(None);
         }
@@ -116,32 +120,36 @@ impl<'f, 'n> Facts<'f, 'n> {
     fn find_positions(&mut self) {
         let (mut counts, mut tally) = (Vec::new(), Vec::new());
         // Both are in the order of files and lines.
-        let (mut votes, mut first) = (self.votes, 0);
-        let (mut in_code, mut keys) = (Vec::new(), Vec::new());
+        let (mut observations, mut first) = (self.observations, 0);
+        let (mut in_code, mut positions) = (Vec::new(), Vec::new());
         let mut in_notes_only = Vec::new();
         for lines in self.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
             counts.clear();
             counts.extend(lines.iter().map(|line| self.count(line)));
             counts.sort_unstable();
             let is_count = |count| counts.binary_search(&count).is_ok();
-            let votes = next_votes(&mut votes, lines[0].file, lines[0].line);
-            let of_spots = votes.chunk_by(|a, b| a.spot == b.spot);
-            let of_spots = of_spots.filter(|votes| !self.is_strayed(&votes[0].spot));
+            let observations = next_votes(&mut observations, lines[0].file, lines[0].line);
+            let of_positions = observations.chunk_by(|a, b| a.at == b.at);
+            let of_positions =
+                of_positions.filter(|observations| !self.is_strayed(&observations[0].at));
             let of_line = first..first + lines.len();
-            let first_key = keys.len();
-            keys.extend(of_spots.map(|votes| Key::new(votes, &mut tally, is_count)));
-            match keys.len() - first_key {
+            let first_position = positions.len();
+            positions.extend(
+                of_positions
+                    .map(|observations| PositionEvidence::new(observations, &mut tally, is_count)),
+            );
+            match positions.len() - first_position {
                 0 => in_notes_only.push(of_line),
-                _ => in_code.push((of_line, first_key..keys.len())),
+                _ => in_code.push((of_line, first_position..positions.len())),
             }
             first += lines.len();
         }
-        (self.in_code, self.keys, self.in_notes_only) = (in_code, keys, in_notes_only);
+        (self.in_code, self.positions, self.in_notes_only) = (in_code, positions, in_notes_only);
     }
 
     /// Whether there are copies inlined early.
     pub fn has_copies(&self) -> bool {
-        self.chains.len() > 1
+        self.instances.len() > 1
     }
 
     /// The executions of a line's block, or of its preheader.
@@ -170,18 +178,28 @@ fn is_renumbered(function: &Counted<'_>, starts: &Starts) -> bool {
 }
 
 /// The files besides its own with instructions of the function itself, and not of copies.
-fn included(chains: &[Chain], votes: &[Vote]) -> impl Iterator<Item = FileId> {
-    let own = chains.first().map(|function| function.file);
-    let is_its = move |vote: &&Vote| vote.spot.chain == 0 && vote.instructions > 0;
-    votes.iter().filter(is_its).map(|vote| vote.spot.file).filter(move |file| Some(*file) != own)
+fn included(
+    instances: &[InlineInstance],
+    observations: &[Observation],
+) -> impl Iterator<Item = FileId> {
+    let own = instances.first().map(|function| function.file);
+    let is_its = move |observation: &&Observation| {
+        observation.at.instance == 0 && observation.instructions > 0
+    };
+    observations
+        .iter()
+        .filter(is_its)
+        .map(|observation| observation.at.file)
+        .filter(move |file| Some(*file) != own)
 }
 
-/// The votes for a line. Leaves those for later lines.
-fn next_votes<'v>(all: &mut &'v [Vote], file: FileId, line: u32) -> &'v [Vote] {
-    let place = |vote: &&Vote| (vote.spot.file, vote.spot.line);
-    let before = all.iter().take_while(|vote| place(vote) < (file, line)).count();
-    let votes = all[before..].iter().take_while(|vote| place(vote) == (file, line)).count();
-    let (found, later) = all[before..].split_at(votes);
+/// The observations for a line. Leaves those for later lines.
+fn next_votes<'v>(all: &mut &'v [Observation], file: FileId, line: u32) -> &'v [Observation] {
+    let place = |observation: &&Observation| (observation.at.file, observation.at.line);
+    let before = all.iter().take_while(|observation| place(observation) < (file, line)).count();
+    let observations =
+        all[before..].iter().take_while(|observation| place(observation) == (file, line)).count();
+    let (found, later) = all[before..].split_at(observations);
     *all = later;
     found
 }
@@ -193,7 +211,7 @@ pub(super) mod made {
     use alloc::vec;
 
     use super::super::assignment::Assignment;
-    use super::super::observe::Spot;
+    use super::super::observe::SourcePosition;
     use super::super::solve::counted;
     use super::super::starts::Start;
     use super::*;
@@ -216,8 +234,8 @@ pub(super) mod made {
         starts: Starts,
         symbols: Symbols,
         pub files: [FileId; 2],
-        chains: Vec<Chain>,
-        votes: Vec<Vote>,
+        instances: Vec<InlineInstance>,
+        observations: Vec<Observation>,
     }
 
     impl Made {
@@ -239,8 +257,8 @@ pub(super) mod made {
             let known = counted::Known::new(notes, vec![symbol], files.to_vec());
             let flow = Flow { blocks: counts.to_vec(), arcs: Vec::new(), mended: false };
             let function = Counted::made(Box::leak(Box::new(known)), flow.clone());
-            let chains = vec![Chain::itself(symbol, LINES[0], files[0])];
-            Self { function, flow, starts, symbols, files, chains, votes: Vec::new() }
+            let instances = vec![InlineInstance::itself(symbol, LINES[0], files[0])];
+            Self { function, flow, starts, symbols, files, instances, observations: Vec::new() }
         }
 
         fn inlined(&mut self) -> SymbolId {
@@ -254,9 +272,10 @@ pub(super) mod made {
         pub fn copy(&mut self, line: u32) -> u32 {
             let (symbol, file) = (self.inlined(), self.files[1]);
             let call = Position::line(line - LINES[0]);
-            let chain = Chain { caller: 0, call, symbol, start: COPY, file, calls: 1, column: 0 };
-            self.chains.push(chain);
-            self.chains.len() as u32 - 1
+            let instance =
+                InlineInstance { caller: 0, call, symbol, start: COPY, file, calls: 1, column: 0 };
+            self.instances.push(instance);
+            self.instances.len() as u32 - 1
         }
 
         /// A function `copy` that is known, and not known to be inlined.
@@ -267,36 +286,48 @@ pub(super) mod made {
         }
 
         /// Instructions of a position that were executed so often, if that is known.
-        pub fn vote(&mut self, chain: u32, line: u32, discriminator: u16, count: Option<i64>) {
-            let file = self.files[usize::from(chain != 0)];
-            let spot = Spot { chain, file, line, discriminator };
-            let vote =
-                Vote { spot, count, before: None, instructions: 2, is_sum: false, is_join: false };
-            self.votes.push(vote);
+        pub fn observation(
+            &mut self,
+            instance: u32,
+            line: u32,
+            discriminator: u16,
+            count: Option<i64>,
+        ) {
+            let file = self.files[usize::from(instance != 0)];
+            let at = SourcePosition { instance, file, line, discriminator };
+            let observation = Observation {
+                at,
+                count,
+                before: None,
+                instructions: 2,
+                is_sum: false,
+                is_join: false,
+            };
+            self.observations.push(observation);
         }
 
         /// The code of a position is at a join.
         pub fn vote_at_join(&mut self, line: u32, count: i64) {
-            self.vote(0, line, 0, Some(count));
-            self.votes.last_mut().unwrap().is_join = true;
+            self.observation(0, line, 0, Some(count));
+            self.observations.last_mut().unwrap().is_join = true;
         }
 
         /// What these rules find, sorted.
         pub fn place(mut self, rules: RuleSet) -> Vec<Placed> {
             self.starts.sort();
-            self.votes.sort_by_key(|vote| {
-                let Spot { chain, file, line, discriminator } = vote.spot;
-                (file, line, chain, discriminator)
+            self.observations.sort_by_key(|observation| {
+                let SourcePosition { instance, file, line, discriminator } = observation.at;
+                (file, line, instance, discriminator)
             });
-            let known = (&*self.chains, &*self.votes);
+            let known = (&*self.instances, &*self.observations);
             let about = (&self.starts, &self.symbols);
             let mut memory = preheaders::Memory::default();
             let (function, flow) = (&self.function, &self.flow);
             let facts = Facts::gather(function, flow, known, about, rules, &mut memory);
-            let Assignment { pieces, .. } = placement::place(&facts);
-            let placed = pieces.iter().map(|piece| {
-                let Spot { chain, line, discriminator, .. } = piece.spot;
-                (chain, line, discriminator, piece.block, piece.count, piece.rule)
+            let Assignment { placed, .. } = placement::place(&facts);
+            let placed = placed.iter().map(|placed| {
+                let SourcePosition { instance, line, discriminator, .. } = placed.at;
+                (instance, line, discriminator, placed.block, placed.count, placed.rule)
             });
             let mut placed: Vec<Placed> = placed.collect();
             placed.sort_unstable();

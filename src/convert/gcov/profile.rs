@@ -20,12 +20,12 @@ use super::source::Sources;
 use super::statistics::{Estimated, EstimatedLine, Loss, Lost, Statistics};
 use super::targets::Callees;
 use crate::formats::gcno::{self, Notes};
-use crate::placement::assignment::{Assignment, Elsewhere, Piece};
+use crate::placement::assignment::{Assignment, Elsewhere, PlacedPosition};
 use crate::placement::checker::{Fault, check};
 use crate::placement::estimate::Estimate;
 use crate::placement::explain::{Explanation, explain};
 use crate::placement::facts::Facts;
-use crate::placement::observe::{self, Candidates, Evidence, Findings, Votes};
+use crate::placement::observe::{self, Candidates, Evidence, Findings, Observations};
 use crate::placement::project::hot_calls::{Call, Calls, calls};
 use crate::placement::project::{
     Credit, Credits, HotCalls, Place, Projection, Reader, Zeros, gcc_16_17,
@@ -92,7 +92,7 @@ pub(super) struct Conversion {
 /// Memory to look at functions.
 #[derive(Default)]
 struct Memory {
-    votes: Votes,
+    observations: Observations,
     preheaders: preheaders::Memory,
 }
 
@@ -183,8 +183,8 @@ impl Conversion {
         let project = |(place, mut evidence): (usize, Evidence), memory: &mut Memory| {
             let function = &functions[place];
             let Ok(flow) = &function.flow else { return (place, evidence, None) };
-            let votes = memory.votes.of(&evidence, rules);
-            let seen = (&*evidence.chains, votes);
+            let observations = memory.observations.of(&evidence, rules);
+            let seen = (&*evidence.instances, observations);
             let known = (&starts, &symbols);
             let loops = &mut memory.preheaders;
             let facts = Facts::gather(function, flow, seen, known, rules, loops);
@@ -331,8 +331,8 @@ impl Conversion {
         let mut lines: Vec<EstimatedLine> =
             core::mem::take(&mut self.estimates).into_iter().map(line).collect();
         lines.sort_by(|a, b| {
-            let key = |line: &EstimatedLine| (line.function.clone(), line.line, line.how);
-            b.executions.cmp(&a.executions).then_with(|| key(a).cmp(&key(b)))
+            let position = |line: &EstimatedLine| (line.function.clone(), line.line, line.how);
+            b.executions.cmp(&a.executions).then_with(|| position(a).cmp(&position(b)))
         });
         lines
     }
@@ -351,8 +351,9 @@ impl Conversion {
         let mut losses: Vec<Loss> =
             core::mem::take(&mut self.losses).into_iter().map(loss).collect();
         losses.sort_by(|a, b| {
-            let key = |loss: &Loss| (loss.path.clone(), loss.line, loss.function.clone(), loss.why);
-            b.executions.cmp(&a.executions).then_with(|| key(a).cmp(&key(b)))
+            let position =
+                |loss: &Loss| (loss.path.clone(), loss.line, loss.function.clone(), loss.why);
+            b.executions.cmp(&a.executions).then_with(|| position(a).cmp(&position(b)))
         });
         losses
     }
@@ -364,18 +365,18 @@ impl Conversion {
     }
 }
 
-/// The pieces of a function whose place was inferred: function and line there, how, and executions.
+/// The positions of a function whose place was inferred: function and line there, how, and executions.
 fn estimates(assignment: &Assignment<'_>) -> Vec<((SymbolId, u32, Estimate), u64)> {
-    let of_piece = |piece: &Piece| {
-        let chain = &assignment.chains[piece.spot.chain as usize];
-        let line = piece.spot.line.wrapping_sub(chain.start);
-        Some(((chain.symbol, line, Estimate::of(piece)?), piece.count))
+    let of_placed = |placed: &PlacedPosition| {
+        let instance = &assignment.instances[placed.at.instance as usize];
+        let line = placed.at.line.wrapping_sub(instance.start);
+        Some(((instance.symbol, line, Estimate::of(placed)?), placed.count))
     };
     let elsewhere = assignment.elsewhere.iter().map(|&(Elsewhere { symbol, line, .. }, count)| {
         ((symbol, line, Estimate::Elsewhere), count)
     });
-    let pieces = assignment.pieces.iter().filter_map(of_piece);
-    pieces.chain(elsewhere).filter(|&(_, count)| count > 0).collect()
+    let placed = assignment.placed.iter().filter_map(of_placed);
+    placed.chain(elsewhere).filter(|&(_, count)| count > 0).collect()
 }
 
 /// What an assignment says to a reader.
@@ -388,10 +389,10 @@ fn project(
     let Projection { mut credits, unanswered, needed } = assignment.project(function, reader);
     let counts = |line: &Line| flow.blocks[line.block as usize].max(0) as u64;
     let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
-    let of_pieces =
-        assignment.pieces.iter().filter_map(|piece| Some((piece.line(), Estimate::of(piece)?)));
+    let of_placed =
+        assignment.placed.iter().filter_map(|placed| Some((placed.line(), Estimate::of(placed)?)));
     let of_needed = needed.iter().map(|&line| (line, Estimate::SharedLine));
-    let mut estimates: Vec<(Line, Estimate)> = of_pieces.chain(of_needed).collect();
+    let mut estimates: Vec<(Line, Estimate)> = of_placed.chain(of_needed).collect();
     estimates.sort_unstable();
     estimates.dedup_by_key(|(line, _)| *line);
     estimates.retain(|(line, _)| unanswered.binary_search(line).is_err());

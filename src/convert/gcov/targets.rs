@@ -17,7 +17,7 @@ use super::source::{Sources, Unplaced};
 use crate::convert::number::Number;
 use crate::formats::gcno::Arc;
 use crate::placement::assignment::Assignment;
-use crate::placement::observe::{Evidence, Spot};
+use crate::placement::observe::{Evidence, SourcePosition};
 use crate::placement::project::Place;
 use crate::placement::solve::counted::{Counted, Line};
 use crate::placement::solve::flow::Flow;
@@ -103,21 +103,22 @@ impl Conversion {
         site: u32,
         has_code: bool,
     ) -> Result<Located, Unplaced> {
-        let mut spots: Vec<Spot> =
-            evidence.sites.iter().filter(|(of, _)| *of == site).map(|(_, spot)| *spot).collect();
-        spots.sort_unstable();
-        let Some(&first) = spots.first() else {
+        let mut places: Vec<SourcePosition> =
+            evidence.sites.iter().filter(|(of, _)| *of == site).map(|(_, at)| *at).collect();
+        places.sort_unstable();
+        let Some(&first) = places.first() else {
             return Err(if has_code { Unplaced::NoCall } else { Unplaced::NoCode });
         };
-        if spots.iter().any(|spot| (spot.file, spot.line) != (first.file, first.line)) {
+        if places.iter().any(|at| (at.file, at.line) != (first.file, first.line)) {
             return Err(Unplaced::SeveralLines);
         }
-        let assignment = Assignment::of(evidence.chains.clone());
-        let start = assignment.chains[first.chain as usize].start;
+        let assignment = Assignment::of(evidence.instances.clone());
+        let start = assignment.instances[first.instance as usize].start;
         let line = first.line.wrapping_sub(start) & 0xffff;
         let discriminator = if self.reader.discriminators { first.discriminator } else { 0 };
         let position = Position { line, discriminator };
-        let place = assignment.place_of(function.symbol, first.chain, position, self.reader.inline);
+        let place =
+            assignment.place_of(function.symbol, first.instance, position, self.reader.inline);
         Ok(Located { place, file: first.file, line: first.line })
     }
 

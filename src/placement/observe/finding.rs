@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::Callee;
 use super::adjacency::Adjacency;
 use super::candidates::{Candidates, ListingView, Unit};
-use super::late::{Late, NOBODY, Owners};
+use super::late::{CounterOwners, Late, NO_OWNER};
 use super::late_inline_cfg::{self, Memory};
 use super::members::Members;
 use crate::placement::solve::counted::Counted;
@@ -16,16 +16,16 @@ use crate::program::listing::{self, Analysis, Copy, Listing, Piece, Tables};
 /// A piece of the source in a copy of a finding.
 #[derive(Clone, Copy)]
 pub struct Seen {
-    /// Index of the copy in [`Finding::chains`].
-    pub chain: u32,
+    /// Index of the copy in [`Finding::instances`].
+    pub instance: u32,
     /// The piece.
     pub piece: Piece,
 }
 
-/// A vote in terms of a finding.
-pub struct Ballot {
-    /// Index of the copy in [`Finding::chains`].
-    pub chain: u32,
+/// An observation in terms of a finding.
+pub struct LocalObservation {
+    /// Index of the copy in [`Finding::instances`].
+    pub instance: u32,
     /// See [`Piece`].
     pub file: u32,
     /// The line.
@@ -34,11 +34,11 @@ pub struct Ballot {
     pub discriminator: u16,
     /// Number of instructions.
     pub instructions: u32,
-    /// See [`Vote::count`](super::Vote::count).
+    /// See [`Observation::count`](super::Observation::count).
     pub count: Option<i64>,
-    /// See [`Vote::before`](super::Vote::before).
+    /// See [`Observation::before`](super::Observation::before).
     pub before: Option<i64>,
-    /// See [`Vote::is_join`](super::Vote::is_join).
+    /// See [`Observation::is_join`](super::Observation::is_join).
     pub is_join: bool,
 }
 
@@ -61,9 +61,9 @@ pub struct Finding {
     /// Index of the function.
     pub(super) function: u32,
     /// Copies inlined early. The first one stands for the function itself.
-    pub(super) chains: Vec<InlinedEarly>,
-    /// The chains of these votes are those of this finding.
-    pub(super) votes: Vec<Ballot>,
+    pub(super) instances: Vec<InlinedEarly>,
+    /// The instances of these observations are those of this finding.
+    pub(super) observations: Vec<LocalObservation>,
     /// Numbers of sites, and the places of their calls.
     pub(super) sites: Vec<(u32, Seen)>,
     /// The functions that it calls, and the places of the calls.
@@ -75,7 +75,7 @@ pub struct Finding {
 /// A copy of a function that was inlined before the compiler laid the counters out.
 #[derive(Clone, Copy)]
 pub struct InlinedEarly {
-    /// Index of the caller in [`Finding::chains`].
+    /// Index of the caller in [`Finding::instances`].
     pub caller: u32,
     /// The copy in the listing.
     pub copy: Copy,
@@ -102,7 +102,7 @@ impl Noted {
 /// What belongs to each late copy of a listing. A copy that came early belongs to the late one around it.
 struct Belongings {
     /// For each copy of the listing: its index among those of its late copy.
-    chains: Vec<u32>,
+    instances: Vec<u32>,
     /// For each late copy: its early copies.
     copies: Adjacency<u32>,
     /// The pieces of the source.
@@ -112,21 +112,22 @@ struct Belongings {
 }
 
 impl Belongings {
-    fn of(listing: &Listing, owners: &Owners) -> Self {
+    fn of(listing: &Listing, owners: &CounterOwners) -> Self {
         let late = owners.late.len();
-        let owned = |copy: u32| Some(owners.of_copy[copy as usize]).filter(|&of| of != NOBODY);
+        let owned = |copy: u32| Some(owners.of_copy[copy as usize]).filter(|&of| of != NO_OWNER);
         let mut sizes = vec![0u32; late];
-        let chain = |&of: &u32| {
+        let instance = |&of: &u32| {
             let size = sizes.get_mut(of as usize)?;
             *size += 1;
             Some(*size - 1)
         };
-        let chains = owners.of_copy.iter().map(chain).map(Option::unwrap_or_default).collect();
+        let instances =
+            owners.of_copy.iter().map(instance).map(Option::unwrap_or_default).collect();
         let copies = (0..listing.copies.len() as u32).filter_map(|copy| Some((owned(copy)?, copy)));
         let pieces = listing.pieces.iter().filter_map(|piece| Some((owned(piece.copy)?, *piece)));
         let calls = listing.calls.iter().filter_map(|call| Some((owned(call.piece.copy)?, *call)));
         Self {
-            chains,
+            instances,
             copies: Adjacency::new(late, copies),
             pieces: Adjacency::new(late, pieces),
             calls: Adjacency::new(late, calls),
@@ -134,7 +135,7 @@ impl Belongings {
     }
 
     fn seen(&self, piece: &Piece) -> Seen {
-        Seen { chain: self.chains[piece.copy as usize], piece: *piece }
+        Seen { instance: self.instances[piece.copy as usize], piece: *piece }
     }
 }
 
@@ -152,13 +153,13 @@ impl ListingView<'_, '_, '_> {
     fn finding(
         &self,
         place: u32,
-        owners: &Owners,
+        owners: &CounterOwners,
         members: &Members,
         belongings: &Belongings,
         memory: &mut Memory,
     ) -> Finding {
         let late = &owners.late[place as usize];
-        let chains = self.chains(late, belongings.copies.of(place), belongings);
+        let instances = self.instances(late, belongings.copies.of(place), belongings);
         let counters = &*self.candidates.functions[late.function as usize].counters;
         let counters = (counters, self.candidates.rules);
         let counts =
@@ -166,12 +167,12 @@ impl ListingView<'_, '_, '_> {
         let blocks = &members.of_late[place as usize];
         let pieces = belongings.pieces.of(place);
         let joins = self.joins(late, members, (blocks, counts), pieces);
-        let votes = votes((blocks, counts), &joins, pieces, belongings);
+        let observations = observations((blocks, counts), &joins, pieces, belongings);
         let calls = belongings.calls.of(place);
         let sites = sites(late.function, calls, belongings);
         let calls = self.calls(place, calls, owners, belongings);
         let address = (late.copy == 0).then_some(self.listing.address);
-        Finding { function: late.function, chains, votes, sites, calls, address }
+        Finding { function: late.function, instances, observations, sites, calls, address }
     }
 
     /// The blocks of a late copy that several blocks lead to, and that are no block of the notes with lines: none of
@@ -200,19 +201,19 @@ impl ListingView<'_, '_, '_> {
     }
 
     /// A late copy, and those that were inlined early in it.
-    fn chains(&self, late: &Late, copies: &[u32], belongings: &Belongings) -> Vec<InlinedEarly> {
+    fn instances(&self, late: &Late, copies: &[u32], belongings: &Belongings) -> Vec<InlinedEarly> {
         let itself = Noted::of(&self.candidates.functions[late.function as usize]);
-        let chain = |&number: &u32| {
+        let instance = |&number: &u32| {
             let copy = self.listing.copies[number as usize];
             let is_itself = number == late.copy;
-            let caller = if is_itself { 0 } else { belongings.chains[copy.caller as usize] };
+            let caller = if is_itself { 0 } else { belongings.instances[copy.caller as usize] };
             InlinedEarly {
                 caller,
                 copy,
                 noted: if is_itself { Some(itself) } else { self.noted(&copy) },
             }
         };
-        copies.iter().map(chain).collect()
+        copies.iter().map(instance).collect()
     }
 
     /// What the notes say about a copy's function, if there is only one candidate.
@@ -229,7 +230,7 @@ impl ListingView<'_, '_, '_> {
         &self,
         place: u32,
         calls: &[listing::Call],
-        owners: &Owners,
+        owners: &CounterOwners,
         belongings: &Belongings,
     ) -> Vec<(Callee, Seen)> {
         let direct = |call: &listing::Call| match call.callee {
@@ -262,25 +263,34 @@ impl ListingView<'_, '_, '_> {
     }
 }
 
-/// Votes for the pieces of a late copy, whose blocks were executed that often. Some of them are joins.
-fn votes(
+/// Observations for the pieces of a late copy, whose blocks were executed that often. Some of them are joins.
+fn observations(
     (blocks, counts): (&[u32], &[Option<i64>]),
     joins: &[u32],
     pieces: &[Piece],
     belongings: &Belongings,
-) -> Vec<Ballot> {
+) -> Vec<LocalObservation> {
     let count = |block: u32| counts[blocks.binary_search(&block).ok()?];
-    let vote = |piece: &Piece| {
+    let observation = |piece: &Piece| {
         let Piece { block, copy, file, line, discriminator, instructions, before, .. } = *piece;
-        let chain = belongings.chains[copy as usize];
+        let instance = belongings.instances[copy as usize];
         let (count, before) = (count(block), before.and_then(count));
         // The compiler merges code that is the same in several places. On some of the ways there, a jump is all that
         // is left of it.
         let count = count.filter(|_| !piece.is_jump);
         let is_join = joins.binary_search(&block).is_ok();
-        Ballot { chain, file, line, discriminator, instructions, count, before, is_join }
+        LocalObservation {
+            instance,
+            file,
+            line,
+            discriminator,
+            instructions,
+            count,
+            before,
+            is_join,
+        }
     };
-    pieces.iter().map(vote).collect()
+    pieces.iter().map(observation).collect()
 }
 
 /// The calls of a function's sites among these calls.

@@ -7,7 +7,7 @@ use super::candidates::ListingView;
 use crate::program::listing::{Listing, Piece};
 
 /// No late copy.
-pub const NOBODY: u32 = u32::MAX;
+pub const NO_OWNER: u32 = u32::MAX;
 
 /// The copy of a function that brought its own counters.
 pub struct Late {
@@ -15,19 +15,19 @@ pub struct Late {
     pub copy: u32,
     /// The function.
     pub function: u32,
-    /// Index of the late copy that it is inlined in; `NOBODY` for the listing's own function.
+    /// Index of the late copy that it is inlined in; `NO_OWNER` for the listing's own function.
     pub around: u32,
 }
 
 /// The late copies of a listing, and their code.
-pub struct Owners {
+pub struct CounterOwners {
     /// The late copies, each behind those that it is inlined in.
     pub late: Vec<Late>,
-    /// For each copy of the listing: the late copy that owns its code, by its index in `late`, or `NOBODY`.
+    /// For each copy of the listing: the late copy that owns its code, by its index in `late`, or `NO_OWNER`.
     pub of_copy: Vec<u32>,
 }
 
-impl Owners {
+impl CounterOwners {
     /// Whether a late copy is inlined in another one, however deep.
     pub fn is_inlined_in(&self, mut copy: u32, outer: u32) -> bool {
         while let Some(late) = self.late.get(copy as usize) {
@@ -53,23 +53,23 @@ impl Owners {
 
 impl ListingView<'_, '_, '_> {
     /// Finds the late copies.
-    pub fn owners(&self) -> Owners {
+    pub fn owners(&self) -> CounterOwners {
         // By block, as in the listing.
         let pieces = self.listing.pieces.iter().map(|piece| (piece.copy, *piece));
         let by_copy = Adjacency::new(self.listing.copies.len(), pieces);
         let incremented = incremented(self.listing);
         let of_copy = Vec::with_capacity(self.listing.copies.len());
-        let mut owners = Owners { late: Vec::new(), of_copy };
+        let mut owners = CounterOwners { late: Vec::new(), of_copy };
         for (copy, number) in self.listing.copies.iter().zip(0u32..) {
             let caller = owners.of_copy.get(copy.caller as usize);
-            let around = caller.copied().unwrap_or(NOBODY);
+            let around = caller.copied().unwrap_or(NO_OWNER);
             let enclosing = owners.late.get(around as usize).map(|late| late.function);
             let candidates = &self.unit.functions[copy.function as usize];
             let pieces = by_copy.of(number);
             let counts = || counted(pieces, &incremented, candidates);
             if !copy.has_code && self.is_inside_itself(number) {
                 // A guess at the target of an indirect call, which the compiler took back.
-                owners.of_copy.push(NOBODY);
+                owners.of_copy.push(NO_OWNER);
                 continue;
             }
             let function = match (candidates.first(), number) {

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use super::flow_solver::{Node, Part, Solver};
-use super::late::Owners;
+use super::late::CounterOwners;
 use super::members::Members;
 use crate::placement::RuleSet;
 use crate::program::listing::Listing;
@@ -15,7 +15,7 @@ use crate::program::listing::Listing;
 pub fn counts<'m>(
     place: u32,
     listing: &Listing,
-    owners: &Owners,
+    owners: &CounterOwners,
     members: &Members,
     (counters, rules): (&[i64], RuleSet),
     memory: &'m mut Memory,

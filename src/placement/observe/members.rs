@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::adjacency::Adjacency;
-use super::late::{Late, NOBODY, Owners};
+use super::late::{CounterOwners, Late, NO_OWNER};
 use crate::program::listing::Listing;
 
 /// The blocks of each late copy. A block may belong to several.
@@ -14,7 +14,7 @@ pub struct Members {
     /// For each late copy: its blocks, sorted.
     pub of_late: Vec<Vec<u32>>,
     /// For each block: the late copies that have it.
-    pub of_block: Vec<Few>,
+    pub of_block: Vec<FewCopies>,
     /// For each block: its successors.
     pub successors: Adjacency<u32>,
     /// For each block: its predecessors.
@@ -23,12 +23,12 @@ pub struct Members {
 
 impl Members {
     /// Finds the blocks.
-    pub fn of(listing: &Listing, owners: &Owners) -> Self {
+    pub fn of(listing: &Listing, owners: &CounterOwners) -> Self {
         let blocks = listing.blocks.len();
         let edges = listing.edges.iter().copied();
         let mut members = Self {
             of_late: vec![Vec::new(); owners.late.len()],
-            of_block: vec![Few::default(); blocks],
+            of_block: vec![FewCopies::default(); blocks],
             successors: Adjacency::new(blocks, edges.clone()),
             predecessors: Adjacency::new(blocks, edges.map(|(from, to)| (to, from))),
         };
@@ -43,14 +43,14 @@ impl Members {
 
     fn add(&mut self, block: u32, late: u32) {
         let of_block = &mut self.of_block[block as usize];
-        if late != NOBODY && of_block.add(late) {
+        if late != NO_OWNER && of_block.add(late) {
             self.of_late[late as usize].push(block);
         }
     }
 
     /// Adds a block to the late copies of another one.
     fn add_all(&mut self, block: u32, neighbour: u32) {
-        let Few { first, ref others } = self.of_block[neighbour as usize];
+        let FewCopies { first, ref others } = self.of_block[neighbour as usize];
         let others = others.clone();
         self.add(block, first);
         others.into_iter().for_each(|late| self.add(block, late));
@@ -58,7 +58,7 @@ impl Members {
 
     /// A block that increments a counter belongs to the late copy around it if the counter is that copy's. Otherwise
     /// it belongs to the late copy of the counter's function, if there is only one.
-    fn add_incrementing(&mut self, listing: &Listing, owners: &Owners) {
+    fn add_incrementing(&mut self, listing: &Listing, owners: &CounterOwners) {
         let only = only_copies(&owners.late);
         for increment in &listing.increments {
             let around = owners.of_copy[increment.copy as usize];
@@ -87,21 +87,21 @@ impl Members {
 
 /// Late copies. Mostly there is one at most, which needs no memory besides.
 #[derive(Clone)]
-pub struct Few {
+pub struct FewCopies {
     first: u32,
     others: Vec<u32>,
 }
 
-impl Default for Few {
+impl Default for FewCopies {
     fn default() -> Self {
-        Self { first: NOBODY, others: Vec::new() }
+        Self { first: NO_OWNER, others: Vec::new() }
     }
 }
 
-impl Few {
+impl FewCopies {
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
-        let first = Some(self.first).filter(|&first| first != NOBODY);
+        let first = Some(self.first).filter(|&first| first != NO_OWNER);
         first.into_iter().chain(self.others.iter().copied())
     }
 
@@ -111,7 +111,7 @@ impl Few {
             return false;
         }
         match self.first {
-            NOBODY => self.first = late,
+            NO_OWNER => self.first = late,
             _ => self.others.push(late),
         }
         true
@@ -119,7 +119,7 @@ impl Few {
 
     /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
-        self.first == NOBODY
+        self.first == NO_OWNER
     }
 }
 

@@ -36,33 +36,34 @@ pub use gather::take;
 pub struct Evidence {
     /// Copies that were inlined early, each behind the copy it is inlined in. The first one stands for the
     /// function itself.
-    pub chains: Vec<Chain>,
-    /// The pieces of the source that each listing shows; see [`Votes`].
-    found: Vec<Vec<Vote>>,
+    pub instances: Vec<InlineInstance>,
+    /// The pieces of the source that each listing shows; see [`Observations`].
+    found: Vec<Vec<Observation>>,
     /// The places of the calls of its sites.
-    pub sites: Vec<(u32, Spot)>,
+    pub sites: Vec<(u32, SourcePosition)>,
     /// The functions that it calls, and the places of the calls.
-    pub calls: Vec<(Callee, Spot)>,
+    pub calls: Vec<(Callee, SourcePosition)>,
 }
 
 impl Evidence {
     /// Forgets what does not matter for the function's sites.
     pub fn keep_sites(&mut self) {
-        let (chains, sites) = (core::mem::take(&mut self.chains), core::mem::take(&mut self.sites));
+        let (instances, sites) =
+            (core::mem::take(&mut self.instances), core::mem::take(&mut self.sites));
         *self = if sites.is_empty() {
             Self::default()
         } else {
-            Self { chains, sites, ..Self::default() }
+            Self { instances, sites, ..Self::default() }
         };
     }
 }
 
-/// The votes of one function after the other, in the same memory.
+/// The observations of one function after the other, in the same memory.
 #[derive(Debug, Default)]
-pub struct Votes {
-    /// What to sort by, with the indexes of the listing and of the vote there.
+pub struct Observations {
+    /// What to sort by, with the indexes of the listing and of the observation there.
     order: Vec<(u128, u32, u32)>,
-    sorted: Vec<Vote>,
+    sorted: Vec<Observation>,
 }
 
 /// A function that another one calls.
@@ -85,7 +86,7 @@ pub struct Findings {
 
 /// A copy of a function, inlined early. Calls of one function that share line and discriminator share one, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Chain {
+pub struct InlineInstance {
     /// The copy it is inlined in; 0 for the function itself.
     pub caller: u32,
     /// Where the caller calls it.
@@ -102,7 +103,7 @@ pub struct Chain {
     pub column: u32,
 }
 
-impl Chain {
+impl InlineInstance {
     /// The function itself.
     pub fn itself(symbol: SymbolId, start: u32, file: FileId) -> Self {
         Self { caller: 0, call: Position::default(), symbol, start, file, calls: 1, column: 0 }
@@ -116,9 +117,9 @@ impl Chain {
 
 /// A piece of the source: in a copy, at a line, with a discriminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Spot {
-    /// Index of the copy in [`Evidence::chains`].
-    pub chain: u32,
+pub struct SourcePosition {
+    /// Index of the copy in [`Evidence::instances`].
+    pub instance: u32,
     /// The file.
     pub file: FileId,
     /// The line.
@@ -129,9 +130,9 @@ pub struct Spot {
 
 /// How often machine code of a piece of the source was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vote {
+pub struct Observation {
     /// The piece.
-    pub spot: Spot,
+    pub at: SourcePosition,
     /// Executions, if they are known.
     pub count: Option<i64>,
     /// Executions of the block before, if a mark may stand at that block's end.

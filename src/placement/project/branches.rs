@@ -15,7 +15,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::placement::assignment::Piece;
+use crate::placement::assignment::PlacedPosition;
 use crate::placement::solve::counted::Counted;
 use crate::profile::FileId;
 
@@ -26,13 +26,13 @@ pub struct Branches {
 }
 
 impl Branches {
-    /// Finds the branches among the pieces of a function.
-    pub fn new(function: &Counted<'_>, pieces: &[Piece]) -> Self {
+    /// Finds the branches among the positions of a function.
+    pub fn new(function: &Counted<'_>, placed: &[PlacedPosition]) -> Self {
         let of_notes = of_notes(function);
         let mut of_blocks = vec![None; of_notes.len()];
-        for piece in pieces {
-            let line = Some((piece.spot.file, piece.spot.line));
-            let block = piece.block as usize;
+        for placed in placed {
+            let line = Some((placed.at.file, placed.at.line));
+            let block = placed.block as usize;
             if of_notes.get(block).is_some_and(|branch| *branch == line) {
                 of_blocks[block] = line;
             }
@@ -40,10 +40,10 @@ impl Branches {
         Self { of_blocks }
     }
 
-    /// Whether a block has a branch somewhere else than at a piece of it.
-    pub fn are_beside(&self, piece: &Piece) -> bool {
-        let branch = self.of_blocks.get(piece.block as usize).copied().flatten();
-        branch.is_some_and(|branch| branch != (piece.spot.file, piece.spot.line))
+    /// Whether a block has a branch somewhere else than at a position of it.
+    pub fn are_beside(&self, placed: &PlacedPosition) -> bool {
+        let branch = self.of_blocks.get(placed.block as usize).copied().flatten();
+        branch.is_some_and(|branch| branch != (placed.at.file, placed.at.line))
     }
 }
 

@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use super::branches::Branches;
 use super::{Found, HotCalls, Inline, OfBlock, OfSeveral, Reader, Zeros};
 use crate::placement::Rule;
-use crate::placement::assignment::{Assignment, Piece, Provenance};
-use crate::placement::observe::Spot;
+use crate::placement::assignment::{Assignment, PlacedPosition, Provenance};
+use crate::placement::observe::SourcePosition;
 use crate::placement::solve::counted::Counted;
 use crate::profile::Profile;
 
@@ -38,9 +38,9 @@ impl Assignment<'_> {
         reader: Reader,
         found: &mut Vec<Found>,
     ) {
-        let branches = Branches::new(function, &self.pieces);
-        let needed = self.pieces.iter().filter(|piece| !branches.are_beside(piece));
-        let place = |piece: &Piece| self.one(piece, function.start(), reader).place();
+        let branches = Branches::new(function, &self.placed);
+        let needed = self.placed.iter().filter(|placed| !branches.are_beside(placed));
+        let place = |placed: &PlacedPosition| self.one(placed, function.start(), reader).place();
         let mut needed: Vec<u64> = needed.map(place).collect();
         needed.sort_unstable();
         found.retain(|one| needed.binary_search(&one.place()).is_ok());
@@ -56,15 +56,13 @@ impl Assignment<'_> {
         for line in &function.lines {
             lines_of[line.block as usize] += 1;
         }
-        let mut pieces: Vec<&Piece> = self.pieces.iter().collect();
-        pieces.sort_unstable_by_key(|piece| {
-            (piece.spot.file, piece.spot.line, piece.spot.discriminator)
+        let mut placed: Vec<&PlacedPosition> = self.placed.iter().collect();
+        placed.sort_unstable_by_key(|placed| {
+            (placed.at.file, placed.at.line, placed.at.discriminator)
         });
-        for pieces in
-            pieces.chunk_by(|a, b| (a.spot.file, a.spot.line) == (b.spot.file, b.spot.line))
-        {
-            let (first, last) = (pieces[0].spot, pieces[pieces.len() - 1].spot);
-            let are_its_own = pieces.iter().all(|piece| piece.spot.chain == 0);
+        for placed in placed.chunk_by(|a, b| (a.at.file, a.at.line) == (b.at.file, b.at.line)) {
+            let (first, last) = (placed[0].at, placed[placed.len() - 1].at);
+            let are_its_own = placed.iter().all(|placed| placed.at.instance == 0);
             if !are_its_own || first.discriminator == last.discriminator {
                 continue;
             }
@@ -73,10 +71,10 @@ impl Assignment<'_> {
             if let Some(line) = blocks.iter().rfind(|line| lines_of[line.block as usize] == 1) {
                 let discriminator = last.discriminator.saturating_add(1);
                 let count = flow.blocks[line.block as usize].max(0) as u64;
-                let (spot, block) = (Spot { discriminator, ..last }, line.block);
+                let (at, block) = (SourcePosition { discriminator, ..last }, line.block);
                 let (provenance, rule) = (Provenance::Order, Rule::Discriminators);
-                let piece = Piece { spot, block, count, provenance, rule };
-                found.push(self.one(&piece, function.start(), reader));
+                let placed = PlacedPosition { at, block, count, provenance, rule };
+                found.push(self.one(&placed, function.start(), reader));
             }
         }
         found.sort_unstable();

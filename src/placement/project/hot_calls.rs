@@ -13,8 +13,8 @@ use core::cmp::Reverse;
 use hashbrown::HashMap;
 
 use super::{HotCalls, Place, Reader};
-use crate::placement::assignment::{Assignment, Piece};
-use crate::placement::observe::{Callee, Evidence, Spot};
+use crate::placement::assignment::{Assignment, PlacedPosition};
+use crate::placement::observe::{Callee, Evidence, SourcePosition};
 use crate::placement::solve::counted::Counted;
 use crate::profile::{Body, Factor, Function, Position, Profile, SymbolId};
 use crate::workers::Workers;
@@ -62,7 +62,7 @@ pub fn calls(
         return calls;
     }
     let executions = executions(assignment, reader);
-    for &(callee, spot) in &evidence.calls {
+    for &(callee, at) in &evidence.calls {
         let place = match callee {
             Callee::Function(place) => Some(place),
             Callee::Address(address) => addresses.get(&address).copied(),
@@ -71,13 +71,13 @@ pub fn calls(
         if callee.symbol == function.symbol || !callee.shares_object(function) {
             continue;
         }
-        let count = executions.get(&seen_by(reader, spot)).copied();
+        let count = executions.get(&seen_by(reader, at)).copied();
         let Some(count) = count.filter(|&count| count > 0) else { continue };
-        let chain = assignment.chains.get(spot.chain as usize);
-        let start = chain.map_or(function.start(), |chain| chain.start);
-        let Spot { discriminator, .. } = seen_by(reader, spot);
-        let position = Position { line: spot.line.wrapping_sub(start) & 0xffff, discriminator };
-        let place = assignment.place_of(function.symbol, spot.chain, position, reader.inline);
+        let instance = assignment.instances.get(at.instance as usize);
+        let start = instance.map_or(function.start(), |instance| instance.start);
+        let SourcePosition { discriminator, .. } = seen_by(reader, at);
+        let position = Position { line: at.line.wrapping_sub(start) & 0xffff, discriminator };
+        let place = assignment.place_of(function.symbol, at.instance, position, reader.inline);
         let call = Call { place, callee: callee.symbol, count };
         if !calls.contains(&call) {
             calls.push(call);
@@ -86,20 +86,20 @@ pub fn calls(
     calls
 }
 
-/// How often each piece of the source was executed. Without discriminators, the least of the pieces on its line.
-fn executions(assignment: &Assignment<'_>, reader: Reader) -> HashMap<Spot, u64> {
-    let mut executions = HashMap::with_capacity(assignment.pieces.len());
-    for &Piece { spot, count, .. } in &assignment.pieces {
-        let least = executions.entry(seen_by(reader, spot)).or_insert(count);
+/// How often each position was executed. Without discriminators, the least of the positions on its line.
+fn executions(assignment: &Assignment<'_>, reader: Reader) -> HashMap<SourcePosition, u64> {
+    let mut executions = HashMap::with_capacity(assignment.placed.len());
+    for &PlacedPosition { at, count, .. } in &assignment.placed {
+        let least = executions.entry(seen_by(reader, at)).or_insert(count);
         *least = count.min(*least);
     }
     executions
 }
 
-/// A piece as a reader sees it.
-fn seen_by(reader: Reader, spot: Spot) -> Spot {
-    let discriminator = if reader.discriminators { spot.discriminator } else { 0 };
-    Spot { discriminator, ..spot }
+/// A position as a reader sees it.
+fn seen_by(reader: Reader, at: SourcePosition) -> SourcePosition {
+    let discriminator = if reader.discriminators { at.discriminator } else { 0 };
+    SourcePosition { discriminator, ..at }
 }
 
 /// The calls of all functions.

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use self::shared_lines::{Answer, Member, answer_where_needed, are_unlike};
-use crate::placement::assignment::{Assignment, NO_BLOCK, Piece, Provenance};
+use crate::placement::assignment::{Assignment, NO_BLOCK, PlacedPosition, Provenance};
 use crate::placement::solve::counted::{Counted, Line};
 use crate::profile::{Position, SymbolId};
 
@@ -171,7 +171,7 @@ struct Found(u128);
 impl Found {
     /// The line is one of 16 bits.
     fn new(
-        chain: u32,
+        instance: u32,
         Position { line, discriminator }: Position,
         count: u64,
         is_estimate: bool,
@@ -179,10 +179,10 @@ impl Found {
         let position = u128::from(line << 16 | u32::from(discriminator));
         // The counters have a sign, which their counts do not need.
         let count = u128::from(count.min(i64::MAX as u64)) << 1 | u128::from(is_estimate);
-        Self(u128::from(chain) << 96 | position << 64 | count)
+        Self(u128::from(instance) << 96 | position << 64 | count)
     }
 
-    fn chain(self) -> u32 {
+    fn instance(self) -> u32 {
         (self.0 >> 96) as u32
     }
 
@@ -213,7 +213,7 @@ fn answer(one: &[Found], reader: Reader) -> Answer {
         OfSeveral::Least | OfSeveral::LeastOfSimilar => Some(least),
         OfSeveral::Greatest => Some(greatest),
     };
-    Answer { chain: one[0].chain(), count, is_needed: false }
+    Answer { instance: one[0].instance(), count, is_needed: false }
 }
 
 /// The count that a position gets. It is an estimate if nothing certain was found that has this count.
@@ -252,10 +252,10 @@ impl Assignment<'_> {
         let credits = &mut projection.credits;
         credits.counts = Vec::with_capacity(answers.len());
         let mut of_places = of_places();
-        for of_copy in answers.chunk_by(|a, b| a.chain == b.chain) {
+        for of_copy in answers.chunk_by(|a, b| a.instance == b.instance) {
             let (within, counts) = (credits.within.len(), credits.counts.len());
-            let chain = of_copy[0].chain;
-            let function = self.lead(function.symbol, chain, reader.inline, &mut credits.within);
+            let instance = of_copy[0].instance;
+            let function = self.lead(function.symbol, instance, reader.inline, &mut credits.within);
             let of_answers = of_copy.iter().zip(of_places.by_ref());
             let counted = of_answers.filter_map(|(answer, one)| credit(answer, one));
             credits.counts.extend(counted);
@@ -274,12 +274,12 @@ impl Assignment<'_> {
         answers: &mut [Answer],
         projection: &mut Projection,
     ) {
-        let with_block = self.pieces.iter().filter(|piece| piece.block != NO_BLOCK);
-        let member = |piece: &Piece| {
-            let place = self.one(piece, function.start(), reader).place();
+        let with_block = self.placed.iter().filter(|placed| placed.block != NO_BLOCK);
+        let member = |placed: &PlacedPosition| {
+            let place = self.one(placed, function.start(), reader).place();
             let answer = places.binary_search(&place).ok()?;
-            let member = Member { block: piece.block, answer, count: piece.count };
-            Some((member, piece.line()))
+            let member = Member { block: placed.block, answer, count: placed.count };
+            Some((member, placed.line()))
         };
         let members: Vec<(Member, Line)> = with_block.filter_map(member).collect();
         let is_unlike = |(member, _): &(Member, Line)| {
@@ -305,13 +305,13 @@ impl Assignment<'_> {
         projection.needed = lines_of(|answer| answer.is_needed);
     }
 
-    /// What pieces say about each position of each copy, sorted.
+    /// What a reader finds in each copy, sorted.
     fn found(&self, own_start: u32, reader: Reader) -> Vec<Found> {
-        let mut found: Vec<Found> = Vec::with_capacity(self.pieces.len());
+        let mut found: Vec<Found> = Vec::with_capacity(self.placed.len());
         let mut weak = Vec::new();
-        for piece in &self.pieces {
-            let one = self.one(piece, own_start, reader);
-            match piece.provenance {
+        for placed in &self.placed {
+            let one = self.one(placed, own_start, reader);
+            match placed.provenance {
                 // Without discriminators its count would be taken for that of the loop.
                 Provenance::Preheader if !reader.discriminators => {}
                 _ if reader.of_several == OfSeveral::Greatest => found.push(one),
@@ -333,26 +333,28 @@ impl Assignment<'_> {
         found
     }
 
-    /// What a piece says about its position.
-    fn one(&self, piece: &Piece, own_start: u32, reader: Reader) -> Found {
-        let discriminator = if reader.discriminators { piece.spot.discriminator } else { 0 };
-        let start =
-            self.chains.get(piece.spot.chain as usize).map_or(own_start, |chain| chain.start);
-        let line = piece.spot.line.wrapping_sub(start) & 0xffff;
+    /// What a position says about its place in the profile.
+    fn one(&self, placed: &PlacedPosition, own_start: u32, reader: Reader) -> Found {
+        let discriminator = if reader.discriminators { placed.at.discriminator } else { 0 };
+        let start = self
+            .instances
+            .get(placed.at.instance as usize)
+            .map_or(own_start, |instance| instance.start);
+        let line = placed.at.line.wrapping_sub(start) & 0xffff;
         let position = Position { line, discriminator };
-        Found::new(piece.spot.chain, position, piece.count, piece.is_estimate())
+        Found::new(placed.at.instance, position, placed.count, placed.is_estimate())
     }
 
     /// A position of a copy as a place in the profile.
     pub fn place_of(
         &self,
         function: SymbolId,
-        chain: u32,
+        instance: u32,
         position: Position,
         inline: Inline,
     ) -> Place {
         let mut within = Vec::new();
-        let function = self.lead(function, chain, inline, &mut within);
+        let function = self.lead(function, instance, inline, &mut within);
         Place { function, within, position }
     }
 
@@ -360,16 +362,16 @@ impl Assignment<'_> {
     fn lead(
         &self,
         function: SymbolId,
-        chain: u32,
+        instance: u32,
         inline: Inline,
         within: &mut Vec<(Position, SymbolId)>,
     ) -> SymbolId {
-        if chain != 0 && inline == Inline::Flat {
-            return self.chains[chain as usize].symbol;
+        if instance != 0 && inline == Inline::Flat {
+            return self.instances[instance as usize].symbol;
         }
-        let (first, mut at) = (within.len(), chain);
+        let (first, mut at) = (within.len(), instance);
         while at != 0 {
-            let link = &self.chains[at as usize];
+            let link = &self.instances[at as usize];
             within.push((link.call, link.symbol));
             at = link.caller;
         }

@@ -31,7 +31,7 @@ pub fn are_unlike(least: u64, greatest: u64) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The copy that has the position.
-    pub chain: u32,
+    pub instance: u32,
     /// Its count, if it gets one.
     pub count: Option<u64>,
     /// Whether it gets a count only because something would have none.
@@ -60,10 +60,10 @@ pub fn answer_where_needed(answers: &mut [Answer], members: &[Member], function:
         let is_wanted = || are_unlike(entries(function, blocks), greatest);
         answer_for(answers, &large, &members, greatest, is_wanted);
     }
-    let copies = answers.iter().map(|answer| answer.chain as usize + 1).max().unwrap_or(0);
+    let copies = answers.iter().map(|answer| answer.instance as usize + 1).max().unwrap_or(0);
     let mut of_copies = vec![Vec::new(); copies];
     for &member in members {
-        of_copies[answers[member.answer].chain as usize].push(member);
+        of_copies[answers[member.answer].instance as usize].push(member);
     }
     for members in of_copies {
         let first = members.iter().map(|member| member.count).find(|&count| count > 0);

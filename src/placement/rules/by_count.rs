@@ -13,7 +13,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::long_lines::LongLine;
-use super::pairing::{Count, Key, in_order};
+use super::pairing::{Count, PositionEvidence, in_order};
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Group, Kind, Provenance};
 use crate::placement::facts::Facts;
@@ -28,34 +28,34 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
 }
 
 fn pair(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Group<'_>) {
-    let Group { lines, keys, kind, found, is_open, .. } = group;
+    let Group { lines, positions, kind, found, is_open, .. } = group;
     let counts: Vec<i64> = lines.iter().map(|line| facts.count(line)).collect();
     let mut taken = vec![false; lines.len()];
     if let Kind::Shared(of_others) = kind {
         taken = lines.iter().map(|line| of_others.contains(&line.block)).collect();
     }
-    let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
-    let mut long = LongLine::new(keys.len(), &counts);
-    let mut give = |keys: &[Key]| {
-        let hint = facts.hints.get(keys[0].spot.chain as usize).copied().flatten();
+    let several = positions.iter().any(|position| position.at.instance != positions[0].at.instance);
+    let mut long = LongLine::new(positions.len(), &counts);
+    let mut give = |positions: &[PositionEvidence]| {
+        let hint = facts.hints.get(positions[0].at.instance as usize).copied().flatten();
         let blocks = match &mut long {
-            None => in_order(keys, &counts, hint, several.then_some(&*taken)),
-            Some(long) => long.take(keys, hint).into_iter().map(Some).collect(),
+            None => in_order(positions, &counts, hint, several.then_some(&*taken)),
+            Some(long) => long.take(positions, hint).into_iter().map(Some).collect(),
         };
-        for (key, block) in keys.iter().zip(blocks) {
+        for (position, block) in positions.iter().zip(blocks) {
             let Some(block) = block else { continue };
-            let how = key.how(lines.len() == 1);
+            let how = position.how(lines.len() == 1);
             if !facts.rules.has(how.0) {
                 continue;
             }
-            assignment.place(facts, key.spot, &lines[block], how);
-            found.push((key.spot, block));
+            assignment.place(facts, position.at, &lines[block], how);
+            found.push((position.at, block));
             taken[block] = true;
         }
     };
     match several {
-        true => certain_first(keys).into_iter().for_each(give),
-        false => give(keys),
+        true => certain_first(positions).into_iter().for_each(give),
+        false => give(positions),
     }
     // For the compiler, blocks with the same count may be the same.
     let of_positions = taken.iter().zip(&counts).filter(|(taken, _)| **taken);
@@ -64,15 +64,16 @@ fn pair(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Grou
     is_open.extend(counts.iter().map(|count| of_positions.binary_search(count).is_err()));
 }
 
-/// The keys of each copy. Certain copies go first, so that the others do not get their blocks.
-fn certain_first(keys: &[Key]) -> Vec<&[Key]> {
-    let mut copies: Vec<&[Key]> = keys.chunk_by(|a, b| a.spot.chain == b.spot.chain).collect();
-    let is_certain = |key: &Key| matches!(key.count, Count::Exactly(_));
-    copies.sort_by_key(|keys| !keys.iter().all(is_certain));
+/// The positions of each copy. Certain copies go first, so that the others do not get their blocks.
+fn certain_first(positions: &[PositionEvidence]) -> Vec<&[PositionEvidence]> {
+    let mut copies: Vec<&[PositionEvidence]> =
+        positions.chunk_by(|a, b| a.at.instance == b.at.instance).collect();
+    let is_certain = |position: &PositionEvidence| matches!(position.count, Count::Exactly(_));
+    copies.sort_by_key(|positions| !positions.iter().all(is_certain));
     copies
 }
 
-impl Key {
+impl PositionEvidence {
     /// How the block of its position is known, which may be the only block of its line.
     pub const fn provenance(&self, is_only: bool) -> Provenance {
         match self.count {
@@ -109,8 +110,8 @@ mod tests {
     #[test]
     fn equal_counts_belong_together_in_any_order() {
         let mut made = line();
-        made.vote(0, 110, 0, Some(3));
-        made.vote(0, 110, 1, Some(10));
+        made.observation(0, 110, 0, Some(3));
+        made.observation(0, 110, 1, Some(10));
         let expected = [(0, 110, 0, 3, 3, Rule::Counts), (0, 110, 1, 2, 10, Rule::Counts)];
         assert_eq!(made.place(RuleSet::ALL), expected);
     }
@@ -119,8 +120,8 @@ mod tests {
     fn positions_without_counts_get_blocks_in_their_order() {
         let both = || {
             let mut made = line();
-            made.vote(0, 110, 0, None);
-            made.vote(0, 110, 1, None);
+            made.observation(0, 110, 0, None);
+            made.observation(0, 110, 1, None);
             made
         };
         let expected = [(0, 110, 0, 2, 10, Rule::Order), (0, 110, 1, 3, 3, Rule::Order)];

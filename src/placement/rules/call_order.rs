@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashSet;
 
-use super::pairing::{Count, Key};
+use super::pairing::{Count, PositionEvidence};
 use super::segments::Segmented;
 use super::segments::split;
 use crate::placement::Rule;
@@ -25,22 +25,22 @@ type AtCall = (Call, Line);
 /// A block with more lines is not looked at. Each of its lines would be compared with all others.
 const LONGEST_BLOCK: usize = 1024;
 
-/// At most one in two pieces may contradict its blocks. The copy of such a piece stands elsewhere.
+/// At most one in two positions may contradict its blocks. The copy of such a position stands elsewhere.
 const ONE_CONTRADICTION_IN: usize = 2;
 
 /// Splits lines of one inlined function, if all of its copies have blocks behind their calls. Notes what is known of
 /// the others.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.split_groups(|assignment, mut group, groups| {
-        let symbol = facts.only_function(&group.keys);
-        let beside = symbol.and_then(|symbol| facts.beside(symbol, &group.lines, &group.keys));
+        let symbol = facts.only_function(&group.positions);
+        let beside = symbol.and_then(|symbol| facts.beside(symbol, &group.lines, &group.positions));
         let Some(beside) = beside else { return groups.push(group) };
         if !beside.is_complete {
             group.beside = Some(beside.into());
             return groups.push(group);
         }
-        split(&group.keys, &beside.known, groups);
-        assignment.add_missing(group.keys[0].spot.chain, &beside.lines);
+        split(&group.positions, &beside.known, groups);
+        assignment.add_missing(group.positions[0].at.instance, &beside.lines);
     });
 }
 
@@ -59,18 +59,20 @@ fn split_some<'a>(
     beside: Beside,
     groups: &mut Vec<Group<'a>>,
 ) {
-    split(&group.keys, &beside.known, groups);
+    split(&group.positions, &beside.known, groups);
     let certain = beside.certain();
-    let Beside { taken, keys, lines, .. } = beside;
-    let Some(symbol) = (!keys.is_empty()).then(|| facts.only_function(&keys)) else {
-        return groups.push(Group::new(lines.into(), group.keys, Kind::Left));
+    let Beside { taken, positions, lines, .. } = beside;
+    let Some(symbol) = (!positions.is_empty()).then(|| facts.only_function(&positions)) else {
+        return groups.push(Group::new(lines.into(), group.positions, Kind::Left));
     };
     let segmented = symbol.filter(|_| facts.rules.has(Rule::Segments));
-    let segmented = segmented.and_then(|symbol| facts.segmented(symbol, &lines, &keys));
+    let segmented = segmented.and_then(|symbol| facts.segmented(symbol, &lines, &positions));
     if let Some(segmented) = segmented {
-        split(&keys, &segmented, groups);
-    } else if !lines.is_empty() && keys.iter().all(|key| facts.may_be_of(key, &lines)) {
-        groups.push(Group::new(lines.into(), keys.into(), Kind::Line));
+        split(&positions, &segmented, groups);
+    } else if !lines.is_empty()
+        && positions.iter().all(|position| facts.may_be_of(position, &lines))
+    {
+        groups.push(Group::new(lines.into(), positions.into(), Kind::Line));
     } else if !certain.is_empty() {
         // Others may have no block any more.
         groups.push(Group::new(group.lines, certain.into(), Kind::Shared(taken)));
@@ -83,8 +85,8 @@ pub struct Beside {
     pub known: Segmented,
     /// The numbers of these blocks.
     pub taken: HashSet<u32>,
-    /// The pieces of other copies.
-    pub keys: Vec<Key>,
+    /// The positions of other copies.
+    pub positions: Vec<PositionEvidence>,
     /// The blocks that are left for them.
     pub lines: Vec<Line>,
     /// Whether all copies have blocks. Then the blocks that are left belong to copies that the debug information lacks.
@@ -92,9 +94,14 @@ pub struct Beside {
 }
 
 impl Facts<'_, '_> {
-    /// Finds blocks of a line behind the lines of the calls. There is no answer if most pieces of the line contradict
-    /// it.
-    pub fn beside(&self, symbol: SymbolId, lines: &[Line], keys: &[Key]) -> Option<Beside> {
+    /// Finds blocks of a line behind the lines of the calls. There is no answer if most positions of the line
+    /// contradict it.
+    pub fn beside(
+        &self,
+        symbol: SymbolId,
+        lines: &[Line],
+        positions: &[PositionEvidence],
+    ) -> Option<Beside> {
         let copies = self.segments.copies(symbol)?;
         let mut copies: Vec<(Call, u32)> = copies.map(|copy| (self.call_of(copy), copy)).collect();
         if lines.len() > copies.len() && !self.are_entered(symbol, lines) {
@@ -104,10 +111,10 @@ impl Facts<'_, '_> {
         copies.sort_by_key(|&(call, _)| call);
         let mut by_copy = self.beside_calls(lines, &copies);
         let found = Segmented::new(by_copy.clone());
-        // Sorted, as the pieces are.
+        // Sorted, as the positions are.
         let against: Vec<u32> =
-            self.contradicting(keys, &found).map(|key| key.spot.chain).collect();
-        if ONE_CONTRADICTION_IN * against.len() > keys.len() {
+            self.contradicting(positions, &found).map(|position| position.at.instance).collect();
+        if ONE_CONTRADICTION_IN * against.len() > positions.len() {
             return None;
         }
         let is_complete = copies.iter().all(|&(_, copy)| found.lines_of(copy).is_some());
@@ -120,10 +127,10 @@ impl Facts<'_, '_> {
         }
         let taken: HashSet<u32> = by_copy.iter().map(|(_, line)| line.block).collect();
         let known = Segmented::new(by_copy);
-        let is_left = |key: &&Key| known.lines_of(key.spot.chain).is_none();
-        let keys = keys.iter().filter(is_left).cloned().collect();
+        let is_left = |position: &&PositionEvidence| known.lines_of(position.at.instance).is_none();
+        let positions = positions.iter().filter(is_left).cloned().collect();
         let lines = lines.iter().filter(|line| !taken.contains(&line.block)).copied().collect();
-        Some(Beside { known, taken, keys, lines, is_complete })
+        Some(Beside { known, taken, positions, lines, is_complete })
     }
 
     /// Whether a copy is entered in each block of a line: a line of another function, which it does not call, stands
@@ -161,9 +168,9 @@ impl Facts<'_, '_> {
 
     /// The call of a copy.
     pub fn call_of(&self, copy: u32) -> Call {
-        let chain = &self.chains[copy as usize];
-        let caller = &self.chains[chain.caller as usize];
-        (caller.file, caller.start.wrapping_add(chain.call.line) & 0xffff)
+        let instance = &self.instances[copy as usize];
+        let caller = &self.instances[instance.caller as usize];
+        (caller.file, caller.start.wrapping_add(instance.call.line) & 0xffff)
     }
 
     /// The lines of a block in the order of its statements, unless there are very many.
@@ -234,10 +241,10 @@ fn called(copies: &[(Call, u32)], call: Call) -> &[(Call, u32)] {
 }
 
 impl Beside {
-    /// The pieces that are left and have a certain count.
-    pub fn certain(&self) -> Vec<Key> {
-        let is_certain = |key: &&Key| matches!(key.count, Count::Exactly(_));
-        self.keys.iter().filter(is_certain).cloned().collect()
+    /// The positions that are left and have a certain count.
+    pub fn certain(&self) -> Vec<PositionEvidence> {
+        let is_certain = |position: &&PositionEvidence| matches!(position.count, Count::Exactly(_));
+        self.positions.iter().filter(is_certain).cloned().collect()
     }
 }
 
@@ -251,9 +258,9 @@ mod tests {
         let lines = [(2, 0, 110), (2, 1, 12), (3, 0, 111), (3, 1, 12)];
         let mut made = Made::new(&lines, &[], &[5, 5, 7, 5]);
         for (line, count) in [(110, 7), (111, 5)] {
-            made.vote(0, line, 0, Some(count));
+            made.observation(0, line, 0, Some(count));
             let copy = made.copy(line);
-            made.vote(copy, 12, 0, None);
+            made.observation(copy, 12, 0, None);
         }
         made
     }

@@ -17,14 +17,14 @@ use super::numbering::numbered;
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Group, Kind, Provenance};
 use crate::placement::facts::Facts;
-use crate::placement::observe::Spot;
+use crate::placement::observe::SourcePosition;
 use crate::placement::solve::counted::Line;
 
 /// Gives blocks that are left positions.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.for_each_group(|assignment, group| match group.kind {
-        Kind::OfCopy(chain) if group.keys.is_empty() => {
-            in_copy(facts, assignment, chain, &group.lines, Rule::Discriminators);
+        Kind::OfCopy(instance) if group.positions.is_empty() => {
+            in_copy(facts, assignment, instance, &group.lines, Rule::Discriminators);
         }
         _ => {
             if group.is_any_open() {
@@ -38,26 +38,26 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
 pub fn in_copy(
     facts: &Facts<'_, '_>,
     assignment: &mut Assignment<'_>,
-    chain: u32,
+    instance: u32,
     lines: &[Line],
     rule: Rule,
 ) {
     for (place, line) in lines.iter().enumerate() {
-        let spot = Spot { chain, file: line.file, line: line.line, discriminator: 0 };
-        assignment.place(facts, numbered(spot, place), line, (rule, Provenance::Notes));
+        let at = SourcePosition { instance, file: line.file, line: line.line, discriminator: 0 };
+        assignment.place(facts, numbered(at, place), line, (rule, Provenance::Notes));
     }
 }
 
 fn estimate(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &Group<'_>) {
-    let Group { lines, keys, found, is_open, .. } = group;
-    let several = keys.iter().any(|key| key.spot.chain != keys[0].spot.chain);
-    let chain = keys[0].spot.chain;
-    let own = || found.iter().filter(|(spot, _)| spot.chain == chain);
+    let Group { lines, positions, found, is_open, .. } = group;
+    let several = positions.iter().any(|position| position.at.instance != positions[0].at.instance);
+    let instance = positions[0].at.instance;
+    let own = || found.iter().filter(|(at, _)| at.instance == instance);
     let mut greatest: Vec<Option<u16>> = vec![None; lines.len()];
-    own().for_each(|&(spot, block)| {
-        greatest[block] = greatest[block].max(Some(spot.discriminator));
+    own().for_each(|&(at, block)| {
+        greatest[block] = greatest[block].max(Some(at.discriminator));
     });
-    let taken: HashSet<u16> = own().map(|(spot, _)| spot.discriminator).collect();
+    let taken: HashSet<u16> = own().map(|(at, _)| at.discriminator).collect();
     let mut last: Option<u16> = None;
     for (place, line) in lines.iter().enumerate() {
         last = greatest[place].map(|greatest| greatest.max(last.unwrap_or(0))).or(last);
@@ -66,13 +66,13 @@ fn estimate(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &Grou
         }
         let discriminator = last.map_or(0, |last| last.saturating_add(1));
         let is_taken = taken.contains(&discriminator);
-        let spot = Spot { chain, discriminator, ..keys[0].spot };
+        let at = SourcePosition { instance, discriminator, ..positions[0].at };
         if !is_taken {
             last = Some(discriminator);
         }
         let is_guess = several || is_taken;
         let provenance = if is_guess { Provenance::Guess } else { Provenance::Notes };
-        assignment.place(facts, spot, line, (Rule::Discriminators, provenance));
+        assignment.place(facts, at, line, (Rule::Discriminators, provenance));
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_block_without_code_is_behind_the_one_before() {
         let mut made = Made::new(&[(2, 0, 110), (3, 0, 110)], &[], &[10, 10, 10, 3]);
-        made.vote(0, 110, 0, Some(10));
+        made.observation(0, 110, 0, Some(10));
         let expected = [(0, 110, 0, 2, 10, Rule::Counts), (0, 110, 1, 3, 3, Rule::Discriminators)];
         assert_eq!(made.place(RuleSet::ALL), expected);
     }

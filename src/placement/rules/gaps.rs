@@ -11,39 +11,41 @@
 use alloc::vec::Vec;
 
 use super::long_lines::is_long;
-use super::pairing::Key;
+use super::pairing::PositionEvidence;
 use crate::placement::assignment::Assignment;
 use crate::placement::facts::Facts;
-use crate::placement::observe::Spot;
+use crate::placement::observe::SourcePosition;
 
 /// Adds the positions that are missing between those of a group.
 pub fn place<'a>(_: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.for_each_group(|_, group| {
-        let (keys, blocks) = (&group.keys, group.lines.len());
+        let (positions, blocks) = (&group.positions, group.lines.len());
         let is_sparse = group.is_waiting()
-            && keys.iter().all(|key| key.spot.chain == keys[0].spot.chain)
-            && !is_long(keys.len(), blocks)
-            && keys.len() < blocks;
-        if is_sparse && let Some(all) = with_hidden(keys, blocks) {
-            group.keys = all.into();
+            && positions.iter().all(|position| position.at.instance == positions[0].at.instance)
+            && !is_long(positions.len(), blocks)
+            && positions.len() < blocks;
+        if is_sparse && let Some(all) = with_hidden(positions, blocks) {
+            group.positions = all.into();
         }
     });
 }
 
-/// The same pieces of a copy, and those with the discriminators before them and between them that none of them has.
+/// The same positions of a copy, and those with the discriminators before them and between them that none of them has.
 /// There are no more of these in a row than the line has blocks.
-fn with_hidden(keys: &[Key], blocks: usize) -> Option<Vec<Key>> {
-    let is_next = |(key, next): (&Key, u16)| key.spot.discriminator == next;
-    if keys.iter().zip(0..).all(is_next) {
+fn with_hidden(positions: &[PositionEvidence], blocks: usize) -> Option<Vec<PositionEvidence>> {
+    let is_next = |(position, next): (&PositionEvidence, u16)| position.at.discriminator == next;
+    if positions.iter().zip(0..).all(is_next) {
         return None;
     }
-    let (mut all, mut next) = (Vec::with_capacity(2 * keys.len()), 0);
-    for key in keys {
-        let gap = next..key.spot.discriminator;
-        let hidden = gap.map(|discriminator| Key::hidden(Spot { discriminator, ..key.spot }));
+    let (mut all, mut next) = (Vec::with_capacity(2 * positions.len()), 0);
+    for position in positions {
+        let gap = next..position.at.discriminator;
+        let hidden = gap.map(|discriminator| {
+            PositionEvidence::hidden(SourcePosition { discriminator, ..position.at })
+        });
         all.extend(hidden.take(blocks));
-        all.push(key.clone());
-        next = key.spot.discriminator.saturating_add(1);
+        all.push(position.clone());
+        next = position.at.discriminator.saturating_add(1);
     }
     Some(all)
 }
@@ -55,11 +57,12 @@ mod tests {
 
     #[test]
     fn discriminators_that_no_piece_has() {
-        let keys = [1, 4].map(|discriminator| Key::piece(discriminator, Count::Unknown));
-        let all = with_hidden(&keys, 9).unwrap();
+        let positions =
+            [1, 4].map(|discriminator| PositionEvidence::made(discriminator, Count::Unknown));
+        let all = with_hidden(&positions, 9).unwrap();
         let found: Vec<(u16, bool)> =
-            all.iter().map(|key| (key.spot.discriminator, key.is_hidden)).collect();
+            all.iter().map(|position| (position.at.discriminator, position.is_hidden)).collect();
         assert_eq!(found, [(0, true), (1, false), (2, true), (3, true), (4, false)]);
-        assert!(with_hidden(&[Key::piece(0, Count::Unknown)], 9).is_none());
+        assert!(with_hidden(&[PositionEvidence::made(0, Count::Unknown)], 9).is_none());
     }
 }

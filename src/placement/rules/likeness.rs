@@ -27,14 +27,14 @@ fn longest_run(a: &[u8], b: &[u8], least: usize) -> usize {
     longest
 }
 
-/// The number of a mangled name's identifiers that another one has not, and the number of those that both have.
-pub fn strangers(name: &[u8], other: &[u8]) -> (usize, usize) {
-    let (mut strangers, mut shared) = (0, 0);
+/// Counts a mangled name's identifiers: those absent from another name, and those that both have.
+pub fn foreign_identifiers(name: &[u8], other: &[u8]) -> (usize, usize) {
+    let (mut foreign, mut shared) = (0, 0);
     for identifier in Identifiers(name) {
         let has_it = other.windows(identifier.len()).any(|part| part == identifier);
-        *(if has_it { &mut shared } else { &mut strangers }) += 1;
+        *(if has_it { &mut shared } else { &mut foreign }) += 1;
     }
-    (strangers, shared)
+    (foreign, shared)
 }
 
 /// The identifiers in the rest of a mangled name. Each has its length before it: `1A`.
@@ -83,17 +83,23 @@ mod tests {
         };
         let [of_a, of_b] = ["A", "B"].map(iterator);
         assert_eq!(common(of_a.as_bytes(), caller), common(of_b.as_bytes(), caller));
-        assert!(strangers(of_a.as_bytes(), caller) < strangers(of_b.as_bytes(), caller));
-        assert_eq!(strangers(b"99999999999999999999A", b""), (1, 0));
+        assert!(
+            foreign_identifiers(of_a.as_bytes(), caller)
+                < foreign_identifiers(of_b.as_bytes(), caller)
+        );
+        assert_eq!(foreign_identifiers(b"99999999999999999999A", b""), (1, 0));
     }
 
     /// An iterator over pointers to S in a function of these, and not the one over int.
     #[test]
-    fn the_instance_with_as_many_strangers() {
+    fn the_instance_with_as_many_foreign_identifiers() {
         let caller = b"_Z1aRKSt6vectorIP1SSaIS1_EE";
         let of_s = b"_ZN9__gnu_cxx17__normal_iteratorIPKP1SSt6vectorIS2_SaIS2_EEEppEv";
         let of_int = b"_ZN9__gnu_cxx17__normal_iteratorIPKiSt6vectorIiSaIiEEEppEv";
         assert_eq!(common(of_s, caller), common(of_int, caller));
-        assert_eq!([strangers(of_s, caller), strangers(of_int, caller)], [(2, 2), (2, 1)]);
+        assert_eq!(
+            [foreign_identifiers(of_s, caller), foreign_identifiers(of_int, caller)],
+            [(2, 2), (2, 1)]
+        );
     }
 }

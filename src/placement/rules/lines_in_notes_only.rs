@@ -19,7 +19,7 @@ use crate::convert::gcov::statistics::Lost;
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Provenance};
 use crate::placement::facts::Facts;
-use crate::placement::observe::{Chain, Spot};
+use crate::placement::observe::{InlineInstance, SourcePosition};
 use crate::placement::solve::counted::Line;
 use crate::placement::starts::Start;
 use crate::profile::FileId;
@@ -39,7 +39,7 @@ enum Owner<'s> {
 /// Memory to share the blocks of one line after the other.
 #[derive(Default)]
 pub struct Memory {
-    /// The discriminator of each copy's next piece.
+    /// The discriminator of each copy's next position.
     next: Vec<u16>,
     /// The blocks, by their counts.
     by_count: Vec<(i64, Line)>,
@@ -51,9 +51,9 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
         let lines = &facts.lines[lines.clone()];
         let Line { file, line, .. } = lines[0];
         match facts.owner(file, line) {
-            Owner::Chains(chains) => {
-                if !share_by_copy(facts, assignment, lines, &chains) {
-                    share(facts, assignment, lines, &chains, Rule::LinesInNotesOnly);
+            Owner::Chains(instances) => {
+                if !share_by_copy(facts, assignment, lines, &instances) {
+                    share(facts, assignment, lines, &instances, Rule::LinesInNotesOnly);
                 }
             }
             Owner::Others(starts) => assignment.open.others.push((lines, starts)),
@@ -70,11 +70,11 @@ fn share_by_copy(
     facts: &Facts<'_, '_>,
     assignment: &mut Assignment<'_>,
     lines: &[Line],
-    chains: &[u32],
+    instances: &[u32],
 ) -> bool {
-    let symbol = |&chain: &u32| facts.chains[chain as usize].symbol;
-    let first = symbol(&chains[0]);
-    if chains.len() == 1 || chains.iter().any(|chain| symbol(chain) != first) {
+    let symbol = |&instance: &u32| facts.instances[instance as usize].symbol;
+    let first = symbol(&instances[0]);
+    if instances.len() == 1 || instances.iter().any(|instance| symbol(instance) != first) {
         return false;
     }
     let beside = facts.rules.has(Rule::CallOrder).then(|| facts.beside(first, lines, &[]));
@@ -85,10 +85,10 @@ fn share_by_copy(
         None => (Rule::Segments, facts.segmented(first, lines, &[]), Vec::new()),
     };
     let Some(known) = known else { return false };
-    for (chain, its) in &known.copies {
-        in_copy(facts, assignment, *chain, &known.lines[its.clone()], rule);
+    for (instance, its) in &known.copies {
+        in_copy(facts, assignment, *instance, &known.lines[its.clone()], rule);
     }
-    assignment.add_missing(chains[0], &left);
+    assignment.add_missing(instances[0], &left);
     true
 }
 
@@ -98,21 +98,21 @@ pub fn share(
     facts: &Facts<'_, '_>,
     assignment: &mut Assignment<'_>,
     lines: &[Line],
-    chains: &[u32],
+    instances: &[u32],
     rule: Rule,
 ) {
-    if let ([line], &[chain]) = (lines, chains) {
-        let spot = Spot { chain, file: line.file, line: line.line, discriminator: 0 };
-        return assignment.place(facts, spot, line, (rule, Provenance::Notes));
+    if let ([line], &[instance]) = (lines, instances) {
+        let at = SourcePosition { instance, file: line.file, line: line.line, discriminator: 0 };
+        return assignment.place(facts, at, line, (rule, Provenance::Notes));
     }
     let Memory { mut next, mut by_count } = mem::take(&mut assignment.open.sharing);
     next.clear();
-    next.resize(chains.len(), 0u16);
+    next.resize(instances.len(), 0u16);
     by_count.clear();
     by_count.extend(lines.iter().map(|line| (facts.count(line), *line)));
     by_count.sort_by_key(|&(count, _)| count);
     for blocks in by_count.chunk_by(|a, b| a.0 == b.0) {
-        let (places, provenance) = sharers(facts, assignment, blocks[0].0, chains);
+        let (places, provenance) = sharers(facts, assignment, blocks[0].0, instances);
         // Several copies may be in one block, for instance calls in one expression.
         let (rule, times) = match provenance {
             Provenance::Notes => (rule, blocks.len().max(places.len())),
@@ -125,39 +125,47 @@ pub fn share(
             let place = places[time * places.len() / times];
             let line = blocks[time * blocks.len() / times].1;
             let Line { file, line: at, .. } = line;
-            let spot = Spot { chain: chains[place], file, line: at, discriminator: next[place] };
+            let at = SourcePosition {
+                instance: instances[place],
+                file,
+                line: at,
+                discriminator: next[place],
+            };
             next[place] = next[place].saturating_add(1);
-            assignment.place(facts, spot, &line, (rule, provenance));
+            assignment.place(facts, at, &line, (rule, provenance));
         }
     }
     assignment.open.sharing = Memory { next, by_count };
 }
 
-/// The copies that blocks of a line with this count may belong to, by their indexes in `chains`, and how
+/// The copies that blocks of a line with this count may belong to, by their indexes in `instances`, and how
 /// that is known. There is at least one.
 fn sharers(
     facts: &Facts<'_, '_>,
     assignment: &Assignment<'_>,
     count: i64,
-    chains: &[u32],
+    instances: &[u32],
 ) -> (Cow<'static, [usize]>, Provenance) {
     let which = |fits: &dyn Fn(u32) -> bool| -> Vec<usize> {
-        (0..chains.len()).filter(|&place| fits(chains[place])).collect()
+        (0..instances.len()).filter(|&place| fits(instances[place])).collect()
     };
-    if chains.len() == 1 {
+    if instances.len() == 1 {
         return (Cow::Borrowed(&[0]), Provenance::Notes);
     }
-    let entered = |chain: u32| facts.entered.get(chain as usize).copied().flatten();
-    let exactly = which(&|chain| entered(chain) == Some(count));
+    let entered = |instance: u32| facts.entered.get(instance as usize).copied().flatten();
+    let exactly = which(&|instance| entered(instance) == Some(count));
     if !exactly.is_empty() {
         return (exactly.into(), Provenance::Notes);
     }
     let counts = &assignment.open.counts;
     let has_such =
-        |chain: u32| u64::try_from(count).is_ok_and(|count| counts.contains(&(chain, count)));
-    let may_be = |chain: u32| count == 0 || entered(chain) != Some(0);
-    let attempts: [&dyn Fn(u32) -> bool; 3] =
-        [&|chain| may_be(chain) && has_such(chain), &|chain| entered(chain).is_none(), &may_be];
+        |instance: u32| u64::try_from(count).is_ok_and(|count| counts.contains(&(instance, count)));
+    let may_be = |instance: u32| count == 0 || entered(instance) != Some(0);
+    let attempts: [&dyn Fn(u32) -> bool; 3] = [
+        &|instance| may_be(instance) && has_such(instance),
+        &|instance| entered(instance).is_none(),
+        &may_be,
+    ];
     let found = attempts.into_iter().map(which).find(|places| !places.is_empty());
     (found.unwrap_or_else(|| which(&|_| true)).into(), Provenance::Guess)
 }
@@ -165,15 +173,15 @@ fn sharers(
 impl<'f> Facts<'f, '_> {
     /// Whether the debug information shows a line in a copy that cannot have it: the notes say that another function
     /// has it. Compilers move code out of inlined copies.
-    pub fn is_strayed(&self, spot: &Spot) -> bool {
-        let Some(chain) = self.chains.get(spot.chain as usize) else { return false };
-        let is_behind = chain.file == spot.file && spot.line >= chain.start;
+    pub fn is_strayed(&self, at: &SourcePosition) -> bool {
+        let Some(instance) = self.instances.get(at.instance as usize) else { return false };
+        let is_behind = instance.file == at.file && at.line >= instance.start;
         if is_behind || self.home.is_some() {
             return false;
         }
-        let around = self.starts.around(spot.file, spot.line).unwrap_or_default();
-        let has = |start: &Start| start.end.is_some_and(|end| spot.line <= end);
-        around.iter().any(has) && around.iter().all(|start| start.symbol != chain.symbol)
+        let around = self.starts.around(at.file, at.line).unwrap_or_default();
+        let has = |start: &Start| start.end.is_some_and(|end| at.line <= end);
+        around.iter().any(has) && around.iter().all(|start| start.symbol != instance.symbol)
     }
 
     /// The function that a line belongs to, by where functions start and end.
@@ -211,9 +219,9 @@ impl<'f> Facts<'f, '_> {
             if may_be_itself && starts.iter().any(is_itself) {
                 return Some(Owner::Chains(ITSELF));
             }
-            let chains = self.chains_of(starts, line);
-            if !chains.is_empty() {
-                return Some(Owner::Chains(chains.into()));
+            let instances = self.chains_of(starts, line);
+            if !instances.is_empty() {
+                return Some(Owner::Chains(instances.into()));
             }
             if starts.iter().any(|start| start.has(line)) {
                 let is_home = may_be_itself && self.home == Some(starts[0].line);
@@ -229,10 +237,11 @@ impl<'f> Facts<'f, '_> {
             Some(end) => line <= end || end == start.line,
             None => true,
         };
-        let is_its =
-            |chain: &Chain| starts.iter().filter(is_open).any(|start| start.symbol == chain.symbol);
-        let chains = self.chains.iter().zip(0u32..).skip(1);
-        chains.filter(|(chain, _)| is_its(chain)).map(|(_, place)| place).collect()
+        let is_its = |instance: &InlineInstance| {
+            starts.iter().filter(is_open).any(|start| start.symbol == instance.symbol)
+        };
+        let instances = self.instances.iter().zip(0u32..).skip(1);
+        instances.filter(|(instance, _)| is_its(instance)).map(|(_, place)| place).collect()
     }
 }
 
@@ -253,7 +262,7 @@ mod tests {
         let lines = [(2, 0, 110), (3, 0, 111), (4, 1, 12)];
         let mut made = Made::new(&lines, &[], &[9, 9, 9, 4, 4]);
         for (line, count) in [(110, 9), (111, 4)] {
-            made.vote(0, line, 0, Some(count));
+            made.observation(0, line, 0, Some(count));
             made.copy(line);
         }
         let placed = made.place(RuleSet::ALL);

@@ -1,41 +1,41 @@
-//! Finds blocks for the pieces of a line that has very many of both, such as a function with thousands of
+//! Finds blocks for the positions of a line that has very many of both, such as a function with thousands of
 //! inlined copies.
 //!
-//! [`in_order`] compares each piece of a copy with each block. Here it sees a few pieces at once, and only blocks
-//! that may suit them. Known counts are found as there; where counts leave doubt, an order across many pieces
+//! [`in_order`] compares each position of a copy with each block. Here it sees a few positions at once, and only blocks
+//! that may suit them. Known counts are found as there; where counts leave doubt, an order across many positions
 //! may be missed.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::pairing::{Count, Key, in_order};
+use super::pairing::{Count, PositionEvidence, in_order};
 
-/// Comparisons of pieces and blocks from which on a line is long.
+/// Comparisons of positions and blocks from which on a line is long.
 const MANY: usize = 1 << 20;
 /// Pieces to find blocks for at once.
 const AT_ONCE: usize = 128;
 
-/// Whether a line has very many pieces and blocks.
-pub fn is_long(pieces: usize, blocks: usize) -> bool {
-    pieces.saturating_mul(blocks) > MANY
+/// Whether a line has very many positions and blocks.
+pub fn is_long(positions: usize, blocks: usize) -> bool {
+    positions.saturating_mul(blocks) > MANY
 }
 
-/// A line with very many pieces and blocks.
+/// A line with very many positions and blocks.
 pub struct LongLine<'c> {
     /// The count of each block.
     counts: &'c [i64],
     /// The blocks by their counts, in order.
     by_count: Vec<(i64, usize)>,
-    /// Those that no piece has yet, in order.
+    /// Those that no position has yet, in order.
     free: BTreeSet<usize>,
     free_by_count: BTreeSet<(i64, usize)>,
 }
 
 impl<'c> LongLine<'c> {
     /// The line whose blocks have these counts, if it is long.
-    pub fn new(pieces: usize, counts: &'c [i64]) -> Option<Self> {
-        is_long(pieces, counts.len()).then(|| Self::of(counts))
+    pub fn new(positions: usize, counts: &'c [i64]) -> Option<Self> {
+        is_long(positions, counts.len()).then(|| Self::of(counts))
     }
 
     fn of(counts: &'c [i64]) -> Self {
@@ -44,15 +44,15 @@ impl<'c> LongLine<'c> {
         Self { counts, by_count, free: (0..counts.len()).collect(), free_by_count }
     }
 
-    /// The index of each piece's block, for the pieces of a copy. Takes these blocks.
-    pub fn take(&mut self, keys: &[Key], hint: Option<i64>) -> Vec<usize> {
-        let mut found = Vec::with_capacity(keys.len());
-        for keys in keys.chunks(AT_ONCE) {
-            let blocks = self.suitable(keys, hint);
+    /// The index of each position's block, for the positions of a copy. Takes these blocks.
+    pub fn take(&mut self, positions: &[PositionEvidence], hint: Option<i64>) -> Vec<usize> {
+        let mut found = Vec::with_capacity(positions.len());
+        for positions in positions.chunks(AT_ONCE) {
+            let blocks = self.suitable(positions, hint);
             let counts: Vec<i64> = blocks.iter().map(|&block| self.counts[block]).collect();
             let taken: Vec<bool> = blocks.iter().map(|block| !self.free.contains(block)).collect();
             let first = found.len();
-            let places = in_order(keys, &counts, hint, Some(&taken));
+            let places = in_order(positions, &counts, hint, Some(&taken));
             found.extend(places.into_iter().flatten().map(|place| blocks[place]));
             for &block in &found[first..] {
                 self.free.remove(&block);
@@ -62,19 +62,20 @@ impl<'c> LongLine<'c> {
         found
     }
 
-    /// Blocks for pieces of a copy, in order: as many free ones as there are pieces, and of each count that
-    /// the pieces name as many as name it. There is at least one.
-    fn suitable(&self, keys: &[Key], hint: Option<i64>) -> Vec<usize> {
-        let mut named: Vec<i64> = keys.iter().flat_map(|key| key.others.iter()).collect();
-        for key in keys {
-            named.extend(match key.count {
+    /// Blocks for positions of a copy, in order: as many free ones as there are positions, and of each count that
+    /// the positions name as many as name it. There is at least one.
+    fn suitable(&self, positions: &[PositionEvidence], hint: Option<i64>) -> Vec<usize> {
+        let mut named: Vec<i64> =
+            positions.iter().flat_map(|position| position.others.iter()).collect();
+        for position in positions {
+            named.extend(match position.count {
                 Count::Exactly(count) | Count::AtLeast(count) => Some(count),
                 Count::Unknown => None,
             });
             named.extend(hint);
         }
         named.sort_unstable();
-        let mut blocks: Vec<usize> = self.free.iter().copied().take(keys.len()).collect();
+        let mut blocks: Vec<usize> = self.free.iter().copied().take(positions.len()).collect();
         for alike in named.chunk_by(|a, b| a == b) {
             let count = alike[0];
             let free = self.free_by_count.range((count, 0)..=(count, usize::MAX));
@@ -105,13 +106,22 @@ mod tests {
         let mut taken = vec![false; counts.len()];
         for copy in 0..300 {
             let (count, hint) = (counts[2 * copy], counts[2 * copy + 1]);
-            let keys = match copy % 3 {
-                0 => [Key::piece(0, Count::Exactly(count)), Key::piece(1, Count::Exactly(hint))],
-                1 => [Key::piece(0, Count::AtLeast(count)), Key::piece(1, Count::Exactly(hint))],
-                _ => [Key::piece(0, Count::Unknown), Key::piece(1, Count::Exactly(hint))],
+            let positions = match copy % 3 {
+                0 => [
+                    PositionEvidence::made(0, Count::Exactly(count)),
+                    PositionEvidence::made(1, Count::Exactly(hint)),
+                ],
+                1 => [
+                    PositionEvidence::made(0, Count::AtLeast(count)),
+                    PositionEvidence::made(1, Count::Exactly(hint)),
+                ],
+                _ => [
+                    PositionEvidence::made(0, Count::Unknown),
+                    PositionEvidence::made(1, Count::Exactly(hint)),
+                ],
             };
-            let found = line.take(&keys, Some(count));
-            let in_short = in_order(&keys, &counts, Some(count), Some(&taken));
+            let found = line.take(&positions, Some(count));
+            let in_short = in_order(&positions, &counts, Some(count), Some(&taken));
             let in_short: Vec<usize> = in_short.into_iter().flatten().collect();
             let counts_of =
                 |found: &[usize]| found.iter().map(|&at| counts[at]).collect::<Vec<_>>();
@@ -120,26 +130,28 @@ mod tests {
         }
     }
 
-    /// Comparing each piece with each block would take more memory than there is.
+    /// Comparing each position with each block would take more memory than there is.
     #[test]
     fn a_copy_of_very_many_pieces() {
         let counts: Vec<i64> = (0..60_000).map(|block| block * 7919 % 60_000).collect();
         let exactly = |(place, &count)| match place % 10 {
-            9 => Key::piece(place as u16, Count::Unknown),
-            _ => Key::piece(place as u16, Count::Exactly(count)),
+            9 => PositionEvidence::made(place as u16, Count::Unknown),
+            _ => PositionEvidence::made(place as u16, Count::Exactly(count)),
         };
-        let keys: Vec<Key> = counts.iter().enumerate().map(exactly).collect();
-        let mut line = LongLine::new(keys.len(), &counts).unwrap();
-        let found = line.take(&keys, None);
+        let positions: Vec<PositionEvidence> = counts.iter().enumerate().map(exactly).collect();
+        let mut line = LongLine::new(positions.len(), &counts).unwrap();
+        let found = line.take(&positions, None);
         assert_eq!(found, (0..60_000).collect::<Vec<_>>());
     }
 
-    /// More pieces than blocks.
+    /// More positions than blocks.
     #[test]
     fn pieces_share_blocks() {
-        let keys: Vec<Key> = (0..300).map(|place| Key::piece(place, Count::Exactly(1))).collect();
-        assert_eq!(LongLine::of(&[0, 1]).take(&keys, None), [1; 300]);
-        let unknown: Vec<Key> = (0..300).map(|place| Key::piece(place, Count::Unknown)).collect();
+        let positions: Vec<PositionEvidence> =
+            (0..300).map(|place| PositionEvidence::made(place, Count::Exactly(1))).collect();
+        assert_eq!(LongLine::of(&[0, 1]).take(&positions, None), [1; 300]);
+        let unknown: Vec<PositionEvidence> =
+            (0..300).map(|place| PositionEvidence::made(place, Count::Unknown)).collect();
         assert_eq!(LongLine::of(&[0]).take(&unknown, None), [0; 300]);
     }
 }

@@ -10,46 +10,51 @@
 use alloc::vec::Vec;
 
 use super::long_lines::is_long;
-use super::pairing::{Key, in_order};
+use super::pairing::{PositionEvidence, in_order};
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Provenance};
 use crate::placement::facts::Facts;
-use crate::placement::observe::Spot;
+use crate::placement::observe::SourcePosition;
 
 /// Numbers the blocks of lines that the code hardly shows.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.for_each_group(|assignment, group| {
-        let (pieces, blocks) = (group.keys.len(), group.lines.len());
-        let is_its =
-            group.is_waiting() && is_hardly_shown(&group.keys, blocks) && !is_long(pieces, blocks);
+        let (positions, blocks) = (group.positions.len(), group.lines.len());
+        let is_its = group.is_waiting()
+            && is_hardly_shown(&group.positions, blocks)
+            && !is_long(positions, blocks);
         if !is_its {
             return;
         }
         let counts: Vec<i64> = group.lines.iter().map(|line| facts.count(line)).collect();
-        let shown = in_order(&group.keys, &counts, None, None);
+        let shown = in_order(&group.positions, &counts, None, None);
         for (place, line) in group.lines.iter().enumerate() {
             let is_shown = shown.contains(&Some(place));
             let provenance = if is_shown { Provenance::Order } else { Provenance::Numbered };
-            let spot = numbered(group.keys[0].spot, place);
-            assignment.place(facts, spot, line, (Rule::Numbering, provenance));
+            let at = numbered(group.positions[0].at, place);
+            assignment.place(facts, at, line, (Rule::Numbering, provenance));
         }
         group.close();
     });
 }
 
-/// The spot of a line's block, if the blocks have discriminators in their order.
-pub fn numbered(spot: Spot, place: usize) -> Spot {
-    Spot { discriminator: u16::try_from(place).unwrap_or(u16::MAX), ..spot }
+/// The position of a line's block, if the blocks have discriminators in their order.
+pub fn numbered(at: SourcePosition, place: usize) -> SourcePosition {
+    SourcePosition { discriminator: u16::try_from(place).unwrap_or(u16::MAX), ..at }
 }
 
-/// How many blocks a line must have for each piece, so that the order of the blocks tells more than the pieces do.
-/// Where the compiler merged the code of two lines, only odd pieces are left of one of them.
+/// How many blocks a line must have for each position, so that the order of the blocks tells more than they do.
+/// Where the compiler merged the code of two lines, only odd positions are left of one of them.
 const HARDLY_SHOWN: usize = 3;
 
 /// Whether the code shows so little of a line with this number of blocks.
-fn is_hardly_shown(keys: &[Key], blocks: usize) -> bool {
-    let is_likely = |key: &Key| key.spot.chain == 0 && usize::from(key.spot.discriminator) < blocks;
-    blocks > HARDLY_SHOWN && keys.len() * HARDLY_SHOWN <= blocks && keys.iter().all(is_likely)
+fn is_hardly_shown(positions: &[PositionEvidence], blocks: usize) -> bool {
+    let is_likely = |position: &PositionEvidence| {
+        position.at.instance == 0 && usize::from(position.at.discriminator) < blocks
+    };
+    blocks > HARDLY_SHOWN
+        && positions.len() * HARDLY_SHOWN <= blocks
+        && positions.iter().all(is_likely)
 }
 
 #[cfg(test)]
@@ -59,10 +64,11 @@ mod tests {
 
     #[test]
     fn lines_that_the_code_hardly_shows() {
-        let keys = [0, 9].map(|discriminator| Key::piece(discriminator, Count::Exactly(7)));
-        assert!(is_hardly_shown(&keys[..1], 4));
-        assert!(!is_hardly_shown(&keys[..1], 3), "one piece of a loop may be gone");
-        assert!(!is_hardly_shown(&keys, 9), "more discriminators than blocks");
-        assert!(is_hardly_shown(&keys, 10));
+        let positions =
+            [0, 9].map(|discriminator| PositionEvidence::made(discriminator, Count::Exactly(7)));
+        assert!(is_hardly_shown(&positions[..1], 4));
+        assert!(!is_hardly_shown(&positions[..1], 3), "one position of a loop may be gone");
+        assert!(!is_hardly_shown(&positions, 9), "more discriminators than blocks");
+        assert!(is_hardly_shown(&positions, 10));
     }
 }

@@ -16,9 +16,9 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
         if !group.is_waiting() {
             return;
         }
-        if let ([line], [key]) = (&*group.lines, &*group.keys) {
-            let how = (Rule::OnlyBlock, key.provenance(true));
-            assignment.place(facts, key.spot, line, how);
+        if let ([line], [position]) = (&*group.lines, &*group.positions) {
+            let how = (Rule::OnlyBlock, position.provenance(true));
+            assignment.place(facts, position.at, line, how);
             group.close();
         }
     });
@@ -32,7 +32,7 @@ mod tests {
     #[test]
     fn the_only_position_has_the_only_block() {
         let mut made = Made::new(&[(2, 0, 110)], &[], &[5, 5, 5]);
-        made.vote(0, 110, 3, None);
+        made.observation(0, 110, 3, None);
         assert_eq!(made.place(RuleSet::ALL), [(0, 110, 3, 2, 5, Rule::OnlyBlock)]);
     }
 }

@@ -4,7 +4,7 @@
 //! for (int i = 0; i < n; i++)
 //! ```
 //!
-//! has three pieces on one line. The first is often no more than a value that comes with the way into the loop: its
+//! has three statements on one line. The first is often no more than a value that comes with the way into the loop: its
 //! block is gone, and the notes have the line in two blocks only. Its discriminator remains, and its count is that of
 //! the arcs into the loop.
 

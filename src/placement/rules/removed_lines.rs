@@ -21,29 +21,34 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::placement::Rule;
-use crate::placement::assignment::{Assignment, NO_BLOCK, Piece, Provenance};
+use crate::placement::assignment::{Assignment, NO_BLOCK, PlacedPosition, Provenance};
 use crate::placement::facts::Facts;
 use crate::placement::solve::flow::EXIT;
 
 /// Adds positions that the compiler removed.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     let mut merged: Option<Vec<i64>> = None;
-    for votes in facts.votes.chunk_by(|a, b| a.spot == b.spot) {
-        let spot = votes[0].spot;
-        if facts.function.has(spot.file, spot.line) || facts.is_strayed(&spot) {
+    for observations in facts.observations.chunk_by(|a, b| a.at == b.at) {
+        let at = observations[0].at;
+        if facts.function.has(at.file, at.line) || facts.is_strayed(&at) {
             continue;
         }
-        let mut of_blocks = votes.iter().filter(|vote| !vote.is_sum).map(|vote| vote.count);
+        let mut of_blocks = observations
+            .iter()
+            .filter(|observation| !observation.is_sum)
+            .map(|observation| observation.count);
         let sum = of_blocks.try_fold(0i64, |sum, count| sum.checked_add(count?));
         let Some(count) = sum else { continue };
-        let may_be_merged = votes.iter().any(|vote| vote.is_join && vote.instructions > 0)
-            && !facts.starts.has_end(spot.file, spot.line);
+        let may_be_merged = observations
+            .iter()
+            .any(|observation| observation.is_join && observation.instructions > 0)
+            && !facts.starts.has_end(at.file, at.line);
         if may_be_merged && merged.get_or_insert_with(|| joins(facts)).contains(&count) {
             continue;
         }
         let (block, count) = (NO_BLOCK, count.max(0) as u64);
         let (provenance, rule) = (Provenance::Removed, Rule::RemovedLines);
-        assignment.pieces.push(Piece { spot, block, count, provenance, rule });
+        assignment.placed.push(PlacedPosition { at, block, count, provenance, rule });
     }
 }
 
@@ -68,15 +73,15 @@ mod tests {
     fn join() -> Made {
         let arcs = [(0, 2), (2, 3), (2, 4), (3, 4), (4, 1)];
         let mut made = Made::new(&[(2, 0, 110), (3, 0, 111)], &arcs, &[9, 9, 9, 4, 9]);
-        made.vote(0, 110, 0, Some(9));
-        made.vote(0, 111, 0, Some(4));
+        made.observation(0, 110, 0, Some(9));
+        made.observation(0, 111, 0, Some(4));
         made
     }
 
     #[test]
     fn a_removed_line_has_the_count_of_its_code() {
         let mut made = join();
-        made.vote(0, 105, 0, Some(9));
+        made.observation(0, 105, 0, Some(9));
         assert_eq!(made.place(RuleSet::ALL)[0], (0, 105, 0, 0, 9, Rule::RemovedLines));
     }
 

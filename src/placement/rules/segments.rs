@@ -12,17 +12,17 @@ use core::ops::Range;
 use hashbrown::{HashMap, HashSet};
 
 use super::long_lines::is_long;
-use super::pairing::{Count, Key};
+use super::pairing::{Count, PositionEvidence};
 use crate::placement::assignment::{Assignment, Group, Kind};
 use crate::placement::facts::Facts;
-use crate::placement::observe::Chain;
+use crate::placement::observe::InlineInstance;
 use crate::placement::solve::counted::Line;
 use crate::profile::{FileId, SymbolId};
 
 /// How many blocks before a copy the line of its call may stand.
 const FARTHEST_CALL: u32 = 16;
 
-/// At most one in four pieces may contradict the segments. The compiler may have merged its code with other code.
+/// At most one in four positions may contradict the segments. The compiler may have merged its code with other code.
 const ONE_CONTRADICTION_IN: usize = 4;
 
 /// A place among the lines of all blocks: the number of the block, and that of the line in the block.
@@ -31,7 +31,7 @@ type Place = (u32, u32);
 /// Where a copy's lines are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Segment {
-    chain: u32,
+    instance: u32,
     /// The first place and the last one, if anything is known.
     places: Option<(Place, Place)>,
 }
@@ -47,7 +47,7 @@ pub struct Segmented {
 impl Segmented {
     /// Sorts blocks by their copies.
     pub fn new(mut by_copy: Vec<(u32, Line)>) -> Self {
-        by_copy.sort_by_key(|&(chain, _)| chain);
+        by_copy.sort_by_key(|&(instance, _)| instance);
         let mut segmented = Self::default();
         for of_copy in by_copy.chunk_by(|a, b| a.0 == b.0) {
             let first = segmented.lines.len();
@@ -58,8 +58,8 @@ impl Segmented {
     }
 
     /// The blocks of a copy, if it has any.
-    pub fn lines_of(&self, chain: u32) -> Option<&[Line]> {
-        let place = self.copies.binary_search_by_key(&chain, |&(chain, _)| chain).ok()?;
+    pub fn lines_of(&self, instance: u32) -> Option<&[Line]> {
+        let place = self.copies.binary_search_by_key(&instance, |&(instance, _)| instance).ok()?;
         Some(&self.lines[self.copies[place].1.clone()])
     }
 }
@@ -76,7 +76,7 @@ pub struct Segments {
 impl Segments {
     /// The copies of a function that has several, in the order of their calls.
     pub fn copies(&self, symbol: SymbolId) -> Option<impl Iterator<Item = u32>> {
-        Some(self.of.get(&symbol)?.iter().map(|copy| copy.chain))
+        Some(self.of.get(&symbol)?.iter().map(|copy| copy.instance))
     }
 
     /// Whether other functions are inlined in copies of a function.
@@ -94,26 +94,26 @@ pub fn find(facts: &Facts<'_, '_>) -> Segments {
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.split_groups(|assignment, group, groups| {
         let is_whole = group.kind == Kind::Line;
-        let symbol = is_whole.then(|| facts.only_function(&group.keys)).flatten();
+        let symbol = is_whole.then(|| facts.only_function(&group.positions)).flatten();
         let Some(symbol) = symbol else { return groups.push(group) };
-        let segmented = facts.segmented(symbol, &group.lines, &group.keys);
+        let segmented = facts.segmented(symbol, &group.lines, &group.positions);
         let agrees = segmented.is_some();
         assignment.open.agree.entry(symbol).and_modify(|all| *all &= agrees).or_insert(agrees);
         match segmented {
-            Some(segmented) => split(&group.keys, &segmented, groups),
+            Some(segmented) => split(&group.positions, &segmented, groups),
             None => groups.push(group),
         }
     });
 }
 
 /// Makes a group for each copy, with its blocks of a line and with its positions.
-pub fn split(keys: &[Key], segmented: &Segmented, groups: &mut Vec<Group<'_>>) {
-    for (chain, its) in &segmented.copies {
+pub fn split(positions: &[PositionEvidence], segmented: &Segmented, groups: &mut Vec<Group<'_>>) {
+    for (instance, its) in &segmented.copies {
         let lines = segmented.lines[its.clone()].to_vec();
-        let first = keys.partition_point(|key| key.spot.chain < *chain);
-        let end = keys.partition_point(|key| key.spot.chain <= *chain);
-        let keys = keys[first..end].to_vec();
-        groups.push(Group::new(lines.into(), keys.into(), Kind::OfCopy(*chain)));
+        let first = positions.partition_point(|position| position.at.instance < *instance);
+        let end = positions.partition_point(|position| position.at.instance <= *instance);
+        let positions = positions[first..end].to_vec();
+        groups.push(Group::new(lines.into(), positions.into(), Kind::OfCopy(*instance)));
     }
 }
 
@@ -121,23 +121,24 @@ impl Facts<'_, '_> {
     /// Finds the segments of copies by the lines that have equally many blocks in each.
     fn find_segments(&self) -> Segments {
         let mut segments = Segments::default();
-        for (chain, of) in (0..).zip(&self.chains).skip(1) {
+        for (instance, of) in (0..).zip(&self.instances).skip(1) {
             let copies = segments.of.entry(of.symbol).or_default();
-            copies.extend((0..of.calls).map(|_| Segment { chain, places: None }));
+            copies.extend((0..of.calls).map(|_| Segment { instance, places: None }));
         }
         segments.of.retain(|_, copies| copies.len() > 1);
         if segments.of.is_empty() {
             return segments;
         }
-        let callers = self.chains[1..].iter().filter(|chain| chain.caller != 0);
-        let symbol = |chain: &Chain| self.chains[chain.caller as usize].symbol;
+        let callers = self.instances[1..].iter().filter(|instance| instance.caller != 0);
+        let symbol = |instance: &InlineInstance| self.instances[instance.caller as usize].symbol;
         segments.callers = callers.map(symbol).collect();
         for copies in segments.of.values_mut() {
-            copies.sort_by_cached_key(|copy| self.calls_to(copy.chain));
+            copies.sort_by_cached_key(|copy| self.calls_to(copy.instance));
         }
-        for (places, keys) in &self.in_code {
-            let (lines, keys) = (&self.lines[places.clone()], &self.keys[keys.clone()]);
-            let Some(symbol) = self.only_function(keys) else { continue };
+        for (places, positions) in &self.in_code {
+            let (lines, positions) =
+                (&self.lines[places.clone()], &self.positions[positions.clone()]);
+            let Some(symbol) = self.only_function(positions) else { continue };
             if let Some(copies) = segments.of.get_mut(&symbol) {
                 let entries =
                     lines.partition_point(|line| line.block >= self.function.notes.blocks);
@@ -160,7 +161,7 @@ impl Facts<'_, '_> {
         let mut end = (0, 0);
         for copy in copies {
             let Some((first, last)) = copy.places else { continue };
-            let call = self.call_before(copy.chain, end..first);
+            let call = self.call_before(copy.instance, end..first);
             copy.places = Some((call.unwrap_or(first), last));
             end = (last.0, last.1 + 1);
         }
@@ -187,22 +188,27 @@ impl Facts<'_, '_> {
     }
 
     /// The lines and columns of the calls that lead to a copy, from the outermost one.
-    fn calls_to(&self, mut chain: u32) -> Vec<(u32, u32)> {
+    fn calls_to(&self, mut instance: u32) -> Vec<(u32, u32)> {
         let mut calls = Vec::new();
-        while chain != 0 {
-            let Chain { caller, call, column, .. } = self.chains[chain as usize];
+        while instance != 0 {
+            let InlineInstance { caller, call, column, .. } = self.instances[instance as usize];
             calls.push((call.line, column));
-            chain = caller;
+            instance = caller;
         }
         calls.reverse();
         calls
     }
 
-    /// Which blocks of a line each copy has. There is no answer if many pieces of the line contradict it.
-    pub fn segmented(&self, symbol: SymbolId, lines: &[Line], keys: &[Key]) -> Option<Segmented> {
+    /// Which blocks of a line each copy has. There is no answer if many positions of the line contradict it.
+    pub fn segmented(
+        &self,
+        symbol: SymbolId,
+        lines: &[Line],
+        positions: &[PositionEvidence],
+    ) -> Option<Segmented> {
         let copies = self.segments.of.get(&symbol)?;
-        // Each piece is compared with the blocks of its copy.
-        if is_long(keys.len() / copies.len(), lines.len()) {
+        // Each position is compared with the blocks of its copy.
+        if is_long(positions.len() / copies.len(), lines.len()) {
             return None;
         }
         let copy_of = |line: &Line| {
@@ -210,43 +216,44 @@ impl Facts<'_, '_> {
             let is_before = |copy: &Segment| copy.places.is_none_or(|(_, last)| last < place);
             let copy = copies.get(copies.partition_point(is_before))?;
             copy.places.filter(|&(first, _)| first <= place)?;
-            Some((copy.chain, *line))
+            Some((copy.instance, *line))
         };
         let segmented = Segmented::new(lines.iter().map(copy_of).collect::<Option<_>>()?);
-        let has_none = |key: &&Key| segmented.lines_of(key.spot.chain).is_none();
-        let against =
-            keys.iter().filter(has_none).count() + self.contradicting(keys, &segmented).count();
-        (ONE_CONTRADICTION_IN * against <= keys.len()).then_some(segmented)
+        let has_none =
+            |position: &&PositionEvidence| segmented.lines_of(position.at.instance).is_none();
+        let against = positions.iter().filter(has_none).count()
+            + self.contradicting(positions, &segmented).count();
+        (ONE_CONTRADICTION_IN * against <= positions.len()).then_some(segmented)
     }
 
-    /// The pieces of copies that have blocks. No such block was executed as often.
+    /// The positions of copies that have blocks. No such block was executed as often.
     pub fn contradicting<'k>(
         &self,
-        keys: &'k [Key],
+        positions: &'k [PositionEvidence],
         segmented: &Segmented,
-    ) -> impl Iterator<Item = &'k Key> {
-        keys.iter().filter(|key| {
-            let lines = segmented.lines_of(key.spot.chain);
-            lines.is_some_and(|lines| !self.may_be_of(key, lines))
+    ) -> impl Iterator<Item = &'k PositionEvidence> {
+        positions.iter().filter(|position| {
+            let lines = segmented.lines_of(position.at.instance);
+            lines.is_some_and(|lines| !self.may_be_of(position, lines))
         })
     }
 
-    /// Whether one of these blocks was executed as often as a piece, as far as that is known.
-    pub fn may_be_of(&self, key: &Key, lines: &[Line]) -> bool {
-        match key.count {
+    /// Whether one of these blocks was executed as often as a position, as far as that is known.
+    pub fn may_be_of(&self, position: &PositionEvidence, lines: &[Line]) -> bool {
+        match position.count {
             Count::Exactly(count) => lines.iter().any(|line| self.count(line) == count),
             _ => true,
         }
     }
 
-    /// The function that all these pieces are inlined copies of.
-    pub fn only_function(&self, keys: &[Key]) -> Option<SymbolId> {
-        let symbol = |key: &Key| match key.spot.chain {
+    /// The function that all these positions are inlined copies of.
+    pub fn only_function(&self, positions: &[PositionEvidence]) -> Option<SymbolId> {
+        let symbol = |position: &PositionEvidence| match position.at.instance {
             0 => None,
-            chain => Some(self.chains[chain as usize].symbol),
+            instance => Some(self.instances[instance as usize].symbol),
         };
-        let first = symbol(&keys[0])?;
-        keys.iter().all(|key| symbol(key) == Some(first)).then_some(first)
+        let first = symbol(&positions[0])?;
+        positions.iter().all(|position| symbol(position) == Some(first)).then_some(first)
     }
 }
 
@@ -282,8 +289,8 @@ mod tests {
         let lines = [2, 3, 4, 5].map(|block| (block, 1, 12));
         let mut made = Made::new(&lines, &[], &[9, 9, 3, 4, 5, 6]);
         for copy in [made.copy(110), made.copy(111)] {
-            made.vote(copy, 12, 0, None);
-            made.vote(copy, 12, 1, None);
+            made.observation(copy, 12, 0, None);
+            made.observation(copy, 12, 1, None);
         }
         let placed = made.place(RuleSet::ALL);
         let found: Vec<_> = placed.iter().map(|placed| (placed.0, placed.3)).collect();
@@ -294,7 +301,7 @@ mod tests {
     fn lines_with_equally_many_blocks_in_each_copy() {
         let places =
             |blocks: &[u32]| -> Vec<Place> { blocks.iter().map(|&block| (block, 0)).collect() };
-        let mut copies = [1, 2].map(|chain| Segment { chain, places: None });
+        let mut copies = [1, 2].map(|instance| Segment { instance, places: None });
         add(&places(&[4, 5, 19]), &mut copies);
         assert_eq!(copies[0].places, None);
         add(&places(&[4, 19]), &mut copies);

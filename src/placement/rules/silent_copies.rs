@@ -27,15 +27,18 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
 }
 
 fn give(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Group<'_>) {
-    let keys = &group.keys;
-    let symbol = |chain: u32| facts.chains.get(chain as usize).map(|chain| chain.symbol);
-    let of_keys = symbol(keys[0].spot.chain);
+    let positions = &group.positions;
+    let symbol =
+        |instance: u32| facts.instances.get(instance as usize).map(|instance| instance.symbol);
+    let of_positions = symbol(positions[0].at.instance);
     // Keys are sorted by their copies.
-    let has_key = |chain: u32| keys.binary_search_by_key(&chain, |key| key.spot.chain).is_ok();
-    let is_silent = |&chain: &u32| symbol(chain) == of_keys && !has_key(chain);
-    let silent: Vec<u32> = (1..facts.chains.len() as u32).filter(is_silent).collect();
+    let has_position = |instance: u32| {
+        positions.binary_search_by_key(&instance, |position| position.at.instance).is_ok()
+    };
+    let is_silent = |&instance: &u32| symbol(instance) == of_positions && !has_position(instance);
+    let silent: Vec<u32> = (1..facts.instances.len() as u32).filter(is_silent).collect();
     let entered: HashSet<i64> =
-        silent.iter().filter_map(|&chain| facts.entered[chain as usize]).collect();
+        silent.iter().filter_map(|&instance| facts.entered[instance as usize]).collect();
     let mut given = Vec::new();
     for (line, open) in group.lines.iter().zip(&mut group.is_open) {
         if *open && entered.contains(&facts.count(line)) {

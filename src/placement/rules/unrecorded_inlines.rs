@@ -6,50 +6,50 @@ use core::mem;
 
 use hashbrown::HashMap;
 
-use super::likeness::{common, strangers};
+use super::likeness::{common, foreign_identifiers};
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Elsewhere, Provenance};
 use crate::placement::facts::Facts;
-use crate::placement::observe::{Chain, Spot};
+use crate::placement::observe::{InlineInstance, SourcePosition};
 use crate::placement::solve::counted::Line;
 use crate::placement::starts::Start;
 use crate::profile::{FileId, Position, SymbolId};
 
 /// The copies and positions that are known. The rules of this file add to them.
 #[derive(Default)]
-pub struct Near {
+pub struct KnownPositions {
     /// The index of each copy.
-    places: HashMap<Chain, u32>,
-    /// The number of pieces of each line of a copy.
-    pieces: HashMap<(u32, FileId, u32), u16>,
-    /// The first piece of each line of a block, without those that are added.
-    known: HashMap<(u32, FileId, u32), Spot>,
+    instances: HashMap<InlineInstance, u32>,
+    /// The number of positions of each line of a copy.
+    numbers: HashMap<(u32, FileId, u32), u16>,
+    /// The first position of each line of a block, without those that are added.
+    first: HashMap<(u32, FileId, u32), SourcePosition>,
     /// Which function a caller calls, of those that start on a line.
     called: HashMap<(FileId, u32, SymbolId), Start>,
 }
 
-impl Near {
+impl KnownPositions {
     fn of(assignment: &Assignment<'_>) -> Self {
-        let mut near = Self::default();
-        for piece in &assignment.pieces {
-            let Spot { chain, file, line, .. } = piece.spot;
-            near.known.entry((piece.block, file, line)).or_insert(piece.spot);
-            near.next(chain, file, line);
+        let mut known = Self::default();
+        for placed in &assignment.placed {
+            let SourcePosition { instance, file, line, .. } = placed.at;
+            known.first.entry((placed.block, file, line)).or_insert(placed.at);
+            known.next(instance, file, line);
         }
-        for (chain, place) in assignment.chains.iter().zip(0..) {
-            near.places.entry(chain.once()).or_insert(place);
+        for (instance, place) in assignment.instances.iter().zip(0..) {
+            known.instances.entry(instance.once()).or_insert(place);
         }
-        near
+        known
     }
 
-    /// The first piece of a line in a block.
-    fn known_in(&self, block: u32, (file, line): (FileId, u32)) -> Option<Spot> {
-        self.known.get(&(block, file, line)).copied()
+    /// The first position of a line in a block.
+    fn first_in(&self, block: u32, (file, line): (FileId, u32)) -> Option<SourcePosition> {
+        self.first.get(&(block, file, line)).copied()
     }
 
-    /// The number of the next piece of a line in a copy.
-    fn next(&mut self, chain: u32, file: FileId, line: u32) -> u16 {
-        let number = self.pieces.entry((chain, file, line)).or_insert(0);
+    /// The number of the next position of a line in a copy.
+    fn next(&mut self, instance: u32, file: FileId, line: u32) -> u16 {
+        let number = self.numbers.entry((instance, file, line)).or_insert(0);
         let next = *number;
         *number = number.saturating_add(1);
         next
@@ -61,7 +61,7 @@ impl Near {
 pub struct Missing {
     pub line: Line,
     /// Another copy of its function.
-    pub chain: u32,
+    pub instance: u32,
 }
 
 /// Lines of another function that is not known to be inlined here, and where it may start.
@@ -74,8 +74,8 @@ pub fn place_copies<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a
         return;
     }
     let mut placing = Placing::new(facts, assignment);
-    for Missing { line, chain } in missing {
-        placing.missing_copy(&line, chain);
+    for Missing { line, instance } in missing {
+        placing.missing_copy(&line, instance);
     }
     placing.finish();
 }
@@ -98,17 +98,17 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
 struct Placing<'p, 'a, 'f, 'n> {
     facts: &'p Facts<'f, 'n>,
     assignment: &'p mut Assignment<'a>,
-    near: Near,
+    known: KnownPositions,
 }
 
 impl<'p, 'a, 'f, 'n> Placing<'p, 'a, 'f, 'n> {
     fn new(facts: &'p Facts<'f, 'n>, assignment: &'p mut Assignment<'a>) -> Self {
-        let near = assignment.open.near.take().unwrap_or_else(|| Near::of(assignment));
-        Self { facts, assignment, near }
+        let known = assignment.open.known.take().unwrap_or_else(|| KnownPositions::of(assignment));
+        Self { facts, assignment, known }
     }
 
     fn finish(self) {
-        self.assignment.open.near = Some(self.near);
+        self.assignment.open.known = Some(self.known);
     }
 
     fn lines_of_other(&mut self, lines: &[Line], starts: &[Start]) {
@@ -133,67 +133,69 @@ impl<'p, 'a, 'f, 'n> Placing<'p, 'a, 'f, 'n> {
 
     /// Adds a line of a copy that the debug information lacks. It is called at the line before it.
     fn missing_copy(&mut self, line: &Line, other: u32) {
-        let Chain { symbol, start, .. } = self.assignment.chains[other as usize];
-        let is_caller = |spot: &Spot| self.function_at(*spot) != symbol;
+        let InlineInstance { symbol, start, .. } = self.assignment.instances[other as usize];
+        let is_caller = |at: &SourcePosition| self.function_at(*at) != symbol;
         match self.known_before(line).filter(is_caller) {
             Some(call) => {
                 self.inlined_at(line, (symbol, start), call, Rule::UnrecordedCopies);
             }
             None => {
-                let discriminator = self.near.next(other, line.file, line.line);
+                let discriminator = self.known.next(other, line.file, line.line);
                 let Line { file, line: number, .. } = *line;
-                let spot = Spot { chain: other, file, line: number, discriminator };
+                let at = SourcePosition { instance: other, file, line: number, discriminator };
                 let how = (Rule::UnrecordedCopies, Provenance::Guess);
-                self.assignment.place(self.facts, spot, line, how);
+                self.assignment.place(self.facts, at, line, how);
             }
         }
     }
 
     /// Where the line before a line in its block stands, or else the line behind it.
-    fn neighbour(&self, line: &Line) -> Option<Spot> {
+    fn neighbour(&self, line: &Line) -> Option<SourcePosition> {
         self.known_before(line).or_else(|| {
             let itself = (line.file, line.line);
             let from_it =
                 self.facts.function.lines_in_order(line.block).skip_while(|&at| at != itself);
-            from_it.skip(1).find_map(|at| self.near.known_in(line.block, at))
+            from_it.skip(1).find_map(|at| self.known.first_in(line.block, at))
         })
     }
 
-    /// The last known piece before a line in its block.
-    fn known_before(&self, line: &Line) -> Option<Spot> {
+    /// The last known position before a line in its block.
+    fn known_before(&self, line: &Line) -> Option<SourcePosition> {
         let itself = (line.file, line.line);
         let of_block = self.facts.function.lines_in_order(line.block);
         let place = of_block.clone().position(|at| at == itself).unwrap_or(0);
-        of_block.take(place).rev().find_map(|at| self.near.known_in(line.block, at))
+        of_block.take(place).rev().find_map(|at| self.known.first_in(line.block, at))
     }
 
-    /// The function that has a piece.
-    fn function_at(&self, spot: Spot) -> SymbolId {
-        let chain = self.assignment.chains.get(spot.chain as usize);
-        chain.map_or(self.facts.function.symbol, |chain| chain.symbol)
+    /// The function that has a position.
+    fn function_at(&self, at: SourcePosition) -> SymbolId {
+        let instance = self.assignment.instances.get(at.instance as usize);
+        instance.map_or(self.facts.function.symbol, |instance| instance.symbol)
     }
 
-    /// Adds a line of a function, which starts at a line, that is inlined at a piece of the source.
+    /// Adds a line of a function, which starts at a line, that is inlined at a position.
     fn inlined_at(
         &mut self,
         line: &Line,
         (symbol, start): (SymbolId, u32),
-        call: Spot,
+        call: SourcePosition,
         rule: Rule,
     ) {
-        let caller = self.assignment.chains.get(call.chain as usize);
-        let behind = call.line.wrapping_sub(caller.map_or(0, |chain| chain.start)) & 0xffff;
+        let caller = self.assignment.instances.get(call.instance as usize);
+        let behind = call.line.wrapping_sub(caller.map_or(0, |instance| instance.start)) & 0xffff;
         let at = Position { line: behind, discriminator: call.discriminator };
-        let (caller, file) = (call.chain, line.file);
-        let chain = Chain { caller, call: at, symbol, start, file, calls: 1, column: 0 };
-        let chains = &mut self.assignment.chains;
-        let place = *self.near.places.entry(chain).or_insert_with(|| {
-            chains.push(chain);
-            chains.len() as u32 - 1
+        let (caller, file) = (call.instance, line.file);
+        let instance =
+            InlineInstance { caller, call: at, symbol, start, file, calls: 1, column: 0 };
+        let instances = &mut self.assignment.instances;
+        let place = *self.known.instances.entry(instance).or_insert_with(|| {
+            instances.push(instance);
+            instances.len() as u32 - 1
         });
-        let discriminator = self.near.next(place, line.file, line.line);
-        let spot = Spot { chain: place, file: line.file, line: line.line, discriminator };
-        self.assignment.place(self.facts, spot, line, (rule, Provenance::Neighbour));
+        let discriminator = self.known.next(place, line.file, line.line);
+        let at =
+            SourcePosition { instance: place, file: line.file, line: line.line, discriminator };
+        self.assignment.place(self.facts, at, line, (rule, Provenance::Neighbour));
     }
 
     /// Several functions may start on one line, such as instances of a template. Picks the one that `caller`
@@ -204,7 +206,7 @@ impl<'p, 'a, 'f, 'n> Placing<'p, 'a, 'f, 'n> {
             return *only;
         }
         let facts = self.facts;
-        let known = self.near.called.entry((file, starts[0].line, caller));
+        let known = self.known.called.entry((file, starts[0].line, caller));
         *known.or_insert_with(|| *likeliest(facts, starts, facts.symbols.name(caller)))
     }
 }
@@ -218,11 +220,11 @@ fn likeliest<'s>(facts: &Facts<'_, '_>, starts: &'s [Start], caller: &[u8]) -> &
         starts.iter().map(|start| common(facts.symbols.name(start.symbol), caller)).collect();
     let most = in_common.iter().max();
     let likely = starts.iter().zip(&in_common).filter(|&(_, in_common)| Some(in_common) == most);
-    let strangers = |start: &&Start| {
-        let (strangers, shared) = strangers(facts.symbols.name(start.symbol), caller);
-        (strangers, Reverse(shared))
+    let unlikeness = |start: &&Start| {
+        let (foreign, shared) = foreign_identifiers(facts.symbols.name(start.symbol), caller);
+        (foreign, Reverse(shared))
     };
-    likely.rev().map(|(start, _)| start).min_by_key(strangers).unwrap_or(&starts[0])
+    likely.rev().map(|(start, _)| start).min_by_key(unlikeness).unwrap_or(&starts[0])
 }
 
 #[cfg(test)]
@@ -235,7 +237,7 @@ mod tests {
     fn a_line_is_inlined_where_the_line_before_it_stands() {
         let mut made = Made::new(&[(2, 0, 110), (2, 1, 12)], &[], &[5, 5, 5]);
         made.declare();
-        made.vote(0, 110, 0, Some(5));
+        made.observation(0, 110, 0, Some(5));
         let expected =
             [(0, 110, 0, 2, 5, Rule::OnlyBlock), (1, 12, 0, 2, 5, Rule::UnrecordedInlines)];
         assert_eq!(made.place(RuleSet::ALL), expected);
