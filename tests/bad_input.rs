@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 use complaints::{errors, program_complains, ran, tool_fails};
 use conversion::Counts;
-use countersink::convert::gcov::Reader;
 use countersink::formats::gcda::decode::Data;
 use countersink::formats::gcno::Notes;
+use countersink::placement::reader::Reader;
 use countersink::program::object_file::relocate;
 use countersink::raw::dump::{Dump, check, sections};
 use countersink::raw::layout::{MAX_SECTION, SectionKind, checksum};

@@ -7,8 +7,8 @@ mod harness;
 use std::fs;
 
 use conversion::Counts;
-use countersink::convert::gcov::Reader;
 use countersink::formats::afdo_v4::decode::decode;
+use countersink::placement::reader::Reader;
 use countersink::profile::Profile;
 use harness::{Workshop, have, succeed};
 use object::{Object as _, ObjectSection as _};

@@ -21,8 +21,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use conversion::Counts;
-use countersink::convert::gcov::Reader;
 use countersink::formats::afdo_v4::decode::decode;
+use countersink::placement::reader::Reader;
 use countersink::profile::Profile;
 use countersink::program::object_file::relocate;
 use harness::{Workshop, have, succeed};

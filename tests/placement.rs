@@ -2,7 +2,7 @@
 //! one.
 //!
 //! The programs are made up, see `self_counting`. Debug builds of the tool also check each conversion, see
-//! `countersink::convert::gcov::checker`.
+//! `countersink::placement::checker`.
 
 mod harness;
 mod self_counting;

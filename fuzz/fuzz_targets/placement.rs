@@ -4,7 +4,8 @@
 #![no_main]
 
 use countersink::convert::gcov::source::Sources;
-use countersink::convert::gcov::{self, Inline, OfBlock, OfSeveral, Reader, Zeros};
+use countersink::convert::gcov;
+use countersink::placement::reader::{Inline, OfBlock, OfSeveral, Reader, Zeros};
 use countersink::formats::gcno::Notes;
 use countersink::raw::dump::Dump;
 use countersink::workers::Alone;

@@ -13,7 +13,6 @@ use super::output::Content;
 use super::samples::{SampleForm, SampleFormat, SampleWish};
 use super::view::View;
 use super::{compiler, warn};
-use crate::convert::gcov::{self, OfSeveral};
 use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::rules::{Discriminators, Rules};
@@ -22,7 +21,8 @@ use crate::formats::afdo_v4_text::encode::{TargetNames, encode_with};
 use crate::formats::llvm_sample::encode::Options;
 use crate::formats::llvm_sample::rules::Discriminators::OfAnother;
 use crate::formats::{afdo_v1_v3, afdo_v4, json, llvm_sample};
-use crate::placement::project::{gcc_10_to_12, gcc_13_to_15, gcc_16_17, llvm};
+use crate::placement::project::{gcc_10_to_12, gcc_13_to_15, gcc_16_17, llvm, v4};
+use crate::placement::reader::{self, OfSeveral};
 use crate::profile::{Profile, Summary};
 use crate::samples::Samples;
 
@@ -33,12 +33,12 @@ pub struct Choice {
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Target>,
     #[command(flatten)]
-    rules: Reader,
+    rules: ReaderOptions,
 }
 
 /// Who is to read it.
 #[derive(Debug, Args)]
-pub struct Reader {
+pub struct ReaderOptions {
     /// Write what this gcc reads, by its rules: its version, such as 12 or 12.2, or its command, such as "gcc -m64"
     #[arg(long, value_name = "VERSION|COMMAND", value_parser = NonEmptyStringValueParser::new())]
     for_gcc: Option<String>,
@@ -102,7 +102,7 @@ impl Choice {
     }
 }
 
-impl Reader {
+impl ReaderOptions {
     /// The option that chooses another compiler than gcc, or how its profile is written, if there is one.
     pub const fn for_llvm(&self) -> Option<&'static str> {
         self.samples.given()
@@ -206,9 +206,9 @@ impl ProfileFormat {
     }
 
     /// How the format's reader interprets a profile.
-    pub fn reader(self) -> gcov::Reader {
+    pub fn reader(self) -> reader::Reader {
         let discriminators = self.has_discriminators();
-        let Self::V1V3(Rules { version, .. }) = self else { return gcov::Reader::EXACT };
+        let Self::V1V3(Rules { version, .. }) = self else { return v4::READER };
         let reader = match version {
             Version::V1 | Version::V2 if discriminators => gcc_13_to_15::READER,
             Version::V1 | Version::V2 => gcc_10_to_12::READER,
@@ -219,7 +219,7 @@ impl ProfileFormat {
             true => OfSeveral::Least,
             false => OfSeveral::LeastOfSimilar,
         };
-        gcov::Reader { discriminators, of_several, ..reader }
+        reader::Reader { discriminators, of_several, ..reader }
     }
 
     /// What becomes of positions in a sample profile of LLVM.

@@ -10,6 +10,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::Rule;
 use super::facts::Facts;
+use super::lost::Lost;
 use super::observe::{InlineInstance, SourcePosition};
 use super::rules::call_order::Beside;
 use super::rules::lines_in_notes_only;
@@ -17,7 +18,6 @@ use super::rules::pairing::PositionEvidence;
 use super::rules::unrecorded_inlines::{KnownPositions, Missing, Other};
 use super::solve::counted::{Counted, Line};
 use super::solve::loops;
-use crate::convert::gcov::statistics::Lost;
 use crate::profile::{FileId, SymbolId};
 
 /// Where the counts of a function belong.

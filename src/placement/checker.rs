@@ -23,10 +23,11 @@ use core::fmt;
 use hashbrown::{HashMap, HashSet};
 
 use super::assignment::{Assignment, NO_BLOCK, PlacedPosition};
-use super::project::{Credit, Credits, Inline, Reader, Zeros};
+use super::lost::Lost;
+use super::project::{Credit, Credits};
+use super::reader::{Inline, Reader, Zeros};
 use super::solve::counted::{Counted, Line};
 use super::solve::flow::{EXIT, Flow};
-use crate::convert::gcov::statistics::Lost;
 use crate::formats::gcno::Arc;
 use crate::profile::{FileId, SymbolId};
 

@@ -8,8 +8,8 @@ use core::fmt;
 use super::Rule;
 use super::assignment::{Assignment, Elsewhere, NO_BLOCK, PlacedPosition};
 use super::facts::Facts;
+use super::lost::Lost;
 use super::solve::counted::Line;
-use crate::convert::gcov::statistics::Lost;
 use crate::profile::FileId;
 
 /// A line of a source file. The file is its path, or the end of it.

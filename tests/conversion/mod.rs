@@ -2,10 +2,11 @@
 //! names.
 #![allow(dead_code, reason = "every test uses some of it")]
 
-use countersink::convert::gcov::counted::Counted;
 use countersink::convert::gcov::source::Sources;
-use countersink::convert::gcov::{self, Reader, Statistics};
+use countersink::convert::gcov::{self, Statistics};
 use countersink::formats::gcno::Notes;
+use countersink::placement::reader::Reader;
+use countersink::placement::solve::counted::Counted;
 use countersink::profile::Profile;
 use countersink::program::counters::Wanted;
 use countersink::program::disassembly::listings;

@@ -21,7 +21,7 @@ use crate::cli::notes::display;
 use crate::cli::output::{self, Content, Out};
 #[cfg(feature = "parquet")]
 use crate::cli::parquet::{self, Ids};
-use crate::cli::profile_format::{ProfileFormat, Reader, Target};
+use crate::cli::profile_format::{ProfileFormat, ReaderOptions, Target};
 use crate::cli::sources::{Asked, Converted, Sources, added, dumps_name, needs_dump};
 use crate::cli::{Outcome, compiler, coverage, folder, input, samples, sum, view, warn};
 use crate::convert::gcov;
@@ -29,6 +29,7 @@ use crate::convert::gcov::gcda::{Build, ObjectCounts};
 use crate::convert::number::Number;
 use crate::formats::afdo_v4::encode::Encoding;
 use crate::placement::explain::{Explanation, SourceLine, Way};
+use crate::placement::reader::Reader;
 use crate::profile::{Profile, Summary};
 use crate::workers::Workers;
 
@@ -97,7 +98,7 @@ pub struct Convert {
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<ConvertTarget>,
     #[command(flatten)]
-    reader: Reader,
+    reader: ReaderOptions,
     #[command(flatten)]
     wish: Wish,
     #[command(flatten)]
@@ -235,7 +236,7 @@ impl Convert {
         let name = dumps_name(&inputs);
         let mut sources = self.sources.clone();
         sources.explains = Some(line.clone());
-        let reader = gcov::Reader::EXACT;
+        let reader = Reader::EXACT;
         let asked = Asked { reader, gcc: None, losses: false, probes: false, check: false };
         let Some(statistics) = sources.convert(inputs, asked)?.statistics else {
             return Err(Error::about(&name, "--explain is about programs of gcc"));

@@ -13,7 +13,7 @@ use crate::cli::error::{Error, Result};
 use crate::cli::input::{Format, Input};
 use crate::cli::notes::display;
 use crate::cli::output::{self, Content, Out};
-use crate::cli::profile_format::{ProfileFormat, Reader, Target};
+use crate::cli::profile_format::{ProfileFormat, ReaderOptions, Target};
 use crate::cli::{Outcome, folder, input, samples, sum};
 use crate::convert::number::Number;
 use crate::raw::dump::sum::Sum;
@@ -65,7 +65,7 @@ pub struct Merge {
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<MergeTarget>,
     #[command(flatten)]
-    reader: Reader,
+    reader: ReaderOptions,
     #[command(flatten)]
     wish: Wish,
 }

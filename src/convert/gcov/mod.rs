@@ -5,13 +5,13 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | counts of a function's blocks, from its counters and notes | [`counted`], [`flow`] |
+//! | counts of a function's blocks, from its counters and notes | [`crate::placement::solve`] |
 //! | what the program's code and debug information show | [`crate::program`], as [listings](crate::program::listing) |
-//! | what listings say about counts | [`evidence`] |
+//! | what listings say about counts | [`crate::placement::observe`] |
 //! | the positions of blocks, their counts, and what a reader is given of them | [`crate::placement`] |
 //! | which functions indirect calls called | `targets`, [`names`] |
 //! | what became of the dump's contents, and how often estimates are wrong | [`statistics`], [`crate::placement::estimate`] |
-//! | whether the counts obey what must hold of any placement | [`checker`] |
+//! | whether the counts obey what must hold of any placement | [`crate::placement::checker`] |
 //!
 //! [`profile`](mod@profile) takes these steps. What it asks of the world is [`source`].
 
@@ -23,9 +23,5 @@ pub mod source;
 pub mod statistics;
 mod targets;
 
-pub use crate::placement::checker;
-pub use crate::placement::observe as evidence;
-pub use crate::placement::project::{HotCalls, Inline, OfBlock, OfSeveral, Reader, Zeros};
-pub use crate::placement::solve::{counted, flow};
 pub use profile::profile;
-pub use statistics::{Dropped, Loss, Lost, Statistics};
+pub use statistics::{Dropped, Loss, Statistics};

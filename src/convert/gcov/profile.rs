@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 
 use super::names::Names;
 use super::source::Sources;
-use super::statistics::{Estimated, EstimatedLine, Loss, Lost, Statistics};
+use super::statistics::{Estimated, EstimatedLine, Loss, Statistics};
 use super::targets::Callees;
 use crate::formats::gcno::{self, Notes};
 use crate::placement::assignment::{Assignment, Elsewhere, PlacedPosition};
@@ -25,11 +25,11 @@ use crate::placement::checker::{Fault, check};
 use crate::placement::estimate::Estimate;
 use crate::placement::explain::{Explanation, explain};
 use crate::placement::facts::Facts;
+use crate::placement::lost::Lost;
 use crate::placement::observe::{self, Candidates, Evidence, Findings, Observations};
 use crate::placement::project::hot_calls::{Call, Calls, calls};
-use crate::placement::project::{
-    Credit, Credits, HotCalls, Place, Projection, Reader, Zeros, gcc_16_17,
-};
+use crate::placement::project::{Credit, Credits, Place, Projection, gcc_16_17};
+use crate::placement::reader::{HotCalls, Reader, Zeros};
 use crate::placement::rules::preheaders;
 use crate::placement::solve::counted::{self, Counted, Known, Line};
 use crate::placement::solve::flow::Flow;

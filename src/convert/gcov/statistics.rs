@@ -6,11 +6,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::checker::Fault;
 use super::source::Unplaced;
 use crate::convert::number::Number;
+use crate::placement::checker::Fault;
 use crate::placement::estimate::Estimate;
 use crate::placement::explain::Explanation;
+use crate::placement::lost::Lost;
 
 /// What became of a dump's contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -132,29 +133,6 @@ pub struct Loss {
     pub executions: u64,
     /// Why it is not in the profile.
     pub why: Lost,
-}
-
-/// Why an executed line is not in the profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Lost {
-    /// No known function has the line.
-    NoFunction,
-    /// The rule that would give it a place is switched off.
-    NoRule,
-    /// The reader takes one count for all blocks of a line, and theirs differ too much.
-    NoCommonCount,
-}
-
-impl fmt::Display for Lost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoFunction => "no known function has this line",
-            Self::NoRule => "the rule that would give it a place is switched off",
-            Self::NoCommonCount => {
-                "its blocks have very different counts, and this compiler takes one for the whole line"
-            }
-        })
-    }
 }
 
 impl fmt::Display for Loss {

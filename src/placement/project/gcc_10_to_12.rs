@@ -8,7 +8,7 @@
 //! where it vectorises a loop with a block of count 0: `a_loop_whose_condition_was_never_true` in `tests/positions.rs`
 //! compiles such loops.
 
-use super::{HotCalls, Inline, OfBlock, OfSeveral, Reader, Zeros};
+use crate::placement::reader::{HotCalls, Inline, OfBlock, OfSeveral, Reader, Zeros};
 
 /// gcc 10 to 12.
 pub const READER: Reader = Reader {

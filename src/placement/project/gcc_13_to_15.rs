@@ -3,7 +3,8 @@
 //! They find each block of a line by its discriminator. Where positions share one all the same, they get the smallest
 //! count, as gcc 12 does.
 
-use super::{OfSeveral, Reader, gcc_10_to_12};
+use super::gcc_10_to_12;
+use crate::placement::reader::{OfSeveral, Reader};
 
 /// gcc 13 to 15.
 pub const READER: Reader =

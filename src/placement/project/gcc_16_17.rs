@@ -8,11 +8,12 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::Found;
 use super::branches::Branches;
-use super::{Found, HotCalls, Inline, OfBlock, OfSeveral, Reader, Zeros};
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, PlacedPosition, Provenance};
 use crate::placement::observe::SourcePosition;
+use crate::placement::reader::{HotCalls, Inline, OfBlock, OfSeveral, Reader, Zeros};
 use crate::placement::solve::counted::Counted;
 use crate::profile::Profile;
 

@@ -12,9 +12,10 @@ use core::cmp::Reverse;
 
 use hashbrown::HashMap;
 
-use super::{HotCalls, Place, Reader};
+use super::Place;
 use crate::placement::assignment::{Assignment, PlacedPosition};
 use crate::placement::observe::{Callee, Evidence, SourcePosition};
+use crate::placement::reader::{HotCalls, Reader};
 use crate::placement::solve::counted::Counted;
 use crate::profile::{Body, Factor, Function, Position, Profile, SymbolId};
 use crate::workers::Workers;

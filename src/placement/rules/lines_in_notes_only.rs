@@ -15,10 +15,10 @@ use core::mem;
 
 use super::call_order::Beside;
 use super::discriminators::in_copy;
-use crate::convert::gcov::statistics::Lost;
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Provenance};
 use crate::placement::facts::Facts;
+use crate::placement::lost::Lost;
 use crate::placement::observe::{InlineInstance, SourcePosition};
 use crate::placement::solve::counted::Line;
 use crate::placement::starts::Start;

@@ -16,9 +16,9 @@ use crate::cli::sources::Sources;
 use crate::cli::table::Table;
 use crate::cli::terminal::heat;
 use crate::cli::{Outcome, folder, input, names, output, percent};
-use crate::convert::gcov::Reader;
 use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::{names::Names, rules::by_line};
+use crate::placement::reader::Reader;
 use crate::profile::overlap::{Comparison, Row};
 use crate::profile::{Profile, SymbolId};
 

@@ -25,11 +25,11 @@ use crate::cli::input::{Format, Input};
 use crate::cli::names::{Names, text};
 use crate::cli::sources::Sources;
 use crate::cli::{Outcome, folder, output, warn};
-use crate::convert::gcov::Reader;
 use crate::convert::number::Number;
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
 use crate::formats::json;
+use crate::placement::reader::Reader;
 use crate::profile::Profile;
 
 /// Show what is in a file

@@ -19,9 +19,9 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
-use super::flow::{self, Flow, FlowError};
 use crate::coverage::{Coverage, File, Function};
 use crate::formats::gcno::{self, Notes};
+use crate::placement::solve::flow::{self, Flow, FlowError};
 use crate::raw::dump::{Dump, Module, Object};
 use crate::raw::gcov::Kind;
 use arcs_by_block::ArcsByBlock;
