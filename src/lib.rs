@@ -44,6 +44,9 @@ pub mod formats;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
 pub mod placement;
+#[cfg(feature = "cli")]
+#[forbid(unsafe_code)]
+mod pool;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
 pub mod profile;
@@ -57,9 +60,6 @@ pub mod runtime;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
 pub mod samples;
-#[cfg(feature = "cli")]
-#[forbid(unsafe_code)]
-mod spare;
 #[cfg(feature = "alloc")]
 #[forbid(unsafe_code)]
 pub mod staleness;

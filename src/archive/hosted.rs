@@ -12,7 +12,7 @@ use crate::runtime::counters::topn::Owner;
 use crate::runtime::identity::Start;
 use crate::runtime::image::Image;
 use crate::runtime::message::Line;
-use crate::runtime::place::{Place, Target};
+use crate::runtime::output_path::{OutputPath, Target};
 use crate::runtime::signals::{Ours, Signals};
 use crate::runtime::sys::{Action, Errno, SignalInfo};
 use crate::runtime::{process, sys};
@@ -20,7 +20,7 @@ use crate::runtime::{process, sys};
 static IMAGE: Image<Registry> = Image::new(Registry::new());
 static LINK: Link = Link::new(&IMAGE, &PLACE);
 /// Only for a chain of another release.
-pub static PLACE: Place = Place::new();
+pub static PLACE: OutputPath = OutputPath::new();
 /// Beside the counters if those are live.
 #[cfg_attr(feature = "live", unsafe(link_section = ".bss.__gcov_nodes"))]
 static NODES: Nodes = Nodes::new();
@@ -85,7 +85,7 @@ pub fn owner(address: usize) -> Owner {
     let all = cfg!(feature = "live");
     match image().contains(&address) {
         true => Owner::Here,
-        false => CHAIN.home(address, all).map_or(Owner::Unknown, Owner::There),
+        false => CHAIN.nodes_at(address, all).map_or(Owner::Unknown, Owner::There),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::runtime::counters::topn::{LiveSite, NodeUpdate, hit_watched};
 use crate::runtime::identity::Start;
 use crate::runtime::image::Image;
 use crate::runtime::message::Line;
-use crate::runtime::place::Target;
+use crate::runtime::output_path::Target;
 use crate::runtime::sys;
 
 static IMAGE: Image<Registry> = Image::new(Registry::new());

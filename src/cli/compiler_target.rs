@@ -9,7 +9,7 @@ use std::thread;
 use super::error::{Context, Error, Result};
 
 /// Letters of a compiler's message or triple that are repeated to the user.
-const LONGEST: usize = 200;
+const LONGEST_QUOTE: usize = 200;
 /// Bytes of a compiler's output that are read. All macros are a tenth of that.
 const MOST_OUTPUT: u64 = 1 << 20;
 
@@ -91,7 +91,7 @@ fn beginning(pipe: Option<impl Read>) -> String {
 }
 
 fn first_line(text: &str) -> Option<String> {
-    text.lines().next().map(|line| line.chars().take(LONGEST).collect())
+    text.lines().next().map(|line| line.chars().take(LONGEST_QUOTE).collect())
 }
 
 /// A machine as a compiler's macros describe it.

@@ -5,7 +5,7 @@ use std::prelude::v1::*;
 use clap::Args;
 use rayon::prelude::*;
 
-use crate::spare::Spare;
+use crate::pool::Pool;
 use crate::workers::Workers;
 
 /// How many cores work.
@@ -47,7 +47,7 @@ impl Workers for Cores {
         work: impl Fn(T, &mut M) -> R + Sync,
         mut take: impl FnMut(R) + Send,
     ) {
-        let spare = Spare::default();
+        let spare = Pool::default();
         let work = |item| work(item, &mut *spare.lend(M::default));
         // One of the cores goes through the batches, so that handing over work wakes nobody up.
         rayon::scope(|_| {

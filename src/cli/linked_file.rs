@@ -19,7 +19,7 @@ use object::{
 use super::archive::Archive;
 use super::error::{Error, Result};
 use super::output;
-use crate::runtime::place::{LETTERS, LONGEST};
+use crate::runtime::output_path::{LETTERS, LONGEST_PATH};
 
 /// Lets a program's libraries find the program's file, and not only their own.
 pub const EXPORTED: &str = "-Wl,--export-dynamic-symbol=countersink_file";
@@ -71,7 +71,7 @@ fn check(pattern: &[u8]) -> Result<()> {
     }
     match pattern.len() {
         0 => Err(Error::new("--file: an empty name; without the option it is %e.csraw")),
-        LONGEST.. => Err(Error::new("--file: longer than any path of the system")),
+        LONGEST_PATH.. => Err(Error::new("--file: longer than any path of the system")),
         _ => Ok(()),
     }
 }

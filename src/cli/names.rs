@@ -303,8 +303,8 @@ struct Short(String);
 
 impl fmt::Write for Short {
     fn write_str(&mut self, part: &str) -> fmt::Result {
-        const LONGEST: usize = 64 << 10;
-        if self.0.len() + part.len() > LONGEST {
+        const LONGEST_NAME: usize = 64 << 10;
+        if self.0.len() + part.len() > LONGEST_NAME {
             return Err(fmt::Error);
         }
         self.0.push_str(part);

@@ -6,11 +6,11 @@ use std::prelude::v1::*;
 use super::names::visible;
 
 /// Number of names to suggest.
-const MOST: usize = 3;
+const MOST_SUGGESTIONS: usize = 3;
 /// The least likeness to the name asked for, from 0 to 1.
-const LEAST: f64 = 0.6;
+const LEAST_LIKENESS: f64 = 0.6;
 /// Longer names take too long to be compared letter by letter.
-const LONGEST: usize = 256;
+const LONGEST_NAME: usize = 256;
 
 /// Suggests the names nearest to the one asked for, if any are near. Compares their last parts, behind a
 /// separator, regardless of case.
@@ -22,7 +22,7 @@ pub fn hint(asked: &str, separator: &str, names: &BTreeSet<String>) -> Option<St
         Some(((-1e6 * likeness) as i64, &**name))
     });
     let nearest: BTreeSet<(i64, &str)> = scored.collect();
-    let nearest = nearest.into_iter().take(MOST).map(|(_, name)| visible(name));
+    let nearest = nearest.into_iter().take(MOST_SUGGESTIONS).map(|(_, name)| visible(name));
     let nearest: Vec<String> = nearest.collect();
     (!nearest.is_empty()).then(|| format!("near it: {}", nearest.join(", ")))
 }
@@ -51,10 +51,11 @@ fn likeness(asked: &str, name: &str) -> Option<f64> {
     if !asked.is_empty() && name.contains(asked) {
         return Some(1.0 + asked.len() as f64 / name.len() as f64);
     }
-    if asked.len().max(name.len()) > LONGEST {
+    if asked.len().max(name.len()) > LONGEST_NAME {
         return None;
     }
-    Some(strsim::normalized_damerau_levenshtein(asked, name)).filter(|likeness| *likeness >= LEAST)
+    Some(strsim::normalized_damerau_levenshtein(asked, name))
+        .filter(|likeness| *likeness >= LEAST_LIKENESS)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use crate::cli::warn;
 
 /// Longer lines are cut, in bytes.
-const LONGEST: usize = 1000;
+const LONGEST_LINE: usize = 1000;
 
 /// The files that were asked for, each read once.
 pub struct SourceTexts {
@@ -62,7 +62,7 @@ impl Text {
             line.checked_sub(1).map_or(0, |before| self.ends.get(before).map_or(0, |end| end + 1));
         let text = self.text.get(start..*self.ends.get(line)?)?;
         let text = text.strip_suffix('\r').unwrap_or(text);
-        Some(&text[..text.floor_char_boundary(LONGEST)])
+        Some(&text[..text.floor_char_boundary(LONGEST_LINE)])
     }
 }
 
@@ -173,9 +173,9 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_between_letters() {
-        let long = "é".repeat(LONGEST) + "\nnext";
+        let long = "é".repeat(LONGEST_LINE) + "\nnext";
         let text = Text::new(format!("x{long}").into_bytes(), false);
-        assert_eq!(text.line(1).map(str::len), Some(LONGEST - 1));
+        assert_eq!(text.line(1).map(str::len), Some(LONGEST_LINE - 1));
         assert_eq!(text.line(2), Some("next"));
     }
 }

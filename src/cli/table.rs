@@ -10,7 +10,7 @@ use super::terminal::{self, TITLE};
 /// Blanks between columns.
 const GAP: &str = "  ";
 /// A name gets at least this room.
-const LEAST: usize = 20;
+const NARROWEST_NAME: usize = 20;
 
 /// A table whose rows begin with `N` cells, aligned at their ends.
 pub struct Table<const N: usize> {
@@ -37,7 +37,8 @@ impl<const N: usize> Table<N> {
         }
         let widths = self.widths();
         let before: usize = widths.iter().map(|width| width + GAP.len()).sum();
-        let room = terminal::columns().map(|columns| columns.saturating_sub(before).max(LEAST));
+        let room =
+            terminal::columns().map(|columns| columns.saturating_sub(before).max(NARROWEST_NAME));
         let titles = self.titles.map(str::to_owned);
         let _ = writeln!(text, "{TITLE}{}{title}{TITLE:#}", line(&titles, widths));
         for (row, (cells, style)) in self.rows.iter().enumerate() {

@@ -106,7 +106,7 @@ impl Profile {
     /// Most bytes of a form that repeats each name where it is used, as text and JSON do. Anything larger was
     /// made to use up memory.
     pub fn most_text(&self) -> usize {
-        const LEAST: usize = 64 << 20;
+        const LEAST_TEXT: usize = 64 << 20;
         const A_RECORD: usize = 512;
         const A_BYTE_OF_NAMES: usize = 128;
         let names = self.symbols.iter().map(|symbol| self.symbols.name(symbol).len());
@@ -118,7 +118,7 @@ impl Profile {
                 records += 1 + record.targets.len() + record.inlined.len();
             });
         }
-        LEAST + A_BYTE_OF_NAMES * names + A_RECORD * records
+        LEAST_TEXT + A_BYTE_OF_NAMES * names + A_RECORD * records
     }
 
     /// The summary that belongs to the counts.

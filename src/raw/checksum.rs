@@ -8,13 +8,13 @@
 /// Below this many bytes it does not pay to ask what the processor has. Each image asks anew, which takes 20
 /// µs on a virtual machine.
 #[cfg(any(feature = "alloc", feature = "runtime"))]
-const FEW: usize = 1024;
+const FEW_BYTES: usize = 1024;
 
 /// The checksum of some bytes.
 #[cfg(any(feature = "alloc", all(feature = "runtime", target_arch = "x86_64")))]
 pub fn crc32(bytes: &[u8]) -> u32 {
     use core::hash::Hasher;
-    if bytes.len() < FEW {
+    if bytes.len() < FEW_BYTES {
         return small(bytes);
     }
     // Not `crc32fast::hash` and `Hasher::new`: they are inline, and this package is compiled for size.
@@ -26,7 +26,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
 /// The checksum of some bytes.
 #[cfg(all(feature = "runtime", not(any(feature = "alloc", target_arch = "x86_64"))))]
 pub fn crc32(bytes: &[u8]) -> u32 {
-    if bytes.len() < FEW { small(bytes) } else { by_eight(bytes) }
+    if bytes.len() < FEW_BYTES { small(bytes) } else { by_eight(bytes) }
 }
 
 /// The checksum of some bytes.

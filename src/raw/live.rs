@@ -25,16 +25,16 @@ pub const MAGIC: [u8; 8] = *b"\x89CSLIV\r\n";
 pub const START: u64 = 65536;
 
 /// Most live files of one dump, and so most processes with live counters at the same time.
-pub const MOST: u64 = 256;
+pub const MOST_FILES: u64 = 256;
 
 /// Whether two ids are of one file. It may have got another number in between.
 pub const fn is_same(one: u64, other: u64) -> bool {
-    one / MOST == other / MOST
+    one / MOST_FILES == other / MOST_FILES
 }
 
 /// The id of a file that has this number now.
 pub const fn renumbered(id: u64, number: u64) -> u64 {
-    id / MOST * MOST + number
+    id / MOST_FILES * MOST_FILES + number
 }
 
 /// Where the id stands.

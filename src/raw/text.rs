@@ -31,13 +31,13 @@ const MARK: &[u8; 7] = b"csraw1:";
 /// Base64 characters of a full line.
 const FULL: usize = 64;
 /// Mark, offset, colon, payload, colon, checksum, end of the line.
-const LONGEST: usize = MARK.len() + 8 + 1 + FULL + 1 + 8 + 2;
+const LONGEST_LINE: usize = MARK.len() + 8 + 1 + FULL + 1 + 8 + 2;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Takes the bytes of a dump and gives lines, each in one piece.
 pub struct Lines<S> {
     sink: S,
-    line: [u8; LONGEST],
+    line: [u8; LONGEST_LINE],
     used: usize,
     /// Bytes of the dump before this line, and in it.
     offset: u32,
@@ -49,7 +49,8 @@ pub struct Lines<S> {
 impl<S: Sink> Lines<S> {
     /// Sends the lines of a dump to `sink`.
     pub fn new(sink: S) -> Self {
-        let mut lines = Self { sink, line: [0; LONGEST], used: 0, offset: 0, taken: 0, waiting: 1 };
+        let mut lines =
+            Self { sink, line: [0; LONGEST_LINE], used: 0, offset: 0, taken: 0, waiting: 1 };
         lines.begin();
         lines
     }

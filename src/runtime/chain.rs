@@ -14,14 +14,14 @@ use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use super::abi::Instrumented;
 use super::counters::nodes::Nodes;
-use super::homes::Homes;
 use super::image::{Image, Member};
+use super::image_table::ImageTable;
 use super::lock::Lock;
 use super::message::{Line, decimal};
-use super::place::Place;
+use super::output_path::OutputPath;
 use super::sys::{self, Errno, QuietWrites, error_of};
 
-/// Version of [`Link`], [`Operation`], [`Homes`] with the nodes they lead to, and [`Place`]. Images with
+/// Version of [`Link`], [`Operation`], [`ImageTable`] with the nodes they lead to, and [`OutputPath`]. Images with
 /// another version do not join.
 const REVISION: u32 = 7;
 
@@ -39,9 +39,9 @@ pub struct Chain {
     signals: AtomicU64,
     /// While a thread forks, [`FORKING`] and the signals that the thread blocked before; else 0.
     forking: AtomicU64,
-    homes: Homes,
+    images: ImageTable,
     /// Where all images write their counts.
-    place: Place,
+    place: OutputPath,
     /// Whether a child that nobody announced was told of.
     told_child: AtomicU32,
 }
@@ -58,7 +58,7 @@ pub struct Link {
     image: *const (),
     operate: extern "C" fn(*const (), u32, c_int) -> c_int,
     /// Where the image writes its counts in a chain of another release.
-    place: &'static Place,
+    place: &'static OutputPath,
     /// Gives the name of the image's function at an address, as a number; 0 if there is none. NULL if the
     /// image does not know names.
     find: Option<Find>,
@@ -84,7 +84,7 @@ pub enum Operation<'p> {
     Resume,
     /// [`Image::become_child`]. The flag says whether this is certainly a child.
     BecomeChild(bool),
-    /// Another file, by its pattern: [`Place::set_pattern`], and then [`Image::follow`].
+    /// Another file, by its pattern: [`OutputPath::set_pattern`], and then [`Image::follow`].
     SetPattern(&'p [u8]),
     /// [`Image::leave`].
     Leave,
@@ -115,7 +115,10 @@ unsafe impl Sync for Link {}
 
 impl Link {
     /// The link of an image.
-    pub const fn new<I: Instrumented>(image: &'static Image<I>, place: &'static Place) -> Self {
+    pub const fn new<I: Instrumented>(
+        image: &'static Image<I>,
+        place: &'static OutputPath,
+    ) -> Self {
         Self {
             next: AtomicPtr::new(null_mut()),
             member: &image.member,
@@ -154,8 +157,8 @@ impl Chain {
             error: AtomicI32::new(0),
             signals: AtomicU64::new(0),
             forking: AtomicU64::new(0),
-            homes: Homes::new(),
-            place: Place::new(),
+            images: ImageTable::new(),
+            place: OutputPath::new(),
             told_child: AtomicU32::new(0),
         }
     }
@@ -167,7 +170,7 @@ impl Chain {
     }
 
     /// Where an image writes its counts.
-    pub fn place<'c>(&'c self, link: &'c Link) -> &'c Place {
+    pub fn place<'c>(&'c self, link: &'c Link) -> &'c OutputPath {
         if self.is_known() { &self.place } else { link.place }
     }
 
@@ -204,14 +207,14 @@ impl Chain {
         if self.is_known()
             && let Ok(_guard) = self.lock.acquire()
         {
-            self.homes.add(image, nodes, is_live);
+            self.images.add(image, nodes, is_live);
         }
     }
 
     /// The nodes of the image that owns the counter at this address. Looks among `all` images or only among
     /// those with live counters.
-    pub fn home(&self, address: usize, all: bool) -> Option<&'static Nodes> {
-        if self.is_known() { self.homes.find(address, all) } else { None }
+    pub fn nodes_at(&self, address: usize, all: bool) -> Option<&'static Nodes> {
+        if self.is_known() { self.images.find(address, all) } else { None }
     }
 
     /// Writes an image's counts for the last time and takes it out of the chain.
@@ -220,7 +223,7 @@ impl Chain {
         // Also in a child that came from an unannounced fork: it closes this library, and another may take
         // its place.
         if self.is_known() {
-            link.member.nodes().into_iter().for_each(|nodes| self.homes.remove(nodes));
+            link.member.nodes().into_iter().for_each(|nodes| self.images.remove(nodes));
         }
         if !link.member.is_own_process() {
             return self.tell_child(link);

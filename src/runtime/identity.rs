@@ -15,7 +15,7 @@ use object::elf::{
 use object::elf::{NT_GNU_BUILD_ID, PT_LOAD, PT_NOTE};
 use object::pod;
 
-use super::place::{Path, without_deleted};
+use super::output_path::{Path, without_deleted};
 use super::sys::{self, Access};
 use crate::raw::layout::BuildId;
 

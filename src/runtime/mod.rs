@@ -14,12 +14,12 @@
 //! | [`module`] | the image as a module of a raw dump: everything but the counts |
 //! | [`counts`] | the live counters since the last flush, added to older ones |
 //! | [`merge`] | the live module and an existing dump become one dump |
-//! | [`place`] | which file |
+//! | [`output_path`] | which file |
 //! | [`replace`] | lock, temporary file, rename |
 //! | [`message`] | the one line on standard error |
 //! | [`live`] | counters that are in a file from the start |
 //! | [`lock`] | one flush at a time in a process |
-//! | [`homes`] | where the values of each image lie, if counters are live |
+//! | [`image_table`] | where the values of each image lie, if counters are live |
 //! | [`image`] | the state of one executable or shared object; dump, reset, flush, exit |
 //! | [`chain`] | all images of a process |
 //! | [`process`] | fork and exec |
@@ -51,11 +51,11 @@ pub mod counters;
 #[cfg(feature = "runtime")]
 pub mod counts;
 #[cfg(feature = "runtime")]
-pub mod homes;
-#[cfg(feature = "runtime")]
 pub mod identity;
 #[cfg(feature = "runtime")]
 pub mod image;
+#[cfg(feature = "runtime")]
+pub mod image_table;
 #[cfg(feature = "runtime")]
 pub mod live;
 #[cfg(feature = "runtime")]
@@ -66,7 +66,7 @@ pub mod merge;
 pub mod message;
 pub mod module;
 #[cfg(feature = "runtime")]
-pub mod place;
+pub mod output_path;
 #[cfg(feature = "runtime")]
 pub mod problem;
 #[cfg(feature = "runtime")]

@@ -21,7 +21,7 @@
 
 use super::lock::Pauses;
 use super::message::{Line, decimal, hexadecimal};
-use super::place::Path;
+use super::output_path::Path;
 use super::problem::{
     ANY_LINK, FOREIGN, FOREIGN_DIRECTORY, FOREIGN_LINK, NOT_OURS, Problem, SECOND_NAME,
 };

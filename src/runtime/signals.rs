@@ -24,18 +24,18 @@ use super::sys::{self, Action, Errno, Handler, SetAction, SignalInfo};
 const NAMES: &[u8] =
     b"HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT \
 CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS";
-const MOST: usize = 32;
+const MOST_SIGNALS: usize = 32;
 /// Signals that do nothing by default, as a set: CHLD, CONT, URG, WINCH.
 const HARMLESS: u64 = 1 << 17 | 1 << 18 | 1 << 23 | 1 << 28;
 
 /// What is to happen besides our handler.
 pub struct Signals {
     /// The actions before ours, by number.
-    before: UnsafeCell<[Action; MOST]>,
+    before: UnsafeCell<[Action; MOST_SIGNALS]>,
     /// The signals that the program has set to the default since.
     defaults: AtomicU64,
     /// The program's handlers for one signal only, by number.
-    once: [AtomicUsize; MOST],
+    once: [AtomicUsize; MOST_SIGNALS],
 }
 
 /// Our own handlers, and how they are set.
@@ -63,9 +63,9 @@ impl Signals {
     /// Nothing changed yet.
     pub const fn new() -> Self {
         Self {
-            before: UnsafeCell::new([Action::DEFAULT; MOST]),
+            before: UnsafeCell::new([Action::DEFAULT; MOST_SIGNALS]),
             defaults: AtomicU64::new(0),
-            once: [const { AtomicUsize::new(0) }; MOST],
+            once: [const { AtomicUsize::new(0) }; MOST_SIGNALS],
         }
     }
 
@@ -87,7 +87,7 @@ impl Signals {
 
     /// Takes back what is still ours, for an image that goes.
     pub fn release(&self, caught: u64, ours: Ours) {
-        for number in (1..MOST).filter(|number| caught >> number & 1 != 0) {
+        for number in (1..MOST_SIGNALS).filter(|number| caught >> number & 1 != 0) {
             let Ok(now) = ours.action(number as c_int, None) else { continue };
             let without = self.without(number, now, ours, self.once(number));
             if without.handler != now.handler {
@@ -109,7 +109,7 @@ impl Signals {
         ours: Ours,
     ) -> Result<Action, Errno> {
         let place = number as usize;
-        if place >= MOST || caught >> place & 1 == 0 {
+        if place >= MOST_SIGNALS || caught >> place & 1 == 0 {
             return ours.action(number, new);
         }
         let once = self.once(place);
@@ -208,7 +208,7 @@ impl Signals {
     }
 
     fn before(&self, number: usize) -> Action {
-        if self.defaults.load(Ordering::Relaxed) >> (number % MOST) & 1 != 0 {
+        if self.defaults.load(Ordering::Relaxed) >> (number % MOST_SIGNALS) & 1 != 0 {
             return Action::DEFAULT;
         }
         // SAFETY: see `Sync`.

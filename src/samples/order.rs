@@ -75,14 +75,14 @@ impl Samples {
 
     /// Most frames of all contexts together. More were made to use up memory.
     pub fn most_frames(&self) -> usize {
-        const LEAST: usize = 16 << 20;
+        const LEAST_FRAMES: usize = 16 << 20;
         const A_FUNCTION: usize = 64;
-        LEAST + A_FUNCTION * self.functions.len()
+        LEAST_FRAMES + A_FUNCTION * self.functions.len()
     }
 
     /// Most bytes of a form that repeats each name where it is used. Anything larger was made to use up memory.
     pub fn most_text(&self) -> usize {
-        const LEAST: usize = 64 << 20;
+        const LEAST_TEXT: usize = 64 << 20;
         const A_RECORD: usize = 512;
         const A_BYTE_OF_NAMES: usize = 128;
         let mut records = 0;
@@ -93,6 +93,6 @@ impl Samples {
                 records += 1 + targets.sum::<usize>();
             });
         }
-        LEAST + A_BYTE_OF_NAMES * self.symbols.name_bytes() + A_RECORD * records
+        LEAST_TEXT + A_BYTE_OF_NAMES * self.symbols.name_bytes() + A_RECORD * records
     }
 }

@@ -40,7 +40,7 @@ pub struct Check {
 }
 
 /// Number of defects of a kind that are printed without `--all`.
-const MOST: u64 = 100;
+const MOST_PRINTED: u64 = 100;
 
 impl Check {
     pub fn run(&self) -> Result<Outcome> {
@@ -111,7 +111,7 @@ impl Check {
     ) -> Result<bool> {
         let mut found = Findings::default();
         let mut lines = Lines { text: String::new(), printed: Ok(()) };
-        let most = if self.all { u64::MAX } else { MOST };
+        let most = if self.all { u64::MAX } else { MOST_PRINTED };
         let name = input.name.display();
         let mut tell = |finding: F| {
             let line = format!("{name}: {finding}");

@@ -193,12 +193,12 @@ impl Flags {
 
 /// The name of a file that does not exist, and says why there are no flags. It is one word for any shell.
 pub fn missing_input(why: &str) -> String {
-    const LONGEST: usize = 200;
+    const LONGEST_REASON: usize = 200;
     let plain = |letter: char| match letter {
         letter if letter.is_ascii_alphanumeric() || "./-".contains(letter) => letter,
         _ => '_',
     };
-    let why: String = why.chars().map(plain).take(LONGEST).collect();
+    let why: String = why.chars().map(plain).take(LONGEST_REASON).collect();
     format!("countersink-flags-failed:{why}")
 }
 

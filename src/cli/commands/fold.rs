@@ -133,7 +133,7 @@ fn live_files_in(folder: &Path) -> Vec<OsString> {
 fn number_of(live: &OsStr, dump: &OsStr) -> Option<u64> {
     let suffix = live.as_encoded_bytes().strip_prefix(dump.as_encoded_bytes())?;
     let number = str::from_utf8(suffix.strip_prefix(b".live.")?).ok()?.parse().ok()?;
-    (number < live::MOST).then_some(number)
+    (number < live::MOST_FILES).then_some(number)
 }
 
 /// The dump of a live file, by its name.
@@ -161,7 +161,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 fn fold(target: &Path) -> Result<Folded> {
     let mut folded = Folded::default();
-    for number in 0..live::MOST {
+    for number in 0..live::MOST_FILES {
         let path = with_suffix(target, &format!("live.{number}"));
         match open_to_own(&path, false) {
             Ok(Taken::Missing) => {}
@@ -385,7 +385,7 @@ fn whole(dump: Dump, target: &Path) -> Result<Dump> {
 /// Takes the id from the live file that was added before, if it is still there: the dump is about to forget
 /// that id.
 fn settle_before(target: &Path, id: u64) -> Result<()> {
-    let path = with_suffix(target, &format!("live.{}", id % live::MOST));
+    let path = with_suffix(target, &format!("live.{}", id % live::MOST_FILES));
     let mut options = File::options();
     let open = options.read(true).write(true).custom_flags(NO_LINK).open(&path);
     let Ok(file) = open else { return Ok(()) };

@@ -7,7 +7,7 @@ use super::add::add_value;
 use crate::counters::Value;
 
 /// The largest number of values of a site in an indexed profile. `llvm-profdata` cuts each intermediate sum, too.
-const MOST: usize = 255;
+const MOST_VALUES: usize = 255;
 
 /// Adds the values of a site to those of the sum, and sorts them by value; says whether a count became too large. A
 /// value may occur more than once, because all unknown targets have the same one. Then the first occurrences are
@@ -27,9 +27,9 @@ pub(super) fn add(own: &mut Vec<Value>, other: &mut Vec<Value>, weight: u64) -> 
         }
         place += 1;
     }
-    if own.len() > MOST {
+    if own.len() > MOST_VALUES {
         own.sort_by_key(|value| (Reverse(value.count), value.value));
-        own.truncate(MOST);
+        own.truncate(MOST_VALUES);
     }
     is_too_large
 }

@@ -57,7 +57,7 @@ pub enum Targets {
     /// It takes them.
     Read,
     /// It breaks off.
-    Deadly,
+    Rejected,
 }
 
 impl Rules {
@@ -70,7 +70,7 @@ impl Rules {
             16 | 17 => (Version::V3, Names::WithFiles, Discriminators::Used),
             _ => return None,
         };
-        let targets = if major == 11 { Targets::Deadly } else { Targets::Read };
+        let targets = if major == 11 { Targets::Rejected } else { Targets::Read };
         Some(Self { version, names, discriminators, targets })
     }
 
@@ -81,7 +81,8 @@ impl Rules {
             Version::V3 => (Names::WithFiles, Discriminators::Used),
             Version::V407 => (Names::Whole, Discriminators::Used),
         };
-        let targets = if matches!(version, Version::V1) { Targets::Deadly } else { Targets::Read };
+        let targets =
+            if matches!(version, Version::V1) { Targets::Rejected } else { Targets::Read };
         Self { version, names, discriminators, targets }
     }
 
@@ -183,7 +184,7 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
             };
             self.record(record, lowered.positions.entry(position).or_default());
         }
-        if matches!(self.targets, Targets::Deadly) {
+        if matches!(self.targets, Targets::Rejected) {
             self.outline(body, &mut lowered);
         }
         lowered
@@ -211,7 +212,7 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
             *largest = count.min(LARGEST_COUNT).max(*largest);
         }
         match self.targets {
-            Targets::Deadly => self.targets_dropped += record.targets.len(),
+            Targets::Rejected => self.targets_dropped += record.targets.len(),
             Targets::Read => {
                 for (&target, &calls) in &record.targets {
                     let sum = lowered.targets.entry((self.of)(target)).or_default();
@@ -229,7 +230,7 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
             let body = self.body(body);
             self.around.pop();
             match self.targets {
-                Targets::Deadly if is_inside_itself => self.outlined.push((callee, body)),
+                Targets::Rejected if is_inside_itself => self.outlined.push((callee, body)),
                 _ => lowered.inline(callee, body),
             }
         }

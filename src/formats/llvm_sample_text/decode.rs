@@ -46,15 +46,15 @@ pub fn decode_and_tell(text: &[u8], tell: &mut dyn FnMut(TextError)) -> Result<D
 /// Whether the first line is a function, and the second line belongs to it or is another function. An indented line
 /// belongs to it, even with a defect: only the reader can name that.
 pub(super) fn begins_well(text: &[u8]) -> bool {
-    const MOST: usize = 1 << 16;
-    let text = &text[..text.len().min(MOST)];
+    const MOST_BYTES: usize = 1 << 16;
+    let text = &text[..text.len().min(MOST_BYTES)];
     let mut lines = text.split(|&byte| byte == b'\n').map(|line| (line, parse(line)));
     let mut line = || lines.find(|(_, parsed)| !matches!(parsed, Ok(None)));
     let Some((_, Ok(Some(Line::Function { name, .. })))) = line() else { return false };
     let is_next = |(line, parsed): (&[u8], Result<_, _>)| {
         parsed.is_ok() || line.starts_with(b" ") || line.starts_with(b"\t")
     };
-    !name.is_empty() && (text.len() == MOST || line().is_none_or(is_next))
+    !name.is_empty() && (text.len() == MOST_BYTES || line().is_none_or(is_next))
 }
 
 #[derive(Default)]

@@ -27,11 +27,11 @@ use crate::formats::leb128;
 /// Snappy decompresses 3 bytes to at most 64.
 const MOST_GROWTH: u64 = 22;
 /// Bytes that every page may claim.
-const LEAST: u64 = 1 << 12;
+const LEAST_CLAIM: u64 = 1 << 12;
 /// Deepest nesting of structures. Headers of pages have three levels.
 const DEEPEST: u32 = 8;
 /// Most bytes of a header. The smallest and the largest value take most of them.
-const LONGEST: u64 = 16 << 20;
+const LONGEST_HEADER: u64 = 16 << 20;
 
 /// Compares the sizes that the pages of a column chunk claim with their bytes in the file.
 pub fn check<R: ChunkReader>(source: &R, chunk: &ColumnChunkMetaData) -> Result<(), Defect> {
@@ -44,9 +44,9 @@ pub fn check<R: ChunkReader>(source: &R, chunk: &ColumnChunkMetaData) -> Result<
     let mut at = start;
     while at < end {
         let read = source.get_read(at).map_err(|error| damaged(&error.to_string()))?;
-        let mut header = Header { read: read.take((end - at).min(LONGEST)), used: 0 };
+        let mut header = Header { read: read.take((end - at).min(LONGEST_HEADER)), used: 0 };
         let (whole, stored) = header.sizes().map_err(|error| damaged(&error.to_string()))?;
-        let most = stored.saturating_mul(MOST_GROWTH).saturating_add(LEAST);
+        let most = stored.saturating_mul(MOST_GROWTH).saturating_add(LEAST_CLAIM);
         if whole > most {
             return Err(Defect::Large { found: whole, most });
         }
@@ -113,7 +113,7 @@ impl<R: Read> Header<R> {
                 let head = self.byte()?;
                 let number = if head >> 4 == 15 { self.number()? } else { u64::from(head >> 4) };
                 // Each element takes at least one byte.
-                let number = number.min(LONGEST);
+                let number = number.min(LONGEST_HEADER);
                 (0..number).try_for_each(|_| match head & 15 {
                     1 | 2 => self.byte().map(drop),
                     kind => self.skip(kind, deeper),

@@ -21,7 +21,7 @@ use super::check::{Defect, Fault};
 use super::{TABLE, pages};
 
 /// Most bytes of a decimal number. They hold 38 digits.
-const LONGEST: usize = size_of::<i128>();
+const LONGEST_DECIMAL: usize = size_of::<i128>();
 
 /// Number of rows of a batch.
 const BATCH: usize = 1 << 13;
@@ -316,7 +316,7 @@ impl Source {
                     && column.type_scale() == 0
                     && column.physical_type() == Physical::FIXED_LEN_BYTE_ARRAY
                     && usize::try_from(column.type_length())
-                        .is_ok_and(|bytes| bytes <= LONGEST) =>
+                        .is_ok_and(|bytes| bytes <= LONGEST_DECIMAL) =>
             {
                 Self::FixedDecimal(reader)
             }
@@ -372,7 +372,7 @@ fn decimals<'v>(values: impl Iterator<Item = &'v [u8]>) -> Result<Values, Defect
     let number = |bytes: &[u8]| {
         let is_negative = bytes.first().is_some_and(|&first| first >= 0x80);
         let fill = if is_negative { 0xff } else { 0 };
-        let mut number = [fill; LONGEST];
+        let mut number = [fill; LONGEST_DECIMAL];
         let used = number.len().checked_sub(bytes.len()).and_then(|at| number.get_mut(at..));
         used?.copy_from_slice(bytes);
         Some(i128::from_be_bytes(number))

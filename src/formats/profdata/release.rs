@@ -45,12 +45,12 @@ pub fn oldest_version(profile: &Profile, hashes: Hashes, keep_ids: bool) -> Vers
         (hashes == Hashes::New, 13),
     ];
     let needed = needs.into_iter().filter(|&(is_needed, _)| is_needed);
-    let newest = needed.map(|(_, version)| version).fold(LEAST, u32::max);
+    let newest = needed.map(|(_, version)| version).fold(OLDEST_CHOSEN, u32::max);
     Version::new(newest).unwrap_or(Version::OLDEST_WRITTEN)
 }
 
 /// The oldest version that [`oldest_version`] chooses. Clang reads front ends' hashes from it as LLVM 11 to 21 make them.
-const LEAST: u32 = 7;
+const OLDEST_CHOSEN: u32 = 7;
 
 /// How the hashes of a front end's functions were made. Clang expects those of its own front end, and knows them by the
 /// version of the profile: from 13 on, they are new.

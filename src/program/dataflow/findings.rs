@@ -3,9 +3,9 @@
 use std::prelude::v1::*;
 
 use super::abstract_state::Addresses;
-use super::fixpoint::{Calls, Event, Fixpoint, Memory};
+use super::fixpoint::{Calls, Event, Fixpoint, FixpointMemory};
 use crate::program::cfg::Graph;
-use crate::program::decode::{Effect, Machine, Memory as Place};
+use crate::program::decode::{Effect, Machine, Memory};
 
 /// A counter: its function, and its number.
 pub type Counter = (u32, u32);
@@ -31,7 +31,7 @@ pub struct Findings {
     pub increments: Vec<Increment>,
     /// Calls of sites: the instruction, and the site; by instruction.
     pub site_calls: Vec<(u32, Site)>,
-    memory: Memory,
+    memory: FixpointMemory,
 }
 
 /// The addresses that the instructions of a function have in them.
@@ -101,8 +101,8 @@ impl Mentions {
         for &(_, effect) in &graph.effects {
             let address = match effect {
                 Effect::Constant(_, address) | Effect::StoreConstant(_, address) => address,
-                Effect::Load(_, Place::At(address), _)
-                | Effect::AddMemory(_, Place::At(address), _) => {
+                Effect::Load(_, Memory::At(address), _)
+                | Effect::AddMemory(_, Memory::At(address), _) => {
                     found.sites.extend(sites.stored_at(address).and_then(|site| sites.get(site)));
                     address
                 }
@@ -123,7 +123,7 @@ fn simple_increments(
     addresses: Addresses<'_, '_>,
 ) -> impl Iterator<Item = Increment> {
     graph.effects.iter().filter_map(move |&(instruction, effect)| match effect {
-        Effect::AddToMemory(Place::At(address), _, 1) => {
+        Effect::AddToMemory(Memory::At(address), _, 1) => {
             let counter = addresses.counters.at(address)?;
             Some(Increment { instruction, counter, is_in_place: true })
         }

@@ -77,7 +77,7 @@ struct Start {
 
 /// Memory for one function after the other.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub struct FixpointMemory {
     stages: Vec<Stage>,
     pool: StatePool,
     /// What is known at the current place.
@@ -96,7 +96,7 @@ pub struct Fixpoint<'f, 'c> {
     addresses: Addresses<'f, 'c>,
     calls: Calls,
     changed_by_calls: &'static [Register],
-    memory: &'f mut Memory,
+    memory: &'f mut FixpointMemory,
 }
 
 impl<'f, 'c> Fixpoint<'f, 'c> {
@@ -105,7 +105,7 @@ impl<'f, 'c> Fixpoint<'f, 'c> {
         graph: &'f Graph,
         addresses: Addresses<'f, 'c>,
         calls: Calls,
-        memory: &'f mut Memory,
+        memory: &'f mut FixpointMemory,
     ) -> Self {
         memory.start(graph);
         let changed_by_calls = M::CHANGED_BY_CALLS;
@@ -163,7 +163,7 @@ impl<'f, 'c> Fixpoint<'f, 'c> {
 
     /// Notes that a path leads from the current place to a block.
     fn reach(&mut self, block: u32) {
-        let Memory { stages, pool, state, worklist, .. } = &mut *self.memory;
+        let FixpointMemory { stages, pool, state, worklist, .. } = &mut *self.memory;
         let stage = &mut stages[block as usize];
         let State { contents, pending, callee } = &*state;
         let is_less = match &mut stage.start {
@@ -236,7 +236,7 @@ impl<'f, 'c> Fixpoint<'f, 'c> {
         block: u32,
         happens: &mut impl FnMut(u32, Event, &State),
     ) -> bool {
-        let Memory { stages, pool, state, .. } = &mut *self.memory;
+        let FixpointMemory { stages, pool, state, .. } = &mut *self.memory;
         let Stage { start: Some(start), effect, lead, .. } = stages[block as usize] else {
             return false;
         };
@@ -318,7 +318,7 @@ impl<'f, 'c> Fixpoint<'f, 'c> {
     }
 }
 
-impl Memory {
+impl FixpointMemory {
     /// Turns to another function.
     fn start(&mut self, graph: &Graph) {
         self.pool.clear();

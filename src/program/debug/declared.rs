@@ -16,7 +16,7 @@ use super::units::{Entry, Units};
 use crate::program::listing::{Declared, Tables};
 
 /// Longest chain from a copy to the declaration.
-const LONGEST: usize = 8;
+const MOST_REFERENCES: usize = 8;
 
 /// Functions without a place of their own, by their entries, and the places of their classes.
 type Members = [(UnitOffset, ClassPlace)];
@@ -79,7 +79,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
     pub fn name(&mut self, entry: Entry, symbols: &[&[u8]]) -> Result<(), gimli::Error> {
         let names: Arc<[Vec<u8>]> = symbols.iter().map(|symbol| symbol.to_vec()).collect();
         let mut at = entry;
-        for _ in 0..LONGEST {
+        for _ in 0..MOST_REFERENCES {
             self.symbols.insert(at, names.clone());
             self.read(at)?;
             let (number, _) = at;
@@ -166,7 +166,7 @@ impl<'u, 'd> Declarations<'u, 'd> {
         let symbols = self.symbols.get(&entry).cloned();
         let mut is_assembler_name = false;
         let (mut name, mut path, mut line) = (None, None, None);
-        for _ in 0..LONGEST {
+        for _ in 0..MOST_REFERENCES {
             let unit = &units.all()[number as usize];
             self.read((number, place))?;
             let entry = &self.attributes;

@@ -10,6 +10,7 @@ use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::formats::afdo_v1_v3::names::without_clones;
+use crate::pool::{Pool, PoolGuard};
 use crate::program::counters::{Counters, Sites};
 use crate::program::dataflow::abstract_state::Addresses;
 use crate::program::debug::declared::Declarations;
@@ -21,7 +22,6 @@ use crate::program::disassembly::excerpt::{self, Disassembler, Excerpts};
 use crate::program::disassembly::pieces::OfUnit;
 use crate::program::listing::{Analysis, Tables};
 use crate::program::object_file::image::{Image, Symbol};
-use crate::spare::{Lent, Spare};
 
 /// Most units with listings in memory at once.
 const BATCH: u32 = 16;
@@ -72,7 +72,7 @@ struct UnitResult<F> {
 /// An analysis, with what makes listings for it on some cores.
 struct AnalysisPool<'a, M, S: Analysis> {
     analysis: &'a S,
-    idle: Spare<(Disassembler<M>, S::Memory)>,
+    idle: Pool<(Disassembler<M>, S::Memory)>,
 }
 
 /// Divides that many units. The last batches are small, since nothing goes on while what is known about the last one is
@@ -110,7 +110,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
             studied.into_iter().for_each(|unit| take(&unit.tables, unit.findings));
         };
         let mut batches = batches(self.units.all().len() as u32);
-        let pool = AnalysisPool { analysis, idle: Spare::default() };
+        let pool = AnalysisPool { analysis, idle: Pool::default() };
         let mut read = batches.next().map(|batch| self.read_all(batch));
         let mut last = Vec::new();
         while let Some(units) = read.take() {
@@ -216,7 +216,8 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         let tables = declarations.tables;
         let of_unit = OfUnit { files: &files, functions: &tables.functions };
         let known = pool.analysis.unit(&tables);
-        let look = |using: &mut Lent<'_, (Disassembler<M>, S::Memory)>, found: &(&Function, _)| {
+        let look = |using: &mut PoolGuard<'_, (Disassembler<M>, S::Memory)>,
+                    found: &(&Function, _)| {
             let (disassembler, memory) = &mut **using;
             let (function, of_copies): &(_, Vec<Option<u32>>) = found;
             let listing = excerpts.listing(disassembler, function, of_copies, of_unit);

@@ -327,7 +327,7 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
                     self.functions.push(function);
                     left -= 1;
                 }
-                row if row as u64 <= plain::MOST as u64 && row as u32 <= left => {
+                row if row as u64 <= plain::MOST_FUNCTIONS as u64 && row as u32 <= left => {
                     self.row(rules, row as usize)?;
                     left -= row as u32;
                 }

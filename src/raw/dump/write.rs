@@ -117,7 +117,7 @@ type InRow<'d> = ([Word; plain::HEAD], FunctionView<'d>);
 /// The row that functions begin with, empty if they begin with none.
 fn row<'d>(functions: impl Iterator<Item = FunctionView<'d>>) -> Vec<InRow<'d>> {
     let plain = functions.map_while(|view| Some((view.plain_head()?, view)));
-    plain.take(plain::MOST).collect()
+    plain.take(plain::MOST_FUNCTIONS).collect()
 }
 
 fn write_function<S: Sink>(

@@ -2,7 +2,7 @@
 //!
 //! | words | content |
 //! |---|---|
-//! | 1 | number of functions, at most [`MOST`] |
+//! | 1 | number of functions, at most [`MOST_FUNCTIONS`] |
 //! | 3 for each | name reference (8 bytes); hash (8); offset in the image (4), number of counters (4) |
 //! | 1 for each 64 counters | the logarithm to base 2 of the bytes that each of these counters takes |
 //! | as many as needed | these counters, filled up with zeros |
@@ -21,13 +21,13 @@ use crate::raw::layout::Word;
 #[cfg(feature = "alloc")]
 pub const SINCE: u16 = 3;
 /// Most functions of a row.
-pub const MOST: usize = 64;
+pub const MOST_FUNCTIONS: usize = 64;
 /// Counters that have one width. The last chunk of a row may have fewer.
 pub const CHUNK: usize = 64;
 /// Words of a function's head.
 pub const HEAD: usize = 3;
 /// Words that the heads of a row take at most, with their number.
-pub const HEADS: usize = 1 + MOST * HEAD;
+pub const HEADS: usize = 1 + MOST_FUNCTIONS * HEAD;
 /// Words that a chunk takes at most.
 pub const LONGEST_CHUNK: usize = 1 + CHUNK;
 

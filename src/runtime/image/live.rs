@@ -7,7 +7,7 @@ use super::flush::Flush;
 use super::progress::Progress;
 use super::state::State;
 use crate::raw::layout::ModuleRecord;
-use crate::raw::live::MOST;
+use crate::raw::live::MOST_FILES;
 use crate::runtime::abi::Instrumented;
 use crate::runtime::baseline::Baseline;
 use crate::runtime::live::{LeftOver, Numbers, Region};
@@ -74,7 +74,7 @@ impl State {
             Sweep::First => None,
         };
         let candidates = there.unwrap_or(Numbers::ALL);
-        for number in (0..MOST).filter(|&number| candidates.has(number)) {
+        for number in (0..MOST_FILES).filter(|&number| candidates.has(number)) {
             let exists = self.add_left_over(image, region, record, number);
             if let Some(there) = there.as_mut().filter(|_| !exists) {
                 there.remove(number);

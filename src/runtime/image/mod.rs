@@ -22,7 +22,7 @@ use self::state::{Occasion, State};
 use super::abi::Instrumented;
 use super::counters::nodes::Nodes;
 use super::identity::Start;
-use super::place::Target;
+use super::output_path::Target;
 use super::sys::{self, Errno};
 
 /// One image, or what one family of compilers has laid out in it. All zero at first, so that its fixed regions

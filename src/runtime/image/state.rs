@@ -14,7 +14,7 @@ use crate::runtime::identity::{self, Start};
 use crate::runtime::live::Live;
 use crate::runtime::message::{Line, decimal};
 use crate::runtime::module::{LiveModule, Objects};
-use crate::runtime::place::{Path, Target};
+use crate::runtime::output_path::{Path, Target};
 use crate::runtime::problem::Problem;
 use crate::runtime::replace::{FileSink, FileSource, Names, replace};
 use crate::runtime::sys::Errno;

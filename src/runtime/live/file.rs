@@ -8,13 +8,13 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use crate::raw::head::Head;
 use crate::raw::layout::{Identity, SectionKind, Sums, SumsRecord};
-use crate::raw::live::{Header, ID, MAGIC, MOST, START, is_same, renumbered};
+use crate::raw::live::{Header, ID, MAGIC, MOST_FILES, START, is_same, renumbered};
 use crate::raw::writer::{Buffer, Sink, Writer};
 use crate::runtime::abi::{Array, Instrumented, Shift};
 use crate::runtime::counters::nodes::{Node, Nodes};
 use crate::runtime::message::decimal;
 use crate::runtime::module::{LiveModule, Objects};
-use crate::runtime::place::Path;
+use crate::runtime::output_path::Path;
 use crate::runtime::replace::still_named;
 use crate::runtime::sys::{self, Access, Errno, File};
 
@@ -68,16 +68,16 @@ impl Region {
 
 /// Numbers of live files.
 #[derive(Clone, Copy, Debug)]
-pub struct Numbers([u64; (MOST / 64) as usize]);
+pub struct Numbers([u64; (MOST_FILES / 64) as usize]);
 
 /// A directory may fill the buffer this many times. Beyond that trying each name is faster.
 const MOST_READS: usize = 4;
 
 impl Numbers {
     /// None of them.
-    pub const NONE: Self = Self([0; (MOST / 64) as usize]);
+    pub const NONE: Self = Self([0; (MOST_FILES / 64) as usize]);
     /// All of them.
-    pub const ALL: Self = Self([u64::MAX; (MOST / 64) as usize]);
+    pub const ALL: Self = Self([u64::MAX; (MOST_FILES / 64) as usize]);
 
     /// The numbers of the files beside `target`; nothing if that is hard to tell. `scratch` is room for a
     /// path.
@@ -193,7 +193,7 @@ impl Live {
             return Err(Errno::RANGE);
         }
         let mut first_error = Errno::BUSY;
-        for number in (0..MOST).filter(|&number| !taken.has(number)) {
+        for number in (0..MOST_FILES).filter(|&number| !taken.has(number)) {
             path_of(target, number, &mut self.path)?;
             let file = match self.take() {
                 Ok(Some(file)) => file,
@@ -251,11 +251,11 @@ impl Live {
         if !self.has_name() {
             return Err(Errno::NOENT);
         }
-        path_of(target, self.id % MOST, scratch)?;
+        path_of(target, self.id % MOST_FILES, scratch)?;
         if scratch.bytes() == self.path.bytes() {
             return Ok(());
         }
-        for number in 0..MOST {
+        for number in 0..MOST_FILES {
             path_of(target, number, scratch)?;
             match sys::rename_to_free(self.path.c_str(), scratch.c_str()) {
                 Err(Errno::EXIST) => continue,
@@ -513,7 +513,7 @@ impl Drop for LeftOver {
 /// Takes its id from the file that has it. The counts have been added, but the process that added them ended
 /// before it could remove the file.
 pub fn settle(target: &Path, id: u64, scratch: &mut Path) -> Result<(), Errno> {
-    path_of(target, id % MOST, scratch)?;
+    path_of(target, id % MOST_FILES, scratch)?;
     take_id(scratch, id)
 }
 
@@ -541,7 +541,7 @@ fn path_of(target: &Path, number: u64, path: &mut Path) -> Result<(), Errno> {
 /// An id that no other live file has had: number, process and time.
 fn id(number: u64) -> u64 {
     let unique = u64::from(sys::process()) << 40 ^ sys::nanoseconds();
-    (unique << 8 | number).max(MOST)
+    (unique << 8 | number).max(MOST_FILES)
 }
 
 fn all_inside(region: &Region, objects: &Objects<'_, impl Instrumented>) -> bool {
@@ -576,12 +576,12 @@ mod tests {
         let mut buffer = [0; crate::raw::layout::MAX_SECTION];
         let mut found = Numbers::beside(&target, &mut scratch, &mut buffer).unwrap();
         let all = |found: &Numbers| -> std::vec::Vec<u64> {
-            (0..MOST).filter(|&number| found.has(number)).collect()
+            (0..MOST_FILES).filter(|&number| found.has(number)).collect()
         };
         assert_eq!(all(&found), [0, 7, 255]);
         found.remove(7);
         assert_eq!(all(&found), [0, 255]);
-        assert!(!found.has(MOST) && all(&Numbers::ALL).len() == MOST as usize);
+        assert!(!found.has(MOST_FILES) && all(&Numbers::ALL).len() == MOST_FILES as usize);
         target.set(path("not there/a.csraw").to_str().unwrap().as_bytes()).unwrap();
         assert!(Numbers::beside(&target, &mut scratch, &mut buffer).is_none());
     }

@@ -5,12 +5,12 @@ use std::prelude::v1::*;
 use crate::cli::names::visible;
 
 /// Most bytes of a name. Longer names are cut.
-const LONGEST: usize = 600;
+const LONGEST_NAME: usize = 600;
 
 /// A name of a function or a file.
 pub fn name(text: &str) -> String {
     let shown = spelled(&visible(text));
-    match shown.floor_char_boundary(LONGEST) {
+    match shown.floor_char_boundary(LONGEST_NAME) {
         end if end < shown.len() => format!("{}…", &shown[..end]),
         _ => shown,
     }
@@ -69,6 +69,6 @@ mod tests {
     fn invisible_letters_are_spelled_out() {
         assert_eq!(name("a\u{202e}b\x1b\t"), r"a\u{202e}b\x1b\x09");
         assert_eq!(line("\ta\u{2066}\u{7f}é"), "\ta\\u{2066}\\x7fé");
-        assert_eq!(name(&"é".repeat(LONGEST)).len(), LONGEST + "…".len());
+        assert_eq!(name(&"é".repeat(LONGEST_NAME)).len(), LONGEST_NAME + "…".len());
     }
 }

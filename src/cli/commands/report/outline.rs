@@ -242,8 +242,8 @@ fn bytes(body: &Body) -> usize {
 
 /// Number of characters of a count. A long count is text with quotation marks.
 fn digits(number: u128) -> usize {
-    const LONG: usize = 16;
+    const LONG_COUNT: usize = 16;
     const MARKS: usize = 4;
     let digits = number.checked_ilog10().unwrap_or(0) as usize + 1;
-    if digits < LONG { digits } else { digits + MARKS }
+    if digits < LONG_COUNT { digits } else { digits + MARKS }
 }

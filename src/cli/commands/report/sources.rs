@@ -9,7 +9,7 @@ use super::letters;
 use crate::cli::source_text::{Encoding, SourceTexts, Text};
 
 /// Most lines of a function that the page shows.
-const LONGEST: u32 = 10_000;
+const MOST_LINES: u32 = 10_000;
 /// Number of lines behind the last counted one in which to look for a function's end.
 const BEHIND: u32 = 40;
 
@@ -20,7 +20,7 @@ pub struct Ranges(BTreeMap<u32, u32>);
 impl Ranges {
     /// Adds a function: the line of its declaration, and the distance of its last counted line from there.
     pub fn add(&mut self, declared: u32, last: i64) {
-        let length = last.clamp(0, LONGEST.into()) as u32;
+        let length = last.clamp(0, MOST_LINES.into()) as u32;
         let last = self.0.entry(declared).or_insert(declared);
         *last = declared.saturating_add(length).max(*last);
     }

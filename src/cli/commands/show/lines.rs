@@ -23,9 +23,9 @@ use crate::profile::{Body, Function, Position, Profile, Record, SymbolId, Symbol
 /// Largest number of columns for the counts, if source text is next to them.
 const WIDEST: usize = 48;
 /// Smallest number of columns for the source text.
-const LEAST: usize = 20;
+const NARROWEST_TEXT: usize = 20;
 /// Longer lines of the source are cut, in letters.
-const LONGEST: usize = 240;
+const LONGEST_LINE: usize = 240;
 
 /// The functions, line by line. `profiled` is the file that has the counts.
 pub fn lines(profile: &Profile, functions: &[SymbolId], names: Names, profiled: &Path) -> String {
@@ -110,7 +110,7 @@ impl Listing<'_> {
         let declared = self.symbols.declaration_line(function)?;
         let line = u32::try_from(i64::from(declared) + line).ok()?;
         let text = self.sources.line(self.symbols.declared_in(function)?, line)?;
-        let text: String = text.chars().take(LONGEST).collect();
+        let text: String = text.chars().take(LONGEST_LINE).collect();
         Some((line, visible(&text.replace('\t', "    "))))
     }
 
@@ -139,7 +139,8 @@ impl Listing<'_> {
         let numbers = self.rows.iter().filter_map(|row| Some(row.source.as_ref()?.0));
         let digits = numbers.max().unwrap_or(0).to_string().len();
         let before = width + digits + " |  ".len();
-        let room = terminal::columns().map(|columns| columns.saturating_sub(before).max(LEAST));
+        let room =
+            terminal::columns().map(|columns| columns.saturating_sub(before).max(NARROWEST_TEXT));
         let mut text = String::new();
         for Row { counts, source, style, .. } in &self.rows {
             let _ = match source {

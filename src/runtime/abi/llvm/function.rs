@@ -191,7 +191,7 @@ impl abi::Functions for Functions {
         let (first, heads) = room.split_first_mut()?;
         let (mut row, mut end, mut together) = (0usize, 0, true);
         let start = self.next;
-        for free in heads.as_chunks_mut().0.iter_mut().take(plain::MOST.min(self.left)) {
+        for free in heads.as_chunks_mut().0.iter_mut().take(plain::MOST_FUNCTIONS.min(self.left)) {
             let record = self.record();
             let Some(head) = plain_head(&record, self.sections) else { break };
             *free = head;

@@ -11,16 +11,16 @@
 //!
 //! Without `TMPDIR`, or a build-id, a name that wants it becomes [`DEFAULT`].
 //!
-//! What follows another `%` stays for [`crate::runtime::place`] to report.
+//! What follows another `%` stays for [`crate::runtime::output_path`] to report.
 
 use crate::runtime::message::decimal;
-use crate::runtime::place::LONGEST;
+use crate::runtime::output_path::LONGEST_PATH;
 
 /// The name of the file if nobody gives another.
 pub const DEFAULT: &[u8] = b"default.profraw";
 
 /// A name of a file with our letters.
-pub type Pattern = heapless::Vec<u8, LONGEST>;
+pub type Pattern = heapless::Vec<u8, LONGEST_PATH>;
 
 /// What letters stand for.
 pub struct Meaning<'m> {

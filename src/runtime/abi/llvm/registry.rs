@@ -15,13 +15,13 @@ use crate::raw::llvm::Version;
 use crate::runtime::counters::nodes::Nodes;
 
 /// Most objects of an image. Linkers put what one compiler made behind each other, library by library.
-const MOST: usize = 64;
+const MOST_OBJECTS: usize = 64;
 
 /// What is known of an image.
 pub struct Registry {
     stage: AtomicU8,
     sections: UnsafeCell<Sections>,
-    objects: [Entry; MOST],
+    objects: [Entry; MOST_OBJECTS],
     number: AtomicUsize,
     /// Bytes of records with a layout that nobody knows.
     unknown: AtomicUsize,
@@ -64,7 +64,7 @@ impl Registry {
                     number: AtomicUsize::new(0),
                     version: AtomicU8::new(0),
                 }
-            }; MOST],
+            }; MOST_OBJECTS],
             number: AtomicUsize::new(0),
             unknown: AtomicUsize::new(0),
             slots: AtomicUsize::new(0),

@@ -11,7 +11,7 @@ use crate::runtime::counters::nodes::{Index, Node, Nodes};
 use crate::runtime::counters::{Atomic, Plain};
 
 /// A site with this many nodes has an index.
-const MANY: usize = if SITE_LIMIT < 9 { SITE_LIMIT } else { 9 };
+const INDEXED_FROM: usize = if SITE_LIMIT < 9 { SITE_LIMIT } else { 9 };
 
 /// No more than a site's nodes can be given away while an event looks for one.
 const MOST_ATTEMPTS: usize = 4 * SITE_LIMIT;
@@ -182,7 +182,7 @@ impl<'c> LiveSite<'c> {
     ) -> Option<&'n Index> {
         let own = self.0.first.load(Ordering::Relaxed) >= SUMMED;
         let shape = self.shape();
-        if shape.index() != 0 || shape.nodes() < if own { MANY } else { SITE_LIMIT } {
+        if shape.index() != 0 || shape.nodes() < if own { INDEXED_FROM } else { SITE_LIMIT } {
             return None;
         }
         let number = event.nodes.reserve_index(follow(&self.0.head)?)?;

@@ -114,7 +114,7 @@ pub enum Owner<const N: usize = NODES, const I: usize = INDEXES> {
 
 /// The most events that [`LiveSite::count_many`] leaves at all nodes of a site, or in none: with those that follow one
 /// by one the total still is a number.
-const MOST: i64 = SUMMED / 2;
+const MOST_EVENTS: i64 = SUMMED / 2;
 
 /// The three counters of a site.
 #[repr(C)]
@@ -207,12 +207,12 @@ impl<'c> LiveSite<'c> {
         };
         let node = self.nodes().find(|node| node.holds(value) && node.pair().count > 0);
         if let Some(node) = node {
-            add(&node.count, MOST / SITE_LIMIT as i64);
+            add(&node.count, MOST_EVENTS / SITE_LIMIT as i64);
         }
         // Only libgcov makes a total negative, see `count_slowly`.
         let first = self.0.first.load(Ordering::Relaxed);
         if (0..SUMMED).contains(&first) || node.is_none() && first >= 0 {
-            add(&self.0.first, (first & SUMMED).wrapping_add(MOST));
+            add(&self.0.first, (first & SUMMED).wrapping_add(MOST_EVENTS));
         }
     }
 

@@ -18,18 +18,18 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence};
 use super::counters::nodes::Nodes;
 
 /// Most images in one process. The sites of any further image belong to the image whose profiler counts them.
-const MOST: usize = 32;
+const MOST_IMAGES: usize = 32;
 
 /// The images.
 #[repr(C)]
-pub struct Homes {
+pub struct ImageTable {
     /// Number of entries that have ever been in use. Nobody need look at the others.
     used: AtomicUsize,
-    entries: [Home; MOST],
+    entries: [Entry; MOST_IMAGES],
 }
 
 #[repr(C)]
-struct Home {
+struct Entry {
     /// NULL if the entry is free.
     nodes: AtomicPtr<Nodes>,
     start: AtomicUsize,
@@ -37,32 +37,32 @@ struct Home {
     is_live: AtomicBool,
 }
 
-impl Homes {
+impl ImageTable {
     /// No images.
     pub const fn new() -> Self {
-        Self { used: AtomicUsize::new(0), entries: [const { Home::new() }; MOST] }
+        Self { used: AtomicUsize::new(0), entries: [const { Entry::new() }; MOST_IMAGES] }
     }
 
     /// Adds an image at these addresses. Only one thread may do so at a time.
     pub fn add(&self, image: Range<usize>, nodes: &'static Nodes, is_live: bool) {
-        let free = |home: &&Home| home.nodes.load(Ordering::Relaxed).is_null();
-        let Some((number, home)) = (1..).zip(&self.entries).find(|(_, home)| free(home)) else {
+        let free = |entry: &&Entry| entry.nodes.load(Ordering::Relaxed).is_null();
+        let Some((number, entry)) = (1..).zip(&self.entries).find(|(_, entry)| free(entry)) else {
             return;
         };
         // Whoever reads these bounds sees that the nodes before them have changed.
         fence(Ordering::Release);
-        home.start.store(image.start, Ordering::Relaxed);
-        home.end.store(image.end, Ordering::Relaxed);
-        home.is_live.store(is_live, Ordering::Relaxed);
-        home.nodes.store(core::ptr::from_ref(nodes).cast_mut(), Ordering::Release);
+        entry.start.store(image.start, Ordering::Relaxed);
+        entry.end.store(image.end, Ordering::Relaxed);
+        entry.is_live.store(is_live, Ordering::Relaxed);
+        entry.nodes.store(core::ptr::from_ref(nodes).cast_mut(), Ordering::Release);
         self.used.fetch_max(number, Ordering::Release);
     }
 
     /// Takes an image out.
     pub fn remove(&self, nodes: &'static Nodes) {
-        for home in &self.entries {
-            if core::ptr::eq(home.nodes.load(Ordering::Relaxed), nodes) {
-                home.nodes.store(null_mut(), Ordering::Relaxed);
+        for entry in &self.entries {
+            if core::ptr::eq(entry.nodes.load(Ordering::Relaxed), nodes) {
+                entry.nodes.store(null_mut(), Ordering::Relaxed);
             }
         }
     }
@@ -71,13 +71,13 @@ impl Homes {
     /// images or only among those with live counters.
     pub fn find(&self, address: usize, all: bool) -> Option<&'static Nodes> {
         let used = self.used.load(Ordering::Acquire);
-        let home = self.entries.iter().take(used).find_map(|home| home.nodes_of(address, all));
+        let entry = self.entries.iter().take(used).find_map(|entry| entry.nodes_of(address, all));
         // SAFETY: the image has a site that is being counted, so it stays.
-        home.and_then(|nodes| unsafe { nodes.as_ref() })
+        entry.and_then(|nodes| unsafe { nodes.as_ref() })
     }
 }
 
-impl Home {
+impl Entry {
     const fn new() -> Self {
         let (start, end) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let is_live = AtomicBool::new(false);
@@ -95,7 +95,7 @@ impl Home {
     }
 }
 
-impl Default for Homes {
+impl Default for ImageTable {
     fn default() -> Self {
         Self::new()
     }
@@ -107,32 +107,32 @@ mod tests {
 
     static NODES: [Nodes; 2] = [const { Nodes::new() }; 2];
 
-    fn found(homes: &Homes, address: usize, all: bool) -> Option<usize> {
-        let found = homes.find(address, all)?;
+    fn found(images: &ImageTable, address: usize, all: bool) -> Option<usize> {
+        let found = images.find(address, all)?;
         NODES.iter().position(|nodes| core::ptr::eq(nodes, found))
     }
 
     #[test]
     fn each_has_its_own() {
-        let homes = Homes::new();
-        homes.add(100..200, &NODES[0], true);
-        homes.add(200..300, &NODES[1], false);
-        let live = [99, 100, 199, 200, 300].map(|address| found(&homes, address, false));
+        let images = ImageTable::new();
+        images.add(100..200, &NODES[0], true);
+        images.add(200..300, &NODES[1], false);
+        let live = [99, 100, 199, 200, 300].map(|address| found(&images, address, false));
         assert_eq!(live, [None, Some(0), Some(0), None, None]);
-        assert_eq!([200, 300].map(|address| found(&homes, address, true)), [Some(1), None]);
-        homes.remove(&NODES[0]);
-        assert_eq!([100, 200].map(|address| found(&homes, address, true)), [None, Some(1)]);
-        homes.add(400..500, &NODES[0], false);
-        let all = [100, 400, 200].map(|address| found(&homes, address, true));
+        assert_eq!([200, 300].map(|address| found(&images, address, true)), [Some(1), None]);
+        images.remove(&NODES[0]);
+        assert_eq!([100, 200].map(|address| found(&images, address, true)), [None, Some(1)]);
+        images.add(400..500, &NODES[0], false);
+        let all = [100, 400, 200].map(|address| found(&images, address, true));
         assert_eq!(all, [None, Some(0), Some(1)]);
-        assert_eq!(found(&homes, 400, false), None);
+        assert_eq!(found(&images, 400, false), None);
     }
 
     #[test]
     fn one_too_many_has_none() {
-        let homes = Homes::new();
-        (0..=MOST).for_each(|number| homes.add(number..number + 1, &NODES[0], true));
-        let found = [MOST - 1, MOST].map(|address| found(&homes, address, true));
+        let images = ImageTable::new();
+        (0..=MOST_IMAGES).for_each(|number| images.add(number..number + 1, &NODES[0], true));
+        let found = [MOST_IMAGES - 1, MOST_IMAGES].map(|address| found(&images, address, true));
         assert_eq!(found, [Some(0), None]);
     }
 }

@@ -1,6 +1,6 @@
 //! Which file the counts go to.
 //!
-//! A process has one [`Place`] for all its images. Its pattern comes from `COUNTERSINK_FILE` or
+//! A process has one [`OutputPath`] for all its images. Its pattern comes from `COUNTERSINK_FILE` or
 //! `countersink_set_file`. Without one an image uses the pattern it was linked with (`countersink flags
 //! --file`), or else [`DEFAULT`]:
 //!
@@ -32,7 +32,7 @@ pub const LETTERS: &[u8] = b"ephm%";
 pub const DEFAULT: &[u8] = b"%e.csraw";
 
 /// Longest path of the system, its NUL included.
-pub const LONGEST: usize = 4096;
+pub const LONGEST_PATH: usize = 4096;
 /// Longest name in a directory.
 const LONGEST_NAME: usize = 255;
 
@@ -41,13 +41,13 @@ const LONGEST_NAME: usize = 255;
 pub struct Path {
     length: usize,
     /// The path, and a NUL.
-    bytes: [u8; LONGEST],
+    bytes: [u8; LONGEST_PATH],
 }
 
 impl Path {
     /// The empty path.
     pub const fn new() -> Self {
-        Self { length: 0, bytes: [0; LONGEST] }
+        Self { length: 0, bytes: [0; LONGEST_PATH] }
     }
 
     /// The bytes, without the NUL.
@@ -71,7 +71,7 @@ impl Path {
     #[inline(never)]
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Errno> {
         let end = self.length.saturating_add(bytes.len());
-        if end >= LONGEST {
+        if end >= LONGEST_PATH {
             return Err(Errno::NAMETOOLONG);
         }
         let free = self.bytes.get_mut(self.length..end).unwrap_or_default();
@@ -82,7 +82,7 @@ impl Path {
 
     /// Replaces the path; keeps it if the other is too long.
     pub fn set(&mut self, bytes: &[u8]) -> Result<(), Errno> {
-        if bytes.len() >= LONGEST {
+        if bytes.len() >= LONGEST_PATH {
             return Err(Errno::NAMETOOLONG);
         }
         self.clear();
@@ -109,13 +109,13 @@ impl Path {
     }
 
     fn fill(&mut self, fill: impl FnOnce(&mut [u8]) -> Result<usize, Errno>) {
-        let free = self.bytes.get_mut(..LONGEST - 1).unwrap_or_default();
+        let free = self.bytes.get_mut(..LONGEST_PATH - 1).unwrap_or_default();
         let length = fill(free).unwrap_or(0);
         self.end_at(length);
     }
 
     fn end_at(&mut self, length: usize) {
-        self.length = length.min(LONGEST - 1);
+        self.length = length.min(LONGEST_PATH - 1);
         if let Some(end) = self.bytes.get_mut(self.length) {
             *end = 0;
         }
@@ -139,7 +139,7 @@ impl Default for Path {
 #[derive(Clone, Copy)]
 pub struct Target {
     /// The process's.
-    pub place: &'static Place,
+    pub place: &'static OutputPath,
     /// The pattern that the image was linked with, empty if there is none.
     pub linked: &'static [u8],
 }
@@ -154,17 +154,17 @@ impl Target {
 
 /// Where a process's counts go, as far as that is known before they are written.
 #[repr(C)]
-pub struct Place {
+pub struct OutputPath {
     is_begun: AtomicBool,
     /// Where the program started, empty if unknown.
-    directory: Text<LONGEST>,
+    directory: Text<LONGEST_PATH>,
     /// Name of the program, empty if unknown.
     program: Text<LONGEST_NAME>,
     /// Empty for each image's own.
-    pattern: Text<LONGEST>,
+    pattern: Text<LONGEST_PATH>,
 }
 
-impl Place {
+impl OutputPath {
     /// A place before anything is known.
     pub const fn new() -> Self {
         let (directory, program, pattern) = (Text::new(), Text::new(), Text::new());
@@ -193,7 +193,7 @@ impl Place {
         if sys::has_more_rights() {
             return Err(Errno::PERM);
         }
-        if pattern.len() >= LONGEST {
+        if pattern.len() >= LONGEST_PATH {
             return Err(Errno::NAMETOOLONG);
         }
         self.pattern.set(pattern);
@@ -259,7 +259,7 @@ impl Place {
     }
 }
 
-impl Default for Place {
+impl Default for OutputPath {
     fn default() -> Self {
         Self::new()
     }
@@ -321,13 +321,13 @@ mod tests {
 
     use super::*;
 
-    fn begun(user: Option<&[u8]>) -> Place {
-        let place = Place::new();
+    fn begun(user: Option<&[u8]>) -> OutputPath {
+        let place = OutputPath::new();
         place.begin(|| user, &mut Path::new());
         place
     }
 
-    fn path_of(place: &Place, linked: &[u8]) -> String {
+    fn path_of(place: &OutputPath, linked: &[u8]) -> String {
         let mut path = Path::new();
         place.expand(linked, 0xabc, &mut path).unwrap();
         String::from_utf8(path.bytes().to_vec()).unwrap()
@@ -371,12 +371,12 @@ mod tests {
 
     #[test]
     fn too_long_is_an_error() {
-        let place = Place::new();
-        assert_eq!(place.set_pattern(&[b'x'; LONGEST]), Err(Errno::NAMETOOLONG));
-        place.set_pattern(&[b'x'; LONGEST - 1]).unwrap();
+        let place = OutputPath::new();
+        assert_eq!(place.set_pattern(&[b'x'; LONGEST_PATH]), Err(Errno::NAMETOOLONG));
+        place.set_pattern(&[b'x'; LONGEST_PATH - 1]).unwrap();
         let mut path = Path::new();
         assert_eq!(place.expand(b"", 0, &mut path), Ok(()));
-        place.set_pattern(&[b"%m".as_slice(), &[b'x'; LONGEST - 3]].concat()).unwrap();
+        place.set_pattern(&[b"%m".as_slice(), &[b'x'; LONGEST_PATH - 3]].concat()).unwrap();
         assert_eq!(place.expand(b"", 0, &mut path), Err(Errno::NAMETOOLONG));
     }
 }

@@ -7,30 +7,30 @@ use std::sync::{Mutex, PoisonError};
 
 /// Things of one kind that nobody uses at the moment.
 #[derive(Debug)]
-pub struct Spare<T>(Mutex<Vec<T>>);
+pub struct Pool<T>(Mutex<Vec<T>>);
 
 /// One that is in use. It comes back when it is dropped.
 #[derive(Debug)]
-pub struct Lent<'s, T> {
+pub struct PoolGuard<'s, T> {
     thing: Option<T>,
-    from: &'s Spare<T>,
+    from: &'s Pool<T>,
 }
 
-impl<T> Default for Spare<T> {
+impl<T> Default for Pool<T> {
     fn default() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 }
 
-impl<T> Spare<T> {
+impl<T> Pool<T> {
     /// Lends one, a new one if there is none.
-    pub fn lend(&self, new: impl FnOnce() -> T) -> Lent<'_, T> {
+    pub fn lend(&self, new: impl FnOnce() -> T) -> PoolGuard<'_, T> {
         let thing = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Lent { thing: Some(thing.unwrap_or_else(new)), from: self }
+        PoolGuard { thing: Some(thing.unwrap_or_else(new)), from: self }
     }
 }
 
-impl<T> Deref for Lent<'_, T> {
+impl<T> Deref for PoolGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -38,13 +38,13 @@ impl<T> Deref for Lent<'_, T> {
     }
 }
 
-impl<T> DerefMut for Lent<'_, T> {
+impl<T> DerefMut for PoolGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         self.thing.as_mut().expect(IN_USE)
     }
 }
 
-impl<T> Drop for Lent<'_, T> {
+impl<T> Drop for PoolGuard<'_, T> {
     fn drop(&mut self) {
         let things = self.from.0.lock();
         things.unwrap_or_else(PoisonError::into_inner).extend(self.thing.take());
@@ -59,13 +59,13 @@ mod tests {
 
     #[test]
     fn things_come_back() {
-        let spare = Spare::default();
-        let (mut first, second) = (spare.lend(|| 1), spare.lend(|| 2));
+        let pool = Pool::default();
+        let (mut first, second) = (pool.lend(|| 1), pool.lend(|| 2));
         *first = 3;
         drop(second);
         drop(first);
-        assert_eq!(*spare.lend(|| 4), 3);
-        let (first, second, third) = (spare.lend(|| 5), spare.lend(|| 6), spare.lend(|| 7));
+        assert_eq!(*pool.lend(|| 4), 3);
+        let (first, second, third) = (pool.lend(|| 5), pool.lend(|| 6), pool.lend(|| 7));
         assert_eq!([*first, *second, *third], [3, 2, 7]);
     }
 }
