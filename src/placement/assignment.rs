@@ -51,7 +51,7 @@ pub struct Open<'a> {
     pub counts: HashSet<(u32, u64)>,
     /// The positions beside lines of functions that left no trace.
     pub known: Option<KnownPositions>,
-    pub sharing: lines_in_notes_only::Memory,
+    pub sharing: lines_in_notes_only::SharingMemory,
 }
 
 /// Blocks of a line, and the positions that the code shows there. Rules split a line into such groups, and then give

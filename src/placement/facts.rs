@@ -69,7 +69,7 @@ impl<'f, 'n> Facts<'f, 'n> {
         (known, observations): (&[InlineInstance], &'f [Observation]),
         (starts, symbols): (&'f Starts, &'f Symbols),
         rules: RuleSet,
-        memory: &mut preheaders::Memory,
+        memory: &mut preheaders::LoopMemory,
     ) -> Self {
         let mut instances = known.to_vec();
         if instances.is_empty() {
@@ -286,7 +286,7 @@ pub(super) mod made {
         }
 
         /// Instructions of a position that were executed so often, if that is known.
-        pub fn observation(
+        pub fn observe(
             &mut self,
             instance: u32,
             line: u32,
@@ -307,8 +307,8 @@ pub(super) mod made {
         }
 
         /// The code of a position is at a join.
-        pub fn vote_at_join(&mut self, line: u32, count: i64) {
-            self.observation(0, line, 0, Some(count));
+        pub fn observe_at_join(&mut self, line: u32, count: i64) {
+            self.observe(0, line, 0, Some(count));
             self.observations.last_mut().unwrap().is_join = true;
         }
 
@@ -321,7 +321,7 @@ pub(super) mod made {
             });
             let known = (&*self.instances, &*self.observations);
             let about = (&self.starts, &self.symbols);
-            let mut memory = preheaders::Memory::default();
+            let mut memory = preheaders::LoopMemory::default();
             let (function, flow) = (&self.function, &self.flow);
             let facts = Facts::gather(function, flow, known, about, rules, &mut memory);
             let Assignment { placed, .. } = placement::place(&facts);

@@ -27,8 +27,8 @@ use crate::placement::explain::{Explanation, explain};
 use crate::placement::facts::Facts;
 use crate::placement::lost::Lost;
 use crate::placement::observe::{self, Candidates, Evidence, Findings, Observations};
-use crate::placement::project::hot_calls::{Call, Calls, calls};
-use crate::placement::project::{Credit, Credits, Place, Projection, gcc_16_17};
+use crate::placement::project::hot_calls::{Calls, KnownCall, calls};
+use crate::placement::project::{Credit, Credits, ProfilePosition, Projection, gcc_16_17};
 use crate::placement::reader::{HotCalls, Reader, Zeros};
 use crate::placement::rules::preheaders;
 use crate::placement::solve::counted::{self, Counted, Known, Line};
@@ -91,9 +91,9 @@ pub(super) struct Conversion {
 
 /// Memory to look at functions.
 #[derive(Default)]
-struct Memory {
+struct FunctionMemory {
     observations: Observations,
-    preheaders: preheaders::Memory,
+    preheaders: preheaders::LoopMemory,
 }
 
 /// What a function's lines say.
@@ -103,7 +103,7 @@ struct Projected {
     /// Executions of lines without a place.
     lost: Vec<(Line, u64, Lost)>,
     /// Calls of functions of the same objects.
-    calls: Vec<Call>,
+    calls: Vec<KnownCall>,
     /// Executions of all lines in the notes.
     executions: u64,
     /// Executions whose place is an estimate.
@@ -180,7 +180,7 @@ impl Conversion {
         let (reader, rules, verbose) = (self.reader, self.rules, self.verbose);
         let wants_check = sources.wants_check();
         let wanted = sources.explains();
-        let project = |(place, mut evidence): (usize, Evidence), memory: &mut Memory| {
+        let project = |(place, mut evidence): (usize, Evidence), memory: &mut FunctionMemory| {
             let function = &functions[place];
             let Ok(flow) = &function.flow else { return (place, evidence, None) };
             let observations = memory.observations.of(&evidence, rules);
@@ -359,7 +359,7 @@ impl Conversion {
     }
 
     /// The record at a place.
-    pub(super) fn record(&mut self, place: &Place) -> &mut Record {
+    pub(super) fn record(&mut self, place: &ProfilePosition) -> &mut Record {
         let function = self.profile.functions.entry(place.function).or_default();
         record(&mut function.body, place)
     }
@@ -420,7 +420,7 @@ fn project(
 }
 
 /// The record at a place of a function with this body.
-fn record<'b>(body: &'b mut Body, place: &Place) -> &'b mut Record {
+fn record<'b>(body: &'b mut Body, place: &ProfilePosition) -> &'b mut Record {
     inner(body, &place.within).positions.entry(place.position).or_default()
 }
 

@@ -18,7 +18,7 @@ use crate::convert::number::Number;
 use crate::formats::gcno::Arc;
 use crate::placement::assignment::Assignment;
 use crate::placement::observe::{Evidence, SourcePosition};
-use crate::placement::project::Place;
+use crate::placement::project::ProfilePosition;
 use crate::placement::solve::counted::{Counted, Line};
 use crate::placement::solve::flow::Flow;
 use crate::placement::starts::Starts;
@@ -56,7 +56,7 @@ impl<'c, S: Sources> Callees<'c, S> {
 
 /// A place in the profile, and the line in a file that it is.
 struct Located {
-    place: Place,
+    place: ProfilePosition,
     file: FileId,
     line: u32,
 }
@@ -164,7 +164,7 @@ impl Conversion {
             return None;
         }
         let position = Position::line(line.line.wrapping_sub(function.start()) & 0xffff);
-        let place = Place { function: function.symbol, within: Vec::new(), position };
+        let place = ProfilePosition { function: function.symbol, within: Vec::new(), position };
         Some(Located { place, file: line.file, line: line.line })
     }
 

@@ -7,7 +7,7 @@ use super::Callee;
 use super::adjacency::Adjacency;
 use super::candidates::{Candidates, ListingView, Unit};
 use super::late::{CounterOwners, Late, NO_OWNER};
-use super::late_inline_cfg::{self, Memory};
+use super::late_inline_cfg::{self, CfgMemory};
 use super::members::Members;
 use crate::placement::solve::counted::Counted;
 use crate::profile::{FileId, SymbolId};
@@ -45,13 +45,13 @@ pub struct LocalObservation {
 impl Analysis for Candidates<'_, '_> {
     type Unit = Unit;
     type Finding = Vec<Finding>;
-    type Memory = Memory;
+    type Memory = CfgMemory;
 
     fn unit(&self, tables: &Tables) -> Unit {
         self.unit(tables)
     }
 
-    fn listing(&self, unit: &Unit, listing: &Listing, memory: &mut Memory) -> Vec<Finding> {
+    fn listing(&self, unit: &Unit, listing: &Listing, memory: &mut CfgMemory) -> Vec<Finding> {
         ListingView { candidates: self, unit, listing }.findings(memory)
     }
 }
@@ -141,7 +141,7 @@ impl Belongings {
 
 impl ListingView<'_, '_, '_> {
     /// What it says about each late copy.
-    pub fn findings(&self, memory: &mut Memory) -> Vec<Finding> {
+    pub fn findings(&self, memory: &mut CfgMemory) -> Vec<Finding> {
         let owners = self.owners();
         let members = Members::of(self.listing, &owners);
         let belongings = Belongings::of(self.listing, &owners);
@@ -156,7 +156,7 @@ impl ListingView<'_, '_, '_> {
         owners: &CounterOwners,
         members: &Members,
         belongings: &Belongings,
-        memory: &mut Memory,
+        memory: &mut CfgMemory,
     ) -> Finding {
         let late = &owners.late[place as usize];
         let instances = self.instances(late, belongings.copies.of(place), belongings);

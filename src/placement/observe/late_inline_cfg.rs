@@ -18,7 +18,7 @@ pub fn counts<'m>(
     owners: &CounterOwners,
     members: &Members,
     (counters, rules): (&[i64], RuleSet),
-    memory: &'m mut Memory,
+    memory: &'m mut CfgMemory,
 ) -> &'m [Option<i64>] {
     let blocks = &members.of_late[place as usize];
     let mut building = Building::new(listing, members, blocks, memory);
@@ -33,14 +33,14 @@ pub fn counts<'m>(
 
 /// One after the other, the parts of listings use the same memory.
 #[derive(Default)]
-pub struct Memory {
+pub struct CfgMemory {
     nodes: Nodes,
     part: Part,
     solver: Solver,
     open: Vec<u32>,
 }
 
-impl Memory {
+impl CfgMemory {
     /// Turns to a listing of that many blocks.
     pub fn prepare(&mut self, blocks: usize) {
         self.nodes.clear();
@@ -96,9 +96,9 @@ impl<'b> Building<'b> {
         listing: &'b Listing,
         members: &'b Members,
         blocks: &'b [u32],
-        memory: &'b mut Memory,
+        memory: &'b mut CfgMemory,
     ) -> Self {
-        let Memory { nodes, part, open, .. } = memory;
+        let CfgMemory { nodes, part, open, .. } = memory;
         let Part { blocks: of_part, edges, increments, doubtful } = part;
         of_part.clear();
         of_part.extend(blocks.iter().map(|&block| node(listing, block)));

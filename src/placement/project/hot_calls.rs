@@ -12,7 +12,7 @@ use core::cmp::Reverse;
 
 use hashbrown::HashMap;
 
-use super::Place;
+use super::ProfilePosition;
 use crate::placement::assignment::{Assignment, PlacedPosition};
 use crate::placement::observe::{Callee, Evidence, SourcePosition};
 use crate::placement::reader::{HotCalls, Reader};
@@ -40,9 +40,9 @@ const KEPT: u64 = 2;
 
 /// A call of a function that was compiled in the same object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct KnownCall {
     /// The place of the call.
-    pub place: Place,
+    pub place: ProfilePosition,
     /// The function that it calls.
     pub callee: SymbolId,
     /// The number of calls.
@@ -57,7 +57,7 @@ pub fn calls(
     functions: &[Counted<'_>],
     addresses: &HashMap<u64, u32>,
     reader: Reader,
-) -> Vec<Call> {
+) -> Vec<KnownCall> {
     let mut calls = Vec::new();
     if evidence.calls.is_empty() {
         return calls;
@@ -79,7 +79,7 @@ pub fn calls(
         let SourcePosition { discriminator, .. } = seen_by(reader, at);
         let position = Position { line: at.line.wrapping_sub(start) & 0xffff, discriminator };
         let place = assignment.place_of(function.symbol, at.instance, position, reader.inline);
-        let call = Call { place, callee: callee.symbol, count };
+        let call = KnownCall { place, callee: callee.symbol, count };
         if !calls.contains(&call) {
             calls.push(call);
         }
@@ -107,7 +107,7 @@ fn seen_by(reader: Reader, at: SourcePosition) -> SourcePosition {
 #[derive(Debug, Default)]
 pub struct Calls {
     /// By caller.
-    by_caller: HashMap<SymbolId, Vec<Call>>,
+    by_caller: HashMap<SymbolId, Vec<KnownCall>>,
     sizes: HashMap<SymbolId, u32>,
     /// Number of calls of each function.
     calls_of: HashMap<SymbolId, u32>,
@@ -115,7 +115,7 @@ pub struct Calls {
 
 impl Calls {
     /// Adds a function: its size and the calls in it.
-    pub fn add(&mut self, function: SymbolId, size: u32, calls: Vec<Call>) {
+    pub fn add(&mut self, function: SymbolId, size: u32, calls: Vec<KnownCall>) {
         let known = self.sizes.entry(function).or_default();
         *known = size.max(*known);
         for call in &calls {
@@ -124,7 +124,7 @@ impl Calls {
         let all = self.by_caller.entry(function).or_default();
         for call in calls {
             let is_it =
-                |known: &&mut Call| (&known.place, known.callee) == (&call.place, call.callee);
+                |known: &&mut KnownCall| (&known.place, known.callee) == (&call.place, call.callee);
             match all.iter_mut().find(is_it) {
                 Some(known) => known.count = known.count.saturating_add(call.count),
                 None => all.push(call),

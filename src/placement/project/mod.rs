@@ -25,7 +25,7 @@ use crate::profile::{Position, SymbolId};
 
 /// A position in a function, or in a body inlined there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct ProfilePosition {
     pub function: SymbolId,
     /// Inlined calls, outermost first.
     pub within: Vec<(Position, SymbolId)>,
@@ -267,10 +267,10 @@ impl Assignment<'_> {
         instance: u32,
         position: Position,
         inline: Inline,
-    ) -> Place {
+    ) -> ProfilePosition {
         let mut within = Vec::new();
         let function = self.lead(function, instance, inline, &mut within);
-        Place { function, within, position }
+        ProfilePosition { function, within, position }
     }
 
     /// The function whose body has the counts of a copy. Adds the inlined calls that lead to the copy there.

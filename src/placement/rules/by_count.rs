@@ -110,8 +110,8 @@ mod tests {
     #[test]
     fn equal_counts_belong_together_in_any_order() {
         let mut made = line();
-        made.observation(0, 110, 0, Some(3));
-        made.observation(0, 110, 1, Some(10));
+        made.observe(0, 110, 0, Some(3));
+        made.observe(0, 110, 1, Some(10));
         let expected = [(0, 110, 0, 3, 3, Rule::Counts), (0, 110, 1, 2, 10, Rule::Counts)];
         assert_eq!(made.place(RuleSet::ALL), expected);
     }
@@ -120,8 +120,8 @@ mod tests {
     fn positions_without_counts_get_blocks_in_their_order() {
         let both = || {
             let mut made = line();
-            made.observation(0, 110, 0, None);
-            made.observation(0, 110, 1, None);
+            made.observe(0, 110, 0, None);
+            made.observe(0, 110, 1, None);
             made
         };
         let expected = [(0, 110, 0, 2, 10, Rule::Order), (0, 110, 1, 3, 3, Rule::Order)];

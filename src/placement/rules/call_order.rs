@@ -1,5 +1,11 @@
 //! The blocks of inlined copies whose code stands in the blocks that call them.
 //!
+//! ```c
+//! static inline int twice(int x) { return 2 * x; }
+//! a = twice(b);           /* block 2 has this line, and behind it that of twice: the block is this copy's */
+//! if (c) d = twice(e);    /* and block 3 is this copy's */
+//! ```
+//!
 //! A copy without branches has no block of its own. The notes list the lines of a block in the order of its statements:
 //! first the line of the call, then those of the copy. So the line of the last call before a line tells the copy.
 
@@ -17,10 +23,10 @@ use crate::placement::solve::counted::Line;
 use crate::profile::{FileId, SymbolId};
 
 /// The file and the line of a call, as far as a profile keeps the line.
-type Call = (FileId, u32);
+type CallLine = (FileId, u32);
 
 /// A line in a block that has a call.
-type AtCall = (Call, Line);
+type AtCall = (CallLine, Line);
 
 /// A block with more lines is not looked at. Each of its lines would be compared with all others.
 const LONGEST_BLOCK: usize = 1024;
@@ -103,7 +109,8 @@ impl Facts<'_, '_> {
         positions: &[PositionEvidence],
     ) -> Option<Beside> {
         let copies = self.segments.copies(symbol)?;
-        let mut copies: Vec<(Call, u32)> = copies.map(|copy| (self.call_of(copy), copy)).collect();
+        let mut copies: Vec<(CallLine, u32)> =
+            copies.map(|copy| (self.call_of(copy), copy)).collect();
         if lines.len() > copies.len() && !self.are_entered(symbol, lines) {
             // Copies have blocks of their own, too.
             return None;
@@ -151,8 +158,8 @@ impl Facts<'_, '_> {
     }
 
     /// The blocks of a line in the blocks that call copies. The copies are sorted by their calls.
-    fn beside_calls(&self, lines: &[Line], copies: &[(Call, u32)]) -> Vec<(u32, Line)> {
-        let is_call = |call: Call| !called(copies, call).is_empty();
+    fn beside_calls(&self, lines: &[Line], copies: &[(CallLine, u32)]) -> Vec<(u32, Line)> {
+        let is_call = |call: CallLine| !called(copies, call).is_empty();
         let (mut behind, mut ahead): (Vec<AtCall>, Vec<AtCall>) = Default::default();
         for line in lines.iter().filter(|line| line.block < self.function.notes.blocks) {
             let (last_before, after) = self.calls_in_block(line, is_call);
@@ -167,7 +174,7 @@ impl Facts<'_, '_> {
     }
 
     /// The call of a copy.
-    pub fn call_of(&self, copy: u32) -> Call {
+    pub fn call_of(&self, copy: u32) -> CallLine {
         let instance = &self.instances[copy as usize];
         let caller = &self.instances[instance.caller as usize];
         (caller.file, caller.start.wrapping_add(instance.call.line) & 0xffff)
@@ -187,8 +194,8 @@ impl Facts<'_, '_> {
     fn calls_in_block(
         &self,
         line: &Line,
-        is_call: impl Fn(Call) -> bool,
-    ) -> (Option<Call>, impl Iterator<Item = Call>) {
+        is_call: impl Fn(CallLine) -> bool,
+    ) -> (Option<CallLine>, impl Iterator<Item = CallLine>) {
         let of_block = self.short_block(line.block);
         let itself = (line.file, line.line);
         let place = of_block.clone().position(|at| at == itself).unwrap_or(of_block.len());
@@ -199,7 +206,7 @@ impl Facts<'_, '_> {
 }
 
 /// The blocks of a line behind calls.
-fn behind_calls(mut lines: Vec<AtCall>, copies: &[(Call, u32)]) -> Vec<(u32, Line)> {
+fn behind_calls(mut lines: Vec<AtCall>, copies: &[(CallLine, u32)]) -> Vec<(u32, Line)> {
     lines.sort_by_key(|&(call, _)| call);
     let mut by_copy = Vec::new();
     for blocks in lines.chunk_by(|a, b| a.0 == b.0) {
@@ -219,7 +226,7 @@ fn behind_calls(mut lines: Vec<AtCall>, copies: &[(Call, u32)]) -> Vec<(u32, Lin
 /// each block, so an earlier copy in the block may hide the line of the copy that is called there.
 fn ahead_of_calls(
     mut lines: Vec<AtCall>,
-    copies: &[(Call, u32)],
+    copies: &[(CallLine, u32)],
     others: &[(u32, Line)],
 ) -> Vec<(u32, Line)> {
     let have_blocks: HashSet<u32> = others.iter().map(|&(copy, _)| copy).collect();
@@ -234,7 +241,7 @@ fn ahead_of_calls(
 }
 
 /// The copies that a line calls. The copies are sorted by their calls.
-fn called(copies: &[(Call, u32)], call: Call) -> &[(Call, u32)] {
+fn called(copies: &[(CallLine, u32)], call: CallLine) -> &[(CallLine, u32)] {
     let first = copies.partition_point(|copy| copy.0 < call);
     let count = copies[first..].partition_point(|copy| copy.0 == call);
     &copies[first..first + count]
@@ -258,9 +265,9 @@ mod tests {
         let lines = [(2, 0, 110), (2, 1, 12), (3, 0, 111), (3, 1, 12)];
         let mut made = Made::new(&lines, &[], &[5, 5, 7, 5]);
         for (line, count) in [(110, 7), (111, 5)] {
-            made.observation(0, line, 0, Some(count));
+            made.observe(0, line, 0, Some(count));
             let copy = made.copy(line);
-            made.observation(copy, 12, 0, None);
+            made.observe(copy, 12, 0, None);
         }
         made
     }

@@ -1,4 +1,12 @@
 //! How often each inlined copy of a function was entered and executed.
+//!
+//! ```c
+//! static inline int clamp(int x) { return x < 0 ? 0 : x; }
+//! s += clamp(a[i]);       /* executed a thousand times: so was the copy, of which the code shows no count */
+//! ```
+//!
+//! Consumes what the code shows of copies and of their calls. Gives hints to the rules that choose between blocks, and
+//! no position.
 
 use alloc::vec;
 use alloc::vec::Vec;

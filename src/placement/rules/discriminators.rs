@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_block_without_code_is_behind_the_one_before() {
         let mut made = Made::new(&[(2, 0, 110), (3, 0, 110)], &[], &[10, 10, 10, 3]);
-        made.observation(0, 110, 0, Some(10));
+        made.observe(0, 110, 0, Some(10));
         let expected = [(0, 110, 0, 2, 10, Rule::Counts), (0, 110, 1, 3, 3, Rule::Discriminators)];
         assert_eq!(made.place(RuleSet::ALL), expected);
     }

@@ -1,7 +1,7 @@
 //! Discriminators that are missing between others.
 //!
 //! ```c
-//! for (int i = 0; i < n; i++) if (a[i]) b++;   /* the code has discriminators 0 and 2, and four blocks */
+//! for (int i = 0; i < n; i++) if (a[i]) b++;   /* three blocks, and the code has discriminators 0 and 2 */
 //! ```
 //!
 //! Consumes groups with more blocks than positions, all in one copy. Adds the positions with the missing
@@ -54,9 +54,31 @@ fn with_hidden(positions: &[PositionEvidence], blocks: usize) -> Option<Vec<Posi
 mod tests {
     use super::super::pairing::Count;
     use super::*;
+    use crate::placement::facts::made::Made;
+    use crate::placement::{Rule, RuleSet};
+
+    /// A loop's condition, its `if`, and `b++`. The compiler left no position of the `if`.
+    #[test]
+    fn a_missing_discriminator_has_the_block_between() {
+        let made = || {
+            let lines = [2, 3, 4].map(|block| (block, 0, 110));
+            let mut made = Made::new(&lines, &[], &[1, 1, 11, 10, 3]);
+            made.observe(0, 110, 0, Some(11));
+            made.observe(0, 110, 2, Some(3));
+            made
+        };
+        let expected = [
+            (0, 110, 0, 2, 11, Rule::Counts),
+            (0, 110, 1, 3, 10, Rule::Gaps),
+            (0, 110, 2, 4, 3, Rule::Counts),
+        ];
+        assert_eq!(made().place(RuleSet::ALL), expected);
+        let placed = made().place(RuleSet::ALL.without(Rule::Gaps));
+        assert_eq!(placed[1], (0, 110, 1, 3, 10, Rule::Discriminators));
+    }
 
     #[test]
-    fn discriminators_that_no_piece_has() {
+    fn discriminators_that_no_position_has() {
         let positions =
             [1, 4].map(|discriminator| PositionEvidence::made(discriminator, Count::Unknown));
         let all = with_hidden(&positions, 9).unwrap();

@@ -1,4 +1,11 @@
-//! What the names of functions have in common.
+//! What the names of functions have in common: which of several functions that start on one line a caller calls.
+//!
+//! ```cpp
+//! template <class T> T larger(T a, T b) { return a < b ? b : a; }     // larger<A> and larger<B> start here
+//! A best(A a, A b) { return larger(a, b); }   // _Z4best1AS_ is more like _Z6largerI1AET_S1_S1_ than like that of B
+//! ```
+//!
+//! [`unrecorded_inlines`](super::unrecorded_inlines) asks. The answer is an estimate, as all of its places are.
 
 /// The length of the longest part that two names share.
 pub fn common(a: &[u8], b: &[u8]) -> usize {

@@ -2,7 +2,9 @@
 //! function share the blocks.
 //!
 //! ```c
-//! static inline void touch(int x) { (void)x; }    /* inlined twice, and nothing left of either */
+//! static inline void touch(int x) { (void)x; }    /* inlined twice, and nothing is left of either copy */
+//! touch(a);               /* executed nine times */
+//! if (b) touch(c);        /* executed four times, as one of the blocks of touch was: that is this copy's */
 //! ```
 //!
 //! Consumes the lines that only the notes have. A line of the function itself, or of its only copy, is exact. Copies
@@ -30,15 +32,16 @@ const ITSELF: Cow<'static, [u32]> = Cow::Borrowed(&[0]);
 /// The function that a line belongs to.
 enum Owner<'s> {
     /// These copies of it.
-    Chains(Cow<'static, [u32]>),
+    Copies(Cow<'static, [u32]>),
     /// One of these functions. It is not known to be inlined here.
     Others(&'s [Start]),
-    Nobody,
+    /// No known function.
+    Unknown,
 }
 
 /// Memory to share the blocks of one line after the other.
 #[derive(Default)]
-pub struct Memory {
+pub struct SharingMemory {
     /// The discriminator of each copy's next position.
     next: Vec<u16>,
     /// The blocks, by their counts.
@@ -51,13 +54,13 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
         let lines = &facts.lines[lines.clone()];
         let Line { file, line, .. } = lines[0];
         match facts.owner(file, line) {
-            Owner::Chains(instances) => {
+            Owner::Copies(instances) => {
                 if !share_by_copy(facts, assignment, lines, &instances) {
                     share(facts, assignment, lines, &instances, Rule::LinesInNotesOnly);
                 }
             }
             Owner::Others(starts) => assignment.open.others.push((lines, starts)),
-            Owner::Nobody => {
+            Owner::Unknown => {
                 let lost = |line: &Line| (*line, facts.count(line).max(0) as u64, Lost::NoFunction);
                 assignment.lost.extend(lines.iter().map(lost));
             }
@@ -105,7 +108,7 @@ pub fn share(
         let at = SourcePosition { instance, file: line.file, line: line.line, discriminator: 0 };
         return assignment.place(facts, at, line, (rule, Provenance::Notes));
     }
-    let Memory { mut next, mut by_count } = mem::take(&mut assignment.open.sharing);
+    let SharingMemory { mut next, mut by_count } = mem::take(&mut assignment.open.sharing);
     next.clear();
     next.resize(instances.len(), 0u16);
     by_count.clear();
@@ -135,7 +138,7 @@ pub fn share(
             assignment.place(facts, at, &line, (rule, provenance));
         }
     }
-    assignment.open.sharing = Memory { next, by_count };
+    assignment.open.sharing = SharingMemory { next, by_count };
 }
 
 /// The copies that blocks of a line with this count may belong to, by their indexes in `instances`, and how
@@ -197,8 +200,8 @@ impl<'f> Facts<'f, '_> {
         };
         let is_included = self.is_included(file);
         owner.unwrap_or(match is_own || self.is_renumbered || is_included {
-            true => Owner::Chains(ITSELF),
-            false => Owner::Nobody,
+            true => Owner::Copies(ITSELF),
+            false => Owner::Unknown,
         })
     }
 
@@ -217,22 +220,22 @@ impl<'f> Facts<'f, '_> {
         for starts in self.starts.before(file, line) {
             let is_itself = |start: &Start| start.symbol == self.function.symbol;
             if may_be_itself && starts.iter().any(is_itself) {
-                return Some(Owner::Chains(ITSELF));
+                return Some(Owner::Copies(ITSELF));
             }
-            let instances = self.chains_of(starts, line);
+            let instances = self.copies_of(starts, line);
             if !instances.is_empty() {
-                return Some(Owner::Chains(instances.into()));
+                return Some(Owner::Copies(instances.into()));
             }
             if starts.iter().any(|start| start.has(line)) {
                 let is_home = may_be_itself && self.home == Some(starts[0].line);
-                return Some(if is_home { Owner::Chains(ITSELF) } else { Owner::Others(starts) });
+                return Some(if is_home { Owner::Copies(ITSELF) } else { Owner::Others(starts) });
             }
         }
         None
     }
 
     /// The inlined copies of functions that start here and may go on until a line.
-    fn chains_of(&self, starts: &[Start], line: u32) -> Vec<u32> {
+    fn copies_of(&self, starts: &[Start], line: u32) -> Vec<u32> {
         let is_open = |start: &&Start| match start.end {
             Some(end) => line <= end || end == start.line,
             None => true,
@@ -262,10 +265,28 @@ mod tests {
         let lines = [(2, 0, 110), (3, 0, 111), (4, 1, 12)];
         let mut made = Made::new(&lines, &[], &[9, 9, 9, 4, 4]);
         for (line, count) in [(110, 9), (111, 4)] {
-            made.observation(0, line, 0, Some(count));
+            made.observe(0, line, 0, Some(count));
             made.copy(line);
         }
         let placed = made.place(RuleSet::ALL);
         assert_eq!(placed.last(), Some(&(2, 12, 0, 4, 4, Rule::LinesInNotesOnly)));
+    }
+
+    /// No copy was entered five times, and the first one never.
+    #[test]
+    fn a_line_of_a_copy_that_may_have_been_entered() {
+        let made = || {
+            let lines = [(2, 0, 110), (3, 0, 111), (4, 1, 12)];
+            let mut made = Made::new(&lines, &[], &[4, 4, 0, 4, 5]);
+            for (line, count) in [(110, 0), (111, 4)] {
+                made.observe(0, line, 0, Some(count));
+                made.copy(line);
+            }
+            made
+        };
+        let placed = made().place(RuleSet::ALL);
+        assert_eq!(placed.last(), Some(&(2, 12, 0, 4, 5, Rule::EnteredCopies)));
+        let certain = made().place(RuleSet::ALL.without(Rule::EnteredCopies));
+        assert!(certain.iter().all(|placed| placed.0 == 0), "{certain:?}");
     }
 }

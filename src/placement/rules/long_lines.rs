@@ -12,13 +12,13 @@ use alloc::vec::Vec;
 use super::pairing::{Count, PositionEvidence, in_order};
 
 /// Comparisons of positions and blocks from which on a line is long.
-const MANY: usize = 1 << 20;
+const MOST_COMPARISONS: usize = 1 << 20;
 /// Pieces to find blocks for at once.
 const AT_ONCE: usize = 128;
 
 /// Whether a line has very many positions and blocks.
 pub fn is_long(positions: usize, blocks: usize) -> bool {
-    positions.saturating_mul(blocks) > MANY
+    positions.saturating_mul(blocks) > MOST_COMPARISONS
 }
 
 /// A line with very many positions and blocks.

@@ -61,6 +61,21 @@ fn is_hardly_shown(positions: &[PositionEvidence], blocks: usize) -> bool {
 mod tests {
     use super::super::pairing::Count;
     use super::*;
+    use crate::placement::RuleSet;
+    use crate::placement::facts::made::Made;
+
+    /// `CHECK(a); CHECK(b);` has four blocks, and the code shows the first one.
+    #[test]
+    fn blocks_of_a_line_are_numbered_in_their_order() {
+        let lines = [2, 3, 4, 5].map(|block| (block, 0, 110));
+        let mut made = Made::new(&lines, &[], &[9, 9, 9, 4, 3, 2]);
+        made.observe(0, 110, 0, Some(9));
+        let numbered =
+            [(0, 2, 9), (1, 3, 4), (2, 4, 3), (3, 5, 2)].map(|(discriminator, block, count)| {
+                (0, 110, discriminator, block, count, Rule::Numbering)
+            });
+        assert_eq!(made.place(RuleSet::ALL), numbered);
+    }
 
     #[test]
     fn lines_that_the_code_hardly_shows() {

@@ -32,7 +32,7 @@ mod tests {
     #[test]
     fn the_only_position_has_the_only_block() {
         let mut made = Made::new(&[(2, 0, 110)], &[], &[5, 5, 5]);
-        made.observation(0, 110, 3, None);
+        made.observe(0, 110, 3, None);
         assert_eq!(made.place(RuleSet::ALL), [(0, 110, 3, 2, 5, Rule::OnlyBlock)]);
     }
 }

@@ -99,7 +99,7 @@ pub fn in_order(
         _ => 0,
     };
     // For each position and block.
-    let mut steps: Vec<Step> = Vec::with_capacity(positions.len() * blocks);
+    let mut steps: Vec<CheapestTo> = Vec::with_capacity(positions.len() * blocks);
     for position in positions {
         let cost = |block: usize| position.mismatch(counts[block], hint) + of_others(block);
         add_steps(&mut steps, position.is_hidden, blocks, skipped, cost);
@@ -131,7 +131,7 @@ pub fn in_order(
 
 /// The cheapest assignment of the positions up to one to the blocks up to one.
 #[derive(Clone, Copy)]
-struct Step {
+struct CheapestTo {
     /// Its cost.
     cost: u32,
     /// The last block for the positions before.
@@ -143,7 +143,7 @@ struct Step {
 /// Adds the steps for a position, one for each block, behind those for the position before.
 /// `cost` is that of giving the position a block.
 fn add_steps(
-    steps: &mut Vec<Step>,
+    steps: &mut Vec<CheapestTo>,
     is_hidden: bool,
     blocks: usize,
     skipped: u32,
@@ -172,8 +172,9 @@ fn add_steps(
         {
             least = Some((before, block));
         }
-        let takes = Step { cost: come.saturating_add(cost(block)), before: from, takes: true };
-        let leaves = before.filter(|_| is_hidden).map(|before| Step {
+        let takes =
+            CheapestTo { cost: come.saturating_add(cost(block)), before: from, takes: true };
+        let leaves = before.filter(|_| is_hidden).map(|before| CheapestTo {
             cost: before.saturating_add(HIDDEN),
             before: block,
             takes: false,

@@ -31,7 +31,7 @@ type Loop = (u32, u32);
 
 /// Memory to look for the loops of one function after the other.
 #[derive(Default)]
-pub struct Memory {
+pub struct LoopMemory {
     search: Search,
     entered: Vec<i64>,
     /// The counts of a line's blocks.
@@ -42,9 +42,9 @@ pub struct Memory {
 pub fn find<'f>(
     function: &'f Counted<'_>,
     flow: &Flow,
-    memory: &mut Memory,
+    memory: &mut LoopMemory,
 ) -> (Cow<'f, [Line]>, Vec<Preheader>) {
-    let Memory { search, entered, counts } = memory;
+    let LoopMemory { search, entered, counts } = memory;
     let mut preheaders = Vec::new();
     search.run(function.notes.blocks, function.arcs());
     let loops = &search.found;

@@ -73,22 +73,22 @@ mod tests {
     fn join() -> Made {
         let arcs = [(0, 2), (2, 3), (2, 4), (3, 4), (4, 1)];
         let mut made = Made::new(&[(2, 0, 110), (3, 0, 111)], &arcs, &[9, 9, 9, 4, 9]);
-        made.observation(0, 110, 0, Some(9));
-        made.observation(0, 111, 0, Some(4));
+        made.observe(0, 110, 0, Some(9));
+        made.observe(0, 111, 0, Some(4));
         made
     }
 
     #[test]
     fn a_removed_line_has_the_count_of_its_code() {
         let mut made = join();
-        made.observation(0, 105, 0, Some(9));
+        made.observe(0, 105, 0, Some(9));
         assert_eq!(made.place(RuleSet::ALL)[0], (0, 105, 0, 0, 9, Rule::RemovedLines));
     }
 
     #[test]
     fn merged_ends_have_no_count() {
         let mut made = join();
-        made.vote_at_join(112, 9);
+        made.observe_at_join(112, 9);
         let placed = made.place(RuleSet::ALL);
         assert_eq!(placed.iter().filter(|placed| placed.5 == Rule::RemovedLines).count(), 0);
     }

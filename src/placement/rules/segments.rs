@@ -1,5 +1,11 @@
 //! The blocks of each copy of a function that was inlined several times.
 //!
+//! ```c
+//! static inline int count(int x) { return x ? 1 : f(); }      /* blocks 2, 3, 4 and 5 have this line */
+//! a = count(b);       /* 2 and 3 are this copy's */
+//! c = count(d);       /* 4 and 5 are this copy's */
+//! ```
+//!
 //! The compiler copies a function's blocks together, in the order of the calls. So the lines of one copy stand between
 //! those of the copies before and behind it. The end of one copy may be in the same block as the start of the next one:
 //! there the order of the block's lines tells them apart. A line that has equally many blocks in each copy tells where
@@ -26,14 +32,14 @@ const FARTHEST_CALL: u32 = 16;
 const ONE_CONTRADICTION_IN: usize = 4;
 
 /// A place among the lines of all blocks: the number of the block, and that of the line in the block.
-type Place = (u32, u32);
+type LineInBlock = (u32, u32);
 
 /// Where a copy's lines are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Segment {
     instance: u32,
     /// The first place and the last one, if anything is known.
-    places: Option<(Place, Place)>,
+    places: Option<(LineInBlock, LineInBlock)>,
 }
 
 /// The blocks of a line by copies.
@@ -142,7 +148,7 @@ impl Facts<'_, '_> {
             if let Some(copies) = segments.of.get_mut(&symbol) {
                 let entries =
                     lines.partition_point(|line| line.block >= self.function.notes.blocks);
-                let places: Vec<Place> =
+                let places: Vec<LineInBlock> =
                     lines[entries..].iter().map(|line| self.place_of(line)).collect();
                 add(&places, copies);
             }
@@ -168,7 +174,7 @@ impl Facts<'_, '_> {
     }
 
     /// The last of these places that has the line of a copy's call.
-    fn call_before(&self, copy: u32, places: Range<Place>) -> Option<Place> {
+    fn call_before(&self, copy: u32, places: Range<LineInBlock>) -> Option<LineInBlock> {
         let call = self.call_of(copy);
         let first = places.start.0.max(places.end.0.saturating_sub(FARTHEST_CALL));
         let in_block = |block: u32| {
@@ -180,7 +186,7 @@ impl Facts<'_, '_> {
     }
 
     /// The place of a line in its block. The start of a loop has that of the line in the loop's first block.
-    fn place_of(&self, line: &Line) -> Place {
+    fn place_of(&self, line: &Line) -> LineInBlock {
         let number = self.number_of(line);
         let mut of_block = self.function.lines_in_order(number);
         let is_it = |&(file, other): &(FileId, u32)| (file, other) == (line.file, line.line);
@@ -258,7 +264,7 @@ impl Facts<'_, '_> {
 }
 
 /// Extends the segments of copies by a line's places, if each copy may have equally many of them.
-fn add(places: &[Place], copies: &mut [Segment]) {
+fn add(places: &[LineInBlock], copies: &mut [Segment]) {
     if places.is_empty() || !places.len().is_multiple_of(copies.len()) {
         return;
     }
@@ -289,8 +295,8 @@ mod tests {
         let lines = [2, 3, 4, 5].map(|block| (block, 1, 12));
         let mut made = Made::new(&lines, &[], &[9, 9, 3, 4, 5, 6]);
         for copy in [made.copy(110), made.copy(111)] {
-            made.observation(copy, 12, 0, None);
-            made.observation(copy, 12, 1, None);
+            made.observe(copy, 12, 0, None);
+            made.observe(copy, 12, 1, None);
         }
         let placed = made.place(RuleSet::ALL);
         let found: Vec<_> = placed.iter().map(|placed| (placed.0, placed.3)).collect();
@@ -299,8 +305,9 @@ mod tests {
 
     #[test]
     fn lines_with_equally_many_blocks_in_each_copy() {
-        let places =
-            |blocks: &[u32]| -> Vec<Place> { blocks.iter().map(|&block| (block, 0)).collect() };
+        let places = |blocks: &[u32]| -> Vec<LineInBlock> {
+            blocks.iter().map(|&block| (block, 0)).collect()
+        };
         let mut copies = [1, 2].map(|instance| Segment { instance, places: None });
         add(&places(&[4, 5, 19]), &mut copies);
         assert_eq!(copies[0].places, None);

@@ -1,8 +1,9 @@
 //! Copies that show nothing of a line in the code.
 //!
 //! ```c
-//! static inline int size(const char *s) { return s ? 8 : 0; }     /* the second copy left no instruction of the line
-//! */
+//! static inline int size(const char *s) { return s ? 8 : 0; }
+//! a = size(b);    /* executed nine times, and so was the code of this copy */
+//! c = size(d);    /* executed four times, and no instruction of this copy is left */
 //! ```
 //!
 //! Consumes groups with blocks whose count no position has. A copy of the same function without a position there gets
@@ -31,7 +32,7 @@ fn give(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Grou
     let symbol =
         |instance: u32| facts.instances.get(instance as usize).map(|instance| instance.symbol);
     let of_positions = symbol(positions[0].at.instance);
-    // Keys are sorted by their copies.
+    // They are sorted by their copies.
     let has_position = |instance: u32| {
         positions.binary_search_by_key(&instance, |position| position.at.instance).is_ok()
     };
@@ -48,5 +49,30 @@ fn give(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Grou
     }
     if !given.is_empty() {
         share(facts, assignment, &given, &silent, Rule::SilentCopies);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::placement::facts::made::Made;
+    use crate::placement::{Rule, RuleSet};
+
+    /// The compiler laid the copies out in another order than their calls.
+    #[test]
+    fn a_silent_copy_has_the_block_that_was_executed_as_often() {
+        let lines = [(2, 0, 110), (3, 0, 111), (4, 1, 12), (5, 1, 12)];
+        let mut made = Made::new(&lines, &[], &[9, 9, 9, 4, 4, 9]);
+        let [shown, _] = [(110, 9), (111, 4)].map(|(line, count)| {
+            made.observe(0, line, 0, Some(count));
+            made.copy(line)
+        });
+        made.observe(shown, 12, 0, Some(9));
+        let expected = [
+            (0, 110, 0, 2, 9, Rule::OnlyBlock),
+            (0, 111, 0, 3, 4, Rule::OnlyBlock),
+            (1, 12, 0, 5, 9, Rule::Counts),
+            (2, 12, 0, 4, 4, Rule::SilentCopies),
+        ];
+        assert_eq!(made.place(RuleSet::ALL), expected);
     }
 }

@@ -1,4 +1,13 @@
 //! Lines of functions and of copies that left no trace in the code. They are inlined near other lines of their blocks.
+//!
+//! ```c
+//! static inline void set(int *p) { *p = 1; }
+//! set(&a); a = 2;         /* nothing is left of set: its line is behind this one in the block, so it is inlined here */
+//! ```
+//!
+//! Consumes lines of functions that have no copy here, and blocks that are left when all copies of a function have
+//! theirs: those belong to one more copy. The count is exact. The copy is an estimate: the line before in the block
+//! need not be that of the call.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -229,6 +238,8 @@ fn likeliest<'s>(facts: &Facts<'_, '_>, starts: &'s [Start], caller: &[u8]) -> &
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use crate::placement::facts::made::Made;
     use crate::placement::{Rule, RuleSet};
 
@@ -237,9 +248,31 @@ mod tests {
     fn a_line_is_inlined_where_the_line_before_it_stands() {
         let mut made = Made::new(&[(2, 0, 110), (2, 1, 12)], &[], &[5, 5, 5]);
         made.declare();
-        made.observation(0, 110, 0, Some(5));
+        made.observe(0, 110, 0, Some(5));
         let expected =
             [(0, 110, 0, 2, 5, Rule::OnlyBlock), (1, 12, 0, 2, 5, Rule::UnrecordedInlines)];
         assert_eq!(made.place(RuleSet::ALL), expected);
+    }
+    /// A third call in block 4. The debug information has the copies of the other two.
+    #[test]
+    fn a_block_that_is_left_belongs_to_one_more_copy() {
+        let calls = [(2, 110, 7), (3, 111, 5), (4, 113, 3)];
+        let lines: Vec<_> =
+            calls.iter().flat_map(|&(block, line, _)| [(block, 0, line), (block, 1, 12)]).collect();
+        let mut made = Made::new(&lines, &[], &[7, 7, 7, 5, 3]);
+        for (_, line, count) in calls {
+            made.observe(0, line, 0, Some(count));
+        }
+        for line in [110, 111] {
+            let copy = made.copy(line);
+            made.observe(copy, 12, 0, None);
+        }
+        let placed = made.place(RuleSet::ALL);
+        let expected = [
+            (1, 12, 0, 2, 7, Rule::OnlyBlock),
+            (2, 12, 0, 3, 5, Rule::OnlyBlock),
+            (3, 12, 0, 4, 3, Rule::UnrecordedCopies),
+        ];
+        assert_eq!(placed[3..], expected);
     }
 }

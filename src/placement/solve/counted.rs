@@ -147,7 +147,7 @@ impl<'n> Counted<'n> {
     }
 
     /// What the counters say, and the lines of the blocks.
-    fn solve(&mut self, runs: i64, memory: &mut flow::Memory) {
+    fn solve(&mut self, runs: i64, memory: &mut flow::FlowMemory) {
         let left = runs.saturating_mul(self.views.len() as i64);
         self.flow = Flow::solve(self.notes.blocks, self.arcs(), &self.counters, left, memory);
         let file = |line: &gcno::Line| self.known.files[line.file as usize];
@@ -175,7 +175,7 @@ impl<'n> Counted<'n> {
 
 /// Finds out what the counters of functions say.
 pub fn solve(functions: &mut [Counted<'_>], runs: i64, workers: &impl Workers) {
-    let solve = |functions: &mut [Counted<'_>], memory: &mut flow::Memory| {
+    let solve = |functions: &mut [Counted<'_>], memory: &mut flow::FlowMemory| {
         functions.iter_mut().for_each(|function| function.solve(runs, memory));
     };
     workers.pass(functions.chunks_mut(SOLVED_AT_ONCE), solve, |()| ());

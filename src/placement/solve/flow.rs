@@ -69,7 +69,7 @@ impl Flow {
         arcs: &[Arc],
         counters: &[i64],
         left: i64,
-        memory: &mut Memory,
+        memory: &mut FlowMemory,
     ) -> Result<Self, FlowError> {
         let expected = arcs.iter().filter(|arc| !arc.is_on_tree()).count();
         if expected != counters.len() {
@@ -132,7 +132,7 @@ struct Block {
 
 /// Memory to solve the graphs of one function after the other.
 #[derive(Default)]
-pub struct Memory {
+pub struct FlowMemory {
     /// The counts of arcs, as far as known.
     counts: Vec<Option<i64>>,
     blocks: Vec<Block>,
@@ -142,13 +142,13 @@ pub struct Memory {
 
 struct Solver<'n> {
     arcs: &'n [Arc],
-    memory: &'n mut Memory,
+    memory: &'n mut FlowMemory,
     /// Whether a counter has reached the largest number.
     is_saturated: bool,
 }
 
 impl<'n> Solver<'n> {
-    fn new(blocks: u32, arcs: &'n [Arc], memory: &'n mut Memory) -> Self {
+    fn new(blocks: u32, arcs: &'n [Arc], memory: &'n mut FlowMemory) -> Self {
         memory.counts.clear();
         memory.counts.resize(arcs.len(), None);
         memory.blocks.clear();
@@ -197,7 +197,7 @@ impl<'n> Solver<'n> {
     }
 
     fn finish(self, left: i64) -> Result<Flow, FlowError> {
-        let Memory { counts, blocks, .. } = self.memory;
+        let FlowMemory { counts, blocks, .. } = self.memory;
         // A block without a way out took part with 0 executions, and gcov shows that. Thunks have such
         // blocks, since the compiler notes only their entry. The block was executed as often as it was
         // entered.
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     fn solve(blocks: u32, arcs: &[Arc], counters: &[i64], left: i64) -> Result<Flow, FlowError> {
-        Flow::solve(blocks, arcs, counters, left, &mut Memory::default())
+        Flow::solve(blocks, arcs, counters, left, &mut FlowMemory::default())
     }
 
     const TREE: u32 = 1;

@@ -133,7 +133,7 @@ impl<'n> Counters<'n> {
     fn coverage(&self, path: impl Fn(&[u8], &[u8]) -> Vec<u8>) -> (Coverage, usize) {
         let mut impossible = 0;
         let mut functions = Vec::with_capacity(self.counters.len());
-        let mut memory = flow::Memory::default();
+        let mut memory = flow::FlowMemory::default();
         for (notes, counters) in self.notes.functions.iter().zip(&self.counters) {
             // Such as constructors of the object. gcov leaves them out, too.
             if notes.artificial {
@@ -166,7 +166,7 @@ impl<'n> Counters<'n> {
         &self,
         notes: &'n gcno::Function<'n>,
         counters: &[i64],
-        memory: &mut flow::Memory,
+        memory: &mut flow::FlowMemory,
     ) -> Result<Counted<'n>, FlowError> {
         let (arcs, lines) = (self.notes.arcs(notes), self.notes.lines(notes));
         let number = arcs.iter().filter(|arc| !arc.is_on_tree()).count();
