@@ -19,11 +19,13 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
+use core::hash::Hash;
 
 use hashbrown::{HashMap, HashSet};
 
 use super::assignment::{Assignment, NO_BLOCK, PlacedPosition};
 use super::lost::Lost;
+use super::observe::SourcePosition;
 use super::project::{Credit, Credits};
 use super::reader::{Inline, Reader, Zeros};
 use super::solve::counted::{Counted, Line};
@@ -313,9 +315,7 @@ impl Checking<'_> {
         let own = self.assignment.placed.iter().filter(|placed| placed.at.instance == 0);
         let of_placed = own.map(|placed| (placed.at.file, placed.at.line));
         let all = function.lines.iter().map(|line| (line.file, line.line)).chain(of_placed);
-        let mut first = HashMap::new();
-        let ambiguous = all.filter(|&at| *first.entry(number(at.1)).or_insert(at) != at);
-        let ambiguous: HashSet<u32> = ambiguous.map(|(_, line)| number(line)).collect();
+        let ambiguous = of_several_lines(all.map(|line| (number(line.1), line)));
         let of_file = alone.iter().filter(|line| line.file == function.file);
         let alone: HashMap<u32, &Line> = of_file.map(|line| (number(line.line), line)).collect();
         let is_own = |symbol, within: &[_]| {
@@ -363,12 +363,20 @@ impl Checking<'_> {
         counts
     }
 
-    /// A function that was executed and has positions has a count for the reader.
+    /// A function that was executed and has positions has a count for the reader, unless other lines have the number of
+    /// each of its lines there.
     fn nothing_unseen(&mut self) {
-        let lost: HashSet<Line> = self.assignment.lost.iter().map(|&(line, ..)| line).collect();
+        let number = |at: &SourcePosition| {
+            let start = self.assignment.instances[at.instance as usize].start;
+            (at.instance, at.line.wrapping_sub(start) & 0xffff)
+        };
+        let placed = || self.assignment.placed.iter().map(|placed| &placed.at);
+        let ambiguous = of_several_lines(placed().map(|at| (number(at), (at.file, at.line))));
+        let clear = placed().filter(|at| !ambiguous.contains(&number(at)));
+        let clear: HashSet<_> = clear.map(|at| (at.file, at.line)).collect();
         let executed = self.subject.lines.iter().filter(|line| line.block != EXIT);
         let mut executed = executed.filter(|line| self.count(line.block) > 0);
-        let first = executed.find(|line| !lost.contains(*line));
+        let first = executed.find(|line| clear.contains(&(line.file, line.line)));
         let mut given = self.credits.iter().flat_map(|(_, _, counts)| counts);
         if let Some(first) = first
             && !given.any(|credit| credit.count > 0)
@@ -378,6 +386,15 @@ impl Checking<'_> {
     }
 }
 
+/// The numbers that several lines have in the profile: those of several files, or 2^16 lines apart.
+fn of_several_lines<N: Copy + Eq + Hash>(
+    lines: impl Iterator<Item = (N, (FileId, u32))>,
+) -> HashSet<N> {
+    let mut first = HashMap::new();
+    let other = lines.filter(|&(number, line)| *first.entry(number).or_insert(line) != line);
+    other.map(|(number, _)| number).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
@@ -385,7 +402,7 @@ mod tests {
     use super::*;
     use crate::placement::Rule;
     use crate::placement::assignment::Provenance;
-    use crate::placement::observe::{InlineInstance, SourcePosition};
+    use crate::placement::observe::InlineInstance;
     use crate::profile::{Position, Profile};
 
     const TREE: u32 = 1;
@@ -498,5 +515,20 @@ mod tests {
         made.credits = Credits::default();
         made.credits.push(made.symbol, given);
         assert_eq!(made.faults(), [miscounted]);
+    }
+    /// Two lines that the profile cannot tell apart: the reader may have been given the count of either.
+    #[test]
+    fn lines_with_one_number() {
+        let mut made = Made::new();
+        made.lines.truncate(1);
+        made.assignment.placed.truncate(1);
+        made.credits = Credits::default();
+        assert_eq!(made.faults(), [(Some(2), Breach::Unseen)]);
+        let (line, first) = (made.lines[0], made.assignment.placed[0]);
+        let far = Line { line: line.line + (1 << 16), block: 4, ..line };
+        made.lines.push(far);
+        let at = SourcePosition { line: far.line, ..first.at };
+        made.assignment.placed.push(PlacedPosition { at, block: 4, count: 1, ..first });
+        assert_eq!(made.faults(), []);
     }
 }

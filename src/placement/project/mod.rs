@@ -12,6 +12,7 @@ pub mod hot_calls;
 #[cfg(feature = "cli")]
 pub mod llvm;
 mod shared_lines;
+#[cfg(feature = "cli")]
 pub mod v4;
 
 use alloc::vec::Vec;

@@ -2,7 +2,7 @@
 //!
 //! ```c
 //! static inline void set(int *p) { *p = 1; }
-//! set(&a); a = 2;         /* nothing is left of set: its line is behind this one in the block, so it is inlined here */
+//! set(&a); a = 2;     /* nothing is left of set: its line is behind this one in the block, so here is a copy */
 //! ```
 //!
 //! Consumes lines of functions that have no copy here, and blocks that are left when all copies of a function have
