@@ -174,26 +174,13 @@ impl Sources {
         binaries: &[PathBuf],
         asked: Asked,
     ) -> Result<(Profile, Statistics)> {
-        let Asked { reader, gcc, losses, .. } = asked;
-        // Builds for tests check every placement.
-        let check = asked.check || cfg!(debug_assertions);
         let dump = &dump;
-        if let Some(gcc) = gcc.filter(|_| reader.discriminators) {
+        if let Some(gcc) = asked.gcc.filter(|_| asked.reader.discriminators) {
             warn_of_other_compilers(dump, name, gcc);
         }
-        let rules = self.without_rules.iter().fold(RuleSet::ALL, |set, &rule| set.without(rule));
-        let details = Details { losses: self.verbose || losses, check, rules };
-        let mut binaries = Binaries::new(dump, &self.places, binaries, details)?;
+        let mut binaries = Binaries::new(dump, &self.places, binaries, self.details(asked))?;
         binaries.explains = self.explains.as_ref();
-        let reader = match self.inline {
-            None => reader,
-            Some(Inlining::Flat) => {
-                ProfileReader { inline: Inline::Flat, of_block: OfBlock::All, ..reader }
-            }
-            Some(Inlining::Nested) => {
-                ProfileReader { inline: Inline::Nested, hot_calls: HotCalls::None, ..reader }
-            }
-        };
+        let reader = self.with_inlining(asked.reader);
         let files = OnceLock::new();
         let ((mut profile, mut statistics), notes, missing) = rayon::scope(|scope| {
             // Nobody asks for the binaries before the notes are known.
@@ -219,21 +206,28 @@ impl Sources {
             || drop((notes, binaries)),
         )
         .0;
-        if unnamed > 0 {
-            let unnamed = Number(unnamed as u64, "function");
-            warn(
-                name,
-                format!("{unnamed} left out: damaged names in the notes or the debug information"),
-            );
-        }
-        if dropped > 0 {
-            let dropped = Number(dropped as u64, "position");
-            warn(
-                name,
-                format!("{dropped} dropped: the lines are too far from the start of the function"),
-            );
-        }
+        warn_of_dropped(name, unnamed, dropped);
         Ok((profile, statistics))
+    }
+
+    /// What a conversion is to find besides the profile. Builds for tests check every placement.
+    fn details(&self, asked: Asked) -> Details {
+        let rules = self.without_rules.iter().fold(RuleSet::ALL, |set, &rule| set.without(rule));
+        let check = asked.check || cfg!(debug_assertions);
+        Details { losses: self.verbose || asked.losses, check, rules }
+    }
+
+    /// The reader, with inlined functions where the user wants them.
+    fn with_inlining(&self, reader: ProfileReader) -> ProfileReader {
+        match self.inline {
+            None => reader,
+            Some(Inlining::Flat) => {
+                ProfileReader { inline: Inline::Flat, of_block: OfBlock::All, ..reader }
+            }
+            Some(Inlining::Nested) => {
+                ProfileReader { inline: Inline::Nested, hot_calls: HotCalls::None, ..reader }
+            }
+        }
     }
 
     fn report(&self, statistics: &Statistics, name: &Path, missing: &[Missing]) -> Result<()> {
@@ -281,6 +275,20 @@ pub struct Converted {
     pub statistics: Option<Statistics>,
     /// Modules that clang or rustc instrumented, and whose counters have no known places in the source.
     pub left_out: usize,
+}
+
+/// Warns of functions without a name, and of positions, that the profile lacks.
+fn warn_of_dropped(name: &Path, unnamed: usize, positions: usize) {
+    if unnamed > 0 {
+        let unnamed = Number(unnamed as u64, "function");
+        let why = "damaged names in the notes or the debug information";
+        warn(name, format!("{unnamed} left out: {why}"));
+    }
+    if positions > 0 {
+        let dropped = Number(positions as u64, "position");
+        let why = "the lines are too far from the start of the function";
+        warn(name, format!("{dropped} dropped: {why}"));
+    }
 }
 
 /// Warns that discriminators do not fit: each version of gcc numbers the blocks of a line in its own way.

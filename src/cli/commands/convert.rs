@@ -314,6 +314,31 @@ impl Convert {
         if self.prefix.is_some() || self.strip != 0 {
             return Err(Error::new("--prefix and --strip are for --to gcda"));
         }
+        let inputs = self.inputs_by_position(paths)?;
+        let all: Vec<_> = paths.iter().map(|path| (1, path)).collect();
+        match format {
+            ProfileFormat::Sample(format)
+                if samples::are_samples(&inputs) && !self.keep_summary =>
+            {
+                self.write(|name| format.file_of(samples::sum(inputs, &all)?, name))?;
+            }
+            _ if self.keep_summary => {
+                let (profile, summary) = self.profile_and_summary(&inputs)?;
+                self.write(|name| format.file_with_summary(&profile, Some(&summary), name))?;
+            }
+            // The same sum as in `merge`.
+            _ if inputs.len() > 1 && inputs.iter().all(is_profile_by_position) => {
+                let move_files = |input| self.sources.moved(input);
+                let inputs = inputs.into_iter().map(move_files).collect::<Result<_>>()?;
+                self.write(|name| sum::file(inputs, &all, format, name))?;
+            }
+            _ => return self.converted(chosen, format, inputs),
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Reads inputs, and refuses options that are not about them.
+    fn inputs_by_position(&self, paths: &[PathBuf]) -> Result<Vec<Input>> {
         let inputs = read(paths)?;
         self.sources.check(&inputs)?;
         if let Some(option) = self.account.given() {
@@ -322,61 +347,48 @@ impl Convert {
             self.account.keep(others.map(|path| &**path))?;
         }
         self.keep_dumps(paths, &inputs)?;
-        if let ProfileFormat::Sample(format) = format
-            && samples::are_samples(&inputs)
-            && !self.keep_summary
-        {
-            let all: Vec<_> = paths.iter().map(|path| (1, path)).collect();
-            self.write(|name| format.file_of(samples::sum(inputs, &all)?, name))?;
-        } else if self.keep_summary {
-            let (profile, summary) = self.profile_and_summary(&inputs)?;
-            self.write(|name| format.file_with_summary(&profile, Some(&summary), name))?;
-        } else if inputs.len() > 1
-            && inputs
-                .iter()
-                .all(|input| input.format != Format::Dump && !input.format.is_by_function())
-        {
-            // The same sum as in `merge`.
-            let all: Vec<_> = paths.iter().map(|path| (1, path)).collect();
-            let move_files = |input| self.sources.moved(input);
-            let inputs = inputs.into_iter().map(move_files).collect::<Result<_>>()?;
-            self.write(|name| sum::file(inputs, &all, format, name))?;
-        } else {
-            let name = dumps_name(&inputs);
-            let asked = Asked {
-                reader: format.reader(),
-                gcc: self.reader.major()?,
-                losses: self.account.wants_losses(),
-                probes: false,
-                check: self.account.is_strict(),
-            };
-            let has_dump = inputs.iter().any(|input| input.format == Format::Dump);
-            let installed = (chosen.is_none() && has_dump).then(installed_gcc);
-            let images = view::images(&inputs);
-            let Converted { profile, statistics, .. } = self.sources.convert(inputs, asked)?;
-            if let ProfileFormat::Sample(_) = format {
-                samples::warn_of_source_names(&profile, &name);
-            }
-            if statistics.is_none()
-                && let Some(option) = self.account.given()
-            {
-                let what = "is about dumps of gcc's programs; coverage counts are all placed";
-                return Err(Error::new(format!("{option} {what}")));
-            }
-            self.write(|name| match format {
-                ProfileFormat::View(view) => view.file(&profile, &images, name),
-                _ => format.file(&profile, name),
-            })?;
-            // The process is about to end, so nobody needs the memory of its many small parts.
-            core::mem::forget(profile);
-            if let Some(statistics) = statistics {
-                if let Some(installed) = installed {
-                    self.say_who_reads_it(installed);
-                }
-                return self.account.give(&statistics, &name);
-            }
+        Ok(inputs)
+    }
+
+    /// Writes the profile of dumps and other inputs, and gives the account.
+    fn converted(
+        &self,
+        chosen: Option<ProfileFormat>,
+        format: ProfileFormat,
+        inputs: Vec<Input>,
+    ) -> Result<Outcome> {
+        let name = dumps_name(&inputs);
+        let asked = Asked {
+            reader: format.reader(),
+            gcc: self.reader.major()?,
+            losses: self.account.wants_losses(),
+            probes: false,
+            check: self.account.is_strict(),
+        };
+        let has_dump = inputs.iter().any(|input| input.format == Format::Dump);
+        let installed = (chosen.is_none() && has_dump).then(installed_gcc);
+        let images = view::images(&inputs);
+        let Converted { profile, statistics, .. } = self.sources.convert(inputs, asked)?;
+        if let ProfileFormat::Sample(_) = format {
+            samples::warn_of_source_names(&profile, &name);
         }
-        Ok(Outcome::Done)
+        if statistics.is_none()
+            && let Some(option) = self.account.given()
+        {
+            let what = "is about dumps of gcc's programs; coverage counts are all placed";
+            return Err(Error::new(format!("{option} {what}")));
+        }
+        self.write(|name| match format {
+            ProfileFormat::View(view) => view.file(&profile, &images, name),
+            _ => format.file(&profile, name),
+        })?;
+        // The process is about to end, so nobody needs the memory of its many small parts.
+        core::mem::forget(profile);
+        let Some(statistics) = statistics else { return Ok(Outcome::Done) };
+        if let Some(installed) = installed {
+            self.say_who_reads_it(installed);
+        }
+        self.account.give(&statistics, &name)
     }
 
     /// Says that no released compiler reads version 4, and how to get what the installed one reads.
@@ -534,4 +546,9 @@ fn installed_gcc() -> JoinHandle<Result<u32>> {
 
 fn read(paths: &[PathBuf]) -> Result<Vec<Input>> {
     paths.iter().map(|path| Input::open(path)).collect()
+}
+
+/// Whether an input is a profile by source position, and no dump.
+fn is_profile_by_position(input: &Input) -> bool {
+    input.format != Format::Dump && !input.format.is_by_function()
 }

@@ -19,6 +19,7 @@ pub mod coverage;
 pub mod gcda;
 pub mod names;
 pub mod profile;
+mod projected;
 pub mod source;
 pub mod statistics;
 mod targets;

@@ -16,25 +16,21 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::names::Names;
+use super::projected::{Projected, Projecting, Wanted};
 use super::source::Sources;
-use super::statistics::{Estimated, EstimatedLine, Loss, Statistics};
+use super::statistics::{EstimatedLine, Loss, Statistics};
 use super::targets::Callees;
 use crate::formats::gcno::{self, Notes};
-use crate::placement::assignment::{Assignment, Elsewhere, PlacedPosition};
-use crate::placement::checker::{Fault, check};
+use crate::placement::RuleSet;
 use crate::placement::estimate::Estimate;
-use crate::placement::explain::{Explanation, explain};
-use crate::placement::facts::Facts;
 use crate::placement::lost::Lost;
-use crate::placement::observe::{self, Candidates, Evidence, Findings, Observations};
-use crate::placement::project::hot_calls::{Calls, KnownCall, calls};
-use crate::placement::project::{Credit, Credits, ProfilePosition, Projection, gcc_16_17};
-use crate::placement::reader::{HotCalls, Reader, Zeros};
-use crate::placement::rules::preheaders;
+use crate::placement::observe::{self, Candidates, Evidence, Findings};
+use crate::placement::project::hot_calls::Calls;
+use crate::placement::project::{Credit, ProfilePosition, gcc_16_17};
+use crate::placement::reader::{Reader, Zeros};
 use crate::placement::solve::counted::{self, Counted, Known, Line};
 use crate::placement::solve::flow::Flow;
 use crate::placement::starts::{Start, Starts};
-use crate::placement::{self, RuleSet};
 use crate::profile::{Body, FileId, Position, Profile, RareMap, Record, SymbolId};
 use crate::raw::dump::{Dump, Module};
 use crate::raw::gcov::Kind;
@@ -57,7 +53,7 @@ pub fn profile(
     let mut conversion = Conversion { reader, rules, verbose, ..Conversion::default() };
     let known: Vec<_> = notes.iter().map(|notes| conversion.known(notes, sources)).collect();
     for (number, (module, chosen)) in dump.modules.iter().zip(chosen).enumerate() {
-        conversion.module(module, number, &known, chosen, sources, workers);
+        conversion.module(module, number, (&known, chosen), sources, workers);
     }
     let dropped = dump.modules.iter().map(|module| module.sums.dropped);
     conversion.statistics.events_dropped = dropped.fold(0, u64::saturating_add);
@@ -89,33 +85,6 @@ pub(super) struct Conversion {
     pub(super) verbose: bool,
 }
 
-/// Memory to look at functions.
-#[derive(Default)]
-struct FunctionMemory {
-    observations: Observations,
-    preheaders: preheaders::LoopMemory,
-}
-
-/// What a function's lines say.
-struct Projected {
-    /// Counts by their places.
-    credited: Credits,
-    /// Executions of lines without a place.
-    lost: Vec<(Line, u64, Lost)>,
-    /// Calls of functions of the same objects.
-    calls: Vec<KnownCall>,
-    /// Executions of all lines in the notes.
-    executions: u64,
-    /// Executions whose place is an estimate.
-    estimated: Estimated,
-    /// The same by function, line from its start, and how the place was inferred, if details are wanted.
-    estimates: Vec<((SymbolId, u32, Estimate), u64)>,
-    /// What the checker found.
-    faults: Vec<Fault>,
-    /// How the counts of the wanted line got their places.
-    explanations: Vec<Explanation>,
-}
-
 impl Conversion {
     /// Takes the names and places of an object's functions.
     fn known<'n>(&mut self, notes: &'n Notes<'n>, sources: &impl Sources) -> Known<'n> {
@@ -142,16 +111,52 @@ impl Conversion {
         Known::new(notes, symbols, files)
     }
 
+    /// Adds the counts of a module.
     fn module(
         &mut self,
         module: &Module,
         number: usize,
-        known: &[Known<'_>],
-        chosen: &[Option<usize>],
+        (known, chosen): (&[Known<'_>], &[Option<usize>]),
         sources: &impl Sources,
         workers: &impl Workers,
     ) {
-        let runs = i64::try_from(module.sums.runs).unwrap_or(i64::MAX);
+        let functions = self.solved(module, (known, chosen), workers);
+        let (Findings { evidence, addresses }, has_code) =
+            self.observed(number, &functions, sources);
+        // All functions are looked at with the symbols and starts that are known now.
+        let mut symbols = core::mem::take(&mut self.profile.symbols);
+        let starts = core::mem::take(&mut self.starts);
+        let wanted = self.wanted(sources);
+        let known = Projecting {
+            functions: &functions,
+            addresses: &addresses,
+            starts: &starts,
+            symbols: &symbols,
+            wanted,
+        };
+        let project = |(place, mut evidence): (usize, Evidence), memory: &mut _| {
+            let projected = known.function(place, &evidence, memory);
+            evidence.keep_sites();
+            (place, evidence, projected)
+        };
+        let mut callees = Callees::new(sources, &symbols);
+        let take = |(place, evidence, projected): (usize, _, _)| {
+            let seen = (&evidence, has_code);
+            self.function(&functions[place], seen, projected, &starts, &mut callees);
+        };
+        workers.pass(evidence.into_iter().enumerate(), project, take);
+        let names = callees.names();
+        symbols.add(names);
+        (self.profile.symbols, self.starts) = (symbols, starts);
+    }
+
+    /// The functions of a module, with the counts of their blocks.
+    fn solved<'m, 'n: 'm>(
+        &mut self,
+        module: &'m Module,
+        (known, chosen): (&'m [Known<'n>], &[Option<usize>]),
+        workers: &impl Workers,
+    ) -> Vec<Counted<'m>> {
         let mut objects = Vec::new();
         for (object, chosen) in module.objects.iter().zip(chosen) {
             let Some(known) = chosen.and_then(|chosen| known.get(chosen)) else {
@@ -164,60 +169,38 @@ impl Conversion {
         }
         let (mut functions, unknown) = counted::counted(objects);
         self.statistics.functions_without_notes += unknown;
+        let runs = i64::try_from(module.sums.runs).unwrap_or(i64::MAX);
         counted::solve(&mut functions, runs, workers);
+        functions
+    }
+
+    /// What the machine code of a module says about its functions, and whether there is any.
+    fn observed(
+        &mut self,
+        number: usize,
+        functions: &[Counted<'_>],
+        sources: &impl Sources,
+    ) -> (Findings, bool) {
         let mut findings = Findings::default();
         findings.evidence.resize_with(functions.len(), Evidence::default);
-        let candidates = Candidates::new(&functions, &self.profile.symbols, self.rules);
+        let candidates = Candidates::new(functions, &self.profile.symbols, self.rules);
         let (symbols, starts) = (&mut self.profile.symbols, &mut self.starts);
-        let has_code = sources.listings(number, &functions, &candidates, |tables, found| {
+        let has_code = sources.listings(number, functions, &candidates, |tables, found| {
             observe::take(tables, found, symbols, &mut findings, starts);
         });
         self.starts.sort();
-        let Findings { evidence, addresses } = findings;
-        // All functions are looked at with the symbols and starts that are known now.
-        let mut symbols = core::mem::take(&mut self.profile.symbols);
-        let starts = core::mem::take(&mut self.starts);
-        let (reader, rules, verbose) = (self.reader, self.rules, self.verbose);
-        let wants_check = sources.wants_check();
-        let wanted = sources.explains();
-        let project = |(place, mut evidence): (usize, Evidence), memory: &mut FunctionMemory| {
-            let function = &functions[place];
-            let Ok(flow) = &function.flow else { return (place, evidence, None) };
-            let observations = memory.observations.of(&evidence, rules);
-            let seen = (&*evidence.instances, observations);
-            let known = (&starts, &symbols);
-            let loops = &mut memory.preheaders;
-            let facts = Facts::gather(function, flow, seen, known, rules, loops);
-            let mut assignment = placement::place(&facts);
-            if reader.zeros == Zeros::OnesInLoops && flow.blocks.iter().any(|&count| count > 0) {
-                assignment.raise_zeros_in_loops(function);
-            }
-            let mut projected = project(function, flow, &assignment, reader);
-            if verbose {
-                projected.estimates = estimates(&assignment);
-            }
-            if wants_check {
-                projected.faults = check(function, &assignment, &projected.credited, reader);
-            }
-            if let Some(wanted) = wanted {
-                projected.explanations = explain(wanted, &facts, &assignment);
-            }
-            if reader.hot_calls != HotCalls::None {
-                projected.calls =
-                    calls(function, &evidence, &assignment, &functions, &addresses, reader);
-            }
-            evidence.keep_sites();
-            (place, evidence, Some(projected))
-        };
-        let mut callees = Callees::new(sources, &symbols);
-        let take = |(place, evidence, projected): (usize, _, _)| {
-            let seen = (&evidence, has_code);
-            self.function(&functions[place], seen, projected, &starts, &mut callees);
-        };
-        workers.pass(evidence.into_iter().enumerate(), project, take);
-        let names = callees.names();
-        symbols.add(names);
-        (self.profile.symbols, self.starts) = (symbols, starts);
+        (findings, has_code)
+    }
+
+    /// What is wanted of each function.
+    fn wanted<'s>(&self, sources: &'s impl Sources) -> Wanted<'s> {
+        Wanted {
+            reader: self.reader,
+            rules: self.rules,
+            details: self.verbose,
+            check: sources.wants_check(),
+            line: sources.explains(),
+        }
     }
 
     fn function(
@@ -362,60 +345,6 @@ impl Conversion {
     pub(super) fn record(&mut self, place: &ProfilePosition) -> &mut Record {
         let function = self.profile.functions.entry(place.function).or_default();
         record(&mut function.body, place)
-    }
-}
-
-/// The positions of a function whose place was inferred: function and line there, how, and executions.
-fn estimates(assignment: &Assignment<'_>) -> Vec<((SymbolId, u32, Estimate), u64)> {
-    let of_placed = |placed: &PlacedPosition| {
-        let instance = &assignment.instances[placed.at.instance as usize];
-        let line = placed.at.line.wrapping_sub(instance.start);
-        Some(((instance.symbol, line, Estimate::of(placed)?), placed.count))
-    };
-    let elsewhere = assignment.elsewhere.iter().map(|&(Elsewhere { symbol, line, .. }, count)| {
-        ((symbol, line, Estimate::Elsewhere), count)
-    });
-    let placed = assignment.placed.iter().filter_map(of_placed);
-    placed.chain(elsewhere).filter(|&(_, count)| count > 0).collect()
-}
-
-/// What an assignment says to a reader.
-fn project(
-    function: &Counted<'_>,
-    flow: &Flow,
-    assignment: &Assignment<'_>,
-    reader: Reader,
-) -> Projected {
-    let Projection { mut credits, unanswered, needed } = assignment.project(function, reader);
-    let counts = |line: &Line| flow.blocks[line.block as usize].max(0) as u64;
-    let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
-    let of_placed =
-        assignment.placed.iter().filter_map(|placed| Some((placed.line(), Estimate::of(placed)?)));
-    let of_needed = needed.iter().map(|&line| (line, Estimate::SharedLine));
-    let mut estimates: Vec<(Line, Estimate)> = of_placed.chain(of_needed).collect();
-    estimates.sort_unstable();
-    estimates.dedup_by_key(|(line, _)| *line);
-    estimates.retain(|(line, _)| unanswered.binary_search(line).is_err());
-    let mut estimated = Estimated::default();
-    for (line, how) in &estimates {
-        estimated.add(*how, counts(line));
-    }
-    for &(Elsewhere { symbol: function, line, .. }, count) in &assignment.elsewhere {
-        credits.push(function, Credit { position: Position::line(line), count, is_estimate: true });
-        estimated.add(Estimate::Elsewhere, count);
-    }
-    let unanswered = unanswered.iter().map(|line| (*line, counts(line), Lost::NoCommonCount));
-    let lost = assignment.lost.iter().copied().chain(unanswered).filter(|&(_, count, _)| count > 0);
-    let lost: Vec<(Line, u64, Lost)> = lost.collect();
-    Projected {
-        credited: credits,
-        lost,
-        calls: Vec::new(),
-        executions,
-        estimated,
-        estimates: Vec::new(),
-        faults: Vec::new(),
-        explanations: Vec::new(),
     }
 }
 

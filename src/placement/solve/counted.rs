@@ -187,7 +187,7 @@ pub fn counted<'n>(
 ) -> (Vec<Counted<'n>>, usize) {
     let most = objects.iter().map(|(_, _, views)| views.len()).sum();
     let mut all: Vec<Counted<'n>> = Vec::with_capacity(most);
-    // The functions with the same name have numbers from 0.
+    // The functions with the same key have numbers from 0.
     let mut places = HashMap::with_capacity(most);
     let mut unknown = 0;
     for (object, known, views) in objects {
@@ -198,10 +198,10 @@ pub fn counted<'n>(
             };
             let notes = &known.notes.functions[place];
             let symbol = known.symbols[place];
-            let position = (notes.ident, notes.lineno_checksum, notes.cfg_checksum, symbol);
+            let key = (notes.ident, notes.lineno_checksum, notes.cfg_checksum, symbol);
             let counters = view.counters(Kind::ARCS);
             let mut number = 0u32;
-            let alike = (0..).map_while(|number| places.get(&(position, number)).copied());
+            let alike = (0..).map_while(|number| places.get(&(key, number)).copied());
             let same = alike.inspect(|_| number += 1).find(|&place: &usize| {
                 all[place].counters.len() == counters.len() && all[place].is_like(notes, known)
             });
@@ -211,7 +211,7 @@ pub fn counted<'n>(
                 all[place].views.push((view, object));
                 continue;
             }
-            places.insert((position, number), all.len());
+            places.insert((key, number), all.len());
             all.push(Counted {
                 notes,
                 known,
