@@ -8,10 +8,13 @@
 //! disturbs. Processor time is measured, too. The tables are Markdown for the book.
 //!
 //! `--annotation` measures instead how far the counts of blocks are from the exact ones, by gcc's dumps.
-//! `--held-out` takes programs that nobody has tuned the conversion to. `--record FILE` also writes the saved
+//! `--held-out` takes programs that nobody has tuned the conversion to, and `--applications` large programs that
+//! many people use, which `apt-get source` fetches: see [`applications`]. `--record FILE` also writes the saved
 //! instructions as CSV, and `--chart RECORD` only draws the chart of the README from such a file, beside it.
 //!
 //! `--clang N` compiles with clang instead, from the counts of gcc's instrumentation: see [`clang`].
+//!
+//! Cachegrind's model of mispredictions is too small for large programs; `predictor` makes one that is not.
 //!
 //! A gcc is `gcc-N` on the path, or in another system's folder that `COUNTERSINK_GCCS` names: see
 //! `compilers`. Needs valgrind, and 1 GB in Cargo's target folder.
@@ -20,6 +23,7 @@
 mod harness;
 
 mod annotation;
+mod applications;
 mod builds;
 mod chart;
 mod clang;
@@ -28,6 +32,7 @@ mod further;
 mod held_out;
 mod measure;
 mod programs;
+mod recorded;
 mod table;
 
 use std::error::Error;
@@ -67,6 +72,9 @@ struct Options {
     /// The programs that nobody has tuned the conversion to
     #[arg(long)]
     held_out: bool,
+    /// Large programs of Debian, as their own build compiles them; apt-get fetches the sources
+    #[arg(long, conflicts_with_all = ["held_out", "annotation"])]
+    applications: bool,
     /// Compile, run and compare what the programs print, but show no figures
     #[arg(long)]
     only_check: bool,
@@ -118,9 +126,10 @@ fn draw(record: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Measures and prints; returns what has failed.
 fn speedup(options: &Options, compilers: &[Compiler]) -> Vec<String> {
-    let groups = match options.held_out {
-        true => vec![held_out::GROUP],
-        false => programs::GROUPS.to_vec(),
+    let groups = match (options.held_out, options.applications) {
+        (true, _) => vec![held_out::GROUP],
+        (_, true) => vec![applications::GROUP],
+        _ => programs::GROUPS.to_vec(),
     };
     let mut variants = vec![Variant::Plain, Variant::Use, Variant::Auto];
     if options.flat {
