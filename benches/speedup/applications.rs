@@ -175,7 +175,14 @@ const PERL: Build = Build {
         sh Configure -des -Dcc="$CC" -Uusedl -Donlyextensions=none -Dprivlib="$PWD/lib"
         make -j2 perl
     "#,
-    unwanted: &["opmini", "perlmini", "universalmini", "miniperlmain", "perlmain"],
+    unwanted: &[
+        "opmini",
+        "perlmini",
+        "universalmini",
+        "miniperlmain",
+        "perlmain",
+        "generate_uudmap",
+    ],
 };
 
 fn perl() -> Program {

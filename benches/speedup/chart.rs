@@ -4,6 +4,7 @@
 //! A record is CSV: `program,gcc,VARIANT,...`, then a line for each program and compiler, in percent.
 
 use std::error::Error;
+use std::ops::Range;
 
 use plotters::prelude::*;
 
@@ -13,9 +14,6 @@ const SIZE: (u32, u32) = (960, 560);
 
 /// Of the variants, in their order.
 const COLOURS: [RGBColor; 2] = [RGBColor(176, 176, 176), RGBColor(31, 111, 180)];
-
-/// The range of all charts, in percent.
-const RANGE: std::ops::Range<f64> = -8.0..14.0;
 
 /// A line of a record.
 struct Line<'r> {
@@ -31,13 +29,14 @@ pub fn draw(record: &str) -> Result<String> {
     let lines: Vec<Line> = lines.lines().map(parse).collect::<Result<_>>()?;
     let mut compilers: Vec<&str> = lines.iter().map(|line| line.gcc).collect();
     compilers.dedup();
+    let range = range(&lines);
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         root.fill(&WHITE)?;
         for (panel, gcc) in root.split_evenly((compilers.len(), 1)).iter().zip(&compilers) {
             let of_compiler: Vec<&Line> = lines.iter().filter(|line| line.gcc == *gcc).collect();
-            draw_compiler(panel, gcc, &of_compiler, &variants)?;
+            draw_compiler(panel, gcc, &of_compiler, &variants, range.clone())?;
         }
         root.present()?;
     }
@@ -52,12 +51,20 @@ fn parse(line: &str) -> Result<Line<'_>> {
     Ok(Line { program, gcc, saved })
 }
 
+/// The range of all panels, in percent: whole steps of two below the least and above the greatest value.
+fn range(lines: &[Line]) -> Range<f64> {
+    let saved = || lines.iter().flat_map(|line| line.saved.iter().copied());
+    let (least, greatest) = (saved().fold(0.0, f64::min), saved().fold(0.0, f64::max));
+    2.0 * (least / 2.0).floor()..2.0 * (greatest / 2.0).ceil()
+}
+
 /// A group of bars for each program.
 fn draw_compiler(
     panel: &DrawingArea<SVGBackend, plotters::coord::Shift>,
     gcc: &str,
     lines: &[&Line],
     variants: &[&str],
+    range: Range<f64>,
 ) -> Result<()> {
     let name = |position: &SegmentValue<usize>| match position {
         SegmentValue::CenterOf(program) => {
@@ -75,7 +82,7 @@ fn draw_compiler(
         .margin(8)
         .x_label_area_size(28)
         .y_label_area_size(40)
-        .build_cartesian_2d((0..lines.len() - 1).into_segmented(), RANGE)?;
+        .build_cartesian_2d((0..lines.len() - 1).into_segmented(), range)?;
     chart
         .configure_mesh()
         .disable_x_mesh()
