@@ -22,9 +22,18 @@ use crate::placement::solve::loops::nested;
 /// programs: 2 and 8 save fewer instructions, and so does any count at all where the line's neighbours have counts.
 const LARGEST_RATIO: u64 = 4;
 
+/// A count of a loop that is less than the greatest one by at most this factor shows gcc that the loop is executed often.
+/// A line that expands to a large loop, with rare blocks among the others, then does without: OpenJPEG's encoder saves
+/// 4.3 instead of 1.6 % with gcc 12.
+const LARGEST_RATIO_IN_LOOP: u64 = 16;
+
 /// Whether two counts of one line have nothing in common. The second is no smaller than the first.
 pub fn are_unlike(least: u64, greatest: u64) -> bool {
-    least.checked_mul(LARGEST_RATIO).is_some_and(|most| most < greatest)
+    differ_by_more(LARGEST_RATIO, least, greatest)
+}
+
+fn differ_by_more(ratio: u64, least: u64, greatest: u64) -> bool {
+    least.checked_mul(ratio).is_some_and(|most| most < greatest)
 }
 
 /// What a reader is told about a position.
@@ -57,8 +66,12 @@ pub fn answer_where_needed(answers: &mut [Answer], members: &[Member], function:
         let members: Vec<Member> =
             blocks.iter().flat_map(|&block| of_block(members, block)).collect();
         let greatest = members.iter().map(|member| member.count).max().unwrap_or(0);
-        let is_wanted = || are_unlike(entries(function, blocks), greatest);
-        answer_for(answers, &large, &members, greatest, is_wanted);
+        let is_told = |count| !differ_by_more(LARGEST_RATIO_IN_LOOP, count, greatest);
+        if !is_any_told(answers, &members, is_told)
+            && are_unlike(entries(function, blocks), greatest)
+        {
+            answer_for(answers, &large, &members, greatest);
+        }
     }
     let copies = answers.iter().map(|answer| answer.instance as usize + 1).max().unwrap_or(0);
     let mut of_copies = vec![Vec::new(); copies];
@@ -67,7 +80,10 @@ pub fn answer_where_needed(answers: &mut [Answer], members: &[Member], function:
     }
     for members in of_copies {
         let first = members.iter().map(|member| member.count).find(|&count| count > 0);
-        answer_for(answers, &large, &members, first.unwrap_or(0), || true);
+        let first = first.unwrap_or(0);
+        if !is_any_told(answers, &members, |count| !are_unlike(count, first)) {
+            answer_for(answers, &large, &members, first);
+        }
     }
 }
 
@@ -102,21 +118,17 @@ fn large(answers: usize, members: &[Member]) -> Vec<u64> {
     large
 }
 
-/// Gives positions counts in a part of the function that was executed so often, if none of them has a count like that
-/// and one is wanted.
-fn answer_for(
-    answers: &mut [Answer],
-    large: &[u64],
-    members: &[Member],
-    executions: u64,
-    is_wanted: impl FnOnce() -> bool,
-) {
-    let is_like = |count| !are_unlike(count, executions);
-    let is_told = |member: &Member| answers[member.answer].count.is_some_and(is_like);
-    if executions == 0 || members.iter().any(is_told) || !is_wanted() {
+/// Whether the reader is told a count like that about any of these.
+fn is_any_told(answers: &[Answer], members: &[Member], is_like: impl Fn(u64) -> bool) -> bool {
+    members.iter().any(|member| answers[member.answer].count.is_some_and(&is_like))
+}
+
+/// Gives positions counts in a part of the function that was executed so often, for blocks with a count like that.
+fn answer_for(answers: &mut [Answer], large: &[u64], members: &[Member], executions: u64) {
+    if executions == 0 {
         return;
     }
-    for member in members.iter().filter(|member| is_like(member.count)) {
+    for member in members.iter().filter(|member| !are_unlike(member.count, executions)) {
         let count = Some(large[member.answer]);
         answers[member.answer] = Answer { count, is_needed: true, ..answers[member.answer] };
     }
