@@ -1,6 +1,6 @@
 //! Input files: dumps and profiles, distinguished by their content.
 //!
-//! [`format`](mod@super::format) recognises them. What LLVM's profiles say is read in [`super::by_function`].
+//! [`format`](mod@super::format) recognises them. What LLVM's profiles say is read in [`super::instr_profiles`].
 
 use std::fmt::Display;
 use std::fs::File;

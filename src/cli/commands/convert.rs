@@ -11,12 +11,12 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use crate::cli::account::Account;
-use crate::cli::by_function::queue::Listed;
-use crate::cli::by_function::{self, Wish};
 use crate::cli::cores::Cores;
 use crate::cli::error::{Error, Result};
 use crate::cli::gcda_files::{Place, Ready};
 use crate::cli::input::{Decoded, Format, Input};
+use crate::cli::instr_profiles::queue::Listed;
+use crate::cli::instr_profiles::{self, Wish};
 use crate::cli::notes::display;
 use crate::cli::output::{self, Content, Out};
 #[cfg(feature = "parquet")]
@@ -151,7 +151,7 @@ enum ConvertTarget {
     /// Counter files of gcc, one per object.
     Gcda,
     /// A profile of LLVM.
-    ByFunction(by_function::Target),
+    ByFunction(instr_profiles::Target),
     /// Line coverage.
     Coverage(coverage::Target),
     /// A table of dumps or profiles.
@@ -163,7 +163,7 @@ impl ValueEnum for ConvertTarget {
     fn value_variants<'a>() -> &'a [Self] {
         static VARIANTS: LazyLock<Vec<ConvertTarget>> = LazyLock::new(|| {
             let profiles = Target::value_variants().iter().copied().map(ConvertTarget::Profile);
-            let by_function = by_function::Target::value_variants().iter().copied();
+            let by_function = instr_profiles::Target::value_variants().iter().copied();
             let by_function = by_function.map(ConvertTarget::ByFunction);
             let coverage = coverage::Target::value_variants().iter().copied();
             let coverage = coverage.map(ConvertTarget::Coverage);
@@ -209,7 +209,9 @@ impl Convert {
         }
         let outcome = match self.to {
             Some(ConvertTarget::ByFunction(target)) => self.by_function(target, paths),
-            None if self.wish.is_llvm() => self.by_function(by_function::Target::Profdata, paths),
+            None if self.wish.is_llvm() => {
+                self.by_function(instr_profiles::Target::Profdata, paths)
+            }
             _ if let Some(option) = self.wish.given() => {
                 let what = "is for --to profdata, profraw and proftext";
                 Err(Error::new(format!("{option} {what}")))
@@ -410,7 +412,7 @@ impl Convert {
     }
 
     /// Writes a profile of LLVM.
-    fn by_function(&self, target: by_function::Target, paths: Vec<PathBuf>) -> Result<Outcome> {
+    fn by_function(&self, target: instr_profiles::Target, paths: Vec<PathBuf>) -> Result<Outcome> {
         let for_clang = self.reader.for_llvm().map(|_| "--for-clang");
         let given = self.only_for_compilers().or(for_clang);
         let others = || self.account.given().or_else(|| self.sources.given());
@@ -421,7 +423,7 @@ impl Convert {
         }
         let chosen = self.wish.chosen(target)?;
         let inputs = paths.into_iter().map(|path| Listed { path, weight: 1 }).collect();
-        let (profile, origins) = by_function::sum::of(inputs, None)?;
+        let (profile, origins) = instr_profiles::sum::of(inputs, None)?;
         chosen.write(profile, origins, self.output.as_deref())?;
         Ok(Outcome::Done)
     }

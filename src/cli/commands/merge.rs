@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use super::fold;
 use crate::cli::binary::build_id_in;
-use crate::cli::by_function::queue::Listed;
-use crate::cli::by_function::{self, Wish};
 use crate::cli::error::{Error, Result};
 use crate::cli::input::{Format, Input};
+use crate::cli::instr_profiles::queue::Listed;
+use crate::cli::instr_profiles::{self, Wish};
 use crate::cli::notes::display;
 use crate::cli::output::{self, Content, Out};
 use crate::cli::profile_format::{ProfileFormat, ReaderOptions, Target};
@@ -75,14 +75,14 @@ pub struct Merge {
 enum MergeTarget {
     Profile(Target),
     /// A profile of LLVM.
-    ByFunction(by_function::Target),
+    ByFunction(instr_profiles::Target),
 }
 
 impl ValueEnum for MergeTarget {
     fn value_variants<'a>() -> &'a [Self] {
         static VARIANTS: LazyLock<Vec<MergeTarget>> = LazyLock::new(|| {
             let profiles = Target::value_variants().iter().copied().map(MergeTarget::Profile);
-            let by_function = by_function::Target::value_variants().iter().copied();
+            let by_function = instr_profiles::Target::value_variants().iter().copied();
             profiles.chain(by_function.map(MergeTarget::ByFunction)).collect()
         });
         &VARIANTS
@@ -187,13 +187,13 @@ impl Merge {
     /// Adds profiles of LLVM.
     fn by_function(
         &self,
-        target: Option<by_function::Target>,
+        target: Option<instr_profiles::Target>,
         first: Input,
         inputs: &[(u32, &PathBuf)],
     ) -> Result<Outcome> {
         let target = target.unwrap_or(match first.format {
-            Format::Proftext => by_function::Target::Proftext,
-            _ => by_function::Target::Profdata,
+            Format::Proftext => instr_profiles::Target::Proftext,
+            _ => instr_profiles::Target::Profdata,
         });
         let chosen = self.wish.chosen(target)?;
         let listed = |&(weight, path): &(u32, &PathBuf)| Listed {
@@ -201,7 +201,7 @@ impl Merge {
             weight: weight.into(),
         };
         let inputs = inputs.iter().map(listed).collect();
-        let (profile, origins) = by_function::sum::of(inputs, Some(first))?;
+        let (profile, origins) = instr_profiles::sum::of(inputs, Some(first))?;
         chosen.write(profile, origins, Some(&self.output))?;
         Ok(Outcome::Done)
     }

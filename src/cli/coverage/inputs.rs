@@ -6,10 +6,10 @@ use std::prelude::v1::*;
 
 use super::mapped::Mapped;
 use crate::cli::binary::build_id_in;
-use crate::cli::by_function::read::{Counted, counted, of_dump};
-use crate::cli::by_function::sum::add_model;
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::input::{Format, Input};
+use crate::cli::instr_profiles::read::{Counted, counted, of_dump};
+use crate::cli::instr_profiles::sum::add_model;
 use crate::cli::notes::display;
 use crate::cli::output;
 use crate::cli::sources::Sources;

@@ -19,19 +19,19 @@ use super::names::Names;
 use super::projected::{Projected, Projecting, Wanted};
 use super::source::Sources;
 use super::statistics::{EstimatedLine, Loss, Statistics};
-use super::targets::Callees;
+use super::targets::{Callees, Sites};
 use crate::formats::gcno::{self, Notes};
 use crate::placement::RuleSet;
 use crate::placement::estimate::Estimate;
 use crate::placement::lost::Lost;
 use crate::placement::observe::{self, Candidates, Evidence, Findings};
 use crate::placement::project::hot_calls::Calls;
-use crate::placement::project::{Credit, ProfilePosition, gcc_16_17};
+use crate::placement::project::{Credit, body_behind, gcc_16_17};
 use crate::placement::reader::{Reader, Zeros};
 use crate::placement::solve::counted::{self, Counted, Known, Line};
 use crate::placement::solve::flow::Flow;
 use crate::placement::starts::{Start, Starts};
-use crate::profile::{Body, FileId, Position, Profile, RareMap, Record, SymbolId};
+use crate::profile::{FileId, Profile, Record, SymbolId};
 use crate::raw::dump::{Dump, Module};
 use crate::raw::gcov::Kind;
 use crate::workers::Workers;
@@ -69,12 +69,12 @@ pub fn profile(
 
 /// What has been found so far.
 #[derive(Default)]
-pub(super) struct Conversion {
-    pub(super) profile: Profile,
-    pub(super) statistics: Statistics,
-    pub(super) names: Names,
-    pub(super) starts: Starts,
-    pub(super) reader: Reader,
+struct Conversion {
+    profile: Profile,
+    statistics: Statistics,
+    names: Names,
+    starts: Starts,
+    reader: Reader,
     rules: RuleSet,
     calls: Calls,
     /// Executions that are not in the profile, by line, function and reason.
@@ -82,7 +82,7 @@ pub(super) struct Conversion {
     /// Estimated executions, by function, line from its start, and how the place was inferred.
     estimates: HashMap<(SymbolId, u32, Estimate), u64>,
     /// Whether to name everything that is dropped.
-    pub(super) verbose: bool,
+    verbose: bool,
 }
 
 impl Conversion {
@@ -233,7 +233,12 @@ impl Conversion {
         self.credit(function.symbol, &projected);
         self.account(function.symbol, &projected);
         self.calls.add(function.symbol, function.size(), projected.calls);
-        self.targets((function, flow), (evidence, has_code), starts, callees);
+        self.sites().add((function, flow), (evidence, has_code), starts, callees);
+    }
+
+    fn sites(&mut self) -> Sites<'_> {
+        let Self { profile, statistics, names, reader, verbose, .. } = self;
+        Sites { profile, statistics, names, reader: *reader, verbose: *verbose }
     }
 
     fn head(&mut self, counted: &Counted<'_>, flow: &Flow) {
@@ -262,7 +267,7 @@ impl Conversion {
                 continue;
             }
             let outer = &mut self.profile.functions.entry(credited).or_default().body;
-            let body = inner(outer, within);
+            let body = body_behind(outer, within);
             if body.positions.is_empty() {
                 let record = |&Credit { position, count, is_estimate }: &Credit| {
                     (position, Record { count: Some(count), is_estimate, ..Record::default() })
@@ -340,28 +345,4 @@ impl Conversion {
         });
         losses
     }
-
-    /// The record at a place.
-    pub(super) fn record(&mut self, place: &ProfilePosition) -> &mut Record {
-        let function = self.profile.functions.entry(place.function).or_default();
-        record(&mut function.body, place)
-    }
-}
-
-/// The record at a place of a function with this body.
-fn record<'b>(body: &'b mut Body, place: &ProfilePosition) -> &'b mut Record {
-    inner(body, &place.within).positions.entry(place.position).or_default()
-}
-
-/// The body behind these inlined calls, the outermost first.
-fn inner<'b>(mut body: &'b mut Body, within: &[(Position, SymbolId)]) -> &'b mut Body {
-    for &(call, callee) in within {
-        let inlined = &mut body.positions.entry(call).or_default().inlined;
-        if inlined.is_empty() {
-            // Few calls have more than one function inlined.
-            *inlined = RareMap::with_capacity(1);
-        }
-        body = inlined.entry(callee).or_default();
-    }
-    body
 }

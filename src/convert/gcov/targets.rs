@@ -12,17 +12,19 @@ use core::fmt;
 
 use hashbrown::HashMap;
 
-use super::profile::Conversion;
+use super::names::Names;
 use super::source::{Sources, Unplaced};
+use super::statistics::Statistics;
 use crate::convert::number::Number;
 use crate::formats::gcno::Arc;
 use crate::placement::assignment::Assignment;
 use crate::placement::observe::{Evidence, SourcePosition};
 use crate::placement::project::ProfilePosition;
+use crate::placement::reader::Reader;
 use crate::placement::solve::counted::{Counted, Line};
 use crate::placement::solve::flow::Flow;
 use crate::placement::starts::Starts;
-use crate::profile::{FileId, Newcomers, Position, SymbolId, Symbols};
+use crate::profile::{FileId, Newcomers, Position, Profile, SymbolId, Symbols};
 use crate::raw::dump::SiteView;
 use crate::raw::gcov::Kind;
 
@@ -61,9 +63,20 @@ struct Located {
     line: u32,
 }
 
-impl Conversion {
+/// What the sites of indirect calls are added to.
+pub(super) struct Sites<'c> {
+    pub(super) profile: &'c mut Profile,
+    pub(super) statistics: &'c mut Statistics,
+    /// The functions that notes know.
+    pub(super) names: &'c Names,
+    pub(super) reader: Reader,
+    /// Whether to name everything that is dropped.
+    pub(super) verbose: bool,
+}
+
+impl Sites<'_> {
     /// Puts the targets of a function's indirect calls at their lines.
-    pub(super) fn targets(
+    pub(super) fn add(
         &mut self,
         (function, flow): (&Counted<'_>, &Flow),
         (evidence, has_code): (&Evidence, bool),
@@ -180,7 +193,7 @@ impl Conversion {
             let calls = Number(site.lost(), "call");
             self.tell(callees.symbols, file, line, format_args!("{calls} of a full site"));
         }
-        let record = self.record(place);
+        let record = place.record(self.profile);
         record.target_error = record.target_error.saturating_add(site.error.unsigned_abs());
         let least = record.count.get_or_insert(0);
         *least = site.total.unsigned_abs().max(*least);
@@ -192,7 +205,7 @@ impl Conversion {
                 self.tell(callees.symbols, file, line, what);
                 continue;
             };
-            let record = self.record(place);
+            let record = place.record(self.profile);
             let sum = record.targets.entry(target).or_default();
             *sum = sum.saturating_add(pair.count as u64);
             // Calls of several sites may stand here, each executed as often as it calls.

@@ -22,7 +22,7 @@ use self::shared_lines::{Answer, Member, answer_where_needed, are_unlike};
 use crate::placement::assignment::{Assignment, NO_BLOCK, PlacedPosition, Provenance};
 use crate::placement::reader::{Inline, OfBlock, OfSeveral, Reader};
 use crate::placement::solve::counted::{Counted, Line};
-use crate::profile::{Position, SymbolId};
+use crate::profile::{Body, Position, Profile, RareMap, Record, SymbolId};
 
 /// A position in a function, or in a body inlined there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +31,27 @@ pub struct ProfilePosition {
     /// Inlined calls, outermost first.
     pub within: Vec<(Position, SymbolId)>,
     pub position: Position,
+}
+
+impl ProfilePosition {
+    /// The record of the position in a profile, which may be a new one.
+    pub fn record<'p>(&self, profile: &'p mut Profile) -> &'p mut Record {
+        let body = &mut profile.functions.entry(self.function).or_default().body;
+        body_behind(body, &self.within).positions.entry(self.position).or_default()
+    }
+}
+
+/// The body behind these inlined calls, the outermost first. It may be a new one.
+pub fn body_behind<'b>(mut body: &'b mut Body, within: &[(Position, SymbolId)]) -> &'b mut Body {
+    for &(call, callee) in within {
+        let inlined = &mut body.positions.entry(call).or_default().inlined;
+        if inlined.is_empty() {
+            // Few calls have more than one function inlined.
+            *inlined = RareMap::with_capacity(1);
+        }
+        body = inlined.entry(callee).or_default();
+    }
+    body
 }
 
 /// Counts by their places.

@@ -9,9 +9,9 @@ use std::prelude::v1::*;
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::by_function::{diff::comparable, read::counted};
 use crate::cli::error::{Error, Result};
 use crate::cli::input::Input;
+use crate::cli::instr_profiles::{diff::comparable, read::counted};
 use crate::cli::sources::Sources;
 use crate::cli::table::Table;
 use crate::cli::terminal::heat;

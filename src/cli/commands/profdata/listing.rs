@@ -6,7 +6,7 @@ use std::prelude::v1::*;
 
 use super::contents::Contents;
 use super::sites::{Statistics, Symbols, percent};
-use crate::cli::by_function::read::Version;
+use crate::cli::instr_profiles::read::Version;
 use crate::cli::names::{text, visible};
 use crate::counters::summary::{Summary, Tally};
 use crate::counters::{Function, Profile, ValueKind, Variant};

@@ -10,10 +10,10 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::kinds::{self, Kinds};
 use super::{chosen, complain, warn};
-use crate::cli::by_function::queue::{Directories, Listed, Queue, all_files};
-use crate::cli::by_function::summands::{Part, each};
-use crate::cli::by_function::{Chosen, Target};
 use crate::cli::error::{Context, Error, Result};
+use crate::cli::instr_profiles::queue::{Directories, Listed, Queue, all_files};
+use crate::cli::instr_profiles::summands::{Part, each};
+use crate::cli::instr_profiles::{Chosen, Target};
 use crate::cli::llvm::Origins;
 use crate::cli::names::{text, visible};
 use crate::cli::{Outcome, input, output};

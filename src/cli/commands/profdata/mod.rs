@@ -20,9 +20,9 @@ use std::prelude::v1::*;
 
 use clap::{Args, FromArgMatches};
 
-use crate::cli::by_function::read::{self, Counted};
 use crate::cli::error::{Error, Result};
 use crate::cli::input::Input;
+use crate::cli::instr_profiles::read::{self, Counted};
 use crate::cli::llvm::{self, Llvm};
 use crate::cli::names::visible;
 use crate::cli::{Outcome, output};

@@ -19,9 +19,9 @@ use self::modules::modules;
 use self::objects::{gcda, gcno};
 use self::sections::sections;
 use self::summary::{cutoffs, table, totals};
-use crate::cli::by_function::{self, read::counted};
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::input::{Format, Input};
+use crate::cli::instr_profiles::{self, read::counted};
 use crate::cli::names::{Names, text};
 use crate::cli::sources::Sources;
 use crate::cli::{Outcome, folder, output, warn};
@@ -115,14 +115,14 @@ impl Show {
         }
         let counted = counted(input)?;
         input.warn(&counted.warnings);
-        let shown = by_function::show::Shown {
+        let shown = instr_profiles::show::Shown {
             function: self.choice.function.as_deref(),
             top: self.choice.top,
             summary: self.summary,
             names: Names::chosen(self.demangle),
         };
         let text = match self.json {
-            true => by_function::show::json(shown, &counted.profile),
+            true => instr_profiles::show::json(shown, &counted.profile),
             false => shown.text(&counted),
         };
         text.about(&input.name)
