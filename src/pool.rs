@@ -1,4 +1,4 @@
-//! Keeps what threads use one after the other, so that nobody makes it anew each time: memory that has grown, decoders.
+//! An object pool, for what threads use one after the other: memory that has grown, decoders.
 //! A thread that frees what another one has allocated waits for that one, again and again.
 
 use std::ops::{Deref, DerefMut};

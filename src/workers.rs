@@ -1,4 +1,4 @@
-//! Does work that can be divided. Threads need an operating system; conversions and formats do not.
+//! A parallel map, abstract over rayon: threads need an operating system, conversions and formats do not.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Guesses which name a user meant who asked for one that does not exist.
+//! Suggests names for a misspelt one.
 
 use std::collections::BTreeSet;
 use std::prelude::v1::*;

@@ -1,5 +1,5 @@
-//! What a conversion of dumps reads besides them, and the conversion itself: for `convert`, and for commands that take
-//! dumps where they want profiles.
+//! From a dump to a profile, for `convert` and all commands that take dumps where they want profiles: what a conversion
+//! reads besides the dump, and the conversion.
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;

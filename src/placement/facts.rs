@@ -165,8 +165,7 @@ impl<'f, 'n> Facts<'f, 'n> {
     }
 }
 
-/// Whether a function has #line in it. If so, the notes say that it ends where it starts, and yet it has
-/// lines behind that.
+/// Whether #line renumbers a function: its notes say that it ends where it starts, and it has lines behind that.
 fn is_renumbered(function: &Counted<'_>, starts: &Starts) -> bool {
     let (start, file) = (function.start(), function.file);
     let is_behind = |line: &&Line| line.file == file && line.line > start;

@@ -34,8 +34,7 @@ pub enum OfBlock {
     /// All.
     #[default]
     All,
-    /// The one of the branch that it ends with, if it ends with one. GCC 16 would take others for those of further
-    /// blocks.
+    /// Only the final branch's position, if any. GCC 16 would take others for those of further blocks.
     BranchOnly,
 }
 

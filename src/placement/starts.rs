@@ -46,7 +46,7 @@ pub struct Starts {
 struct OfFile {
     /// By line, once they are sorted.
     starts: Vec<Start>,
-    /// For each of them: the last line that it or one before it is known to have.
+    /// For each of them: the running maximum of known end lines.
     last: Vec<u32>,
     /// The functions of other files that have lines of this one.
     users: Users,

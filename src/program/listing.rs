@@ -99,7 +99,7 @@ pub struct Piece {
     pub discriminator: u16,
     /// Number of instructions; 0 for a statement that has left none here.
     pub instructions: u32,
-    /// The block that it may stand at the end of instead: the one that leads on to this one.
+    /// The fall-through predecessor at whose end it may stand instead.
     pub before: Option<u32>,
     /// Whether it is nothing but the jump that ends the block.
     pub is_jump: bool,

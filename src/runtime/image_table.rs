@@ -1,4 +1,4 @@
-//! Where a site's values belong if another image's profiler counts the site.
+//! Maps a site's address to its image's nodes, if another image's profiler counts the site.
 //!
 //! Profilers are interposable, so one image's profilers count the sites of all images. A site does not care
 //! where its values lie, unless counters are live. Then site and values must be in the same file, or nobody

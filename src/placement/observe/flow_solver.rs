@@ -4,9 +4,8 @@
 //! counters out on. So the counts of blocks with increments determine the counts of others, as far as the
 //! ways of control are known.
 //!
-//! All this is linear. It holds in each copy of a function for what the counters counted there. So it holds
-//! for the sums over all copies, too, and these are what the counters have: a block of any copy gets the
-//! executions of its counterparts in all copies together.
+//! All this is linear, and holds for the sum over all copies of a function as in each of them. Counters have that sum,
+//! so a block's count sums its counterparts in all copies.
 
 use alloc::vec::Vec;
 
@@ -240,10 +239,9 @@ struct Bridges {
     ways: Adjacency<Way>,
     /// For each vertex: what is known to flow in, less what is known to flow out.
     surplus: Vec<i64>,
-    /// For each vertex: when it was reached, from 1, and the earliest vertex that it and those behind it lead
-    /// back to.
+    /// For each vertex: Tarjan's discovery time, from 1, and low-link.
     reached: Vec<(u32, u32)>,
-    /// The vertices on the way to the one at hand, the way that led to each, and the number of its ways already taken.
+    /// The search's path: each vertex, the edge that led there, and the number of its edges already taken.
     open: Vec<(u32, Option<Way>, usize)>,
     /// The blocks that are bridges, with the flow through them.
     found: Vec<(u32, i64)>,

@@ -47,10 +47,10 @@ impl Assignment<'_> {
         found.retain(|one| needed.binary_search(&one.place()).is_ok());
     }
 
-    /// Adds a position behind those of each line of the function itself, with the count of the line's last block.
+    /// Adds the last discriminator + 1 to each line of the function itself, with the count of the line's last block:
+    /// for the jump to the join.
     ///
-    /// It may be that of a jump to a join. Nothing else shows such a jump. Without a count for it, the reader takes the
-    /// count of a value that comes there by the jump.
+    /// Nothing else shows such a jump. Without a count for it, the reader takes that of a value that comes there by it.
     pub(super) fn add_next(&self, function: &Counted<'_>, reader: Reader, found: &mut Vec<Found>) {
         let Ok(flow) = &function.flow else { return };
         let mut lines_of = vec![0u32; flow.blocks.len()];

@@ -32,8 +32,7 @@ pub fn entered(instances: &[InlineInstance], observations: &[Observation]) -> Ve
     counts
 }
 
-/// How often each copy was executed: the count of all that is known about it, if that is one count, or else
-/// of its call.
+/// The expected count of each copy: that of all its positions if they agree, or else its call's.
 pub fn hints(
     instances: &[InlineInstance],
     positions: &[PositionEvidence],

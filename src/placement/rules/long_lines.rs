@@ -62,8 +62,8 @@ impl<'c> LongLine<'c> {
         found
     }
 
-    /// Blocks for positions of a copy, in order: as many free ones as there are positions, and of each count that
-    /// the positions name as many as name it. There is at least one.
+    /// Free candidate blocks for positions of a copy, in order: as many as there are positions, and of each count that
+    /// they name as many as name it. There is at least one.
     fn suitable(&self, positions: &[PositionEvidence], hint: Option<i64>) -> Vec<usize> {
         let mut named: Vec<i64> =
             positions.iter().flat_map(|position| position.others.iter()).collect();

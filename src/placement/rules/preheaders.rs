@@ -26,7 +26,7 @@ pub struct Preheader {
     pub count: i64,
 }
 
-/// A loop's first block, and a block that leads back there.
+/// A back edge: a loop's first block, and the block that leads back there.
 type Loop = (u32, u32);
 
 /// Memory to look for the loops of one function after the other.
@@ -106,7 +106,7 @@ fn is_for(loops: &[Loop], block: u32, has: impl Fn(u32) -> bool) -> bool {
     its.any(|&(head, end)| head != end && has(end))
 }
 
-/// Whether the search has found a block, and is done with all that lies behind it.
+/// Whether the search has reached a block, and has left it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     New,
@@ -114,8 +114,8 @@ enum State {
     Done,
 }
 
-/// Finds the arcs to a block that is on the way from the entry to where they come from. The search needs no recursion,
-/// unlike petgraph's: functions may have hundreds of thousands of blocks.
+/// Finds back edges depth-first. The search needs no recursion, unlike petgraph's: functions may have hundreds of
+/// thousands of blocks.
 #[derive(Default)]
 struct Search {
     /// Where each block may go on, sorted.

@@ -207,9 +207,8 @@ impl<'p, 'a, 'f, 'n> Placing<'p, 'a, 'f, 'n> {
         self.assignment.place(self.facts, at, line, (rule, Provenance::Neighbour));
     }
 
-    /// Several functions may start on one line, such as instances of a template. Picks the one that `caller`
-    /// calls: its name has the most in common with the caller's, the fewest identifiers that this one lacks, and the
-    /// most that it has.
+    /// Several functions may start on one line, such as instances of a template. Picks the one whose mangled name is
+    /// most like the caller's: with the longest common part, then the fewest foreign identifiers, then the most shared ones.
     fn called(&mut self, file: FileId, starts: &[Start], caller: SymbolId) -> Start {
         if let [only] = starts {
             return *only;

@@ -1,5 +1,4 @@
-//! The addresses that instructions take in one step or several, whatever the path to them: each is followed by the
-//! next one in memory.
+//! The addresses that straight-line code materialises: each instruction is followed by the next one in memory.
 
 use crate::program::decode::{Effect, Register, highest};
 

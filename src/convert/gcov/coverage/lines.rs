@@ -117,8 +117,7 @@ impl Line {
         count.max(0) as u64
     }
 
-    /// How often each way on from its conditions was taken: the arcs of blocks that have several, in the order of the
-    /// blocks that they lead to.
+    /// The counts of the outgoing arcs of blocks with several successors, by destination.
     fn branches(&self, functions: &[Counted<'_>]) -> impl Iterator<Item = u64> {
         self.blocks.iter().flat_map(|&(function, block)| {
             let Counted { arcs, flow, by_block, .. } = &functions[function];
