@@ -14,8 +14,8 @@ use countersink::formats::afdo_v1_v3::decode::decode;
 use countersink::profile::{Body, Profile};
 use harness::{Workshop, gcc_for_version_2, gcc_major, have};
 use programs::{
-    Built, CLOCK, Rocksdb, WRAPPER, compile_lua, compile_sqlite, lua_sources, run_classes,
-    run_rocksdb, sqlite_sources,
+    Built, CLOCK, LUA, Rocksdb, SQLITE, WRAPPER, lua_sources, run_classes, run_rocksdb,
+    sqlite_sources,
 };
 use reference::{lines_of_callgrind, lines_of_gcov, share_of};
 
@@ -215,15 +215,14 @@ fn loops_are_vectorised_as_with_profile_use() {
 /// Of the 20 hottest functions, compilers take the counts of 17, and those with other discriminators of
 /// `least_of_another`.
 fn compilers_take_the_profile(
-    build: impl Fn(&Workshop, &[&str]) -> Option<Built>,
+    build: impl Fn(&Workshop) -> Option<Built>,
     sources: impl Fn(&Workshop) -> Option<Vec<String>>,
     flags: &[&str],
     least_of_another: usize,
 ) {
     let shop = Workshop::new();
-    let Some(built) = build(&shop, &[]) else { return };
-    let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
-    shop.link(&objects, "ours", &["-lm"]);
+    let Some(built) = build(&shop) else { return };
+    built.link(&shop);
     shop.run("ours", &built.arguments());
     let sources = sources(&shop).unwrap();
     for compiler in compilers::all() {
@@ -257,14 +256,12 @@ fn compilers_take_the_profile(
 
 #[test]
 fn lua() {
-    compilers_take_the_profile(compile_lua, lua_sources, &["-std=gnu99", "-DLUA_USE_POSIX"], 17);
+    compilers_take_the_profile(programs::lua, lua_sources, &LUA, 17);
 }
 
 #[test]
 fn sqlite() {
-    let flags =
-        ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_ENABLE_MATH_FUNCTIONS"];
-    compilers_take_the_profile(compile_sqlite, sqlite_sources, &flags, 10);
+    compilers_take_the_profile(programs::sqlite, sqlite_sources, &SQLITE, 10);
 }
 
 /// Calls through pointers, with everything that a profile makes gcc optimise. Not every compilation breaks
@@ -418,9 +415,8 @@ fn hot_targets_of_virtual_calls_are_promoted() {
 fn a_hot_target_of_lua_is_promoted() {
     let Some(_) = gcc_for_version_2() else { return };
     let shop = Workshop::new();
-    let Some(built) = compile_lua(&shop, &[]) else { return };
-    let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
-    shop.link(&objects, "ours", &["-lm"]);
+    let Some(built) = programs::lua(&shop) else { return };
+    built.link(&shop);
     shop.run("ours", &built.arguments());
     // luaD_rawrunprotected runs coroutines more often than anything else.
     let optimized = optimized(&shop, &["-std=gnu99", "-DLUA_USE_POSIX", "ldo.c"]);

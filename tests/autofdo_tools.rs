@@ -10,7 +10,7 @@ use std::process::Command;
 use countersink::formats::afdo_v1_v3::decode::decode;
 use countersink::profile::{Body, Position, Profile, Record, SymbolId};
 use harness::{Workshop, skip, succeed};
-use programs::compile_lua;
+use programs::lua;
 
 /// A profile with everything: targets, functions inlined into each other, discriminators, lines
 /// before the declaration.
@@ -49,9 +49,8 @@ fn files(shop: &Workshop, version: &str) -> Vec<String> {
     shop.write("everything.txt", EVERYTHING);
     shop.tool_output(&["convert", "everything.txt", "--to", version, "-o", "everything"]);
     let mut files = vec!["everything".into()];
-    if let Some(built) = compile_lua(shop, &[]) {
-        let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
-        shop.link(&objects, "ours", &["-lm"]);
+    if let Some(built) = lua(shop) {
+        built.link(shop);
         shop.run("ours", &built.arguments());
         shop.tool_output(&["convert", "ours.csraw", "--to", version, "-o", "lua"]);
         files.push("lua".into());

@@ -19,9 +19,8 @@ use countersink::program::object_file::relocate;
 use countersink::raw::dump::{Dump, Module};
 use countersink::raw::gcov::Kind;
 use harness::{PROFILE, Workshop, have, succeed};
-use programs::{CLOCK, SHAPES, compile_lua, compile_sqlite, run_classes, run_rocksdb};
-
-const TELL: &str = "-fdump-ipa-profile-lineno-details";
+use programs::objects::{compile_all, compile_once};
+use programs::{CLOCK, LUA, SHAPES, TELL, compile_lua, lua_sources, run_classes, run_rocksdb};
 
 /// File, without its directory, and line.
 type Line = (String, u32);
@@ -205,38 +204,63 @@ fn nearly_all(shop: &Workshop, dump: &str, program: &str) {
     assert!(executed > 0 && placed * 100 >= executed * 99, "{placed} of {executed} placed");
 }
 
+/// The files of Lua that call through pointers.
+const CALLING: [&str; 6] = ["lauxlib.c", "ldo.c", "ldump.c", "lmem.c", "lstate.c", "lzio.c"];
+/// The file with Lua's largest function.
+const LARGEST: &str = "lvm.c";
+
 /// Compiles and runs Lua, and looks for its calls.
 fn lua_runs(compile: &[&str], link: &[&str]) -> Option<Workshop> {
     let shop = Workshop::new();
     let built = compile_lua(&shop, &[&[TELL], compile].concat())?;
-    let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
-    shop.link(&objects, "ours", &[&["-lm"], link].concat());
-    shop.run("ours", &built.arguments());
-    nearly_all(&shop, "ours.csraw", "ours");
+    runs(&shop, &built.objects, link);
     Some(shop)
+}
+
+/// The same, with counters only in the files that [`CALLING`] and [`LARGEST`] name. Compilers take four times as long for
+/// all of Lua, and find no more calls.
+fn calling_lua_runs(compile: &[&str], link: &[&str]) -> Option<Workshop> {
+    let shop = Workshop::new();
+    let sources = lua_sources(&shop)?;
+    let counts = |source: &String| CALLING.contains(&source.as_str()) || source == LARGEST;
+    let (counted, others): (Vec<String>, Vec<String>) = sources.into_iter().partition(counts);
+    let mut objects = compile_once(&shop, &others, &[&LUA[..], &["-O1"]].concat());
+    objects.extend(compile_all(&shop, &counted, &[&PROFILE, &LUA[..], &[TELL], compile].concat()));
+    runs(&shop, &objects, link);
+    Some(shop)
+}
+
+fn runs(shop: &Workshop, objects: &[String], link: &[&str]) {
+    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+    shop.link(&objects, "ours", &[&["-lm"], link].concat());
+    shop.run("ours", &["benchmark.lua", "1"]);
+    nearly_all(shop, "ours.csraw", "ours");
 }
 
 #[test]
 fn lua_linked_in_other_ways() {
-    let ways: [(&[&str], &[&str]); 5] = [
+    let ways: [(&[&str], &[&str]); 4] = [
         (&["-O1"], &[]),
         (&["-O3"], &[]),
         (&["-O2", "-fno-pie", "-gdwarf-4"], &["-no-pie"]),
         (&["-O2", "-fpie"], &["-static-pie"]),
-        (&["-O2", "-flto"], &["-O2", "-flto"]),
     ];
     for (compile, link) in ways {
         eprintln!("{compile:?} {link:?}");
-        let Some(_) = lua_runs(compile, link) else { return };
+        let Some(_) = calling_lua_runs(compile, link) else { return };
     }
+}
+
+#[test]
+fn lua_optimised_as_a_whole() {
+    lua_runs(&["-O2", "-flto"], &["-O2", "-flto"]);
 }
 
 #[test]
 fn sqlite() {
     let shop = Workshop::new();
-    let Some(built) = compile_sqlite(&shop, &[TELL]) else { return };
-    let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
-    shop.link(&objects, "ours", &["-lm"]);
+    let Some(built) = programs::sqlite(&shop) else { return };
+    built.link(&shop);
     shop.run("ours", &built.arguments());
     nearly_all(&shop, "ours.csraw", "ours");
 }
@@ -258,45 +282,51 @@ fn objects_with_groups() {
 }
 
 /// Without the program its objects tell the same as with it.
-fn objects_tell_the_same(compile: &[&str], link: &[&str]) {
-    let Some(shop) = lua_runs(compile, link) else { return };
+fn objects_tell_the_same(shop: Option<Workshop>, number: usize) {
+    let Some(shop) = shop else { return };
     let whole = shop.tool_output(&["convert", "ours.csraw"]);
     fs::remove_file(shop.path("ours")).unwrap();
     let output = shop.tool(&["convert", "ours.csraw"]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("ours: No such file or directory"), "{told}");
-    assert!(told.contains("; 31 objects used instead"), "{told}");
+    assert!(told.contains(&format!("; {number} objects used instead")), "{told}");
     assert!(output.stdout == whole, "{told}");
+}
+
+/// Objects of [`CALLING`] and [`LARGEST`] tell the same as their program.
+fn calling_objects_tell_the_same(compile: &[&str], link: &[&str]) {
+    objects_tell_the_same(calling_lua_runs(compile, link), CALLING.len() + 1);
 }
 
 #[test]
 fn objects_without_optimisation() {
-    objects_tell_the_same(&["-O0"], &[]);
+    calling_objects_tell_the_same(&["-O0"], &[]);
 }
 
 #[test]
 fn objects_with_compressed_debug_information() {
-    objects_tell_the_same(&["-O2", "-gz"], &["-static"]);
+    calling_objects_tell_the_same(&["-O2", "-gz"], &["-static"]);
 }
 
 #[test]
 fn objects_with_a_section_for_each_function() {
-    objects_tell_the_same(&["-O3", "-ffunction-sections", "-fdata-sections"], &[]);
+    calling_objects_tell_the_same(&["-O3", "-ffunction-sections", "-fdata-sections"], &[]);
 }
 
 #[test]
 fn objects_made_for_size() {
-    objects_tell_the_same(&["-Os"], &[]);
+    calling_objects_tell_the_same(&["-Os"], &[]);
 }
 
+/// All of Lua.
 #[test]
 fn objects_for_libraries() {
-    objects_tell_the_same(&["-O2", "-fPIC"], &[]);
+    objects_tell_the_same(lua_runs(&["-O2", "-fPIC"], &[]), 31);
 }
 
 #[test]
 fn objects_with_descriptors_of_thread_local_storage() {
-    objects_tell_the_same(&["-O2", "-fPIC", "-mtls-dialect=gnu2"], &[]);
+    calling_objects_tell_the_same(&["-O2", "-fPIC", "-mtls-dialect=gnu2"], &[]);
 }
 
 /// General-dynamic thread-local storage and TLS descriptors, in a library.
@@ -431,12 +461,28 @@ fn code_of_other_machines() {
         (&["-O2", "-fPIC"], &["-shared"]),
     ];
     for (compiler, machine) in MACHINES.into_iter().filter(|(compiler, _)| have(compiler)) {
+        let shop = Workshop::new();
+        let Some(sources) = lua_sources(&shop) else { return };
+        let is_other = |source: &&str| !CALLING.contains(source);
+        let others: Vec<&str> = sources.iter().map(String::as_str).filter(is_other).collect();
+        let quickly = [machine, &["-O0", "-fPIC", "-std=gnu99", "-w"]].concat();
+        let others = compile_with(compiler, &shop, &others, &quickly);
         for (compile, link) in ways {
             let compile = [machine, compile].concat();
             eprintln!("{compiler} {compile:?} {link:?}");
-            code_of(compiler, &compile, link);
+            code_of(compiler, &shop, &others, &compile, link);
         }
     }
+}
+
+/// Compiles each source with this compiler. Gives the names of the objects.
+fn compile_with(compiler: &str, shop: &Workshop, sources: &[&str], flags: &[&str]) -> Vec<String> {
+    let compile = |source: &&str| {
+        let object = source.replace(".c", ".o");
+        succeed(shop.command(compiler).args(flags).args(["-c", source, "-o", &object]));
+        object
+    };
+    sources.iter().map(compile).collect()
 }
 
 /// Objects for boards need no C library. Nothing links them here.
@@ -463,22 +509,15 @@ fn code_of_boards() {
     }
 }
 
-fn code_of(compiler: &str, compile: &[&str], link: &[&str]) {
-    let shop = Workshop::new();
-    let Some(sources) = programs::lua_sources(&shop) else { return };
-    let mut objects = vec![];
-    for source in &sources {
-        let object = source.replace(".c", ".o");
-        let flags = ["-g", "-fprofile-generate", "-ftest-coverage", TELL, "-std=gnu99", "-w"];
-        let arguments = [&flags[..], compile, &["-c", source, "-o", &object]].concat();
-        succeed(shop.command(compiler).args(arguments));
-        objects.push(object);
-    }
+/// Compiles the files with calls through pointers, and links them with the other objects of Lua.
+fn code_of(compiler: &str, shop: &Workshop, others: &[String], compile: &[&str], link: &[&str]) {
+    let flags = ["-g", "-fprofile-generate", "-ftest-coverage", TELL, "-std=gnu99", "-w"];
+    let objects = compile_with(compiler, shop, &CALLING, &[&flags[..], compile].concat());
     let mut link_all = shop.command(compiler);
-    link_all.arg("-fprofile-generate").args(&objects).args(["-o", "ours", "-lm"]);
+    link_all.arg("-fprofile-generate").args(&objects).args(others).args(["-o", "ours", "-lm"]);
     succeed(link_all.args(link));
 
-    let told = told_by_gcc(&shop);
+    let told = told_by_gcc(shop);
     let of_object = |object: &String| {
         let notes = shop.read(object.replace(".o", ".gcno"));
         sites_of_notes(&notes, &stem(Path::new(object)), &told)
@@ -491,7 +530,8 @@ fn code_of(compiler: &str, compile: &[&str], link: &[&str]) {
     let unlinked = unlinked.fold((0, 0), |sum, (sites, placed)| (sum.0 + sites, sum.1 + placed));
     for (sites, placed) in [linked, unlinked] {
         eprintln!("{compiler} {compile:?} {link:?}: {placed} of {sites}");
-        assert!(sites > 0 && placed * 100 >= sites * 94);
+        // One of the 16 may be missing.
+        assert!(sites > 0 && placed * 16 >= sites * 15);
     }
 }
 

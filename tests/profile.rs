@@ -19,7 +19,7 @@ use countersink::formats::afdo_v4_text;
 use countersink::formats::gcno::Notes;
 use countersink::profile::{Profile, SymbolId};
 use harness::{Workshop, have, succeed};
-use programs::{Built, FIXED_ADDRESSES, compile_lua, lua, sqlite};
+use programs::{Built, REPEATABLE, compile_lua, lua, sqlite};
 use reference::{Function, Lines, Starts, base, counts, functions, lines_of_gcov, name, starts};
 
 /// What the profile should say about a function itself: entries and time.
@@ -218,13 +218,7 @@ fn profile_is_what_gcov_says(build: impl Fn(&Workshop) -> Option<Built>) {
     }
     let shop = Workshop::new();
     let Some(built) = build(&shop) else { return };
-    shop.program("fixed_memory.c");
-    shop.gcc(&["-O2", "-fno-builtin", "-c", "fixed_memory.c"]);
-    let objects = built.objects.iter().map(String::as_str).chain(["fixed_memory.o"]);
-    let objects: Vec<&str> = objects.collect();
-    let flags = [&FIXED_ADDRESSES[..], &["-lm"]].concat();
-    shop.link_stock(&objects, "stock", &flags);
-    shop.link(&objects, "ours", &flags);
+    built.link_both(&shop);
     let stock = shop.run("stock", &built.arguments());
     assert_eq!(shop.run("ours", &built.arguments()), stock);
 
@@ -293,22 +287,21 @@ fn flattened(profile: &Profile) -> ByFunction {
     lines
 }
 
-fn lua_flattened(shop: &Workshop, flags: &[&str], convert: &[&str]) -> Option<ByFunction> {
-    let flags = [&["-Dluai_makeseed(L)=0"], flags].concat();
-    let built = compile_lua(shop, &flags)?;
-    let objects: Vec<&str> = built.objects.iter().map(String::as_str).collect();
-    shop.link(&objects, "ours", &["-lm"]);
+fn lua_flattened(shop: &Workshop, built: &Built) -> ByFunction {
+    built.link(shop);
     shop.run("ours", &built.arguments());
-    let file = shop.tool_output(&[&["convert", "ours.csraw"], convert].concat());
-    Some(flattened(&decode(&file).unwrap().profile))
+    let file = shop.tool_output(&["convert", "ours.csraw"]);
+    flattened(&decode(&file).unwrap().profile)
 }
 
 /// The same program without early inlining has notes and counters for every function.
 #[test]
 fn functions_that_exist_only_inlined() {
     let (plain, without) = (Workshop::new(), Workshop::new());
-    let Some(lines) = lua_flattened(&plain, &[], &[]) else { return };
-    let all = lua_flattened(&without, &["-fno-early-inlining"], &[]).unwrap();
+    let Some(built) = lua(&plain) else { return };
+    let lines = lua_flattened(&plain, &built);
+    let flags = [&REPEATABLE[..], &["-fno-early-inlining"]].concat();
+    let all = lua_flattened(&without, &compile_lua(&without, &flags).unwrap());
     let notes = plain.files("gcno");
     let noted: BTreeSet<String> = notes
         .iter()
@@ -336,7 +329,8 @@ fn functions_that_exist_only_inlined() {
 #[test]
 fn flat_profiles_hold_the_same() {
     let shop = Workshop::new();
-    let Some(nested) = lua_flattened(&shop, &[], &[]) else { return };
+    let Some(built) = lua(&shop) else { return };
+    let nested = lua_flattened(&shop, &built);
     let converted = |arguments: &[&str]| {
         let file = shop.tool_output(&[&["convert", "ours.csraw"], arguments].concat());
         decode(&file).unwrap().profile

@@ -9,18 +9,12 @@ mod programs;
 use std::fs;
 
 use harness::{Workshop, assert_same_files, have};
-use programs::{Built, FIXED_ADDRESSES, lua, sqlite};
+use programs::{Built, lua, sqlite};
 
 fn program(build: impl Fn(&Workshop) -> Option<Built>) -> Option<(Workshop, Built)> {
     let shop = Workshop::new();
     let built = build(&shop)?;
-    shop.program("fixed_memory.c");
-    shop.gcc(&["-O2", "-fno-builtin", "-c", "fixed_memory.c"]);
-    let objects: Vec<&str> =
-        built.objects.iter().map(String::as_str).chain(["fixed_memory.o"]).collect();
-    let flags = [&FIXED_ADDRESSES[..], &["-lm"]].concat();
-    shop.link_stock(&objects, "stock", &flags);
-    shop.link(&objects, "ours", &flags);
+    built.link_both(&shop);
     Some((shop, built))
 }
 

@@ -1,9 +1,12 @@
 //! Real programs for tests, from the sources inside crates.
 #![allow(dead_code, reason = "every test uses some of it")]
 
+pub mod objects;
+
 use std::fs;
 use std::path::PathBuf;
 
+use self::objects::{compile_all, compile_once};
 use crate::harness::{PROFILE, Workshop, corpus, corpus_of, succeed};
 
 /// The places where the linker puts a program's data. They are the same with any runtime.
@@ -26,21 +29,57 @@ impl Built {
     pub fn arguments(&self) -> Vec<&str> {
         self.arguments.clone()
     }
+
+    /// Links [`lua`] or [`sqlite`] with the archive, as `ours`.
+    pub fn link(&self, shop: &Workshop) {
+        let (objects, flags) = self.for_link(shop);
+        shop.link(&objects, "ours", &flags);
+    }
+
+    /// Links [`lua`] or [`sqlite`] twice, with libgcov as `stock`, and as `ours`.
+    pub fn link_both(&self, shop: &Workshop) {
+        let (objects, flags) = self.for_link(shop);
+        shop.link_stock(&objects, "stock", &flags);
+        shop.link(&objects, "ours", &flags);
+    }
+
+    /// All objects, with the `main` that has its memory at fixed addresses, and flags.
+    fn for_link(&self, shop: &Workshop) -> (Vec<&str>, Vec<&'static str>) {
+        shop.program("fixed_memory.c");
+        shop.gcc(&["-O2", "-fno-builtin", "-c", "fixed_memory.c"]);
+        let objects = self.objects.iter().map(String::as_str).chain(["fixed_memory.o"]).collect();
+        (objects, [&FIXED_ADDRESSES[..], &["-lm"]].concat())
+    }
 }
+
+/// Makes gcc print the statements of each function when it inserts counters, with file and line.
+pub const TELL: &str = "-fdump-ipa-profile-lineno-details";
+
+/// Flags of all compilations of Lua.
+pub const LUA: [&str; 2] = ["-std=gnu99", "-DLUA_USE_POSIX"];
+/// Flags of all compilations of SQLite.
+pub const SQLITE: [&str; 3] =
+    ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_ENABLE_MATH_FUNCTIONS"];
 
 /// Flags that make a program do the same in every run, with its `main` under another name. String constants
 /// are not merged with the runtime's, because Lua hashes their addresses.
 pub const REPEATABLE: [&str; 4] =
     ["-fno-pie", "-fno-merge-constants", "-Dmain=program_main", "-Dluai_makeseed(L)=0"];
 
-/// Lua, a program that runs a script, and the script.
+/// Lua, a program that runs a script, and the script. All tests share the objects.
 pub fn lua(shop: &Workshop) -> Option<Built> {
-    compile_lua(shop, &REPEATABLE)
+    let sources = lua_sources(shop)?;
+    let objects = compile_once(shop, &sources, &[&PROFILE, &LUA[..], &REPEATABLE].concat());
+    Some(Built { objects, arguments: vec!["benchmark.lua", "1"] })
 }
 
-/// SQLite, and a program that asks it many kinds of queries.
+/// SQLite, and a program that asks it many kinds of queries. All tests share the objects. What [`TELL`] prints is there,
+/// too.
 pub fn sqlite(shop: &Workshop) -> Option<Built> {
-    compile_sqlite(shop, &REPEATABLE)
+    let sources = sqlite_sources(shop)?;
+    let flags = [&PROFILE, &SQLITE[..], &REPEATABLE, &[TELL]].concat();
+    let objects = compile_once(shop, &sources, &flags);
+    Some(Built { objects, arguments: vec!["700"] })
 }
 
 /// Programs with virtual calls: a header and two sources.
@@ -56,25 +95,17 @@ pub fn run_classes(shop: &Workshop, program: &[&str; 3], flags: &[&str]) {
     shop.run("ours", &[]);
 }
 
+/// Lua with other flags, and `main` under its own name.
 pub fn compile_lua(shop: &Workshop, flags: &[&str]) -> Option<Built> {
     let sources = lua_sources(shop)?;
-    let flags = [&["-std=gnu99", "-DLUA_USE_POSIX"], flags].concat();
-    let objects = sources.iter().map(|source| shop.compile(source, &flags)).collect();
+    let objects = compile_all(shop, &sources, &[&PROFILE, &LUA[..], flags].concat());
     Some(Built { objects, arguments: vec!["benchmark.lua", "1"] })
 }
 
+/// SQLite with other flags, and `main` under its own name.
 pub fn compile_sqlite(shop: &Workshop, flags: &[&str]) -> Option<Built> {
     let sources = sqlite_sources(shop)?;
-    let flags = [
-        &[
-            "-DSQLITE_THREADSAFE=0",
-            "-DSQLITE_OMIT_LOAD_EXTENSION",
-            "-DSQLITE_ENABLE_MATH_FUNCTIONS",
-        ],
-        flags,
-    ]
-    .concat();
-    let objects = sources.iter().map(|source| shop.compile(source, &flags)).collect();
+    let objects = compile_all(shop, &sources, &[&PROFILE, &SQLITE[..], flags].concat());
     Some(Built { objects, arguments: vec!["700"] })
 }
 
