@@ -10,14 +10,14 @@ use hashbrown::{HashMap, HashSet};
 
 use super::Rule;
 use super::facts::Facts;
+use super::facts::call_order::Beside;
+use super::facts::position_evidence::PositionEvidence;
+use super::known_positions::KnownPositions;
 use super::lost::Lost;
 use super::observe::{InlineInstance, SourcePosition};
-use super::rules::call_order::Beside;
-use super::rules::lines_in_notes_only;
-use super::rules::pairing::PositionEvidence;
-use super::rules::unrecorded_inlines::{KnownPositions, Missing, Other};
 use super::solve::counted::{Counted, Line};
 use super::solve::loops;
+use super::starts::Start;
 use crate::profile::{FileId, SymbolId};
 
 /// Where the counts of a function belong.
@@ -51,7 +51,27 @@ pub struct Open<'a> {
     pub counts: HashSet<(u32, u64)>,
     /// The positions beside lines of functions that left no trace.
     pub known: Option<KnownPositions>,
-    pub sharing: lines_in_notes_only::SharingMemory,
+    pub sharing: SharingMemory,
+}
+
+/// A line of a copy that the debug information lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    pub line: Line,
+    /// Another copy of its function.
+    pub instance: u32,
+}
+
+/// Lines of another function that is not known to be inlined here, and where it may start.
+pub type Other<'a> = (&'a [Line], &'a [Start]);
+
+/// Memory to share the blocks of one line after the other.
+#[derive(Default)]
+pub struct SharingMemory {
+    /// The discriminator of each copy's next position.
+    pub next: Vec<u16>,
+    /// The blocks, by their counts.
+    pub by_count: Vec<(i64, Line)>,
 }
 
 /// Blocks of a line, and the positions that the code shows there. Rules split a line into such groups, and then give

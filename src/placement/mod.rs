@@ -9,6 +9,7 @@ pub mod checker;
 pub mod estimate;
 pub mod explain;
 pub(crate) mod facts;
+pub(crate) mod known_positions;
 pub mod lost;
 pub mod observe;
 pub(crate) mod project;

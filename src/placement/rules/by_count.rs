@@ -13,10 +13,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::long_lines::LongLine;
-use super::pairing::{Count, PositionEvidence, in_order};
+use super::pairing::in_order;
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Group, Kind, Provenance};
 use crate::placement::facts::Facts;
+use crate::placement::facts::position_evidence::{Count, PositionEvidence};
 
 /// Gives the positions of groups blocks.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {

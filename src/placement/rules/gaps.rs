@@ -10,10 +10,10 @@
 
 use alloc::vec::Vec;
 
-use super::long_lines::is_long;
-use super::pairing::PositionEvidence;
 use crate::placement::assignment::Assignment;
 use crate::placement::facts::Facts;
+use crate::placement::facts::is_long;
+use crate::placement::facts::position_evidence::PositionEvidence;
 use crate::placement::observe::SourcePosition;
 
 /// Adds the positions that are missing between those of a group.
@@ -52,9 +52,9 @@ fn with_hidden(positions: &[PositionEvidence], blocks: usize) -> Option<Vec<Posi
 
 #[cfg(test)]
 mod tests {
-    use super::super::pairing::Count;
     use super::*;
     use crate::placement::facts::made::Made;
+    use crate::placement::facts::position_evidence::Count;
     use crate::placement::{Rule, RuleSet};
 
     /// A loop's condition, its `if`, and `b++`. The compiler left no position of the `if`.

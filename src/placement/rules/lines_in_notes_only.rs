@@ -15,11 +15,11 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::mem;
 
-use super::call_order::Beside;
 use super::discriminators::in_copy;
 use crate::placement::Rule;
-use crate::placement::assignment::{Assignment, Provenance};
+use crate::placement::assignment::{Assignment, Provenance, SharingMemory};
 use crate::placement::facts::Facts;
+use crate::placement::facts::call_order::Beside;
 use crate::placement::lost::Lost;
 use crate::placement::observe::{InlineInstance, SourcePosition};
 use crate::placement::solve::counted::Line;
@@ -37,15 +37,6 @@ enum Owner<'s> {
     Others(&'s [Start]),
     /// No known function.
     Unknown,
-}
-
-/// Memory to share the blocks of one line after the other.
-#[derive(Default)]
-pub struct SharingMemory {
-    /// The discriminator of each copy's next position.
-    next: Vec<u16>,
-    /// The blocks, by their counts.
-    by_count: Vec<(i64, Line)>,
 }
 
 /// Gives lines that the code does not show to the functions that they belong to.

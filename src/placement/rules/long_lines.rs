@@ -9,17 +9,12 @@ use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::pairing::{Count, PositionEvidence, in_order};
+use super::pairing::in_order;
+use crate::placement::facts::is_long;
+use crate::placement::facts::position_evidence::{Count, PositionEvidence};
 
-/// Comparisons of positions and blocks from which on a line is long.
-const MOST_COMPARISONS: usize = 1 << 20;
 /// Pieces to find blocks for at once.
 const AT_ONCE: usize = 128;
-
-/// Whether a line has very many positions and blocks.
-pub fn is_long(positions: usize, blocks: usize) -> bool {
-    positions.saturating_mul(blocks) > MOST_COMPARISONS
-}
 
 /// A line with very many positions and blocks.
 pub struct LongLine<'c> {

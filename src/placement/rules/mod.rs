@@ -2,7 +2,6 @@
 
 pub mod by_count;
 pub mod call_order;
-pub mod counts_of_copies;
 pub mod discriminators;
 pub mod gaps;
 pub mod likeness;
@@ -11,7 +10,6 @@ pub mod long_lines;
 pub mod numbering;
 pub mod only_block;
 pub mod pairing;
-pub mod preheaders;
 pub mod removed_lines;
 pub mod segments;
 pub mod silent_copies;

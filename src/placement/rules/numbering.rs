@@ -9,11 +9,12 @@
 
 use alloc::vec::Vec;
 
-use super::long_lines::is_long;
-use super::pairing::{PositionEvidence, in_order};
+use super::pairing::in_order;
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Provenance};
 use crate::placement::facts::Facts;
+use crate::placement::facts::is_long;
+use crate::placement::facts::position_evidence::PositionEvidence;
 use crate::placement::observe::SourcePosition;
 
 /// Numbers the blocks of lines that the code hardly shows.
@@ -59,10 +60,10 @@ fn is_hardly_shown(positions: &[PositionEvidence], blocks: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pairing::Count;
     use super::*;
     use crate::placement::RuleSet;
     use crate::placement::facts::made::Made;
+    use crate::placement::facts::position_evidence::Count;
 
     /// `CHECK(a); CHECK(b);` has four blocks, and the code shows the first one.
     #[test]

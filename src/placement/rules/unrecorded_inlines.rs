@@ -13,68 +13,15 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::mem;
 
-use hashbrown::HashMap;
-
 use super::likeness::{common, foreign_identifiers};
 use crate::placement::Rule;
-use crate::placement::assignment::{Assignment, Elsewhere, Provenance};
+use crate::placement::assignment::{Assignment, Elsewhere, Missing, Provenance};
 use crate::placement::facts::Facts;
+use crate::placement::known_positions::KnownPositions;
 use crate::placement::observe::{InlineInstance, SourcePosition};
 use crate::placement::solve::counted::Line;
 use crate::placement::starts::Start;
 use crate::profile::{FileId, Position, SymbolId};
-
-/// The copies and positions that are known. The rules of this file add to them.
-#[derive(Default)]
-pub struct KnownPositions {
-    /// The index of each copy.
-    instances: HashMap<InlineInstance, u32>,
-    /// The number of positions of each line of a copy.
-    numbers: HashMap<(u32, FileId, u32), u16>,
-    /// The first position of each line of a block, without those that are added.
-    first: HashMap<(u32, FileId, u32), SourcePosition>,
-    /// Which function a caller calls, of those that start on a line.
-    called: HashMap<(FileId, u32, SymbolId), Start>,
-}
-
-impl KnownPositions {
-    fn of(assignment: &Assignment<'_>) -> Self {
-        let mut known = Self::default();
-        for placed in &assignment.placed {
-            let SourcePosition { instance, file, line, .. } = placed.at;
-            known.first.entry((placed.block, file, line)).or_insert(placed.at);
-            known.next(instance, file, line);
-        }
-        for (instance, place) in assignment.instances.iter().zip(0..) {
-            known.instances.entry(instance.once()).or_insert(place);
-        }
-        known
-    }
-
-    /// The first position of a line in a block.
-    fn first_in(&self, block: u32, (file, line): (FileId, u32)) -> Option<SourcePosition> {
-        self.first.get(&(block, file, line)).copied()
-    }
-
-    /// The number of the next position of a line in a copy.
-    fn next(&mut self, instance: u32, file: FileId, line: u32) -> u16 {
-        let number = self.numbers.entry((instance, file, line)).or_insert(0);
-        let next = *number;
-        *number = number.saturating_add(1);
-        next
-    }
-}
-
-/// A line of a copy that the debug information lacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missing {
-    pub line: Line,
-    /// Another copy of its function.
-    pub instance: u32,
-}
-
-/// Lines of another function that is not known to be inlined here, and where it may start.
-pub type Other<'a> = (&'a [Line], &'a [Start]);
 
 /// Gives blocks that all known copies leave to copies that the debug information lacks.
 pub fn place_copies<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
@@ -112,7 +59,10 @@ struct Placing<'p, 'a, 'f, 'n> {
 
 impl<'p, 'a, 'f, 'n> Placing<'p, 'a, 'f, 'n> {
     fn new(facts: &'p Facts<'f, 'n>, assignment: &'p mut Assignment<'a>) -> Self {
-        let known = assignment.open.known.take().unwrap_or_else(|| KnownPositions::of(assignment));
+        let known = assignment.open.known.take().unwrap_or_else(|| {
+            let placed = assignment.placed.iter().map(|placed| (placed.block, placed.at));
+            KnownPositions::of(placed, &assignment.instances)
+        });
         Self { facts, assignment, known }
     }
 

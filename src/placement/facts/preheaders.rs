@@ -14,14 +14,13 @@ use alloc::vec::Vec;
 use hashbrown::HashSet;
 
 use crate::formats::gcno::Arc;
-use crate::placement::facts::Facts;
 use crate::placement::solve::counted::{Counted, Line};
 use crate::placement::solve::flow::{EXIT, Flow};
 
 /// The way into a loop.
 pub struct Preheader {
     /// The loop's first block.
-    head: u32,
+    pub head: u32,
     /// How often the loop was entered.
     pub count: i64,
 }
@@ -88,14 +87,6 @@ fn entered_at(function: &Counted<'_>, flow: &Flow, loops: &[Loop], entered: &mut
             let sum = &mut entered[arc.destination as usize];
             *sum = sum.saturating_add(*count);
         }
-    }
-}
-
-impl Facts<'_, '_> {
-    /// A block's number, or for a preheader that of the loop's first block.
-    pub fn number_of(&self, line: &Line) -> u32 {
-        let preheader = line.block.checked_sub(self.function.notes.blocks);
-        preheader.map_or(line.block, |preheader| self.preheaders[preheader as usize].head)
     }
 }
 

@@ -11,7 +11,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::pairing::{Count, PositionEvidence};
+use super::position_evidence::{Count, PositionEvidence};
 use crate::placement::observe::{InlineInstance, Observation, SourcePosition};
 
 /// How often each copy was entered, where the debug information names the place.
