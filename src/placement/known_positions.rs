@@ -1,4 +1,4 @@
-//! The positions of each line of a copy, and the copies, as the rules for code without debug information add to them.
+//! The copies of a function and their positions, while rules add those that the debug information lacks.
 
 use hashbrown::HashMap;
 
