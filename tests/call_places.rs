@@ -530,8 +530,9 @@ fn code_of(compiler: &str, shop: &Workshop, others: &[String], compile: &[&str],
     let unlinked = unlinked.fold((0, 0), |sum, (sites, placed)| (sum.0 + sites, sum.1 + placed));
     for (sites, placed) in [linked, unlinked] {
         eprintln!("{compiler} {compile:?} {link:?}: {placed} of {sites}");
-        // One of the 16 may be missing.
-        assert!(sites > 0 && placed * 16 >= sites * 15);
+        // With 32-bit ARM one call may be missing.
+        let missing = usize::from(compiler.starts_with("arm"));
+        assert!(sites > 0 && placed + missing >= sites);
     }
 }
 

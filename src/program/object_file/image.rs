@@ -126,7 +126,8 @@ impl<'d> Image<'d> {
     /// Learns from a symbol table what is code.
     pub fn mark(&mut self, file: &object::File<'_>) {
         let is_arm = self.architecture == Architecture::Arm;
-        for symbol in file.symbols().filter(|symbol| symbol.is_definition()) {
+        // `is_definition` leaves out marks and absolute symbols, such as the global pointer.
+        for symbol in file.symbols().filter(|symbol| !symbol.is_undefined()) {
             let (address, Ok(name)) = (symbol.address(), symbol.name_bytes()) else { continue };
             let mark = match name {
                 [b'$', b'a' | b'x', ..] => Mark::Code,
