@@ -82,7 +82,7 @@ struct Options {
     #[arg(long, conflicts_with_all = ["held_out", "only_check", "flat", "nested", "runs", "optimise"])]
     annotation: bool,
     /// Compile with these versions of clang, from the counts of the first gcc
-    #[arg(long, value_delimiter = ',', value_name = "N", conflicts_with_all = ["annotation", "held_out", "only_check", "flat", "nested", "optimise", "record"])]
+    #[arg(long, value_delimiter = ',', value_name = "N", conflicts_with_all = ["annotation", "held_out", "applications", "only_check", "flat", "nested", "optimise", "record"])]
     clang: Vec<u32>,
     /// Also write the saved instructions here, as CSV
     #[arg(long, value_name = "FILE")]

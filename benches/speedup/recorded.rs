@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::builds::{scratch, succeed};
+use crate::programs::own;
 
 /// Notes a command in a file of its own: the folder, then each argument, on a line each. Commands run at the same time.
 /// What gcc makes only runs as a part of the build, so it optimises nothing.
@@ -104,31 +105,12 @@ fn write_executable(path: &Path, text: &str) -> std::io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
 
-/// The sources of a package, with Debian's changes. `apt-get source` fetches them with a list of its own, so that the
-/// system's needs no `deb-src`.
+/// The sources of a package, with Debian's changes.
 pub fn debian(package: &str) -> Result<PathBuf, String> {
-    let (common, folder) = (scratch().join("debian"), scratch().join("debian").join(package));
-    let sources = folder.join("source");
-    if sources.exists() {
-        return sources.canonicalize().map_err(|error| error.to_string());
+    let sources = scratch().join("debian").join(package).join("source");
+    if !sources.exists() {
+        eprintln!("{package}: apt-get source ...");
+        succeed(Command::new(own("source")).arg(package).arg(&sources))?;
     }
-    eprintln!("{package}: apt-get source ...");
-    let (list, lists) = (common.join("sources.list"), common.join("lists"));
-    for folder in [&folder, &lists.join("partial")] {
-        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
-    let release = "deb-src http://deb.debian.org/debian bookworm main\n";
-    fs::write(&list, release).map_err(|error| format!("{}: {error}", list.display()))?;
-    let apt = |arguments: &[&str]| {
-        let mut apt = Command::new("apt-get");
-        apt.arg("-o").arg(format!("Dir::Etc::sourcelist={}", list.display()));
-        apt.args(["-o", "Dir::Etc::sourceparts=-", "-o"]);
-        apt.arg(format!("Dir::State::lists={}", lists.display()));
-        succeed(apt.args(arguments).current_dir(&folder))
-    };
-    apt(&["update"])?;
-    apt(&["source", "--download-only", package])?;
-    let unpack = "rm -rf unpacked; dpkg-source -x *.dsc unpacked && mv unpacked source";
-    succeed(Command::new("sh").args(["-c", unpack]).current_dir(&folder))?;
     sources.canonicalize().map_err(|error| error.to_string())
 }

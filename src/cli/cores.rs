@@ -47,8 +47,8 @@ impl Workers for Cores {
         work: impl Fn(T, &mut M) -> R + Sync,
         mut take: impl FnMut(R) + Send,
     ) {
-        let spare = Pool::default();
-        let work = |item| work(item, &mut *spare.lend(M::default));
+        let pool = Pool::default();
+        let work = |item| work(item, &mut *pool.lend(M::default));
         // One of the cores goes through the batches, so that handing over work wakes nobody up.
         rayon::scope(|_| {
             let mut last: Vec<R> = Vec::new();

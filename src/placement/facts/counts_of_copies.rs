@@ -2,7 +2,7 @@
 //!
 //! ```c
 //! static inline int clamp(int x) { return x < 0 ? 0 : x; }
-//! s += clamp(a[i]);       /* executed a thousand times: so was the copy, of which the code shows no count */
+//! s += clamp(a[i]);       /* executed a thousand times: so was the copy, whose count the code does not show */
 //! ```
 //!
 //! Consumes what the code shows of copies and of their calls. Gives hints to the rules that choose between blocks, and
