@@ -5,6 +5,7 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -12,6 +13,7 @@ use super::Rule;
 use super::facts::Facts;
 use super::facts::call_order::Beside;
 use super::facts::position_evidence::PositionEvidence;
+use super::facts::segment::Declared;
 use super::known_positions::KnownPositions;
 use super::lost::Lost;
 use super::observe::{InlineInstance, SourcePosition};
@@ -46,7 +48,7 @@ pub struct Open<'a> {
     /// Lines of copies that the debug information lacks.
     pub missing: Vec<Missing>,
     /// For each function whose copies have segments: whether all lines that the code shows agree with them.
-    pub agree: HashMap<SymbolId, bool>,
+    pub agree: HashMap<Declared, bool>,
     /// The counts that positions of each copy have, if there are copies.
     pub counts: HashSet<(u32, u64)>,
     /// The positions beside lines of functions that left no trace.
@@ -204,7 +206,11 @@ impl<'a> Assignment<'a> {
 
     /// Lines of blocks that have no position because rules are switched off are lost.
     pub fn lose_the_rest(&mut self, facts: &Facts<'_, '_>) {
-        let placed: HashSet<Line> = self.placed.iter().map(PlacedPosition::line).collect();
+        let mut placed: HashSet<Line> = self.placed.iter().map(PlacedPosition::line).collect();
+        for group in &self.open.groups {
+            let with_others = group.lines.iter().zip(&group.is_open).filter(|(_, open)| !**open);
+            placed.extend(with_others.map(|(line, _)| *line));
+        }
         let of_others: HashSet<_> = self.elsewhere.iter().map(|(at, _)| at.of).collect();
         let lost: HashSet<Line> = self.lost.iter().map(|&(line, ..)| line).collect();
         let is_left = |line: &&Line| {
@@ -259,24 +265,51 @@ pub struct PlacedPosition {
 
 impl PlacedPosition {
     /// Whether it was inferred that the block has this position.
-    pub fn is_estimate(&self) -> bool {
+    pub const fn is_estimate(&self) -> bool {
+        !matches!(self.certainty(), Certainty::Exact | Certainty::Count)
+    }
+
+    /// What of it is exact, and what is an estimate.
+    pub const fn certainty(&self) -> Certainty {
         match self.provenance {
-            Provenance::Order
-            | Provenance::Numbered
-            | Provenance::Guess
-            | Provenance::Neighbour
-            | Provenance::Removed => true,
-            Provenance::Code
-            | Provenance::Mark
-            | Provenance::Gap
-            | Provenance::Notes
-            | Provenance::Preheader => false,
+            Provenance::Code | Provenance::Mark | Provenance::Preheader => Certainty::Exact,
+            Provenance::Gap | Provenance::Notes => Certainty::Count,
+            Provenance::Order | Provenance::Numbered => Certainty::Line,
+            Provenance::Guess | Provenance::Neighbour => Certainty::Block,
+            Provenance::Removed => Certainty::Nothing,
         }
     }
 
     /// The line in the block.
     pub fn line(&self) -> Line {
         Line { file: self.at.file, line: self.at.line, block: self.block }
+    }
+}
+
+/// What of a position is exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// All of it.
+    Exact,
+    /// The copy, the line and the count. The discriminator is an estimate.
+    Count,
+    /// The copy and the line have blocks with such counts. Which of the positions has which block is an estimate.
+    Line,
+    /// The line's block has the count. In which inlined copy is an estimate.
+    Block,
+    /// The count is an estimate, too.
+    Nothing,
+}
+
+impl fmt::Display for Certainty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::Count => "exact, only the discriminator is an estimate",
+            Self::Line => "which block of the line has this discriminator is an estimate",
+            Self::Block => "in which inlined copy is an estimate",
+            Self::Nothing => "the count is an estimate",
+        })
     }
 }
 

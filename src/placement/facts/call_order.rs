@@ -15,9 +15,9 @@ use hashbrown::HashSet;
 
 use super::Facts;
 use super::position_evidence::{Count, PositionEvidence};
-use super::segment::Segmented;
+use super::segment::{Declared, Segmented};
 use crate::placement::solve::counted::Line;
-use crate::profile::{FileId, SymbolId};
+use crate::profile::FileId;
 
 /// The file and the line of a call, as far as a profile keeps the line.
 pub type CallLine = (FileId, u32);
@@ -50,14 +50,14 @@ impl Facts<'_, '_> {
     /// contradict it.
     pub fn beside(
         &self,
-        symbol: SymbolId,
+        function: Declared,
         lines: &[Line],
         positions: &[PositionEvidence],
     ) -> Option<Beside> {
-        let copies = self.segments.copies(symbol)?;
+        let copies = self.segments.copies(function)?;
         let mut copies: Vec<(CallLine, u32)> =
             copies.map(|copy| (self.call_of(copy), copy)).collect();
-        if lines.len() > copies.len() && !self.are_entered(symbol, lines) {
+        if lines.len() > copies.len() && !self.are_entered(function, lines) {
             // Copies have blocks of their own, too.
             return None;
         }
@@ -88,13 +88,13 @@ impl Facts<'_, '_> {
 
     /// Whether a copy is entered in each block of a line: a line of another function, which it does not call, stands
     /// before it.
-    fn are_entered(&self, symbol: SymbolId, lines: &[Line]) -> bool {
-        if self.segments.has_calls(symbol) {
+    fn are_entered(&self, function: Declared, lines: &[Line]) -> bool {
+        if self.segments.has_calls(function) {
             return false;
         }
         let is_its = |(file, line): (FileId, u32)| {
             let last = self.starts.before(file, line).next();
-            last.is_some_and(|starts| starts.iter().any(|start| start.symbol == symbol))
+            last.is_some_and(|starts| (file, starts[0].line) == function)
         };
         lines.iter().all(|line| {
             let itself = (line.file, line.line);

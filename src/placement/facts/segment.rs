@@ -7,11 +7,22 @@ use core::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::placement::observe::InlineInstance;
 use crate::placement::solve::counted::Line;
-use crate::profile::SymbolId;
+use crate::profile::FileId;
 
 /// A place among the lines of all blocks: the number of the block, and that of the line in the block.
 pub type LineInBlock = (u32, u32);
+
+/// Where an inlined function is declared. The instances of a template share the place, and so they share lines.
+pub type Declared = (FileId, u32);
+
+impl InlineInstance {
+    /// Where its function is declared.
+    pub const fn declared(&self) -> Declared {
+        (self.file, self.start)
+    }
+}
 
 /// Where a copy's lines are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,19 +64,19 @@ impl Segmented {
 #[derive(Debug, Default)]
 pub struct Segments {
     /// For each of these functions: the segments of the copies, in the order of their calls.
-    pub of: HashMap<SymbolId, Vec<Segment>>,
+    pub of: HashMap<Declared, Vec<Segment>>,
     /// The functions with copies that call other copies.
-    pub callers: HashSet<SymbolId>,
+    pub callers: HashSet<Declared>,
 }
 
 impl Segments {
     /// The copies of a function that has several, in the order of their calls.
-    pub fn copies(&self, symbol: SymbolId) -> Option<impl Iterator<Item = u32>> {
-        Some(self.of.get(&symbol)?.iter().map(|copy| copy.instance))
+    pub fn copies(&self, function: Declared) -> Option<impl Iterator<Item = u32>> {
+        Some(self.of.get(&function)?.iter().map(|copy| copy.instance))
     }
 
     /// Whether other functions are inlined in copies of a function.
-    pub fn has_calls(&self, symbol: SymbolId) -> bool {
-        self.callers.contains(&symbol)
+    pub fn has_calls(&self, function: Declared) -> bool {
+        self.callers.contains(&function)
     }
 }

@@ -16,11 +16,11 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::position_evidence::{Count, PositionEvidence};
-use super::segment::{LineInBlock, Segment, Segmented, Segments};
+use super::segment::{Declared, LineInBlock, Segment, Segmented, Segments};
 use super::{Facts, is_long};
 use crate::placement::observe::InlineInstance;
 use crate::placement::solve::counted::Line;
-use crate::profile::{FileId, SymbolId};
+use crate::profile::FileId;
 
 /// How many blocks before a copy the line of its call may stand.
 const FARTHEST_CALL: u32 = 16;
@@ -33,7 +33,7 @@ impl Facts<'_, '_> {
     pub(super) fn find_segments(&self) -> Segments {
         let mut segments = Segments::default();
         for (instance, of) in (0..).zip(&self.instances).skip(1) {
-            let copies = segments.of.entry(of.symbol).or_default();
+            let copies = segments.of.entry(of.declared()).or_default();
             copies.extend((0..of.calls).map(|_| Segment { instance, places: None }));
         }
         segments.of.retain(|_, copies| copies.len() > 1);
@@ -41,16 +41,17 @@ impl Facts<'_, '_> {
             return segments;
         }
         let callers = self.instances[1..].iter().filter(|instance| instance.caller != 0);
-        let symbol = |instance: &InlineInstance| self.instances[instance.caller as usize].symbol;
-        segments.callers = callers.map(symbol).collect();
+        let function =
+            |instance: &InlineInstance| self.instances[instance.caller as usize].declared();
+        segments.callers = callers.map(function).collect();
         for copies in segments.of.values_mut() {
             copies.sort_by_cached_key(|copy| self.calls_to(copy.instance));
         }
         for (places, positions) in &self.in_code {
             let (lines, positions) =
                 (&self.lines[places.clone()], &self.positions[positions.clone()]);
-            let Some(symbol) = self.only_function(positions) else { continue };
-            if let Some(copies) = segments.of.get_mut(&symbol) {
+            let Some(function) = self.only_function(positions) else { continue };
+            if let Some(copies) = segments.of.get_mut(&function) {
                 let entries =
                     lines.partition_point(|line| line.block >= self.function.notes.blocks);
                 let places: Vec<LineInBlock> =
@@ -113,11 +114,11 @@ impl Facts<'_, '_> {
     /// Which blocks of a line each copy has. There is no answer if many positions of the line contradict it.
     pub fn segmented(
         &self,
-        symbol: SymbolId,
+        function: Declared,
         lines: &[Line],
         positions: &[PositionEvidence],
     ) -> Option<Segmented> {
-        let copies = self.segments.of.get(&symbol)?;
+        let copies = self.segments.of.get(&function)?;
         // Each position is compared with the blocks of its copy.
         if is_long(positions.len() / copies.len(), lines.len()) {
             return None;
@@ -158,13 +159,13 @@ impl Facts<'_, '_> {
     }
 
     /// The function that all these positions are inlined copies of.
-    pub fn only_function(&self, positions: &[PositionEvidence]) -> Option<SymbolId> {
-        let symbol = |position: &PositionEvidence| match position.at.instance {
+    pub fn only_function(&self, positions: &[PositionEvidence]) -> Option<Declared> {
+        let function = |position: &PositionEvidence| match position.at.instance {
             0 => None,
-            instance => Some(self.instances[instance as usize].symbol),
+            instance => Some(self.instances[instance as usize].declared()),
         };
-        let first = symbol(&positions[0])?;
-        positions.iter().all(|position| symbol(position) == Some(first)).then_some(first)
+        let first = function(&positions[0])?;
+        positions.iter().all(|position| function(position) == Some(first)).then_some(first)
     }
 }
 

@@ -21,8 +21,9 @@ use crate::placement::facts::call_order::Beside;
 /// the others.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.split_groups(|assignment, mut group, groups| {
-        let symbol = facts.only_function(&group.positions);
-        let beside = symbol.and_then(|symbol| facts.beside(symbol, &group.lines, &group.positions));
+        let function = facts.only_function(&group.positions);
+        let beside =
+            function.and_then(|function| facts.beside(function, &group.lines, &group.positions));
         let Some(beside) = beside else { return groups.push(group) };
         if !beside.is_complete {
             group.beside = Some(beside.into());
@@ -51,11 +52,11 @@ fn split_some<'a>(
     split(&group.positions, &beside.known, groups);
     let certain = beside.certain();
     let Beside { taken, positions, lines, .. } = beside;
-    let Some(symbol) = (!positions.is_empty()).then(|| facts.only_function(&positions)) else {
+    let Some(function) = (!positions.is_empty()).then(|| facts.only_function(&positions)) else {
         return groups.push(Group::new(lines.into(), group.positions, Kind::Left));
     };
-    let segmented = symbol.filter(|_| facts.rules.has(Rule::Segments));
-    let segmented = segmented.and_then(|symbol| facts.segmented(symbol, &lines, &positions));
+    let segmented = function.filter(|_| facts.rules.has(Rule::Segments));
+    let segmented = segmented.and_then(|function| facts.segmented(function, &lines, &positions));
     if let Some(segmented) = segmented {
         split(&positions, &segmented, groups);
     } else if !lines.is_empty()

@@ -66,9 +66,9 @@ fn share_by_copy(
     lines: &[Line],
     instances: &[u32],
 ) -> bool {
-    let symbol = |&instance: &u32| facts.instances[instance as usize].symbol;
-    let first = symbol(&instances[0]);
-    if instances.len() == 1 || instances.iter().any(|instance| symbol(instance) != first) {
+    let function = |&instance: &u32| facts.instances[instance as usize].declared();
+    let first = function(&instances[0]);
+    if instances.len() == 1 || instances.iter().any(|instance| function(instance) != first) {
         return false;
     }
     let beside = facts.rules.has(Rule::CallOrder).then(|| facts.beside(first, lines, &[]));

@@ -20,11 +20,11 @@ use crate::placement::facts::segment::Segmented;
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.split_groups(|assignment, group, groups| {
         let is_whole = group.kind == Kind::Line;
-        let symbol = is_whole.then(|| facts.only_function(&group.positions)).flatten();
-        let Some(symbol) = symbol else { return groups.push(group) };
-        let segmented = facts.segmented(symbol, &group.lines, &group.positions);
+        let function = is_whole.then(|| facts.only_function(&group.positions)).flatten();
+        let Some(function) = function else { return groups.push(group) };
+        let segmented = facts.segmented(function, &group.lines, &group.positions);
         let agrees = segmented.is_some();
-        assignment.open.agree.entry(symbol).and_modify(|all| *all &= agrees).or_insert(agrees);
+        assignment.open.agree.entry(function).and_modify(|all| *all &= agrees).or_insert(agrees);
         match segmented {
             Some(segmented) => split(&group.positions, &segmented, groups),
             None => groups.push(group),

@@ -29,14 +29,14 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
 
 fn give(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Group<'_>) {
     let positions = &group.positions;
-    let symbol =
-        |instance: u32| facts.instances.get(instance as usize).map(|instance| instance.symbol);
-    let of_positions = symbol(positions[0].at.instance);
+    let function =
+        |instance: u32| facts.instances.get(instance as usize).map(|instance| instance.declared());
+    let of_positions = function(positions[0].at.instance);
     // They are sorted by their copies.
     let has_position = |instance: u32| {
         positions.binary_search_by_key(&instance, |position| position.at.instance).is_ok()
     };
-    let is_silent = |&instance: &u32| symbol(instance) == of_positions && !has_position(instance);
+    let is_silent = |&instance: &u32| function(instance) == of_positions && !has_position(instance);
     let silent: Vec<u32> = (1..facts.instances.len() as u32).filter(is_silent).collect();
     let entered: HashSet<i64> =
         silent.iter().filter_map(|&instance| facts.entered[instance as usize]).collect();
