@@ -21,8 +21,6 @@ pub struct Part {
     pub edges: Vec<(u32, u32)>,
     /// For each block: a counter that it increments, by index.
     pub increments: Vec<(u32, u32)>,
-    /// The same for increments that may not be real ones.
-    pub doubtful: Vec<(u32, u32)>,
 }
 
 /// A block of a part.
@@ -37,7 +35,6 @@ pub struct Node {
 /// Finds executions, part by part. All parts use the same memory.
 #[derive(Default)]
 pub struct Solver {
-    rules: RuleSet,
     nodes: Vec<Option<i64>>,
     counters: Vec<Shares>,
     bridges: Bridges,
@@ -45,73 +42,30 @@ pub struct Solver {
 
 impl Solver {
     /// The executions of each block, where they can be found.
-    ///
-    /// Doubtful increments count as real ones unless something contradicts them: what is known without them, or a
-    /// negative count.
     pub fn executions(&mut self, part: &Part, counters: &[i64], rules: RuleSet) -> &[Option<i64>] {
-        self.rules = rules;
-        if part.doubtful.is_empty() || !rules.has(Rule::DoubtfulIncrements) {
-            self.solve(part, &part.increments, counters);
-        } else {
-            self.doubt(part, counters);
-        }
+        self.solve(part, counters, rules);
         &self.nodes
     }
 
-    /// Finds executions with doubtful increments.
-    fn doubt(&mut self, part: &Part, counters: &[i64]) {
-        let is_possible = |counts: &[Option<i64>]| counts.iter().flatten().all(|&count| count >= 0);
-        let mut all: Vec<_> = part.increments.iter().chain(&part.doubtful).copied().collect();
-        all.sort_unstable();
-        self.solve(part, &all, counters);
-        if is_possible(&self.nodes) {
-            return;
-        }
-        self.solve(part, &part.increments, counters);
-        if part.doubtful.len() > MOST_DOUBTFUL {
-            return;
-        }
-        let mut known = self.nodes.clone();
-        let mut increments = part.increments.clone();
-        for &(block, counter) in &part.doubtful {
-            if known[block as usize].is_some() {
-                continue;
-            }
-            let place = increments.partition_point(|&before| before < (block, counter));
-            increments.insert(place, (block, counter));
-            self.solve(part, &increments, counters);
-            if is_possible(&self.nodes) {
-                known.clone_from(&self.nodes);
-            } else {
-                increments.remove(place);
-            }
-        }
-        self.nodes = known;
-    }
-
-    fn solve(&mut self, part: &Part, increments: &[(u32, u32)], counters: &[i64]) {
+    fn solve(&mut self, part: &Part, counters: &[i64], rules: RuleSet) {
         self.nodes.clear();
         self.nodes.resize(part.blocks.len(), None);
         self.counters.clear();
         self.counters.extend(counters.iter().map(|&count| Shares { count, ..Shares::default() }));
         let mut solving = Solving {
             part,
-            increments,
             nodes: &mut self.nodes,
             counters: &mut self.counters,
             bridges: &mut self.bridges,
         };
         solving.start();
-        if !self.rules.has(Rule::Flow) {
+        if !rules.has(Rule::Flow) {
             return;
         }
         // If several blocks increment a counter, it determines the last of them once the others are known.
         while solving.follow() && solving.share() {}
     }
 }
-
-/// Most doubtful increments to try one by one.
-const MOST_DOUBTFUL: usize = 128;
 
 /// What is known about the blocks that increment a counter.
 #[derive(Clone, Copy, Default)]
@@ -131,7 +85,6 @@ struct Shares {
 /// at its ends: such an edge is a bridge. Along edges on a circle any flow may go around.
 struct Solving<'p> {
     part: &'p Part,
-    increments: &'p [(u32, u32)],
     nodes: &'p mut Vec<Option<i64>>,
     counters: &'p mut Vec<Shares>,
     bridges: &'p mut Bridges,
@@ -142,7 +95,7 @@ const OUTSIDE: u32 = 0;
 
 impl Solving<'_> {
     fn start(&mut self) {
-        for &(block, counter) in self.increments {
+        for &(block, counter) in &self.part.increments {
             if let Some(shares) = self.counters.get_mut(counter as usize) {
                 shares.unknown += 1;
                 shares.blocks ^= block;
@@ -158,7 +111,7 @@ impl Solving<'_> {
 
     /// Sets the blocks whose counters no other block increments.
     fn start_alone(&mut self) {
-        for of_block in self.increments.chunk_by(|a, b| a.0 == b.0) {
+        for of_block in self.part.increments.chunk_by(|a, b| a.0 == b.0) {
             let all =
                 of_block.iter().filter_map(|&(_, counter)| self.counters.get(counter as usize));
             let mut alone =
@@ -174,7 +127,7 @@ impl Solving<'_> {
 
     /// Notes the executions of a block.
     fn learn(&mut self, block: u32, count: i64) {
-        let increments = self.increments;
+        let increments = &self.part.increments;
         let first = increments.partition_point(|&(of, _)| of < block);
         for &(_, counter) in increments[first..].iter().take_while(|&&(of, _)| of == block) {
             if let Some(shares) = self.counters.get_mut(counter as usize) {
@@ -354,7 +307,6 @@ mod tests {
             blocks: vec![OPEN, INNER, INNER, LAST],
             edges: vec![(0, 1), (0, 2), (1, 2), (2, 3)],
             increments: vec![(0, 0), (1, 1)],
-            doubtful: vec![],
         };
         assert_eq!(executions(&part, &[10, 3]), [Some(10), Some(3), Some(10), Some(10)]);
     }
@@ -365,7 +317,6 @@ mod tests {
             blocks: vec![OPEN, INNER, INNER, LAST],
             edges: vec![(0, 1), (0, 2), (1, 3), (2, 3)],
             increments: vec![(0, 0), (1, 1), (1, 2), (2, 2)],
-            doubtful: vec![],
         };
         assert_eq!(executions(&part, &[10, 3, 10]), [Some(10), Some(3), Some(7), Some(10)]);
     }
@@ -377,7 +328,6 @@ mod tests {
             blocks: vec![OPEN, INNER, INNER, INNER, LAST],
             edges: vec![(0, 1), (0, 2), (1, 2), (2, 3), (2, 4), (3, 4)],
             increments: vec![(0, 0), (3, 1)],
-            doubtful: vec![],
         };
         let counts = executions(&part, &[10, 3]);
         assert_eq!(counts, [Some(10), None, Some(10), Some(3), Some(10)]);
@@ -389,25 +339,8 @@ mod tests {
             blocks: vec![OPEN, OPEN, LAST],
             edges: vec![(0, 2), (1, 2)],
             increments: vec![(0, 0), (2, 1), (2, 2)],
-            doubtful: vec![],
         };
         assert_eq!(executions(&part, &[4, 5, 6]), [Some(4), None, None]);
-    }
-
-    /// An apparent increment is none if blocks would get negative counts from it.
-    #[test]
-    fn doubtful_increments() {
-        let part = |doubtful| Part {
-            blocks: vec![OPEN, INNER, INNER, LAST],
-            edges: vec![(0, 1), (0, 2), (1, 2), (2, 3)],
-            increments: vec![(0, 0)],
-            doubtful,
-        };
-        let all_known = [Some(10), Some(3), Some(10), Some(10)];
-        assert_eq!(executions(&part(vec![(1, 1)]), &[10, 3]), all_known);
-        // Other code, which is not here, has incremented counter 2 before.
-        let counts = executions(&part(vec![(1, 1), (3, 0)]), &[10, 3]);
-        assert!(counts.iter().flatten().all(|&count| count >= 0), "{counts:?}");
     }
 
     /// Only its counters tell about a circle. With one of them all of it is known.
@@ -417,7 +350,6 @@ mod tests {
             blocks: vec![OPEN, INNER, INNER, LAST],
             edges: vec![(0, 1), (1, 2), (2, 1), (1, 3)],
             increments,
-            doubtful: vec![],
         };
         let counts = executions(&part(vec![(0, 0)]), &[5, 40]);
         assert_eq!(counts, [Some(5), None, None, Some(5)]);

@@ -9,7 +9,7 @@ use super::flow_solver::{Node, Part, Solver};
 use super::late::CounterOwners;
 use super::members::Members;
 use crate::placement::RuleSet;
-use crate::program::listing::Listing;
+use crate::program::listing::{Increment, Listing};
 
 /// The executions of a late copy's blocks, in the order of the blocks. `counters` are those of its function.
 pub fn counts<'m>(
@@ -99,12 +99,11 @@ impl<'b> Building<'b> {
         memory: &'b mut CfgMemory,
     ) -> Self {
         let CfgMemory { nodes, part, open, .. } = memory;
-        let Part { blocks: of_part, edges, increments, doubtful } = part;
+        let Part { blocks: of_part, edges, increments } = part;
         of_part.clear();
         of_part.extend(blocks.iter().map(|&block| node(listing, block)));
         edges.clear();
         increments.clear();
-        doubtful.clear();
         nodes.clear();
         blocks.iter().zip(0..).for_each(|(&block, place)| nodes.insert(block, place));
         Self { listing, members, blocks, part, nodes, open }
@@ -163,12 +162,12 @@ impl<'b> Building<'b> {
 
     /// Adds the increments of a function's counters.
     fn add_increments(&mut self, function: u32) {
-        let of_it = self.listing.increments.iter().filter(|found| found.function == function);
+        // An addition that its block does not write to the counter need not count that block.
+        let is_its = |found: &&Increment| found.function == function && found.is_in_place;
+        let of_it = self.listing.increments.iter().filter(is_its);
         for found in of_it {
             let Ok(block) = self.blocks.binary_search(&found.block) else { continue };
-            let Part { increments, doubtful, .. } = &mut *self.part;
-            let list = if found.is_in_place { increments } else { doubtful };
-            list.push((block as u32, found.counter));
+            self.part.increments.push((block as u32, found.counter));
         }
         self.part.increments.sort_unstable();
     }
