@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::Rule;
-use super::assignment::{Assignment, Elsewhere, NO_BLOCK, PlacedPosition};
+use super::assignment::{Assignment, Certainty, Elsewhere, NO_BLOCK, PlacedPosition};
 use super::facts::Facts;
 use super::lost::Lost;
 use super::solve::counted::Line;
@@ -47,9 +47,11 @@ pub enum Way {
     Placed {
         /// The rule.
         rule: Rule,
-        /// Whether the place is an estimate.
-        is_estimate: bool,
+        /// What of the place is exact.
+        certainty: Certainty,
     },
+    /// This block was executed as often, and the line has one place for both.
+    As(u32),
     /// To the function that has the line, which is not known to be inlined here.
     Elsewhere,
     /// It is not in the profile.
@@ -71,10 +73,10 @@ impl fmt::Display for Explanation {
             write!(f, ", discriminator {discriminator}")?;
         }
         match way {
-            Way::Placed { rule, is_estimate: false } => write!(f, ", count {count} by {rule}"),
-            Way::Placed { rule, is_estimate: true } => {
-                write!(f, ", count {count} by {rule}, an estimate")
+            Way::Placed { rule, certainty } => {
+                write!(f, ", count {count} by {rule}: {certainty}")
             }
+            Way::As(other) => write!(f, ", count {count} as block {other}, at its place"),
             Way::Elsewhere => {
                 write!(f, ", count {count} to the function that has the line, an estimate")
             }
@@ -113,7 +115,7 @@ pub fn explain(
         block: (placed.block != NO_BLOCK).then_some(placed.block),
         discriminator: Some(placed.at.discriminator),
         count: placed.count,
-        way: Way::Placed { rule: placed.rule, is_estimate: placed.is_estimate() },
+        way: Way::Placed { rule: placed.rule, certainty: placed.certainty() },
         ..explanation((placed.at.file, placed.at.line))
     };
     let lost = |&(Line { file, line, block }, count, why): &(Line, u64, Lost)| Explanation {
@@ -132,7 +134,29 @@ pub fn explain(
     let mut all: Vec<Explanation> = placed.map(by_rule).collect();
     all.sort_by_key(|found| (found.within.clone(), found.block, found.discriminator));
     all.extend(losses.map(lost).chain(others.map(elsewhere)));
+    let with_others = facts.function.lines.iter().filter(|line| is_it(line.file, line.line));
+    let with_others = with_others.filter_map(|line| {
+        let (count, by) = (facts.count(line).max(0) as u64, with_other(line, facts, assignment)?);
+        let explanation = explanation((line.file, line.line));
+        Some(Explanation { block: Some(line.block), count, way: Way::As(by), ..explanation })
+    });
+    all.extend(with_others);
     all
+}
+
+/// The block that shares its place with a block of a line, if the latter has none of its own.
+fn with_other(line: &Line, facts: &Facts<'_, '_>, assignment: &Assignment<'_>) -> Option<u32> {
+    let count = facts.count(line).max(0) as u64;
+    let places = || {
+        let of_line = |placed: &&PlacedPosition| {
+            (placed.at.file, placed.at.line) == (line.file, line.line) && placed.block != NO_BLOCK
+        };
+        assignment.placed.iter().filter(of_line)
+    };
+    if places().any(|placed| placed.block == line.block) {
+        return None;
+    }
+    places().find(|placed| placed.count == count).map(|placed| placed.block)
 }
 
 /// The copies that lead to one, the outermost first.
@@ -157,7 +181,13 @@ impl core::str::FromStr for SourceLine {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.rsplit_once(':').filter(|(file, _)| !file.is_empty());
+        let has_column = |file: &str| {
+            let last = file.rsplit_once(':').map(|(_, last)| last);
+            last.is_some_and(|last| !last.is_empty() && last.bytes().all(|b| b.is_ascii_digit()))
+        };
+        let text = text.trim_start_matches("./");
+        let parts = text.rsplit_once(':');
+        let parts = parts.filter(|(file, _)| !file.is_empty() && !has_column(file));
         let line = parts.and_then(|(file, line)| Some((file.into(), line.parse().ok()?)));
         let line = line.map(|(file, line)| Self { file, line });
         line.ok_or_else(|| format!("expected FILE:LINE, such as prog.c:33, found {text}"))
@@ -173,7 +203,7 @@ mod tests {
         let wanted: SourceLine = "src/prog.c:33".parse().unwrap();
         assert!(wanted.is(b"/home/you/src/prog.c", 33) && wanted.is(b"src/prog.c", 33));
         assert!(!wanted.is(b"/home/you/xsrc/prog.c", 33) && !wanted.is(b"src/prog.c", 34));
-        for wrong in ["prog.c", ":33", "prog.c:", "prog.c:x"] {
+        for wrong in ["prog.c", ":33", "prog.c:", "prog.c:x", "prog.c:33:5"] {
             assert!(wrong.parse::<SourceLine>().is_err(), "{wrong}");
         }
     }
@@ -187,9 +217,9 @@ mod tests {
             block: Some(4),
             discriminator: Some(2),
             count: 62,
-            way: Way::Placed { rule: Rule::Order, is_estimate: true },
+            way: Way::Placed { rule: Rule::RemovedLines, certainty: Certainty::Nothing },
         };
-        let expected = "/a.c:7, in main, in step that line 20 calls: block 4, discriminator 2, count 62 by order, an estimate";
+        let expected = "/a.c:7, in main, in step that line 20 calls: block 4, discriminator 2, count 62 by removed-lines: the count is an estimate";
         assert_eq!(alloc::string::ToString::to_string(&found), expected);
         found = Explanation {
             within: Vec::new(),
