@@ -151,10 +151,16 @@ pub fn judge<N: Fn(&[u8]) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>>(
         let file = symbols.declared_in(symbol).filter(|_| comparing.files);
         let stood_alone = profile.functions.get(&symbol).is_some_and(|of| of.head_count > 0);
         let mut of = Known::new(program, &name_of(symbol), file, stood_alone, shape);
-        let is_unnamed = |path| program.find_unnamed(&of.shape, path).is_some();
-        if of.now.is_none() && symbols.declared_in(symbol).is_some_and(is_unnamed) {
-            of.whole = None;
-            of.fates = all_same(&of.shape);
+        // Each object has a function of its own for static initialisation. All have one name, and no place.
+        let declared_in = symbols.declared_in(symbol);
+        if let Some(What::Gone { .. } | What::OtherFile(_)) = of.whole
+            && let Some(path) = declared_in.filter(|path| program.has_unnamed(path))
+        {
+            if program.find_unnamed(&of.shape, path).is_some() {
+                (of.whole, of.fates) = (None, all_same(&of.shape));
+            } else if of.now.is_some() {
+                of.whole = Some(What::Undescribed);
+            }
         }
         known.insert(symbol, of);
     }
@@ -216,6 +222,8 @@ struct Known<'o> {
     lines: Shape,
     /// Why none of its counts fits, if so.
     whole: Option<What>,
+    /// Whether it had code of its own.
+    stood_alone: bool,
     /// What became of its lines.
     fates: BTreeMap<i64, Fate>,
 }
@@ -242,7 +250,8 @@ impl<'o> Known<'o> {
             }
             Some(Place::Here(now)) => (Some(now), None),
         };
-        let mut known = Self { shape, now, whole, fates: BTreeMap::new(), lines: Shape::default() };
+        let (fates, lines) = (BTreeMap::new(), Shape::default());
+        let mut known = Self { shape, now, lines, whole, stood_alone, fates };
         if known.whole.is_none() {
             let all: Vec<&Outlined> = program.all_here(name, file).collect();
             known.compare(&all, program);
@@ -330,8 +339,8 @@ struct Judging<'j, 'o, N, I> {
     rows: BTreeMap<SymbolId, Row>,
 }
 
-/// Why a whole body does not fit.
-type Around = Option<(Fit, What)>;
+/// Whether a whole body fits, and why not.
+type Around = Option<(Fit, Option<What>)>;
 
 impl<N: Fn(SymbolId) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>> Judging<'_, '_, N, I> {
     /// Judges the counts of a body of `symbol`, and credits them to `owner`.
@@ -339,7 +348,7 @@ impl<N: Fn(SymbolId) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>> Judging<'_, '_, N, I> 
         for (position, record) in &body.positions {
             let line = position.signed_line();
             let (fit, what) = match &around {
-                Some((fit, what)) => (*fit, Some(what.clone())),
+                Some((fit, what)) => (*fit, what.clone()),
                 None => self.known[&symbol].fate(line),
             };
             let count = u128::from(record.count.unwrap_or(0));
@@ -348,7 +357,7 @@ impl<N: Fn(SymbolId) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>> Judging<'_, '_, N, I> 
             row.blame(what.as_ref(), count);
             for (&target, &calls) in &record.targets {
                 let (fit, what) = match fit {
-                    Fit::Yes => self.call(symbol, line, target),
+                    Fit::Yes => self.call(symbol, line, target, false),
                     fit => (fit, None),
                 };
                 let row = self.rows.entry(owner).or_default();
@@ -357,11 +366,14 @@ impl<N: Fn(SymbolId) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>> Judging<'_, '_, N, I> 
             }
             for (&callee, inner) in &record.inlined {
                 let (fit, what) = match fit {
-                    Fit::Yes => self.call(symbol, line, callee),
+                    Fit::Yes => self.call(symbol, line, callee, true),
                     fit => (fit, what.clone()),
                 };
                 match what {
-                    Some(what) => self.body(owner, callee, inner, Some((fit, what))),
+                    Some(_) => self.body(owner, callee, inner, Some((fit, what))),
+                    None if self.left_nothing(symbol, line, callee) => {
+                        self.body(callee, callee, inner, Some((Fit::Yes, None)));
+                    }
                     // What does not fit is the callee's own matter.
                     None => self.body(callee, callee, inner, None),
                 }
@@ -369,12 +381,38 @@ impl<N: Fn(SymbolId) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>> Judging<'_, '_, N, I> 
         }
     }
 
-    /// Whether a line still calls a function.
-    fn call(&self, symbol: SymbolId, line: i64, callee: SymbolId) -> (Fit, Option<What>) {
+    /// Whether the compiler may have left nothing of a function that only ever was inlined: the program does not have it,
+    /// and its line calls nothing in its place.
+    fn left_nothing(&self, symbol: SymbolId, line: i64, callee: SymbolId) -> bool {
+        let known = &self.known[&callee];
+        let is_gone = matches!(known.whole, Some(What::Gone { .. })) && !known.stood_alone;
+        is_gone && !self.calls_others(symbol, line)
+    }
+
+    /// Whether a line calls functions that it did not call when the profile was made.
+    fn calls_others(&self, symbol: SymbolId, line: i64) -> bool {
+        let Known { shape, lines, .. } = &self.known[&symbol];
+        let Some(now) = lines.lines.get(&line) else { return false };
+        let before = shape.lines.get(&line);
+        now.calls.iter().any(|name| before.is_none_or(|before| !before.calls.contains(name)))
+    }
+
+    /// Whether a line still calls a function, which `is_inlined` or not.
+    fn call(
+        &self,
+        symbol: SymbolId,
+        line: i64,
+        callee: SymbolId,
+        is_inlined: bool,
+    ) -> (Fit, Option<What>) {
         let yes = (Fit::Yes, None);
         let lines = &self.known[&symbol].lines.lines;
         // A line without code may have lost the call, too.
         let Some(now) = lines.get(&line).filter(|_| self.program.knows.calls) else { return yes };
+        // A copy may leave nothing where the code around it has its values already.
+        if is_inlined && !self.calls_others(symbol, line) {
+            return yes;
+        }
         let callee = (self.name_of)(callee);
         if now.may_call(&callee) || !now.has_calls() {
             return yes;

@@ -59,11 +59,16 @@ fn variant(name: &[u8]) -> Option<usize> {
                 let length = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
                 digits.checked_add(length)?
             }
-            // Operators whose second letter means something elsewhere.
+            // Operators whose second letter means something elsewhere. Among the arguments of a template, the first letter
+            // is a type: `ImLm8EE`.
             [b'a', b'N' | b'S', ..]
             | [b'l' | b'r', b'S', ..]
             | [b'm', b'I' | b'L', ..]
-            | [b'e', b'O', ..] => 2,
+            | [b'e', b'O', ..]
+                if matches!(top, Some(b'N' | b'X')) =>
+            {
+                2
+            }
             // Back references, and abbreviations of names in `std`.
             [b'S', ..] => back_reference(rest).unwrap_or(2),
             [b'T', b'0'..=b'9' | b'_', ..]
@@ -131,6 +136,12 @@ mod tests {
             ("_ZN1BC4Ei", "_ZN1BC2Ei"),
             ("_ZN3FC4C4E3C4E", "_ZN3FC4C2E3C4E"),
             ("_ZN1AILj12EED4Ev", "_ZN1AILj12EED2Ev"),
+            (
+                "_ZN4ListImLm8EEC4ESt16initializer_listImE",
+                "_ZN4ListImLm8EEC2ESt16initializer_listImE",
+            ),
+            ("_ZN3MapIlSt4lessIlEEC4Ev", "_ZN3MapIlSt4lessIlEEC2Ev"),
+            ("_ZN1AIaN1B1CEED4Ev", "_ZN1AIaN1B1CEED2Ev"),
             // Templates.
             ("_ZNSt4pairIliEC4IlRKiLb1EEEOT_OT0_", "_ZNSt4pairIliEC2IlRKiLb1EEEOT_OT0_"),
             (
