@@ -102,7 +102,7 @@ fn main() -> ExitCode {
         for name in names(&options) {
             eprintln!("{name}, gcc {} ...", compiler.major());
             let found = match options.rules {
-                true => worth_of_rules(name, &compiler).map(|()| Vec::new()),
+                true => worth_of_rules(name, &compiler, &options).map(|()| Vec::new()),
                 false => measured(name, &compiler, &options),
             };
             match found {
@@ -168,68 +168,138 @@ fn entry(name: &str) -> Result<Entry, String> {
     entries.find(|entry| entry.name == name).copied().ok_or("no such program".into())
 }
 
-/// Prints what each rule is worth for a real program, and all of them.
-fn worth_of_rules(name: &str, compiler: &Compiler) -> Result<(), String> {
+/// Prints what each rule is worth for a program, and all of them.
+fn worth_of_rules(name: &str, compiler: &Compiler, options: &Options) -> Result<(), String> {
+    match name {
+        "made-c" => worth_for_made(Kind::Copies, compiler, options),
+        "made-cxx" => worth_for_made(Kind::Templates, compiler, options),
+        _ => worth_for_real(name, compiler),
+    }
+}
+
+/// By truth `late`.
+fn worth_for_real(name: &str, compiler: &Compiler) -> Result<(), String> {
     let entry = entry(name)?;
     let program = (entry.program)();
     let subject = Subject::new(&format!("placement-{name}"), &program, compiler)?;
     let (dump, _) = subject.count("usual", "")?;
     let truth = by_line(&profile(&subject, "late", WITHOUT_COPIES)?.0)?;
-    let of = |without: &str| -> Result<_, String> {
+    print_worth(entry.title, compiler.major(), |without| {
         let (profile, account) = converted(&subject, &dump, without)?;
         let counts = by_line(&profile)?;
         let error = compare(&counts, &truth, &estimates(&account)?);
         Ok((counts, error, stated_placed(&account)))
-    };
+    })
+}
+
+/// By the programs' own counters.
+fn worth_for_made(kind: Kind, compiler: &Compiler, options: &Options) -> Result<(), String> {
+    let without = without_each();
+    let seeds: Result<Vec<_>, _> =
+        (1..=options.seeds).map(|seed| measured_made(seed, kind, compiler, &without)).collect();
+    let seeds = seeds?;
+    print_worth(title_of(kind), compiler.major(), |wanted| {
+        let (mut counts, mut error, mut placed) =
+            (counts::Counts::new(), error::Sums::default(), 0.0);
+        let which = without.iter().position(|without| without == wanted).ok_or("no such rule")?;
+        for (seed, of_rules) in seeds.iter().enumerate() {
+            let one = &of_rules[which];
+            error.add(&one.error);
+            placed += stated_placed(&one.account) / seeds.len() as f64;
+            counts.extend(one.counts.iter().map(|(at, count)| ((seed, at), *count)));
+        }
+        Ok((counts, error, placed))
+    })
+}
+
+/// What to switch off: nothing, each rule, and all of them.
+fn without_each() -> Vec<String> {
+    let names = RULES.map(Rule::name);
+    let each = names.iter().map(|name| (*name).to_owned());
+    [String::new()].into_iter().chain(each).chain([names.join(",")]).collect()
+}
+
+/// Prints a row for each rule. `of` gives the counts without some rules, their error, and the share that the account
+/// calls placed.
+fn print_worth<K: Ord>(
+    title: &str,
+    gcc: u32,
+    of: impl Fn(&str) -> Result<(counts::Counts<K>, error::Sums, f64), String>,
+) -> Result<(), String> {
     let (with, error, _) = of("")?;
-    let all = RULES.map(Rule::name).join(",");
-    for without in RULES.map(Rule::name).into_iter().chain([&*all]) {
-        let (counts, without_it, placed) = of(without)?;
-        let rule = if without == all { "**all**" } else { without };
+    for without in without_each().into_iter().skip(1) {
+        let (counts, without_it, placed) = of(&without)?;
+        let rule = if without.contains(',') { "**all**" } else { &without };
         let moved = moved(&with, &counts);
-        table::print_rule(
-            rule,
-            entry.title,
-            compiler.major(),
-            moved,
-            (&error, &without_it),
-            placed,
-        );
+        table::print_rule(rule, title, gcc, moved, (&error, &without_it), placed);
     }
     Ok(())
 }
 
+const fn title_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Templates => "made up, C++",
+        _ => "made up, C",
+    }
+}
+
+/// A made-up program, compared with its own counters.
+struct MeasuredMade {
+    counts: counts::Counts<self_counting::At>,
+    error: error::Sums,
+    account: Value,
+}
+
+/// One build, converted without each of these rules.
+fn measured_made(
+    seed: u64,
+    kind: Kind,
+    compiler: &Compiler,
+    without: &[String],
+) -> Result<Vec<MeasuredMade>, String> {
+    let (extension, language) = match kind {
+        Kind::Templates => ("cc", Language::Cxx),
+        _ => ("c", Language::C),
+    };
+    let made = self_counting::program(seed, kind);
+    let folder = scratch().join("made");
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let source = folder.join(format!("made.{extension}"));
+    fs::write(&source, &made.text).map_err(|error| error.to_string())?;
+    let program = Program {
+        language,
+        sources: vec![source],
+        flags: vec![],
+        libraries: &[],
+        training: vec![],
+        measured: vec![],
+    };
+    let subject = Subject::new(&format!("placement-{}", title_of(kind)), &program, compiler)?;
+    let (_, printed) = subject.count("counting", "-DCOUNTING")?;
+    let (dump, _) = subject.count("usual", "")?;
+    let truth: Result<Vec<u64>, _> = printed.lines().map(str::parse).collect();
+    let truth = truth.map_err(|error| format!("{error}: {printed}"))?;
+    let measured = without.iter().map(|without| {
+        let (usual, account) = converted(&subject, &dump, without)?;
+        let truth = made.counters.iter().cloned().zip(truth.iter().copied());
+        let (counts, truth) = by_copy(&usual, truth)?;
+        let error = compare(&counts, &truth, &estimates(&account)?);
+        Ok(MeasuredMade { counts, error, account })
+    });
+    measured.collect()
+}
+
 /// Compares made-up programs with their own counters.
 fn made(kind: Kind, compiler: &Compiler, options: &Options) -> Result<Row, String> {
-    let (title, extension, language) = match kind {
-        Kind::Templates => ("made up, C++", "cc", Language::Cxx),
-        _ => ("made up, C", "c", Language::C),
-    };
     let (mut error, mut stated) = (error::Sums::default(), 0.0);
     for seed in 1..=options.seeds {
-        let made = self_counting::program(seed, kind);
-        let folder = scratch().join("made");
-        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let source = folder.join(format!("made.{extension}"));
-        fs::write(&source, &made.text).map_err(|error| error.to_string())?;
-        let program = Program {
-            language,
-            sources: vec![source],
-            flags: vec![],
-            libraries: &[],
-            training: vec![],
-            measured: vec![],
-        };
-        let subject = Subject::new(&format!("placement-{title}"), &program, compiler)?;
-        let (_, printed) = subject.count("counting", "-DCOUNTING")?;
-        let (usual, account) = profile(&subject, "usual", "")?;
-        let truth: Result<Vec<u64>, _> = printed.lines().map(str::parse).collect();
-        let truth = truth.map_err(|error| format!("{error}: {printed}"))?;
-        let (measured, truth) = by_copy(&usual, made.counters.into_iter().zip(truth))?;
-        error.add(&compare(&measured, &truth, &estimates(&account)?));
-        stated += stated_error(&account) / options.seeds as f64;
+        let all = measured_made(seed, kind, compiler, &[String::new()])?;
+        let one = &all[0];
+        error.add(&one.error);
+        stated += stated_error(&one.account) / options.seeds as f64;
     }
-    Ok(Row { program: title.into(), gcc: compiler.major(), truth: "made", stated, error })
+    let (program, gcc) = (title_of(kind).into(), compiler.major());
+    Ok(Row { program, gcc, truth: "made", stated, error })
 }
 
 /// The profile of a build with these flags, and the account.
