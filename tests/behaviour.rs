@@ -13,6 +13,7 @@ use countersink::convert::gcov::names::ident;
 use countersink::raw::dump::Dump;
 use countersink::raw::gcov::Kind;
 use harness::{Workshop, succeed};
+use rustix::fs::{FlockOperation, flock};
 
 const BOTH: [&str; 2] = ["ours", "live"];
 
@@ -135,14 +136,14 @@ fn a_refused_system_call() {
 /// Runs while the dump is locked for a moment, and sends a signal then if one is given.
 fn while_locked(programs: &Programs, name: &str, how: &str, signal: Option<&str>) -> ExitStatus {
     let part = File::create(programs.0.path(format!("{name}.csraw.part"))).unwrap();
-    part.lock().unwrap();
+    flock(&part, FlockOperation::LockExclusive).unwrap();
     let mut child = programs.command(name, &[how]).stdout(Stdio::null()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(400));
     if let Some(signal) = signal {
         succeed(Command::new("kill").args([signal, &child.id().to_string()]));
         std::thread::sleep(Duration::from_millis(100));
     }
-    part.unlock().unwrap();
+    flock(&part, FlockOperation::Unlock).unwrap();
     child.wait().unwrap()
 }
 

@@ -13,6 +13,7 @@ use countersink::raw::dump::Dump;
 use countersink::raw::dump::SiteView;
 use countersink::raw::gcov::Kind;
 use harness::{Workshop, assert_same_files, have, say_skipped, succeed};
+use rustix::fs::{FlockOperation, flock};
 
 /// A program with live counters, without them, and with libgcov.
 fn program(source: &str, flags: &[&str]) -> Workshop {
@@ -460,11 +461,11 @@ fn folded_by_the_tool() {
     fold("ours.csraw: 0 live files added\n");
     end(&shop, "SIGKILL");
     let running = std::fs::File::open(shop.path("ours.csraw.live.0")).unwrap();
-    running.lock().unwrap();
+    flock(&running, FlockOperation::LockExclusive).unwrap();
     end(&shop, "SIGKILL");
     fold("1 live file added, 1 of running processes left to them");
     assert_eq!((work_in(&shop), live_files(&shop).len()), ((2, 200), 1));
-    running.unlock().unwrap();
+    flock(&running, FlockOperation::Unlock).unwrap();
     // A build that will never start again.
     let object = shop.compile("survive.c", &["-O0", "-fdata-sections", "-pthread"]);
     let printed = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
@@ -555,17 +556,17 @@ fn added_by_another_while_waiting() {
     assert_eq!(work_in(&shop), (2, 200));
     shop.write("ours.csraw.live.0", &left);
     let lock = std::fs::File::create(shop.path("ours.csraw.part")).unwrap();
-    lock.lock().unwrap();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
     let mut waiting = spawn(&shop, "return");
     let left = std::fs::File::options().write(true).open(shop.path("ours.csraw.live.0")).unwrap();
-    while left.try_lock().is_ok() {
-        left.unlock().unwrap();
+    while flock(&left, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        flock(&left, FlockOperation::Unlock).unwrap();
         std::thread::sleep(Duration::from_millis(1));
     }
     // Time to read the id as well.
     std::thread::sleep(Duration::from_millis(50));
     left.write_all_at(&[0; 8], 8).unwrap();
-    lock.unlock().unwrap();
+    flock(&lock, FlockOperation::Unlock).unwrap();
     assert!(waiting.wait().unwrap().success());
     assert_eq!(work_in(&shop), (3, 300));
     assert_eq!(live_files(&shop), Vec::<PathBuf>::new());

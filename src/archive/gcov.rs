@@ -10,6 +10,7 @@ use core::ptr::NonNull;
 use super::system::{nodes, objects, owner, refuse, register};
 use crate::runtime::abi::gcov::{Info, Object, Refusal, Tokens, string};
 use crate::runtime::atomic::AtomicI64;
+use crate::runtime::counters::nodes::{INDEXES, NODES};
 use crate::runtime::counters::topn::LiveSite;
 use crate::runtime::counters::{Atomic, Plain, values};
 use crate::runtime::stream;
@@ -140,7 +141,7 @@ macro_rules! profilers {
             let counters = unsafe { &*counters };
             // SAFETY: they are zero or what profilers made of them.
             let site = unsafe { LiveSite::new(counters) };
-            site.count::<$update, _, _>(value, nodes(), owner);
+            site.count::<$update, NODES, INDEXES>(value, nodes(), owner);
         }
     };
 }

@@ -142,17 +142,22 @@ impl Format {
 /// What a file of no format is, by its beginning.
 pub fn unknown(bytes: &[u8]) -> String {
     const DUMP: &str = "the program's own dump, PROGRAM.csraw where it was started";
+    match unknown_version(bytes) {
+        None => {}
+        Some(4) => {
+            return "0x0: an AutoFDO profile of version 4 with the magic of the versions before it"
+                .into();
+        }
+        Some(version) => {
+            return format!(
+                "0x4: an AutoFDO profile of version {version}, which this release does not read (1 to 4 and \
+                 0x3430372a)"
+            );
+        }
+    }
     let start = bytes.trim_ascii_start();
     let expected = "0x0: expected a raw dump, a profile of AutoFDO or LLVM, .gcda or .gcno, found";
     match start {
-        _ if let Some(version) = unknown_version(bytes) => match version {
-            4 => "0x0: an AutoFDO profile of version 4 with the magic of the versions before it"
-                .into(),
-            _ => format!(
-                "0x4: an AutoFDO profile of version {version}, which this release does not read (1 to 4 and \
-                 0x3430372a)"
-            ),
-        },
         _ if start.starts_with(b"{") => {
             let instead = "keep the profile it was made of";
             format!("0x0: JSON is only written, for other programs; {instead}")

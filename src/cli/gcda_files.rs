@@ -61,7 +61,8 @@ impl Place {
     }
 
     fn in_folder(file: &Path, below: &Path) -> Self {
-        let folder = file.parent().filter(|folder| *folder != "").unwrap_or(Path::new("."));
+        let named = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = named.unwrap_or(Path::new("."));
         let name = file.file_name().unwrap_or_default().to_owned();
         Self { base: folder.to_owned(), below: below.to_owned(), name }
     }

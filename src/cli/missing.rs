@@ -9,23 +9,25 @@ use super::error::Error;
 
 /// Why a file could not be read, and what is there instead.
 pub fn missing(path: &Path, error: std::io::Error) -> Error {
-    let is_missing = error.kind() == ErrorKind::NotFound;
-    match fold::number_beside(path) {
-        0 if is_missing && let Some((found, why)) = written_instead(path) => {
-            let found = found.display();
-            Error::about(path, format!("{error}; {found} is there: {why}"))
-        }
-        0 if is_missing && let Some(program) = program_beside(path) => {
-            let doctor = format!("`countersink doctor {}`", program.display());
-            Error::about(path, format!("{error}; {doctor} says where the program's dump will be"))
-        }
-        0 => Error::about(path, error),
-        number => {
-            let what = "of processes that are running, or did not come to their end";
-            let adds = "`countersink fold` adds those";
-            Error::about(path, format!("{error}, but live files ({number}) {what}; {adds}"))
-        }
+    let number = fold::number_beside(path);
+    if number > 0 {
+        let what = "of processes that are running, or did not come to their end";
+        let adds = "`countersink fold` adds those";
+        return Error::about(path, format!("{error}, but live files ({number}) {what}; {adds}"));
     }
+    if error.kind() != ErrorKind::NotFound {
+        return Error::about(path, error);
+    }
+    if let Some((found, why)) = written_instead(path) {
+        let found = found.display();
+        return Error::about(path, format!("{error}; {found} is there: {why}"));
+    }
+    if let Some(program) = program_beside(path) {
+        let doctor = format!("`countersink doctor {}`", program.display());
+        let says = "says where the program's dump will be";
+        return Error::about(path, format!("{error}; {doctor} {says}"));
+    }
+    Error::about(path, error)
 }
 
 /// The program beside a dump that is missing, by the name that dumps have.
@@ -37,9 +39,8 @@ fn program_beside(dump: &Path) -> Option<PathBuf> {
 /// What another runtime has written beside a dump that is missing, and why.
 fn written_instead(dump: &Path) -> Option<(PathBuf, &'static str)> {
     dump.extension().filter(|&extension| extension == "csraw")?;
-    let entries =
-        std::fs::read_dir(dump.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")))
-            .ok()?;
+    let folder = dump.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
     let mut beside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     beside.sort_unstable();
     let reason = |file: &PathBuf| match file.extension()?.to_str()? {

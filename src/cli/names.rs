@@ -113,6 +113,12 @@ pub fn warn_of_ambiguous(file: &Path, number: usize) {
     }
 }
 
+/// The longest beginning of a text with at most this many bytes.
+pub fn beginning(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
+}
+
 /// Text that cannot control a terminal: control characters are spelled out, and those that change the direction
 /// or end the line.
 pub fn visible(text: &str) -> String {

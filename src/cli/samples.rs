@@ -94,10 +94,12 @@ impl SampleWish {
                 let form = Form::Extensible;
                 SampleForm::Bytes(Options { form, md5, compressed, split, contexts })
             }
-            Some(_) if let Some(option) = self.of_extensible() => {
-                return Err(Error::new(format!("{option} is for --to llvm-sample")));
-            }
-            Some(form) => form,
+            Some(form) => match self.of_extensible() {
+                None => form,
+                Some(option) => {
+                    return Err(Error::new(format!("{option} is for --to llvm-sample")));
+                }
+            },
         };
         Ok(SampleFormat { form, rules, partial: self.partial })
     }

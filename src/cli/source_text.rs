@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 use std::time::SystemTime;
 
+use crate::cli::names::beginning;
 use crate::cli::warn;
 
 /// Longer lines are cut, in bytes.
@@ -62,7 +63,7 @@ impl Text {
             line.checked_sub(1).map_or(0, |before| self.ends.get(before).map_or(0, |end| end + 1));
         let text = self.text.get(start..*self.ends.get(line)?)?;
         let text = text.strip_suffix('\r').unwrap_or(text);
-        Some(&text[..text.floor_char_boundary(LONGEST_LINE)])
+        Some(beginning(text, LONGEST_LINE))
     }
 }
 

@@ -13,6 +13,7 @@ use std::sync::Mutex;
 use std::{iter, thread};
 
 use memchr::memmem;
+use rustix::fs::{FlockOperation, flock};
 
 use crate::harness::{Workshop, succeed};
 
@@ -46,7 +47,7 @@ pub fn compile_once(shop: &Workshop, sources: &[String], flags: &[&str]) -> Vec<
     fs::create_dir_all(kept.parent().unwrap()).unwrap();
     // Other tests wait here while one compiles.
     let lock = File::create(kept.with_extension("lock")).unwrap();
-    lock.lock().unwrap();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
     let origin = kept.join("origin");
     let Ok(there) = fs::read(&origin) else {
         let before = files(&shop.path(""));

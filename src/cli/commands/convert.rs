@@ -207,15 +207,14 @@ impl Convert {
         if let Some(line) = &self.explain {
             return self.explain(line, &paths);
         }
+        let is_llvm = self.to.is_none() && self.wish.is_llvm();
+        let is_by_function = is_llvm || matches!(self.to, Some(ConvertTarget::ByFunction(_)));
+        if let Some(option) = self.wish.given().filter(|_| !is_by_function) {
+            return Err(Error::new(format!("{option} is for --to profdata, profraw and proftext")));
+        }
         let outcome = match self.to {
             Some(ConvertTarget::ByFunction(target)) => self.by_function(target, paths),
-            None if self.wish.is_llvm() => {
-                self.by_function(instr_profiles::Target::Profdata, paths)
-            }
-            _ if let Some(option) = self.wish.given() => {
-                let what = "is for --to profdata, profraw and proftext";
-                Err(Error::new(format!("{option} {what}")))
-            }
+            None if is_llvm => self.by_function(instr_profiles::Target::Profdata, paths),
             #[cfg(feature = "parquet")]
             Some(ConvertTarget::Parquet) => self.parquet(),
             Some(ConvertTarget::Gcda) => self.gcda(&paths),

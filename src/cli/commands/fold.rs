@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use rustix::fs::OFlags;
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
 
 use crate::cli::error::{Context, Error, Result};
 use crate::cli::input::read_regular;
@@ -29,7 +30,7 @@ use crate::raw::layout::MAGIC;
 use crate::raw::live;
 
 /// The longest wait for the lock of a dump.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Rights of a file while it is made ready.
 const PRIVATE: u32 = 0o600;
 /// Others may write to the folder, and put a link there.
@@ -211,12 +212,12 @@ fn open_to_own(path: &Path, create: bool) -> Result<Taken> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Taken::Missing),
         result => result.about(path)?,
     };
-    match file.try_lock() {
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) if is_named(&file, path) => Ok(Taken::Ours(file)),
         // Another process has just renamed or removed it.
         Ok(()) => Ok(Taken::Missing),
-        Err(TryLockError::WouldBlock) => Ok(Taken::Others),
-        Err(TryLockError::Error(error)) => Err(Error::about(path, error)),
+        Err(Errno::WOULDBLOCK) => Ok(Taken::Others),
+        Err(error) => Err(Error::about(path, error)),
     }
 }
 
@@ -335,7 +336,7 @@ impl Part {
 }
 
 fn directory(path: &Path) -> &Path {
-    path.parent().filter(|folder| *folder != "").unwrap_or(Path::new("."))
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 impl Drop for Part {

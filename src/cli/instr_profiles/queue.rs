@@ -160,8 +160,11 @@ impl Queue {
 
     /// Puts the entries of a directory in its place, if it is the first one.
     fn open_directory(&mut self) -> Result<()> {
-        let is_directory = |file: &mut Queued| matches!(file.content, Content::Directory);
-        let Some(directory) = self.files.pop_front_if(is_directory) else { return Ok(()) };
+        let is_directory = |file: &Queued| matches!(file.content, Content::Directory);
+        if !self.files.front().is_some_and(is_directory) {
+            return Ok(());
+        }
+        let Some(directory) = self.files.pop_front() else { return Ok(()) };
         let Listed { path, weight } = directory.file;
         for path in entries(&path)?.into_iter().rev() {
             self.files.push_front(Queued::unopened(Listed { path, weight }));

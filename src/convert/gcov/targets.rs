@@ -201,8 +201,8 @@ impl Sites<'_> {
             let Some(target) = self.callee(pair.value, callees) else {
                 self.statistics.targets_unnamed += 1;
                 let calls = Number(pair.count as u64, "call");
-                let what = format_args!("{calls} of a function without a name");
-                self.tell(callees.symbols, file, line, what);
+                let what = "of a function without a name";
+                self.tell(callees.symbols, file, line, format_args!("{calls} {what}"));
                 continue;
             };
             let record = place.record(self.profile);

@@ -332,7 +332,7 @@ fn is_empty(path: &Path) -> bool {
 
 /// Whether a path leads nowhere. That is an error whatever the failure mode is.
 fn is_missing(path: &Path) -> bool {
-    path != "-" && std::fs::metadata(path).is_err()
+    path.as_os_str() != "-" && std::fs::metadata(path).is_err()
 }
 
 /// Which functions to keep.

@@ -2,7 +2,7 @@
 
 use std::prelude::v1::*;
 
-use crate::cli::names::visible;
+use crate::cli::names::{beginning, visible};
 
 /// Most bytes of a name. Longer names are cut.
 const LONGEST_NAME: usize = 600;
@@ -10,8 +10,8 @@ const LONGEST_NAME: usize = 600;
 /// A name of a function or a file.
 pub fn name(text: &str) -> String {
     let shown = spelled(&visible(text));
-    match shown.floor_char_boundary(LONGEST_NAME) {
-        end if end < shown.len() => format!("{}…", &shown[..end]),
+    match beginning(&shown, LONGEST_NAME) {
+        cut if cut.len() < shown.len() => format!("{cut}…"),
         _ => shown,
     }
 }

@@ -49,17 +49,17 @@ fn count<U: NodeUpdate, const N: usize>(
     nodes: &Nodes<N, 2>,
     values: impl IntoIterator<Item = i64>,
 ) {
-    values.into_iter().for_each(|value| site(counters).count::<U, _, _>(value, nodes, ours));
+    values.into_iter().for_each(|value| site(counters).count::<U, N, 2>(value, nodes, ours));
 }
 
 #[test]
 fn a_new_value_takes_place_and_count_of_the_next_smallest() {
     let (counters, nodes) = (counters(), region::<100>());
-    count::<Plain, _>(&counters, &nodes, (0..64).chain(0..63));
+    count::<Plain, 100>(&counters, &nodes, (0..64).chain(0..63));
     assert_eq!(floor(&counters), 0);
-    count::<Plain, _>(&counters, &nodes, [100]);
+    count::<Plain, 100>(&counters, &nodes, [100]);
     assert_eq!((kept(&counters)[63], floor(&counters)), ((100, 2), 1));
-    count::<Plain, _>(&counters, &nodes, [101, 102, 101]);
+    count::<Plain, 100>(&counters, &nodes, [101, 102, 101]);
     assert_eq!(kept(&counters)[..3], [(101, 4), (102, 3), (2, 2)]);
     assert_eq!((total(&counters), floor(&counters)), (131, 2));
     assert_eq!(length(&counters), 64);
@@ -79,7 +79,7 @@ fn many_events_at_once() {
     }
     // A full site gives a place away with its count; events beyond all numbers stay at the largest.
     let counters = counters();
-    count::<Plain, _>(&counters, &nodes, 0..64);
+    count::<Plain, 200>(&counters, &nodes, 0..64);
     site(&counters).count_many(100, 10, &nodes, ours);
     assert_eq!((kept(&counters)[0], floor(&counters), total(&counters)), ((100, 11), 1, 74));
     for value in 0..64 {
@@ -111,8 +111,8 @@ fn no_count_is_too_small_nor_too_large_by_more_than_the_floor() {
     for (number, value) in distributions.into_iter().enumerate() {
         let (plain, atomic) = (counters(), counters());
         let (nodes, more) = (region::<100>(), region::<100>());
-        count::<Plain, _>(&plain, &nodes, (0..20_000).map(value));
-        count::<Atomic, _>(&atomic, &more, (0..20_000).map(value));
+        count::<Plain, 100>(&plain, &nodes, (0..20_000).map(value));
+        count::<Atomic, 100>(&atomic, &more, (0..20_000).map(value));
         assert_eq!(kept(&plain), kept(&atomic), "distribution {number}");
         let floor = floor(&plain);
         assert!(floor <= 20_000 / 64, "distribution {number}: {floor}");
@@ -130,7 +130,7 @@ fn no_count_is_too_small_nor_too_large_by_more_than_the_floor() {
 #[test]
 fn a_full_region_drops_and_counts() {
     let (counters, nodes) = (counters(), region::<2>());
-    count::<Plain, _>(&counters, &nodes, 0..5);
+    count::<Plain, 2>(&counters, &nodes, 0..5);
     assert_eq!(kept(&counters), [(0, 1), (1, 1)]);
     assert_eq!((total(&counters), nodes.dropped()), (5, 3));
 }
@@ -139,12 +139,12 @@ fn a_full_region_drops_and_counts() {
 fn sites_of_others_are_counted_as_libgcov_does() {
     let (counters, nodes) = (counters(), region::<100>());
     for value in (0..80).chain(0..10) {
-        site(&counters).count::<Atomic, _, _>(value, &nodes, another_s);
+        site(&counters).count::<Atomic, 100, 2>(value, &nodes, another_s);
     }
     assert_eq!(counters.first.load(Ordering::Relaxed), 90);
     assert_eq!((total(&counters), kept(&counters)[20]), (90, (4, 2)));
     counters.first.store(-5, Ordering::Relaxed);
-    count::<Plain, _>(&counters, &nodes, [0]);
+    count::<Plain, 100>(&counters, &nodes, [0]);
     assert_eq!(total(&counters), -5);
 }
 
@@ -152,7 +152,7 @@ fn sites_of_others_are_counted_as_libgcov_does() {
 #[test]
 fn a_full_site_without_an_index_says_what_it_lost() {
     let (sites, nodes) = ([counters(), counters(), counters()], region::<300>());
-    sites.iter().for_each(|counters| count::<Plain, _>(counters, &nodes, (0..70).chain(0..5)));
+    sites.iter().for_each(|counters| count::<Plain, 300>(counters, &nodes, (0..70).chain(0..5)));
     assert_eq!((kept(&sites[1])[0], total(&sites[1])), ((64, 2), 75));
     assert_eq!((kept(&sites[2])[0], total(&sites[2])), ((0, 2), 75));
     assert_eq!(kept(&sites[2]).iter().map(|(_, count)| count).sum::<i64>(), 69);
@@ -161,16 +161,16 @@ fn a_full_site_without_an_index_says_what_it_lost() {
 #[test]
 fn a_reset_site_starts_anew_in_its_old_nodes() {
     let (counters, nodes) = (counters(), region::<64>());
-    count::<Plain, _>(&counters, &nodes, 0..70);
+    count::<Plain, 64>(&counters, &nodes, 0..70);
     site(&counters).reset();
     nodes.reset_indexes();
     assert_eq!((kept(&counters), total(&counters)), (Vec::new(), 0));
-    count::<Plain, _>(&counters, &nodes, [7, 100, 3, 100]);
+    count::<Plain, 64>(&counters, &nodes, [7, 100, 3, 100]);
     assert_eq!(kept(&counters), [(7, 1), (100, 2), (3, 1)]);
     assert_eq!((length(&counters), total(&counters)), (3, 4));
     site(&counters).reset();
     nodes.reset_indexes();
-    count::<Atomic, _>(&counters, &nodes, 100..165);
+    count::<Atomic, 64>(&counters, &nodes, 100..165);
     let expected = [(164, 2)].into_iter().chain((101..164).map(|value| (value, 1)));
     assert!(kept(&counters).into_iter().eq(expected));
     assert_eq!((length(&counters), nodes.dropped()), (64, 0));
@@ -181,7 +181,7 @@ fn in_threads(counters: &Counters, value: fn(i64) -> i64) -> BTreeMap<i64, i64> 
     let nodes = region::<200>();
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(|| count::<Atomic, _>(counters, &nodes, (0..20_000).map(value)));
+            scope.spawn(|| count::<Atomic, 200>(counters, &nodes, (0..20_000).map(value)));
         }
     });
     let kept = kept(counters);
@@ -217,7 +217,7 @@ fn the_index_has_what_the_list_has() {
         number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         16 * (number >> 57) as i64
     });
-    count::<Plain, _>(&counters, &nodes, values);
+    count::<Plain, 100>(&counters, &nodes, values);
     let first = follow(&counters.head).unwrap();
     let index = nodes.index(site(&counters).shape().index(), first).unwrap();
     for node in site(&counters).nodes() {
@@ -234,7 +234,7 @@ fn nodes_in_memory_that_the_program_gives() {
     let ours = |_: usize| Owner::<0, 0>::Here;
     let count = |values: &[i64]| {
         for &value in values {
-            site(&counters).count::<Plain, _, _>(value, &nodes, ours);
+            site(&counters).count::<Plain, 0, 0>(value, &nodes, ours);
         }
     };
     count(&[1, 2]);
