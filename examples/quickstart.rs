@@ -2,7 +2,7 @@
 //! times with merging and a fork, converts the dump to AutoFDO version 4, lets gcc optimise with the profile,
 //! and measures the gain.
 //!
-//! `cargo run --release --example quickstart`. Needs gcc, or another name for it in `CC`. The lines after `$`
+//! `cargo run --release --example quickstart`. Needs gcc, or its command in `CC`: `gcc-12`, `ccache gcc`. The lines after `$`
 //! show what a user would type; here they call the tool as a function.
 
 use std::error::Error;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, io};
 
 use clap::Parser;
-use countersink::cli::{Cli, with_profile};
+use countersink::cli::{Cli, CompilerCommand, with_profile};
 
 const SOURCE: &str = include_str!("quickstart.c");
 
@@ -29,8 +29,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let compiler = env::var("CC").unwrap_or("gcc".into());
-    match session(&compiler, folder.path()) {
+    match compiler().and_then(|compiler| session(&compiler, folder.path())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("quickstart: {error}");
@@ -39,7 +38,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn session(compiler: &str, folder: &Path) -> Result<()> {
+/// The compiler that `CC` names.
+fn compiler() -> Result<CompilerCommand> {
+    let command = env::var("CC").unwrap_or("gcc".into());
+    Ok(CompilerCommand::new("CC", &command)?)
+}
+
+fn session(compiler: &CompilerCommand, folder: &Path) -> Result<()> {
     env::set_current_dir(folder)?;
     fs::write("quickstart.c", SOURCE)?;
     let major = major_version(compiler)?;
@@ -49,7 +54,7 @@ fn session(compiler: &str, folder: &Path) -> Result<()> {
     let link = "-Wl,--undefined=__gcov_init -Llib -lcountersink_rt \
                 -Wl,--export-dynamic-symbol=countersink_images";
     let instrument = "-O2 -g -fprofile-generate -ftest-coverage";
-    shell(&format!("{compiler} {instrument} quickstart.c -o quickstart {link}"))?;
+    compile(compiler, &format!("{instrument} quickstart.c -o quickstart {link}"))?;
 
     title("Run: every process adds to the same file, forked ones too");
     shell("./quickstart key 20")?;
@@ -66,24 +71,24 @@ fn session(compiler: &str, folder: &Path) -> Result<()> {
     sizes(&["quickstart.csraw", "text", "v4.gcov", "compact.gcov"])?;
 
     title("Optimise with the profile");
-    shell(&format!("{compiler} -O2 quickstart.c -o plain"))?;
+    compile(compiler, "-O2 quickstart.c -o plain")?;
     tool("convert quickstart.csraw --to gcda")?;
     // Compiled alone, as gcc looks for a .gcda named after the object.
-    shell(&format!("{compiler} -O2 -fprofile-use -c quickstart.c -o quickstart.o"))?;
-    shell(&format!("{compiler} quickstart.o -o gcda"))?;
+    compile(compiler, "-O2 -fprofile-use -c quickstart.c -o quickstart.o")?;
+    compile(compiler, "quickstart.o -o gcda")?;
     let mut programs = vec!["plain", "gcda"];
     tool(&format!("convert quickstart.csraw --for-gcc {major} -o quickstart.afdo"))?;
     tool(&format!("flags --optimise {major}"))?;
     let options = with_profile(major).join(" ");
     let optimise = format!("-O2 -fauto-profile=quickstart.afdo {options}");
-    shell(&format!("{compiler} {} quickstart.c -o autofdo", optimise.trim_end()))?;
+    compile(compiler, &format!("{} quickstart.c -o autofdo", optimise.trim_end()))?;
     programs.push("autofdo");
     speed_up(&programs, &["key", "150"])
 }
 
 /// Major version of the compiler; an error if it is not gcc.
-fn major_version(compiler: &str) -> Result<u32> {
-    let run = |argument| match Command::new(compiler).arg(argument).output() {
+fn major_version(compiler: &CompilerCommand) -> Result<u32> {
+    let run = |argument| match compiler.command().arg(argument).output() {
         Ok(output) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         Err(error) => Err(format!("{compiler}: {error}; install gcc, or name it in CC")),
     };
@@ -107,18 +112,25 @@ fn tool(words: &str) -> Result<()> {
     Ok(())
 }
 
+/// Runs the compiler, which must succeed.
+fn compile(compiler: &CompilerCommand, words: &str) -> Result<()> {
+    println!("$ {compiler} {words}");
+    run(compiler.command().args(words.split(' ')))?;
+    Ok(())
+}
+
 /// Runs another program, which must succeed.
 fn shell(words: &str) -> Result<()> {
     println!("$ {words}");
     let mut words = words.split(' ');
-    let output = run(words.next().unwrap_or_default(), &words.collect::<Vec<_>>())?;
+    let output = run(Command::new(words.next().unwrap_or_default()).args(words))?;
     print!("{}", String::from_utf8_lossy(&output.stdout));
     Ok(())
 }
 
-fn run(program: &str, arguments: &[&str]) -> Result<Output> {
-    let explain = |error: io::Error| format!("{program}: {error}");
-    let output = Command::new(program).args(arguments).output().map_err(explain)?;
+fn run(command: &mut Command) -> Result<Output> {
+    let program = command.get_program().display().to_string();
+    let output = command.output().map_err(|error: io::Error| format!("{program}: {error}"))?;
     let errors = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return Err(format!("{program}: {}\n{errors}", output.status).into());
@@ -143,7 +155,7 @@ fn speed_up(programs: &[&str], arguments: &[&str]) -> Result<()> {
     for _ in 0..REPETITIONS {
         for (program, times) in programs.iter().zip(&mut times) {
             let start = Instant::now();
-            run(&format!("./{program}"), arguments)?;
+            run(Command::new(format!("./{program}")).args(arguments))?;
             times.push(start.elapsed());
         }
     }

@@ -275,7 +275,10 @@ fn positions_are_not_there() {
             &["convert", "day", "--to", "profdata", "--for-llvm", "99"],
             "--for-llvm: the profiles of LLVM",
         ),
-        (&["convert", "day", "--to", "profdata", "--for-llvm", "./none"], "./none: No such file"),
+        (
+            &["convert", "day", "--to", "profdata", "--for-llvm", "./none"],
+            "--for-llvm ./none: no such command",
+        ),
         (&["merge", "afdo", "--sparse", "-o", "out"], "--sparse is for LLVM's profiles"),
         (&["show", "day", "--source", "a.c"], "--source: "),
         (&["show", "day", "--sections"], "has no sections"),

@@ -148,8 +148,9 @@ pub fn check_compiler(target: &Target) {
     let mut cc = c_compiler(target);
     let tool = cc.opt_level(0).cargo_warnings(false).try_get_compiler();
     let tried = tool.map_err(|error| error.to_string()).and_then(|tool| {
-        let tried = Command::new(tool.path()).arg("--version").output();
-        tried.map_err(|error| format!("{}: {error}", tool.path().display()))
+        let mut command = tool.to_command();
+        let tried = command.arg("--version").output();
+        tried.map_err(|error| format!("{}: {error}", command.get_program().display()))
     });
     if let Err(error) = tried {
         refuse_compiler(target, &error);

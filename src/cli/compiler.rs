@@ -1,11 +1,10 @@
 //! The rules of the compiler that will read a profile: `convert --for-gcc`, `flags --optimise`.
 
-use std::io::ErrorKind;
-use std::path::Path;
 use std::prelude::v1::*;
-use std::process::Command;
+use std::process::{Output, Stdio};
 
-use super::error::{Context, Error, Result};
+use super::compiler_command::CompilerCommand;
+use super::error::{Error, Result};
 use super::names::visible;
 use crate::formats::afdo_v1_v3::rules::Rules;
 
@@ -38,23 +37,14 @@ fn unknown(option: &str, major: u32) -> Error {
 /// The major version whose rules a compiler follows. gcc 16 and later print the version of the format that they read.
 /// For earlier releases the compiler's own version decides.
 fn major_for(option: &str, compiler: &str) -> Result<u32> {
-    // A path may have blanks.
-    let (program, flags) = match Path::new(compiler).exists() {
-        true => (compiler, ""),
-        false => compiler.split_once(' ').unwrap_or((compiler, "")),
-    };
+    let command = CompilerCommand::new(option, compiler)?;
     let ask = |question| {
-        let answer = Command::new(program).args(flags.split_whitespace()).arg(question).output();
-        match answer {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                Err(Error::new(format!("{option} {}: no such command", visible(program))))
-            }
-            answer => answer.about(Path::new(program)),
-        }
+        let answer = command.command().arg(question).stdin(Stdio::null()).output();
+        answer.map_err(|error| command.not_started(option, &error))
     };
     // One question suffices for most compilers. Each takes milliseconds.
-    let answer = ask("--version")?;
-    let answer = String::from_utf8_lossy(&answer.stdout);
+    let about = ask("--version")?;
+    let answer = String::from_utf8_lossy(&about.stdout);
     if let Some(early) = released(&answer).filter(|&major| major < FIRST_TO_PRINT) {
         return Ok(early);
     }
@@ -78,10 +68,25 @@ fn major_for(option: &str, compiler: &str) -> Result<u32> {
     }
     let output = ask("-dumpversion")?;
     let version = String::from_utf8_lossy(&output.stdout);
-    major(version.trim()).ok_or_else(|| {
-        let found = version.trim().to_string();
-        Error::about(compiler, format!("-dumpversion: expected a version, found \"{found}\""))
-    })
+    major(version.trim()).ok_or_else(|| Error::about(compiler, not_gcc(&command, &about)))
+}
+
+/// What a program is that has no version: not gcc, as a launcher without a compiler, or one that fails.
+fn not_gcc(command: &CompilerCommand, about: &Output) -> String {
+    let line = |text: &[u8]| String::from_utf8_lossy(text).lines().next().map(visible);
+    if !about.status.success() {
+        let complaint = line(&about.stderr).unwrap_or_else(|| about.status.to_string());
+        return format!("--version: {complaint}");
+    }
+    let found = line(&about.stdout).unwrap_or_default();
+    let whole = match command.arguments().next() {
+        Some(_) => String::new(),
+        None => format!(
+            "; a launcher needs the compiler behind it: \"{} gcc\"",
+            visible(command.program())
+        ),
+    };
+    format!("expected gcc, found \"{found}\"{whole}")
 }
 
 /// What clang reads instead.

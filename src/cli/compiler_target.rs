@@ -6,7 +6,8 @@ use std::prelude::v1::*;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use super::error::{Context, Error, Result};
+use super::compiler_command::CompilerCommand;
+use super::error::{Error, Result};
 
 /// Letters of a compiler's message or triple that are repeated to the user.
 const LONGEST_QUOTE: usize = 200;
@@ -16,11 +17,11 @@ const MOST_OUTPUT: u64 = 1 << 20;
 /// The names of the targets whose archives a compiler's programs may link, the best first. `command` is the
 /// compiler with the flags that choose a processor.
 pub fn names(command: &str) -> Result<Vec<String>> {
-    let mut words = command.split_whitespace();
-    let compiler = words.next().ok_or_else(|| Error::new("--cc: expected a compiler"))?;
-    let flags = without_outputs(words);
+    let compiler = CompilerCommand::new("--cc", command)?;
+    let flags = without_outputs(compiler.arguments());
     let ask = |question: &[&str]| {
-        answer(Command::new(compiler).args(&flags).args(question)).about(format!("--cc {compiler}"))
+        answer(Command::new(compiler.program()).args(&flags).args(question))
+            .map_err(|error| compiler.not_started("--cc", &error))
     };
     let macros = ask(&["-dM", "-E", "-x", "c", "/dev/null"])?;
     if !macros.is_success {

@@ -3,9 +3,10 @@
 use std::env;
 use std::path::Path;
 use std::prelude::v1::*;
-use std::process::Command;
+use std::process::Stdio;
 
-use super::error::{Context, Error, Result};
+use super::compiler_command::CompilerCommand;
+use super::error::{Error, Result};
 use crate::counters::{Profile, Variant};
 use crate::formats::profdata::{Hashes, version_for_llvm};
 use crate::formats::{profdata, profraw};
@@ -95,13 +96,13 @@ impl Llvm {
         Self { major, version: format!("{major}.0.0") }
     }
 
-    /// The LLVM that an option names: by its version, or by the path of clang, rustc or `llvm-profdata`.
+    /// The LLVM that an option names: by its version, or by the command of clang, rustc or `llvm-profdata`.
     pub fn named(option: &str, choice: &str) -> Result<Self> {
         let is_version = choice.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let llvm = match major(choice).filter(|_| is_version) {
             Some(major) if choice.contains('.') => Self { major, version: choice.into() },
             Some(major) => Self::of(major),
-            None => Self::asked(Path::new(choice))?,
+            None => Self::asked(&CompilerCommand::new(option, choice)?, option)?,
         };
         let Llvm { major, .. } = llvm;
         if !(OLDEST..=NEWEST).contains(&major) {
@@ -121,39 +122,44 @@ impl Llvm {
     /// The LLVM to write for if nobody says: that of the first of `$RUSTC`, `rustc` and `clang` that reads
     /// all that was read, or else the oldest that does.
     pub fn installed(origins: Origins) -> Self {
-        let rustc = env::var_os("RUSTC").into_iter();
+        let rustc = env::var("RUSTC").into_iter();
         let tools = rustc.chain(["rustc".into(), "clang".into()]);
-        let mut found = tools.filter_map(|tool| Self::asked(Path::new(&tool)).ok());
+        let commands = tools.filter_map(|tool| CompilerCommand::new("RUSTC", &tool).ok());
+        let mut found = commands.filter_map(|tool| Self::asked(&tool, "RUSTC").ok());
         found.find(|llvm| origins.fit(llvm)).unwrap_or_else(|| Self::of(origins.oldest()))
     }
 
-    /// The LLVM of a tool.
-    fn asked(tool: &Path) -> Result<Self> {
-        // The tool may be this one, which would ask itself again.
-        let command = || {
-            let mut command = Command::new(tool);
-            command.env_remove(VARIABLE);
-            command
+    /// The LLVM of a tool that an option names.
+    fn asked(tool: &CompilerCommand, option: &str) -> Result<Self> {
+        let ask = |options: &str| {
+            // The tool may be this one, which would ask itself again.
+            let mut command = tool.command();
+            let command = command.args(options.split(' ')).env_remove(VARIABLE);
+            let answer = command.stdin(Stdio::null()).output();
+            answer.map_err(|error| tool.not_started(option, &error))
         };
-        let ask = |options: &str| command().args(options.split(' ')).output().about(tool);
         // rustc tells its LLVM only here, and rustup takes long to start it. So it is asked once.
-        let is_rustc = tool.file_stem().is_some_and(|name| name == "rustc");
+        let is_named = |word: &str| Path::new(word).file_stem().is_some_and(|name| name == "rustc");
+        let is_rustc = tool.words().any(is_named);
         let mut text = ask(if is_rustc { "-vV" } else { "--version" })?.stdout;
         if text.starts_with(b"rustc ") && !is_rustc {
             text = ask("-vV")?.stdout;
         }
         // llvm-profdata up to release 16 tells it only behind one of its commands.
-        if text.is_empty() && tool.to_string_lossy().contains("profdata") {
+        if text.is_empty() && tool.words().any(|word| word.contains("profdata")) {
             text = ask("merge --version")?.stdout;
         }
         let text = String::from_utf8_lossy(&text);
         if text.starts_with("Apple ") {
             let what = "Apple numbers its releases in its own way; give the version of LLVM";
-            return Err(Error::about(tool, what));
+            return Err(Error::about(tool.to_string(), what));
         }
         version(&text).ok_or_else(|| {
             let found = text.lines().next().unwrap_or_default();
-            Error::about(tool, format!("--version: expected LLVM's version, found \"{found}\""))
+            Error::about(
+                tool.to_string(),
+                format!("--version: expected LLVM's version, found \"{found}\""),
+            )
         })
     }
 }

@@ -10,6 +10,7 @@ mod archive_folder;
 mod binary;
 mod commands;
 mod compiler;
+mod compiler_command;
 mod compiler_flags;
 mod compiler_target;
 mod cores;
@@ -56,6 +57,7 @@ use commands::{
     check, completions, convert, diff, doctor, extract, flags, fold, install, man, merge, profdata,
     report, rewrite, show, stale, targets,
 };
+pub use compiler_command::CompilerCommand;
 pub use compiler_flags::with_profile;
 pub use error::Error;
 use error::Result;

@@ -25,8 +25,8 @@ use crate::samples::{Samples, layout};
 #[derive(Debug, Args)]
 pub struct SampleWish {
     /// Write a sample profile that this clang reads, with positions as it makes them: its version, such as 16, or its
-    /// path
-    #[arg(long, value_name = "VERSION|PATH", value_parser = NonEmptyStringValueParser::new())]
+    /// command
+    #[arg(long, value_name = "VERSION|COMMAND", value_parser = NonEmptyStringValueParser::new())]
     for_clang: Option<String>,
     /// With --to llvm-sample: MD5 in place of names
     #[arg(long)]

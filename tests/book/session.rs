@@ -112,7 +112,7 @@ fn script(page: &Page, shop: &Workshop) -> String {
         if let Some(file) = block.info.iter().find_map(|word| word.strip_prefix("file=")) {
             let source = shop.write(&format!("line{}", block.line), &block.text);
             let source = source.display();
-            script.push_str(&format!("mkdir -p \"$(dirname {file})\"; cp {source} {file}\n"));
+            script.push_str(&format!("mkdir -p \"$(dirname {file})\"; cp '{source}' {file}\n"));
         }
         if block.info.iter().any(|word| word == "session") {
             for step in steps(block) {

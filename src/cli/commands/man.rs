@@ -34,7 +34,7 @@ const ENVIRONMENT: [Row; 7] = [
     ("XDG_CACHE_HOME", "Where the archives are unpacked [default: ~/.cache].", &["flags"]),
     (
         "COUNTERSINK_LLVM",
-        "The LLVM to stand in for: a version, or the path of clang, rustc or llvm-profdata.",
+        "The LLVM to stand in for: a version, or the command of clang, rustc or llvm-profdata.",
         &["profdata"],
     ),
     (

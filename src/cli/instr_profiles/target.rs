@@ -32,9 +32,9 @@ pub enum Target {
 /// Which LLVM will read a profile, and what goes into it.
 #[derive(Debug, Args)]
 pub struct Wish {
-    /// For LLVM's profiles: the LLVM that will read them, by its version or the path of its clang, rustc or
+    /// For LLVM's profiles: the LLVM that will read them, by its version or the command of its clang, rustc or
     /// llvm-profdata [default: any that reads the oldest version with room for all that the inputs have]
-    #[arg(long, value_name = "VERSION|PATH", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "VERSION|COMMAND", value_parser = NonEmptyStringValueParser::new())]
     for_llvm: Option<String>,
     /// For LLVM's profiles: leave out functions that never ran
     #[arg(long)]

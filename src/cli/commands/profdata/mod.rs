@@ -49,7 +49,7 @@ Example:
   countersink profdata show --topn=10 prog.profdata
   countersink profdata overlap day.profdata night.profdata
 
-The variable COUNTERSINK_LLVM says for which LLVM `merge` writes: its version, or the path of its clang, rustc or \
+The variable COUNTERSINK_LLVM says for which LLVM `merge` writes: its version, or the command of its clang, rustc or \
 llvm-profdata. Without it, the tool under the name llvm-profdata-N writes for LLVM N. Otherwise `merge` writes the oldest \
 version that has room for all that the inputs have, so that as many compilers as possible read it.
 
