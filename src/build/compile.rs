@@ -19,7 +19,7 @@ use object::read::archive::ArchiveFile;
 
 use super::target::Target;
 use super::variant::Variant;
-use super::{refuse, strip, var};
+use super::{c_compiler, strip, var};
 
 /// Makes an archive of a target in a folder of its own.
 pub fn archive(variant: &Variant, target: &Target, out: &Path, folder: &Path) {
@@ -143,42 +143,9 @@ fn rerun_if_sources_change(dependencies: &Path) {
     }
 }
 
-/// Ends the build if the target's C compiler does not run.
-pub fn check_compiler(target: &Target) {
-    let mut cc = c_compiler(target);
-    let tool = cc.opt_level(0).cargo_warnings(false).try_get_compiler();
-    let tried = tool.map_err(|error| error.to_string()).and_then(|tool| {
-        let mut command = tool.to_command();
-        let tried = command.arg("--version").output();
-        tried.map_err(|error| format!("{}: {error}", command.get_program().display()))
-    });
-    if let Err(error) = tried {
-        refuse_compiler(target, &error);
-    }
-}
-
-fn refuse_compiler(target: &Target, error: &str) -> ! {
-    let chosen = format!("CC_{}", target.name.replace('-', "_"));
-    let error = error.replace('\n', " ");
-    refuse(&format!("{}: {error}; {chosen} chooses the C compiler", target.name));
-}
-
-/// The target's C compiler.
-fn c_compiler(target: &Target) -> cc::Build {
-    let mut cc = cc::Build::new();
-    if !target.is_own() {
-        cc.target(&target.name);
-    }
-    if let Some(compiler) = target.compiler() {
-        cc.compiler(compiler);
-    }
-    cc.inherit_rustflags(false).cargo_metadata(false);
-    cc
-}
-
 /// Puts the objects and the C files into the archive.
 fn with_shims(variant: &Variant, target: &Target, objects: &[PathBuf], folder: &Path) {
-    let mut cc = c_compiler(target);
+    let mut cc = c_compiler::find(target);
     // Fixed, whatever the outer profile and the user say. All builds of the tool get the same
     // archive, and nothing in it makes programs link more, as a stack protector would.
     cc.opt_level_str("s")
@@ -214,6 +181,6 @@ fn with_shims(variant: &Variant, target: &Target, objects: &[PathBuf], folder: &
     }
     cc.objects(objects);
     if let Err(error) = cc.try_compile(variant.name) {
-        refuse_compiler(target, &error.to_string());
+        c_compiler::refuse(target, &error.to_string());
     }
 }

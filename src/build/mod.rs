@@ -9,6 +9,9 @@
 //! The tool includes a table of all archives, `archives.rs` in `OUT_DIR`. The build ends if an archive that was asked
 //! for cannot be provided.
 
+mod c_compiler;
+#[path = "../cli/command_words.rs"]
+mod command_words;
 mod compile;
 mod given;
 mod strip;
@@ -67,7 +70,7 @@ fn archives() -> Vec<Archives> {
     let names = std::iter::once(own.clone()).chain(further.into_iter().filter(|name| *name != own));
     // Check all targets before making the first archive: making one takes a minute.
     let targets: Vec<Target> = names.map(Target::new).collect();
-    targets.iter().for_each(compile::check_compiler);
+    targets.iter().for_each(c_compiler::check);
     targets.iter().map(|target| made(target, &out)).collect()
 }
 

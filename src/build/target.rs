@@ -60,13 +60,14 @@ impl Target {
         }
     }
 
+    /// The variables that name a C compiler for this target alone.
+    pub fn variables(&self) -> [String; 2] {
+        [&self.name, &self.name.replace('-', "_")].map(|name| format!("CC_{name}"))
+    }
+
     /// A C compiler for the target, if `cc` does not find one by the target's name.
     pub fn compiler(&self) -> Option<String> {
-        let names = [&self.name, &self.name.replace('-', "_")].map(|name| format!("CC_{name}"));
-        for name in &names {
-            println!("cargo::rerun-if-env-changed={name}");
-        }
-        let is_chosen = names.iter().any(|name| env::var_os(name).is_some());
+        let is_chosen = self.variables().iter().any(|name| env::var_os(name).is_some());
         let is_bare_aarch64 = !self.has_system && self.name.starts_with("aarch64-");
         if is_chosen || !is_bare_aarch64 {
             return None;

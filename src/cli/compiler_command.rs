@@ -1,14 +1,12 @@
-//! The command of a compiler as people write it: `gcc`, `gcc -m32`, `ccache gcc`, `"/opt/my tools/gcc" -m64`.
-//!
-//! A command is divided into words as a shell does it, with quotes and backslashes, and nothing else: no variable, no
-//! pattern. A path with blanks needs no quotes if there is such a file.
+//! The command of a compiler as people write it: `gcc`, `gcc -m32`, `ccache gcc`. `command_words` divides it.
 
+use std::env;
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::path::Path;
 use std::prelude::v1::*;
 use std::process::Command;
 
+use super::command_words;
 use super::error::{Error, Result};
 use super::names::visible;
 
@@ -26,14 +24,11 @@ impl CompilerCommand {
     ///
     /// It has no word, or a quote without its end.
     pub fn new(option: &str, text: &str) -> Result<Self> {
-        let text = text.trim();
-        let (path, rest) = path_with_blanks(text).unwrap_or(("", text));
-        let Some(words) = shlex::split(rest) else {
+        let Some(words) = command_words::split(text) else {
             let what = "a quote is not closed, or a backslash ends it";
-            return Err(Error::new(format!("{option} {}: {what}", visible(text))));
+            return Err(Error::new(format!("{option} {}: {what}", visible(text.trim()))));
         };
-        let path = (!path.is_empty()).then(|| path.to_owned());
-        let mut words = path.into_iter().chain(words);
+        let mut words = words.into_iter();
         let program = words.next().filter(|program| !program.is_empty());
         let program =
             program.ok_or_else(|| Error::new(format!("{option}: expected a compiler")))?;
@@ -67,75 +62,23 @@ impl CompilerCommand {
         let program = visible(&self.program);
         let why = match error.kind() {
             ErrorKind::NotFound => "no such command".to_owned(),
+            // A folder of `PATH` may not be read.
+            ErrorKind::PermissionDenied if !is_there(&self.program) => "no such command".to_owned(),
             _ => format!("cannot be run: {error}"),
         };
         Error::new(format!("{option} {program}: {why}"))
     }
 }
 
+/// Whether there is a file of a command. A path names it, a name is looked for in the folders of `PATH`.
+fn is_there(program: &str) -> bool {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    program.contains('/') || env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+}
+
 impl fmt::Display for CompilerCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words: Vec<&str> = self.words().collect();
         f.write_str(&visible(&words.join(" ")))
-    }
-}
-
-/// The path that begins a text, if it has blanks and there is such a file, and the rest. The longest one counts.
-fn path_with_blanks(text: &str) -> Option<(&str, &str)> {
-    let blanks = text.match_indices(char::is_whitespace).map(|(at, _)| at);
-    let ends = blanks.chain([text.len()]).skip(1).collect::<Vec<_>>();
-    let is_file = |end: &usize| text.contains('/') && Path::new(&text[..*end]).is_file();
-    let end = ends.into_iter().rev().find(is_file)?;
-    Some(text.split_at(end))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(text: &str) -> std::result::Result<Vec<String>, String> {
-        let command = CompilerCommand::new("--cc", text).map_err(|error| error.to_string())?;
-        Ok(command.words().map(str::to_owned).collect())
-    }
-
-    #[test]
-    fn words_as_in_a_shell() {
-        for (text, expected) in [
-            ("gcc", &["gcc"][..]),
-            ("  gcc\t-m32 ", &["gcc", "-m32"]),
-            ("ccache gcc-12 -m64", &["ccache", "gcc-12", "-m64"]),
-            ("'/opt/my tools/gcc' -m32", &["/opt/my tools/gcc", "-m32"]),
-            (r"/opt/my\ tools/gcc -m32", &["/opt/my tools/gcc", "-m32"]),
-            (r#"gcc -DNAME="\"a b\"" '-DX=$Y'"#, &["gcc", "-DNAME=\"a b\"", "-DX=$Y"]),
-            ("gcc ''", &["gcc", ""]),
-        ] {
-            assert_eq!(words(text).unwrap(), expected, "{text}");
-        }
-        for (text, complaint) in [
-            ("", "--cc: expected a compiler"),
-            (" \t", "--cc: expected a compiler"),
-            ("''", "--cc: expected a compiler"),
-            ("'gcc -m32", "--cc 'gcc -m32: a quote is not closed, or a backslash ends it"),
-            ("gcc \\", "--cc gcc \\: a quote is not closed, or a backslash ends it"),
-        ] {
-            assert_eq!(words(text).unwrap_err(), complaint, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_file_with_blanks_is_one_word() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        std::fs::create_dir(path("my tools")).unwrap();
-        for name in ["my tools/gcc", "my tools/it's a gcc", "my tools/it's"] {
-            std::fs::write(path(name), "").unwrap();
-            let path = path(name);
-            assert_eq!(words(&path).unwrap(), [&*path]);
-            assert_eq!(words(&format!(" {path}  -m32 'a b'")).unwrap(), [&*path, "-m32", "a b"]);
-        }
-        // A folder is no program, and what is no file is divided.
-        let (none, first) = (path("my tools/none"), path("my"));
-        assert_eq!(words(&none).unwrap(), [&*first, "tools/none"]);
-        assert_eq!(words(&path("my tools")).unwrap(), [&*first, "tools"]);
     }
 }

@@ -8,6 +8,7 @@ mod account;
 pub mod archive;
 mod archive_folder;
 mod binary;
+mod command_words;
 mod commands;
 mod compiler;
 mod compiler_command;

@@ -31,7 +31,6 @@ use crate::raw::site::LISTED_SITE;
 use crate::runtime::abi::Shift;
 use crate::runtime::atomic::{AtomicI64, AtomicPtr};
 
-const NEXT: usize = POINTER;
 const STAMP: usize = 2 * POINTER;
 
 /// A `gcov_info`. Its own version word decides its layout.
@@ -41,7 +40,7 @@ pub struct Info {
     next: AtomicPtr<Info>,
 }
 
-const _: () = assert!(core::mem::offset_of!(Info, next) == NEXT);
+const _: () = assert!(core::mem::offset_of!(Info, next) == POINTER);
 
 /// Addresses of the merge functions: by these an object says how its counters merge.
 #[derive(Clone, Copy, Debug)]
