@@ -470,7 +470,8 @@ fn set_aside_under_a_free_name() {
         ways.extend(["EINVAL", "ENOSYS"].map(inject));
     }
     for way in ways {
-        let shared = folder(&shop, "shared", 0o755, 0);
+        let user = rustix::process::geteuid().as_raw();
+        let shared = folder(&shop, "shared", 0o755, user);
         let file = shared.join("x.csraw");
         let long = shared.join("y".repeat(250));
         for file in [&file, &long] {

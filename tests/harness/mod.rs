@@ -10,6 +10,7 @@ use std::process::{Command, Output};
 use countersink::cli::archive;
 use countersink::formats::gcda::decode::{Counters, Data};
 use countersink::raw::merge::Pair;
+use rustix::fs::Mode;
 use tempfile::TempDir;
 
 /// Flags of every instrumented compilation, unless a test is about other flags.
@@ -22,6 +23,8 @@ pub struct Workshop {
 
 impl Workshop {
     pub fn new() -> Self {
+        // Not the user's own, as other users run some of the programs.
+        rustix::process::umask(Mode::from_raw_mode(0o022));
         let directory = tempfile::tempdir().unwrap();
         for archive in archive::ALL {
             fs::write(directory.path().join(archive.file_name()), archive.bytes).unwrap();
