@@ -26,6 +26,14 @@ fn without_rights(command: &mut Command) -> &mut Command {
     }
 }
 
+/// The tool at a place that all users reach, as they may not reach the checkout.
+fn tool_for_all(shop: &Workshop) -> PathBuf {
+    let tool = shop.path("for-all");
+    fs::copy(TOOL, &tool).unwrap();
+    chmod(&tool, 0o755);
+    tool
+}
+
 fn chmod(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
@@ -33,6 +41,7 @@ fn chmod(path: &Path, mode: u32) {
 #[test]
 fn a_directory_that_cannot_be_written() {
     let shop = ran();
+    let tool = tool_for_all(&shop);
     let before = shop.read("ours.csraw");
     chmod(&shop.path(""), 0o555);
     chmod(&shop.path("ours.csraw"), 0o666);
@@ -45,7 +54,7 @@ fn a_directory_that_cannot_be_written() {
     let output = without_rights(new.env("COUNTERSINK_FILE", "new/x.csraw")).output().unwrap();
     program_complains(&output, &["new/x.csraw: not written: permission denied"]);
 
-    let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
+    let mut tool = shop.command(tool);
     let output = without_rights(tool.args(["convert", "ours.csraw", "-o", "ours.gcov"])).output();
     let output = output.unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -58,6 +67,7 @@ fn a_directory_that_cannot_be_written() {
 #[test]
 fn a_file_that_may_not_be_read() {
     let shop = ran();
+    let tool = tool_for_all(&shop);
     let before = shop.read("ours.csraw");
     chmod(&shop.path(""), 0o777);
     chmod(&shop.path("ours.csraw"), 0o000);
@@ -66,7 +76,7 @@ fn a_file_that_may_not_be_read() {
         &output,
         &["the counts are here, as the file without the last ending may not be read"],
     );
-    let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
+    let mut tool = shop.command(tool);
     let output = without_rights(tool.args(["show", "ours.csraw"])).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("ours.csraw: Permission denied"), "{output:?}");
@@ -165,10 +175,8 @@ fn a_full_disk() {
         assert_eq!(shop.read("ours.csraw"), before);
         assert_eq!(shop.files("part"), Vec::<PathBuf>::new());
     }
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 0; exec {} convert ours.csraw --to v4 -o x.gcov",
-        env!("CARGO_BIN_EXE_countersink")
-    );
+    let convert = "convert ours.csraw --to v4 -o x.gcov";
+    let script = format!("trap '' XFSZ; ulimit -f 0; exec '{TOOL}' {convert}");
     let output = shop.command("sh").args(["-c", &script]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(errors(&output).contains("x.gcov: File too large"), "{output:?}");
@@ -523,7 +531,7 @@ fn files_of_another_user() {
     chmod(&shop.path("hello.gcda"), 0o644);
     chmod(&shop.path("ours.csraw"), 0o644);
     let before = shop.read("hello.gcda");
-    let mut others = shop.command(TOOL);
+    let mut others = shop.command(tool_for_all(&shop));
     let output = without_rights(others.args(convert)).output().unwrap();
     let told = "hello.gcda: Operation not permitted (os error 1): belongs to another user, and the new one would not";
     assert!(errors(&output).contains(told), "{output:?}");
@@ -543,7 +551,7 @@ fn a_large_file_of_another_kind() {
     large.set_len(1 << 36).unwrap();
     for words in ["show", "check", "convert", "merge -o x", "stale", "profdata show", "report -o x"]
     {
-        let script = format!("ulimit -v 4000000; exec timeout 60 {TOOL} {words} large");
+        let script = format!("ulimit -v 4000000; exec timeout 60 '{TOOL}' {words} large");
         let told = errors(&shop.command("sh").args(["-c", &script]).output().unwrap());
         assert!(told.contains("large: 0x0: expected a raw dump"), "{words}: {told}");
     }
@@ -558,7 +566,7 @@ fn a_large_file_of_another_kind() {
         "convert ours.csraw --binary large -o x",
         "stale ours.csraw --binary large",
     ] {
-        let script = format!("ulimit -v 4000000; exec timeout 60 {TOOL} {words}");
+        let script = format!("ulimit -v 4000000; exec timeout 60 '{TOOL}' {words}");
         let output = shop.command("sh").args(["-c", &script]).output().unwrap();
         let told = errors(&output);
         assert_eq!(output.status.code(), Some(2), "{words}: {told}");
@@ -588,9 +596,9 @@ fn devices_as_input() {
         assert!(told.contains(no_text), "{told}");
     }
     let endless =
-        shop.command("sh").args(["-c", &format!("timeout 20 {TOOL} show - </dev/zero")]).output();
+        shop.command("sh").args(["-c", &format!("timeout 20 '{TOOL}' show - </dev/zero")]).output();
     assert!(errors(&endless.unwrap()).contains("standard input: 0x0: expected a raw dump"));
-    let script = format!("printf ':ir\\nf\\n1\\n1\\n5\\n' | {TOOL} show - --top 1");
+    let script = format!("printf ':ir\\nf\\n1\\n1\\n5\\n' | '{TOOL}' show - --top 1");
     let piped = succeed(shop.command("sh").args(["-c", &script]));
     assert!(String::from_utf8(piped).unwrap().contains("total count 5"));
 }

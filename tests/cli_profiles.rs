@@ -261,7 +261,7 @@ fn merge_of_bombs() {
     }
     let merged = |files: &str| {
         let tool = env!("CARGO_BIN_EXE_countersink");
-        let script = format!("ulimit -v 1200000; {tool} -j2 merge {files} -o sum");
+        let script = format!("ulimit -v 1200000; '{tool}' -j2 merge {files} -o sum");
         shop.command("sh").args(["-c", &script]).output().unwrap()
     };
     let output = merged(&"0 1 ".repeat(30));

@@ -29,7 +29,7 @@ fn profiles() -> Workshop {
 /// The output on a terminal of 60 columns.
 fn on_terminal(shop: &Workshop, arguments: &str) -> String {
     let mut script = shop.command("script");
-    let run = format!("stty cols 60; {TOOL} {arguments}");
+    let run = format!("stty cols 60; '{TOOL}' {arguments}");
     script.args(["-q", "-e", "-c", &run, "/dev/null"]).env_remove("NO_COLOR").env("TERM", "xterm");
     String::from_utf8(succeed(&mut script)).unwrap().replace('\r', "")
 }
