@@ -11,7 +11,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::Rule;
 use super::facts::Facts;
-use super::facts::call_order::Beside;
+use super::facts::call_order::CallOrder;
 use super::facts::position_evidence::PositionEvidence;
 use super::facts::segment::Declared;
 use super::known_positions::KnownPositions;
@@ -51,7 +51,7 @@ pub struct Open<'a> {
     pub agree: HashMap<Declared, bool>,
     /// The counts that positions of each copy have, if there are copies.
     pub counts: HashSet<(u32, u64)>,
-    /// The positions beside lines of functions that left no trace.
+    /// The positions in the blocks of lines of functions that left no trace.
     pub known: Option<KnownPositions>,
     pub sharing: SharingMemory,
 }
@@ -88,7 +88,7 @@ pub struct Group<'a> {
     /// For each block: whether no position has its count. Empty until that is known.
     pub is_open: Vec<bool>,
     /// What the calls before the line tell, if that is not known of all copies.
-    pub beside: Option<Box<Beside>>,
+    pub call_order: Option<Box<CallOrder>>,
 }
 
 /// What is known about a group.
@@ -110,7 +110,7 @@ impl<'a> Group<'a> {
         positions: Cow<'a, [PositionEvidence]>,
         kind: Kind,
     ) -> Self {
-        Self { lines, positions, kind, found: Vec::new(), is_open: Vec::new(), beside: None }
+        Self { lines, positions, kind, found: Vec::new(), is_open: Vec::new(), call_order: None }
     }
 
     /// Whether no rule has given its positions blocks.

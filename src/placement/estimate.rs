@@ -17,8 +17,8 @@ pub enum Estimate {
     Numbered,
     /// One count for a whole line, and this block has another one.
     SharedLine,
-    /// The lines beside it in its block show where it is inlined.
-    Near,
+    /// The lines next to it in its block show where it is inlined.
+    Neighbour,
     /// In one of several inlined copies: nothing shows in which one.
     Copy,
     /// Of another function, and nothing shows where that is inlined.
@@ -27,15 +27,21 @@ pub enum Estimate {
 
 impl Estimate {
     /// All, in the order of their errors.
-    pub const ALL: [Self; 6] =
-        [Self::Order, Self::Numbered, Self::SharedLine, Self::Near, Self::Copy, Self::Elsewhere];
+    pub const ALL: [Self; 6] = [
+        Self::Order,
+        Self::Numbered,
+        Self::SharedLine,
+        Self::Neighbour,
+        Self::Copy,
+        Self::Elsewhere,
+    ];
 
     /// How the place of a position was inferred, if it was.
     pub fn of(placed: &PlacedPosition) -> Option<Self> {
         match placed.provenance {
             Provenance::Order => Some(Self::Order),
             Provenance::Numbered => Some(Self::Numbered),
-            Provenance::Neighbour => Some(Self::Near),
+            Provenance::Neighbour => Some(Self::Neighbour),
             Provenance::Guess => Some(Self::Copy),
             // Removed lines have no executions of their own.
             Provenance::Removed => None,
@@ -56,13 +62,13 @@ impl Estimate {
     /// with gcc 12 and 16, by truth `late`, each program with the same weight. That does not see counts in a wrong copy
     /// of the right function. In made-up programs, which see that, it is 130 to 220 of `Order` and 40 to 370 of `Copy`.
     ///
-    /// `Elsewhere` is measured with the rule of lines beside switched off, as it hardly occurs otherwise. `SharedLine`
+    /// `Elsewhere` is measured with `unrecorded-inlines` switched off, as it hardly occurs otherwise. `SharedLine`
     /// is not measured: all blocks of the line have one count, which is that of the hot ones.
     const fn error(self) -> u64 {
         match self {
             Self::Numbered => 10,
             Self::Order => 25,
-            Self::Near => 50,
+            Self::Neighbour => 50,
             Self::Copy => 55,
             Self::Elsewhere => 65,
             Self::SharedLine => 100,
@@ -76,7 +82,7 @@ impl fmt::Display for Estimate {
             Self::Order => "by the order of its blocks",
             Self::Numbered => "by the number of its blocks",
             Self::SharedLine => "one count for the whole line",
-            Self::Near => "inlined where the lines beside it are",
+            Self::Neighbour => "inlined where the lines beside it are",
             Self::Copy => "in one of several inlined copies",
             Self::Elsewhere => "with its function, as nothing shows where that is inlined",
         })

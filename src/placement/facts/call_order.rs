@@ -32,7 +32,7 @@ const LONGEST_BLOCK: usize = 1024;
 const ONE_CONTRADICTION_IN: usize = 2;
 
 /// What the calls before a line in its blocks tell.
-pub struct Beside {
+pub struct CallOrder {
     /// The blocks of copies that are called there.
     pub known: Segmented,
     /// The numbers of these blocks.
@@ -48,12 +48,12 @@ pub struct Beside {
 impl Facts<'_, '_> {
     /// Finds blocks of a line behind the lines of the calls. There is no answer if most positions of the line
     /// contradict it.
-    pub fn beside(
+    pub fn call_order(
         &self,
         function: Declared,
         lines: &[Line],
         positions: &[PositionEvidence],
-    ) -> Option<Beside> {
+    ) -> Option<CallOrder> {
         let copies = self.segments.copies(function)?;
         let mut copies: Vec<(CallLine, u32)> =
             copies.map(|copy| (self.call_of(copy), copy)).collect();
@@ -62,7 +62,7 @@ impl Facts<'_, '_> {
             return None;
         }
         copies.sort_by_key(|&(call, _)| call);
-        let mut by_copy = self.beside_calls(lines, &copies);
+        let mut by_copy = self.blocks_with_calls(lines, &copies);
         let found = Segmented::new(by_copy.clone());
         // Sorted, as the positions are.
         let against: Vec<u32> =
@@ -83,7 +83,7 @@ impl Facts<'_, '_> {
         let is_left = |position: &&PositionEvidence| known.lines_of(position.at.instance).is_none();
         let positions = positions.iter().filter(is_left).cloned().collect();
         let lines = lines.iter().filter(|line| !taken.contains(&line.block)).copied().collect();
-        Some(Beside { known, taken, positions, lines, is_complete })
+        Some(CallOrder { known, taken, positions, lines, is_complete })
     }
 
     /// Whether a copy is entered in each block of a line: a line of another function, which it does not call, stands
@@ -104,7 +104,7 @@ impl Facts<'_, '_> {
     }
 
     /// The blocks of a line in the blocks that call copies. The copies are sorted by their calls.
-    fn beside_calls(&self, lines: &[Line], copies: &[(CallLine, u32)]) -> Vec<(u32, Line)> {
+    fn blocks_with_calls(&self, lines: &[Line], copies: &[(CallLine, u32)]) -> Vec<(u32, Line)> {
         let is_call = |call: CallLine| !called(copies, call).is_empty();
         let (mut behind, mut ahead): (Vec<AtCall>, Vec<AtCall>) = Default::default();
         for line in lines.iter().filter(|line| line.block < self.function.notes.blocks) {
@@ -193,7 +193,7 @@ fn called(copies: &[(CallLine, u32)], call: CallLine) -> &[(CallLine, u32)] {
     &copies[first..first + count]
 }
 
-impl Beside {
+impl CallOrder {
     /// The positions that are left and have a certain count.
     pub fn certain(&self) -> Vec<PositionEvidence> {
         let is_certain = |position: &&PositionEvidence| matches!(position.count, Count::Exactly(_));

@@ -15,30 +15,30 @@ use super::segments::split;
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Group, Kind};
 use crate::placement::facts::Facts;
-use crate::placement::facts::call_order::Beside;
+use crate::placement::facts::call_order::CallOrder;
 
 /// Splits lines of one inlined function, if all of its copies have blocks behind their calls. Notes what is known of
 /// the others.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.split_groups(|assignment, mut group, groups| {
         let function = facts.only_function(&group.positions);
-        let beside =
-            function.and_then(|function| facts.beside(function, &group.lines, &group.positions));
-        let Some(beside) = beside else { return groups.push(group) };
-        if !beside.is_complete {
-            group.beside = Some(beside.into());
+        let order = function
+            .and_then(|function| facts.call_order(function, &group.lines, &group.positions));
+        let Some(order) = order else { return groups.push(group) };
+        if !order.is_complete {
+            group.call_order = Some(order.into());
             return groups.push(group);
         }
-        split(&group.positions, &beside.known, groups);
-        assignment.add_missing(group.positions[0].at.instance, &beside.lines);
+        split(&group.positions, &order.known, groups);
+        assignment.add_missing(group.positions[0].at.instance, &order.lines);
     });
 }
 
 /// Splits lines of one inlined function if only some of its copies have blocks behind their calls. The others may have
 /// segments.
 pub fn place_some<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
-    assignment.split_groups(|_, mut group, groups| match group.beside.take() {
-        Some(beside) => split_some(facts, group, *beside, groups),
+    assignment.split_groups(|_, mut group, groups| match group.call_order.take() {
+        Some(order) => split_some(facts, group, *order, groups),
         None => groups.push(group),
     });
 }
@@ -46,12 +46,12 @@ pub fn place_some<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>)
 fn split_some<'a>(
     facts: &'a Facts<'_, '_>,
     group: Group<'a>,
-    beside: Beside,
+    order: CallOrder,
     groups: &mut Vec<Group<'a>>,
 ) {
-    split(&group.positions, &beside.known, groups);
-    let certain = beside.certain();
-    let Beside { taken, positions, lines, .. } = beside;
+    split(&group.positions, &order.known, groups);
+    let certain = order.certain();
+    let CallOrder { taken, positions, lines, .. } = order;
     let Some(function) = (!positions.is_empty()).then(|| facts.only_function(&positions)) else {
         return groups.push(Group::new(lines.into(), group.positions, Kind::Left));
     };

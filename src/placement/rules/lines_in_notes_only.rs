@@ -19,7 +19,7 @@ use super::discriminators::in_copy;
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Provenance, SharingMemory};
 use crate::placement::facts::Facts;
-use crate::placement::facts::call_order::Beside;
+use crate::placement::facts::call_order::CallOrder;
 use crate::placement::lost::Lost;
 use crate::placement::observe::{InlineInstance, SourcePosition};
 use crate::placement::solve::counted::Line;
@@ -71,10 +71,10 @@ fn share_by_copy(
     if instances.len() == 1 || instances.iter().any(|instance| function(instance) != first) {
         return false;
     }
-    let beside = facts.rules.has(Rule::CallOrder).then(|| facts.beside(first, lines, &[]));
-    let beside = beside.flatten().filter(|beside| beside.is_complete);
-    let (rule, known, left) = match beside {
-        Some(Beside { known, lines, .. }) => (Rule::CallOrder, Some(known), lines),
+    let found = facts.rules.has(Rule::CallOrder).then(|| facts.call_order(first, lines, &[]));
+    let found = found.flatten().filter(|found| found.is_complete);
+    let (rule, known, left) = match found {
+        Some(CallOrder { known, lines, .. }) => (Rule::CallOrder, Some(known), lines),
         None if assignment.open.agree.get(&first) != Some(&true) => return false,
         None => (Rule::Segments, facts.segmented(first, lines, &[]), Vec::new()),
     };
