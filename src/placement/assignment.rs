@@ -13,7 +13,7 @@ use super::Rule;
 use super::facts::Facts;
 use super::facts::call_order::CallOrder;
 use super::facts::position_evidence::PositionEvidence;
-use super::facts::segment::Declared;
+use super::facts::segment::DeclaredAt;
 use super::known_positions::KnownPositions;
 use super::lost::Lost;
 use super::observe::{InlineInstance, SourcePosition};
@@ -48,7 +48,7 @@ pub struct Open<'a> {
     /// Lines of copies that the debug information lacks.
     pub missing: Vec<Missing>,
     /// For each function whose copies have segments: whether all lines that the code shows agree with them.
-    pub agree: HashMap<Declared, bool>,
+    pub agree: HashMap<DeclaredAt, bool>,
     /// The counts that positions of each copy have, if there are copies.
     pub counts: HashSet<(u32, u64)>,
     /// The positions in the blocks of lines of functions that left no trace.

@@ -15,7 +15,7 @@ use hashbrown::HashSet;
 
 use super::Facts;
 use super::position_evidence::{Count, PositionEvidence};
-use super::segment::{Declared, Segmented};
+use super::segment::{DeclaredAt, Segmented};
 use crate::placement::solve::counted::Line;
 use crate::profile::FileId;
 
@@ -50,7 +50,7 @@ impl Facts<'_, '_> {
     /// contradict it.
     pub fn call_order(
         &self,
-        function: Declared,
+        function: DeclaredAt,
         lines: &[Line],
         positions: &[PositionEvidence],
     ) -> Option<CallOrder> {
@@ -88,7 +88,7 @@ impl Facts<'_, '_> {
 
     /// Whether a copy is entered in each block of a line: a line of another function, which it does not call, stands
     /// before it.
-    fn are_entered(&self, function: Declared, lines: &[Line]) -> bool {
+    fn are_entered(&self, function: DeclaredAt, lines: &[Line]) -> bool {
         if self.segments.has_calls(function) {
             return false;
         }

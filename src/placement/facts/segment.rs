@@ -15,11 +15,11 @@ use crate::profile::FileId;
 pub type LineInBlock = (u32, u32);
 
 /// Where an inlined function is declared. The instances of a template share the place, and so they share lines.
-pub type Declared = (FileId, u32);
+pub type DeclaredAt = (FileId, u32);
 
 impl InlineInstance {
     /// Where its function is declared.
-    pub const fn declared(&self) -> Declared {
+    pub const fn declared_at(&self) -> DeclaredAt {
         (self.file, self.start)
     }
 }
@@ -64,19 +64,19 @@ impl Segmented {
 #[derive(Debug, Default)]
 pub struct Segments {
     /// For each of these functions: the segments of the copies, in the order of their calls.
-    pub of: HashMap<Declared, Vec<Segment>>,
+    pub of: HashMap<DeclaredAt, Vec<Segment>>,
     /// The functions with copies that call other copies.
-    pub callers: HashSet<Declared>,
+    pub callers: HashSet<DeclaredAt>,
 }
 
 impl Segments {
     /// The copies of a function that has several, in the order of their calls.
-    pub fn copies(&self, function: Declared) -> Option<impl Iterator<Item = u32>> {
+    pub fn copies(&self, function: DeclaredAt) -> Option<impl Iterator<Item = u32>> {
         Some(self.of.get(&function)?.iter().map(|copy| copy.instance))
     }
 
     /// Whether other functions are inlined in copies of a function.
-    pub fn has_calls(&self, function: Declared) -> bool {
+    pub fn has_calls(&self, function: DeclaredAt) -> bool {
         self.callers.contains(&function)
     }
 }

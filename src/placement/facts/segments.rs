@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::position_evidence::{Count, PositionEvidence};
-use super::segment::{Declared, LineInBlock, Segment, Segmented, Segments};
+use super::segment::{DeclaredAt, LineInBlock, Segment, Segmented, Segments};
 use super::{Facts, is_long};
 use crate::placement::observe::InlineInstance;
 use crate::placement::solve::counted::Line;
@@ -33,7 +33,7 @@ impl Facts<'_, '_> {
     pub(super) fn find_segments(&self) -> Segments {
         let mut segments = Segments::default();
         for (instance, of) in (0..).zip(&self.instances).skip(1) {
-            let copies = segments.of.entry(of.declared()).or_default();
+            let copies = segments.of.entry(of.declared_at()).or_default();
             copies.extend((0..of.calls).map(|_| Segment { instance, places: None }));
         }
         segments.of.retain(|_, copies| copies.len() > 1);
@@ -42,7 +42,7 @@ impl Facts<'_, '_> {
         }
         let callers = self.instances[1..].iter().filter(|instance| instance.caller != 0);
         let function =
-            |instance: &InlineInstance| self.instances[instance.caller as usize].declared();
+            |instance: &InlineInstance| self.instances[instance.caller as usize].declared_at();
         segments.callers = callers.map(function).collect();
         for copies in segments.of.values_mut() {
             copies.sort_by_cached_key(|copy| self.calls_to(copy.instance));
@@ -114,7 +114,7 @@ impl Facts<'_, '_> {
     /// Which blocks of a line each copy has. There is no answer if many positions of the line contradict it.
     pub fn segmented(
         &self,
-        function: Declared,
+        function: DeclaredAt,
         lines: &[Line],
         positions: &[PositionEvidence],
     ) -> Option<Segmented> {
@@ -159,10 +159,10 @@ impl Facts<'_, '_> {
     }
 
     /// The function that all these positions are inlined copies of.
-    pub fn only_function(&self, positions: &[PositionEvidence]) -> Option<Declared> {
+    pub fn only_function(&self, positions: &[PositionEvidence]) -> Option<DeclaredAt> {
         let function = |position: &PositionEvidence| match position.at.instance {
             0 => None,
-            instance => Some(self.instances[instance as usize].declared()),
+            instance => Some(self.instances[instance as usize].declared_at()),
         };
         let first = function(&positions[0])?;
         positions.iter().all(|position| function(position) == Some(first)).then_some(first)

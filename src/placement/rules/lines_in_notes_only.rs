@@ -66,7 +66,7 @@ fn share_by_copy(
     lines: &[Line],
     instances: &[u32],
 ) -> bool {
-    let function = |&instance: &u32| facts.instances[instance as usize].declared();
+    let function = |&instance: &u32| facts.instances[instance as usize].declared_at();
     let first = function(&instances[0]);
     if instances.len() == 1 || instances.iter().any(|instance| function(instance) != first) {
         return false;

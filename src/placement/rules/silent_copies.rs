@@ -29,8 +29,9 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
 
 fn give(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Group<'_>) {
     let positions = &group.positions;
-    let function =
-        |instance: u32| facts.instances.get(instance as usize).map(|instance| instance.declared());
+    let function = |instance: u32| {
+        facts.instances.get(instance as usize).map(|instance| instance.declared_at())
+    };
     let of_positions = function(positions[0].at.instance);
     // They are sorted by their copies.
     let has_position = |instance: u32| {
