@@ -151,16 +151,10 @@ pub fn judge<N: Fn(&[u8]) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>>(
         let file = symbols.declared_in(symbol).filter(|_| comparing.files);
         let stood_alone = profile.functions.get(&symbol).is_some_and(|of| of.head_count > 0);
         let mut of = Known::new(program, &name_of(symbol), file, stood_alone, shape);
-        // Each object has a function of its own for static initialisation. All have one name, and no place.
-        let declared_in = symbols.declared_in(symbol);
-        if let Some(What::Gone { .. } | What::OtherFile(_)) = of.whole
-            && let Some(path) = declared_in.filter(|path| program.has_unnamed(path))
-        {
-            if program.find_unnamed(&of.shape, path).is_some() {
-                (of.whole, of.fates) = (None, all_same(&of.shape));
-            } else if of.now.is_some() {
-                of.whole = Some(What::Undescribed);
-            }
+        let is_unnamed = |path| program.find_unnamed(&of.shape, path).is_some();
+        if of.now.is_none() && symbols.declared_in(symbol).is_some_and(is_unnamed) {
+            of.whole = None;
+            of.fates = all_same(&of.shape);
         }
         known.insert(symbol, of);
     }
@@ -222,8 +216,6 @@ struct Known<'o> {
     lines: Shape,
     /// Why none of its counts fits, if so.
     whole: Option<What>,
-    /// Whether it had code of its own.
-    stood_alone: bool,
     /// What became of its lines.
     fates: BTreeMap<i64, Fate>,
 }
@@ -250,8 +242,7 @@ impl<'o> Known<'o> {
             }
             Some(Place::Here(now)) => (Some(now), None),
         };
-        let (fates, lines) = (BTreeMap::new(), Shape::default());
-        let mut known = Self { shape, now, lines, whole, stood_alone, fates };
+        let mut known = Self { shape, now, whole, fates: BTreeMap::new(), lines: Shape::default() };
         if known.whole.is_none() {
             let all: Vec<&Outlined> = program.all_here(name, file).collect();
             known.compare(&all, program);
@@ -339,8 +330,8 @@ struct Judging<'j, 'o, N, I> {
     rows: BTreeMap<SymbolId, Row>,
 }
 
-/// Whether a whole body fits, and why not.
-type Around = Option<(Fit, Option<What>)>;
+/// Why a whole body does not fit.
+type Around = Option<(Fit, What)>;
 
 impl<N: Fn(SymbolId) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>> Judging<'_, '_, N, I> {
     /// Judges the counts of a body of `symbol`, and credits them to `owner`.
@@ -348,7 +339,7 @@ impl<N: Fn(SymbolId) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>> Judging<'_, '_, N, I> 
         for (position, record) in &body.positions {
             let line = position.signed_line();
             let (fit, what) = match &around {
-                Some((fit, what)) => (*fit, what.clone()),
+                Some((fit, what)) => (*fit, Some(what.clone())),
                 None => self.known[&symbol].fate(line),
             };
             let count = u128::from(record.count.unwrap_or(0));
@@ -370,23 +361,12 @@ impl<N: Fn(SymbolId) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>> Judging<'_, '_, N, I> 
                     fit => (fit, what.clone()),
                 };
                 match what {
-                    Some(_) => self.body(owner, callee, inner, Some((fit, what))),
-                    None if self.left_nothing(symbol, line, callee) => {
-                        self.body(callee, callee, inner, Some((Fit::Yes, None)));
-                    }
+                    Some(what) => self.body(owner, callee, inner, Some((fit, what))),
                     // What does not fit is the callee's own matter.
                     None => self.body(callee, callee, inner, None),
                 }
             }
         }
-    }
-
-    /// Whether the compiler may have left nothing of a function that only ever was inlined: the program does not have it,
-    /// and its line calls nothing in its place.
-    fn left_nothing(&self, symbol: SymbolId, line: i64, callee: SymbolId) -> bool {
-        let known = &self.known[&callee];
-        let is_gone = matches!(known.whole, Some(What::Gone { .. })) && !known.stood_alone;
-        is_gone && !self.calls_others(symbol, line)
     }
 
     /// Whether a line calls functions that it did not call when the profile was made.
@@ -397,7 +377,7 @@ impl<N: Fn(SymbolId) -> Vec<u8>, I: Fn(&[u8]) -> Vec<u8>> Judging<'_, '_, N, I> 
         now.calls.iter().any(|name| before.is_none_or(|before| !before.calls.contains(name)))
     }
 
-    /// Whether a line still calls a function, which `is_inlined` or not.
+    /// Whether a line still calls a function, which `is_inlined` in the profile or is the target of an indirect call.
     fn call(
         &self,
         symbol: SymbolId,
@@ -495,4 +475,65 @@ fn summed(reasons: BTreeMap<What, u128>) -> Vec<Reason> {
     }
     all.sort_by(|a, b| b.executions.cmp(&a.executions).then_with(|| a.what.cmp(&b.what)));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+
+    use super::*;
+    use crate::profile::{Position, Record};
+    use crate::staleness::outline::Knows;
+
+    /// What a line of `put` lost, in which `count` was inlined, if it calls these functions now. `count` has code of its
+    /// own.
+    fn lost(now: &[&str], is_target: bool) -> Vec<String> {
+        let mut profile = Profile::default();
+        let file = profile.symbols.file(b"a.c");
+        let [put, count, set] =
+            [&b"put"[..], b"count", b"set"].map(|name| profile.symbols.symbol(name, Some(file)));
+        let line = |count| Record { count: Some(count), ..Record::default() };
+        let body = Body { positions: [(Position::line(1), line(5))].into_iter().collect() };
+        let mut call = line(5);
+        call.inlined.entry(set).or_insert_with(|| body.clone());
+        match is_target {
+            true => _ = call.targets.entry(count).or_insert(5),
+            false => _ = call.inlined.entry(count).or_insert(body),
+        }
+        let function = profile.functions.entry(put).or_default();
+        function.body.positions.insert(Position::line(1), call);
+
+        let knows = Knows { calls: true, profile_is_whole: true };
+        let mut program = Outline::default();
+        program.knows = knows;
+        for (name, declared) in [("put", 10), ("count", 20), ("set", 30), ("total", 40)] {
+            let function = program.function(name.as_bytes(), b"a.c", declared);
+            function.stands_alone = true;
+            let line = function.shape.line(1);
+            line.discriminators.insert(0);
+            if name == "put" {
+                line.calls.extend(now.iter().map(|name| name.as_bytes().to_vec()));
+            }
+        }
+        let name_of = |name: &[u8]| name.to_vec();
+        let comparing = Comparing { name_of, identifier: name_of, files: true };
+        let verdict = judge(&profile, &program, &comparing);
+        let reasons = verdict.functions.iter().flat_map(|function| &function.reasons);
+        reasons.map(|reason| alloc::format!("{:?}", reason.what)).collect()
+    }
+
+    /// The compiler had the value that the copy would have read.
+    #[test]
+    fn an_inlined_copy_may_leave_nothing() {
+        assert_eq!(lost(&["set", "count"], false), [""; 0]);
+        assert_eq!(lost(&["set"], false), [""; 0]);
+    }
+
+    #[test]
+    fn a_call_that_another_one_replaces_is_an_edit() {
+        for now in [&["set", "total"][..], &["total"]] {
+            assert!(lost(now, false)[0].starts_with("NoCall"), "{now:?}");
+        }
+        assert!(lost(&["set"], true)[0].starts_with("NoCall"), "a call of a pointer leaves a call");
+    }
 }

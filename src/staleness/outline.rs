@@ -192,11 +192,6 @@ impl Outline {
         here.or_else(|| all.iter().max_by_key(most).map(Place::Elsewhere))
     }
 
-    /// Whether a file has functions without names.
-    pub fn has_unnamed(&self, file: &[u8]) -> bool {
-        self.unnamed.keys().any(|path| base_name(path) == base_name(file))
-    }
-
     /// Looks among the lines of functions without names for those of a function: gives the line of its declaration.
     pub fn find_unnamed(&self, shape: &Shape, file: &[u8]) -> Option<u32> {
         /// In thousandths of the lines of both.

@@ -56,8 +56,8 @@ impl Made {
         Self { function, flow, starts, symbols, files, instances, observations: Vec::new() }
     }
 
-    fn inlined(&mut self) -> SymbolId {
-        let symbol = self.symbols.symbol(b"copy", Some(self.files[1]));
+    fn inlined(&mut self, name: &[u8]) -> SymbolId {
+        let symbol = self.symbols.symbol(name, Some(self.files[1]));
         let start = Start { line: COPY, symbol, end: None, is_outer: false };
         self.starts.add(self.files[1], start);
         symbol
@@ -65,7 +65,12 @@ impl Made {
 
     /// Adds a copy of the function `copy`, which `main` calls at a line.
     pub fn copy(&mut self, line: u32) -> u32 {
-        let (symbol, file) = (self.inlined(), self.files[1]);
+        self.instance(b"copy", line)
+    }
+
+    /// Adds a copy of another function that is declared at the place of `copy`, as instances of a template are.
+    pub fn instance(&mut self, name: &[u8], line: u32) -> u32 {
+        let (symbol, file) = (self.inlined(name), self.files[1]);
         let call = Position::line(line - LINES[0]);
         let instance =
             InlineInstance { caller: 0, call, symbol, start: COPY, file, calls: 1, column: 0 };
@@ -75,7 +80,7 @@ impl Made {
 
     /// A function `copy` that is known, and not known to be inlined.
     pub fn declare(&mut self) {
-        let symbol = self.inlined();
+        let symbol = self.inlined(b"copy");
         let end = Some(COPY + 20);
         self.starts.add(self.files[1], Start { line: COPY, symbol, end, is_outer: false });
     }

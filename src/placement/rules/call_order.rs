@@ -74,13 +74,14 @@ mod tests {
     use crate::placement::facts::made::Made;
     use crate::placement::{Rule, RuleSet};
 
-    /// Two calls of one function, each in the block that has the copy's line, too.
-    fn calls() -> Made {
+    /// Two calls, each in the block that has the copy's line, too. They are of one function, or of two instances of a
+    /// template.
+    fn calls(names: [&[u8]; 2]) -> Made {
         let lines = [(2, 0, 110), (2, 1, 12), (3, 0, 111), (3, 1, 12)];
         let mut made = Made::new(&lines, &[], &[5, 5, 7, 5]);
-        for (line, count) in [(110, 7), (111, 5)] {
+        for (name, line, count) in [(names[0], 110, 7), (names[1], 111, 5)] {
             made.observe(0, line, 0, Some(count));
-            let copy = made.copy(line);
+            let copy = made.instance(name, line);
             made.observe(copy, 12, 0, None);
         }
         made
@@ -94,6 +95,8 @@ mod tests {
             (1, 12, 0, 2, 7, Rule::OnlyBlock),
             (2, 12, 0, 3, 5, Rule::OnlyBlock),
         ];
-        assert_eq!(calls().place(RuleSet::ALL), expected);
+        for names in [[&b"copy"[..], b"copy"], [b"copy<int>", b"copy<long>"]] {
+            assert_eq!(calls(names).place(RuleSet::ALL), expected);
+        }
     }
 }
