@@ -73,9 +73,11 @@ pub struct Line {
 }
 
 impl Outlined {
-    /// Whether a file of this name may declare it.
+    /// Whether a file of this name may declare it. The first instruction of a function may come from a header.
     fn may_be_in(&self, file: Option<&[u8]>) -> bool {
-        self.file.is_empty() || file.is_none_or(|file| base_name(file) == base_name(&self.file))
+        self.is_unplaced
+            || self.file.is_empty()
+            || file.is_none_or(|file| base_name(file) == base_name(&self.file))
     }
 
     /// Whether its lines are unknown.
@@ -357,5 +359,22 @@ fn add(
         for (&callee, inner) in &record.inlined {
             add(shapes, callee, inner, name_of);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The debug information of an object's static initialisation names no file, and its first instruction may come
+    /// from an inline function of a header.
+    #[test]
+    fn a_function_without_a_place_may_be_in_any_file() {
+        let mut program = Outline::default();
+        program.function(b"init", b"list.h", 7).is_unplaced = true;
+        program.function(b"run", b"list.h", 9);
+        let here = |name: &[u8]| matches!(program.find(name, Some(b"a.cc")), Some(Place::Here(_)));
+        assert!(here(b"init"));
+        assert!(!here(b"run"));
     }
 }
