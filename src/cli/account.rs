@@ -48,6 +48,7 @@ struct Executions {
     all: u64,
     placed: u64,
     estimated: u64,
+    in_notes_only: u64,
     misplaced: u64,
 }
 
@@ -184,7 +185,8 @@ fn json(statistics: &Statistics) -> Result<String> {
             all: statistics.executions,
             placed: statistics.executions_placed,
             estimated: statistics.estimated.all(),
-            misplaced: statistics.estimated.misplaced(),
+            in_notes_only: statistics.in_notes_only,
+            misplaced: statistics.misplaced(),
         },
         estimates: estimates(statistics),
         objects: statistics.objects,
