@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersink::cli::archive::{ALL, Archive, BARE, HOSTED, LIVE, TARGETS, Target};
+use countersink::cli::archives::archive::{ALL, Archive, BARE, HOSTED, LIVE, TARGETS, Target};
 use object::read::archive::ArchiveFile;
 use object::{File, Object, ObjectSection, ObjectSymbol, SectionKind, SymbolScope};
 

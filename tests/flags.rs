@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
 
-use countersink::cli::archive;
+use countersink::cli::archives::archive;
 use harness::Workshop;
 
 const TOOL: &str = env!("CARGO_BIN_EXE_countersink");

@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use countersink::cli::archive::HOSTED;
+use countersink::cli::archives::archive::HOSTED;
 use harness::{Workshop, assert_same_files, have, say_skipped, succeed};
 
 /// A system with compilers, and a folder in it.

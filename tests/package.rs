@@ -6,7 +6,7 @@ mod harness;
 use std::path::PathBuf;
 use std::process::Command;
 
-use countersink::cli::archive;
+use countersink::cli::archives::archive;
 use harness::{Workshop, succeed};
 
 /// The content of a package besides the files that cargo adds.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-use countersink::cli::archive::{ALL, BARE, HOSTED, LIVE, Target};
+use countersink::cli::archives::archive::{ALL, BARE, HOSTED, LIVE, Target};
 use harness::{Workshop, have, succeed};
 
 const LINUX: &str = "aarch64-unknown-linux-gnu";

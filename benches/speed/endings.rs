@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use countersink::cli::archive;
+use countersink::cli::archives::archive;
 
 use crate::harness::succeed;
 use crate::program::{FUNCTIONS, GCC, objects};

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use countersink::cli::archive;
+use countersink::cli::archives::archive;
 
 use crate::Options;
 use crate::harness::succeed;

@@ -10,7 +10,7 @@
 //! for cannot be provided.
 
 mod c_compiler;
-#[path = "../cli/command_words.rs"]
+#[path = "../cli/compilers/command_words.rs"]
 mod command_words;
 mod compile;
 mod given;

@@ -1,67 +1,35 @@
-//! The tool: the subcommands are in `commands`, what they share is here.
+//! The tool: the subcommands are in `commands`, what they share in the other folders.
 //!
 //! It takes arguments, calls the library, and gives messages and an exit status: 0 done, 1 found something, 2 error;
 //! `commands/man.rs` lists what each command finds. Nothing here knows a byte of any format.
 
-use std::prelude::v1::*;
-mod account;
-pub mod archive;
-mod archive_folder;
-mod binary;
-mod command_words;
+pub mod archives;
 mod commands;
-mod compiler;
-mod compiler_command;
-mod compiler_flags;
-mod compiler_target;
+mod compilers;
 mod cores;
-mod coverage;
-mod debug_file;
-mod error;
-mod folder;
-mod format;
-mod gcda_files;
-mod input;
-mod instr_profiles;
-mod linked_file;
-mod llvm;
-mod missing;
-mod names;
-mod near;
-mod notes;
-mod output;
-#[cfg(feature = "parquet")]
-mod parquet;
-mod percent;
-mod preinline;
-mod profile_format;
-mod program;
-mod progress;
-mod samples;
-mod source_text;
-mod sources;
-mod sum;
-mod table;
-mod target;
+mod inputs;
+mod outcome;
+mod outputs;
 mod terminal;
-mod view;
 
 use std::ffi;
-use std::fmt::Display;
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::prelude::v1::*;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
+pub use commands::flags::with_profile;
 use commands::{
     check, completions, convert, diff, doctor, extract, flags, fold, install, man, merge, profdata,
     report, rewrite, show, stale, targets,
 };
-pub use compiler_command::CompilerCommand;
-pub use compiler_flags::with_profile;
-pub use error::Error;
-use error::Result;
+pub use compilers::command::CompilerCommand;
+use outcome::Outcome;
+pub use terminal::error::Error;
+use terminal::error::Result;
+use terminal::message::say;
+use terminal::print;
 
 /// Profiles from instrumented programs, for gcc, clang and rustc.
 #[derive(Debug, Parser)]
@@ -111,17 +79,6 @@ enum Command {
     Man(man::Man),
 }
 
-/// How a command ended that ran to its end, the worst last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
-    /// Done.
-    Done = 0,
-    /// Done, and something was found.
-    Found = 1,
-    /// Something could not be done, and this was reported.
-    Failed = 2,
-}
-
 impl Cli {
     /// Does what the arguments ask for.
     pub fn run(&self) -> Result<Outcome> {
@@ -129,7 +86,7 @@ impl Cli {
         self.color.write_global();
         match &self.command {
             Command::Flags(flags) => flags.run(),
-            Command::Install(install) => install.run(),
+            Command::Install(install) => install.run(Self::command()),
             Command::Targets(targets) => targets.run(),
             Command::Doctor(doctor) => doctor.run(),
             Command::Convert(convert) => convert.run(),
@@ -143,8 +100,8 @@ impl Cli {
             Command::Report(report) => report.run(),
             Command::Rewrite(rewrite) => rewrite.run(),
             Command::Profdata(profdata) => profdata.run(),
-            Command::Completions(completions) => completions.run(),
-            Command::Man(man) => man.run(),
+            Command::Completions(completions) => completions.run(Self::command()),
+            Command::Man(man) => man.run(Self::command()),
         }
     }
 }
@@ -162,14 +119,14 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
         Ok(cli) => cli,
         Err(error) => {
             // Help and version come here, too.
-            let printed = output::printed(error.print());
+            let printed = print::printed(error.print());
             if let (Err(why), false) = (printed, error.use_stderr()) {
-                output::say(why);
+                say(why);
                 return exit(Outcome::Failed);
             }
             if error.use_stderr() && asks_for_flags(&arguments) && !io::stdout().is_terminal() {
                 let _ =
-                    output::print(format!("{}\n", flags::missing_input("wrong option")).as_bytes());
+                    print::print(format!("{}\n", flags::missing_input("wrong option")).as_bytes());
             }
             return ExitCode::from(error.exit_code() as u8);
         }
@@ -177,7 +134,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
     match cli.run() {
         Ok(outcome) => exit(outcome),
         Err(error) => {
-            output::say(error);
+            say(error);
             exit(Outcome::Failed)
         }
     }
@@ -188,17 +145,11 @@ fn asks_for_flags(arguments: &[ffi::OsString]) -> bool {
     if arguments.len() < 2 {
         return false;
     }
-    let tool = <Cli as clap::CommandFactory>::command();
+    let tool = Cli::command();
     let mut commands = arguments.iter().skip(1).filter_map(|word| tool.find_subcommand(word));
     commands.next().is_none_or(|command| command.get_name() == "flags")
 }
 
 fn exit(outcome: Outcome) -> ExitCode {
     ExitCode::from(outcome as u8)
-}
-
-/// Reports something about a file that does not stop the command.
-fn warn(file: impl AsRef<Path>, what: impl Display) {
-    let file = names::visible(&file.as_ref().to_string_lossy());
-    output::say(format_args!("{file}: {what}"));
 }

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use countersink::cli::archive;
+use countersink::cli::archives::archive;
 use countersink::formats::gcda::decode::{Counters, Data};
 use countersink::raw::merge::Pair;
 use rustix::fs::Mode;

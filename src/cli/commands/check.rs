@@ -6,10 +6,13 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
-use crate::cli::error::Result;
-use crate::cli::input::{Format, Input};
-use crate::cli::names::visible;
-use crate::cli::{Outcome, folder, input, output};
+use crate::cli::inputs::input::{Format, Input};
+use crate::cli::inputs::{folder, input};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal::error::Result;
+use crate::cli::terminal::message::say;
+use crate::cli::terminal::print;
+use crate::cli::terminal::visible::visible;
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
 use crate::formats::{
@@ -52,7 +55,7 @@ impl Check {
                 Ok(_) => Outcome::Done,
                 // A bad file does not stop the others.
                 Err(error) => {
-                    output::say(error);
+                    say(error);
                     Outcome::Failed
                 }
             };
@@ -148,7 +151,7 @@ impl Lines {
 
     fn print(&mut self) {
         if self.printed.is_ok() {
-            self.printed = output::print(self.text.as_bytes());
+            self.printed = print::print(self.text.as_bytes());
         }
         self.text.clear();
     }

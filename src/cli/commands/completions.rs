@@ -2,11 +2,12 @@
 
 use std::prelude::v1::*;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::cli::error::Result;
-use crate::cli::{Cli, Outcome, output};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal::error::Result;
+use crate::cli::terminal::print;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
@@ -22,15 +23,15 @@ pub struct Completions {
 }
 
 impl Completions {
-    pub fn run(&self) -> Result<Outcome> {
-        output::print(&script(self.shell))?;
+    pub fn run(&self, mut tool: Command) -> Result<Outcome> {
+        print::print(&script(self.shell, &mut tool))?;
         Ok(Outcome::Done)
     }
 }
 
-/// The completions for a shell.
-pub fn script(shell: Shell) -> Vec<u8> {
+/// The completions of the tool's command line for a shell.
+pub fn script(shell: Shell, tool: &mut Command) -> Vec<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "countersink", &mut script);
+    clap_complete::generate(shell, tool, "countersink", &mut script);
     script
 }

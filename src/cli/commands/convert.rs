@@ -10,20 +10,26 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
-use crate::cli::account::Account;
+use crate::cli::compilers::gcc;
 use crate::cli::cores::Cores;
-use crate::cli::error::{Error, Result};
-use crate::cli::gcda_files::{Place, Ready};
-use crate::cli::input::{Decoded, Format, Input};
-use crate::cli::instr_profiles::queue::Listed;
-use crate::cli::instr_profiles::{self, Wish};
-use crate::cli::notes::display;
-use crate::cli::output::{self, Content, Out};
+use crate::cli::inputs::conversion::{Asked, Converted, dumps_name};
+use crate::cli::inputs::input::{Decoded, Format, Input};
+use crate::cli::inputs::instr_profiles::queue::Listed;
+use crate::cli::inputs::notes::display;
+use crate::cli::inputs::sources::{Sources, added, needs_dump};
+use crate::cli::inputs::{coverage, folder, input, instr_profiles};
+use crate::cli::outcome::Outcome;
+use crate::cli::outputs::account::Account;
+use crate::cli::outputs::coverage::CoverageFormat;
+use crate::cli::outputs::gcda::{Place, Ready};
+use crate::cli::outputs::instr_profile::{self, Wish};
+use crate::cli::outputs::output::{self, Content, Out};
 #[cfg(feature = "parquet")]
-use crate::cli::parquet::{self, Ids};
-use crate::cli::profile_format::{ProfileFormat, ReaderOptions, Target};
-use crate::cli::sources::{Asked, Converted, Sources, added, dumps_name, needs_dump};
-use crate::cli::{Outcome, compiler, coverage, folder, input, samples, sum, view, warn};
+use crate::cli::outputs::parquet::{self, Ids};
+use crate::cli::outputs::profile::{ProfileFormat, ReaderOptions, Target};
+use crate::cli::outputs::{samples, sum, viewers};
+use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::message::{say, warn};
 use crate::convert::gcov;
 use crate::convert::gcov::gcda::{Build, ObjectCounts};
 use crate::convert::number::Number;
@@ -151,9 +157,9 @@ enum ConvertTarget {
     /// Counter files of gcc, one per object.
     Gcda,
     /// A profile of LLVM.
-    ByFunction(instr_profiles::Target),
+    ByFunction(instr_profile::Target),
     /// Line coverage.
-    Coverage(coverage::Target),
+    Coverage(CoverageFormat),
     /// A table of dumps or profiles.
     #[cfg(feature = "parquet")]
     Parquet,
@@ -163,9 +169,9 @@ impl ValueEnum for ConvertTarget {
     fn value_variants<'a>() -> &'a [Self] {
         static VARIANTS: LazyLock<Vec<ConvertTarget>> = LazyLock::new(|| {
             let profiles = Target::value_variants().iter().copied().map(ConvertTarget::Profile);
-            let by_function = instr_profiles::Target::value_variants().iter().copied();
+            let by_function = instr_profile::Target::value_variants().iter().copied();
             let by_function = by_function.map(ConvertTarget::ByFunction);
-            let coverage = coverage::Target::value_variants().iter().copied();
+            let coverage = CoverageFormat::value_variants().iter().copied();
             let coverage = coverage.map(ConvertTarget::Coverage);
             let others = profiles.chain([ConvertTarget::Gcda]).chain(by_function).chain(coverage);
             #[cfg(feature = "parquet")]
@@ -214,7 +220,7 @@ impl Convert {
         }
         let outcome = match self.to {
             Some(ConvertTarget::ByFunction(target)) => self.by_function(target, paths),
-            None if is_llvm => self.by_function(instr_profiles::Target::Profdata, paths),
+            None if is_llvm => self.by_function(instr_profile::Target::Profdata, paths),
             #[cfg(feature = "parquet")]
             Some(ConvertTarget::Parquet) => self.parquet(),
             Some(ConvertTarget::Gcda) => self.gcda(&paths),
@@ -295,7 +301,7 @@ impl Convert {
     }
 
     /// Writes line coverage.
-    fn coverage(&self, target: coverage::Target, paths: &[PathBuf]) -> Result<Outcome> {
+    fn coverage(&self, target: CoverageFormat, paths: &[PathBuf]) -> Result<Outcome> {
         let others = || self.account.given().or_else(|| self.sources.only_for_profiles());
         if let Some(option) = self.only_for_compilers().or_else(others) {
             return Err(Error::new(format!("{option} is about profiles, not about line coverage")));
@@ -368,7 +374,7 @@ impl Convert {
         };
         let has_dump = inputs.iter().any(|input| input.format == Format::Dump);
         let installed = (chosen.is_none() && has_dump).then(installed_gcc);
-        let images = view::images(&inputs);
+        let images = viewers::images(&inputs);
         let Converted { profile, statistics, .. } = self.sources.convert(inputs, asked)?;
         if let ProfileFormat::Sample(_) = format {
             samples::warn_of_source_names(&profile, &name);
@@ -403,7 +409,7 @@ impl Convert {
             _ => "FILE...".to_owned(),
         };
         let output = self.output.as_deref().unwrap_or(Path::new("prog")).with_extension("afdo");
-        output::say(format_args!(
+        say(format_args!(
             "version 4, a proposal that no released compiler reads; for {version}: \
              countersink convert {inputs} --for-gcc {gcc} -o {}",
             output.display()
@@ -411,7 +417,7 @@ impl Convert {
     }
 
     /// Writes a profile of LLVM.
-    fn by_function(&self, target: instr_profiles::Target, paths: Vec<PathBuf>) -> Result<Outcome> {
+    fn by_function(&self, target: instr_profile::Target, paths: Vec<PathBuf>) -> Result<Outcome> {
         let for_clang = self.reader.for_llvm().map(|_| "--for-clang");
         let given = self.only_for_compilers().or(for_clang);
         let others = || self.account.given().or_else(|| self.sources.given());
@@ -497,7 +503,7 @@ impl Convert {
             let dropped = Number(dropped, "event");
             line += &format!("; {dropped} without room in the runtime");
         }
-        output::say(line);
+        say(line);
         Ok(())
     }
 
@@ -530,7 +536,7 @@ impl Convert {
         let written: Vec<Result<PathBuf>> = files.into_par_iter().map(Ready::put).collect();
         if self.sources.verbose {
             let written = written.iter().flatten();
-            written.for_each(|place| output::say(place.display()));
+            written.for_each(|place| say(place.display()));
         }
         let number = written.iter().flatten().count();
         match written.into_iter().find_map(Result::err) {
@@ -542,7 +548,7 @@ impl Convert {
 
 /// Asks the installed gcc for its version. Its answers take some milliseconds, meanwhile the conversion goes on.
 fn installed_gcc() -> JoinHandle<Result<u32>> {
-    std::thread::spawn(|| compiler::known_major("--for-gcc", "gcc"))
+    std::thread::spawn(|| gcc::known_major("--for-gcc", "gcc"))
 }
 
 fn read(paths: &[PathBuf]) -> Result<Vec<Input>> {

@@ -15,12 +15,16 @@ use hashbrown::HashMap;
 use memchr::memmem;
 use object::{Object, ObjectSection, SectionKind};
 
-use crate::cli::error::{Context, Result};
-use crate::cli::input::read_regular;
-use crate::cli::llvm::{Llvm, Origins};
-use crate::cli::names::visible;
-use crate::cli::notes::{NOTES_HINT, Places, display};
-use crate::cli::{Outcome, compiler, debug_file, linked_file, output};
+use crate::cli::archives::linked_file;
+use crate::cli::compilers::gcc;
+use crate::cli::compilers::llvm::{Llvm, Origins};
+use crate::cli::inputs::debug_file;
+use crate::cli::inputs::input::read_regular;
+use crate::cli::inputs::notes::{NOTES_HINT, Places, display};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal::error::{Context, Result};
+use crate::cli::terminal::print;
+use crate::cli::terminal::visible::visible;
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
 use crate::raw::dump::Dump;
@@ -127,7 +131,7 @@ impl Doctor {
             _ => {}
         }
         lines.push(program.reader(&self.places));
-        output::print_text(&text(&self.program, &lines))?;
+        print::print_text(&text(&self.program, &lines))?;
         let is_bad = lines.iter().any(|line| line.verdict == Verdict::Bad);
         Ok(if is_bad { Outcome::Found } else { Outcome::Done })
     }
@@ -403,7 +407,7 @@ impl<'b> Program<'b> {
             let verdict = Verdict::Good;
             return Line { subject, verdict, text };
         }
-        let (verdict, text) = match compiler::known_major("--for-gcc", "gcc") {
+        let (verdict, text) = match gcc::known_major("--for-gcc", "gcc") {
             Err(error) => (Verdict::Note, format!("{error}; --for-gcc also takes a version")),
             Ok(major) => match self.instrumented_by(places).filter(|&other| other != major) {
                 None => (Verdict::Good, format!("gcc {major}: convert --for-gcc gcc")),

@@ -5,9 +5,11 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
-use crate::cli::error::{Error, Result};
-use crate::cli::output::Content;
-use crate::cli::{Outcome, output};
+use crate::cli::outcome::Outcome;
+use crate::cli::outputs::output;
+use crate::cli::outputs::output::Content;
+use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::message::say;
 use crate::raw::dump::Dump;
 use crate::raw::text::{Found, extract};
 
@@ -42,7 +44,7 @@ const NO_OBJECTS: &str = "a dump has no objects: the program's start must run th
 
 impl Extract {
     pub fn run(&self) -> Result<Outcome> {
-        let (name, log) = crate::cli::input::read(&self.log)?;
+        let (name, log) = crate::cli::inputs::input::read(&self.log)?;
         let found = extract(&log);
         if found.is_empty() {
             return Err(Error::about(name, "no dump found"));
@@ -52,13 +54,16 @@ impl Extract {
             match sound(found) {
                 Ok((dump, objects)) => {
                     if objects == 0 {
-                        crate::cli::warn(&name, NO_OBJECTS);
+                        crate::cli::terminal::message::warn(&name, NO_OBJECTS);
                     }
                     whole.push(dump);
                 }
                 Err(broken) => {
                     outcome = Outcome::Found;
-                    crate::cli::warn(&name, format!("{broken}; this dump is left out"));
+                    crate::cli::terminal::message::warn(
+                        &name,
+                        format!("{broken}; this dump is left out"),
+                    );
                 }
             }
         }
@@ -89,7 +94,7 @@ impl Extract {
             }
             output::write(Some(&path), dump, Content::Binary)?;
             if path.as_os_str() != "-" {
-                output::say(format_args!("{}: {} bytes", path.display(), dump.len()));
+                say(format_args!("{}: {} bytes", path.display(), dump.len()));
             }
         }
         Ok(())

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::prelude::v1::*;
 
-use clap::{Arg, ArgAction, Args, Command, CommandFactory};
+use clap::{Arg, ArgAction, Args, Command};
 use clap_mangen::Man as Page;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-use crate::cli::error::{Context, Result};
-use crate::cli::{Cli, Outcome, output};
+use crate::cli::outcome::Outcome;
+use crate::cli::outputs::output;
+use crate::cli::terminal::error::{Context, Result};
+use crate::cli::terminal::print;
 
 /// A name, what a section says about it, and the commands whose pages say it (none: all). The tool's own page
 /// says everything.
@@ -96,14 +98,13 @@ pub struct Man {
 }
 
 impl Man {
-    pub fn run(&self) -> Result<Outcome> {
+    pub fn run(&self, mut tool: Command) -> Result<Outcome> {
         let Some(directory) = &self.directory else {
-            let mut tool = Cli::command();
             tool.build();
-            output::print(&page(&tool, "standard output")?)?;
+            print::print(&page(&tool, "standard output")?)?;
             return Ok(Outcome::Done);
         };
-        for (name, page) in pages()? {
+        for (name, page) in pages(tool)? {
             output::replace(&directory.join(name), &page)?;
         }
         Ok(Outcome::Done)
@@ -111,8 +112,7 @@ impl Man {
 }
 
 /// The pages of the tool and of each command, with the names of their files.
-pub fn pages() -> Result<Vec<(String, Vec<u8>)>> {
-    let mut tool = Cli::command();
+pub fn pages(mut tool: Command) -> Result<Vec<(String, Vec<u8>)>> {
     // This also builds the names of the commands.
     tool.build();
     let is_own = |command: &&Command| command.get_name() != "help";

@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use std::prelude::v1::*;
 use std::sync::LazyLock;
 
-use super::fold;
-use crate::cli::binary::build_id_in;
-use crate::cli::error::{Error, Result};
-use crate::cli::input::{Format, Input};
-use crate::cli::instr_profiles::queue::Listed;
-use crate::cli::instr_profiles::{self, Wish};
-use crate::cli::notes::display;
-use crate::cli::output::{self, Content, Out};
-use crate::cli::profile_format::{ProfileFormat, ReaderOptions, Target};
-use crate::cli::{Outcome, folder, input, samples, sum};
+use crate::cli::inputs::binary::build_id_in;
+use crate::cli::inputs::input::{Format, Input};
+use crate::cli::inputs::instr_profiles::queue::Listed;
+use crate::cli::inputs::notes::display;
+use crate::cli::inputs::{folder, input, instr_profiles, live_files};
+use crate::cli::outcome::Outcome;
+use crate::cli::outputs::instr_profile::{self, Wish};
+use crate::cli::outputs::output::{self, Content, Out};
+use crate::cli::outputs::profile::{ProfileFormat, ReaderOptions, Target};
+use crate::cli::outputs::{samples, sum};
+use crate::cli::terminal::error::{Error, Result};
 use crate::convert::number::Number;
 use crate::raw::dump::sum::Sum;
 use crate::raw::dump::{Dump, Module};
@@ -75,14 +76,14 @@ pub struct Merge {
 enum MergeTarget {
     Profile(Target),
     /// A profile of LLVM.
-    ByFunction(instr_profiles::Target),
+    ByFunction(instr_profile::Target),
 }
 
 impl ValueEnum for MergeTarget {
     fn value_variants<'a>() -> &'a [Self] {
         static VARIANTS: LazyLock<Vec<MergeTarget>> = LazyLock::new(|| {
             let profiles = Target::value_variants().iter().copied().map(MergeTarget::Profile);
-            let by_function = instr_profiles::Target::value_variants().iter().copied();
+            let by_function = instr_profile::Target::value_variants().iter().copied();
             profiles.chain(by_function.map(MergeTarget::ByFunction)).collect()
         });
         &VARIANTS
@@ -174,7 +175,8 @@ impl Merge {
     /// Refuses inputs that would count twice, now or with the program's next start.
     fn refuse(&self, inputs: &[(u32, &PathBuf)]) -> Result<()> {
         input::refuse_twice(inputs.iter().map(|(_, path)| &***path))?;
-        if let Some((_, live)) = inputs.iter().find(|(_, path)| fold::is_beside(path, &self.output))
+        if let Some((_, live)) =
+            inputs.iter().find(|(_, path)| live_files::is_beside(path, &self.output))
         {
             let what = "would be added again by the program's next start; use `countersink fold`";
             return Err(Error::about(live, what));
@@ -187,13 +189,13 @@ impl Merge {
     /// Adds profiles of LLVM.
     fn by_function(
         &self,
-        target: Option<instr_profiles::Target>,
+        target: Option<instr_profile::Target>,
         first: Input,
         inputs: &[(u32, &PathBuf)],
     ) -> Result<Outcome> {
         let target = target.unwrap_or(match first.format {
-            Format::Proftext => instr_profiles::Target::Proftext,
-            _ => instr_profiles::Target::Profdata,
+            Format::Proftext => instr_profile::Target::Proftext,
+            _ => instr_profile::Target::Profdata,
         });
         let chosen = self.wish.chosen(target)?;
         let listed = |&(weight, path): &(u32, &PathBuf)| Listed {
@@ -251,7 +253,7 @@ fn keep_builds(dump: &mut Dump, programs: &[PathBuf]) -> Result<()> {
     for other in dump.modules.iter().filter(|module| !is_wanted(module)) {
         let runs = Number(other.sums.runs, "run");
         let what = format!("the counts of another build are left out: {runs}");
-        crate::cli::warn(display(&other.path), what);
+        crate::cli::terminal::message::warn(display(&other.path), what);
     }
     dump.modules.retain(is_wanted);
     Ok(())

@@ -1,4 +1,4 @@
-//! The subcommands, a file or a folder each. What several of them need is in [`super`].
+//! The subcommands, a file or a folder each. What several of them need is in the folders beside this one.
 
 pub mod check;
 pub mod completions;

@@ -5,10 +5,11 @@ use std::prelude::v1::*;
 use anstyle::Style;
 use clap::Args;
 
-use crate::cli::archive::{Archive, TARGETS};
-use crate::cli::error::Result;
-use crate::cli::table::Table;
-use crate::cli::{Outcome, output};
+use crate::cli::archives::archive::{Archive, TARGETS};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal::error::Result;
+use crate::cli::terminal::print;
+use crate::cli::terminal::table::Table;
 
 /// Print the targets that this tool has archives for, and the size of each archive in bytes
 ///
@@ -35,7 +36,7 @@ impl Targets {
             table.push(archives.map(size), Style::new());
         }
         let name = |row: usize, _| TARGETS.get(row).map_or("", |target| target.name).to_owned();
-        output::print_text(&table.text("target", name))?;
+        print::print_text(&table.text("target", name))?;
         Ok(Outcome::Done)
     }
 }

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::prelude::v1::*;
 
-use crate::cli::names::{self, Names};
-use crate::cli::percent;
+use crate::cli::terminal::names::{self, Names};
+use crate::cli::terminal::percent;
+use crate::cli::terminal::visible::visible;
 use crate::profile::overlap::{Comparison, Row};
 use crate::profile::{Body, Profile, SymbolId, Symbols};
 
@@ -114,9 +115,9 @@ impl Report<'_> {
         }
         *text += "\n#### Calls with another most frequent target\n\n\
                   | function and line | before | after |\n|---|---|---|\n";
-        let name = |name: &str| code(&names::visible(&self.names.of(name)));
+        let name = |name: &str| code(&visible(&self.names.of(name)));
         for ((function, line), before, after) in changed.iter().take(self.top) {
-            let call = names::visible(&format!("{} {line}", self.names.of(function)));
+            let call = visible(&format!("{} {line}", self.names.of(function)));
             let _ = writeln!(text, "| {} | {} | {} |", code(&call), name(before), name(after));
         }
         self.rest(changed.len(), text);

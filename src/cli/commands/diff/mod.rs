@@ -1,5 +1,6 @@
 //! `countersink diff`.
 
+mod instr_profile;
 pub mod markdown;
 
 use std::cmp::Ordering;
@@ -7,15 +8,18 @@ use std::path::PathBuf;
 use std::prelude::v1::*;
 
 use clap::Args;
+use instr_profile::comparable;
 use serde::Serialize;
 
-use crate::cli::error::{Error, Result};
-use crate::cli::input::Input;
-use crate::cli::instr_profiles::{diff::comparable, read::counted};
-use crate::cli::sources::Sources;
-use crate::cli::table::Table;
-use crate::cli::terminal::heat;
-use crate::cli::{Outcome, folder, input, names, output, percent};
+use crate::cli::inputs::input::Input;
+use crate::cli::inputs::instr_profiles::read::counted;
+use crate::cli::inputs::sources::Sources;
+use crate::cli::inputs::{folder, input};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::style::heat;
+use crate::cli::terminal::table::Table;
+use crate::cli::terminal::{names, percent, print};
 use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::{names::Names, rules::by_line};
 use crate::placement::reader::Reader;
@@ -109,7 +113,7 @@ impl Diff {
             None if self.json => self.json(&comparison)?,
             None => self.text(&comparison),
         };
-        output::print_text(&text)?;
+        print::print_text(&text)?;
         self.sources.places.warn_of_unused();
         let only_one = comparison.rows.iter().any(|row| row.shares.contains(&None));
         // Sums of shares are not exact.

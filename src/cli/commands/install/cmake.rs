@@ -3,7 +3,7 @@
 use std::prelude::v1::*;
 
 use super::{Way, Wrap, compile_options, up, ways, wraps};
-use crate::cli::archive::{Archive, Target};
+use crate::cli::archives::archive::{Archive, Target};
 
 /// The package's targets. `libdir` has the archives, `place` this file; both are seen from the prefix.
 pub fn config(target: &Target, libdir: &str, place: &str) -> String {

@@ -8,14 +8,16 @@ use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 use std::prelude::v1::*;
 
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::{completions, man, profdata};
-use crate::cli::archive::{Archive, Target};
-use crate::cli::error::{Context, Error, Result};
-use crate::cli::target::Choice;
-use crate::cli::{Outcome, archive, output};
+use crate::cli::archives::archive;
+use crate::cli::archives::archive::{Archive, Target};
+use crate::cli::archives::target::Choice;
+use crate::cli::commands::{completions, man, profdata};
+use crate::cli::outcome::Outcome;
+use crate::cli::outputs::output;
+use crate::cli::terminal::error::{Context, Error, Result};
 
 /// Install the runtime, its header, packages for pkg-config and CMake, man pages and completions
 ///
@@ -132,7 +134,7 @@ const WRAPS: [Wrap; 2] = [
 ];
 
 impl Install {
-    pub fn run(&self) -> Result<Outcome> {
+    pub fn run(&self, tool: Command) -> Result<Outcome> {
         let prefix = std::path::absolute(&self.prefix).about(&self.prefix)?;
         let target = self.machine.find()?;
         let libdir = &self.libdir_below(&prefix, target)?;
@@ -160,7 +162,7 @@ impl Install {
         output::replace(&cmake.join("countersink-config.cmake"), config.as_bytes())?;
         output::replace(&cmake.join("countersink-config-version.cmake"), version.as_bytes())?;
         link(&root.join("libexec/countersink").join(profdata::NAME), &prefix)?;
-        share(&root.join("share"))?;
+        share(&root.join("share"), tool)?;
         Ok(Outcome::Done)
     }
 
@@ -238,8 +240,8 @@ fn staged(prefix: &Path) -> PathBuf {
 }
 
 /// Writes man pages, completions and licences.
-fn share(share: &Path) -> Result<()> {
-    for (name, page) in man::pages()? {
+fn share(share: &Path, mut tool: Command) -> Result<()> {
+    for (name, page) in man::pages(tool.clone())? {
         output::replace(&share.join("man/man1").join(name), &page)?;
     }
     for (shell, place) in [
@@ -247,7 +249,7 @@ fn share(share: &Path) -> Result<()> {
         (Shell::Zsh, "zsh/site-functions/_countersink"),
         (Shell::Fish, "fish/vendor_completions.d/countersink.fish"),
     ] {
-        output::replace(&share.join(place), &completions::script(shell))?;
+        output::replace(&share.join(place), &completions::script(shell, &mut tool))?;
     }
     for (name, text) in LICENCES {
         output::replace(&share.join("doc/countersink").join(name), text.as_bytes())?;

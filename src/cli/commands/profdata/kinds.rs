@@ -5,7 +5,7 @@
 //! others but such texts. A sum that says nothing takes any kind. Counters of function entries only are not added to
 //! those of a profile whose entries, or entries of loops, always have a counter.
 
-use crate::cli::instr_profiles::read::Marks;
+use crate::cli::inputs::instr_profiles::read::Marks;
 use crate::counters::Variant;
 use crate::counters::merge::Sampling;
 

@@ -6,8 +6,9 @@ use std::prelude::v1::*;
 
 use super::contents::Contents;
 use super::sites::{Statistics, Symbols, percent};
-use crate::cli::instr_profiles::read::Version;
-use crate::cli::names::{text, visible};
+use crate::cli::inputs::instr_profiles::read::Version;
+use crate::cli::terminal::names::text;
+use crate::cli::terminal::visible::visible;
 use crate::counters::summary::{Summary, Tally};
 use crate::counters::{Function, Profile, ValueKind, Variant};
 
@@ -143,7 +144,7 @@ impl<'s> Listing<'s> {
         if self.show.binary_ids && has_ids {
             self.text += "Binary IDs: \n";
             for id in &self.profile.binary_ids {
-                let _ = writeln!(self.text, "{}", crate::cli::names::hexadecimal(id));
+                let _ = writeln!(self.text, "{}", crate::cli::terminal::names::hexadecimal(id));
             }
         }
         if self.show.profile_version {

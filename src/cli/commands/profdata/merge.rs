@@ -10,13 +10,16 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::kinds::{self, Kinds};
 use super::{chosen, complain, warn};
-use crate::cli::error::{Context, Error, Result};
-use crate::cli::instr_profiles::queue::{Directories, Listed, Queue, all_files};
-use crate::cli::instr_profiles::summands::{Part, each};
-use crate::cli::instr_profiles::{Chosen, Target};
-use crate::cli::llvm::Origins;
-use crate::cli::names::{text, visible};
-use crate::cli::{Outcome, input, output};
+use crate::cli::compilers::llvm::Origins;
+use crate::cli::inputs::input;
+use crate::cli::inputs::instr_profiles::queue::{Directories, Listed, Queue, all_files};
+use crate::cli::inputs::instr_profiles::summands::{Part, each};
+use crate::cli::outcome::Outcome;
+use crate::cli::outputs::instr_profile::{Chosen, Target};
+use crate::cli::terminal::error::{Context, Error, Result};
+use crate::cli::terminal::names::text;
+use crate::cli::terminal::print;
+use crate::cli::terminal::visible::visible;
 use crate::counters::merge::{Mismatch, Sampling, Sum, TraceLimits};
 use crate::counters::{Function, Profile};
 
@@ -148,7 +151,7 @@ impl Merge {
         if self.dump_input_file_list {
             let line = |file: &Listed| format!("{},{}\n", file.weight, file.path.display());
             let files = all_files(inputs)?;
-            output::print(files.iter().map(line).collect::<String>().as_bytes())?;
+            print::print(files.iter().map(line).collect::<String>().as_bytes())?;
             return Ok(Outcome::Done);
         }
         if inputs.is_empty() {

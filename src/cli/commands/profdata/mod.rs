@@ -20,12 +20,13 @@ use std::prelude::v1::*;
 
 use clap::{Args, FromArgMatches};
 
-use crate::cli::error::{Error, Result};
-use crate::cli::input::Input;
-use crate::cli::instr_profiles::read::{self, Counted};
-use crate::cli::llvm::{self, Llvm};
-use crate::cli::names::visible;
-use crate::cli::{Outcome, output};
+use crate::cli::compilers::llvm::{self, Llvm};
+use crate::cli::inputs::input::Input;
+use crate::cli::inputs::instr_profiles::read::{self, Counted};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::print;
+use crate::cli::terminal::visible::visible;
 
 /// The name of LLVM's tool.
 pub const NAME: &str = "llvm-profdata";
@@ -116,7 +117,7 @@ fn answer(arguments: Vec<OsString>, major: Option<u32>) -> Result<Outcome> {
         "show" => call(show::Show::run, "show", arguments, major),
         "overlap" => call(overlap::Overlap::run, "overlap", arguments, major),
         "-h" | "-help" | "--help" | "--help-hidden" | "--help-list" => {
-            output::print(USAGE.as_bytes())?;
+            print::print(USAGE.as_bytes())?;
             Ok(Outcome::Done)
         }
         "order" => Err(Error::new("subcommand order is not supported yet")),
@@ -158,7 +159,7 @@ fn version(major: Option<u32>) -> Result<Outcome> {
         env!("CARGO_PKG_VERSION"),
         llvm.version
     );
-    output::print(text.as_bytes())?;
+    print::print(text.as_bytes())?;
     Ok(Outcome::Done)
 }
 

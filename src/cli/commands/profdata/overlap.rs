@@ -7,10 +7,12 @@ use std::prelude::v1::*;
 use clap::Args;
 
 use super::merge::refuse;
-use crate::cli::error::Result;
-use crate::cli::names::visible;
-use crate::cli::output::{self, Content};
-use crate::cli::{Outcome, input, names};
+use crate::cli::inputs::input;
+use crate::cli::outcome::Outcome;
+use crate::cli::outputs::output::{self, Content};
+use crate::cli::terminal::error::Result;
+use crate::cli::terminal::names;
+use crate::cli::terminal::visible::visible;
 use crate::counters::overlap::{self, FunctionOverlap, Shares};
 
 /// Computes and displays the overlap between two profiles

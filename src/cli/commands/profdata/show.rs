@@ -8,11 +8,11 @@ use clap::Args;
 
 use super::contents::Contents;
 use super::listing::Listing;
-use crate::cli::Outcome;
-use crate::cli::error::{Context, Error, Result};
-use crate::cli::instr_profiles::read::Counted;
-use crate::cli::names::visible;
-use crate::cli::output::{self, Content};
+use crate::cli::inputs::instr_profiles::read::Counted;
+use crate::cli::outcome::Outcome;
+use crate::cli::outputs::output::{self, Content};
+use crate::cli::terminal::error::{Context, Error, Result};
+use crate::cli::terminal::visible::visible;
 use crate::counters::Variant;
 use crate::formats::proftext;
 

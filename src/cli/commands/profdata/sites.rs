@@ -5,7 +5,8 @@ use std::prelude::v1::*;
 
 use hashbrown::HashMap;
 
-use crate::cli::names::{text, visible};
+use crate::cli::terminal::names::text;
+use crate::cli::terminal::visible::visible;
 use crate::counters::{Function, Profile, ValueKind, name_ref};
 
 /// Names of functions and virtual tables by the number that stands for them.

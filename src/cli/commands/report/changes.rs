@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::letters;
 use super::outline::Outline;
 use crate::cli::commands::diff::markdown::{FirstTargets, hot};
-use crate::cli::names::Names;
+use crate::cli::terminal::names::Names;
 use crate::profile::overlap::{Comparison, Row};
 
 /// Most calls in the list.

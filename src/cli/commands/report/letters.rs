@@ -2,7 +2,8 @@
 
 use std::prelude::v1::*;
 
-use crate::cli::names::{beginning, visible};
+use crate::cli::terminal::names::beginning;
+use crate::cli::terminal::visible::visible;
 
 /// Most bytes of a name. Longer names are cut.
 const LONGEST_NAME: usize = 600;

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::letters;
 use super::sources::Ranges;
-use crate::cli::names::{Names, text};
+use crate::cli::terminal::names::{Names, text};
 use crate::profile::{Body, Profile, SymbolId, Symbols};
 
 /// Most functions of a page.

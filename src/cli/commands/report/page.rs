@@ -10,8 +10,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use super::model::{Model, SideModel};
-use crate::cli::error::{Error, Result};
-use crate::cli::percent;
+use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::percent;
 use crate::convert::gcov::Statistics;
 
 const STYLE: &str = include_str!("page/style.css");

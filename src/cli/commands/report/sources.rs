@@ -6,7 +6,7 @@ use std::prelude::v1::*;
 use serde::{Serialize, Serializer};
 
 use super::letters;
-use crate::cli::source_text::{Encoding, SourceTexts, Text};
+use crate::cli::inputs::source_text::{Encoding, SourceTexts, Text};
 
 /// Most lines of a function that the page shows.
 const MOST_LINES: u32 = 10_000;

@@ -6,10 +6,10 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
-use crate::cli::error::{Context, Result};
-use crate::cli::input::{Input, listing_of, warnings};
-use crate::cli::names::{Wanted, plain, text};
-use crate::cli::near;
+use crate::cli::inputs::input::{Input, listing_of, warnings};
+use crate::cli::terminal::error::{Context, Result};
+use crate::cli::terminal::names::{Wanted, plain, text};
+use crate::cli::terminal::suggestion;
 use crate::formats::afdo_v4;
 use crate::formats::llvm_sample::lookup;
 use crate::profile::{Body, Profile, SymbolId};
@@ -100,15 +100,15 @@ impl Choice {
             (Some(source), _) if !functions().any(|symbol| self.is_source(path(symbol))) => {
                 let paths = functions().filter_map(|symbol| symbols.declared_in(symbol)).map(text);
                 let paths: BTreeSet<String> = paths.collect();
-                let instead =
-                    near::hint(source, "/", &paths).unwrap_or_else(|| near::there_is(&paths));
+                let instead = suggestion::hint(source, "/", &paths)
+                    .unwrap_or_else(|| suggestion::there_is(&paths));
                 format!("no function of {source} in the profile; {instead}")
             }
             (_, name) => {
                 let name = name.as_deref().unwrap_or_default();
                 let functions = functions().filter(|&symbol| self.is_source(path(symbol)));
                 let names = functions.map(|symbol| plain(&text(symbols.name(symbol)))).collect();
-                let instead = near::hint(name, "::", &names);
+                let instead = suggestion::hint(name, "::", &names);
                 let callers = inlined_in(profile, &Wanted::new(name));
                 let inlined = callers.map(|callers| format!("it is only inlined, in {callers}"));
                 let instead = inlined.or(instead);

@@ -14,10 +14,11 @@ use std::prelude::v1::*;
 
 use anstyle::Style;
 
-use crate::cli::names::{Names, visible};
-use crate::cli::percent;
-use crate::cli::source_text::SourceTexts;
-use crate::cli::terminal::{self, heat};
+use crate::cli::inputs::source_text::SourceTexts;
+use crate::cli::terminal::names::Names;
+use crate::cli::terminal::percent;
+use crate::cli::terminal::style::{self, heat};
+use crate::cli::terminal::visible::visible;
 use crate::profile::{Body, Function, Position, Profile, Record, SymbolId, Symbols};
 
 /// Largest number of columns for the counts, if source text is next to them.
@@ -140,7 +141,7 @@ impl Listing<'_> {
         let digits = numbers.max().unwrap_or(0).to_string().len();
         let before = width + digits + " |  ".len();
         let room =
-            terminal::columns().map(|columns| columns.saturating_sub(before).max(NARROWEST_TEXT));
+            style::columns().map(|columns| columns.saturating_sub(before).max(NARROWEST_TEXT));
         let mut text = String::new();
         for Row { counts, source, style, .. } in &self.rows {
             let _ = match source {

@@ -1,6 +1,7 @@
 //! `countersink show`.
 
 mod choice;
+mod instr_profile;
 mod lines;
 mod modules;
 mod objects;
@@ -19,12 +20,15 @@ use self::modules::modules;
 use self::objects::{gcda, gcno};
 use self::sections::sections;
 use self::summary::{cutoffs, table, totals};
-use crate::cli::error::{Context, Error, Result};
-use crate::cli::input::{Format, Input};
-use crate::cli::instr_profiles::{self, read::counted};
-use crate::cli::names::{Names, text};
-use crate::cli::sources::Sources;
-use crate::cli::{Outcome, folder, output, warn};
+use crate::cli::inputs::folder;
+use crate::cli::inputs::input::{Format, Input};
+use crate::cli::inputs::instr_profiles::read::counted;
+use crate::cli::inputs::sources::Sources;
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal::error::{Context, Error, Result};
+use crate::cli::terminal::message::warn;
+use crate::cli::terminal::names::{Names, text};
+use crate::cli::terminal::print;
 use crate::convert::number::Number;
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;
@@ -103,7 +107,7 @@ impl Show {
             },
             _ => self.whole(input)?,
         };
-        output::print_text(&text)?;
+        print::print_text(&text)?;
         Ok(Outcome::Done)
     }
 
@@ -115,14 +119,14 @@ impl Show {
         }
         let counted = counted(input)?;
         input.warn(&counted.warnings);
-        let shown = instr_profiles::show::Shown {
+        let shown = instr_profile::Shown {
             function: self.choice.function.as_deref(),
             top: self.choice.top,
             summary: self.summary,
             names: Names::chosen(self.demangle),
         };
         let text = match self.json {
-            true => instr_profiles::show::json(shown, &counted.profile),
+            true => instr_profile::json(shown, &counted.profile),
             false => shown.text(&counted),
         };
         text.about(&input.name)

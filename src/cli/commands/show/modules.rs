@@ -4,9 +4,9 @@ use std::prelude::v1::*;
 
 use serde::Serialize;
 
-use crate::cli::error::{Error, Result};
-use crate::cli::names::hexadecimal;
-use crate::cli::names::{text, visible};
+use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::names::{hexadecimal, text};
+use crate::cli::terminal::visible::visible;
 use crate::convert::number::Number;
 use crate::raw;
 use crate::raw::dump::Dump;

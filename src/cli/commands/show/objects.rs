@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::prelude::v1::*;
 
-use crate::cli::names::{text, visible};
+use crate::cli::terminal::names::text;
+use crate::cli::terminal::visible::visible;
 use crate::convert::number::Number;
 use crate::formats::gcda::decode::Data;
 use crate::formats::gcno::Notes;

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::prelude::v1::*;
 
-use crate::cli::error::{Context, Error, Result};
-use crate::cli::input::{Format, Input};
+use crate::cli::inputs::input::{Format, Input};
+use crate::cli::terminal::error::{Context, Error, Result};
 use crate::formats::afdo_v4::check::Part;
 use crate::formats::{afdo_v1_v3, afdo_v4, llvm_sample};
 use crate::raw;

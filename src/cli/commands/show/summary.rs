@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::prelude::v1::*;
 
-use crate::cli::names::Names;
-use crate::cli::percent;
-use crate::cli::table::Table;
-use crate::cli::terminal::heat;
+use crate::cli::terminal::names::Names;
+use crate::cli::terminal::percent;
+use crate::cli::terminal::style::heat;
+use crate::cli::terminal::table::Table;
 use crate::convert::number::Number;
 use crate::profile::{Profile, Summary, SymbolId};
 

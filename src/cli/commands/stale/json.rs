@@ -5,8 +5,8 @@ use std::prelude::v1::*;
 use serde::Serialize;
 
 use super::text::message;
-use crate::cli::error::{Error, Result};
-use crate::cli::names::{Names, text as lossy};
+use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::names::{Names, text as lossy};
 use crate::staleness::judgement::Tally;
 use crate::staleness::{Judged, Reason, Verdict, What};
 

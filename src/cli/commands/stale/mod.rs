@@ -11,11 +11,14 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
-use crate::cli::error::{Error, Result};
-use crate::cli::input::{Format, Input};
-use crate::cli::notes::Places;
-use crate::cli::sources::Sources;
-use crate::cli::{Outcome, folder, names, output, percent, program, warn};
+use crate::cli::inputs::input::{Format, Input};
+use crate::cli::inputs::notes::Places;
+use crate::cli::inputs::sources::Sources;
+use crate::cli::inputs::{folder, program};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::message::warn;
+use crate::cli::terminal::{names, percent, print};
 use crate::formats::afdo_v1_v3::Version;
 use crate::formats::afdo_v1_v3::names::{Names, without_number};
 use crate::placement::reader::Reader;
@@ -96,7 +99,7 @@ impl Stale {
             () if self.sarif => sarif::text(&verdict, names::Names::as_asked(true), &name)?,
             () => text::text(&verdict, names::Names::chosen(self.demangle), self.top),
         };
-        output::print_text(&text)?;
+        print::print_text(&text)?;
         let fit = verdict.executions.share() * 100.0;
         match self.fail_under {
             Some(least) if fit < least => {

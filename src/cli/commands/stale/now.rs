@@ -7,10 +7,10 @@ use std::prelude::v1::*;
 use rayon::prelude::*;
 use walkdir::WalkDir;
 
-use crate::cli::error::{Context, Error, Result};
-use crate::cli::input::{Input, read_regular};
-use crate::cli::notes::Places;
-use crate::cli::{output, warn};
+use crate::cli::inputs::input::{Input, read_regular};
+use crate::cli::inputs::notes::Places;
+use crate::cli::terminal::error::{Context, Error, Result};
+use crate::cli::terminal::message::{say, warn};
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
 use crate::program::source_path::source_path;
@@ -84,5 +84,5 @@ pub fn by_checksums(input: &Input, places: &Places) -> Result<Verdict> {
 /// The notes in a file. A damaged one counts as missing.
 fn decode(found: &Option<(PathBuf, Vec<u8>)>) -> Option<Notes<'_>> {
     let (path, bytes) = found.as_ref()?;
-    Notes::decode(bytes).about(path).map_err(output::say).ok()
+    Notes::decode(bytes).about(path).map_err(say).ok()
 }

@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::json::kind;
 use super::text::message;
-use crate::cli::error::{Error, Result};
-use crate::cli::names::{Names, text as lossy};
-use crate::cli::percent;
+use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::names::{Names, text as lossy};
+use crate::cli::terminal::percent;
 use crate::staleness::{Judged, Verdict, What};
 
 const SCHEMA: &str =

@@ -2,10 +2,11 @@
 
 use std::prelude::v1::*;
 
-use crate::cli::names::{Names, text as lossy, visible};
-use crate::cli::percent;
-use crate::cli::table::Table;
-use crate::cli::terminal::heat;
+use crate::cli::terminal::names::{Names, text as lossy};
+use crate::cli::terminal::percent;
+use crate::cli::terminal::style::heat;
+use crate::cli::terminal::table::Table;
+use crate::cli::terminal::visible::visible;
 use crate::convert::gcov::statistics::Amount;
 use crate::convert::number::Number;
 use crate::staleness::judgement::Tally;

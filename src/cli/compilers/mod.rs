@@ -1,0 +1,7 @@
+//! The compilers that people name: their commands, their versions, their flags.
+
+pub mod command;
+pub mod command_words;
+pub mod gcc;
+pub mod llvm;
+pub mod rustc_target;

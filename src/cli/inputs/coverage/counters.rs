@@ -1,0 +1,208 @@
+//! Adds up the counters of all inputs, and finds the programs that have their coverage mapping.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::prelude::v1::*;
+
+use super::mapping::Mapped;
+use crate::cli::inputs::binary::build_id_in;
+use crate::cli::inputs::input::{Format, Input};
+use crate::cli::inputs::instr_profiles::read::{Counted, counted, of_dump};
+use crate::cli::inputs::instr_profiles::sum::add_model;
+use crate::cli::inputs::notes::display;
+use crate::cli::inputs::sources::Sources;
+use crate::cli::terminal::error::{Context, Error, Result};
+use crate::cli::terminal::message::{say, warn};
+use crate::convert::number::Number;
+use crate::counters::merge::Sum;
+use crate::counters::{Profile, Variant};
+use crate::raw::dump::{Dump, Module};
+
+/// The sums of all inputs.
+#[derive(Default)]
+pub struct Inputs {
+    /// The modules that gcc instrumented.
+    pub gcc: Dump,
+    /// The counters that clang and rustc inserted.
+    pub llvm: Profile,
+    /// The modules that clang and rustc instrumented.
+    pub modules: Vec<Module>,
+    /// The counters of profiles alone, if there are also modules.
+    of_profiles: Profile,
+    /// Whether some counts come from profiles, which do not name their programs.
+    has_profiles: bool,
+}
+
+impl Inputs {
+    /// Adds up all inputs.
+    pub fn of(inputs: Vec<Input>) -> Result<Self> {
+        let mut all = Self::default();
+        let (mut of_modules, mut of_profiles) = (Sum::default(), Sum::default());
+        for input in inputs {
+            let name = input.name.clone();
+            let Counted { warnings, .. } = match input.format {
+                Format::Dump => {
+                    let mut dump = input.into_dump()?;
+                    let of_gcc = |module: &mut Module| !module.is_llvm();
+                    let modules: Vec<Module> = dump.modules.extract_if(.., of_gcc).collect();
+                    all.gcc.merge(Dump { modules, ..Dump::default() });
+                    if dump.modules.is_empty() {
+                        continue;
+                    }
+                    let counted = of_dump(&dump, &name)?;
+                    add_model(&mut of_modules, &counted.profile, &name)?;
+                    all.modules.extend(dump.modules);
+                    counted
+                }
+                format if format.is_by_function() => {
+                    all.has_profiles = true;
+                    let counted = counted(&input)?;
+                    add_model(&mut of_profiles, &counted.profile, &name)?;
+                    counted
+                }
+                other => {
+                    let what = format!("line coverage needs dumps, found {}", other.name());
+                    return Err(Error::about(name, what));
+                }
+            };
+            warnings.iter().for_each(|warning| warn(&name, warning));
+        }
+        (all.llvm, all.of_profiles) = (of_modules.finish(), of_profiles.finish());
+        if all.modules.is_empty() {
+            std::mem::swap(&mut all.llvm, &mut all.of_profiles);
+        } else if all.has_profiles {
+            let mut sum = Sum::default();
+            for part in [&all.llvm, &all.of_profiles] {
+                add_model(&mut sum, part, Path::new("the sum"))?;
+            }
+            all.llvm = sum.finish();
+        }
+        Ok(all)
+    }
+
+    /// Whether clang or rustc instrumented anything.
+    pub fn has_llvm(&self) -> bool {
+        self.has_profiles || !self.modules.is_empty()
+    }
+
+    /// Leaves out what clang and rustc instrumented, and says why, if there are also modules of gcc. Gives the number
+    /// of modules.
+    pub fn leave_out_llvm(&self, why: Error) -> Result<usize> {
+        if self.gcc.modules.is_empty() {
+            return Err(why);
+        }
+        let left_out = self.modules.len();
+        let what = match left_out {
+            0 => "the profiles".to_owned(),
+            modules => Number(modules as u64, "module").to_string(),
+        };
+        say(format_args!("{why}; left out: {what} of clang or rustc"));
+        Ok(left_out)
+    }
+
+    /// The programs of clang and rustc with their coverage mapping: the programs that `--binary` names, and those of
+    /// the other modules at their recorded paths. Each has its own counters, as functions of equal names may differ.
+    /// Profiles do not say which program they are of, so with profiles all programs are one.
+    pub fn mapped(&self, sources: &Sources, name: &Path) -> Result<Vec<Mapped>> {
+        if self.llvm.variant.has(Variant::IR) {
+            let what = "the optimiser inserted its counters (-fprofile-generate), and these have no places in the source: \
+                        clang and rustc read them as --to profdata; for places, compile with \
+                        -fprofile-instr-generate -fcoverage-mapping";
+            return Err(Error::about(name, what));
+        }
+        let mut programs: Vec<(Mapped, Vec<&Module>)> = Vec::new();
+        let mut chosen: Vec<Vec<u8>> = Vec::new();
+        for path in &sources.binary {
+            let mut modules = Vec::new();
+            match build_id_in(path, &self.modules) {
+                Ok(id) => {
+                    modules.extend(self.modules.iter().filter(|module| id == module.build_id()));
+                    chosen.push(id);
+                }
+                Err(_) if self.has_profiles => {}
+                // It may be the program of a module that gcc instrumented.
+                Err(_) if build_id_in(path, &self.gcc.modules).is_ok() => continue,
+                Err(error) => return Err(error),
+            }
+            programs.push((Mapped::of(path)?, modules));
+        }
+        // Many dumps may be of one program, and programs may have no build-id.
+        let mut others: Vec<Vec<&Module>> = Vec::new();
+        let mut places = HashMap::new();
+        let is_chosen = |module: &&Module| chosen.iter().any(|id| id == module.build_id());
+        for module in self.modules.iter().filter(|module| !is_chosen(module)) {
+            let place = *places.entry((module.build_id(), &module.path)).or_insert(others.len());
+            match others.get_mut(place) {
+                Some(modules) => modules.push(module),
+                None => others.push(vec![module]),
+            }
+        }
+        let mut missing = Vec::new();
+        for modules in others {
+            let recorded = sources.places.moved(&modules[0].path);
+            let path = display(&recorded);
+            let fitting = build_id_in(path, std::slice::from_ref(modules[0]));
+            match fitting.and_then(|_| Mapped::of(path)) {
+                Ok(mapped) => programs.push((mapped, modules)),
+                Err(error) => missing.push(error),
+            }
+        }
+        if programs.is_empty() {
+            let what = "the program's coverage mapping has the places of its counters; name the program with --binary";
+            let error = missing.into_iter().next();
+            return Err(error.unwrap_or_else(|| Error::about(name, what)));
+        }
+        for error in &missing {
+            let what = "the counts of this program are left out; --binary names it elsewhere";
+            say(format_args!("{error}; {what}"));
+        }
+        self.with_counters(programs, !missing.is_empty(), name)
+    }
+
+    /// Gives programs their counters.
+    fn with_counters(
+        &self,
+        programs: Vec<(Mapped, Vec<&Module>)>,
+        is_part: bool,
+        name: &Path,
+    ) -> Result<Vec<Mapped>> {
+        if self.has_profiles || (programs.len() == 1 && !is_part) {
+            let modules = programs.iter().flat_map(|(_, modules)| modules.iter().copied());
+            let counters = is_part.then(|| self.sum_with(modules, name)).transpose()?;
+            let mut all = Mapped::default();
+            programs.into_iter().for_each(|(mapped, _)| all.append(mapped));
+            all.counters = counters;
+            return Ok(vec![all]);
+        }
+        let mut all = Vec::with_capacity(programs.len());
+        for (mut mapped, modules) in programs {
+            mapped.counters = Some(self.sum_with(modules.into_iter(), name)?);
+            all.push(mapped);
+        }
+        let counted = all.iter().filter_map(|mapped| mapped.counters.as_ref());
+        let functions = counted.flat_map(|counters| &counters.functions);
+        let counted: HashSet<Vec<u8>> = functions.map(|function| function.name.clone()).collect();
+        all.iter_mut().for_each(|mapped| mapped.drop_unused(|name| counted.contains(name)));
+        Ok(all)
+    }
+
+    /// The counters of a program, or of all.
+    pub fn counters<'i>(&'i self, mapped: &'i Mapped) -> &'i Profile {
+        mapped.counters.as_ref().unwrap_or(&self.llvm)
+    }
+
+    /// The sum of the profiles and of some modules.
+    fn sum_with<'m>(
+        &self,
+        modules: impl Iterator<Item = &'m Module>,
+        name: &Path,
+    ) -> Result<Profile> {
+        let mut sum = Sum::default();
+        sum.add(&self.of_profiles, 1).about(name)?;
+        let dump = Dump { modules: modules.cloned().collect(), ..Dump::default() };
+        if !dump.modules.is_empty() {
+            sum.add(&of_dump(&dump, name)?.profile, 1).about(name)?;
+        }
+        Ok(sum.finish())
+    }
+}

@@ -1,0 +1,191 @@
+//! Coverage of lines, and profiles from its counts.
+//!
+//! [`counters`] reads the inputs: the counters from dumps and LLVM's profiles. gcc's notes, and the coverage mapping in the programs
+//! of clang and rustc ([`mapping`]), have the places in the source that they count.
+
+pub mod counters;
+mod mapping;
+
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use crate::cli::inputs::input::Input;
+use crate::cli::inputs::notes::{Files, Found, Missing, NOTES_HINT};
+use crate::cli::inputs::sources::Sources;
+use crate::cli::terminal::error::{Context, Error, Result};
+use crate::cli::terminal::message::warn;
+use crate::cli::terminal::names::text;
+use crate::convert::gcov;
+use crate::convert::llvm::coverage::{self as of_llvm, Left, Positioned};
+use crate::convert::number::Number;
+use crate::coverage::{Coverage, Total, Totals};
+use crate::profile::Profile;
+use crate::program::source_path::source_path;
+use counters::Inputs;
+use mapping::Mapped;
+
+/// The coverage of all inputs.
+pub fn coverage(inputs: Vec<Input>, sources: &Sources, name: &Path) -> Result<Coverage> {
+    let inputs = Inputs::of(inputs)?;
+    let mut coverage = Coverage::default();
+    if inputs.has_llvm() {
+        match inputs.of_llvm(sources, name) {
+            Ok(of_llvm) => coverage.add(of_llvm),
+            Err(error) => drop(inputs.leave_out_llvm(error)?),
+        }
+    }
+    if !inputs.gcc.modules.is_empty() {
+        coverage.add(inputs.of_gcc(sources, name)?);
+    }
+    say_totals(&coverage, name);
+    Ok(coverage)
+}
+
+impl Inputs {
+    fn of_gcc(&self, sources: &Sources, name: &Path) -> Result<Coverage> {
+        let files = Files::read(&self.gcc, &sources.places);
+        let Found { notes, chosen, missing } = files.decode();
+        let path =
+            |directory: &[u8], file: &[u8]| sources.places.moved(&source_path(directory, file));
+        let converted = gcov::coverage::coverage(&self.gcc, &notes, &chosen, path);
+        let shown = if sources.verbose { missing.len() } else { 1 };
+        missing.iter().take(shown).for_each(|Missing { file, what, .. }| warn(file, what));
+        let left = [
+            (converted.objects_without_notes, "object", "without notes that fit"),
+            (converted.functions_without_notes, "function", "that the notes do not know"),
+            (
+                converted.functions_impossible,
+                "function",
+                "with counters that contradict each other",
+            ),
+        ];
+        for (number, what, why) in left.into_iter().filter(|&(number, ..)| number > 0) {
+            warn(name, format!("left out: {} {why}", Number(number as u64, what)));
+        }
+        if converted.functions == 0 {
+            return Err(Error::about(name, format!("no coverage: {NOTES_HINT}")));
+        }
+        Ok(converted.coverage)
+    }
+
+    fn of_llvm(&self, sources: &Sources, name: &Path) -> Result<Coverage> {
+        let (mut coverage, mut functions, mut left) = (Coverage::default(), 0, Left::default());
+        let mut torn = Vec::new();
+        for mapped in self.mapped(sources, name)? {
+            let Mapped { mapping, names, .. } = &mapped;
+            let converted =
+                of_llvm::coverage(mapping, names, self.counters(&mapped)).about(name)?;
+            functions += converted.functions;
+            left += converted.left;
+            torn.extend(converted.torn);
+            if !sources.moves_files() {
+                coverage.add(converted.coverage);
+                continue;
+            }
+            for (path, file) in converted.coverage.files {
+                coverage.add(Coverage { files: [(sources.places.moved(&path), file)].into() });
+            }
+        }
+        warn_of_left(left, functions, name)?;
+        warn_of_torn(&torn, name);
+        Ok(coverage)
+    }
+}
+
+/// The counts at positions of functions that clang and rustc instrumented.
+pub fn positions(inputs: &Inputs, sources: &Sources, name: &Path) -> Result<Profile> {
+    let path = |path: &[u8]| sources.places.moved(path);
+    let (mut profile, mut functions, mut undeclared) = (Profile::default(), 0, 0);
+    let (mut left, mut torn) = (Left::default(), Vec::new());
+    for mapped in inputs.mapped(sources, name)? {
+        let declared = |name: &[u8], file: &[u8], body| mapped.declared(name, file, body);
+        let (Mapped { mapping, names, .. }, counters) = (&mapped, inputs.counters(&mapped));
+        let positioned = of_llvm::positions(mapping, names, counters, path, declared);
+        let positioned: Positioned = positioned.about(name)?;
+        profile.merge(&positioned.profile, 1);
+        functions += positioned.functions;
+        undeclared += positioned.undeclared;
+        left += positioned.left;
+        torn.extend(positioned.torn);
+    }
+    warn_of_left(left, functions, name)?;
+    warn_of_torn(&torn, name);
+    let all = Number(functions as u64, "function");
+    warn(
+        name,
+        format!(
+            "counts of lines from the coverage mapping: {all}; no call targets, no inlined bodies"
+        ),
+    );
+    if undeclared > 0 {
+        let some = Number(undeclared as u64, "function");
+        let what = "lines count from the beginning of the body, which may be below the declaration that gcc \
+                    counts from; compile with -g";
+        warn(name, format!("{some} without debug information: {what}"));
+    }
+    Ok(profile)
+}
+
+/// Warns of functions that are left out. It is an error if no function is left.
+fn warn_of_left(left: Left, functions: usize, name: &Path) -> Result<()> {
+    let Left { changed, nameless, damaged } = left;
+    let parts = [
+        (changed, "counted by another build of the program"),
+        (nameless, "without a name"),
+        (damaged, "with counters that do not exist"),
+    ];
+    for (number, why) in parts.into_iter().filter(|&(number, _)| number > 0) {
+        let what = Number(number as u64, "function");
+        if functions == 0 {
+            return Err(Error::about(name, format!("no coverage: {what} {why}")));
+        }
+        warn(name, format!("left out: {what} {why}"));
+    }
+    Ok(())
+}
+
+/// Functions whose counters contradict each other are named up to this number.
+const NAMED: usize = 3;
+
+/// Warns of functions whose counters contradict each other.
+fn warn_of_torn(torn: &[Vec<u8>], name: &Path) {
+    let what =
+        "counters that contradict each other: a count derived from them was below 0 and is 0";
+    for function in torn.iter().take(NAMED) {
+        let how = "threads lose counts without -fprofile-update=atomic";
+        warn(name, format!("{}: {what}; {how}", text(function)));
+    }
+    if let more @ 1.. = torn.len().saturating_sub(NAMED) {
+        warn(name, format!("{}: {what}", Number(more as u64, "more function")));
+    }
+}
+
+/// Prints the shares of lines, functions and branches that were executed.
+fn say_totals(coverage: &Coverage, name: &Path) {
+    let files = Number(coverage.files.len() as u64, "file");
+    let Totals { functions, lines, branches } = coverage.totals();
+    let share = |Total { found, hit }, what| {
+        if found == 0 {
+            return format!("no {what}");
+        }
+        let percent = hit as f64 * 100.0 / found as f64;
+        format!("{hit} of {found} {what} ({percent:.1} %)")
+    };
+    warn(
+        name,
+        format!(
+            "{files}; executed: {}, {}, {}",
+            share(lines, "lines"),
+            share(functions, "functions"),
+            share(branches, "branches")
+        ),
+    );
+}
+
+/// The name of the inputs in messages.
+pub fn name_of(paths: &[PathBuf]) -> PathBuf {
+    match paths {
+        [only] => only.clone(),
+        several => format!("the sum of {} files", several.len()).into(),
+    }
+}

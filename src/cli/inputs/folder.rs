@@ -1,0 +1,169 @@
+//! Folders in place of input files: the dumps and profiles below them.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use walkdir::WalkDir;
+
+use super::input::{Format, is_same};
+use super::live_files;
+use super::missing::BY_LIBGCOV;
+use crate::cli::terminal::error::{Context, Error, Result};
+use crate::cli::terminal::message::warn;
+use crate::convert::number::Number;
+
+/// Enough to recognise any format.
+const BEGINNING: u64 = 64;
+
+/// What a folder holds, by path.
+#[derive(Default)]
+struct Content {
+    /// What programs wrote: dumps and `.profraw` files.
+    raw: BTreeSet<PathBuf>,
+    profiles: BTreeSet<PathBuf>,
+    /// `.gcda` files.
+    gcda: usize,
+    live: usize,
+}
+
+/// The same paths, with the files below each folder in its place, as [`expand`] gives them, and profiles beside dumps.
+pub fn expand_to_all(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::with_capacity(paths.len());
+    for path in paths {
+        match path.is_dir() {
+            true => files.extend(Content::of(path)?.all(path)?),
+            false => files.push(path.clone()),
+        }
+    }
+    Ok(files)
+}
+
+/// The same paths, with the files below each folder in its place.
+///
+/// A folder stands for the dumps and raw profiles below it, or if it has none, for its profiles: those may have been
+/// made from the dumps. `output` may not be one of these files, as the next sum would have its counts twice.
+pub fn expand(paths: &[PathBuf], output: Option<&Path>) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::with_capacity(paths.len());
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let below = below(path)?;
+        if let Some(output) = output
+            && below.iter().any(|file| is_same(file, output))
+        {
+            let what =
+                format!("is one of the inputs below {}; write to another place", path.display());
+            return Err(Error::about(output, what));
+        }
+        files.extend(below);
+    }
+    Ok(files)
+}
+
+/// The only file of a folder, for commands that read one file.
+pub fn only(path: &Path) -> Result<PathBuf> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let mut files = below(path)?;
+    match (files.pop(), files.len()) {
+        (Some(file), 0) => Ok(file),
+        (_, more) => {
+            let files = Number(more as u64 + 1, "file");
+            let what =
+                format!("has {files} below it, and this command reads one; `merge` adds them");
+            Err(Error::about(path, what))
+        }
+    }
+}
+
+/// The files that a folder stands for.
+fn below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut content = Content::of(folder)?;
+    if !content.raw.is_empty() && !content.profiles.is_empty() {
+        let others = Number(content.profiles.len() as u64, "profile");
+        warn(folder, format!("{others} below it not used: it has dumps, too"));
+        content.profiles.clear();
+    }
+    content.all(folder)
+}
+
+impl Content {
+    fn of(folder: &Path) -> Result<Self> {
+        let mut content = Self::default();
+        let mut seen = BTreeSet::new();
+        for entry in WalkDir::new(folder) {
+            let entry = entry.map_err(|error| {
+                let path = error.path().unwrap_or(folder).to_owned();
+                let what = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                Error::about(path, what)
+            })?;
+            // Links to files count, but no file twice.
+            let file = entry.into_path();
+            if file.is_file() && file.canonicalize().is_ok_and(|real| seen.insert(real)) {
+                content.add(file)?;
+            }
+        }
+        Ok(content)
+    }
+
+    fn add(&mut self, file: PathBuf) -> Result<()> {
+        if live_files::is_live(&file) {
+            self.live += 1;
+            return Ok(());
+        }
+        if is_left_over(&file) {
+            return Ok(());
+        }
+        let mut beginning = Vec::new();
+        let read =
+            File::open(&file).and_then(|opened| opened.take(BEGINNING).read_to_end(&mut beginning));
+        match read {
+            Ok(0) if is_raw_by_name(&file) => warn(&file, "is empty; left out"),
+            Err(error) if !is_raw_by_name(&file) => warn(&file, format!("{error}; left out")),
+            read => drop(read.about(&file)?),
+        }
+        match Format::of_file(&beginning, file.extension()) {
+            Some(Format::Dump | Format::Profraw) => drop(self.raw.insert(file)),
+            Some(Format::Gcda) => self.gcda += 1,
+            Some(Format::Gcno) | None => {}
+            Some(_) => drop(self.profiles.insert(file)),
+        }
+        Ok(())
+    }
+
+    /// All dumps and profiles; if there are none, an error that says what there is instead.
+    fn all(self, folder: &Path) -> Result<Vec<PathBuf>> {
+        let instead = match (self.gcda, self.live) {
+            _ if !self.raw.is_empty() || !self.profiles.is_empty() => {
+                return Ok(self.raw.into_iter().chain(self.profiles).collect());
+            }
+            (0, 0) => String::new(),
+            (0, live) => {
+                let live = Number(live as u64, "live file");
+                let adds = "`countersink fold` adds those of killed processes to their dumps";
+                format!(", but {live}; {adds}")
+            }
+            (gcda, _) => format!(", but {}; {BY_LIBGCOV}", Number(gcda as u64, ".gcda file")),
+        };
+        Err(Error::about(folder, format!("no dumps or profiles below it{instead}")))
+    }
+}
+
+/// Whether the name of a file is that of a dump or raw profile.
+fn is_raw_by_name(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "csraw" || extension == "profraw")
+}
+
+/// Whether the runtime has set the file aside, or a process was killed while it wrote it.
+fn is_left_over(file: &Path) -> bool {
+    let is_aside = |name: &OsStr| name.to_string_lossy().contains(".aside-");
+    file.extension().is_some_and(|extension| extension == "part")
+        || file.file_name().is_some_and(is_aside)
+}
