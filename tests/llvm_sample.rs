@@ -5,7 +5,7 @@ mod llvm;
 
 use countersink::formats::llvm_sample::decode::decode;
 use countersink::formats::llvm_sample::encode::{Options, encode};
-use countersink::formats::llvm_sample::{lookup, table};
+use countersink::formats::llvm_sample::{lookup, open, table};
 use countersink::formats::{llvm_sample, llvm_sample_text};
 use countersink::profile::overlap::{Comparison, Row};
 use countersink::samples::layout::Layout;
@@ -176,7 +176,7 @@ fn the_bytes_of_llvm_13() {
 
 /// Splits off the metadata and sorts its bytes, because LLVM's order is that of a hash table.
 fn without_order(mut file: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
-    let Ok(sections) = table::sections(&file) else { return (file, Vec::new()) };
+    let Ok(sections) = open::sections(&file) else { return (file, Vec::new()) };
     let is_it =
         |section: &&table::Section| section.part == Some(llvm_sample::check::Part::Metadata);
     let Some(section) = sections.iter().find(is_it) else { return (file, Vec::new()) };
@@ -255,7 +255,7 @@ fn compressed_sections() {
             let theirs = theirs.unwrap();
             assert_eq!(Options::of(&theirs), options, "{what}");
             let kinds = |file: &[u8]| -> Vec<_> {
-                let sections = table::sections(file).unwrap();
+                let sections = open::sections(file).unwrap();
                 sections.iter().map(|section| (section.part, section.flags)).collect()
             };
             assert_eq!(kinds(&theirs), kinds(&compressed), "{what}");
@@ -355,7 +355,7 @@ fn one_function_is_found_without_the_others() {
             assert_eq!(part.functions.len(), found, "{name}, {options:?}");
             // The lookup reads no byte of the other functions.
             if name == "_Z3bari" && !compressed && !split {
-                let sections = table::sections(&file).unwrap();
+                let sections = open::sections(&file).unwrap();
                 let functions = sections
                     .iter()
                     .find(|section| section.part == Some(llvm_sample::check::Part::Functions));

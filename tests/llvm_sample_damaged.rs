@@ -137,7 +137,7 @@ fn claims() {
     let _alone = ONE_AT_A_TIME.lock();
     let options = Options { compressed: true, ..Options::EXTENSIBLE };
     let mut file = encode(&samples(NESTED.as_bytes()), options).unwrap();
-    let sections = llvm_sample::table::sections(&file).unwrap();
+    let sections = llvm_sample::open::sections(&file).unwrap();
     let summary = sections[0].offset as usize;
     // The size of the summary becomes 2^40.
     let claim = [0x80, 0x80, 0x80, 0x80, 0x80, 0x20];

@@ -19,6 +19,9 @@ mod compilers;
 #[path = "../benches/speedup/further.rs"]
 mod further;
 #[allow(dead_code, reason = "the benchmark uses all of it")]
+#[path = "../benches/speedup/program.rs"]
+mod program;
+#[allow(dead_code, reason = "the benchmark uses all of it")]
 #[path = "../benches/speedup/programs.rs"]
 mod programs;
 

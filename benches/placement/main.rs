@@ -37,8 +37,10 @@ mod compilers;
 mod further;
 #[path = "../speedup/held_out.rs"]
 mod held_out;
-#[path = "../speedup/programs.rs"]
+#[path = "../speedup/program.rs"]
 #[allow(dead_code, reason = "the other benchmark uses the rest")]
+mod program;
+#[path = "../speedup/programs.rs"]
 mod programs;
 
 mod counts;
@@ -52,11 +54,11 @@ use clap::Parser;
 use countersink::placement::{RULES, Rule};
 use serde_json::Value;
 
-use builds::{Subject, scratch};
+use builds::Subject;
 use compilers::{Compiler, Language};
 use counts::{by_copy, by_line, estimates, stated_error, stated_placed};
 use error::{compare, moved};
-use programs::{Entry, Program};
+use program::{Entry, Program, scratch};
 use self_counting::Kind;
 use table::Row;
 

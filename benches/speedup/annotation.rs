@@ -19,7 +19,8 @@ use regex::Regex;
 
 use crate::builds::{Subject, Variant, object, succeed};
 use crate::compilers::Compiler;
-use crate::programs::{Entry, GROUPS};
+use crate::program::Entry;
+use crate::programs::GROUPS;
 
 /// Sources whose blocks are compared, by program name.
 const SOURCES: [(&str, &[&str]); 11] = [

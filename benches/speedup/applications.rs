@@ -4,9 +4,9 @@
 
 use std::fs;
 
-use crate::builds::scratch;
 use crate::compilers::Language;
-use crate::programs::{Entry, Group, Package, Program, driver, include, own, words};
+use crate::program::scratch;
+use crate::program::{Entry, Group, Package, Program, driver, include, own, words};
 use crate::recorded::{Build, debian};
 
 pub const GROUP: Group = (

@@ -7,12 +7,7 @@ use std::process::Command;
 use rayon::prelude::*;
 
 use crate::compilers::{Compiler, Language};
-use crate::programs::{Program, words};
-
-/// The folder in which this benchmark compiles everything. Unlike `/tmp`, a chroot sees it.
-pub fn scratch() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("speedup")
-}
+use crate::program::{Program, scratch, words};
 
 /// A way to compile a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use regex::Regex;
 use crate::builds::{Subject, object, succeed};
 use crate::compilers::Language;
 use crate::measure;
-use crate::programs::{Program, words};
+use crate::program::{Program, words};
 
 /// Programs unless others are asked for.
 pub const PROGRAMS: [&str; 4] = ["lua", "sqlite", "clipper", "ordinary"];

@@ -4,7 +4,7 @@
 //! `-fauto-profile` must go on vectorising.
 
 use crate::compilers::Language;
-use crate::programs::{Entry, Group, Package, Program, driver, header, include, own, words};
+use crate::program::{Entry, Group, Package, Program, driver, header, include, own, words};
 
 pub const GROUP: Group = (
     "the further fourteen",

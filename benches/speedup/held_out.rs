@@ -3,7 +3,7 @@
 //! Do not study any of them to improve the conversion: they would no longer be held out.
 
 use crate::compilers::Language;
-use crate::programs::{Entry, Group, Package, Program, driver, header, include, words};
+use crate::program::{Entry, Group, Package, Program, driver, header, include, words};
 
 pub const GROUP: Group = (
     "the twelve",

@@ -31,6 +31,7 @@ mod compilers;
 mod further;
 mod held_out;
 mod measure;
+mod program;
 mod programs;
 mod recorded;
 mod table;
@@ -45,7 +46,7 @@ use clap::Parser;
 use builds::{Subject, Variant};
 use compilers::Compiler;
 use measure::Figures;
-use programs::Entry;
+use program::Entry;
 use table::Row;
 
 /// How much faster programs become with a profile of countersink.
@@ -161,7 +162,7 @@ fn speedup(options: &Options, compilers: &[Compiler]) -> Vec<String> {
         }
     }
     if !options.only_check {
-        let title = |group: &programs::Group| match &options.programs[..] {
+        let title = |group: &program::Group| match &options.programs[..] {
             [] => group.0,
             _ => "these",
         };
@@ -202,7 +203,7 @@ fn with_clang(options: &Options, compilers: &[Compiler]) -> Vec<String> {
 }
 
 /// What is wrong with the names of programs that were asked for.
-fn unknown(options: &Options, groups: &[programs::Group]) -> Vec<String> {
+fn unknown(options: &Options, groups: &[program::Group]) -> Vec<String> {
     let is_known =
         |name: &String| groups.iter().any(|(_, entries)| entries.iter().any(|e| e.name == name));
     let unknown = options.programs.iter().filter(|name| !is_known(name));

@@ -10,8 +10,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::builds::{scratch, succeed};
-use crate::programs::own;
+use crate::builds::succeed;
+use crate::program::{own, scratch};
 
 /// Notes a command in a file of its own: the folder, then each argument, on a line each. Commands run at the same time.
 /// What gcc makes only runs as a part of the build, so it optimises nothing.

@@ -17,7 +17,8 @@ use crate::runtime::abi::llvm::{Heads, Registry, Sections, Slot, begun, size_cla
 use crate::runtime::chain::Link;
 use crate::runtime::counters::Plain;
 use crate::runtime::counters::lanes::{Cell, Lanes, Place};
-use crate::runtime::counters::nodes::{Node, Nodes};
+use crate::runtime::counters::node::Node;
+use crate::runtime::counters::nodes::Nodes;
 use crate::runtime::counters::topn::{LiveSite, NodeUpdate, hit_watched};
 use crate::runtime::identity::Start;
 use crate::runtime::image::Image;

@@ -74,7 +74,7 @@ pub mod decode;
 pub mod encode;
 pub mod lookup;
 mod names;
-mod open;
+pub mod open;
 mod read;
 pub mod rules;
 pub mod table;

@@ -77,3 +77,10 @@ impl<'a> File<'a> {
         self.sections.iter().filter(move |section| section.part == Some(part)).copied()
     }
 }
+
+/// The sections of an extensible binary, by their place in the file.
+pub fn sections(bytes: &[u8]) -> Result<Vec<Section>, Finding> {
+    let mut sections = File::open(bytes, &mut |_| {})?.sections;
+    sections.sort_by_key(|section| section.offset);
+    Ok(sections)
+}

@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 
 use super::check::{Defect, Finding, Part, Tell};
-use super::open::File;
 use super::words::Words;
 
 /// Flag of any section: zlib.
@@ -114,13 +113,6 @@ pub(super) fn read(
         }
         sections.push(Section { part, flags, offset, size });
     }
-    Ok(sections)
-}
-
-/// The sections of an extensible binary, by their place in the file.
-pub fn sections(bytes: &[u8]) -> Result<Vec<Section>, Finding> {
-    let mut sections = File::open(bytes, &mut |_| {})?.sections;
-    sections.sort_by_key(|section| section.offset);
     Ok(sections)
 }
 

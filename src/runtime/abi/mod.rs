@@ -181,7 +181,7 @@ pub trait Array {
 
     /// Makes sites lead to nodes in another place, as `translate` says.
     #[cfg(feature = "live")]
-    fn relocate(&self, translate: &dyn Fn(usize) -> Option<&'static super::counters::nodes::Node>);
+    fn relocate(&self, translate: &dyn Fn(usize) -> Option<&'static super::counters::node::Node>);
 }
 
 /// Counters that the compiler laid out as 64-bit words. Other threads may be counting.

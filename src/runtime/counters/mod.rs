@@ -7,7 +7,9 @@
 //! atomic one loses none. No profiler allocates from a heap, waits, or can fail: anything may enter them, an
 //! instrumented `malloc` or signal handler included.
 
+pub mod index;
 pub mod lanes;
+pub mod node;
 pub mod nodes;
 pub mod provided;
 pub mod shared;

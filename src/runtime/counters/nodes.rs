@@ -1,21 +1,15 @@
 //! The fixed region that nodes of top-N sites come from, and the indexes that find nodes of sites with many.
 //!
-//! A node has libgcov's layout and stands in its site's list, see [`super::topn`]. A site with more
-//! than a few nodes also has an index: a table of `SLOTS` numbers of nodes, with open addressing by the
-//! value. The index is only a way to nodes, never the truth. A node that it leads to is looked at, and a
-//! value that it does not lead to is looked for in the list. So it may lag behind, and a slot whose node has
-//! lost the value, to a reset for instance, just stays until the table is filled anew. Reading a site needs no index.
+//! A node stands in its site's list, see [`super::topn`]. A site with more than a few nodes also has an index.
 #![allow(unsafe_code)]
 
 use core::ptr::null_mut;
 
+use super::index::{Index, SLOTS, home};
+use super::node::Node;
 use super::provided::ProvidedMemory;
 use super::shared::may_lead;
-use crate::raw::merge::{Pair, SITE_LIMIT};
-use crate::raw::site;
-use crate::runtime::atomic::{
-    AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
-};
+use crate::runtime::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 #[cfg(feature = "live")]
 use crate::runtime::sys;
 
@@ -24,134 +18,8 @@ pub const NODES: usize = if cfg!(feature = "runtime") { 128 * 1024 } else { 0 };
 /// Sites of one image that can have an index.
 pub const INDEXES: usize = if cfg!(feature = "runtime") { 1024 } else { 0 };
 
-/// Twice as many as a site has nodes, so that most searches end at their first slot.
-const SLOTS: usize = 2 * SITE_LIMIT;
-/// The table is filled anew at this many slots in use: some are for values that their nodes have lost.
-const MOST_USED: u32 = (SLOTS / 4 * 3) as u32;
-
 /// Groups of threads that reserve nodes: as many as four bits tell apart.
 const THREADS: usize = 1 << 4;
-
-const _: () = assert!(SLOTS.is_power_of_two());
-
-/// A value of a site, in libgcov's layout.
-#[repr(C)]
-pub struct Node {
-    /// The value.
-    pub value: AtomicI64,
-    /// How often it was seen; 0 if the node is free. See [`site::REPLACING`].
-    pub count: AtomicI64,
-    /// The next node of the site.
-    pub next: AtomicPtr<Node>,
-}
-
-impl Node {
-    const fn new() -> Self {
-        Self {
-            value: AtomicI64::new(0),
-            count: AtomicI64::new(0),
-            next: AtomicPtr::new(null_mut()),
-        }
-    }
-
-    /// The value and its count.
-    #[inline(always)]
-    pub fn pair(&self) -> Pair {
-        let value = self.value.load(Ordering::Relaxed);
-        Pair { value, count: site::count(self.count.load(Ordering::Relaxed)) }
-    }
-
-    /// Whether the node is the value's.
-    #[inline(always)]
-    pub fn holds(&self, value: i64) -> bool {
-        self.value.load(Ordering::Relaxed) == value
-    }
-}
-
-/// How a site with many nodes finds them, and which node is next to be given away. Only the holder of its
-/// lock changes it.
-#[repr(C)]
-pub struct Index {
-    /// Numbers of nodes, counted from 1; 0 is an empty slot.
-    slots: [AtomicU32; SLOTS],
-    used: AtomicU32,
-    /// The lock. Nobody waits for it.
-    busy: AtomicBool,
-    /// Whether the site is full and the table has all its nodes.
-    complete: AtomicBool,
-    /// Where the search for the next node to give away begins.
-    pub hand: AtomicPtr<Node>,
-}
-
-impl Index {
-    const fn new() -> Self {
-        Self {
-            slots: [const { AtomicU32::new(0) }; SLOTS],
-            used: AtomicU32::new(0),
-            busy: AtomicBool::new(false),
-            complete: AtomicBool::new(false),
-            hand: AtomicPtr::new(null_mut()),
-        }
-    }
-
-    /// Takes the lock until [`Index::unlock`]; `false` if somebody has it.
-    pub fn try_lock(&self) -> bool {
-        !self.busy.swap(true, Ordering::Acquire)
-    }
-
-    /// Ends what [`Index::try_lock`] began.
-    pub fn unlock(&self) {
-        self.busy.store(false, Ordering::Release);
-    }
-
-    fn is_crowded(&self) -> bool {
-        self.used.load(Ordering::Relaxed) >= MOST_USED
-    }
-
-    fn clear(&self) {
-        self.complete.store(false, Ordering::Relaxed);
-        self.slots.iter().for_each(|slot| slot.store(0, Ordering::Relaxed));
-        self.used.store(0, Ordering::Relaxed);
-    }
-
-    /// Slots in use.
-    #[cfg(test)]
-    pub fn used(&self) -> u32 {
-        self.used.load(Ordering::Relaxed)
-    }
-
-    /// The slots at which a value may be, in order.
-    #[inline(always)]
-    fn slots(&self, value: i64) -> Slots<'_> {
-        Slots { slots: &self.slots, next: home(value), left: SLOTS }
-    }
-}
-
-/// The first slot at which a value may be.
-#[inline(always)]
-fn home(value: i64) -> usize {
-    // The golden ratio spreads values that follow each other.
-    let product = (value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (product >> (64 - SLOTS.trailing_zeros())) as usize
-}
-
-struct Slots<'i> {
-    slots: &'i [AtomicU32; SLOTS],
-    next: usize,
-    left: usize,
-}
-
-impl<'i> Iterator for Slots<'i> {
-    type Item = &'i AtomicU32;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<&'i AtomicU32> {
-        self.left = self.left.checked_sub(1)?;
-        let slot = self.slots.get(self.next % SLOTS)?;
-        self.next += 1;
-        Some(slot)
-    }
-}
 
 /// The region: of a fixed size, or, with none, where the program says.
 #[repr(C)]

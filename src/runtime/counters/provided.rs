@@ -3,7 +3,8 @@
 
 use core::ptr::null_mut;
 
-use super::nodes::{Index, Node};
+use super::index::Index;
+use super::node::Node;
 use crate::runtime::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Number of bytes of memory per index. The index takes a part of them, and nodes take the rest.

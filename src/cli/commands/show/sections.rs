@@ -37,7 +37,7 @@ pub fn sections(input: &Input) -> Result<String> {
             }
         }
         Format::Sample => {
-            for section in llvm_sample::table::sections(&input.bytes).about(&input.name)? {
+            for section in llvm_sample::open::sections(&input.bytes).about(&input.name)? {
                 let part = section.part.map_or("unknown".into(), |part| part.to_string());
                 let flags = section.flag_names().join(", ");
                 let flags = if flags.is_empty() { flags } else { format!(" ({flags})") };

@@ -6,7 +6,7 @@ use crate::raw::layout::Word;
 use crate::raw::site::LISTED_SITE;
 use crate::runtime::abi::{self, Shift, load_words};
 use crate::runtime::atomic::{AtomicI64, Ordering};
-use crate::runtime::counters::nodes::Node;
+use crate::runtime::counters::node::Node;
 use crate::runtime::counters::topn::{Counters, LiveSite};
 
 const _: () = assert!(size_of::<Counters>() <= 8 * LISTED_SITE);

@@ -220,7 +220,7 @@ impl abi::Array for Array {
     #[cfg(feature = "live")]
     fn relocate(
         &self,
-        translate: &dyn Fn(usize) -> Option<&'static crate::runtime::counters::nodes::Node>,
+        translate: &dyn Fn(usize) -> Option<&'static crate::runtime::counters::node::Node>,
     ) {
         self.slots().iter().for_each(|slot| site::relocate(slot, translate));
     }

@@ -11,7 +11,8 @@ use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicUsize, Ordering};
 
 use super::Sections;
 use crate::raw::site::SUMMED;
-use crate::runtime::counters::nodes::{Node, Nodes};
+use crate::runtime::counters::node::Node;
+use crate::runtime::counters::nodes::Nodes;
 use crate::runtime::counters::shared::may_lead;
 use crate::runtime::counters::topn::{Counters, LiveSite};
 

@@ -7,7 +7,9 @@ use super::{LiveSite, NodeUpdate, Owner, follow_rarely as follow};
 use crate::raw::merge::SITE_LIMIT;
 use crate::raw::site::{REPLACING, SUMMED, Shape};
 use crate::runtime::atomic::{AtomicPtr, Ordering};
-use crate::runtime::counters::nodes::{Index, Node, Nodes};
+use crate::runtime::counters::index::Index;
+use crate::runtime::counters::node::Node;
+use crate::runtime::counters::nodes::Nodes;
 use crate::runtime::counters::{Atomic, Plain};
 
 /// A site with this many nodes has an index.

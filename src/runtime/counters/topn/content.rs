@@ -9,7 +9,8 @@ use crate::raw::merge::Site;
 use crate::raw::merge::{Pair, SITE_LIMIT};
 use crate::raw::site::{SUMMED, Shape, total_and_error};
 use crate::runtime::atomic::{AtomicI64, AtomicPtr, Ordering};
-use crate::runtime::counters::nodes::{Node, Nodes};
+use crate::runtime::counters::node::Node;
+use crate::runtime::counters::nodes::Nodes;
 
 impl<'c> LiveSite<'c> {
     /// The values in order of appearance, those without events left out.

@@ -37,7 +37,8 @@ mod tests;
 
 pub use content::{List, Pairs};
 
-use super::nodes::{INDEXES, NODES, Node, Nodes};
+use super::node::Node;
+use super::nodes::{INDEXES, NODES, Nodes};
 use super::shared::may_lead;
 use super::{Atomic, Plain, Update};
 use crate::raw::merge::SITE_LIMIT;
