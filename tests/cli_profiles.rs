@@ -548,7 +548,7 @@ fn parts_of_files_and_what_is_missing() {
     }
     // Only one command makes counter files, and only from dumps.
     for command in ["merge", "rewrite"] {
-        assert!(!text(&shop, &[command, "--help"]).contains("gcda"), "{command}");
+        assert!(!text(&shop, &[command, "--help"]).contains("- gcda: "), "{command}");
     }
     assert!(text(&shop, &["convert", "--help"]).contains("- gcda: "));
 }

@@ -238,7 +238,11 @@ fn versions_of_autofdo_that_are_not_known() {
     tool_fails(&shop, &["check", "odd"], &["version 4 with the magic of the versions before it"]);
     // Version words of compilers are no versions of AutoFDO.
     shop.write("odd", b"adcg*39A\0\0\0\0");
-    tool_fails(&shop, &["convert", "odd"], &["found counters of an object (.gcda)"]);
+    tool_fails(
+        &shop,
+        &["convert", "odd"],
+        &["odd: 0x4: expected a file of gcc 10 to 17, found gcc 9.3"],
+    );
 }
 
 #[test]

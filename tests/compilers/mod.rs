@@ -91,6 +91,21 @@ impl Compiler {
         object
     }
 
+    /// Links objects with its libgcov.
+    pub fn link_stock(&self, shop: &Workshop, objects: &[&str], program: &str) {
+        let (driver, libgcov) = match &self.0.place {
+            Place::Path(suffix) => (format!("gcc{suffix}"), PathBuf::from("-fprofile-generate")),
+            Place::Root(root) => {
+                let folder = format!("usr/lib/gcc/x86_64-linux-gnu/{}", self.major());
+                ("gcc".into(), root.join(folder).join("libgcov.a"))
+            }
+        };
+        // A newer system's libgcov asks for a newer C library's name of this function.
+        let names = "-Wl,--defsym=__isoc23_strtol=strtol";
+        let mut link = shop.command(driver);
+        succeed(link.args(objects).arg(libgcov).args([names, "-o", program]));
+    }
+
     /// The compiler proper of another system, started by that system's dynamic linker.
     fn proper(&self, shop: &Workshop, root: &Path, is_cxx: bool) -> Command {
         let name = if is_cxx { "cc1plus" } else { "cc1" };

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::cli::compilers::gcc;
 use crate::cli::cores::Cores;
 use crate::cli::inputs::conversion::{Asked, Converted, dumps_name};
+use crate::cli::inputs::data_files::joined;
 use crate::cli::inputs::input::{Decoded, Format, Input};
 use crate::cli::inputs::instr_profiles::queue::Listed;
 use crate::cli::inputs::notes::display;
@@ -41,7 +42,7 @@ use crate::workers::Workers;
 
 /// Convert raw dumps, or profiles, into what compilers and other tools read
 ///
-/// Dumps are added up, and so are profiles. LLVM's profiles (.profraw, .profdata, .proftext) become each
+/// Dumps are added up, and so are profiles. .gcda files of libgcov count as a dump. LLVM's profiles (.profraw, .profdata, .proftext) become each
 /// other, whatever their versions. Source lines come from the notes (.gcno) that gcc wrote
 /// with -ftest-coverage, found beside the recorded place of the objects' .gcda files.
 #[derive(Debug, Args)]
@@ -94,7 +95,7 @@ The schema of --report: {\"format\": \"countersink-account\", \"version\": 1, \"
 \"lines\": [{\"function\", \"line\", \"executions\"}]}], \"objects\", \"functions\", \"dropped\": [{\"what\", \"number\"}], \"losses\": [{\"file\", \"line\", \
 \"function\", \"executions\", \"why\"}]}")]
 pub struct Convert {
-    /// Raw dumps and profiles, and folders with these below; - is standard input
+    /// Raw dumps, .gcda files and profiles, and folders with these below; - is standard input
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<PathBuf>,
     /// Write here, and make the folders of the path; - or nothing is standard output
@@ -238,7 +239,7 @@ impl Convert {
         if let Some(option) = given.or_else(|| self.account.given()) {
             return Err(Error::new(format!("{option} is about a file, and --explain writes none")));
         }
-        let inputs = read(paths)?;
+        let inputs = read(paths, self.output.as_deref())?;
         needs_dump("--explain", &inputs)?;
         let name = dumps_name(&inputs);
         let mut sources = self.sources.clone();
@@ -296,7 +297,7 @@ impl Convert {
         if let Some(option) = self.account.given() {
             return Err(Error::new(format!("{option} is about a profile, and --to gcda is none")));
         }
-        self.write_gcda(read(paths)?)?;
+        self.write_gcda(read(paths, self.output.as_deref())?)?;
         Ok(Outcome::Done)
     }
 
@@ -306,8 +307,7 @@ impl Convert {
         if let Some(option) = self.only_for_compilers().or_else(others) {
             return Err(Error::new(format!("{option} is about profiles, not about line coverage")));
         }
-        let inputs = read(paths)?;
-        self.keep_dumps(paths, &inputs)?;
+        let inputs = read(paths, self.output.as_deref())?;
         let coverage = coverage::coverage(inputs, &self.sources, &coverage::name_of(paths))?;
         self.write(|name| target.file(&coverage, name))?;
         Ok(Outcome::Done)
@@ -346,14 +346,13 @@ impl Convert {
 
     /// Reads inputs, and refuses options that are not about them.
     fn inputs_by_position(&self, paths: &[PathBuf]) -> Result<Vec<Input>> {
-        let inputs = read(paths)?;
+        let inputs = read(paths, self.output.as_deref())?;
         self.sources.check(&inputs)?;
         if let Some(option) = self.account.given() {
             needs_dump(option, &inputs)?;
             let others = paths.iter().chain(&self.output);
             self.account.keep(others.map(|path| &**path))?;
         }
-        self.keep_dumps(paths, &inputs)?;
         Ok(inputs)
     }
 
@@ -452,23 +451,6 @@ impl Convert {
         output::write(path, &bytes, content)
     }
 
-    /// Refuses to replace a dump by a profile made from it, under whatever name: the dump has more counts,
-    /// and its program adds to it.
-    fn keep_dumps(&self, paths: &[PathBuf], inputs: &[Input]) -> Result<()> {
-        let Some(output) = self.output.as_deref().filter(|path| path.as_os_str() != "-") else {
-            return Ok(());
-        };
-        let is_it = |(input, format): (&PathBuf, Format)| {
-            format == Format::Dump && input::is_same(input, output)
-        };
-        let formats = inputs.iter().map(|input| input.format);
-        if paths.iter().zip(formats).any(is_it) {
-            let what = "is an input, too, and a raw dump, whose counts a profile would not keep";
-            return Err(Error::about(output, what));
-        }
-        Ok(())
-    }
-
     fn write_gcda(&self, inputs: Vec<Input>) -> Result<()> {
         if self.output.is_some() {
             return Err(Error::new(
@@ -551,8 +533,20 @@ fn installed_gcc() -> JoinHandle<Result<u32>> {
     std::thread::spawn(|| gcc::known_major("--for-gcc", "gcc"))
 }
 
-fn read(paths: &[PathBuf]) -> Result<Vec<Input>> {
-    paths.iter().map(|path| Input::open(path)).collect()
+/// Reads all inputs. Refuses to replace a dump or a `.gcda` file by what is made from it, under whatever name: it has more
+/// counts, and its program adds to it.
+fn read(paths: &[PathBuf], output: Option<&Path>) -> Result<Vec<Input>> {
+    let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>>>()?;
+    let output = output.filter(|path| path.as_os_str() != "-");
+    let is_counted = |input: &Input| matches!(input.format, Format::Dump | Format::Gcda);
+    let mut counted = paths.iter().zip(&inputs).filter(|(_, input)| is_counted(input));
+    if let Some(output) = output
+        && counted.any(|(path, _)| input::is_same(path, output))
+    {
+        let what = "is an input, too, and a raw dump, whose counts a profile would not keep";
+        return Err(Error::about(output, what));
+    }
+    joined(inputs)
 }
 
 /// Whether an input is a profile by source position, and no dump.

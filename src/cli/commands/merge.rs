@@ -6,6 +6,7 @@ use std::prelude::v1::*;
 use std::sync::LazyLock;
 
 use crate::cli::inputs::binary::build_id_in;
+use crate::cli::inputs::data_files::{as_dump, joined};
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::instr_profiles::queue::Listed;
 use crate::cli::inputs::notes::display;
@@ -50,7 +51,7 @@ of other builds of a program or shared object: modules with its file name and an
 another file name stay. Use it only while no process of the program runs, because a process could add counts \
 in between.")]
 pub struct Merge {
-    /// Raw dumps or profiles, or folders with these below; - is standard input
+    /// Raw dumps, .gcda files or profiles, or folders with these below; - is standard input
     #[arg(value_name = "FILE")]
     inputs: Vec<PathBuf>,
     /// A file whose counts are multiplied
@@ -124,7 +125,8 @@ impl Merge {
         self.refuse(&inputs)?;
         let output = Some(&*self.output);
         let first = Input::open(path)?;
-        if first.format == Format::Dump && (chosen.is_some() || by_function.is_some()) {
+        let is_counted = matches!(first.format, Format::Dump | Format::Gcda);
+        if is_counted && (chosen.is_some() || by_function.is_some()) {
             return Err(Error::new(
                 "dumps are merged to a dump; `convert` makes a profile of them",
             ));
@@ -144,7 +146,11 @@ impl Merge {
             ));
         }
         match first.format {
-            Format::Dump => {
+            Format::Dump | Format::Gcda => {
+                if self.output.extension().is_some_and(|extension| extension == "gcda") {
+                    let what = "the sum is a raw dump; `convert --to gcda` makes .gcda files of it";
+                    return Err(Error::about(&self.output, what));
+                }
                 let mut sum = dumps(weight, first, &inputs[1..])?;
                 keep_builds(&mut sum, &self.build)?;
                 input::warn_of_modules(&self.output, &sum);
@@ -210,19 +216,28 @@ impl Merge {
 }
 
 fn dumps(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> {
-    let mut sum = Sum::default();
-    let mut first = first.into_dump()?;
-    first.scale(weight);
-    sum.add(first);
-    for &(weight, path) in others {
-        let mut dump = Input::open(path)?.into_dump()?;
-        dump.scale(weight);
-        if let Some(what) = other_machine(sum.machine(), &dump) {
-            return Err(Error::about(path, what));
+    let (mut sum, mut data_files) = (Sum::default(), Vec::new());
+    let others = others.iter().map(|&(weight, path)| (weight, Input::open(path)));
+    for (weight, input) in std::iter::once((weight, Ok(first))).chain(others) {
+        match (weight, input?) {
+            // Those of one program become one module.
+            (1, input) if input.format == Format::Gcda => data_files.push(input),
+            (weight, input) => add(&mut sum, weight, as_dump(input)?)?,
         }
-        sum.add(dump);
     }
+    joined(data_files)?.into_iter().try_for_each(|input| add(&mut sum, 1, input))?;
     Ok(sum.finish())
+}
+
+fn add(sum: &mut Sum, weight: u32, input: Input) -> Result<()> {
+    let name = input.name.clone();
+    let mut dump = input.into_dump()?;
+    dump.scale(weight);
+    if let Some(what) = other_machine(sum.machine(), &dump) {
+        return Err(Error::about(name, what));
+    }
+    sum.add(dump);
+    Ok(())
 }
 
 /// How the machine of a dump differs from that of the sum, if it does. A file has only one.

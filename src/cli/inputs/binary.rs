@@ -100,8 +100,11 @@ impl<'c> Binaries<'c> {
     }
 
     /// Reads the binary of a module: the chosen one, if it is this module's, or the recorded one. If it does
-    /// not tell lines, its objects may.
+    /// not tell lines, its objects may. A module of an unknown image takes all that are chosen.
     fn read(&self, module: &Module) -> Binary {
+        if module.is_of_unknown_image() && !self.chosen.is_empty() {
+            return self.read_chosen(module);
+        }
         let recorded = self.places.moved(&module.path);
         let is_its = |(_, id): &&(&Path, Vec<u8>)| id == module.build_id();
         let chosen = self.chosen.iter().find(is_its).map(|(path, _)| *path);
@@ -125,6 +128,20 @@ impl<'c> Binaries<'c> {
                 say(format_args!("{error}; {objects} used instead"));
             }
             Ok(()) => {}
+        }
+        binary
+    }
+
+    /// Reads all binaries that are chosen, and which other modules do not have.
+    fn read_chosen(&self, module: &Module) -> Binary {
+        let mut binary = Binary::default();
+        let is_anothers = |id: &[u8]| {
+            !id.is_empty() && self.dump.modules.iter().any(|other| other.build_id() == id)
+        };
+        for (path, _) in self.chosen.iter().filter(|(_, id)| !is_anothers(id)) {
+            if let Err(error) = binary.read(path, module) {
+                say(format_args!("{error}; {NOT_USED}"));
+            }
         }
         binary
     }
@@ -352,7 +369,8 @@ fn fitting_build_id<'d>(
     modules: &[Module],
 ) -> Result<&'d [u8]> {
     let found = file.build_id().about(path)?.unwrap_or_default();
-    match modules.iter().any(|module| module.build_id() == found) {
+    let is_its = |module: &Module| module.is_of_unknown_image() || module.build_id() == found;
+    match modules.iter().any(is_its) {
         true => Ok(found),
         false => Err(Error::about(path, rebuilt(found, modules))),
     }

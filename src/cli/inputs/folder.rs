@@ -11,7 +11,6 @@ use walkdir::WalkDir;
 
 use super::input::{Format, is_same};
 use super::live_files;
-use super::missing::BY_LIBGCOV;
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::cli::terminal::message::warn;
 use crate::convert::number::Number;
@@ -24,9 +23,9 @@ const BEGINNING: u64 = 64;
 struct Content {
     /// What programs wrote: dumps and `.profraw` files.
     raw: BTreeSet<PathBuf>,
-    profiles: BTreeSet<PathBuf>,
     /// `.gcda` files.
-    gcda: usize,
+    gcda: BTreeSet<PathBuf>,
+    profiles: BTreeSet<PathBuf>,
     live: usize,
 }
 
@@ -44,8 +43,8 @@ pub fn expand_to_all(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 /// The same paths, with the files below each folder in its place.
 ///
-/// A folder stands for the dumps and raw profiles below it, or if it has none, for its profiles: those may have been
-/// made from the dumps. `output` may not be one of these files, as the next sum would have its counts twice.
+/// A folder stands for the dumps and raw profiles below it, or if it has none, for its `.gcda` files, or else for its
+/// profiles: each may have been made from those before. `output` may not be one of these files, as the next sum would have its counts twice.
 pub fn expand(paths: &[PathBuf], output: Option<&Path>) -> Result<Vec<PathBuf>> {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths {
@@ -86,10 +85,19 @@ pub fn only(path: &Path) -> Result<PathBuf> {
 /// The files that a folder stands for.
 fn below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut content = Content::of(folder)?;
-    if !content.raw.is_empty() && !content.profiles.is_empty() {
-        let others = Number(content.profiles.len() as u64, "profile");
-        warn(folder, format!("{others} below it not used: it has dumps, too"));
-        content.profiles.clear();
+    let Content { raw, gcda, profiles, .. } = &mut content;
+    let leave_out = |others: &mut BTreeSet<PathBuf>, what, has: &str| {
+        if !others.is_empty() {
+            let others = Number(others.len() as u64, what);
+            warn(folder, format!("{others} below it not used: it has {has}, too"));
+        }
+        others.clear();
+    };
+    if !raw.is_empty() {
+        leave_out(gcda, ".gcda file", "dumps");
+        leave_out(profiles, "profile", "dumps");
+    } else if !gcda.is_empty() {
+        leave_out(profiles, "profile", ".gcda files");
     }
     content.all(folder)
 }
@@ -131,7 +139,7 @@ impl Content {
         }
         match Format::of_file(&beginning, file.extension()) {
             Some(Format::Dump | Format::Profraw) => drop(self.raw.insert(file)),
-            Some(Format::Gcda) => self.gcda += 1,
+            Some(Format::Gcda) => drop(self.gcda.insert(file)),
             Some(Format::Gcno) | None => {}
             Some(_) => drop(self.profiles.insert(file)),
         }
@@ -140,17 +148,17 @@ impl Content {
 
     /// All dumps and profiles; if there are none, an error that says what there is instead.
     fn all(self, folder: &Path) -> Result<Vec<PathBuf>> {
-        let instead = match (self.gcda, self.live) {
-            _ if !self.raw.is_empty() || !self.profiles.is_empty() => {
-                return Ok(self.raw.into_iter().chain(self.profiles).collect());
-            }
-            (0, 0) => String::new(),
-            (0, live) => {
+        let all = [self.raw, self.gcda, self.profiles];
+        if all.iter().any(|some| !some.is_empty()) {
+            return Ok(all.into_iter().flatten().collect());
+        }
+        let instead = match self.live {
+            0 => String::new(),
+            live => {
                 let live = Number(live as u64, "live file");
                 let adds = "`countersink fold` adds those of killed processes to their dumps";
                 format!(", but {live}; {adds}")
             }
-            (gcda, _) => format!(", but {}; {BY_LIBGCOV}", Number(gcda as u64, ".gcda file")),
         };
         Err(Error::about(folder, format!("no dumps or profiles below it{instead}")))
     }

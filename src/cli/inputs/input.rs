@@ -274,6 +274,11 @@ impl Input {
         Ok(Self { name, bytes: dump.to_bytes(), format: Format::Dump, dump: None })
     }
 
+    /// A dump that was put together.
+    pub fn of_dump(name: PathBuf, dump: Dump) -> Self {
+        Self { name, bytes: dump.to_bytes(), format: Format::Dump, dump: Some(dump) }
+    }
+
     /// Reads a table as the dump or profile of its sum.
     #[cfg(feature = "parquet")]
     fn of_table(name: PathBuf, file: File) -> Result<Self> {

@@ -52,8 +52,7 @@ fn written_instead(dump: &Path) -> Option<(PathBuf, &'static str)> {
 }
 
 /// Why there are `.gcda` files.
-pub const BY_LIBGCOV: &str =
-    "libgcov wrote it, because `countersink flags` was missing at the link";
+const BY_LIBGCOV: &str = "libgcov wrote it, because `countersink flags` was missing at the link";
 
 /// Why there are `.profraw` files.
 const BY_LLVM: &str = "a dump under LLVM's name, or LLVM's runtime wrote it, because `countersink flags` was missing \

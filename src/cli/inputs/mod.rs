@@ -3,6 +3,7 @@
 pub mod binary;
 pub mod conversion;
 pub mod coverage;
+pub mod data_files;
 pub mod debug_file;
 pub mod folder;
 pub mod format;

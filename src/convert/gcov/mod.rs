@@ -18,6 +18,7 @@
 pub mod coverage;
 pub mod gcda;
 pub mod names;
+pub mod of_gcda;
 pub mod profile;
 mod projected;
 pub mod source;

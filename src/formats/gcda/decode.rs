@@ -7,11 +7,14 @@ use crate::formats::words::{WordDefect, WordError, Words};
 use crate::raw::gcov::Version;
 use crate::raw::gcov::record::FIXED_SITE;
 use crate::raw::kind::{Kind, Rule};
+use crate::raw::layout::Order;
 use crate::raw::merge::Pair;
 
 /// The counters of one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Data {
+    /// The order of bytes of the machine that wrote it.
+    pub order: Order,
     /// Compiler that determines the format.
     pub version: Version,
     /// Time of compilation of the object.
@@ -55,7 +58,9 @@ impl Data {
         let version = words.version;
         let stamp = words.word()?;
         let checksum = if version.counts_bytes() { words.word()? } else { 0 };
-        let mut data = Self { version, stamp, checksum, summary: None, functions: Vec::new() };
+        let order = words.order();
+        let mut data =
+            Self { order, version, stamp, checksum, summary: None, functions: Vec::new() };
         loop {
             let start = words.offset();
             match words.tag()? {

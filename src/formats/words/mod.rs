@@ -9,6 +9,7 @@ mod check;
 pub use check::{Part, WordDefect, WordError};
 
 use crate::raw::gcov::Version;
+use crate::raw::layout::Order;
 
 /// A place in a file.
 #[derive(Clone, Debug)]
@@ -24,6 +25,11 @@ pub struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
+    /// The order of bytes of the machine that wrote the file.
+    pub const fn order(&self) -> Order {
+        if self.swapped { Order::NATIVE.other() } else { Order::NATIVE }
+    }
+
     /// Starts at the magic, which must spell `magic` in either byte order, and the version behind it.
     pub fn open(bytes: &'a [u8], magic: [u8; 4]) -> Result<Self, WordError> {
         let part = Part::Header;

@@ -4,6 +4,7 @@
 //! records contradict each other. So the numbers in these types always fit together. Merging follows the runtime's
 //! rules. This module does not know what the counts mean in the source.
 
+pub mod build;
 mod builds;
 mod check;
 mod live;
@@ -184,6 +185,11 @@ impl Module {
     /// Whether clang or rustc instrumented it, not gcc.
     pub fn is_llvm(&self) -> bool {
         self.record.identity.abi == ABI_LLVM
+    }
+
+    /// Whether nothing tells which image it is of.
+    pub fn is_of_unknown_image(&self) -> bool {
+        self.path.is_empty() && self.build_id().is_empty() && !self.is_llvm()
     }
 
     /// Build-id of the image, empty if it has none.

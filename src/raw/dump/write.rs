@@ -6,7 +6,7 @@ use core::convert::Infallible;
 
 use zerocopy::IntoBytes;
 
-use super::{Dump, FunctionView, Module, Values};
+use super::{Dump, FunctionView, Module, Object, Values};
 use crate::raw::gcov::record::FIXED_SITE;
 use crate::raw::gcov::{FunctionRecord, Version};
 use crate::raw::head::{Head, NumbersWriter};
@@ -79,18 +79,9 @@ impl Module {
     fn write_objects<S: Sink>(&self, writer: &mut Writer<'_, S>) -> Result<(), S::Error> {
         let mut path_offset = self.path.len() as u32;
         for object in &self.objects {
-            let path_length = object.path.len() as u32;
-            let record = ObjectRecord {
-                version: object.version.0,
-                stamp: object.stamp,
-                checksum: object.checksum,
-                functions: object.functions.len() as u32,
-                rules: object.rules.0,
-                path_offset,
-                path_length,
-            };
+            let record = object.record(path_offset);
             writer.put_record(SectionKind::Objects, &record)?;
-            path_offset += path_length;
+            path_offset += record.path_length;
         }
         Ok(())
     }
@@ -108,6 +99,21 @@ impl Module {
             }
         }
         Ok(())
+    }
+}
+
+impl Object {
+    /// The record of the object, whose path stands at this offset.
+    pub(super) fn record(&self, path_offset: u32) -> ObjectRecord {
+        ObjectRecord {
+            version: self.version.0,
+            stamp: self.stamp,
+            checksum: self.checksum,
+            functions: self.functions.len() as u32,
+            rules: self.rules.0,
+            path_offset,
+            path_length: self.path.len() as u32,
+        }
     }
 }
 
@@ -155,7 +161,7 @@ impl FunctionView<'_> {
         plain::head(record, self.counters(EXECUTIONS).len())
     }
 
-    fn put_head(&self, version: Version, room: &mut Head) -> usize {
+    pub(super) fn put_head(&self, version: Version, room: &mut Head) -> usize {
         let site = if version.has_fixed_topn() { FIXED_SITE } else { LISTED_SITE };
         let record =
             self.llvm.map_or(FunctionRecord::WORDS, |_| llvm::FunctionRecord::BEFORE_NUMBERS);

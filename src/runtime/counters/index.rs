@@ -34,7 +34,7 @@ pub struct Index {
 
 impl Index {
     /// An empty one.
-    pub const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             slots: [const { AtomicU32::new(0) }; SLOTS],
             used: AtomicU32::new(0),

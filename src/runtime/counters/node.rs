@@ -19,7 +19,7 @@ pub struct Node {
 
 impl Node {
     /// A free node.
-    pub const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             value: AtomicI64::new(0),
             count: AtomicI64::new(0),

@@ -11,10 +11,11 @@ use clap::Args;
 use instr_profile::comparable;
 use serde::Serialize;
 
+use crate::cli::inputs::data_files::{as_dump, read_one};
+use crate::cli::inputs::input;
 use crate::cli::inputs::input::Input;
 use crate::cli::inputs::instr_profiles::read::counted;
 use crate::cli::inputs::sources::Sources;
-use crate::cli::inputs::{folder, input};
 use crate::cli::outcome::Outcome;
 use crate::cli::terminal::error::{Error, Result};
 use crate::cli::terminal::style::heat;
@@ -128,7 +129,7 @@ impl Diff {
     /// The profiles, as far as the coarser one goes: without what it does not tell about names and positions.
     fn profiles(&self) -> Result<[Profile; 2]> {
         input::refuse_twice([&*self.first, &*self.second])?;
-        let read = |path| folder::only(path).and_then(|file| Input::read(&file));
+        let read = |path| as_dump(read_one(path)?);
         let inputs = [read(&self.first)?, read(&self.second)?];
         self.sources.check(&inputs)?;
         if inputs[0].is_by_function()? && inputs[1].is_by_function()? {

@@ -23,6 +23,7 @@ use self::model::Model;
 use self::side::{ByFunction, Side};
 use crate::cli::commands::diff::coarsen;
 use crate::cli::inputs::binary::build_id_in;
+use crate::cli::inputs::data_files::joined;
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::sources::{Sources, needs_dump};
 use crate::cli::inputs::{folder, input};
@@ -58,7 +59,7 @@ below it, or its profiles if it has none.
 A comparison uses the share of each count in all counts of its side, as `diff` does. The page is never larger than \
 30 MB: if there is no room, it leaves out the lines of functions with small totals, and says so.")]
 pub struct Report {
-    /// Raw dumps, or profiles of AutoFDO or LLVM of any version, and folders with these below; - is standard input
+    /// Raw dumps, .gcda files, or profiles of AutoFDO or LLVM of any version, and folders with these below; - is standard input
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<PathBuf>,
     /// Compare with this dump or profile; repeat it to compare with a sum
@@ -82,7 +83,7 @@ impl Report {
         let [now, before] = [expand(&self.inputs)?, expand(&self.against)?];
         keep_inputs(&self.output, now.iter().chain(&before))?;
         let read = |paths: &[PathBuf]| {
-            paths.iter().map(|path| Input::read(path)).collect::<Result<Vec<_>>>()
+            joined(paths.iter().map(|path| Input::read(path)).collect::<Result<Vec<_>>>()?)
         };
         let [now, before] = [read(&now)?, read(&before)?];
         let sides: Vec<_> = [before, now].into_iter().filter(|side| !side.is_empty()).collect();

@@ -20,7 +20,7 @@ use self::modules::modules;
 use self::objects::{gcda, gcno};
 use self::sections::sections;
 use self::summary::{cutoffs, table, totals};
-use crate::cli::inputs::folder;
+use crate::cli::inputs::data_files::read_one;
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::instr_profiles::read::counted;
 use crate::cli::inputs::sources::Sources;
@@ -83,7 +83,7 @@ pub struct Show {
 
 impl Show {
     pub fn run(&self) -> Result<Outcome> {
-        let input = Input::read(&folder::only(&self.file)?)?;
+        let input = read_one(&self.file)?;
         self.sources.check(slice::from_ref(&input))?;
         let by_function = self.choice.is_some() || self.summary;
         let text = match input.format {

@@ -11,10 +11,11 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
+use crate::cli::inputs::data_files::{as_dump, read_one};
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::notes::Places;
+use crate::cli::inputs::program;
 use crate::cli::inputs::sources::Sources;
-use crate::cli::inputs::{folder, program};
 use crate::cli::outcome::Outcome;
 use crate::cli::terminal::error::{Error, Result};
 use crate::cli::terminal::message::warn;
@@ -88,7 +89,7 @@ pub struct Stale {
 
 impl Stale {
     pub fn run(&self) -> Result<Outcome> {
-        let input = Input::read(&folder::only(&self.profile)?)?;
+        let input = as_dump(read_one(&self.profile)?)?;
         let name = input.name.clone();
         let verdict = self.verdict(input)?;
         if verdict.executions.all == 0 {

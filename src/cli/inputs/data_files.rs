@@ -1,0 +1,103 @@
+//! `.gcda` files, which libgcov wrote, in place of dumps. [`of_gcda`] makes a dump of them.
+
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use rayon::prelude::*;
+
+use super::folder;
+use super::input::{Format, Input, warn_of_modules};
+use crate::cli::terminal::error::{Context, Error, Result};
+use crate::cli::terminal::message::{say, warn};
+use crate::convert::gcov::of_gcda;
+use crate::convert::number::Number;
+use crate::formats::gcda::decode::Data;
+
+/// Files that cannot be read are named up to this number.
+const NAMED: usize = 10;
+
+/// The same inputs, with one dump in place of all `.gcda` files. Those that are damaged are named and left out.
+pub fn joined(inputs: Vec<Input>) -> Result<Vec<Input>> {
+    let is_data = |input: &Input| input.format == Format::Gcda;
+    let (files, mut others): (Vec<_>, Vec<_>) = inputs.into_iter().partition(is_data);
+    if files.is_empty() {
+        return Ok(others);
+    }
+    let name = match &files[..] {
+        [only] => only.name.clone(),
+        several => format!("{} .gcda files", several.len()).into(),
+    };
+    let decoded: Vec<_> = files.into_par_iter().map(decode).collect();
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    for decoded in decoded {
+        match decoded {
+            Ok(file) => good.push(file),
+            Err(error) => bad.push(error),
+        }
+    }
+    if good.is_empty()
+        && let Some(error) = bad.pop()
+    {
+        return Err(error);
+    }
+    warn_of_bad(&name, &bad);
+    let dump = of_gcda::dump(good.into_iter().map(|(path, data)| (bytes_of(path), data)));
+    warn_of_modules(&name, &dump);
+    others.push(Input::of_dump(name, dump));
+    Ok(others)
+}
+
+/// Reads a file, or what is below a folder if it is one file, or `.gcda` files. A single `.gcda` file stays what it is.
+pub fn read_one(path: &Path) -> Result<Input> {
+    let files = folder::expand(&[path.to_owned()], None)?;
+    let is_data = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "gcda");
+    match &files[..] {
+        [only] => return Input::read(only),
+        files if files.iter().all(is_data) => {}
+        _ => return Input::read(&folder::only(path)?),
+    }
+    let inputs = files.iter().map(|file| Input::read(file)).collect::<Result<_>>()?;
+    let joined = joined(inputs)?;
+    joined.into_iter().next().ok_or_else(|| Error::about(path, "no .gcda files below it"))
+}
+
+/// The same input, with a dump in place of a `.gcda` file.
+pub fn as_dump(input: Input) -> Result<Input> {
+    match input.format {
+        Format::Gcda => {
+            let name = input.name.clone();
+            let (path, data) = decode(input)?;
+            Ok(Input::of_dump(name, of_gcda::dump([(bytes_of(path), data)])))
+        }
+        _ => Ok(input),
+    }
+}
+
+/// The counters in a file, and the path at which the compiler wanted them.
+fn decode(file: Input) -> Result<(PathBuf, Data)> {
+    let data = Data::decode(&file.bytes).about(&file.name)?;
+    of_gcda::check(&data).about(&file.name)?;
+    let path = std::path::absolute(&file.name).about(&file.name)?;
+    Ok((recorded(&path).unwrap_or(path), data))
+}
+
+/// The path before `GCOV_PREFIX` put a folder in front of it: the longest end of the path with notes beside it.
+fn recorded(path: &Path) -> Option<PathBuf> {
+    let parts: Vec<_> = path.iter().filter(|part| *part != "/").collect();
+    let ends =
+        (0..parts.len()).map(|from| Path::new("/").join(parts[from..].iter().collect::<PathBuf>()));
+    ends.into_iter().find(|end| end.with_extension("gcno").is_file())
+}
+
+fn bytes_of(path: PathBuf) -> Vec<u8> {
+    path.into_os_string().into_encoded_bytes()
+}
+
+fn warn_of_bad(name: &Path, bad: &[Error]) {
+    for error in bad.iter().take(NAMED) {
+        say(format_args!("{error}; left out"));
+    }
+    if let more @ 1.. = bad.len().saturating_sub(NAMED) {
+        warn(name, format!("{} left out", Number(more as u64, "more damaged file")));
+    }
+}

@@ -1,0 +1,179 @@
+//! `.gcda` files, which libgcov wrote, in place of dumps: the same profile, byte for byte, as from a dump of the same run.
+
+mod compilers;
+mod harness;
+
+use std::fs;
+
+use countersink::convert::gcov::of_gcda;
+use countersink::formats::gcda::decode::Data;
+use countersink::raw::dump::Dump;
+use harness::{Workshop, assert_same_files, succeed};
+
+/// Formats with everything that a conversion knows.
+const TARGETS: [&str; 8] = ["v1", "v2", "v3", "v4", "v4-text", "json", "lcov", "cobertura"];
+
+/// Every kind of counter in two objects, and inlined functions that both have.
+const SOURCES: [&str; 2] = ["kinds_first.cc", "kinds_second.cc"];
+
+/// A program that ran twice, linked with both runtimes. Their data are `dump.csraw` and `.gcda` files.
+fn counted() -> Workshop {
+    let shop = Workshop::new();
+    shop.program("kinds.h");
+    let objects = SOURCES.map(|source| {
+        shop.program(source);
+        shop.compile(source, &["-g", "-ftest-coverage", "-fno-pie"])
+    });
+    let objects = objects.each_ref().map(String::as_str);
+    shop.link(&objects, "ours", &["-no-pie", "-lstdc++"]);
+    shop.link_stock(&objects, "stock", &["-no-pie", "-lstdc++"]);
+    for rounds in ["100", "30"] {
+        let dump = shop.path("dump.csraw");
+        succeed(shop.command(shop.path("ours")).env("COUNTERSINK_FILE", dump).arg(rounds));
+        shop.run("stock", &[rounds]);
+    }
+    shop
+}
+
+fn convert(shop: &Workshop, inputs: &[&str], to: &str) -> Vec<u8> {
+    let output = shop.path("converted");
+    let output = output.to_str().unwrap();
+    shop.tool_output(&[&["convert"], inputs, &["--to", to, "-o", output]].concat());
+    fs::read(output).unwrap()
+}
+
+#[test]
+fn the_profile_is_that_of_a_dump() {
+    let shop = counted();
+    for to in TARGETS {
+        let expected = convert(&shop, &["dump.csraw"], to);
+        let with_program = ["kinds_first.gcda", "kinds_second.gcda", "--binary", "stock"];
+        // Coverage needs no program.
+        let with_program =
+            if matches!(to, "lcov" | "cobertura") { &with_program[..2] } else { &with_program };
+        assert!(convert(&shop, with_program, to) == expected, "{to}");
+    }
+}
+
+#[test]
+fn a_folder_stands_for_its_files() {
+    let shop = counted();
+    fs::create_dir(shop.path("folder")).unwrap();
+    for (path, bytes) in shop.take_gcda() {
+        shop.write(&format!("folder/{}", path.display()), bytes);
+    }
+    let expected = convert(&shop, &["dump.csraw"], "lcov");
+    assert!(convert(&shop, &["folder", "--notes", "."], "lcov") == expected);
+    shop.tool_output(&["merge", "folder", "-o", "merged.csraw"]);
+    assert!(convert(&shop, &["merged.csraw", "--notes", "."], "lcov") == expected);
+    // Twice the counts are other counts in the same lines.
+    shop.tool_output(&["merge", "folder", "merged.csraw", "-o", "twice.csraw"]);
+    let v4 = convert(&shop, &["twice.csraw", "--notes", "."], "v4");
+    shop.write("twice.gcov", v4);
+    for arguments in [
+        &["stale", "folder", "--notes", "."][..],
+        &["show", "folder", "--summary", "--notes", "."],
+        &["diff", "folder", "twice.gcov", "--notes", "."],
+        &["report", "folder", "--notes", ".", "-o", "page.html"],
+    ] {
+        shop.tool_output(arguments);
+    }
+}
+
+/// A tree of `GCOV_PREFIX` has the paths of the objects in it, so the notes are found without an option.
+#[test]
+fn trees_of_a_prefix() {
+    let shop = counted();
+    shop.take_gcda();
+    for (tree, rounds) in [("one", "100"), ("two", "30")] {
+        let prefix = shop.path(tree);
+        succeed(shop.command(shop.path("stock")).env("GCOV_PREFIX", prefix).arg(rounds));
+    }
+    let expected = convert(&shop, &["dump.csraw"], "v3");
+    assert!(convert(&shop, &["one", "two", "--binary", "stock"], "v3") == expected);
+    shop.tool_output(&["merge", "one", "two", "-o", "merged.csraw"]);
+    shop.tool_output(&["convert", "--to", "gcda", "merged.csraw"]);
+    let ours = shop.take_gcda().into_iter().filter(|(path, _)| path.components().count() == 1);
+    for rounds in ["100", "30"] {
+        shop.run("stock", &[rounds]);
+    }
+    let stock: Vec<_> =
+        shop.take_gcda().into_iter().filter(|(path, _)| path.components().count() == 1).collect();
+    assert_same_files(&ours.collect::<Vec<_>>(), &stock);
+}
+
+/// What others wrote stays: a dump is no `.gcda` file.
+#[test]
+fn data_files_are_not_replaced() {
+    let shop = counted();
+    for arguments in [
+        &["convert", "kinds_first.gcda", "--to", "v4", "-o", "kinds_first.gcda"][..],
+        &["merge", "kinds_first.gcda", "kinds_second.gcda", "-o", "kinds_second.gcda"],
+    ] {
+        let before = shop.read(arguments[arguments.len() - 1]);
+        assert_eq!(shop.tool(arguments).status.code(), Some(2), "{arguments:?}");
+        assert!(shop.read(arguments[arguments.len() - 1]) == before);
+    }
+}
+
+#[test]
+fn damaged_files_are_named_and_the_rest_is_used() {
+    let shop = counted();
+    let second = shop.read("kinds_second.gcda");
+    let expected = convert(&shop, &["kinds_first.gcda"], "v4");
+    for cut in [8, 20, second.len() / 2] {
+        shop.write("kinds_second.gcda", &second[..cut]);
+        let both =
+            ["convert", "kinds_first.gcda", "kinds_second.gcda", "--to", "v4", "-o", "both.gcov"];
+        let output = shop.tool(&both);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        assert!(told.contains("kinds_second.gcda: 0x") && told.contains("; left out"), "{told}");
+        assert!(shop.read("both.gcov") == expected);
+        let alone = shop.tool(&["convert", "kinds_second.gcda", "-o", "none.gcov"]);
+        assert_eq!(alone.status.code(), Some(2));
+        assert!(!shop.path("none.gcov").exists());
+    }
+}
+
+/// Whatever is in a file, its dump can be written and read again.
+#[test]
+fn damage_gives_sound_dumps() {
+    let shop = counted();
+    let whole = shop.read("kinds_first.gcda");
+    let mut decoded = 0;
+    for at in 0..whole.len() {
+        for flip in [1 << (at % 8), 0x80, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= flip;
+            let Ok(data) = Data::decode(&bytes) else { continue };
+            if of_gcda::check(&data).is_err() {
+                continue;
+            }
+            decoded += 1;
+            let dump = of_gcda::dump([(b"/a.gcda".to_vec(), data)]);
+            let again = Dump::parse(&dump.to_bytes()).unwrap();
+            assert!(again.left_out.is_empty() && again.modules.len() == 1);
+        }
+    }
+    assert!(decoded > whole.len(), "{decoded} of {}", 3 * whole.len());
+}
+
+/// Each gcc writes its own layout.
+#[test]
+fn each_gcc() {
+    for compiler in compilers::all().iter().filter(|compiler| compiler.major() > 10) {
+        let shop = Workshop::new();
+        shop.program("everything.c");
+        let flags = ["-O2", "-g", "-fprofile-generate", "-ftest-coverage"];
+        let object = compiler.object(&shop, "everything.c", &flags);
+        compiler.link_stock(&shop, &[&object], "stock");
+        shop.run("stock", &["500"]);
+        fs::create_dir(shop.path("tree")).unwrap();
+        fs::rename(shop.path("everything.gcda"), shop.path("tree/everything.gcda")).unwrap();
+        let expected = shop.read("tree/everything.gcda");
+        shop.tool_output(&["convert", "tree", "--to", "gcda", "--prefix", "again"]);
+        let again = shop.files("gcda").into_iter().find(|path| path.starts_with("again")).unwrap();
+        assert!(shop.read(again) == expected, "gcc {}", compiler.major());
+    }
+}
