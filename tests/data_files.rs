@@ -55,6 +55,17 @@ fn the_profile_is_that_of_a_dump() {
     }
 }
 
+/// Without a program, the objects beside the notes tell the same. They are not linked, so their addresses are equal.
+#[test]
+fn objects_tell_what_the_program_tells() {
+    let shop = counted();
+    let with_program = ["kinds_first.gcda", "kinds_second.gcda", "--binary", "stock"];
+    for to in TARGETS.into_iter().filter(|to| !matches!(*to, "lcov" | "cobertura")) {
+        let expected = convert(&shop, &with_program, to);
+        assert!(convert(&shop, &with_program[..2], to) == expected, "{to}");
+    }
+}
+
 #[test]
 fn a_folder_stands_for_its_files() {
     let shop = counted();

@@ -32,7 +32,7 @@ impl Sources for Code<'_> {
         _: usize,
         functions: &[Counted<'_>],
         analysis: &S,
-        take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
+        mut take: impl FnMut(u32, &Tables, Vec<S::Finding>) + Send,
     ) -> bool {
         let wanted = |function: &Counted<'_>| {
             let (view, object) = &function.views[0];
@@ -40,6 +40,7 @@ impl Sources for Code<'_> {
         };
         let wanted: Vec<Wanted> = functions.iter().map(wanted).collect();
         let Ok(file) = object::File::parse(self.program) else { return false };
+        let take = |tables: &Tables, findings| take(0, tables, findings);
         listings(&file, &file, &wanted, &<[u8]>::to_vec, analysis, take).is_ok()
     }
 

@@ -202,7 +202,7 @@ impl Sources for Binaries<'_> {
         module: usize,
         functions: &[Counted<'_>],
         analysis: &S,
-        mut take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
+        mut take: impl FnMut(u32, &Tables, Vec<S::Finding>) + Send,
     ) -> bool {
         let binary = self.binaries().get(module);
         let Some(binary) = binary.filter(|binary| !binary.code.is_empty()) else { return false };
@@ -215,19 +215,20 @@ impl Sources for Binaries<'_> {
         let ends = Ends::new(&noted);
         let moved = |path: &[u8]| ends.whole(self.places.moved(path));
         let (mut any, mut names_files, mut knows_files) = (false, false, false);
-        let mut take = |tables: &Tables, findings| {
+        let mut take = |image, tables: &Tables, findings| {
             names_files |= !tables.files.is_empty();
             knows_files |= tables.files.iter().any(|path| noted.contains(&**path));
-            take(tables, findings);
+            take(image, tables, findings);
         };
         // Objects of one program are of one machine.
         let mut is_told = false;
-        for Code { path, program, split_off } in &binary.code {
+        for (image, Code { path, program, split_off }) in binary.code.iter().enumerate() {
             let Ok(program) = object::File::parse(program.as_slice()) else { continue };
             let debug = split_off.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
             let debug = debug.as_ref().unwrap_or(&program);
             warn_of_split_units(path, debug);
-            let result = listings(&program, debug, &wanted, &moved, analysis, &mut take);
+            let take = |tables: &Tables, findings| take(image as u32, tables, findings);
+            let result = listings(&program, debug, &wanted, &moved, analysis, take);
             any |= result.is_ok();
             match result {
                 Err(disassembly::Error::Architecture(..))

@@ -185,8 +185,8 @@ impl Conversion {
         findings.evidence.resize_with(functions.len(), Evidence::default);
         let candidates = Candidates::new(functions, &self.profile.symbols, self.rules);
         let (symbols, starts) = (&mut self.profile.symbols, &mut self.starts);
-        let has_code = sources.listings(number, functions, &candidates, |tables, found| {
-            observe::take(tables, found, symbols, &mut findings, starts);
+        let has_code = sources.listings(number, functions, &candidates, |image, tables, found| {
+            observe::take(image, tables, found, symbols, &mut findings, starts);
         });
         self.starts.sort();
         (findings, has_code)

@@ -13,7 +13,7 @@ use crate::placement::explain::{Explanation, SourceLine, explain};
 use crate::placement::facts::Facts;
 use crate::placement::facts::preheaders;
 use crate::placement::lost::Lost;
-use crate::placement::observe::{Evidence, Observations};
+use crate::placement::observe::{CodeAddress, Evidence, Observations};
 use crate::placement::project::hot_calls::{KnownCall, calls};
 use crate::placement::project::{Credit, Credits, Projection};
 use crate::placement::reader::{HotCalls, Reader, Zeros};
@@ -42,7 +42,7 @@ pub struct Wanted<'s> {
 pub struct Projecting<'m, 'n> {
     pub functions: &'m [Counted<'n>],
     /// Functions by the addresses of their code.
-    pub addresses: &'m HashMap<u64, u32>,
+    pub addresses: &'m HashMap<CodeAddress, u32>,
     pub starts: &'m Starts,
     pub symbols: &'m Symbols,
     pub wanted: Wanted<'m>,

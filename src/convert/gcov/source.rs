@@ -38,13 +38,14 @@ pub trait Sources: Sync {
     }
 
     /// Lets an analysis look at the machine code of a module that has the counters of these functions. Passes the
-    /// analysis's findings to `take`, unit by unit. Says whether there is any code.
+    /// analysis's findings to `take`, unit by unit, with the number of the program or object that they are of. Says
+    /// whether there is any code.
     fn listings<S: Analysis>(
         &self,
         module: usize,
         functions: &[Counted<'_>],
         analysis: &S,
-        take: impl FnMut(&Tables, Vec<S::Finding>) + Send,
+        take: impl FnMut(u32, &Tables, Vec<S::Finding>) + Send,
     ) -> bool {
         let _ = (module, functions, analysis, take);
         false

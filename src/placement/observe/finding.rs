@@ -3,7 +3,6 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::Callee;
 use super::adjacency::Adjacency;
 use super::candidates::{Candidates, ListingView, Unit};
 use super::late::{CounterOwners, Late, NO_OWNER};
@@ -67,9 +66,18 @@ pub struct Finding {
     /// Numbers of sites, and the places of their calls.
     pub(super) sites: Vec<(u32, Seen)>,
     /// The functions that it calls, and the places of the calls.
-    pub(super) calls: Vec<(Callee, Seen)>,
+    pub(super) calls: Vec<(Called, Seen)>,
     /// Where its code is, if it is not inlined.
     pub(super) address: Option<u64>,
+}
+
+/// A function that another one calls.
+#[derive(Clone, Copy)]
+pub(super) enum Called {
+    /// By its index.
+    Function(u32),
+    /// By the address of its code.
+    Address(u64),
 }
 
 /// A copy of a function that was inlined before the compiler laid the counters out.
@@ -232,10 +240,10 @@ impl ListingView<'_, '_, '_> {
         calls: &[listing::Call],
         owners: &CounterOwners,
         belongings: &Belongings,
-    ) -> Vec<(Callee, Seen)> {
+    ) -> Vec<(Called, Seen)> {
         let direct = |call: &listing::Call| match call.callee {
             listing::Callee::Address(address) => {
-                Some((Callee::Address(address), belongings.seen(&call.piece)))
+                Some((Called::Address(address), belongings.seen(&call.piece)))
             }
             listing::Callee::Site(..) => None,
         };
@@ -245,7 +253,7 @@ impl ListingView<'_, '_, '_> {
     }
 
     /// The call that became a late copy.
-    fn late_call(&self, inner: &Late, belongings: &Belongings) -> (Callee, Seen) {
+    fn late_call(&self, inner: &Late, belongings: &Belongings) -> (Called, Seen) {
         let Copy { caller, line, discriminator, .. } = self.listing.copies[inner.copy as usize];
         let around = &self.listing.copies[caller as usize];
         let file = self.unit.file_of[around.function as usize];
@@ -259,7 +267,7 @@ impl ListingView<'_, '_, '_> {
             before: None,
             is_jump: false,
         };
-        (Callee::Function(inner.function), belongings.seen(&piece))
+        (Called::Function(inner.function), belongings.seen(&piece))
     }
 }
 

@@ -5,8 +5,11 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
-use super::finding::{Finding, InlinedEarly, LocalObservation, Noted, Seen};
-use super::{Evidence, Findings, InlineInstance, Observation, Observations, SourcePosition};
+use super::finding::{Called, Finding, InlinedEarly, LocalObservation, Noted, Seen};
+use super::{
+    Callee, CodeAddress, Evidence, Findings, InlineInstance, Observation, Observations,
+    SourcePosition,
+};
 use crate::placement::starts::{Start, Starts};
 use crate::placement::{Rule, RuleSet};
 use crate::profile::{FileId, Position, SymbolId, Symbols};
@@ -14,6 +17,7 @@ use crate::program::listing::{Piece, Tables};
 
 /// Adds what the listings of a unit say to what is known about each function.
 pub fn take(
+    image: u32,
     tables: &Tables,
     findings: Vec<Vec<Finding>>,
     symbols: &mut Symbols,
@@ -26,10 +30,10 @@ pub fn take(
     unit.mention();
     for finding in findings.into_iter().flatten() {
         if let Some(address) = finding.address {
-            gathered.addresses.insert(address, finding.function);
+            gathered.addresses.insert(CodeAddress { image, address }, finding.function);
         }
         let of = &mut gathered.evidence[finding.function as usize];
-        unit.add(finding, of);
+        unit.add(image, finding, of);
     }
 }
 
@@ -75,7 +79,7 @@ impl Naming<'_> {
         })
     }
 
-    fn add(&mut self, finding: Finding, of: &mut Evidence) {
+    fn add(&mut self, image: u32, finding: Finding, of: &mut Evidence) {
         let places = self.instances(&finding.instances, &mut of.instances);
         let mut at = |instance: u32, file: u32, line, discriminator| SourcePosition {
             instance: places[instance as usize],
@@ -95,7 +99,12 @@ impl Naming<'_> {
                 at(instance, file, line, discriminator)
             };
         of.sites.extend(finding.sites.into_iter().map(|(site, at)| (site, placed(at))));
-        of.calls.extend(finding.calls.into_iter().map(|(callee, at)| (callee, placed(at))));
+        let callee = |callee| match callee {
+            Called::Function(place) => Callee::Function(place),
+            Called::Address(address) => Callee::At(CodeAddress { image, address }),
+        };
+        let calls = finding.calls.into_iter().map(|(called, at)| (callee(called), placed(at)));
+        of.calls.extend(calls);
     }
 
     /// Adds the copies of a finding to those that are known, and says where each of them is.

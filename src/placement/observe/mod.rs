@@ -66,13 +66,22 @@ pub struct Observations {
     sorted: Vec<Observation>,
 }
 
+/// A place in the code of a module. Objects that are not linked, and shared objects, have equal addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CodeAddress {
+    /// The number of the program or object.
+    pub image: u32,
+    /// The address there.
+    pub address: u64,
+}
+
 /// A function that another one calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Callee {
     /// By its index.
     Function(u32),
-    /// By the address of its code, see [`Findings::addresses`].
-    Address(u64),
+    /// By the place of its code.
+    At(CodeAddress),
 }
 
 /// What listings say about all functions of a module.
@@ -81,7 +90,7 @@ pub struct Findings {
     /// For each function, by its index.
     pub evidence: Vec<Evidence>,
     /// Functions by the addresses of their code.
-    pub addresses: HashMap<u64, u32>,
+    pub addresses: HashMap<CodeAddress, u32>,
 }
 
 /// A copy of a function, inlined early. Calls of one function that share line and discriminator share one, too.

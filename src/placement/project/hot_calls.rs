@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 
 use super::ProfilePosition;
 use crate::placement::assignment::{Assignment, PlacedPosition};
-use crate::placement::observe::{Callee, Evidence, SourcePosition};
+use crate::placement::observe::{Callee, CodeAddress, Evidence, SourcePosition};
 use crate::placement::reader::{HotCalls, Reader};
 use crate::placement::solve::counted::Counted;
 use crate::profile::{Body, Factor, Function, Position, Profile, SymbolId};
@@ -55,7 +55,7 @@ pub fn calls(
     evidence: &Evidence,
     assignment: &Assignment<'_>,
     functions: &[Counted<'_>],
-    addresses: &HashMap<u64, u32>,
+    addresses: &HashMap<CodeAddress, u32>,
     reader: Reader,
 ) -> Vec<KnownCall> {
     let mut calls = Vec::new();
@@ -66,7 +66,7 @@ pub fn calls(
     for &(callee, at) in &evidence.calls {
         let place = match callee {
             Callee::Function(place) => Some(place),
-            Callee::Address(address) => addresses.get(&address).copied(),
+            Callee::At(address) => addresses.get(&address).copied(),
         };
         let Some(callee) = place.map(|place| &functions[place as usize]) else { continue };
         if callee.symbol == function.symbol || !callee.shares_object(function) {
