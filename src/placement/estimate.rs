@@ -76,15 +76,6 @@ impl Estimate {
     }
 }
 
-/// How many of these executions stand at a wrong place, if they are as good as others. Their positions are in the notes
-/// alone, and no estimates, but gcc moves statements before it counts: the notes then have them in a block that ran more
-/// often, or less. Measured like [`Estimate::misplaced`].
-pub fn misplaced_by_notes(executions: u64) -> u64 {
-    /// Of a thousand.
-    const ERROR: u128 = 40;
-    (u128::from(executions) * ERROR / 1000) as u64
-}
-
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -91,7 +91,7 @@ that each executed line has a place, and that each count comes from a block or i
 converted, else 2; it is 1 if the profile holds less than --fail-under or --strict ask for.
 
 The schema of --report: {\"format\": \"countersink-account\", \"version\": 1, \"executions\": {\"all\", \"placed\", \
-\"estimated\", \"in_notes_only\", \"misplaced\"}, \"estimates\": [{\"how\", \"executions\", \"misplaced\", \
+\"estimated\", \"misplaced\"}, \"estimates\": [{\"how\", \"executions\", \"misplaced\", \
 \"lines\": [{\"function\", \"line\", \"executions\"}]}], \"objects\", \"functions\", \"dropped\": [{\"what\", \"number\"}], \"losses\": [{\"file\", \"line\", \
 \"function\", \"executions\", \"why\"}]}")]
 pub struct Convert {

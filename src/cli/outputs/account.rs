@@ -50,7 +50,6 @@ struct Executions {
     all: u64,
     placed: u64,
     estimated: u64,
-    in_notes_only: u64,
     misplaced: u64,
 }
 
@@ -187,8 +186,7 @@ fn json(statistics: &Statistics) -> Result<String> {
             all: statistics.executions,
             placed: statistics.executions_placed,
             estimated: statistics.estimated.all(),
-            in_notes_only: statistics.in_notes_only,
-            misplaced: statistics.misplaced(),
+            misplaced: statistics.estimated.misplaced(),
         },
         estimates: estimates(statistics),
         objects: statistics.objects,

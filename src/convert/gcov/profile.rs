@@ -286,7 +286,7 @@ impl Conversion {
 
     /// Adds the executions of a function's lines to the account.
     fn account(&mut self, function: SymbolId, projected: &Projected) {
-        let Projected { lost, executions, estimated, in_notes_only, .. } = projected;
+        let Projected { lost, executions, estimated, .. } = projected;
         let of_lost = lost.iter().fold(0u64, |sum, (_, count, _)| sum.saturating_add(*count));
         let statistics = &mut self.statistics;
         let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
@@ -294,8 +294,6 @@ impl Conversion {
         let placed = executions.saturating_sub(of_lost);
         add(&mut statistics.executions_placed, placed);
         statistics.estimated.merge(estimated, placed);
-        let exact = placed.saturating_sub(estimated.all());
-        add(&mut statistics.in_notes_only, exact.min(*in_notes_only));
         if !self.verbose {
             return;
         }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::statistics::Estimated;
-use crate::placement::assignment::{Assignment, Elsewhere, PlacedPosition, Provenance};
+use crate::placement::assignment::{Assignment, Elsewhere, PlacedPosition};
 use crate::placement::checker::{Fault, check};
 use crate::placement::estimate::Estimate;
 use crate::placement::explain::{Explanation, SourceLine, explain};
@@ -67,9 +67,7 @@ pub struct Projected {
     pub executions: u64,
     /// Executions whose place is an estimate.
     pub estimated: Estimated,
-    /// Executions of lines whose blocks only the notes show.
-    pub in_notes_only: u64,
-    /// The estimates by function, line from its start, and how the place was inferred, if details are wanted.
+    /// The same by function, line from its start, and how the place was inferred, if details are wanted.
     pub estimates: Vec<((SymbolId, u32, Estimate), u64)>,
     /// What the checker found.
     pub faults: Vec<Fault>,
@@ -129,8 +127,6 @@ fn project(
     let mut estimates: Vec<(Line, Estimate)> = of_placed.chain(of_needed).collect();
     estimates.sort_unstable();
     estimates.dedup_by_key(|(line, _)| *line);
-    let in_notes_only = in_notes_only(assignment, &estimates);
-    let in_notes_only = in_notes_only.iter().map(counts).fold(0, u64::saturating_add);
     estimates.retain(|(line, _)| unanswered.binary_search(line).is_err());
     let mut estimated = Estimated::default();
     for (line, how) in &estimates {
@@ -149,22 +145,10 @@ fn project(
         calls: Vec::new(),
         executions,
         estimated,
-        in_notes_only,
         estimates: Vec::new(),
         faults: Vec::new(),
         explanations: Vec::new(),
     }
-}
-
-/// Lines whose blocks only the notes show, and that are no estimates.
-fn in_notes_only(assignment: &Assignment<'_>, estimates: &[(Line, Estimate)]) -> Vec<Line> {
-    let is_it = |placed: &&PlacedPosition| placed.provenance == Provenance::Notes;
-    let mut lines: Vec<Line> =
-        assignment.placed.iter().filter(is_it).map(PlacedPosition::line).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    lines.retain(|line| estimates.binary_search_by_key(line, |(line, _)| *line).is_err());
-    lines
 }
 
 /// The positions of a function whose place was inferred: function and line there, how, and executions.

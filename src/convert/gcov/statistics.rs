@@ -9,7 +9,7 @@ use core::fmt;
 use super::source::Unplaced;
 use crate::convert::number::Number;
 use crate::placement::checker::Fault;
-use crate::placement::estimate::{Estimate, misplaced_by_notes};
+use crate::placement::estimate::Estimate;
 use crate::placement::explain::Explanation;
 use crate::placement::lost::Lost;
 
@@ -44,8 +44,6 @@ pub struct Statistics {
     pub executions_placed: u64,
     /// Executions in the profile whose place is an estimate.
     pub estimated: Estimated,
-    /// Executions in the profile whose place is no estimate, but shown by the notes alone.
-    pub in_notes_only: u64,
     /// Indirect-call sites that have events and a certain line.
     pub sites: usize,
     /// Indirect-call sites that were dropped because their line is not certain, and why.
@@ -102,7 +100,7 @@ impl Estimated {
         self.executions.iter().fold(0, |sum: u64, executions| sum.saturating_add(*executions))
     }
 
-    /// Those at wrong places, if they are as good as others.
+    /// Those at wrong places, if estimates are as good as they were measured to be.
     pub fn misplaced(&self) -> u64 {
         let of_each = self.iter().map(|(how, executions)| how.misplaced(executions));
         of_each.fold(0, u64::saturating_add)
@@ -213,14 +211,10 @@ fn format_share(part: u64, all: u64) -> String {
 }
 
 impl Statistics {
-    /// Executions at wrong places, if this program's are as good as those of the programs that were measured.
-    pub fn misplaced(&self) -> u64 {
-        self.estimated.misplaced().saturating_add(misplaced_by_notes(self.in_notes_only))
-    }
-
-    /// Executions in the profile, less those that are [misplaced](Self::misplaced).
+    /// Executions in the profile, less those that stand at wrong places if estimates are as good as they were measured
+    /// to be.
     pub fn well_placed(&self) -> u64 {
-        self.executions_placed.saturating_sub(self.misplaced())
+        self.executions_placed.saturating_sub(self.estimated.misplaced())
     }
 
     /// The share of executions that are [well placed](Self::well_placed), in percent; 100 if there are none.
