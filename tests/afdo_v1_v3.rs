@@ -244,8 +244,8 @@ fn gcc_11_is_given_no_targets() {
     }
 }
 
-/// gcc 11 ends with an internal error at a virtual call if the function is inlined there in itself. Nothing shows such a call
-/// that was never executed.
+/// gcc 11 ends with an internal error at a virtual call if the function is inlined there in itself. Nothing shows such
+/// a call that was never executed.
 #[test]
 fn gcc_11_is_given_no_body_inside_itself() {
     let mut profile = functions(&[("f", None, 1), ("g", None, 1)]);

@@ -351,8 +351,8 @@ fn rocksdb() {
         let annotated: BTreeSet<u64> = counts.values().flatten().copied().collect();
         let taken = annotated.intersection(&known).count();
         println!("gcc {gcc}: {} functions, {taken} of {} counts", counts.len(), annotated.len());
-        // gcc derives counts of other blocks. From 16 on it also adds up copies that it does not inline, and it numbers the
-        // blocks of a line otherwise than the gcc that instrumented the program.
+        // gcc derives counts of other blocks. From 16 on it also adds up copies that it does not inline, and it numbers
+        // the blocks of a line otherwise than the gcc that instrumented the program.
         let least = if gcc < 16 { 0.85 } else { 0.5 };
         let share = taken as f64 / annotated.len() as f64;
         assert!(counts.len() >= 100 && share > least, "gcc {gcc}");

@@ -217,8 +217,8 @@ fn lua_runs(compile: &[&str], link: &[&str]) -> Option<Workshop> {
     Some(shop)
 }
 
-/// The same, with counters only in the files that [`CALLING`] and [`LARGEST`] name. Compilers take four times as long for
-/// all of Lua, and find no more calls.
+/// The same, with counters only in the files that [`CALLING`] and [`LARGEST`] name. Compilers take four times as long
+/// for all of Lua, and find no more calls.
 fn calling_lua_runs(compile: &[&str], link: &[&str]) -> Option<Workshop> {
     let shop = Workshop::new();
     let sources = lua_sources(&shop)?;

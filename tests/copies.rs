@@ -1,5 +1,5 @@
-//! Several copies of one function in another. They are compared with the same program in which each copy is a function of its
-//! own, so that nothing is in doubt.
+//! Several copies of one function in another. They are compared with the same program in which each copy is a function
+//! of its own, so that nothing is in doubt.
 
 mod harness;
 mod reference;
@@ -27,7 +27,8 @@ impl Copied {
         Self::program(&all.replace('@', ""))
     }
 
-    /// The program with a function of its own for each copy. The lines of all functions count from their start, as before.
+    /// The program with a function of its own for each copy. The lines of all functions count from their start, as
+    /// before.
     fn apart(&self) -> String {
         let mut functions = String::new();
         let f = self.expanded(&self.f, &mut 0, &mut functions);
@@ -329,8 +330,8 @@ fn error(found: &Counts, truth: &Counts) -> f64 {
 const PROGRAMS: u64 = 60;
 const MOST_MEAN_ERROR: f64 = 0.03;
 
-/// Notes and debug information do not tell all copies of all programs apart: gcc merges code of several copies, and lists each
-/// line once for each block.
+/// Notes and debug information do not tell all copies of all programs apart: gcc merges code of several copies, and
+/// lists each line once for each block.
 #[test]
 fn copies_of_made_up_programs() {
     let errors: Vec<(u64, f64)> = (1..=PROGRAMS)

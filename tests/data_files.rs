@@ -1,4 +1,5 @@
-//! `.gcda` files, which libgcov wrote, in place of dumps: the same profile, byte for byte, as from a dump of the same run.
+//! `.gcda` files, which libgcov wrote, in place of dumps: the same profile, byte for byte, as from a dump of the same
+//! run.
 
 mod compilers;
 mod harness;
@@ -70,6 +71,8 @@ fn objects_tell_what_the_program_tells() {
 fn a_folder_stands_for_its_files() {
     let shop = counted();
     fs::create_dir(shop.path("folder")).unwrap();
+    // No input: it would count twice.
+    fs::copy(shop.path("kinds_first.gcda"), shop.path("folder/kinds_first.gcda.bak")).unwrap();
     for (path, bytes) in shop.take_gcda() {
         shop.write(&format!("folder/{}", path.display()), bytes);
     }
@@ -113,12 +116,55 @@ fn trees_of_a_prefix() {
     assert_same_files(&ours.collect::<Vec<_>>(), &stock);
 }
 
+/// Files of several programs may have been written at equal exits. Each program has some of the objects.
+#[test]
+fn several_programs() {
+    let shop = Workshop::new();
+    for name in ["a", "b"] {
+        let call = "static int twice(int x) { return 2 * x; }\nint (*pointer)(int) = twice;\n";
+        let main = format!("{call}int main(void) {{ return pointer({}) == 0; }}\n", name.len());
+        shop.write(&format!("{name}.c"), main);
+        let object = shop.compile(&format!("{name}.c"), &[]);
+        shop.link_stock(&[&object], name, &[]);
+        shop.run(name, &[]);
+    }
+    let inputs = ["convert", "a.gcda", "b.gcda", "--to", "v4-text", "-o", "all.txt"];
+    let told = |more: &[&str]| {
+        let output = shop.tool(&[&inputs[..], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        (String::from_utf8(output.stderr).unwrap(), shop.read("all.txt"))
+    };
+    let (by_objects, expected) = told(&[]);
+    assert!(by_objects.contains("2 indirect-call sites") && !by_objects.contains("dropped"));
+    for programs in [&["a", "b"][..], &["a"], &["b"]] {
+        let options: Vec<&str> =
+            programs.iter().flat_map(|program| ["--binary", program]).collect();
+        let (said, profile) = told(&options);
+        assert!(profile == expected && said == by_objects, "{programs:?}: {said}");
+    }
+    let (said, profile) = told(&["--binary", "a", "--binary", "/bin/true"]);
+    assert_eq!(said.matches("/bin/true: comes from another compilation").count(), 1, "{said}");
+    assert!(profile == expected);
+}
+
+/// Counts are shown as those of a dump.
+#[test]
+fn a_file_shows_its_counts() {
+    let shop = counted();
+    for options in [&["--top", "2"][..], &["--function", "main"], &["--summary"], &["--json"]] {
+        shop.tool_output(&[&["show", "kinds_first.gcda"], options].concat());
+    }
+}
+
 /// What others wrote stays: a dump is no `.gcda` file.
 #[test]
 fn data_files_are_not_replaced() {
     let shop = counted();
     for arguments in [
         &["convert", "kinds_first.gcda", "--to", "v4", "-o", "kinds_first.gcda"][..],
+        &["convert", "kinds_first.gcda", "--to", "lcov", "-o", "kinds_second.gcda"],
+        &["convert", "kinds_first.gcda", "--to", "lcov", "-o", "kinds_first.gcno"],
+        &["convert", "kinds_first.gcda", "--to", "v4", "--binary", "stock", "-o", "stock"],
         &["merge", "kinds_first.gcda", "kinds_second.gcda", "-o", "kinds_second.gcda"],
     ] {
         let before = shop.read(arguments[arguments.len() - 1]);
@@ -134,12 +180,14 @@ fn damaged_files_are_named_and_the_rest_is_used() {
     let expected = convert(&shop, &["kinds_first.gcda"], "v4");
     for cut in [8, 20, second.len() / 2] {
         shop.write("kinds_second.gcda", &second[..cut]);
-        let both =
-            ["convert", "kinds_first.gcda", "kinds_second.gcda", "--to", "v4", "-o", "both.gcov"];
-        let output = shop.tool(&both);
+        let both = ["convert", "kinds_first.gcda", "kinds_second.gcda", "--to", "v4"];
+        let strict = shop.tool(&[&both[..], &["--strict", "-o", "strict.gcov"]].concat());
+        assert_eq!(strict.status.code(), Some(1), "{strict:?}");
+        let output = shop.tool(&[&both[..], &["-o", "both.gcov"]].concat());
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{told}");
         assert!(told.contains("kinds_second.gcda: 0x") && told.contains("; left out"), "{told}");
+        assert!(told.contains("dropped: 1 .gcda file that could not be read"), "{told}");
         assert!(shop.read("both.gcov") == expected);
         let alone = shop.tool(&["convert", "kinds_second.gcda", "-o", "none.gcov"]);
         assert_eq!(alone.status.code(), Some(2));

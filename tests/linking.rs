@@ -269,7 +269,11 @@ fn rust() {
     shop.tool_output(&["convert", "--to", "gcda", "ours.csraw"]);
     let printed = succeed(Command::new("gcov-dump").arg("-l").arg(shop.path("add.gcda")));
     let printed = String::from_utf8(printed).unwrap();
-    assert!(printed.contains("45"), "the loop ran 0 + 1 + ... + 9 times: {printed}");
+    let mut arcs = printed.lines().skip_while(|line| !line.contains("COUNTERS arcs")).skip(1);
+    let arcs = arcs.next().unwrap().split_whitespace();
+    let mut counts: Vec<u64> = arcs.filter_map(|word| word.parse().ok()).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [10, 45], "calls, and rounds of the loop, 0 + 1 + ... + 9: {printed}");
 }
 
 /// Weak references do not pull in libgcov's member with these calls. Ours is there anyway.

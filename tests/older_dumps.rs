@@ -8,8 +8,8 @@
 //! COUNTERSINK_FILE=gcc.csraw ./ofgcc; COUNTERSINK_FILE=clang.csraw ./ofclang
 //! ```
 //!
-//! `tests/golden/dump-3` in the same way with the tool of commit 130e9cf, and with `-Wl,--build-id=none` where the name says
-//! so. `string.cpp` has a function of the C++ library among its records. Each of its runs has one dump.
+//! `tests/golden/dump-3` in the same way with the tool of commit 130e9cf, and with `-Wl,--build-id=none` where the name
+//! says so. `string.cpp` has a function of the C++ library among its records. Each of its runs has one dump.
 
 mod harness;
 

@@ -699,8 +699,8 @@ fn every_system_call_of(program: &str, options: &[&str]) {
     }
 }
 
-/// The kernel says that somebody has the lock, or that the call was interrupted, for as long as anybody asks. All wait at
-/// the same time.
+/// The kernel says that somebody has the lock, or that the call was interrupted, for as long as anybody asks. All wait
+/// at the same time.
 #[test]
 fn a_lock_that_is_never_free() {
     if cfg!(not(target_arch = "x86_64")) {

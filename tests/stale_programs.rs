@@ -1,5 +1,5 @@
-//! Real programs fit their own dumps and profiles: those of `benches/speedup`, with each gcc that is found. They compile for
-//! an hour, so the test only runs when asked for:
+//! Real programs fit their own dumps and profiles: those of `benches/speedup`, with each gcc that is found. They
+//! compile for an hour, so the test only runs when asked for:
 //!
 //! ```sh
 //! cargo test --test stale_programs -- --ignored --nocapture

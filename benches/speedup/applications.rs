@@ -87,7 +87,8 @@ fn x264_vectorised() -> Program {
     program
 }
 
-/// A film for encoders: a window that moves over a surface with stripes, discs and some noise. Gives the path of its file.
+/// A film for encoders: a window that moves over a surface with stripes, discs and some noise. Gives the path of its
+/// file.
 fn clip(frames: u32, seed: u32) -> String {
     let (width, height) = (176, 144);
     let mut noise = seed;

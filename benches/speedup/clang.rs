@@ -1,8 +1,8 @@
 //! clang with the counts of gcc's instrumentation.
 //!
 //! gcc instruments a program, one run counts, and `convert --for-clang` makes the sample profile. clang compiles with
-//! `-O2` alone, with this profile, and with `-fprofile-use` of its own instrumentation. Cachegrind counts the instructions of
-//! a run with another input. clang itself reports which share of the samples it applies.
+//! `-O2` alone, with this profile, and with `-fprofile-use` of its own instrumentation. Cachegrind counts the
+//! instructions of a run with another input. clang itself reports which share of the samples it applies.
 
 use std::fs;
 use std::path::{Path, PathBuf};

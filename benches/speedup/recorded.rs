@@ -1,7 +1,7 @@
 //! Programs with a build system of their own: where their sources come from, and how their own build compiles them.
 //!
-//! A source package of Debian is fetched and unpacked once. Its own `configure` and `make` then run once, with a script in
-//! place of the compiler. The script notes each command and calls the system's gcc. The benchmark compiles the same
+//! A source package of Debian is fetched and unpacked once. Its own `configure` and `make` then run once, with a script
+//! in place of the compiler. The script notes each command and calls the system's gcc. The benchmark compiles the same
 //! sources with all these flags together, except for the levels of optimisation, warnings and debug information.
 
 use std::collections::HashSet;

@@ -1,5 +1,5 @@
-//! LLVM's coverage mapping. The first two bytes say how long the first section is; the other one follows. What is read is
-//! counted with a profile that knows some of its functions, and written.
+//! LLVM's coverage mapping. The first two bytes say how long the first section is; the other one follows. What is read
+//! is counted with a profile that knows some of its functions, and written.
 #![no_main]
 
 use countersink::convert::llvm::coverage::{coverage, positions};

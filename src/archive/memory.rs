@@ -1,7 +1,7 @@
 //! The memory functions that the compiler calls where no C library may be.
 //!
-//! On x86-64 it calls none. Elsewhere it does, and the names below make it call ours. A program's own `memcpy`, which is
-//! faster, does not disappear behind ours, and need not be there: the archive has nothing under a name of the C
+//! On x86-64 it calls none. Elsewhere it does, and the names below make it call ours. A program's own `memcpy`, which
+//! is faster, does not disappear behind ours, and need not be there: the archive has nothing under a name of the C
 //! library.
 #![allow(unsafe_code)]
 

@@ -6,8 +6,8 @@
 //! | `HOST_CC`, `TARGET_CC` | the tool's own target, and all others |
 //! | `CC` | |
 //!
-//! `cc` takes the words behind a launcher that it does not know for flags, asks the launcher what it supports, and leaves flags
-//! out in silence. So a command of several words becomes a script, which is one word.
+//! `cc` takes the words behind a launcher that it does not know for flags, asks the launcher what it supports, and
+//! leaves flags out in silence. So a command of several words becomes a script, which is one word.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

@@ -59,7 +59,8 @@ pub struct FunctionOverlap {
     pub values: [Shares; ValueKind::ALL.len()],
 }
 
-/// Compares a profile with a base. Functions that never ran in the second profile match. Leaves out functions that were counted after inlining.
+/// Compares a profile with a base. Functions that never ran in the second profile match. Leaves out functions that were
+/// counted after inlining.
 pub fn overlap(base: &Profile, second: &Profile) -> Overlap {
     compare(base, second, false)
 }

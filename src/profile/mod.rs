@@ -143,10 +143,10 @@ impl Profile {
         used
     }
 
-    /// The least share of all counts, from 0 to 1, in inlined bodies whose function has no linkage name. Debug information
-    /// of gcc names functions that are local to an object as the source does: `f<main()::<lambda(int)> >`. gcc finds
-    /// functions by these names, too; clang finds them by linkage names only. Static C++ functions that are no templates
-    /// do not count: their names look like linkage names of C.
+    /// The least share of all counts, from 0 to 1, in inlined bodies whose function has no linkage name. Debug
+    /// information of gcc names functions that are local to an object as the source does: `f<main()::<lambda(int)> >`.
+    /// gcc finds functions by these names, too; clang finds them by linkage names only. Static C++ functions that are
+    /// no templates do not count: their names look like linkage names of C.
     pub fn share_without_linkage_name(&self) -> f64 {
         let has_none = |symbol| self.symbols.name(symbol).iter().any(|byte| b"<( ".contains(byte));
         let (mut all, mut without) = (0, 0);

@@ -134,8 +134,8 @@ impl Profile {
         });
     }
 
-    /// Says where functions are declared, if that is not known yet: `place` gives the path and the line for a name and the
-    /// path that the profile has. Adds up functions that become equal.
+    /// Says where functions are declared, if that is not known yet: `place` gives the path and the line for a name and
+    /// the path that the profile has. Adds up functions that become equal.
     pub fn declare(&mut self, place: impl Fn(&[u8], Option<&[u8]>) -> Option<(Vec<u8>, u32)>) {
         self.change_symbols(|old, symbol, new| {
             let (name, path) = (old.name(symbol), old.declared_in(symbol));

@@ -101,7 +101,7 @@ const COUNTER: u64 = 8;
 
 /// Whether a program has all of these objects, from these very compilations. The compiler wrote a `gcov_info`
 /// about each into the data: version at offset 0, stamp behind two words.
-pub fn has_objects(image: &Image<'_>, objects: &[Object]) -> bool {
+pub fn missing_objects(image: &Image<'_>, objects: &[Object]) -> HashSet<(u32, u32)> {
     let mut missing: HashSet<(u32, u32)> =
         objects.iter().map(|object| (object.version.0, object.stamp)).collect();
     let versions: HashSet<u32> = objects.iter().map(|object| object.version.0).collect();
@@ -116,7 +116,7 @@ pub fn has_objects(image: &Image<'_>, objects: &[Object]) -> bool {
             stamp.map(|stamp| missing.remove(&(version, stamp)));
         }
     }
-    missing.is_empty()
+    missing
 }
 
 /// Addresses of the first counter of a function's arcs, and of its indirect calls: none, one, or one for each

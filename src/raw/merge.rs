@@ -69,8 +69,8 @@ impl Site {
         Merge { site: self, next: 0, unknown: heapless::Vec::new(), lost }
     }
 
-    /// Adds further events, of one value. In a full site that lacks it, the value takes the place of the smallest count if
-    /// that is smaller.
+    /// Adds further events, of one value. In a full site that lacks it, the value takes the place of the smallest count
+    /// if that is smaller.
     pub fn add(&mut self, mut pair: Pair) {
         self.total = self.total.saturating_add(pair.count);
         if self.add_to_known(pair) || self.pairs.push(pair).is_ok() {

@@ -3,8 +3,8 @@
 //! This module owns the bytes. [`layout`] says where everything stands. [`writer`] and [`reader`] stream
 //! sections through a fixed buffer without a heap. [`merge`] holds the rules for merging two runs, [`text`]
 //! carries a dump over a line for text, [`live`] keeps counters in a file while they are counted, and
-//! [`gcov`] and [`llvm`] describe the modules that the two families of compilers make. The runtime and the tool share all of it.
-//! The names of files, their locks and their replacement belong to `runtime`; the meaning of counters in a
+//! [`gcov`] and [`llvm`] describe the modules that the two families of compilers make. The runtime and the tool share
+//! all of it. The names of files, their locks and their replacement belong to `runtime`; the meaning of counters in a
 //! program's source belongs to `convert`.
 //!
 //! # Shape of a file

@@ -165,8 +165,8 @@ impl Body {
         self.total = self.total.saturating_sub(body.total).saturating_add(body.head);
     }
 
-    /// Puts a body where these frames lead. The first frame is this body's own. Returns what the totals in between lost:
-    /// calls that are no more.
+    /// Puts a body where these frames lead. The first frame is this body's own. Returns what the totals in between
+    /// lost: calls that are no more.
     fn put(&mut self, frames: &[Frame], body: &Self) -> u64 {
         let [caller, callee, ..] = frames else {
             self.add(body);

@@ -1,9 +1,9 @@
 //! The pre-inliner: which copies stay in their callers, by how often they are called and how large they are.
 //!
-//! It goes through the functions from callers to callees. In each of them the hottest call comes first. A copy stays if its
-//! call is hot, if it is small enough, and if the function has not grown too far. Then its own calls are next.
-//! Otherwise its counts go to the function itself, where they are looked at later. So the compiler's decisions in
-//! one module do not leave counts of another one in contexts that nobody inlines.
+//! It goes through the functions from callers to callees. In each of them the hottest call comes first. A copy stays if
+//! its call is hot, if it is small enough, and if the function has not grown too far. Then its own calls are next.
+//! Otherwise its counts go to the function itself, where they are looked at later. So the compiler's decisions in one
+//! module do not leave counts of another one in contexts that nobody inlines.
 
 use alloc::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use alloc::vec::Vec;

@@ -1,8 +1,8 @@
 //! Sizes of functions and of their inlined copies, by context.
 //!
 //! They are a reverse trie: a function, below it each frame that it was inlined in, with its call site, below that the
-//! frames around. A context is worth what the longest known context with its innermost frames is worth. Where only longer
-//! ones are known, their mean answers.
+//! frames around. A context is worth what the longest known context with its innermost frames is worth. Where only
+//! longer ones are known, their mean answers.
 
 use hashbrown::HashMap;
 

@@ -542,7 +542,8 @@ mod tests {
         assert_eq!(fates(&old, &new, PROGRAM), [Fate::Same; 7]);
     }
 
-    /// A function of QuickJS, whose profile in version 3 leaves lines 8 to 11 and 18 out. The program lost lines 2 to 6.
+    /// A function of QuickJS, whose profile in version 3 leaves lines 8 to 11 and 18 out. The program lost lines 2 to
+    /// 6.
     #[test]
     fn a_few_lines_that_move_away_and_back_are_lost_code() {
         const SOME: Knows = Knows { calls: true, profile_is_whole: false };

@@ -73,8 +73,8 @@ pub fn lua(shop: &Workshop) -> Option<Built> {
     Some(Built { objects, arguments: vec!["benchmark.lua", "1"] })
 }
 
-/// SQLite, and a program that asks it many kinds of queries. All tests share the objects. What [`TELL`] prints is there,
-/// too.
+/// SQLite, and a program that asks it many kinds of queries. All tests share the objects. What [`TELL`] prints is
+/// there, too.
 pub fn sqlite(shop: &Workshop) -> Option<Built> {
     let sources = sqlite_sources(shop)?;
     let flags = [&PROFILE, &SQLITE[..], &REPEATABLE, &[TELL]].concat();

@@ -594,7 +594,8 @@ const WAIT: Step = Step { fault: None, operation: Operation::Wait };
 /// Nobody knows how much of the work of threads an earlier flush has written. This one writes the rest.
 const AFTER_JOIN: Step = Step { fault: None, operation: Operation::Flush };
 
-/// Ways to make a child. `_Fork` is a fork through a pointer, and `hooks` those of `countersink.h` around a system call.
+/// Ways to make a child. `_Fork` is a fork through a pointer, and `hooks` those of `countersink.h` around a system
+/// call.
 const FORKS: [&str; 8] =
     ["fork", "fork", "_Fork", "hooks", "SYS_fork", "SYS_clone", "SYS_clone3", "clone"];
 

@@ -1,5 +1,5 @@
-//! lcov's tracefiles as maps, whatever the order of their lines. A line that several records have counts once, with their
-//! sum, as in lcov's own tools.
+//! lcov's tracefiles as maps, whatever the order of their lines. A line that several records have counts once, with
+//! their sum, as in lcov's own tools.
 
 use std::collections::BTreeMap;
 

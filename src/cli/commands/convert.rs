@@ -14,6 +14,7 @@ use crate::cli::compilers::gcc;
 use crate::cli::cores::Cores;
 use crate::cli::inputs::conversion::{Asked, Converted, dumps_name};
 use crate::cli::inputs::data_files::joined;
+use crate::cli::inputs::folder::format_of;
 use crate::cli::inputs::input::{Decoded, Format, Input};
 use crate::cli::inputs::instr_profiles::queue::Listed;
 use crate::cli::inputs::notes::display;
@@ -42,9 +43,9 @@ use crate::workers::Workers;
 
 /// Convert raw dumps, or profiles, into what compilers and other tools read
 ///
-/// Dumps are added up, and so are profiles. .gcda files of libgcov count as a dump. LLVM's profiles (.profraw, .profdata, .proftext) become each
-/// other, whatever their versions. Source lines come from the notes (.gcno) that gcc wrote
-/// with -ftest-coverage, found beside the recorded place of the objects' .gcda files.
+/// Dumps are added up, and so are profiles. .gcda files of libgcov count as a dump. LLVM's profiles (.profraw,
+/// .profdata, .proftext) become each other, whatever their versions. Source lines come from the notes (.gcno) that gcc
+/// wrote with -ftest-coverage, found beside the recorded place of the objects' .gcda files.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -239,7 +240,7 @@ impl Convert {
         if let Some(option) = given.or_else(|| self.account.given()) {
             return Err(Error::new(format!("{option} is about a file, and --explain writes none")));
         }
-        let inputs = read(paths, self.output.as_deref())?;
+        let inputs = self.read(paths)?;
         needs_dump("--explain", &inputs)?;
         let name = dumps_name(&inputs);
         let mut sources = self.sources.clone();
@@ -289,6 +290,28 @@ impl Convert {
         Ok(Outcome::Done)
     }
 
+    /// Reads all inputs. Refuses to replace what is not made again so easily: a dump or `.gcda` file among the inputs,
+    /// under whatever name, which has more counts than the output; another object's counters or notes; the program.
+    fn read(&self, paths: &[PathBuf]) -> Result<Vec<Input>> {
+        let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>>>()?;
+        let output = self.output.as_deref().filter(|path| path.as_os_str() != "-");
+        let Some(output) = output else { return joined(inputs) };
+        let is_dump = |input: &Input| matches!(input.format, Format::Dump | Format::Gcda);
+        let mut dumps = paths.iter().zip(&inputs).filter(|(_, input)| is_dump(input));
+        if dumps.any(|(path, _)| input::is_same(path, output)) {
+            let what = "is an input, too, and a raw dump, whose counts a profile would not keep";
+            return Err(Error::about(output, what));
+        }
+        if let Some(format @ (Format::Gcda | Format::Gcno)) = format_of(output) {
+            let what = format!("there are {} in it; write to another place", format.name());
+            return Err(Error::about(output, what));
+        }
+        if self.sources.binary.iter().any(|binary| input::is_same(binary, output)) {
+            return Err(Error::about(output, "is the program of --binary; write to another place"));
+        }
+        joined(inputs)
+    }
+
     /// Writes counter files of gcc.
     fn gcda(&self, paths: &[PathBuf]) -> Result<Outcome> {
         if self.reader.is_gcc() {
@@ -297,7 +320,7 @@ impl Convert {
         if let Some(option) = self.account.given() {
             return Err(Error::new(format!("{option} is about a profile, and --to gcda is none")));
         }
-        self.write_gcda(read(paths, self.output.as_deref())?)?;
+        self.write_gcda(self.read(paths)?)?;
         Ok(Outcome::Done)
     }
 
@@ -307,7 +330,7 @@ impl Convert {
         if let Some(option) = self.only_for_compilers().or_else(others) {
             return Err(Error::new(format!("{option} is about profiles, not about line coverage")));
         }
-        let inputs = read(paths, self.output.as_deref())?;
+        let inputs = self.read(paths)?;
         let coverage = coverage::coverage(inputs, &self.sources, &coverage::name_of(paths))?;
         self.write(|name| target.file(&coverage, name))?;
         Ok(Outcome::Done)
@@ -346,7 +369,7 @@ impl Convert {
 
     /// Reads inputs, and refuses options that are not about them.
     fn inputs_by_position(&self, paths: &[PathBuf]) -> Result<Vec<Input>> {
-        let inputs = read(paths, self.output.as_deref())?;
+        let inputs = self.read(paths)?;
         self.sources.check(&inputs)?;
         if let Some(option) = self.account.given() {
             needs_dump(option, &inputs)?;
@@ -531,22 +554,6 @@ impl Convert {
 /// Asks the installed gcc for its version. Its answers take some milliseconds, meanwhile the conversion goes on.
 fn installed_gcc() -> JoinHandle<Result<u32>> {
     std::thread::spawn(|| gcc::known_major("--for-gcc", "gcc"))
-}
-
-/// Reads all inputs. Refuses to replace a dump or a `.gcda` file by what is made from it, under whatever name: it has more
-/// counts, and its program adds to it.
-fn read(paths: &[PathBuf], output: Option<&Path>) -> Result<Vec<Input>> {
-    let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>>>()?;
-    let output = output.filter(|path| path.as_os_str() != "-");
-    let is_counted = |input: &Input| matches!(input.format, Format::Dump | Format::Gcda);
-    let mut counted = paths.iter().zip(&inputs).filter(|(_, input)| is_counted(input));
-    if let Some(output) = output
-        && counted.any(|(path, _)| input::is_same(path, output))
-    {
-        let what = "is an input, too, and a raw dump, whose counts a profile would not keep";
-        return Err(Error::about(output, what));
-    }
-    joined(inputs)
 }
 
 /// Whether an input is a profile by source position, and no dump.

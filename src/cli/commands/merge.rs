@@ -26,15 +26,14 @@ use clap::{Args, ValueEnum};
 
 /// Add dumps to a dump, or profiles to a profile
 ///
-/// Dumps of one build are added just as its runs add their counts. Dumps of different builds stand side
-/// by side. In profiles, counts, head counts and call targets are added, and the earliest timestamp stays.
-/// Profiles may have any version. The output has the version of the first one, unless --to or --for-gcc say
-/// otherwise. LLVM's profiles (.profraw, .profdata, .proftext) of any versions are added as llvm-profdata adds
-/// them, to an indexed profile, or to text if the first one is text. A name without a file, as in versions 1 and 2, means the only function of this name, if there
-/// is only one. Names and discriminators stay as they are. If a compiler takes several names for one
-/// function, it adds their counts when it reads the output; with --for-gcc, the output has them added. Live
-/// files (FILE.live.N) are read as the dumps of their processes, and stay: `fold` and the next start of their
-/// program add them to FILE.
+/// Dumps of one build are added just as its runs add their counts. Dumps of different builds stand side by side. In
+/// profiles, counts, head counts and call targets are added, and the earliest timestamp stays. Profiles may have any
+/// version. The output has the version of the first one, unless --to or --for-gcc say otherwise. LLVM's profiles
+/// (.profraw, .profdata, .proftext) of any versions are added as llvm-profdata adds them, to an indexed profile, or to
+/// text if the first one is text. A name without a file, as in versions 1 and 2, means the only function of this name,
+/// if there is only one. Names and discriminators stay as they are. If a compiler takes several names for one function,
+/// it adds their counts when it reads the output; with --for-gcc, the output has them added. Live files (FILE.live.N)
+/// are read as the dumps of their processes, and stay: `fold` and the next start of their program add them to FILE.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

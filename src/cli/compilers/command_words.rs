@@ -1,8 +1,8 @@
 //! Divides the command of a compiler into words: `gcc -m32`, `ccache gcc`, `"/opt/my tools/gcc" -m64`. The build script
 //! does it, too.
 //!
-//! As in a shell, with quotes and backslashes, and nothing else of it: no variable, no pattern. A path with blanks needs no
-//! quotes if there is such a file.
+//! As in a shell, with quotes and backslashes, and nothing else of it: no variable, no pattern. A path with blanks
+//! needs no quotes if there is such a file.
 
 use std::path::Path;
 use std::prelude::v1::*;

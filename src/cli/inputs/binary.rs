@@ -1,6 +1,7 @@
 //! The binary that wrote a dump: its machine code tells where indirect calls stand, its debug information
 //! what is inlined where, and its symbol table the names of targets without notes.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 use std::sync::OnceLock;
@@ -24,7 +25,7 @@ use crate::placement::explain::SourceLine;
 use crate::placement::solve::counted::Counted;
 use crate::program::counters::Wanted;
 use crate::program::debug::units::split_units;
-use crate::program::disassembly::{self, is_of, listings};
+use crate::program::disassembly::{self, is_of, listings, objects_in};
 use crate::program::listing::{Analysis, Tables};
 use crate::program::object_file::relocate;
 use crate::program::source_path::source_path;
@@ -94,16 +95,22 @@ impl<'c> Binaries<'c> {
 
     fn binaries(&self) -> &[Binary] {
         self.binaries.get_or_init(|| {
+            let mut unused = BTreeMap::new();
             let modules = self.dump.modules.iter();
-            modules.map(|module| self.read(module)).collect()
+            let binaries: Vec<Binary> =
+                modules.map(|module| self.read(module, &mut unused)).collect();
+            let used = binaries.iter().flat_map(|binary| &binary.code);
+            used.for_each(|code| _ = unused.remove(&*code.path));
+            unused.values().for_each(|error| say(format_args!("{error}; {NOT_USED}")));
+            binaries
         })
     }
 
     /// Reads the binary of a module: the chosen one, if it is this module's, or the recorded one. If it does
-    /// not tell lines, its objects may. A module of an unknown image takes all that are chosen.
-    fn read(&self, module: &Module) -> Binary {
+    /// not tell lines, its objects may. A module of an unknown image takes all that are chosen, or why it cannot.
+    fn read(&self, module: &Module, unused: &mut BTreeMap<&'c Path, Error>) -> Binary {
         if module.is_of_unknown_image() && !self.chosen.is_empty() {
-            return self.read_chosen(module);
+            return self.read_chosen(module, unused);
         }
         let recorded = self.places.moved(&module.path);
         let is_its = |(_, id): &&(&Path, Vec<u8>)| id == module.build_id();
@@ -117,7 +124,7 @@ impl<'c> Binaries<'c> {
         if result.is_ok() && binary.has_lines() {
             return binary;
         }
-        let objects = self.read_objects(module, &mut binary);
+        let objects = self.read_objects(module.objects.iter(), &mut binary);
         match result {
             Err(error) if objects == 0 => {
                 let hint = if chosen.is_none() { BY_BINARY } else { "" };
@@ -132,23 +139,33 @@ impl<'c> Binaries<'c> {
         binary
     }
 
-    /// Reads all binaries that are chosen, and which other modules do not have.
-    fn read_chosen(&self, module: &Module) -> Binary {
+    /// Reads all binaries that are chosen and have objects of this module, and then the other objects. Those that other
+    /// modules have by their build-ids are not asked.
+    fn read_chosen(&self, module: &Module, unused: &mut BTreeMap<&'c Path, Error>) -> Binary {
         let mut binary = Binary::default();
+        let mut is_found = vec![false; module.objects.len()];
         let is_anothers = |id: &[u8]| {
             !id.is_empty() && self.dump.modules.iter().any(|other| other.build_id() == id)
         };
         for (path, _) in self.chosen.iter().filter(|(_, id)| !is_anothers(id)) {
-            if let Err(error) = binary.read(path, module) {
-                say(format_args!("{error}; {NOT_USED}"));
+            match binary.read_part(path, &module.objects) {
+                Ok(has) => is_found.iter_mut().zip(has).for_each(|(found, has)| *found |= has),
+                Err(error) => _ = unused.insert(path, error),
             }
         }
+        let objects = module.objects.iter().zip(&is_found);
+        let others = objects.filter(|(_, found)| !**found).map(|(object, _)| object);
+        self.read_objects(others, &mut binary);
         binary
     }
 
-    /// Reads the objects of a module; gives the number of those that tell anything.
-    fn read_objects(&self, module: &Module, binary: &mut Binary) -> usize {
-        let objects = module.objects.iter().filter(|object| {
+    /// Reads objects of a module; gives the number of those that tell anything.
+    fn read_objects<'o>(
+        &self,
+        objects: impl Iterator<Item = &'o Object>,
+        binary: &mut Binary,
+    ) -> usize {
+        let objects = objects.filter(|object| {
             let Some((path, bytes)) = self.places.read_object(object) else { return false };
             let Some(bytes) = relocate(&bytes) else { return false };
             let objects = std::slice::from_ref(*object);
@@ -319,6 +336,19 @@ impl Binary {
         self.add(path, bytes, split_off, &module.objects)
     }
 
+    /// Reads a binary that may have some of these objects. Gives for each whether it has it.
+    fn read_part(&mut self, path: &Path, objects: &[Object]) -> Result<Vec<bool>> {
+        let bytes = read_regular(path).about(path)?;
+        let file = object::File::parse(&*bytes).about(path)?;
+        let has = objects_in(&file, objects).about(path)?;
+        if !has.contains(&true) {
+            return Err(Error::about(path, disassembly::Error::Other));
+        }
+        let split_off = debug_file::find(path, &file);
+        self.push(path, bytes, split_off)?;
+        Ok(has)
+    }
+
     /// Adds what a program tells about objects of a module, with the file split off from it.
     fn add(
         &mut self,
@@ -329,6 +359,11 @@ impl Binary {
     ) -> Result<()> {
         let file = object::File::parse(&*program).about(path)?;
         is_of(&file, objects).about(path)?;
+        self.push(path, program, split_off)
+    }
+
+    fn push(&mut self, path: &Path, program: Vec<u8>, split_off: Option<Vec<u8>>) -> Result<()> {
+        let file = object::File::parse(&*program).about(path)?;
         let debug = split_off.as_deref().map(object::File::parse).transpose().about(path)?;
         let debug = debug.as_ref().unwrap_or(&file);
         if debug.symbols().next().is_none() {

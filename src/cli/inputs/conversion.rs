@@ -133,6 +133,8 @@ impl Sources {
             let converted = gcov::profile(dump, &notes, &chosen, &binaries, &Cores, reader);
             (converted, notes, missing)
         });
+        statistics.files_left_out = dump.files_left_out;
+        statistics.modules_left_out = dump.left_out.len();
         statistics.objects_recompiled =
             missing.iter().filter(|why| why.is_other_compilation).count();
         statistics.objects_without_notes =

@@ -6,7 +6,7 @@ use std::prelude::v1::*;
 use rayon::prelude::*;
 
 use super::folder;
-use super::input::{Format, Input, warn_of_modules};
+use super::input::{Format, Input, STDIN, warn_of_modules};
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::cli::terminal::message::{say, warn};
 use crate::convert::gcov::of_gcda;
@@ -23,10 +23,6 @@ pub fn joined(inputs: Vec<Input>) -> Result<Vec<Input>> {
     if files.is_empty() {
         return Ok(others);
     }
-    let name = match &files[..] {
-        [only] => only.name.clone(),
-        several => format!("{} .gcda files", several.len()).into(),
-    };
     let decoded: Vec<_> = files.into_par_iter().map(decode).collect();
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     for decoded in decoded {
@@ -35,13 +31,16 @@ pub fn joined(inputs: Vec<Input>) -> Result<Vec<Input>> {
             Err(error) => bad.push(error),
         }
     }
-    if good.is_empty()
-        && let Some(error) = bad.pop()
-    {
-        return Err(error);
+    if good.is_empty() {
+        return Err(bad.swap_remove(0));
     }
+    let name = match &good[..] {
+        [(only, ..)] => only.clone(),
+        several => format!("{} .gcda files", several.len()).into(),
+    };
     warn_of_bad(&name, &bad);
-    let dump = of_gcda::dump(good.into_iter().map(|(path, data)| (bytes_of(path), data)));
+    let mut dump = of_gcda::dump(good.into_iter().map(|(_, path, data)| (bytes_of(path), data)));
+    dump.files_left_out = bad.len();
     warn_of_modules(&name, &dump);
     others.push(Input::of_dump(name, dump));
     Ok(others)
@@ -50,10 +49,9 @@ pub fn joined(inputs: Vec<Input>) -> Result<Vec<Input>> {
 /// Reads a file, or what is below a folder if it is one file, or `.gcda` files. A single `.gcda` file stays what it is.
 pub fn read_one(path: &Path) -> Result<Input> {
     let files = folder::expand(&[path.to_owned()], None)?;
-    let is_data = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "gcda");
     match &files[..] {
         [only] => return Input::read(only),
-        files if files.iter().all(is_data) => {}
+        files if files.iter().all(|file| folder::is_data_file(file)) => {}
         _ => return Input::read(&folder::only(path)?),
     }
     let inputs = files.iter().map(|file| Input::read(file)).collect::<Result<_>>()?;
@@ -65,20 +63,23 @@ pub fn read_one(path: &Path) -> Result<Input> {
 pub fn as_dump(input: Input) -> Result<Input> {
     match input.format {
         Format::Gcda => {
-            let name = input.name.clone();
-            let (path, data) = decode(input)?;
+            let (name, path, data) = decode(input)?;
             Ok(Input::of_dump(name, of_gcda::dump([(bytes_of(path), data)])))
         }
         _ => Ok(input),
     }
 }
 
-/// The counters in a file, and the path at which the compiler wanted them.
-fn decode(file: Input) -> Result<(PathBuf, Data)> {
+/// A file's name, the path at which the compiler wanted it, and its counters.
+fn decode(file: Input) -> Result<(PathBuf, PathBuf, Data)> {
+    if file.name.as_os_str() == STDIN {
+        let what = "a .gcda file without its name, which tells where its notes are";
+        return Err(Error::about(&file.name, what));
+    }
     let data = Data::decode(&file.bytes).about(&file.name)?;
     of_gcda::check(&data).about(&file.name)?;
     let path = std::path::absolute(&file.name).about(&file.name)?;
-    Ok((recorded(&path).unwrap_or(path), data))
+    Ok((file.name, recorded(&path).unwrap_or(path), data))
 }
 
 /// The path before `GCOV_PREFIX` put a folder in front of it: the longest end of the path with notes beside it.

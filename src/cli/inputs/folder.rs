@@ -44,7 +44,8 @@ pub fn expand_to_all(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 /// The same paths, with the files below each folder in its place.
 ///
 /// A folder stands for the dumps and raw profiles below it, or if it has none, for its `.gcda` files, or else for its
-/// profiles: each may have been made from those before. `output` may not be one of these files, as the next sum would have its counts twice.
+/// profiles: each may have been made from those before. `output` may not be one of these files, as the next sum would
+/// have its counts twice.
 pub fn expand(paths: &[PathBuf], output: Option<&Path>) -> Result<Vec<PathBuf>> {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths {
@@ -130,17 +131,15 @@ impl Content {
             return Ok(());
         }
         let mut beginning = Vec::new();
-        let read =
-            File::open(&file).and_then(|opened| opened.take(BEGINNING).read_to_end(&mut beginning));
-        match read {
+        match read_beginning(&file, &mut beginning) {
             Ok(0) if is_raw_by_name(&file) => warn(&file, "is empty; left out"),
             Err(error) if !is_raw_by_name(&file) => warn(&file, format!("{error}; left out")),
             read => drop(read.about(&file)?),
         }
         match Format::of_file(&beginning, file.extension()) {
             Some(Format::Dump | Format::Profraw) => drop(self.raw.insert(file)),
-            Some(Format::Gcda) => drop(self.gcda.insert(file)),
-            Some(Format::Gcno) | None => {}
+            Some(Format::Gcda) if is_data_file(&file) => drop(self.gcda.insert(file)),
+            Some(Format::Gcda | Format::Gcno) | None => {}
             Some(_) => drop(self.profiles.insert(file)),
         }
         Ok(())
@@ -164,9 +163,28 @@ impl Content {
     }
 }
 
+fn read_beginning(file: &Path, beginning: &mut Vec<u8>) -> std::io::Result<usize> {
+    File::open(file)?.take(BEGINNING).read_to_end(beginning)
+}
+
+/// The format of a file that is there, by its beginning.
+pub fn format_of(file: &Path) -> Option<Format> {
+    let mut beginning = Vec::new();
+    if !file.is_file() {
+        return None;
+    }
+    read_beginning(file, &mut beginning).ok()?;
+    Format::of_file(&beginning, file.extension())
+}
+
 /// Whether the name of a file is that of a dump or raw profile.
 fn is_raw_by_name(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "csraw" || extension == "profraw")
+}
+
+/// Whether the name of a file is that of an object's counters. Copies under other names count twice.
+pub fn is_data_file(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "gcda")
 }
 
 /// Whether the runtime has set the file aside, or a process was killed while it wrote it.

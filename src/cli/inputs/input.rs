@@ -139,7 +139,7 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
 }
 
 /// The name of standard input in messages.
-const STDIN: &str = "standard input";
+pub const STDIN: &str = "standard input";
 
 /// Reads a file of any content, for instance a log; gives its name for messages, too. `-` is standard input. Devices
 /// may never end: bytes that no text has end the reading.

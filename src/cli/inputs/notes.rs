@@ -27,8 +27,8 @@ use crate::raw::dump::{Dump, Object};
 /// Where notes and sources are.
 #[derive(Clone, Debug, Args)]
 pub struct Places {
-    /// Look for .gcno files below DIR first. For the recorded path /a/b/c.gcno these are DIR/a/b/c.gcno, DIR/b/c.gcno and
-    /// DIR/c.gcno
+    /// Look for .gcno files below DIR first. For the recorded path /a/b/c.gcno these are DIR/a/b/c.gcno, DIR/b/c.gcno
+    /// and DIR/c.gcno
     #[arg(long, value_name = "DIR")]
     notes: Vec<PathBuf>,
     /// Replace OLD with NEW at the beginning of recorded paths, to find notes, sources and programs that have moved.
@@ -129,9 +129,9 @@ impl Places {
         }
     }
 
-    /// Reads the files that may hold the notes of objects with this recorded path: the first with each of the `stamps`, or
-    /// if there is none, the first of all. Also returns the files' names. An error about a file that exists says more than
-    /// an error about a missing file.
+    /// Reads the files that may hold the notes of objects with this recorded path: the first with each of the `stamps`,
+    /// or if there is none, the first of all. Also returns the files' names. An error about a file that exists says
+    /// more than an error about a missing file.
     fn read(
         &self,
         recorded: &[u8],
@@ -241,8 +241,8 @@ fn demangled(path: &[u8]) -> Option<Vec<u8>> {
     Some(parts.join(b"/".as_slice()))
 }
 
-/// The own path of a file in a folder that -fprofile-generate or -fprofile-dir names, if the object's name was absolute: the
-/// compiler writes the folder, a slash and the name.
+/// The own path of a file in a folder that -fprofile-generate or -fprofile-dir names, if the object's name was
+/// absolute: the compiler writes the folder, a slash and the name.
 fn below_folder(path: &[u8]) -> Option<Vec<u8>> {
     let place = memchr::memmem::rfind(path, b"//").filter(|&place| place > 0)?;
     Some(path[place + 1..].to_vec())

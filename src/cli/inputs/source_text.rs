@@ -1,6 +1,7 @@
 //! The text of source files, by path and line.
 //!
-//! Text that starts like UTF-16 is UTF-16. Other text is UTF-8. Text that is neither is Latin-1, where each byte is a letter.
+//! Text that starts like UTF-16 is UTF-16. Other text is UTF-8. Text that is neither is Latin-1, where each byte is a
+//! letter.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;

@@ -88,8 +88,8 @@ fn cut(name: &str, room: usize) -> String {
     }
 }
 
-/// The identifier in a name of the object file or of the debug information: without scopes, parameters, template arguments and
-/// qualifiers.
+/// The identifier in a name of the object file or of the debug information: without scopes, parameters, template
+/// arguments and qualifiers.
 pub fn identifier(name: &str) -> String {
     let plain = plain(name);
     let mut own = plain.as_str();

@@ -2,8 +2,8 @@
 
 use std::prelude::v1::*;
 
-/// The text with what could control a terminal spelled out: control characters are spelled out, and those that change the direction
-/// or end the line.
+/// The text with what could control a terminal spelled out: control characters are spelled out, and those that change
+/// the direction or end the line.
 pub fn visible(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,8 +1,8 @@
 //! The `.gcda` files of a dump: byte for byte what libgcov would have written, in the program's order of bytes.
 //!
 //! An object that is in several modules, or was compiled anew, has one file. As in libgcov, counts with the same
-//! checksum (GCC 12 on) or stamp (before) are added. Of several builds the file has the one that the notes beside it fit,
-//! or else the last one in the dump, as libgcov's would.
+//! checksum (GCC 12 on) or stamp (before) are added. Of several builds the file has the one that the notes beside it
+//! fit, or else the last one in the dump, as libgcov's would.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -45,8 +45,8 @@ impl Build<'_> {
         self.parts[0].1.stamp
     }
 
-    /// Whether the notes are those of this compilation. The stamp alone does not tell: with -frandom-seed it is the same
-    /// in all of them.
+    /// Whether the notes are those of this compilation. The stamp alone does not tell: with -frandom-seed it is the
+    /// same in all of them.
     pub fn fits(&self, notes: &Notes<'_>) -> bool {
         let (module, object) = self.parts[0];
         let functions = notes.functions.iter().map(|function| (function.ident, function));
@@ -93,8 +93,8 @@ enum Counters {
     Sites(Vec<Site>),
 }
 
-/// The objects of a dump by their recorded paths. `choose` gives for the path of an object with several builds the place
-/// of the one that the notes fit, if there are such notes.
+/// The objects of a dump by their recorded paths. `choose` gives for the path of an object with several builds the
+/// place of the one that the notes fit, if there are such notes.
 pub fn objects(
     dump: &Dump,
     choose: impl Fn(&[u8], &[Build<'_>]) -> Option<usize>,

@@ -1,7 +1,7 @@
 //! A dump from `.gcda` files: what our runtime would have written of the same runs. [`super::gcda`] is the way back.
 //!
-//! Nothing in a file names its program. Files with equal runs and equal sums of largest counters were written at the same
-//! exits, so they become one module, without a path and a build-id.
+//! Nothing in a file names its program. Files with equal runs and equal sums of largest counters were written at the
+//! same exits, so they become one module, without a path and a build-id.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;

@@ -28,6 +28,10 @@ pub struct Statistics {
     pub functions_without_notes: usize,
     /// Functions that processes left in the middle. Their counts may be off by the number of runs.
     pub functions_mended: usize,
+    /// `.gcda` files that could not be read.
+    pub files_left_out: usize,
+    /// Modules of the dump that cannot be right.
+    pub modules_left_out: usize,
     /// Functions whose counts are impossible.
     pub functions_impossible: usize,
     /// Arc counters of used functions.
@@ -233,6 +237,8 @@ impl Statistics {
     /// What was dropped.
     pub fn dropped(&self) -> Vec<Dropped> {
         let before = [
+            (self.files_left_out as u64, ".gcda file", "that could not be read"),
+            (self.modules_left_out as u64, "module", "that cannot be right"),
             (self.objects_without_notes as u64, "object", "without notes"),
             (self.objects_recompiled as u64, "object", "with the notes of another compilation"),
             (self.functions_without_notes as u64, "function", "without notes"),

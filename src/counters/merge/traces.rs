@@ -147,8 +147,8 @@ impl Chosen {
         }
     }
 
-    /// Adds traces so that each run has the same chance. Where there are no more runs than `most`, nothing was left out,
-    /// and only the traces count.
+    /// Adds traces so that each run has the same chance. Where there are no more runs than `most`, nothing was left
+    /// out, and only the traces count.
     fn add_fairly(&mut self, mut traces: Vec<Trace>, mut runs: u64, most: usize) {
         let is_sample = |runs: u64| runs > most as u64;
         if is_sample(runs) && !is_sample(self.runs) {

@@ -1,5 +1,5 @@
-//! The random numbers of `llvm-profdata`: MT19937 (Matsumoto and Nishimura, 1998) from its usual seed, and a fair choice
-//! from a range as GCC's standard library makes it since version 11 (Lemire, 2019).
+//! The random numbers of `llvm-profdata`: MT19937 (Matsumoto and Nishimura, 1998) from its usual seed, and a fair
+//! choice from a range as GCC's standard library makes it since version 11 (Lemire, 2019).
 
 use alloc::vec::Vec;
 

@@ -9,8 +9,8 @@
 //! | `methods/method` | a function; `lines` has its first line with its executions |
 //! | `lines/line` | number, `hits`; with branches `condition-coverage`, and in `conditions` the share of each condition |
 //!
-//! A file outside the folder keeps its whole path. Bytes that are no text of XML become U+FFFD. The time is given by the
-//! caller, so that a report can be made again.
+//! A file outside the folder keeps its whole path. Bytes that are no text of XML become U+FFFD. The time is given by
+//! the caller, so that a report can be made again.
 //!
 //! Source: `coverage-04.dtd`, which Cobertura publishes.
 

@@ -27,11 +27,11 @@
 //! ```
 //!
 //! Counts are executions. `share` is in millionths of the total count. `line` is counted from the function's
-//! declaration. `file` is an index into `files`, `null` if unknown. `count`, `targets` and `inlined` are
-//! missing where there are none. `is_estimate` is true where it was inferred that the count belongs to this position, and
-//! else missing; only profiles that were made from a dump know it. `target_error` is how far each count of the targets may be wrong, because
-//! there were more than the runtime keeps apart; it is missing if 0. Names that are not UTF-8 have U+FFFD in
-//! place of the invalid bytes. Functions, targets and inlined bodies are in the order of the binary form, by
+//! declaration. `file` is an index into `files`, `null` if unknown. `count`, `targets` and `inlined` are missing where
+//! there are none. `is_estimate` is true where it was inferred that the count belongs to this position, and else
+//! missing; only profiles that were made from a dump know it. `target_error` is how far each count of the targets may
+//! be wrong, because there were more than the runtime keeps apart; it is missing if 0. Names that are not UTF-8 have
+//! U+FFFD in place of the invalid bytes. Functions, targets and inlined bodies are in the order of the binary form, by
 //! file and name.
 
 pub mod encode;

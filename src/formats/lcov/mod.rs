@@ -1,4 +1,5 @@
-//! lcov's tracefiles (`.info`): coverage of source files as text, which `genhtml`, editors and code-review services read.
+//! lcov's tracefiles (`.info`): coverage of source files as text, which `genhtml`, editors and code-review services
+//! read.
 //!
 //! A file of the program gives a block of lines:
 //!

@@ -64,8 +64,8 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether the file is as LLVM 13 writes it: functions with contexts have these as names, and the metadata is that of
-    /// functions without their inlined copies. Later releases have a section of contexts, or two of functions.
+    /// Whether the file is as LLVM 13 writes it: functions with contexts have these as names, and the metadata is that
+    /// of functions without their inlined copies. Later releases have a section of contexts, or two of functions.
     pub fn is_of_llvm_13(&self) -> bool {
         self.form == Form::Extensible
             && self.all(Part::Contexts).next().is_none()

@@ -118,8 +118,8 @@ pub fn number_behind_colon(text: &[u8]) -> Option<(&[u8], u64)> {
     Some((&text[..colon], decimal(&text[colon + 1..])?))
 }
 
-/// Splits the first target off; returns its name, the number of calls, and the other targets. A name may have spaces and
-/// colons in it. It ends at the first colon with a number and a space or the end of the line behind it.
+/// Splits the first target off; returns its name, the number of calls, and the other targets. A name may have spaces
+/// and colons in it. It ends at the first colon with a number and a space or the end of the line behind it.
 pub fn first_target(targets: &[u8]) -> Option<(&[u8], u64, &[u8])> {
     let start = targets.iter().position(|&byte| byte != b' ')?;
     let targets = &targets[start..];

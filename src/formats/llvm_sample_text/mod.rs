@@ -24,8 +24,8 @@
 //! A position is a line, counted from the function's line and below 2^16. The discriminator follows behind a dot if it
 //! is not 0. Readers skip empty lines, and lines that begin with `#` or have only spaces before it.
 //!
-//! Names may have spaces and colons in them, as those of Objective-C do. The name of a target ends at the first colon that
-//! has a number and a space or the end of the line behind it. Any other name ends before its numbers. In contexts
+//! Names may have spaces and colons in them, as those of Objective-C do. The name of a target ends at the first colon
+//! that has a number and a space or the end of the line behind it. Any other name ends before its numbers. In contexts
 //! `llvm-profdata` ends names at the first colon.
 //!
 //! Canonical output: functions by total, the largest first, then by name or context. Counts of a body come before

@@ -11,11 +11,11 @@
 //! **Version.** The column `version` holds [`VERSION`] in each row, because engines do not keep the metadata of files.
 //! The metadata have it as `countersink.version`, and the table's name as `countersink.table`.
 //!
-//! **Counts** have the type `DECIMAL(20,0)`, which holds every 64-bit number, signed or unsigned. Engines give
-//! its sums more digits (DuckDB 38, Spark 30), so `SUM` is exact in each of them. Sums of 64-bit integers are
-//! exact only in DuckDB: Spark stops or wraps, ClickHouse wraps. The reader takes sums of up to 38 digits, and then
-//! limits them by the rule of the counter: to 64 bits in dumps, to 63 in profiles. It notes those that are larger. A
-//! smallest number of more than 64 bits is a defect, because no dump has it. **Bits** are 64-bit integers, for `BIT_OR`.
+//! **Counts** have the type `DECIMAL(20,0)`, which holds every 64-bit number, signed or unsigned. Engines give its sums
+//! more digits (DuckDB 38, Spark 30), so `SUM` is exact in each of them. Sums of 64-bit integers are exact only in
+//! DuckDB: Spark stops or wraps, ClickHouse wraps. The reader takes sums of up to 38 digits, and then limits them by
+//! the rule of the counter: to 64 bits in dumps, to 63 in profiles. It notes those that are larger. A smallest number
+//! of more than 64 bits is a defect, because no dump has it. **Bits** are 64-bit integers, for `BIT_OR`.
 //!
 //! **Text** must be UTF-8 in Parquet, but names and paths are bytes: [`text`] escapes them.
 

@@ -49,7 +49,8 @@ pub fn oldest_version(profile: &Profile, hashes: Hashes, keep_ids: bool) -> Vers
     Version::new(newest).unwrap_or(Version::OLDEST_WRITTEN)
 }
 
-/// The oldest version that [`oldest_version`] chooses. Clang reads front ends' hashes from it as LLVM 11 to 21 make them.
+/// The oldest version that [`oldest_version`] chooses. Clang reads front ends' hashes from it as LLVM 11 to 21 make
+/// them.
 const OLDEST_CHOSEN: u32 = 7;
 
 /// How the hashes of a front end's functions were made. Clang expects those of its own front end, and knows them by the

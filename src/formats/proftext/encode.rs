@@ -53,8 +53,8 @@ pub fn encode(profile: &Profile) -> Result<Vec<u8>, EncodeError> {
     Ok(text.bytes)
 }
 
-/// The text of some functions, without a header. Functions and values keep their order. `profile` and `targets` may have
-/// the names of their targets.
+/// The text of some functions, without a header. Functions and values keep their order. `profile` and `targets` may
+/// have the names of their targets.
 pub fn functions<'p>(
     profile: &'p Profile,
     targets: &'p [Vec<u8>],

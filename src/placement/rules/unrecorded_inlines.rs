@@ -158,7 +158,8 @@ impl<'p, 'a, 'f, 'n> Placing<'p, 'a, 'f, 'n> {
     }
 
     /// Several functions may start on one line, such as instances of a template. Picks the one whose mangled name is
-    /// most like the caller's: with the longest common part, then the fewest foreign identifiers, then the most shared ones.
+    /// most like the caller's: with the longest common part, then the fewest foreign identifiers, then the most shared
+    /// ones.
     fn called(&mut self, file: FileId, starts: &[Start], caller: SymbolId) -> Start {
         if let [only] = starts {
             return *only;

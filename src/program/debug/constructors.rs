@@ -59,8 +59,8 @@ fn variant(name: &[u8]) -> Option<usize> {
                 let length = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
                 digits.checked_add(length)?
             }
-            // Operators whose second letter means something elsewhere. Among the arguments of a template, the first letter
-            // is a type: `ImLm8EE`.
+            // Operators whose second letter means something elsewhere. Among the arguments of a template, the first
+            // letter is a type: `ImLm8EE`.
             [b'a', b'N' | b'S', ..]
             | [b'l' | b'r', b'S', ..]
             | [b'm', b'I' | b'L', ..]

@@ -68,8 +68,16 @@ impl core::error::Error for Error {}
 
 /// Whether a program was linked from all these objects of a dump.
 pub fn is_of(program: &object::File<'_>, objects: &[Object]) -> Result<(), Error> {
+    let has_all = objects_in(program, objects)?.into_iter().all(|has| has);
+    if has_all { Ok(()) } else { Err(Error::Other) }
+}
+
+/// For each of these objects of a dump: whether a program was linked from it.
+pub fn objects_in(program: &object::File<'_>, objects: &[Object]) -> Result<Vec<bool>, Error> {
     let image = Image::new(program).map_err(Error::File)?;
-    if counters::has_objects(&image, objects) { Ok(()) } else { Err(Error::Other) }
+    let missing = counters::missing_objects(&image, objects);
+    let is_in = |object: &Object| !missing.contains(&(object.version.0, object.stamp));
+    Ok(objects.iter().map(is_in).collect())
 }
 
 /// Makes listings of all functions that have code, unit by unit. The analysis looks at each listing, and

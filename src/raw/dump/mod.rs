@@ -35,6 +35,8 @@ pub struct Dump {
     pub last_live: u64,
     /// Modules of the file that cannot be right, though their bytes are those that were written.
     pub left_out: Vec<LeftOut>,
+    /// Number of `.gcda` files that could not be read, if it was made of such files.
+    pub files_left_out: usize,
 }
 
 /// A module that contradicts itself, or that this release does not know.

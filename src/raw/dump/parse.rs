@@ -92,7 +92,7 @@ fn dump<R: Source>(reader: &mut Reader<'_, R>, length: u64) -> Result<Dump, Fail
                 if let ([], [LeftOut { damage, .. }, ..]) = (&modules[..], &left_out[..]) {
                     return reader.fail(damage.offset, damage.defect);
                 }
-                return Ok(Dump { modules, last_live, left_out });
+                return Ok(Dump { modules, last_live, left_out, files_left_out: 0 });
             }
             _ => return reader.unexpected(None),
         }

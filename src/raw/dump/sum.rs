@@ -165,7 +165,7 @@ impl Sum {
         Dump {
             modules: self.totals.into_iter().map(Total::finish).collect(),
             last_live: self.last_live.map_or(0, |(_, id)| id),
-            left_out: Vec::new(),
+            ..Dump::default()
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What the sections of a module instrumented by LLVM hold: clang's and rustc's objects.
 //!
 //! [`version`] knows LLVM's versions and how programs are instrumented, [`layout`] where the fields of the compilers'
-//! records are, [`header`] what stands before them in a raw profile, [`kind`] the kinds of counters and how they
-//! merge, [`record`] the records of a dump, and [`plain`] a shorter form of most. An *object* is a run of functions with
-//! one layout, usually all of the image.
+//! records are, [`header`] what stands before them in a raw profile, [`kind`] the kinds of counters and how they merge,
+//! [`record`] the records of a dump, and [`plain`] a shorter form of most. An *object* is a run of functions with one
+//! layout, usually all of the image.
 //!
 //! **STRINGS**: the image's path, then the names of all functions as the compilers have encoded them, then those of
 //! virtual tables.
@@ -12,7 +12,8 @@
 //! stamp the upper half of the version word. The first object has the names in place of a path, and their CRC-32
 //! as checksum; an object without functions behind the others has the names of virtual tables.
 //!
-//! **FUNCTIONS**: the functions in the order of the image's records. Those that count only executions stand in rows, see
+//! **FUNCTIONS**: the functions in the order of the image's records. Those that count only executions stand in rows,
+//! see
 //! [`plain`]. Each other one has:
 //!
 //! * a word 0, which no row begins with;
@@ -28,8 +29,8 @@
 //! image, wherever they lay. Functions with an offset from 2^32 on stand in no row. In version 2, all functions have
 //! heads, and none has a word 0.
 //!
-//! The value of an indirect call is the target's offset from the start of its image, or the number of its name, with bits
-//! of [`record::Target`]. So runs of one build agree, wherever the system has loaded it. It has a name if its
+//! The value of an indirect call is the target's offset from the start of its image, or the number of its name, with
+//! bits of [`record::Target`]. So runs of one build agree, wherever the system has loaded it. It has a name if its
 //! record has no offset: if it is in another image, or the site is in one that does not know where it is.
 
 pub mod header;

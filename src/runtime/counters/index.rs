@@ -1,8 +1,8 @@
 //! How a site with many nodes finds them: a table of `SLOTS` numbers of nodes, with open addressing by the value.
 //!
-//! The index is only a way to nodes, never the truth. A node that it leads to is looked at, and a value that it does not
-//! lead to is looked for in the site's list. So it may lag behind, and a slot whose node has lost the value, to a reset
-//! for instance, just stays until the table is filled anew. Reading a site needs no index.
+//! The index is only a way to nodes, never the truth. A node that it leads to is looked at, and a value that it does
+//! not lead to is looked for in the site's list. So it may lag behind, and a slot whose node has lost the value, to a
+//! reset for instance, just stays until the table is filled anew. Reading a site needs no index.
 
 use core::ptr::null_mut;
 

@@ -2,8 +2,8 @@
 //!
 //! Processors that add to one word send its line of the cache to each other, and that takes much longer than all other
 //! work of a profiler. So a site at which several threads count has two *lanes*, and a *cell* in each for some of its
-//! values. The first thread of the program counts in nodes, and each other thread in one of the lanes. Whoever reads the
-//! site adds its cells.
+//! values. The first thread of the program counts in nodes, and each other thread in one of the lanes. Whoever reads
+//! the site adds its cells.
 //!
 //! A cell belongs to the site and the value that found it free, for ever. So no event gets to another value in it, in
 //! the plain form either, and nothing ever takes its place. Cells stand in tables without lists: if another value has

@@ -337,7 +337,8 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         Some(first)
     }
 
-    /// Reserves `nodes` nodes behind each other, and gives the number of the first. The last ones may lie beyond the region.
+    /// Reserves `nodes` nodes behind each other, and gives the number of the first. The last ones may lie beyond the
+    /// region.
     fn reserve(&self, nodes: usize) -> Option<usize> {
         // Looked at first, so that `used` cannot wrap round however many events find the region full.
         let is_full = self.used.load(Ordering::Relaxed) >= self.nodes();

@@ -24,13 +24,13 @@ pub struct CompilerFlags {
 /// -g is for `convert`, -ftest-coverage writes the notes.
 const INSTRUMENT: [&str; 3] = ["-g", "-fprofile-generate", "-ftest-coverage"];
 
-/// The folder is where rustc's programs write without one. Build scripts that compile C pass the option on, and refuse it
-/// without a value.
+/// The folder is where rustc's programs write without one. Build scripts that compile C pass the option on, and refuse
+/// it without a value.
 const FOR_RUSTC: &str = "-Cprofile-generate=.";
 
-/// Otherwise gcc guesses the targets of virtual calls by the types that a source defines: where a class wraps another one of
-/// its base class, it guesses that the wrapper calls itself. The profile has the targets. `-fprofile-use` turns the guesses
-/// off, too.
+/// Otherwise gcc guesses the targets of virtual calls by the types that a source defines: where a class wraps another
+/// one of its base class, it guesses that the wrapper calls itself. The profile has the targets. `-fprofile-use` turns
+/// the guesses off, too.
 const NO_GUESSES: &str = "-fno-devirtualize-speculatively";
 
 /// With an AutoFDO profile gcc 12 unrolls loops, but ignores how often the profile says that they repeat. And it ends
@@ -40,8 +40,9 @@ const NO_GUESSES: &str = "-fno-devirtualize-speculatively";
 const BEFORE_13: [&str; 3] = ["-fno-unroll-loops", "-fno-tree-loop-if-convert", NO_GUESSES];
 
 /// gcc 16 sets these for `-fprofile-use` and not for `-fauto-profile`. `-fpeel-loops` brings
-/// `-funroll-completely-grow-size`, which gcc 16 does not take as an argument of its own. Profiles for this version hold the
-/// order of first executions, which `-fprofile-reorder-functions` needs. At `-O2` `-ftree-vectorize` takes back a
+/// `-funroll-completely-grow-size`, which gcc 16 does not take as an argument of its own. Profiles for this version
+/// hold the order of first executions, which `-fprofile-reorder-functions` needs. At `-O2` `-ftree-vectorize` takes
+/// back a
 /// `-fno-tree-vectorize` before it, as `-fprofile-use` does, and nothing else.
 const SINCE_16: [&str; 13] = [
     "-fpeel-loops",

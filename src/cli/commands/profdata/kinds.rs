@@ -1,9 +1,9 @@
 //! Which kinds of profiles `llvm-profdata merge` adds, by its release.
 //!
-//! LLVM 13 asks whether the optimiser placed the counters or a front end, and refuses to add one to the other. From LLVM
-//! 14 on, only a text that says `:fe` is of a front end; raw and indexed profiles do not say so, and are added to all
-//! others but such texts. A sum that says nothing takes any kind. Counters of function entries only are not added to
-//! those of a profile whose entries, or entries of loops, always have a counter.
+//! LLVM 13 asks whether the optimiser placed the counters or a front end, and refuses to add one to the other. From
+//! LLVM 14 on, only a text that says `:fe` is of a front end; raw and indexed profiles do not say so, and are added to
+//! all others but such texts. A sum that says nothing takes any kind. Counters of function entries only are not added
+//! to those of a profile whose entries, or entries of loops, always have a counter.
 
 use crate::cli::inputs::instr_profiles::read::Marks;
 use crate::counters::Variant;

@@ -253,8 +253,8 @@ impl Merge {
         Ok((profile, origins))
     }
 
-    /// How many traces to keep. LLVM deals the files out to its threads, and each keeps a choice: so it depends on their
-    /// number which traces are kept of more runs than it keeps.
+    /// How many traces to keep. LLVM deals the files out to its threads, and each keeps a choice: so it depends on
+    /// their number which traces are kept of more runs than it keeps.
     fn trace_limits(&self, inputs: &[Listed], sampling: Sampling) -> Result<TraceLimits> {
         let threads = match self.num_threads {
             0 => rayon::current_num_threads().min(number_of_files(inputs)?.div_ceil(2)),

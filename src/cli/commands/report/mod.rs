@@ -59,7 +59,8 @@ below it, or its profiles if it has none.
 A comparison uses the share of each count in all counts of its side, as `diff` does. The page is never larger than \
 30 MB: if there is no room, it leaves out the lines of functions with small totals, and says so.")]
 pub struct Report {
-    /// Raw dumps, .gcda files, or profiles of AutoFDO or LLVM of any version, and folders with these below; - is standard input
+    /// Raw dumps, .gcda files, or profiles of AutoFDO or LLVM of any version, and folders with these below; - is
+    /// standard input
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<PathBuf>,
     /// Compare with this dump or profile; repeat it to compare with a sum
@@ -144,7 +145,8 @@ impl Report {
         Ok(all)
     }
 
-    /// Refuses options that are of no use for these inputs. `--binary` also says where the functions of profiles are declared.
+    /// Refuses options that are of no use for these inputs. `--binary` also says where the functions of profiles are
+    /// declared.
     fn check_options(&self, inputs: &[Input]) -> Result<()> {
         match self.sources.only_for_gcc() {
             Some(option) => needs_dump(option, inputs),

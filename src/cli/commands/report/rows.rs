@@ -1,7 +1,8 @@
 //! The counts in a page's JSON.
 //!
 //! A body is a list of records: `[line, discriminator, count, targets, error, inlined]`, without empty fields at the
-//! end. The line counts from the declaration. A count that is an estimate is text behind `~`. Targets are `[symbol, calls]`, the most frequent first; inlined are
+//! end. The line counts from the declaration. A count that is an estimate is text behind `~`. Targets are `[symbol,
+//! calls]`, the most frequent first; inlined are
 //! `[symbol, body]`.
 
 use std::cmp::Reverse;

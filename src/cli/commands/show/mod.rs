@@ -20,7 +20,7 @@ use self::modules::modules;
 use self::objects::{gcda, gcno};
 use self::sections::sections;
 use self::summary::{cutoffs, table, totals};
-use crate::cli::inputs::data_files::read_one;
+use crate::cli::inputs::data_files::{as_dump, read_one};
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::instr_profiles::read::counted;
 use crate::cli::inputs::sources::Sources;
@@ -83,14 +83,17 @@ pub struct Show {
 
 impl Show {
     pub fn run(&self) -> Result<Outcome> {
-        let input = read_one(&self.file)?;
-        self.sources.check(slice::from_ref(&input))?;
         let by_function = self.choice.is_some() || self.summary;
+        let mut input = read_one(&self.file)?;
+        if by_function || self.json {
+            input = as_dump(input)?;
+        }
+        self.sources.check(slice::from_ref(&input))?;
         let text = match input.format {
             _ if self.sections => sections(&input)?,
             Format::Dump if !by_function => modules(&input.dump()?, self.json)?,
             _ if input.is_by_function()? => self.by_function(&input)?,
-            Format::Gcda | Format::Gcno if by_function || self.json => {
+            Format::Gcno if by_function || self.json => {
                 let what = format!("{}, is shown as a whole and as text only", input.format.name());
                 return Err(Error::about(&input.name, what));
             }

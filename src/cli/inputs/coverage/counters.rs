@@ -46,6 +46,8 @@ impl Inputs {
                     let of_gcc = |module: &mut Module| !module.is_llvm();
                     let modules: Vec<Module> = dump.modules.extract_if(.., of_gcc).collect();
                     all.gcc.merge(Dump { modules, ..Dump::default() });
+                    all.gcc.left_out.append(&mut dump.left_out);
+                    all.gcc.files_left_out += dump.files_left_out;
                     if dump.modules.is_empty() {
                         continue;
                     }

@@ -1,7 +1,7 @@
 //! Coverage of lines, and profiles from its counts.
 //!
-//! [`counters`] reads the inputs: the counters from dumps and LLVM's profiles. gcc's notes, and the coverage mapping in the programs
-//! of clang and rustc ([`mapping`]), have the places in the source that they count.
+//! [`counters`] reads the inputs: the counters from dumps and LLVM's profiles. gcc's notes, and the coverage mapping in
+//! the programs of clang and rustc ([`mapping`]), have the places in the source that they count.
 
 pub mod counters;
 mod mapping;

@@ -1,8 +1,8 @@
 //! Reads LLVM's profiles for a sum, several at a time.
 //!
 //! What a raw profile counted is added as it stands in the file, without a copy. Files of one program mostly have the
-//! same names, which are read once. They are added one after the other in their order, so that the sum does not depend on the
-//! number of cores.
+//! same names, which are read once. They are added one after the other in their order, so that the sum does not depend
+//! on the number of cores.
 
 use std::mem;
 use std::prelude::v1::*;

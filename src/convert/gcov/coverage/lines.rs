@@ -1,10 +1,10 @@
 //! Counts of lines from those of blocks and arcs.
 //!
 //! A line was executed as often as control came into the blocks that end in it from elsewhere, and as often as loops
-//! went round within it. A block ends in the last of its lines, by their numbers, of each of its files. gcov also counts
-//! it there for each further file that the notes name without a line. A line in which no block ends has the sum of its blocks. Functions that start at the same line,
-//! such as the instances of a template, have lines of their own, which are added at last; those of other functions are
-//! counted together.
+//! went round within it. A block ends in the last of its lines, by their numbers, of each of its files. gcov also
+//! counts it there for each further file that the notes name without a line. A line in which no block ends has the sum
+//! of its blocks. Functions that start at the same line, such as the instances of a template, have lines of their own,
+//! which are added at last; those of other functions are counted together.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;

@@ -3,8 +3,8 @@
 //! A line has the largest count of the code that starts in it and of what holds at its beginning. It has none if
 //! nothing counts there, or if it begins with text that the preprocessor skipped and no code follows.
 //!
-//! One thing differs from `llvm-cov`. After a block that may return early, clang puts a gap with the count 0 between the
-//! block's end and the next statement. The code around the gap goes on there, and `llvm-cov` gives the line of the
+//! One thing differs from `llvm-cov`. After a block that may return early, clang puts a gap with the count 0 between
+//! the block's end and the next statement. The code around the gap goes on there, and `llvm-cov` gives the line of the
 //! statement the gap's count. Here the line has the count of the code.
 
 use core::ops::Range;

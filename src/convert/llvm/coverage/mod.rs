@@ -9,8 +9,8 @@
 //! | numbers of functions, lines and branches | `totals` |
 //! | counts at positions of functions, for compilers | `positions` |
 //!
-//! A file's counts come from all functions with text in it. Regions that cover the same characters are added: these
-//! are the instances of a template, and the uses of a macro. With single-byte coverage each of them counts once if it was
+//! A file's counts come from all functions with text in it. Regions that cover the same characters are added: these are
+//! the instances of a template, and the uses of a macro. With single-byte coverage each of them counts once if it was
 //! executed, as in `llvm-cov` of LLVM 22; that of LLVM 19 gives such a sum as 1.
 
 mod branches;

@@ -43,8 +43,8 @@
 //! version, stamp, checksum and path; functions with their hashes, kinds and numbers of counters). A merge never adds
 //! dumps with different identities. **Merged**: counts, runs and their sums, bits, and the last path.
 //!
-//! Rows are sorted by function, object, module, ordinal, kind, index, and last by dump, in runs of about 100 MB of dumps. So the
-//! statistics of the row groups show an engine where it finds a function of all builds.
+//! Rows are sorted by function, object, module, ordinal, kind, index, and last by dump, in runs of about 100 MB of
+//! dumps. So the statistics of the row groups show an engine where it finds a function of all builds.
 
 pub mod decode;
 pub mod encode;

@@ -60,8 +60,8 @@ impl Sections {
         lanes: None,
     };
 
-    /// The offset of an address from the start of the image; `None` if it is elsewhere, or the linker does not tell where
-    /// the image is.
+    /// The offset of an address from the start of the image; `None` if it is elsewhere, or the linker does not tell
+    /// where the image is.
     #[inline(always)]
     pub fn offset(&self, address: usize) -> Option<u32> {
         let is_here = self.image.start != 0 && self.image.contains(&address);

@@ -297,7 +297,7 @@ fn follow<'c>(link: &AtomicPtr<Node>) -> Option<&'c Node> {
     if !may_lead::<Node>(core::ptr::from_ref(link).addr(), node.addr()) {
         return None;
     }
-    // SAFETY: links are NULL or point to a node, ours or libgcov's, and no node is ever given back. In a file they lead to
-    // a place in it, where any bytes are a node.
+    // SAFETY: links are NULL or point to a node, ours or libgcov's, and no node is ever given back. In a file they lead
+    // to a place in it, where any bytes are a node.
     unsafe { node.as_ref() }
 }
