@@ -296,6 +296,10 @@ fn a_module_that_cannot_be_right_among_others() {
         let good = Dump::parse(&shop.read("good.csraw")).unwrap();
         assert_eq!((good.modules.len(), good.left_out.len()), (1, 0));
         assert_eq!(shop.tool(&["check", "bad.csraw"]).status.code(), Some(1));
+        let strict = shop.tool(&["convert", "bad.csraw", "--strict", "-o", "bad.gcov"]);
+        let told = errors(&strict);
+        assert_eq!(strict.status.code(), Some(1), "{told}");
+        assert!(told.contains("dropped: 1 module that cannot be right"), "{told}");
         if is_seen_by_programs {
             program_sets_aside(&shop, &bytes, &fresh);
         }

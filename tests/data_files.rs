@@ -60,10 +60,13 @@ fn the_profile_is_that_of_a_dump() {
 #[test]
 fn objects_tell_what_the_program_tells() {
     let shop = counted();
+    succeed(shop.command("strip").args(["-g", "stock", "-o", "stripped"]));
     let with_program = ["kinds_first.gcda", "kinds_second.gcda", "--binary", "stock"];
     for to in TARGETS.into_iter().filter(|to| !matches!(*to, "lcov" | "cobertura")) {
         let expected = convert(&shop, &with_program, to);
         assert!(convert(&shop, &with_program[..2], to) == expected, "{to}");
+        let without_lines = ["kinds_first.gcda", "kinds_second.gcda", "--binary", "stripped"];
+        assert!(convert(&shop, &without_lines, to) == expected, "{to}");
     }
 }
 

@@ -1,12 +1,20 @@
-//! Rules of style that a machine can check: heads, the width of comments, names of files, where unsafe code may stand,
-//! and which rooms of the tool may use which. The tests' own files count, too.
+//! Rules of style that a machine can check: what is at the top of the repository, heads, the width of comments, names
+//! of files, where unsafe code may stand, and which rooms of the tool may use which. The tests' own files count, too.
+
+mod harness;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use harness::say_skipped;
 
 /// Folders with Rust files.
-const FOLDERS: [&str; 6] =
-    ["src", "tests", "benches", "examples", "fuzz/fuzz_targets", "runtime-c"];
+const FOLDERS: [&str; 5] = ["src", "tests", "benches", "examples", "fuzz/fuzz_targets"];
+/// What stands at the top of the repository.
+const TOP: &str = ".ci .config .gitignore CHANGELOG.md CONTRIBUTING.md Cargo.lock Cargo.toml LICENSE-APACHE LICENSE-MIT \
+    README.md SECURITY.md THIRD-PARTY.md about.hbs about.toml benches build.rs clippy.toml docs examples fuzz packages \
+    runtime-c rustfmt.toml src tests";
 /// Letters of a line of a comment. Tables and links may be longer.
 const WIDEST_COMMENT: usize = 120;
 /// Names of drawers: they say nothing of what is inside.
@@ -43,6 +51,19 @@ fn collect(folder: &Path, files: &mut Vec<(PathBuf, String)>) {
 #[track_caller]
 fn assert_none(found: Vec<String>, what: &str) {
     assert!(found.is_empty(), "{what}:\n{}", found.join("\n"));
+}
+
+/// Commits take what lies in the folder, such as the output of a trial.
+#[test]
+fn nothing_else_is_at_the_top() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let listed = Command::new("git").args(["-C", root, "ls-tree", "--name-only", "HEAD"]).output();
+    let Some(listed) = listed.ok().filter(|listed| listed.status.success()) else {
+        return say_skipped("not in a clone of the repository");
+    };
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let others = listed.lines().filter(|name| TOP.split_whitespace().all(|known| known != *name));
+    assert_none(others.map(str::to_owned).collect(), "files at the top");
 }
 
 #[test]

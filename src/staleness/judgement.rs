@@ -485,8 +485,8 @@ mod tests {
     use crate::profile::{Position, Record};
     use crate::staleness::outline::Knows;
 
-    /// What a line of `put` lost, in which `count` was inlined, if it calls these functions now. `count` has code of
-    /// its own.
+    /// What a line of `put` has lost if it calls these functions now. In the profile it has an inlined copy of `count`,
+    /// which also has code of its own.
     fn lost(now: &[&str], is_target: bool) -> Vec<String> {
         let mut profile = Profile::default();
         let file = profile.symbols.file(b"a.c");

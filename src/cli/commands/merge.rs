@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use crate::cli::inputs::binary::build_id_in;
 use crate::cli::inputs::data_files::{as_dump, joined};
+use crate::cli::inputs::folder::is_data_file;
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::instr_profiles::queue::Listed;
 use crate::cli::inputs::notes::display;
@@ -145,17 +146,7 @@ impl Merge {
             ));
         }
         match first.format {
-            Format::Dump | Format::Gcda => {
-                if self.output.extension().is_some_and(|extension| extension == "gcda") {
-                    let what = "the sum is a raw dump; `convert --to gcda` makes .gcda files of it";
-                    return Err(Error::about(&self.output, what));
-                }
-                let mut sum = dumps(weight, first, &inputs[1..])?;
-                keep_builds(&mut sum, &self.build)?;
-                input::warn_of_modules(&self.output, &sum);
-                let fill = |out: &mut dyn Write| sum.write_to(Out(out)).map(drop);
-                output::write_with(output, Content::Binary, &fill)?;
-            }
+            Format::Dump | Format::Gcda => self.dumps(weight, first, &inputs[1..])?,
             _ if !self.build.is_empty() => {
                 let what = "--build: a profile does not tell builds apart";
                 return Err(Error::about(first.name, what));
@@ -191,6 +182,19 @@ impl Merge {
 }
 
 impl Merge {
+    /// Adds dumps and `.gcda` files.
+    fn dumps(&self, weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<()> {
+        if is_data_file(&self.output) {
+            let what = "the sum is a raw dump; `convert --to gcda` makes .gcda files of it";
+            return Err(Error::about(&self.output, what));
+        }
+        let mut sum = sum_of(weight, first, others)?;
+        keep_builds(&mut sum, &self.build)?;
+        input::warn_of_modules(&self.output, &sum);
+        let fill = |out: &mut dyn Write| sum.write_to(Out(out)).map(drop);
+        output::write_with(Some(&self.output), Content::Binary, &fill)
+    }
+
     /// Adds profiles of LLVM.
     fn by_function(
         &self,
@@ -214,7 +218,7 @@ impl Merge {
     }
 }
 
-fn dumps(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> {
+fn sum_of(weight: u32, first: Input, others: &[(u32, &PathBuf)]) -> Result<Dump> {
     let (mut sum, mut data_files) = (Sum::default(), Vec::new());
     let others = others.iter().map(|&(weight, path)| (weight, Input::open(path)));
     for (weight, input) in std::iter::once((weight, Ok(first))).chain(others) {

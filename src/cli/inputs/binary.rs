@@ -107,7 +107,8 @@ impl<'c> Binaries<'c> {
     }
 
     /// Reads the binary of a module: the chosen one, if it is this module's, or the recorded one. If it does
-    /// not tell lines, its objects may. A module of an unknown image takes all that are chosen, or why it cannot.
+    /// not tell lines, its objects may. A module of an unknown image takes all that are chosen;
+    /// `unused` gets why it cannot take one.
     fn read(&self, module: &Module, unused: &mut BTreeMap<&'c Path, Error>) -> Binary {
         if module.is_of_unknown_image() && !self.chosen.is_empty() {
             return self.read_chosen(module, unused);
@@ -139,8 +140,8 @@ impl<'c> Binaries<'c> {
         binary
     }
 
-    /// Reads all binaries that are chosen and have objects of this module, and then the other objects. Those that other
-    /// modules have by their build-ids are not asked.
+    /// Reads all binaries that are chosen and have objects of this module. Objects whose lines no binary tells are read
+    /// themselves. A binary that another module names by its build-id belongs to that module alone.
     fn read_chosen(&self, module: &Module, unused: &mut BTreeMap<&'c Path, Error>) -> Binary {
         let mut binary = Binary::default();
         let mut is_found = vec![false; module.objects.len()];
@@ -336,7 +337,7 @@ impl Binary {
         self.add(path, bytes, split_off, &module.objects)
     }
 
-    /// Reads a binary that may have some of these objects. Gives for each whether it has it.
+    /// Reads a binary that may have some of these objects. Gives for each whether the binary tells its lines.
     fn read_part(&mut self, path: &Path, objects: &[Object]) -> Result<Vec<bool>> {
         let bytes = read_regular(path).about(path)?;
         let file = object::File::parse(&*bytes).about(path)?;
@@ -346,7 +347,8 @@ impl Binary {
         }
         let split_off = debug_file::find(path, &file);
         self.push(path, bytes, split_off)?;
-        Ok(has)
+        let has_lines = self.code.last().is_some_and(Code::has_lines);
+        Ok(has.into_iter().map(|has| has && has_lines).collect())
     }
 
     /// Adds what a program tells about objects of a module, with the file split off from it.
@@ -375,10 +377,15 @@ impl Binary {
     }
 
     fn has_lines(&self) -> bool {
-        self.code.iter().any(|Code { program, split_off, .. }| {
-            let file = object::File::parse(split_off.as_ref().unwrap_or(program).as_slice());
-            file.is_ok_and(|file| file.section_by_name(".debug_line").is_some())
-        })
+        self.code.iter().any(Code::has_lines)
+    }
+}
+
+impl Code {
+    fn has_lines(&self) -> bool {
+        let debug = self.split_off.as_ref().unwrap_or(&self.program);
+        let file = object::File::parse(debug.as_slice());
+        file.is_ok_and(|file| file.section_by_name(".debug_line").is_some())
     }
 }
 

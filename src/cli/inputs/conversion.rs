@@ -204,6 +204,11 @@ fn warn_of_dropped(name: &Path, unnamed: usize, positions: usize) {
         let why = "damaged names in the notes or the debug information";
         warn(name, format!("{unnamed} left out: {why}"));
     }
+    warn_of_far_lines(name, positions);
+}
+
+/// Warns of positions for which a format has no room.
+pub fn warn_of_far_lines(name: &Path, positions: usize) {
     if positions > 0 {
         let dropped = Number(positions as u64, "position");
         let why = "the lines are too far from the start of the function";

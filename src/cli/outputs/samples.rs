@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::output::Content;
 use crate::cli::compilers::llvm::Llvm;
+use crate::cli::inputs::conversion::warn_of_far_lines;
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::cli::terminal::message::warn;
@@ -129,11 +130,7 @@ impl SampleFormat {
     /// The file of a profile of another format.
     pub fn file(self, profile: &Profile, name: &Path) -> Result<(Vec<u8>, Content)> {
         let Lowered { samples, dropped, mixed } = Lowered::new(profile, self.rules);
-        if dropped > 0 {
-            let dropped = Number(dropped as u64, "position");
-            let why = "the lines are too far from the start of the function";
-            warn(name, format!("{dropped} dropped: {why}"));
-        }
+        warn_of_far_lines(name, dropped);
         if mixed > 0 {
             let mixed = Number(mixed as u64, "function");
             let what = "added to functions of the same name in other files";

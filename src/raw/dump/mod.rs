@@ -189,7 +189,7 @@ impl Module {
         self.record.identity.abi == ABI_LLVM
     }
 
-    /// Whether nothing tells which image it is of.
+    /// Whether its image is unknown: gcc instrumented it, and it has neither a path nor a build-id.
     pub fn is_of_unknown_image(&self) -> bool {
         self.path.is_empty() && self.build_id().is_empty() && !self.is_llvm()
     }
