@@ -2,7 +2,9 @@
 //!
 //! The report formats are written from here, [`lcov`](crate::formats::lcov) and
 //! [`cobertura`](crate::formats::cobertura). Counts at positions of functions, for compilers, are another model,
-//! [`crate::profile`].
+//! [`crate::profile`]. [`markers`] leaves out what comments of the source exclude.
+
+pub mod markers;
 
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
@@ -37,6 +39,8 @@ pub struct Function {
     pub name: Vec<u8>,
     /// The line it starts at.
     pub line: u32,
+    /// The line it ends at; 0 if unknown.
+    pub end: u32,
     /// Times it was entered.
     pub count: u64,
 }
@@ -48,6 +52,8 @@ pub struct Branch {
     pub block: u32,
     /// Times taken; `None` if the condition was never evaluated.
     pub count: Option<u64>,
+    /// Whether an exception leads here from a call.
+    pub is_exception: bool,
 }
 
 /// Numbers of functions, lines and branches.

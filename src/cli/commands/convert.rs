@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::cli::compilers::gcc;
 use crate::cli::cores::Cores;
 use crate::cli::inputs::conversion::{Asked, Converted, dumps_name};
+use crate::cli::inputs::coverage::selection::Selection;
 use crate::cli::inputs::data_files::joined;
 use crate::cli::inputs::folder::format_of;
 use crate::cli::inputs::input::{Decoded, Format, Input};
@@ -22,7 +23,7 @@ use crate::cli::inputs::sources::{Sources, added, needs_dump};
 use crate::cli::inputs::{coverage, folder, input, instr_profiles};
 use crate::cli::outcome::Outcome;
 use crate::cli::outputs::account::Account;
-use crate::cli::outputs::coverage::CoverageFormat;
+use crate::cli::outputs::coverage::{CoverageFormat, Limits};
 use crate::cli::outputs::gcda::{Place, Ready};
 use crate::cli::outputs::instr_profile::{self, Wish};
 use crate::cli::outputs::output::{self, Content, Out};
@@ -113,6 +114,10 @@ pub struct Convert {
     sources: Sources,
     #[command(flatten)]
     account: Account,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    limits: Limits,
     /// Write no profile, but say for a line of gcc's programs which rule gave each of its counts the place
     #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["to", "keep_summary", "prefix", "strip"])]
     explain: Option<SourceLine>,
@@ -219,6 +224,11 @@ impl Convert {
         let is_by_function = is_llvm || matches!(self.to, Some(ConvertTarget::ByFunction(_)));
         if let Some(option) = self.wish.given().filter(|_| !is_by_function) {
             return Err(Error::new(format!("{option} is for --to profdata, profraw and proftext")));
+        }
+        let of_coverage = || self.selection.given().or_else(|| self.limits.given());
+        let is_coverage = matches!(self.to, Some(ConvertTarget::Coverage(_)));
+        if let Some(option) = of_coverage().filter(|_| !is_coverage) {
+            return Err(Error::new(format!("{option} is for --to lcov and cobertura")));
         }
         let outcome = match self.to {
             Some(ConvertTarget::ByFunction(target)) => self.by_function(target, paths),
@@ -331,9 +341,11 @@ impl Convert {
             return Err(Error::new(format!("{option} is about profiles, not about line coverage")));
         }
         let inputs = self.read(paths)?;
-        let coverage = coverage::coverage(inputs, &self.sources, &coverage::name_of(paths))?;
-        self.write(|name| target.file(&coverage, name))?;
-        Ok(Outcome::Done)
+        let name = coverage::name_of(paths);
+        let (sources, selection) = (&self.sources, &self.selection);
+        let (coverage, folder) = coverage::coverage(inputs, sources, selection, &name)?;
+        self.write(|name| target.file(&coverage, &folder, name))?;
+        Ok(self.limits.check(coverage.totals(), &name))
     }
 
     /// Writes a profile of AutoFDO or JSON.

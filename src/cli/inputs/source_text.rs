@@ -57,6 +57,11 @@ impl Text {
         Self { text, ends, encoding, is_newer }
     }
 
+    /// All lines.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        (1..).map_while(|line| self.line(line))
+    }
+
     /// A line, which is counted from 1.
     pub fn line(&self, line: u32) -> Option<&str> {
         let line = line.checked_sub(1)? as usize;

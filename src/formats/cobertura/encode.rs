@@ -211,11 +211,17 @@ mod tests {
     fn a_report() {
         let mut coverage = Coverage::default();
         let file = coverage.files.entry(b"/home/u/src/a.c".to_vec()).or_default();
-        file.functions.push(Function { name: b"operator<\x01".to_vec(), line: 1, count: 2 });
+        file.functions.push(Function {
+            name: b"operator<\x01".to_vec(),
+            line: 1,
+            end: 1,
+            count: 2,
+        });
         file.lines.extend([(1, 2), (2, 0)]);
-        file.branches.insert((1, 0), Branch { block: 0, count: Some(2) });
-        file.branches.insert((1, 1), Branch { block: 0, count: Some(0) });
-        file.branches.insert((1, 2), Branch { block: 1, count: None });
+        let branch = |block, count| Branch { block, count, is_exception: false };
+        file.branches.insert((1, 0), branch(0, Some(2)));
+        file.branches.insert((1, 1), branch(0, Some(0)));
+        file.branches.insert((1, 2), branch(1, None));
         let xml = String::from_utf8(encode(&coverage, b"/home/u", 7)).unwrap();
         for part in [
             "line-rate=\"0.5000\" branch-rate=\"0.3333\"",

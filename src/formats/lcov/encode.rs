@@ -106,11 +106,12 @@ mod tests {
     fn all_kinds_of_lines() {
         let mut coverage = Coverage::default();
         let file = coverage.files.entry(b"/a.c".to_vec()).or_default();
-        file.functions.push(Function { name: b"main".to_vec(), line: 1, count: 2 });
+        file.functions.push(Function { name: b"main".to_vec(), line: 1, end: 1, count: 2 });
         file.lines.extend([(1, 2), (2, 0)]);
-        file.branches.insert((2, 0), Branch { block: 0, count: Some(2) });
-        file.branches.insert((2, 1), Branch { block: 0, count: Some(0) });
-        file.branches.insert((2, 2), Branch { block: 1, count: None });
+        let branch = |block, count| Branch { block, count, is_exception: false };
+        file.branches.insert((2, 0), branch(0, Some(2)));
+        file.branches.insert((2, 1), branch(0, Some(0)));
+        file.branches.insert((2, 2), branch(1, None));
         let expected = "SF:/a.c\nFN:1,main\nFNDA:2,main\nFNF:1\nFNH:1\nDA:1,2\nDA:2,0\nBRDA:2,0,0,2\nBRDA:2,0,1,0\n\
                         BRDA:2,1,2,-\nBRF:3\nBRH:1\nLF:2\nLH:1\nend_of_record\n";
         assert_eq!(encode(&coverage).unwrap(), expected.as_bytes());

@@ -5,6 +5,7 @@
 
 pub mod counters;
 mod mapping;
+pub mod selection;
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
@@ -23,9 +24,15 @@ use crate::profile::Profile;
 use crate::program::source_path::source_path;
 use counters::Inputs;
 use mapping::Mapped;
+use selection::Selection;
 
-/// The coverage of all inputs.
-pub fn coverage(inputs: Vec<Input>, sources: &Sources, name: &Path) -> Result<Coverage> {
+/// The coverage of all inputs, and the folder that its paths may be relative to.
+pub fn coverage(
+    inputs: Vec<Input>,
+    sources: &Sources,
+    selection: &Selection,
+    name: &Path,
+) -> Result<(Coverage, PathBuf)> {
     let inputs = Inputs::of(inputs)?;
     let mut coverage = Coverage::default();
     if inputs.has_llvm() {
@@ -37,8 +44,9 @@ pub fn coverage(inputs: Vec<Input>, sources: &Sources, name: &Path) -> Result<Co
     if !inputs.gcc.modules.is_empty() {
         coverage.add(inputs.of_gcc(sources, name)?);
     }
+    let folder = selection.apply(&mut coverage, name)?;
     say_totals(&coverage, name);
-    Ok(coverage)
+    Ok((coverage, folder))
 }
 
 impl Inputs {

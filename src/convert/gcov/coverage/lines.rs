@@ -84,8 +84,9 @@ impl Lines {
             let count = line.count(functions);
             let sum = file.lines.entry(number).or_default();
             *sum = sum.saturating_add(count);
-            for (place, taken) in line.branches(functions).enumerate() {
+            for (place, (taken, is_exception)) in line.branches(functions).enumerate() {
                 let branch = file.branches.entry((number, place as u32)).or_default();
+                branch.is_exception |= is_exception;
                 if count > 0 || !line.is_left_out {
                     let sum = branch.count.get_or_insert(0);
                     *sum = sum.saturating_add(taken);
@@ -117,17 +118,22 @@ impl Line {
         count.max(0) as u64
     }
 
-    /// The counts of the outgoing arcs of blocks with several successors, by destination.
-    fn branches(&self, functions: &[Counted<'_>]) -> impl Iterator<Item = u64> {
+    /// The counts of the outgoing arcs of blocks with several successors, by destination, and whether exceptions take
+    /// them.
+    fn branches(&self, functions: &[Counted<'_>]) -> impl Iterator<Item = (u64, bool)> {
         self.blocks.iter().flat_map(|&(function, block)| {
             let Counted { arcs, flow, by_block, .. } = &functions[function];
-            let real = by_block.outwards(block).filter(|&arc| !arcs[arc].is_fake());
-            let mut real: Vec<usize> = real.collect();
+            let out = || by_block.outwards(block);
+            let is_call = out().any(|arc| arcs[arc].is_fake());
+            let mut real: Vec<usize> = out().filter(|&arc| !arcs[arc].is_fake()).collect();
             real.sort_by_key(|&arc| arcs[arc].destination);
             if real.len() < 2 {
                 real.clear();
             }
-            real.into_iter().map(|arc| flow.arcs[arc].max(0) as u64)
+            real.into_iter().map(move |arc| {
+                let is_exception = is_call && !arcs[arc].is_fall_through();
+                (flow.arcs[arc].max(0) as u64, is_exception)
+            })
         })
     }
 }

@@ -148,7 +148,8 @@ impl<'n> Counters<'n> {
         for counted in &functions {
             let name = counted.notes.name.strip_prefix(b"*").unwrap_or(counted.notes.name);
             let count = counted.flow.blocks.first().map_or(0, |&count| count.max(0) as u64);
-            let function = Function { name: name.to_vec(), line: counted.notes.start_line, count };
+            let (line, end) = (counted.notes.start_line, counted.notes.end_line);
+            let function = Function { name: name.to_vec(), line, end, count };
             files[counted.notes.file as usize].functions.push(function);
         }
         Lines::of(&functions).add_to(&functions, &mut files);

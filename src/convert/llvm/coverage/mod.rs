@@ -135,6 +135,7 @@ fn of_file(file: u32, functions: &[&Counted<'_>], lines: &mut Lines) -> Result<F
     let function = |function: &&&Counted<'_>| Function {
         name: function.name.to_vec(),
         line: function.regions.first().map_or(0, |region| region.start.line),
+        end: function.regions.first().map_or(0, |region| region.end.line),
         count: function.count,
     };
     let starts_here = |function: &&&Counted<'_>| function.mapping.files.first() == Some(&file);

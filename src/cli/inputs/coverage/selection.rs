@@ -1,0 +1,212 @@
+//! Which source files and lines the coverage is about: options, the project's folder, and markers in the sources.
+//!
+//! | left out | unless |
+//! |---|---|
+//! | files outside `--source-root`, or else outside the project around the current folder | the project has none of them |
+//! | files that no `--include` fits, or that an `--exclude` fits | |
+//! | files that are missing, such as those of Rust's standard library | all are: the sources are elsewhere |
+//! | what [`Markers`] in the sources exclude | |
+//!
+//! The project is the git checkout, or else the cargo workspace.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use clap::Args;
+use glob::Pattern;
+use rayon::prelude::*;
+
+use crate::cli::inputs::source_text::SourceTexts;
+use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::message::warn;
+use crate::convert::number::Number;
+use crate::coverage::markers::Markers;
+use crate::coverage::{Coverage, File};
+
+/// Files that are not there are named up to this number.
+const NAMED: usize = 3;
+
+/// Which files are wanted.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Selection {
+    /// Only the source files that GLOB fits, or that are below a folder that it fits: the whole path, or its end below
+    /// the source root or the current folder. * also stands for slashes
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<Pattern>,
+    /// Leave out the source files that GLOB fits
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<Pattern>,
+    /// Only the source files below DIR [default: the git checkout or cargo workspace around the current folder]
+    #[arg(long, value_name = "DIR")]
+    source_root: Option<PathBuf>,
+}
+
+impl Selection {
+    /// The option that is given, if there is one.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--include", !self.include.is_empty()),
+            ("--exclude", !self.exclude.is_empty()),
+            ("--source-root", self.source_root.is_some()),
+        ];
+        given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option)
+    }
+
+    /// Leaves out what is not wanted, and says so. Gives the folder that paths may be relative to: the source root, or
+    /// else the current folder. It is an error if nothing is left.
+    pub fn apply(&self, coverage: &mut Coverage, name: &Path) -> Result<PathBuf> {
+        let folder = std::env::current_dir().unwrap_or_default();
+        if coverage.files.is_empty() {
+            return Ok(folder);
+        }
+        let root = self.root(coverage, &folder)?;
+        if let Some(root) = &root {
+            let outside = drop_files(coverage, |path| root.has(&folder.join(path)));
+            if !outside.is_empty() {
+                let files = Number(outside.len() as u64, "file");
+                let root = root.folder.display();
+                let hint = match self.source_root {
+                    Some(_) => "",
+                    None => "; --source-root / shows all",
+                };
+                warn(name, format!("left out: {files} outside {root}{hint}"));
+            }
+        }
+        let all = coverage.files.len();
+        drop_files(coverage, |path| self.wants(path, &folder, root.as_ref()));
+        if coverage.files.is_empty() {
+            let all = Number(all as u64, "file");
+            let what = format!(
+                "no coverage is left of {all}: --source-root, --include and --exclude choose files"
+            );
+            return Err(Error::about(name, what));
+        }
+        leave_out_missing(coverage, name);
+        leave_out_marked(coverage);
+        let root = root.map(|root| root.folder).filter(|root| root.parent().is_some());
+        Ok(root.unwrap_or(folder))
+    }
+
+    /// Whether the options choose the file.
+    fn wants(&self, path: &Path, folder: &Path, root: Option<&Root>) -> bool {
+        let whole = folder.join(path);
+        let below = root.map_or(folder, |root| &root.folder);
+        let ends = [folder, below].map(|folder| whole.strip_prefix(folder).ok());
+        let names: Vec<&Path> = ends.into_iter().flatten().chain([&*whole, path]).collect();
+        let fits = |pattern: &Pattern| {
+            let all = names.iter().flat_map(|name| name.ancestors());
+            all.filter(|part| part.iter().next().is_some()).any(|part| pattern.matches_path(part))
+        };
+        (self.include.is_empty() || self.include.iter().any(fits)) && !self.exclude.iter().any(fits)
+    }
+
+    /// The folder of the sources that are wanted, if there is one.
+    fn root(&self, coverage: &Coverage, folder: &Path) -> Result<Option<Root>> {
+        if let Some(given) = &self.source_root {
+            if !given.is_dir() {
+                return Err(Error::about(given, "no such folder, but --source-root names it"));
+            }
+            let real = given.canonicalize().ok();
+            let named = std::path::absolute(given).unwrap_or_else(|_| given.clone());
+            return Ok(Some(Root {
+                folder: real.clone().unwrap_or(named.clone()),
+                named,
+                packages: None,
+            }));
+        }
+        let Some(guessed) = project(folder) else { return Ok(None) };
+        let root = Root { folder: guessed.clone(), named: guessed, packages: cargo_home() };
+        let has_any = coverage.files.keys().any(|path| root.has(&folder.join(path_of(path))));
+        Ok(has_any.then_some(root))
+    }
+}
+
+/// The folder of the sources.
+struct Root {
+    folder: PathBuf,
+    /// The same under the name that the user gave it.
+    named: PathBuf,
+    /// A folder of foreign packages, which may be below.
+    packages: Option<PathBuf>,
+}
+
+impl Root {
+    fn has(&self, path: &Path) -> bool {
+        let is_below = path.starts_with(&self.folder) || path.starts_with(&self.named);
+        is_below && !self.packages.as_ref().is_some_and(|packages| path.starts_with(packages))
+    }
+}
+
+/// The folder of the project around a folder: the git checkout, or else the outermost folder of cargo's.
+fn project(folder: &Path) -> Option<PathBuf> {
+    let holds = |name: &'static str| move |folder: &&Path| folder.join(name).exists();
+    let checkout = folder.ancestors().find(holds(".git"));
+    let project = checkout.or_else(|| folder.ancestors().filter(holds("Cargo.toml")).last());
+    project.filter(|folder| folder.parent().is_some()).map(Path::to_owned)
+}
+
+/// Where cargo keeps the sources of other packages.
+fn cargo_home() -> Option<PathBuf> {
+    let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    named.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cargo")))
+}
+
+fn path_of(path: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(path))
+}
+
+/// Keeps some files, and returns the paths of the others.
+fn drop_files(coverage: &mut Coverage, stays: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut dropped = Vec::new();
+    coverage.files.retain(|path, _| {
+        let path = path_of(path);
+        let stays = stays(path);
+        if !stays {
+            dropped.push(path.to_owned());
+        }
+        stays
+    });
+    dropped
+}
+
+/// Leaves out files that are not there, unless none is.
+fn leave_out_missing(coverage: &mut Coverage, name: &Path) {
+    let is_there = |path: &Path| path.is_file();
+    if !coverage.files.keys().any(|path| is_there(path_of(path))) {
+        return;
+    }
+    let missing = drop_files(coverage, is_there);
+    let are = match missing.len() {
+        0 => return,
+        1 => "is",
+        _ => "are",
+    };
+    let named = missing.iter().take(NAMED);
+    let named: Vec<String> = named.map(|path| path.display().to_string()).collect();
+    let more = match missing.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (files, named) = (Number(missing.len() as u64, "file"), named.join(", "));
+    warn(
+        name,
+        format!(
+            "left out: {files} that {are} missing: {named}{more}; --path-map OLD=NEW moves paths"
+        ),
+    );
+}
+
+/// Leaves out what markers exclude.
+fn leave_out_marked(coverage: &mut Coverage) {
+    let mut files: Vec<(&Vec<u8>, &mut File)> = coverage.files.iter_mut().collect();
+    files.par_iter_mut().for_each(|(path, file)| {
+        let mut texts = SourceTexts::counted_at(None);
+        let Some(text) = texts.file(path) else { return };
+        let markers = Markers::of(text.lines());
+        if !markers.is_empty() {
+            file.leave_out(&markers);
+        }
+    });
+}

@@ -1,0 +1,285 @@
+//! Which files, lines and branches line coverage is about: options, the project's folder, markers in the sources.
+
+mod harness;
+mod tracefile;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Output};
+
+use harness::{Workshop, have, succeed};
+use tracefile::{Tracefile, assert_same_lines};
+
+/// Markers that lcov 1.16 knows.
+const MARKED: &str = r#"
+int one_line(int n) { /* LCOV_EXCL_LINE */
+    return n ? 1 : 2;
+}
+int branches(int n) {
+    if (n > 3) // LCOV_EXCL_BR_LINE
+        return 5;
+    // LCOV_EXCL_START
+    if (n > 6)
+        return 7;
+    // LCOV_EXCL_STOP
+    // LCOV_EXCL_BR_START
+    if (n > 8)
+        return 7;
+    // LCOV_EXCL_BR_STOP
+    if (n > 9)
+        return 8; // XLCOV_EXCL_LINE LCOV_EXCL_
+    return 6;
+}
+// LCOV_EXCL_START
+int region(int n) {
+    return n ? 1 : 2;
+}
+// LCOV_EXCL_STOP
+int begins(int n) { /* LCOV_EXCL_START */
+    if (n)
+        return 3; /* LCOV_EXCL_STOP */
+    return 4;
+}
+int main(int argc, char **argv) {
+    return one_line(argc) + branches(argc) + region(argc) + begins(argc) > 100;
+}
+"#;
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Compiles a source for coverage with libgcov, and runs the program.
+fn counted(shop: &Workshop, source: &str, contents: &str) {
+    shop.write(source, contents);
+    let driver = if source.ends_with(".c") { "gcc" } else { "g++" };
+    succeed(shop.command(driver).args(["--coverage", source, "-o", "program"]));
+    succeed(&mut shop.command(shop.path("program")));
+}
+
+/// The report of all `.gcda` files of the folder.
+fn ours(shop: &Workshop, options: &[&str]) -> Tracefile {
+    let words = [&["convert", ".", "--to", "lcov"], options].concat();
+    Tracefile::of(&text(shop.tool_output(&words)))
+}
+
+/// The names of its files.
+fn names(report: &Tracefile) -> BTreeSet<&str> {
+    report.files.keys().map(|path| path.rsplit('/').next().unwrap()).collect()
+}
+
+fn said(output: &Output) -> String {
+    text(output.stderr.clone())
+}
+
+#[test]
+fn markers_mean_what_lcov_says() {
+    if !have("lcov") {
+        return;
+    }
+    let shop = Workshop::new();
+    counted(&shop, "marked.c", MARKED);
+    let capture = ["--capture", "--quiet", "--directory", ".", "--output-file", "lcov.info"];
+    succeed(shop.command("lcov").args(capture).args(["--rc", "lcov_branch_coverage=1"]));
+    let expected = Tracefile::of(&text(shop.read("lcov.info")));
+    let found = ours(&shop, &[]);
+    assert_same_lines(&found, &expected, "markers");
+    assert_eq!(found.lines_missed(), expected.lines_missed());
+    let whole = MARKED.replace("LCOV_EXCL", "NONE");
+    shop.write("marked.c", whole);
+    assert!(ours(&shop, &[]).lines().len() > expected.lines().len());
+}
+
+/// gcov says which branches exceptions take.
+#[test]
+fn branches_of_exceptions() {
+    let shop = Workshop::new();
+    let marker = "// GCOV_EXCL_EXCEPTION_BR_START\n";
+    let source = r#"
+#include <stdexcept>
+#include <string>
+#include <vector>
+static int big(int n) { if (n > 100) throw std::runtime_error("big"); return n; }
+struct Last { ~Last() { big(1); } };
+int all(int n) {
+    std::string a("abc"), b("d");
+    Last last;
+    std::vector<int> v(n);
+    for (int i = 0; i < n; ++i)
+        v[i] = big(i);
+    try { big(n * 60); } catch (std::exception &e) { v[0] = *e.what(); }
+    return v.size() + a.size() + b.size();
+}
+int main() { return all(2) > 100; }
+"#;
+    counted(&shop, "throws.cc", &format!("{marker}{source}"));
+    let json = succeed(shop.command("gcov").args(["-b", "-j", "-t", "program-throws.gcda"]));
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let files = json["files"].as_array().unwrap();
+    let own = files.iter().find(|file| file["file"] == "throws.cc").unwrap();
+    let (mut expected, mut exceptions) = (BTreeSet::new(), 0);
+    for line in own["lines"].as_array().unwrap() {
+        let number = line["line_number"].as_u64().unwrap() as u32;
+        for (place, branch) in (0..).zip(line["branches"].as_array().unwrap()) {
+            match branch["throw"].as_bool().unwrap() {
+                true => exceptions += 1,
+                false => _ = expected.insert((number, 0, place)),
+            }
+        }
+    }
+    assert!(exceptions > 4, "{exceptions}");
+    let report = ours(&shop, &["--include", "throws.cc"]);
+    let found: BTreeSet<_> =
+        report.files.values().next().unwrap().branches.keys().copied().collect();
+    assert_eq!(found, expected);
+}
+
+/// A project in a git checkout, with a header that is gone and one outside.
+fn project() -> Workshop {
+    let shop = Workshop::new();
+    fs::create_dir_all(shop.path("project/.git")).unwrap();
+    fs::create_dir_all(shop.path("project/src/third_party")).unwrap();
+    fs::create_dir_all(shop.path("outside")).unwrap();
+    shop.write(
+        "project/src/third_party/theirs.h",
+        "static inline int theirs(int n) { return n; }\n",
+    );
+    shop.write("outside/foreign.h", "static inline int foreign(int n) { return n; }\n");
+    let main = "#include \"third_party/theirs.h\"\n#include \"../../outside/foreign.h\"\n\
+                int main(void) {\n    int n = theirs(1) + foreign(2);\n#line 7 \"gone.y\"\n    return n > 3;\n}\n";
+    shop.write("project/src/main.c", main);
+    let gcc = ["--coverage", "src/main.c", "-o", "program"];
+    succeed(Command::new("gcc").current_dir(shop.path("project")).args(gcc));
+    succeed(Command::new(shop.path("project/program")).current_dir(shop.path("project")));
+    shop
+}
+
+/// What the tool reports of the project, from a folder of it.
+fn of_project(shop: &Workshop, options: &[&str]) -> (Tracefile, Output) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersink"));
+    command
+        .current_dir(shop.path("project/src"))
+        .env("HOME", shop.path("home"))
+        .env_remove("CARGO_HOME");
+    let output = command.args(["convert", "..", "--to", "lcov"]).args(options).output().unwrap();
+    (Tracefile::of(&text(output.stdout.clone())), output)
+}
+
+#[test]
+fn files_of_the_project() {
+    let shop = project();
+    let (report, output) = of_project(&shop, &[]);
+    assert_eq!(names(&report), BTreeSet::from(["main.c", "theirs.h"]));
+    let outside = format!(
+        "left out: 1 file outside {}; --source-root / shows all",
+        shop.path("project").display()
+    );
+    assert!(said(&output).contains(&outside), "{}", said(&output));
+    assert!(said(&output).contains("left out: 1 file that is missing: "), "{}", said(&output));
+    let (report, output) = of_project(&shop, &["--source-root", "/"]);
+    assert_eq!(names(&report), BTreeSet::from(["foreign.h", "main.c", "theirs.h"]));
+    assert!(!said(&output).contains("outside"), "{}", said(&output));
+    let (report, _) = of_project(&shop, &["--source-root", "../../outside"]);
+    assert_eq!(names(&report), BTreeSet::from(["foreign.h"]));
+    // No file of this checkout has counts, so it is not the project.
+    fs::create_dir_all(shop.path("project/src/.git")).unwrap();
+    fs::rename(shop.path("project/src/main.c"), shop.path("outside/main.c")).unwrap();
+    fs::rename(shop.path("project/src/third_party"), shop.path("outside/third_party")).unwrap();
+    let moved = |name| {
+        format!(
+            "{}={}",
+            shop.path("project/src").join(name).display(),
+            shop.path("outside").join(name).display()
+        )
+    };
+    let moves = ["main.c", "third_party"].map(moved);
+    let (report, _) = of_project(&shop, &["--path-map", &moves[0], "--path-map", &moves[1]]);
+    assert_eq!(names(&report).len(), 3);
+}
+
+#[test]
+fn globs() {
+    let shop = project();
+    let tracefile =
+        |options: &[&str]| of_project(&shop, &[&["--source-root", "/"], options].concat());
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["--exclude", "third_party"], &["foreign.h", "main.c"]),
+        (&["--exclude", "*/third_party/*"], &["foreign.h", "main.c"]),
+        (&["--exclude", "*.h"], &["main.c"]),
+        (&["--include", "*.h"], &["foreign.h", "theirs.h"]),
+        (&["--include", "*.h", "--exclude", "third_party/theirs.?"], &["foreign.h"]),
+        (&["--include", "**/outside/**"], &["foreign.h"]),
+        (&["--include", "*.c", "--include", "*/theirs.h"], &["main.c", "theirs.h"]),
+        (&["--exclude", "arty"], &["foreign.h", "main.c", "theirs.h"]),
+        (&["--exclude", "[m]ain.c"], &["foreign.h", "theirs.h"]),
+    ];
+    for (options, expected) in cases {
+        let (report, output) = tracefile(options);
+        assert_eq!(
+            names(&report),
+            expected.iter().copied().collect(),
+            "{options:?}: {}",
+            said(&output)
+        );
+    }
+    // Also below the checkout, wherever the command runs.
+    let (report, _) = of_project(&shop, &["--exclude", "src/third_party"]);
+    assert_eq!(names(&report), BTreeSet::from(["main.c"]));
+    let (_, output) = tracefile(&["--include", "nothing"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("no coverage is left of 4 files"), "{}", said(&output));
+    let (_, output) = tracefile(&["--include", "["]);
+    assert!(said(&output).contains("--include <GLOB>"), "{}", said(&output));
+    let output = shop.tool(&["convert", "project", "--to", "v4", "--exclude", "x"]);
+    assert!(
+        said(&output).contains("--exclude is for --to lcov and cobertura"),
+        "{}",
+        said(&output)
+    );
+    let (_, output) = of_project(&shop, &["--source-root", "nowhere"]);
+    assert!(said(&output).contains("nowhere: no such folder"), "{}", said(&output));
+}
+
+/// genhtml ends at the first source that is not there.
+#[test]
+fn genhtml_finds_all_sources() {
+    if !have("genhtml") {
+        return;
+    }
+    let shop = project();
+    let (_, output) = of_project(&shop, &["-o", "report.info"]);
+    assert!(output.status.success(), "{output:?}");
+    let html = ["--quiet", "--output-directory", "html", "report.info"];
+    succeed(Command::new("genhtml").current_dir(shop.path("project/src")).args(html));
+    // Where no source is there, the report is about all.
+    fs::rename(shop.path("project/src"), shop.path("project/moved")).unwrap();
+    fs::rename(shop.path("outside"), shop.path("moved")).unwrap();
+    let output = shop.tool(&["convert", "project", "--to", "lcov"]);
+    assert_eq!(names(&Tracefile::of(&text(output.stdout))).len(), 4);
+}
+
+#[test]
+fn limits() {
+    let shop = Workshop::new();
+    counted(&shop, "marked.c", MARKED);
+    let convert = |options: &[&str]| {
+        shop.tool(&[&["convert", ".", "--to", "lcov", "-o", "a.info"], options].concat())
+    };
+    for (option, fails) in [("line", "90"), ("branch", "60"), ("function", "100")] {
+        let option = format!("--fail-under-{option}");
+        let output = convert(&[&option, "10"]);
+        assert_eq!(output.status.code(), Some(0), "{option}: {}", said(&output));
+        let output = convert(&[&option, fails]);
+        let is_whole = option.ends_with("function");
+        assert_eq!(
+            output.status.code(),
+            Some(if is_whole { 0 } else { 1 }),
+            "{option}: {}",
+            said(&output)
+        );
+        let asks = format!("were executed; {option} asks for {fails} %");
+        assert_eq!(said(&output).contains(&asks), !is_whole, "{}", said(&output));
+    }
+    let output = shop.tool(&["convert", ".", "--to", "v4", "--fail-under-line", "3"]);
+    assert!(said(&output).contains("--fail-under-line is for"), "{}", said(&output));
+}
