@@ -239,3 +239,103 @@ fn each_gcc() {
         assert!(shop.read(again) == expected, "gcc {}", compiler.major());
     }
 }
+
+/// The names and contents of an archive's files.
+fn tar(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        archive.append_data(&mut header, name, &**bytes).unwrap();
+    }
+    archive.into_inner().unwrap()
+}
+
+#[test]
+fn archives_are_folders() {
+    let shop = counted();
+    let inputs = ["kinds_first.gcda", "kinds_second.gcda", "--binary", "stock"];
+    let expected = convert(&shop, &inputs, "v4");
+    let names = ["kinds_first.gcda", "kinds_second.gcda", "kinds_first.gcno", "kinds_second.gcno"];
+    let files = names.map(|name| (name, shop.read(name)));
+    let whole = tar(&files);
+    shop.write("whole.tar", &whole);
+    assert!(convert(&shop, &["whole.tar", "--binary", "stock"], "v4") == expected);
+    shop.write("dump.tar", tar(&[("runs/dump.csraw", shop.read("dump.csraw"))]));
+    assert!(convert(&shop, &["dump.tar"], "v4") == convert(&shop, &["dump.csraw"], "v4"));
+    succeed(shop.command("gzip").args(["--keep", "whole.tar"]));
+    assert!(convert(&shop, &["whole.tar.gz", "--binary", "stock"], "v4") == expected);
+    // As a board sends it, with the notes where the compiler wrote them.
+    let recorded = |name: &str| shop.path(name).to_str().unwrap().to_owned();
+    let sent = [0, 1].map(|number| (recorded(names[number]), shop.read(names[number])));
+    let sent =
+        sent.each_ref().map(|(name, bytes)| (name.strip_prefix('/').unwrap(), bytes.clone()));
+    shop.write("board.tar", tar(&sent));
+    assert!(convert(&shop, &["board.tar", "--binary", "stock"], "v4") == expected);
+    // Nothing stays in the temporary folder.
+    fs::create_dir(shop.path("temporary")).unwrap();
+    let mut show = shop.command(env!("CARGO_BIN_EXE_countersink"));
+    let shown = succeed(show.args(["show", "whole.tar"]).env("TMPDIR", shop.path("temporary")));
+    assert!(shown.len() > 100);
+    assert_eq!(fs::read_dir(shop.path("temporary")).unwrap().count(), 0);
+}
+
+/// Each length, and each byte of the headers changed: a message, no panic, and nothing outside the folder.
+#[test]
+fn damaged_archives() {
+    let shop = counted();
+    let files = ["kinds_first.gcda", "kinds_first.gcno"].map(|name| (name, shop.read(name)));
+    let whole = tar(&files);
+    let check = |bytes: &[u8], about: &str| {
+        shop.write("damaged.tar", bytes);
+        let output = shop.tool(&["convert", "damaged.tar", "--to", "lcov", "-o", "a.info"]);
+        assert!(matches!(output.status.code(), Some(0 | 2)), "{about}: {output:?}");
+        assert!(!output.stderr.is_empty(), "{about}");
+    };
+    for length in (1..whole.len()).step_by(331) {
+        check(&whole[..length], &format!("cut at {length}"));
+    }
+    for place in (0..512).step_by(7) {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 0x55;
+        check(&bytes, &format!("changed at {place}"));
+    }
+    for name in ["damaged.tar.gz", "damaged.tar.xz"] {
+        let start: &[u8] = if name.ends_with("gz") { b"\x1f\x8b\x08\0" } else { b"\xfd7zXZ\0\0" };
+        shop.write(name, start);
+        let output = shop.tool(&["convert", name, "--to", "lcov", "-o", "a.info"]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+    }
+}
+
+#[test]
+fn archives_stay_in_their_folder() {
+    let shop = counted();
+    let counters = shop.read("kinds_first.gcda");
+    let mut archive = tar::Builder::new(Vec::new());
+    let mut add = |name: &str, kind, link: &str, bytes: &[u8]| {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(bytes.len() as u64);
+        header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.as_old_mut().linkname[..link.len()].copy_from_slice(link.as_bytes());
+        header.set_mode(0o644);
+        header.set_cksum();
+        archive.append(&header, bytes).unwrap();
+    };
+    let outside = shop.path("outside");
+    fs::create_dir(&outside).unwrap();
+    let outside = outside.to_str().unwrap();
+    use tar::EntryType;
+    add("../../outside/a.gcda", EntryType::Regular, "", &counters);
+    add("link.gcno", EntryType::Symlink, outside, &[]);
+    add("link.gcno/b.gcda", EntryType::Regular, "", &counters);
+    add("hard.gcda", EntryType::Link, "../../kinds_first.gcda", &[]);
+    add("pipe.gcda", EntryType::Fifo, "", &[]);
+    add("kinds_first.gcda", EntryType::Regular, "", &counters);
+    shop.write("evil.tar", archive.into_inner().unwrap());
+    let output = shop.tool(&["show", "evil.tar"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(fs::read_dir(outside).unwrap().count(), 0);
+}

@@ -25,6 +25,7 @@ use commands::{
     report, rewrite, show, stale, targets,
 };
 pub use compilers::command::CompilerCommand;
+use inputs::tarball;
 use outcome::Outcome;
 pub use terminal::error::Error;
 use terminal::error::Result;
@@ -131,7 +132,9 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<ffi::OsString> + Clone>
             return ExitCode::from(error.exit_code() as u8);
         }
     };
-    match cli.run() {
+    let result = cli.run();
+    tarball::remove_all();
+    match result {
         Ok(outcome) => exit(outcome),
         Err(error) => {
             say(error);

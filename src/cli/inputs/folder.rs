@@ -1,4 +1,4 @@
-//! Folders in place of input files: the dumps and profiles below them.
+//! Folders and archives in place of input files: the dumps and profiles below them.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ use std::prelude::v1::*;
 use walkdir::WalkDir;
 
 use super::input::{Format, is_same};
-use super::live_files;
+use super::{live_files, tarball};
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::cli::terminal::message::warn;
 use crate::convert::number::Number;
@@ -33,9 +33,9 @@ struct Content {
 pub fn expand_to_all(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths {
-        match path.is_dir() {
-            true => files.extend(Content::of(path)?.all(path)?),
-            false => files.push(path.clone()),
+        match folder_of(path)? {
+            Some(folder) => files.extend(Content::of(&folder)?.all(path)?),
+            None => files.push(path.clone()),
         }
     }
     Ok(files)
@@ -49,11 +49,11 @@ pub fn expand_to_all(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 pub fn expand(paths: &[PathBuf], output: Option<&Path>) -> Result<Vec<PathBuf>> {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths {
-        if !path.is_dir() {
+        let Some(folder) = folder_of(path)? else {
             files.push(path.clone());
             continue;
-        }
-        let below = below(path)?;
+        };
+        let below = below(&folder)?;
         if let Some(output) = output
             && below.iter().any(|file| is_same(file, output))
         {
@@ -68,10 +68,8 @@ pub fn expand(paths: &[PathBuf], output: Option<&Path>) -> Result<Vec<PathBuf>> 
 
 /// The only file of a folder, for commands that read one file.
 pub fn only(path: &Path) -> Result<PathBuf> {
-    if !path.is_dir() {
-        return Ok(path.to_owned());
-    }
-    let mut files = below(path)?;
+    let Some(folder) = folder_of(path)? else { return Ok(path.to_owned()) };
+    let mut files = below(&folder)?;
     match (files.pop(), files.len()) {
         (Some(file), 0) => Ok(file),
         (_, more) => {
@@ -80,6 +78,14 @@ pub fn only(path: &Path) -> Result<PathBuf> {
                 format!("has {files} below it, and this command reads one; `merge` adds them");
             Err(Error::about(path, what))
         }
+    }
+}
+
+/// The folder that a path names, or that has the files of an archive.
+fn folder_of(path: &Path) -> Result<Option<PathBuf>> {
+    match path.is_dir() {
+        true => Ok(Some(path.to_owned())),
+        false => tarball::unpacked(path),
     }
 }
 

@@ -17,3 +17,4 @@ pub mod parquet;
 pub mod program;
 pub mod source_text;
 pub mod sources;
+pub mod tarball;

@@ -1,0 +1,131 @@
+//! Tar archives in place of input files: what boards and CI jobs send. What is in them is as below a folder.
+//!
+//! The dumps, profiles, counters, notes and objects of an archive are unpacked into a temporary folder, because notes
+//! are found beside counters by path. [`remove_all`] removes the folder when the command ends.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Component, Path, PathBuf};
+use std::prelude::v1::*;
+use std::sync::{Mutex, PoisonError};
+
+use flate2::read::MultiGzDecoder;
+use tar::{Archive, Entry, EntryType};
+use tempfile::TempDir;
+
+use crate::cli::terminal::error::{Context, Error, Result};
+use crate::cli::terminal::message::warn;
+
+/// Where an archive's first header has its magic number.
+const MAGIC_PLACE: usize = 257;
+const MAGIC: &[u8] = b"ustar";
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// Enough to recognise an archive, also a compressed one.
+const BEGINNING: u64 = 4096;
+/// First bytes of other compressed files, and what they are.
+const OTHERS: [(&[u8], &str); 3] =
+    [(b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bzip2")];
+
+/// Files by the ends of their names: counters, notes, objects, dumps and profiles.
+const WANTED: [&str; 9] =
+    ["gcda", "gcno", "o", "csraw", "profraw", "profdata", "proftext", "afdo", "gcov"];
+
+/// The folders that were made.
+static UNPACKED: Mutex<Vec<TempDir>> = Mutex::new(Vec::new());
+
+/// Removes the unpacked files.
+pub fn remove_all() {
+    UNPACKED.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// The folder with the files of an archive, or nothing if the file is none.
+pub fn unpacked(path: &Path) -> Result<Option<PathBuf>> {
+    // What cannot be read is reported by whoever reads it.
+    let Some(beginning) = beginning(path) else { return Ok(None) };
+    let is_archive =
+        |bytes: &[u8]| bytes.get(MAGIC_PLACE..).is_some_and(|at| at.starts_with(MAGIC));
+    let open = || File::open(path).map(BufReader::new).about(path);
+    if is_archive(&beginning) {
+        return unpack(path, open()?).map(Some);
+    }
+    if beginning.starts_with(&GZIP) {
+        let mut start = Vec::new();
+        // The end of the beginning is no end of the file, so this is an error.
+        let _ = MultiGzDecoder::new(&*beginning).take(BEGINNING).read_to_end(&mut start);
+        return match is_archive(&start) {
+            true => unpack(path, MultiGzDecoder::new(open()?)).map(Some),
+            false => Ok(None),
+        };
+    }
+    match OTHERS.iter().find(|(start, _)| beginning.starts_with(start)) {
+        Some((_, kind)) => {
+            let what =
+                format!("0x0: compressed with {kind}; unpack it first, or compress it with gzip");
+            Err(Error::about(path, what))
+        }
+        None => Ok(None),
+    }
+}
+
+/// The first bytes of a file.
+fn beginning(path: &Path) -> Option<Vec<u8>> {
+    let mut beginning = Vec::new();
+    let file = super::input::open_regular(path).ok()?;
+    file.take(BEGINNING).read_to_end(&mut beginning).ok()?;
+    Some(beginning)
+}
+
+/// Unpacks an archive. If it ends too early, the files before that count, and the last one is a damaged file.
+fn unpack(path: &Path, content: impl Read) -> Result<PathBuf> {
+    let folder = tempfile::Builder::new().prefix("countersink-").tempdir().about(path)?;
+    let name = path.file_name().map_or_else(|| "archive".into(), PathBuf::from);
+    let inside = folder.path().join(name);
+    std::fs::create_dir(&inside).about(path)?;
+    UNPACKED.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
+    let mut archive = Archive::new(content);
+    let mut files = 0;
+    for entry in archive.entries().about(path)? {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) if files == 0 => return Err(Error::about(path, cause(&error))),
+            Err(error) => {
+                warn(path, format!("{}; the rest is left out", cause(&error)));
+                break;
+            }
+        };
+        let place = entry.raw_file_position();
+        match put(entry, &inside) {
+            Ok(is_wanted) => files += usize::from(is_wanted),
+            Err(error) => {
+                warn(path, format!("{place:#x}: a file that is not whole: {}", cause(&error)))
+            }
+        }
+    }
+    Ok(inside)
+}
+
+/// The first cause of an error. The others name only temporary files.
+fn cause(error: &std::io::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+/// Writes a file of the archive, if it is wanted.
+fn put(mut entry: Entry<'_, impl Read>, inside: &Path) -> std::io::Result<bool> {
+    let path = entry.path()?.into_owned();
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let is_wanted = match entry.header().entry_type() {
+        EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse | EntryType::Link => {
+            extension.is_some_and(|extension| WANTED.contains(&extension))
+        }
+        // The kernel links from its counters to the notes of its build.
+        EntryType::Symlink => extension == Some("gcno"),
+        _ => false,
+    };
+    // A path that leaves the folder is not written.
+    let stays = path.components().all(|part| part != Component::ParentDir);
+    Ok(is_wanted && stays && entry.unpack_in(inside)?)
+}
