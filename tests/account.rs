@@ -49,7 +49,8 @@ fn counted(has_debug: bool) -> Workshop {
 }
 
 fn convert(shop: &Workshop, options: &[&str]) -> (Option<i32>, String) {
-    let output = shop.tool(&[&["convert", "ours.csraw", "-o", "ours.gcov"], options].concat());
+    let output =
+        shop.tool(&[&["convert", "ours.csraw", "--to=v4", "-o", "ours.gcov"], options].concat());
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 

@@ -78,7 +78,8 @@ fn the_function_that_owns_the_code_owns_the_lines() {
             }
             let shop = Workshop::new();
             train(compiler, &shop, &program);
-            let profile = decode(&shop.tool_output(&["convert", "ours.csraw"])).unwrap().profile;
+            let profile =
+                decode(&shop.tool_output(&["convert", "ours.csraw", "--to=v4"])).unwrap().profile;
             for &(start, function, hot, executions) in expected {
                 let [start, hot] = [start, hot].map(|text| line_of(&shop, program.source, text));
                 // The second pragma follows that line.
@@ -98,7 +99,7 @@ fn notes_tell_the_lines() {
     let compiler = all.iter().find(|compiler| compiler.major() == gcc_major()).unwrap();
     train(compiler, &shop, &REGIONS);
     std::fs::remove_file(shop.path("ours")).unwrap();
-    let profile = decode(&shop.tool_output(&["convert", "ours.csraw"])).unwrap().profile;
+    let profile = decode(&shop.tool_output(&["convert", "ours.csraw", "--to=v4"])).unwrap().profile;
     let [start, hot] =
         ["#pragma omp", "s = mix(s, k + i);"].map(|text| line_of(&shop, "regions.c", text));
     assert_eq!(count(&profile, "work._omp_fn.0", hot - start), Some(20 * 200 * 16));
@@ -182,7 +183,7 @@ fn tasks_and_protected_operations_of_ada() {
     build_ada(&shop, "plain", &[], &[]);
     build_ada(&shop, "ours", &INSTRUMENT, &["-fprofile-generate", "-L.", "-lcountersink_rt"]);
     shop.run("ours", &TRAINED);
-    let profile = decode(&shop.tool_output(&["convert", "ours.csraw"])).unwrap().profile;
+    let profile = decode(&shop.tool_output(&["convert", "ours.csraw", "--to=v4"])).unwrap().profile;
     let at = |text| line_of(&shop, "tasks.adb", text);
     let (worker, add) =
         (at("task body Worker"), at("procedure Add (X : Unsigned_32; M : Integer) is"));

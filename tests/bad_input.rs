@@ -63,11 +63,19 @@ fn a_dump_cut_at_any_byte() {
     shop.run("ours", &[]);
     assert_eq!(shop.read("ours.csraw"), whole);
     shop.write("cut.csraw", &whole[..whole.len() / 2]);
-    tool_fails(&shop, &["convert", "cut.csraw"], &["cut.csraw: 0x", "cut short: expected"]);
+    tool_fails(
+        &shop,
+        &["convert", "cut.csraw", "--to=v4"],
+        &["cut.csraw: 0x", "cut short: expected"],
+    );
     tool_fails(&shop, &["show", "cut.csraw"], &["cut.csraw: 0x"]);
     tool_fails(&shop, &["merge", "cut.csraw", "-o", "x"], &["cut.csraw: 0x"]);
     shop.write("empty.csraw", "");
-    tool_fails(&shop, &["convert", "empty.csraw"], &["empty.csraw: 0x0: the file is empty"]);
+    tool_fails(
+        &shop,
+        &["convert", "empty.csraw", "--to=v4"],
+        &["empty.csraw: 0x0: the file is empty"],
+    );
 }
 
 /// The message names the part that is cut. These are all the parts in messages about prefixes.
@@ -161,7 +169,7 @@ fn a_dump_of_another_version_or_byte_order() {
     program_sets_aside(&shop, &newer, &whole);
     shop.write("newer.csraw", &newer);
     let words = ["newer.csraw: 0xc: raw dump of format version 7, this release reads 2 to 4"];
-    tool_fails(&shop, &["convert", "newer.csraw"], &words);
+    tool_fails(&shop, &["convert", "newer.csraw", "--to=v4"], &words);
     let mut swapped = whole.clone();
     swapped[8..12].reverse();
     swapped[12..14].reverse();
@@ -177,22 +185,26 @@ fn notes_that_are_missing_or_of_another_compilation() {
     let shop = ran();
     let notes = shop.read("hello.gcno");
     fs::remove_file(shop.path("hello.gcno")).unwrap();
-    tool_fails(&shop, &["convert", "ours.csraw"], &["ours.csraw: nothing could be converted"]);
-    let told = errors(&shop.tool(&["convert", "ours.csraw"]));
+    tool_fails(
+        &shop,
+        &["convert", "ours.csraw", "--to=v4"],
+        &["ours.csraw: nothing could be converted"],
+    );
+    let told = errors(&shop.tool(&["convert", "ours.csraw", "--to=v4"]));
     assert!(told.contains("hello.gcno: no such file\n"), "{told}");
     assert!(told.contains("nothing could be converted: 1 object without notes; compile"), "{told}");
-    let told = errors(&shop.tool(&["convert", "ours.csraw", "--notes", "nowhere"]));
+    let told = errors(&shop.tool(&["convert", "ours.csraw", "--to=v4", "--notes", "nowhere"]));
     assert!(told.contains("nowhere: no such folder, but --notes names it\n"), "{told}");
 
     let mut other = notes.clone();
     other[8] ^= 1;
     shop.write("hello.gcno", &other);
-    let told = errors(&shop.tool(&["convert", "ours.csraw"]));
+    let told = errors(&shop.tool(&["convert", "ours.csraw", "--to=v4"]));
     assert!(told.contains("hello.gcno: 0x8: stamp: expected 0x"), "{told}");
 
     for length in [0, 3, 30, notes.len() / 2, notes.len() - 1] {
         shop.write("hello.gcno", &notes[..length]);
-        let told = errors(&shop.tool(&["convert", "ours.csraw"]));
+        let told = errors(&shop.tool(&["convert", "ours.csraw", "--to=v4"]));
         assert!(told.contains("hello.gcno: 0x"), "{length}: {told}");
     }
     for bit in 0..notes.len() * 8 {
@@ -205,9 +217,9 @@ fn notes_that_are_missing_or_of_another_compilation() {
     // It lies elsewhere, under another name.
     fs::remove_file(shop.path("hello.gcno")).unwrap();
     shop.write("elsewhere/hello.gcno", &notes);
-    shop.tool_output(&["convert", "ours.csraw", "--notes", "elsewhere", "-o", "x.gcov"]);
+    shop.tool_output(&["convert", "ours.csraw", "--to=v4", "--notes", "elsewhere", "-o", "x.gcov"]);
     let map = format!("{0}={0}/elsewhere", shop.path("").canonicalize().unwrap().display());
-    shop.tool_output(&["convert", "ours.csraw", "--path-map", &map, "-o", "y.gcov"]);
+    shop.tool_output(&["convert", "ours.csraw", "--to=v4", "--path-map", &map, "-o", "y.gcov"]);
 }
 
 /// A second number of blocks could take away blocks that arcs use already.
@@ -224,7 +236,7 @@ fn notes_with_two_numbers_of_blocks() {
     shop.write("hello.gcno", &notes);
     let found = String::from_utf8(shop.tool(&["check", "hello.gcno"]).stdout).unwrap();
     assert!(found.contains(&format!("hello.gcno: {length:#x}: record BLOCKS")), "{found}");
-    tool_fails(&shop, &["convert", "ours.csraw"], &["nothing could be converted"]);
+    tool_fails(&shop, &["convert", "ours.csraw", "--to=v4"], &["nothing could be converted"]);
 }
 
 /// Checksums do not tell who made a file, so records must also agree with each other.
@@ -296,7 +308,7 @@ fn a_module_that_cannot_be_right_among_others() {
         let good = Dump::parse(&shop.read("good.csraw")).unwrap();
         assert_eq!((good.modules.len(), good.left_out.len()), (1, 0));
         assert_eq!(shop.tool(&["check", "bad.csraw"]).status.code(), Some(1));
-        let strict = shop.tool(&["convert", "bad.csraw", "--strict", "-o", "bad.gcov"]);
+        let strict = shop.tool(&["convert", "bad.csraw", "--to=v4", "--strict", "-o", "bad.gcov"]);
         let told = errors(&strict);
         assert_eq!(strict.status.code(), Some(1), "{told}");
         assert!(told.contains("dropped: 1 module that cannot be right"), "{told}");
@@ -507,8 +519,8 @@ fn a_binary_that_is_stripped_or_rebuilt() {
         "{told}"
     );
     let words = ["ours: the binary has been rebuilt, or is another: build-id 1234, expected "];
-    tool_fails(&shop, &["convert", "ours.csraw", "--binary", "ours"], &words);
-    tool_fails(&shop, &["convert", "ours.csraw", "--binary", "hello.c"], &["hello.c: "]);
+    tool_fails(&shop, &["convert", "ours.csraw", "--to=v4", "--binary", "ours"], &words);
+    tool_fails(&shop, &["convert", "ours.csraw", "--to=v4", "--binary", "hello.c"], &["hello.c: "]);
 }
 
 /// A program and its shared object, both moved, each named.
@@ -519,14 +531,15 @@ fn several_binaries() {
     let program = shop.compile("uses_library.c", &[]);
     shop.link(&[&program, "./library.so"], "ours", &[]);
     shop.run("ours", &[]);
-    let expected = shop.tool_output(&["convert", "ours.csraw"]);
+    let expected = shop.tool_output(&["convert", "ours.csraw", "--to=v4"]);
     fs::create_dir(shop.path("kept")).unwrap();
     for file in ["ours", "library.so"] {
         fs::rename(shop.path(file), shop.path("kept").join(file)).unwrap();
     }
     [library, program].iter().for_each(|object| fs::remove_file(shop.path(object)).unwrap());
     let (ours, library) = (["--binary", "kept/ours"], ["--binary", "kept/library.so"]);
-    let convert = |binaries: &[&str]| shop.tool(&[&["convert", "ours.csraw"], binaries].concat());
+    let convert =
+        |binaries: &[&str]| shop.tool(&[&["convert", "ours.csraw", "--to=v4"], binaries].concat());
     for one in [ours, library] {
         let output = convert(&one);
         assert!(errors(&output).contains("No such file"), "{output:?}");
@@ -603,7 +616,7 @@ fn objects_and_programs_of_another_compilation() {
         fs::copy(shop.path(notes), shop.path("notes").join(notes)).unwrap();
     }
     let told = || {
-        let convert = ["convert", "ours.csraw", "--notes", "notes", "-v", "-o", "x"];
+        let convert = ["convert", "ours.csraw", "--to=v4", "--notes", "notes", "-v", "-o", "x"];
         errors(&shop.tool(&convert))
     };
     // Line and number of calls.
@@ -711,7 +724,7 @@ fn a_rebuilt_program_writes_into_the_old_one_s_file() {
     let runs: Vec<u64> = dump.modules.iter().map(|module| module.sums.runs).collect();
     assert_eq!(runs, [1, 2]);
     // The notes are the new build's. Nothing of the old one is used, and the tool says so.
-    let output = shop.tool(&["convert", "ours.csraw", "-o", "x.gcov"]);
+    let output = shop.tool(&["convert", "ours.csraw", "--to=v4", "-o", "x.gcov"]);
     assert!(output.status.success());
     assert!(
         errors(&output).contains("1 object with the notes of another compilation"),
@@ -753,12 +766,12 @@ fn notes_in_the_second_folder() {
     for folders in [["first", "second"], ["second", "first"]] {
         let [first, second] = folders;
         let notes = ["--notes", first, "--notes", second];
-        let convert = [&["convert", "ours.csraw", "-o", "x.gcov"], &notes[..]].concat();
+        let convert = [&["convert", "ours.csraw", "--to=v4", "-o", "x.gcov"], &notes[..]].concat();
         shop.tool_output(&convert);
         let lcov = [&["convert", "ours.csraw", "--to", "lcov", "-o", "x.info"], &notes[..]];
         shop.tool_output(&lcov.concat());
     }
-    let only = ["convert", "ours.csraw", "--notes", "first"];
+    let only = ["convert", "ours.csraw", "--to=v4", "--notes", "first"];
     tool_fails(&shop, &only, &["1 object with the notes of another compilation"]);
 }
 
@@ -787,6 +800,9 @@ fn sources_with_an_end_of_a_line() {
     shop.gcc(&["--coverage", "-c", "odd.c"]);
     shop.link(&["odd.o"], "ours", &[]);
     shop.run("ours", &[]);
+    let told = errors(&shop.tool(&["convert", "ours.csraw", "--to", "lcov"]));
+    assert!(told.contains("1 file that is missing: ") && told.contains("odd\\nname.c;"), "{told}");
+    shop.write("odd\nname.c", "");
     let output = shop.tool(&["convert", "ours.csraw", "--to", "lcov"]);
     let told = errors(&output);
     assert!(output.status.success(), "{told}");

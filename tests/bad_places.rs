@@ -55,7 +55,8 @@ fn a_directory_that_cannot_be_written() {
     program_complains(&output, &["new/x.csraw: not written: permission denied"]);
 
     let mut tool = shop.command(tool);
-    let output = without_rights(tool.args(["convert", "ours.csraw", "-o", "ours.gcov"])).output();
+    let output =
+        without_rights(tool.args(["convert", "ours.csraw", "--to=v4", "-o", "ours.gcov"])).output();
     let output = output.unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("ours.gcov: "), "{output:?}");
@@ -126,20 +127,20 @@ fn a_path_that_is_something_else() {
     tool_fails(&shop, &["show", "directory"], &["directory: no dumps or profiles below it"]);
     tool_fails(
         &shop,
-        &["convert", "ours.csraw", "-o", "directory"],
+        &["convert", "ours.csraw", "--to=v4", "-o", "directory"],
         &["directory: is a directory"],
     );
-    tool_fails(&shop, &["convert", "nowhere.csraw"], &["nowhere.csraw: No such file"]);
+    tool_fails(&shop, &["convert", "nowhere.csraw", "--to=v4"], &["nowhere.csraw: No such file"]);
     fs::rename(shop.path("ours"), shop.path("program")).unwrap();
     tool_fails(
         &shop,
-        &["convert", "program.csraw"],
+        &["convert", "program.csraw", "--to=v4"],
         &[
             "program.csraw: No such file",
             "`countersink doctor program` says where the program's dump will be",
         ],
     );
-    tool_fails(&shop, &["convert", "hello.c"], &["hello.c: 0x0: expected a raw dump"]);
+    tool_fails(&shop, &["convert", "hello.c", "--to=v4"], &["hello.c: 0x0: expected a raw dump"]);
 }
 
 /// Through a symbolic link the target is replaced, and the link stays.
@@ -352,21 +353,25 @@ fn many_links() {
 #[test]
 fn output_of_the_tool_into_something_else() {
     let shop = ran();
-    shop.tool_output(&["convert", "ours.csraw", "-o", "file"]);
+    shop.tool_output(&["convert", "ours.csraw", "--to=v4", "-o", "file"]);
     let expected = shop.read("file");
     symlink("file", shop.path("link")).unwrap();
     symlink("nothing yet", shop.path("dangling")).unwrap();
     for name in ["link", "dangling"] {
         shop.write("file", "old");
-        shop.tool_output(&["convert", "ours.csraw", "-o", name]);
+        shop.tool_output(&["convert", "ours.csraw", "--to=v4", "-o", name]);
         assert!(shop.path(name).is_symlink());
         assert_eq!(shop.read(name), expected);
     }
     assert_eq!(shop.read("file"), b"old");
-    tool_fails(&shop, &["convert", "ours.csraw", "-o", "/dev/full"], &["/dev/full: No space"]);
+    tool_fails(
+        &shop,
+        &["convert", "ours.csraw", "--to=v4", "-o", "/dev/full"],
+        &["/dev/full: No space"],
+    );
     succeed(shop.command("mkfifo").arg("fifo"));
     let reader = shop.command("cat").arg("fifo").stdout(Stdio::piped()).spawn().unwrap();
-    shop.tool_output(&["convert", "ours.csraw", "-o", "fifo"]);
+    shop.tool_output(&["convert", "ours.csraw", "--to=v4", "-o", "fifo"]);
     assert_eq!(reader.wait_with_output().unwrap().stdout, expected);
 }
 
@@ -402,7 +407,11 @@ fn output_of_the_tool_into_its_own_input() {
     let shop = ran();
     let before = shop.read("ours.csraw");
     symlink("ours.csraw", shop.path("link")).unwrap();
-    tool_fails(&shop, &["convert", "ours.csraw", "-o", "./link"], &["./link: is an input, too"]);
+    tool_fails(
+        &shop,
+        &["convert", "ours.csraw", "--to=v4", "-o", "./link"],
+        &["./link: is an input, too"],
+    );
     assert_eq!(shop.read("ours.csraw"), before);
 }
 
@@ -415,9 +424,9 @@ fn nobody_reads_the_tool_s_messages() {
         let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
         tool.args(arguments).stderr(full()).status().unwrap().code()
     };
-    assert_eq!(status(&["convert", "ours.csraw", "-o", "x.gcov"]), Some(0));
+    assert_eq!(status(&["convert", "ours.csraw", "--to=v4", "-o", "x.gcov"]), Some(0));
     assert!(shop.path("x.gcov").exists());
-    assert_eq!(status(&["convert", "nowhere.csraw", "-o", "y.gcov"]), Some(2));
+    assert_eq!(status(&["convert", "nowhere.csraw", "--to=v4", "-o", "y.gcov"]), Some(2));
 }
 
 /// The name in a dump need not be that of a file.
@@ -427,10 +436,14 @@ fn notes_and_binaries_that_are_no_files() {
     fs::remove_file(shop.path("hello.gcno")).unwrap();
     fs::remove_file(shop.path("ours")).unwrap();
     succeed(shop.command("mkfifo").args(["hello.gcno", "ours"]));
-    tool_fails(&shop, &["convert", "ours.csraw", "-o", "x"], &["nothing could be converted"]);
-    let told = errors(&shop.tool(&["convert", "ours.csraw", "-o", "x"]));
+    tool_fails(
+        &shop,
+        &["convert", "ours.csraw", "--to=v4", "-o", "x"],
+        &["nothing could be converted"],
+    );
+    let told = errors(&shop.tool(&["convert", "ours.csraw", "--to=v4", "-o", "x"]));
     assert!(told.contains("hello.gcno: not a regular file\n"), "{told}");
-    let binary = ["convert", "ours.csraw", "-o", "x", "--binary", "ours"];
+    let binary = ["convert", "ours.csraw", "--to=v4", "-o", "x", "--binary", "ours"];
     tool_fails(&shop, &binary, &["ours: not a regular file"]);
 }
 
@@ -512,7 +525,7 @@ fn files_of_another_user() {
     chmod(&shop.path(""), 0o777);
     let convert = ["convert", "ours.csraw", "--to", "gcda"];
     shop.tool_output(&convert);
-    shop.tool_output(&["convert", "ours.csraw", "-o", "ours.afdo"]);
+    shop.tool_output(&["convert", "ours.csraw", "--to=v4", "-o", "ours.afdo"]);
     let facts = |name: &str| {
         let found = fs::metadata(shop.path(name)).unwrap();
         (found.uid(), found.gid(), found.mode() & 0o7777)
@@ -523,7 +536,7 @@ fn files_of_another_user() {
             chmod(&shop.path(name), mode);
         }
         shop.tool_output(&convert);
-        shop.tool_output(&["convert", "ours.csraw", "-o", "ours.afdo"]);
+        shop.tool_output(&["convert", "ours.csraw", "--to=v4", "-o", "ours.afdo"]);
         for name in ["hello.gcda", "ours.afdo"] {
             assert_eq!(facts(name), (user, 12346, mode), "{name}");
         }

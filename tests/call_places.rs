@@ -273,9 +273,9 @@ fn objects_with_groups() {
     }
     let shop = Workshop::new();
     run_classes(&shop, &CLOCK, &["-g3"]);
-    let whole = shop.tool_output(&["convert", "ours.csraw"]);
+    let whole = shop.tool_output(&["convert", "ours.csraw", "--to=v4"]);
     fs::remove_file(shop.path("ours")).unwrap();
-    let output = shop.tool(&["convert", "ours.csraw"]);
+    let output = shop.tool(&["convert", "ours.csraw", "--to=v4"]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("; 2 objects used instead"), "{told}");
     assert!(output.stdout == whole, "{told}");
@@ -284,9 +284,9 @@ fn objects_with_groups() {
 /// Without the program its objects tell the same as with it.
 fn objects_tell_the_same(shop: Option<Workshop>, number: usize) {
     let Some(shop) = shop else { return };
-    let whole = shop.tool_output(&["convert", "ours.csraw"]);
+    let whole = shop.tool_output(&["convert", "ours.csraw", "--to=v4"]);
     fs::remove_file(shop.path("ours")).unwrap();
-    let output = shop.tool(&["convert", "ours.csraw"]);
+    let output = shop.tool(&["convert", "ours.csraw", "--to=v4"]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("ours: No such file or directory"), "{told}");
     assert!(told.contains(&format!("; {number} objects used instead")), "{told}");
@@ -410,7 +410,7 @@ fn a_variadic_function_of_a_library() {
         let program = shop.compile("main.c", &[optimise]);
         shop.link(&[&program], "ours", &["libsay.so", "-Wl,-rpath,."]);
         shop.run("ours", &[]);
-        let bytes = shop.tool_output(&["convert", "ours.csraw", "--fail-under", "100"]);
+        let bytes = shop.tool_output(&["convert", "ours.csraw", "--to=v4", "--fail-under", "100"]);
         let profile = afdo_v4::decode::decode(&bytes).unwrap().profile;
         let named = |symbol: &SymbolId| profile.symbols.name(*symbol);
         let say = profile.functions.iter().find(|(symbol, _)| named(symbol) == b"say").unwrap().1;
@@ -446,7 +446,8 @@ fn dropped_calls_are_named() {
     // The notes alone do not tell which line of the block has the call.
     fs::remove_file(shop.path("ours")).unwrap();
     fs::remove_file(shop.path(object)).unwrap();
-    let told = String::from_utf8(shop.tool(&["convert", "-v", "ours.csraw"]).stderr).unwrap();
+    let told =
+        String::from_utf8(shop.tool(&["convert", "-v", "--to=v4", "ours.csraw"]).stderr).unwrap();
     let expected =
         "calls.c:8: 70 calls in main, site 0, without machine code to look into; dropped";
     assert!(told.lines().any(|line| line.ends_with(expected)), "{told}");

@@ -135,10 +135,10 @@ fn exit_statuses() {
 #[test]
 fn standard_input_and_output() {
     let shop = ran();
-    shop.tool_output(&["convert", "prog.csraw", "-o", "prog.gcov"]);
+    shop.tool_output(&["convert", "prog.csraw", "--to=v4", "-o", "prog.gcov"]);
     let expected = shop.read("prog.gcov");
-    assert_eq!(shell(&shop, "countersink convert - < prog.csraw"), expected);
-    assert_eq!(shell(&shop, "cat prog.csraw | countersink convert - -o -"), expected);
+    assert_eq!(shell(&shop, "countersink convert - --to v4 < prog.csraw"), expected);
+    assert_eq!(shell(&shop, "cat prog.csraw | countersink convert - --to v4 -o -"), expected);
     let merged = shell(&shop, "countersink merge - -o - < prog.csraw");
     assert_eq!(merged, shop.read("prog.csraw"));
     let mut check = shop.command(env!("CARGO_BIN_EXE_countersink"));
@@ -336,7 +336,7 @@ fn forget_estimates(value: &mut Value) {
 #[test]
 fn encodings_hold_the_same() {
     let shop = ran();
-    shop.tool_output(&["convert", "prog.csraw", "-o", "a.v4"]);
+    shop.tool_output(&["convert", "prog.csraw", "--to=v4", "-o", "a.v4"]);
     for (from, to, output) in [
         ("a.v4", "v4-compact", "b.compact"),
         ("b.compact", "v4-text", "c.text"),
@@ -396,7 +396,7 @@ fn show_a_dump() {
 #[test]
 fn show_a_profile() {
     let shop = ran();
-    shop.tool_output(&["convert", "prog.csraw", "-o", "prog.gcov"]);
+    shop.tool_output(&["convert", "prog.csraw", "--to=v4", "-o", "prog.gcov"]);
     let [summary, top, function, source] =
         [&["--summary"][..], &["--top", "2"], &["--function", "work"], &["--source", "/prog.c"]]
             .map(|choice| {

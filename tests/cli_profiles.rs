@@ -36,7 +36,7 @@ fn shop() -> Workshop {
     let shop = Workshop::new();
     for (name, text) in [("day", DAY), ("night", NIGHT)] {
         shop.write("text", text);
-        shop.tool_output(&["convert", "text", "-o", name]);
+        shop.tool_output(&["convert", "text", "--to=v4", "-o", name]);
     }
     shop
 }
@@ -425,7 +425,7 @@ fn functions_are_found_as_users_name_them() {
         let _ = writeln!(profile, "\"{name}\":{file}({id}:1:0) = {{ locations = {{ 1 = 1 }} }}");
     }
     shop.write("text", profile);
-    shop.tool_output(&["convert", "text", "-o", "binary"]);
+    shop.tool_output(&["convert", "text", "--to=v4", "-o", "binary"]);
     for file in ["text", "binary"] {
         let asked = |option: &str, name: &str| {
             let output = shop.tool(&["show", file, option, name]);
@@ -562,7 +562,7 @@ fn names_of_targets_are_written_as_asked() {
         "{stubs}"
     );
     shop.write("stubs", stubs);
-    shop.tool_output(&["convert", "stubs", "-o", "again"]);
+    shop.tool_output(&["convert", "stubs", "--to=v4", "-o", "again"]);
     assert!(shop.read("again") == shop.read("day"));
     assert_eq!(shop.tool(&["convert", "day", "--text-stubs"]).status.code(), Some(2));
 }
@@ -574,7 +574,7 @@ fn summaries_are_made_anew_or_kept() {
                 num_functions = 9,\n  num_detailed_entries = 1,\n  detailed_entries = {\n    \
                 {cutoff = 10000, min_count = 5, num_counts = 1}\n  }\n}\n";
     shop.write("odd.text", DAY.replace("symbol_names", &format!("{kept}symbol_names")));
-    let output = shop.tool(&["convert", "odd.text", "-o", "anew"]);
+    let output = shop.tool(&["convert", "odd.text", "--to=v4", "-o", "anew"]);
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(output.stderr, b"countersink: odd.text: 2:1: summary differs from the counts\n");
     assert!(shop.read("anew") == shop.read("day"));
@@ -696,7 +696,7 @@ fn names_are_demangled_on_request() {
         assert!(shown.lines().any(|line| line.ends_with(&format!("  {name}"))), "{shown}");
     }
     // They may also be asked for in this form, in part or by a pattern.
-    shop.tool_output(&["convert", "profile", "-o", "binary"]);
+    shop.tool_output(&["convert", "profile", "--to=v4", "-o", "binary"]);
     for (asked, found) in [
         ("_ZN3foo3barEi", &["_ZN3foo3barEi"][..]),
         ("foo::bar(int)", &["_ZN3foo3barEi"]),
@@ -799,7 +799,7 @@ fn files_that_have_moved_have_their_new_names() {
             assert!(converted("old", &[map]) == converted("new", &[]), "{to} {inputs:?}");
         }
     }
-    shop.tool_output(&["convert", "day.old", "-o", "binary"]);
+    shop.tool_output(&["convert", "day.old", "--to=v4", "-o", "binary"]);
     let kept = text(&shop, &["convert", "binary", "--keep-summary", map, "--to=v4-text"]);
     assert!(kept.contains("\"/new/a.c\"") && !kept.contains("/old/"), "{kept}");
     for file in ["day.old", "binary"] {

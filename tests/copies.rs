@@ -106,7 +106,9 @@ fn found_and_true(program: &Copied) -> (Counts, Counts) {
         let object = shop.compile("copies.c", &[]);
         shop.link(&[&object], "ours", &[]);
         shop.run("ours", &[]);
-        in_copies(&decode(&shop.tool_output(&["convert", "ours.csraw"])).unwrap().profile)
+        in_copies(
+            &decode(&shop.tool_output(&["convert", "ours.csraw", "--to=v4"])).unwrap().profile,
+        )
     };
     (of(program.shared()), of(program.apart()))
 }

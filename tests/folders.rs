@@ -94,9 +94,9 @@ fn no_sum_among_its_inputs() {
 fn where_there_is_no_dump() {
     let shop = Workshop::new();
     fs::create_dir(shop.path("empty")).unwrap();
-    let told = said(&shop, 2, &["convert", "empty"]);
+    let told = said(&shop, 2, &["convert", "empty", "--to=v4"]);
     assert!(told.contains("empty: no dumps or profiles below it"), "{told}");
-    let told = said(&shop, 2, &["convert", "prog.csraw"]);
+    let told = said(&shop, 2, &["convert", "prog.csraw", "--to=v4"]);
     assert!(told.ends_with("No such file or directory (os error 2)\n"), "{told}");
 
     // The program was linked without the flags.
@@ -104,27 +104,40 @@ fn where_there_is_no_dump() {
     let object = shop.compile("prog.c", &[]);
     harness::succeed(shop.command("gcc").args(["--coverage", &*object, "-o", "prog"]));
     shop.run("prog", &[]);
-    let told = said(&shop, 2, &["convert", "prog.csraw"]);
+    let told = said(&shop, 2, &["convert", "prog.csraw", "--to=v4"]);
     assert!(told.contains("prog.gcda is there: libgcov wrote it"), "{told}");
-    let told = said(&shop, 0, &["convert", ".", "-o", "prog.gcov"]);
+    let told = said(&shop, 0, &["convert", ".", "--to=v4", "-o", "prog.gcov"]);
     assert!(told.contains("prog.gcda: placed 100.0 %"), "{told}");
 
     shop.write("llvm/default.profraw", "");
-    let told = said(&shop, 2, &["convert", "llvm/prog.csraw"]);
+    let told = said(&shop, 2, &["convert", "llvm/prog.csraw", "--to=v4"]);
     assert!(told.contains("default.profraw"), "{told}");
 }
 
-/// The format that `convert` writes unasked is read by no compiler.
+/// What `convert` writes unasked is for the gcc on the path.
 #[test]
-fn who_reads_version_4() {
+fn the_installed_gcc_reads_it() {
     let shop = trained();
-    let told = said(&shop, 0, &["convert", "prof", "-o", "prog.gcov"]);
-    let (_, command) = told.split_once("countersink convert").unwrap();
-    let command = command.lines().next().unwrap().trim();
-    assert_eq!(command, "prof --for-gcc gcc -o prog.afdo");
-    let mut arguments = vec!["convert"];
-    arguments.extend(command.split(' '));
-    shop.tool_output(&arguments);
+    let told = said(&shop, 0, &["convert", "prof", "-o", "prog.afdo"]);
+    let major = harness::gcc_major();
+    assert!(told.contains(&format!("for gcc {major}, which is the gcc on the path")), "{told}");
+    shop.tool_output(&["convert", "prof", "--for-gcc", "gcc", "-o", "same.afdo"]);
+    assert!(shop.read("prog.afdo") == shop.read("same.afdo"));
     shop.gcc(&["-O2", "-c", "-fauto-profile=prog.afdo", "prog.c"]);
-    assert!(!said(&shop, 0, &["convert", "prof", "--to", "v4", "-o", "x"]).contains("proposal"));
+    let with_path = |path: &std::path::Path| {
+        let mut tool = shop.command(env!("CARGO_BIN_EXE_countersink"));
+        let output = tool.args(["convert", "prof", "-o", "x"]).env("PATH", path).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let bin = shop.path("bin");
+    fs::create_dir(&bin).unwrap();
+    let (status, told) = with_path(&bin);
+    assert_eq!(status, Some(2), "{told}");
+    let hint = "--for-gcc VERSION or --to says what to write";
+    assert!(told.contains(&format!("the installed gcc: no such command; {hint}")), "{told}");
+    let old = shop.write("bin/gcc", "#!/bin/sh\necho 'gcc (Old) 9.3.0'\n");
+    fs::set_permissions(old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let (status, told) = with_path(&bin);
+    assert_eq!(status, Some(2), "{told}");
+    assert!(told.contains(&format!("not those of gcc 9; {hint}")), "{told}");
 }

@@ -147,7 +147,7 @@ int main(void)
     shop.write("prog.c", text);
 
     // A profile's file does not say where functions are declared.
-    shop.tool_output(&["convert", "prog.csraw", "-o", "prog.gcov"]);
+    shop.tool_output(&["convert", "prog.csraw", "--to=v4", "-o", "prog.gcov"]);
     let without = shop.tool_output(&["show", "prog.gcov", "--function", "main"]);
     assert_eq!(beside(&String::from_utf8(without).unwrap()), []);
 

@@ -48,7 +48,9 @@ fn run(shop: &Workshop, sources: &[(&str, String)], flags: &[&str]) {
 }
 
 fn converted(shop: &Workshop, arguments: &[&str]) -> Profile {
-    decode(&shop.tool_output(&[&["convert", "ours.csraw"], arguments].concat())).unwrap().profile
+    decode(&shop.tool_output(&[&["convert", "ours.csraw", "--to=v4"], arguments].concat()))
+        .unwrap()
+        .profile
 }
 
 /// These lines of a function have exact counts, no line has more, and flat profiles hold the same.
@@ -324,12 +326,13 @@ __attribute__((noinline)) int F(int n)
     let map = format!("-fdebug-prefix-map={}=/elsewhere", shop.path("").display());
     let map = map.replace("/=/", "=/");
     run(&shop, &[("t.c", format!("{CALLS}{program}{RUNS}"))], &[&map]);
-    let told = shop.tool(&["convert", "ours.csraw", "-o", "x"]).stderr;
+    let told = shop.tool(&["convert", "ours.csraw", "--to=v4", "-o", "x"]).stderr;
     let told = String::from_utf8(told).unwrap();
     assert!(told.contains("none of the notes' source files"), "{told}");
     let back = format!("/elsewhere={}", shop.path("").display());
     let back = back.trim_end_matches('/');
-    let told = shop.tool(&["convert", "ours.csraw", "-o", "x", "--path-map", back]).stderr;
+    let told =
+        shop.tool(&["convert", "ours.csraw", "--to=v4", "-o", "x", "--path-map", back]).stderr;
     assert!(!String::from_utf8(told).unwrap().contains("none of the notes"));
     let profile = converted(&shop, &["--path-map", back]);
     let named = |&symbol: &SymbolId| profile.symbols.name(symbol) == b"F";

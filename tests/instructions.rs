@@ -137,7 +137,7 @@ fn conversions() {
         shop.link(&[&object], &name, &[]);
         shop.run(&name, &[]);
         let dump = format!("{name}.csraw");
-        let arguments = ["-j", "1", "convert", &dump, "-o", "out.gcov"];
+        let arguments = ["-j", "1", "convert", &dump, "--to", "v4", "-o", "out.gcov"];
         instructions(&shop, env!("CARGO_BIN_EXE_countersink"), &arguments)
     });
     let ratio = many as f64 / few as f64;

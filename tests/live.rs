@@ -448,7 +448,7 @@ fn killed_at_every_system_call() {
 fn folded_by_the_tool() {
     let shop = survivor();
     end(&shop, "SIGKILL");
-    let output = shop.tool(&["convert", "ours.csraw", "-o", "p.gcov"]);
+    let output = shop.tool(&["convert", "ours.csraw", "--to=v4", "-o", "p.gcov"]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(2) && told.contains("but live files (1)"), "{told}");
     let fold = |said: &str| {

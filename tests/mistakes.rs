@@ -13,7 +13,7 @@ fn a_file_of_another_kind() {
     let shop = ran();
     let dump = "PROGRAM.csraw where it was started";
     let source = ["hello.c: 0x0: ", "found text, \"/* A program small enough for \"", dump];
-    tool_fails(&shop, &["convert", "hello.c"], &source);
+    tool_fails(&shop, &["convert", "hello.c", "--to=v4"], &source);
     tool_fails(
         &shop,
         &["show", "ours"],
@@ -21,17 +21,17 @@ fn a_file_of_another_kind() {
     );
     tool_fails(&shop, &["check", "hello.o"], &["hello.o: 0x0: ", "found a program"]);
     shop.write("perf.data", "PERFILE2\0\0\0\0");
-    tool_fails(&shop, &["convert", "perf.data"], &["samples of perf", "create_gcov"]);
+    tool_fails(&shop, &["convert", "perf.data", "--to=v4"], &["samples of perf", "create_gcov"]);
     let notes = ["hello.gcno: expected a profile", "`convert` makes profiles of raw dumps"];
-    tool_fails(&shop, &["convert", "hello.gcno"], &notes);
+    tool_fails(&shop, &["convert", "hello.gcno", "--to=v4"], &notes);
     shop.write("bytes", [1, 2, 3]);
-    tool_fails(&shop, &["convert", "bytes"], &["found 01 02 03"]);
+    tool_fails(&shop, &["convert", "bytes", "--to=v4"], &["found 01 02 03"]);
 }
 
 #[test]
 fn a_source_that_the_profile_does_not_have() {
     let shop = ran();
-    shop.tool_output(&["convert", "ours.csraw", "-o", "ours.gcov"]);
+    shop.tool_output(&["convert", "ours.csraw", "--to=v4", "-o", "ours.gcov"]);
     shop.tool_output(&["convert", "ours.csraw", "--to", "v2", "-o", "ours.afdo"]);
     for file in ["ours.csraw", "ours.gcov"] {
         let there_is = ["no function of main.c in the profile", "there is ", "/hello.c"];
@@ -58,9 +58,13 @@ fn rebuilt() -> Workshop {
 fn notes_of_another_compilation() {
     let shop = rebuilt();
     let advice = ["1 object with the notes of another compilation", "--notes", "--build PROGRAM"];
-    tool_fails(&shop, &["convert", "ours.csraw"], &advice);
+    tool_fails(&shop, &["convert", "ours.csraw", "--to=v4"], &advice);
     fs::remove_file(shop.path("hello.gcno")).unwrap();
-    tool_fails(&shop, &["convert", "ours.csraw"], &["1 object without notes", "-ftest-coverage"]);
+    tool_fails(
+        &shop,
+        &["convert", "ours.csraw", "--to=v4"],
+        &["1 object without notes", "-ftest-coverage"],
+    );
 }
 
 #[test]
@@ -72,7 +76,7 @@ fn counts_of_old_builds_are_dropped() {
     let new = shop.read("ours.csraw");
     shop.write("ours.csraw", old);
     shop.run("ours", &[]);
-    let output = shop.tool(&["convert", "ours.csraw"]);
+    let output = shop.tool(&["convert", "ours.csraw", "--to=v4"]);
     assert!(output.status.success(), "{output:?}");
     assert!(errors(&output).contains("--build PROGRAM"), "{output:?}");
 
@@ -106,7 +110,7 @@ fn counts_of_old_builds_are_dropped() {
     shop.run("without", &[]);
     let merge = ["merge", "without.csraw", "--build", "without", "-o", "x"];
     tool_fails(&shop, &merge, &["without: has no build-id"]);
-    shop.tool_output(&["convert", "new.csraw", "-o", "new.gcov"]);
+    shop.tool_output(&["convert", "new.csraw", "--to=v4", "-o", "new.gcov"]);
     let merge = ["merge", "new.gcov", "--build", "ours", "-o", "x"];
     tool_fails(&shop, &merge, &["new.gcov: --build: a profile does not tell builds apart"]);
 }
@@ -159,7 +163,7 @@ fn a_dump_without_objects() {
         "constructors",
         "countersink_register",
     ];
-    tool_fails(&shop, &["convert", "none.csraw"], &advice);
+    tool_fails(&shop, &["convert", "none.csraw", "--to=v4"], &advice);
 }
 
 /// All files are checked, and the worst one decides.
@@ -207,7 +211,11 @@ fn files_cut_below_their_magic() {
             assert_eq!(output.status.code(), Some(1), "{file} {length}: {output:?}");
             assert!(found.contains(" cut short: expected "), "{file} {length}: {found}");
             if file != "hello.gcno" && (file != "hello.gcda" || length < 8) {
-                tool_fails(&shop, &["convert", "cut", "-o", "x"], &["cut: 0x", " cut short: "]);
+                tool_fails(
+                    &shop,
+                    &["convert", "cut", "--to=v4", "-o", "x"],
+                    &["cut: 0x", " cut short: "],
+                );
             }
         }
     }
@@ -229,7 +237,8 @@ fn versions_of_autofdo_that_are_not_known() {
             [*b"gcov", u32::to_be_bytes(version)],
         ] {
             shop.write("odd", [start.as_flattened(), &[0; 32]].concat());
-            for command in [&["check", "odd"][..], &["convert", "odd"], &["show", "odd"]] {
+            for command in [&["check", "odd"][..], &["convert", "odd", "--to=v4"], &["show", "odd"]]
+            {
                 tool_fails(&shop, command, &[&unknown(version)]);
             }
         }
@@ -240,7 +249,7 @@ fn versions_of_autofdo_that_are_not_known() {
     shop.write("odd", b"adcg*39A\0\0\0\0");
     tool_fails(
         &shop,
-        &["convert", "odd"],
+        &["convert", "odd", "--to=v4"],
         &["odd: 0x4: expected a file of gcc 10 to 17, found gcc 9.3"],
     );
 }
@@ -284,12 +293,12 @@ fn output_into_a_file_as_if_it_were_a_folder() {
 #[test]
 fn profiles_are_converted_in_their_place() {
     let shop = ran();
-    shop.tool_output(&["convert", "ours.csraw", "-o", "one"]);
+    shop.tool_output(&["convert", "ours.csraw", "--to=v4", "-o", "one"]);
     shop.tool_output(&["convert", "one", "--to=v3", "-o", "expected"]);
     shop.tool_output(&["convert", "one", "--to=v3", "-o", "./one"]);
     assert!(shop.read("one") == shop.read("expected"));
     let refused = ["./ours.csraw: is an input, too, and a raw dump"];
-    tool_fails(&shop, &["convert", "one", "ours.csraw", "-o", "./ours.csraw"], &refused);
+    tool_fails(&shop, &["convert", "one", "--to=v4", "ours.csraw", "-o", "./ours.csraw"], &refused);
 }
 
 /// The content of names does nothing to a terminal.
@@ -300,7 +309,7 @@ fn control_characters_in_names() {
         \"f\x1b[2J\u{9b}\":0(1:1:0) = { locations = { 1 = 1 }, callsites = { 1 -> { 2 = 1 } }, \
         inlined = { 2 = \"g\x08\":0(3) = { locations = { 1 = 5 } } } }\n";
     shop.write("ra\x1bw", profile);
-    shop.tool_output(&["convert", "ra\x1bw", "-o", "binary"]);
+    shop.tool_output(&["convert", "ra\x1bw", "--to=v4", "-o", "binary"]);
     for arguments in [
         &["show", "ra\x1bw"][..],
         &["show", "ra\x1bw", "--source", "file.c"],
@@ -309,7 +318,7 @@ fn control_characters_in_names() {
         &["show", "binary", "--function", "f\x1b"],
         &["check", "ra\x1bw"],
         &["diff", "binary", "ra\x1bw", "--demangle"],
-        &["convert", "no\x1bwhere"],
+        &["convert", "no\x1bwhere", "--to=v4"],
     ] {
         let output = shop.tool(arguments);
         let said = [output.stdout, output.stderr].concat();
@@ -343,7 +352,7 @@ fn functions_that_are_only_inlined() {
     let object = shop.compile("t.c", &[]);
     shop.link(&[&object], "ours", &[]);
     shop.run("ours", &[]);
-    shop.tool_output(&["convert", "ours.csraw", "-o", "x"]);
+    shop.tool_output(&["convert", "ours.csraw", "--to=v4", "-o", "x"]);
     let told = "no function inner in the profile; it is only inlined, in outer";
     tool_fails(&shop, &["show", "x", "--function", "inner"], &[told]);
 
@@ -351,6 +360,6 @@ fn functions_that_are_only_inlined() {
     fs::remove_file(shop.path("t.o")).unwrap();
     succeed(shop.command("strip").args(["--strip-debug", "ours"]));
     shop.run("ours", &[]);
-    let output = shop.tool(&["convert", "ours.csraw", "-o", "x"]);
+    let output = shop.tool(&["convert", "ours.csraw", "--to=v4", "-o", "x"]);
     assert!(output.status.success() && errors(&output).contains("compile with -g"), "{output:?}");
 }

@@ -50,7 +50,7 @@ fn largest_counts(profile: &Profile) -> Vec<(String, u64)> {
 #[test]
 fn whatever_ran_has_a_count() {
     let shop = counted();
-    shop.tool_output(&["convert", "ours.csraw", "-o", "exact.gcov"]);
+    shop.tool_output(&["convert", "ours.csraw", "--to=v4", "-o", "exact.gcov"]);
     let exact = largest_counts(&afdo_v4::decode::decode(&shop.read("exact.gcov")).unwrap().profile);
     assert!(exact.iter().any(|(name, _)| name == "around:2:copied"), "{exact:?}");
     for gcc in ["10", "11", "12"] {

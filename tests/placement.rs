@@ -38,7 +38,8 @@ fn counts(profile: &Profile) -> Counts {
 
 /// The profile of the workshop's dump, as a reader is given it.
 fn profile(shop: &Workshop, reader: &[&str]) -> Profile {
-    let bytes = shop.tool_output(&[&["convert", "ours.csraw"], reader].concat());
+    let chosen = if reader.is_empty() { &["--to=v4"] } else { reader };
+    let bytes = shop.tool_output(&[&["convert", "ours.csraw"], chosen].concat());
     match reader {
         [] => afdo_v4::decode::decode(&bytes).unwrap().profile,
         _ => afdo_v1_v3::decode::decode(&bytes).unwrap().profile,

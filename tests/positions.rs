@@ -28,7 +28,9 @@ fn run_with(shop: &Workshop, source: &str, flags: &[&str], arguments: &[&str]) {
 
 /// The exact profile of the run.
 fn exact(shop: &Workshop) -> Profile {
-    afdo_v4::decode::decode(&shop.tool_output(&["convert", "ours.csraw"])).unwrap().profile
+    afdo_v4::decode::decode(&shop.tool_output(&["convert", "ours.csraw", "--to=v4"]))
+        .unwrap()
+        .profile
 }
 
 /// The profile for a gcc.
@@ -256,7 +258,7 @@ fn a_line_is_explained() {
     let told = explain("ours.csraw", "other.c:6");
     assert_eq!((told.status.code(), told.stdout.len()), (Some(1), 0));
     assert!(String::from_utf8(told.stderr).unwrap().contains("has a count of other.c:6"));
-    shop.tool_output(&["convert", "ours.csraw", "-o", "ours.gcov"]);
+    shop.tool_output(&["convert", "ours.csraw", "--to=v4", "-o", "ours.gcov"]);
     assert_eq!(explain("ours.gcov", "search.c:6").status.code(), Some(2));
 }
 
@@ -499,7 +501,7 @@ fn lines_of_another_file_inside_a_function() {
     shop.program("grammar.c");
     for level in ["-O0", "-O2"] {
         run(&shop, "grammar.c", &[level]);
-        let output = shop.tool(&["convert", "ours.csraw", "-o", "x"]);
+        let output = shop.tool(&["convert", "ours.csraw", "--to=v4", "-o", "x"]);
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(!told.contains("no known function"), "{level}: {told}");
         let profile = exact(&shop);
@@ -540,7 +542,7 @@ fn a_parser_of_bison() {
     shop.program("sum.y");
     succeed(shop.command("bison").args(["-o", "sum.c", "sum.y"]));
     run(&shop, "sum.c", &[]);
-    let told = shop.tool(&["convert", "ours.csraw", "-o", "x"]).stderr;
+    let told = shop.tool(&["convert", "ours.csraw", "--to=v4", "-o", "x"]).stderr;
     assert!(!String::from_utf8(told).unwrap().contains("no known function"));
     let profile = exact(&shop);
     let start = function_starts(&shop, "ours", "yyparse");
@@ -741,7 +743,7 @@ int main()
             let function = name(&profile, found.symbol);
             assert!(found.position.line < 0x8000, "{level}: {function}: {:?}", found.position);
         }
-        let told = shop.tool(&["convert", "ours.csraw", "-v", "-o", "x"]).stderr;
+        let told = shop.tool(&["convert", "ours.csraw", "--to=v4", "-v", "-o", "x"]).stderr;
         let told = String::from_utf8(told).unwrap();
         assert!(told.contains("aligned_buffer.h") && !told.contains("table.h"), "{level}: {told}");
     }

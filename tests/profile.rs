@@ -265,7 +265,7 @@ fn a_function_that_processes_leave_in_the_middle() {
     for argument in ["", "x", "x", "e"] {
         shop.run("ours", &[argument]);
     }
-    let output = shop.tool(&["convert", "ours.csraw", "-o", "x.gcov"]);
+    let output = shop.tool(&["convert", "ours.csraw", "--to=v4", "-o", "x.gcov"]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("; 1 function left in the middle"), "{told}");
     let profile =
@@ -290,7 +290,7 @@ fn flattened(profile: &Profile) -> ByFunction {
 fn lua_flattened(shop: &Workshop, built: &Built) -> ByFunction {
     built.link(shop);
     shop.run("ours", &built.arguments());
-    let file = shop.tool_output(&["convert", "ours.csraw"]);
+    let file = shop.tool_output(&["convert", "ours.csraw", "--to=v4"]);
     flattened(&decode(&file).unwrap().profile)
 }
 
@@ -332,7 +332,7 @@ fn flat_profiles_hold_the_same() {
     let Some(built) = lua(&shop) else { return };
     let nested = lua_flattened(&shop, &built);
     let converted = |arguments: &[&str]| {
-        let file = shop.tool_output(&[&["convert", "ours.csraw"], arguments].concat());
+        let file = shop.tool_output(&[&["convert", "ours.csraw", "--to=v4"], arguments].concat());
         decode(&file).unwrap().profile
     };
     let bodies = |profile: &Profile| {

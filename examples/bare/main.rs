@@ -59,7 +59,7 @@ fn session(folder: &Path) -> Result<()> {
     println!("$ cat serial.log\n{}", fs::read_to_string("serial.log")?);
 
     tool("extract serial.log -o image.csraw")?;
-    tool("convert image.csraw --binary image.elf -o image.gcov")?;
+    tool("convert image.csraw --binary image.elf --to v4 -o image.gcov")?;
     tool("check image.gcov")?;
     tool("convert image.csraw --binary image.elf --to v4-text -o image.txt")?;
     println!("$ cat image.txt\n{}", fs::read_to_string("image.txt")?);

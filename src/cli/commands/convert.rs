@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 use std::sync::LazyLock;
-use std::thread::JoinHandle;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
@@ -50,9 +49,10 @@ use crate::workers::Workers;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  # What the gcc on the path reads
-  countersink convert prog.csraw --for-gcc gcc -o prog.afdo
+  # What the gcc on the path reads, or another one
+  countersink convert prog.csraw -o prog.afdo
   gcc -O2 -fauto-profile=prog.afdo prog.c -o prog-opt
+  countersink convert prog.csraw --for-gcc 16 -o prog.afdo
   # AutoFDO version 4
   countersink convert prog.csraw --to v4 -o prog.gcov
   countersink convert prog.csraw --to v4-text | less
@@ -69,9 +69,10 @@ Example:
 
 A folder stands for the dumps and raw profiles below it, or if it has none, for its profiles.
 
-Without --to and --for-..., `convert` writes version 4, the proposal of April 2026 (dialect rfc1). No released \
-compiler reads it. --for-gcc chooses: version 1 for gcc 10 and 11, version 2 for gcc 12 to 15, \
+Without --to and --for-..., `convert` writes what the gcc on the path reads. --for-gcc chooses another one: version 1 \
+for gcc 10 and 11, version 2 for gcc 12 to 15, \
 version 3 for gcc 16 and 17, and within a version what each of them makes of names and discriminators. \
+--to v4 is the proposal of April 2026 (dialect rfc1), which no released compiler reads. \
 --for-llvm without --to writes an indexed profile (profdata). \
 For gcc 11 and with --to v1 the profile has no call targets, because gcc 11 ends with an internal error at them.
 
@@ -351,8 +352,31 @@ impl Convert {
     /// Writes a profile of AutoFDO or JSON.
     fn by_position(&self, to: Option<Target>, paths: &[PathBuf]) -> Result<Outcome> {
         // Wrong choices are reported before anything is read.
-        let chosen = self.reader.format(to)?;
-        let format = chosen.unwrap_or(ProfileFormat::V4(Encoding::Normal));
+        match self.reader.format(to)? {
+            None if !self.keep_summary => {
+                let (major, rules) = gcc::installed()?;
+                let outcome = self.written(ProfileFormat::V1V3(rules), Some(major), paths)?;
+                let version = rules.version.word();
+                let hint = "--for-gcc chooses another one";
+                say(format_args!(
+                    "version {version}, for gcc {major}, which is the gcc on the path; {hint}"
+                ));
+                Ok(outcome)
+            }
+            format => {
+                let format = format.unwrap_or(ProfileFormat::V4(Encoding::Normal));
+                self.written(format, self.reader.major()?, paths)
+            }
+        }
+    }
+
+    /// Writes a profile in this format, for this version of gcc if there is one.
+    fn written(
+        &self,
+        format: ProfileFormat,
+        gcc: Option<u32>,
+        paths: &[PathBuf],
+    ) -> Result<Outcome> {
         if self.prefix.is_some() || self.strip != 0 {
             return Err(Error::new("--prefix and --strip are for --to gcda"));
         }
@@ -374,7 +398,7 @@ impl Convert {
                 let inputs = inputs.into_iter().map(move_files).collect::<Result<_>>()?;
                 self.write(|name| sum::file(inputs, &all, format, name))?;
             }
-            _ => return self.converted(chosen, format, inputs),
+            _ => return self.converted(format, gcc, inputs),
         }
         Ok(Outcome::Done)
     }
@@ -394,20 +418,18 @@ impl Convert {
     /// Writes the profile of dumps and other inputs, and gives the account.
     fn converted(
         &self,
-        chosen: Option<ProfileFormat>,
         format: ProfileFormat,
+        gcc: Option<u32>,
         inputs: Vec<Input>,
     ) -> Result<Outcome> {
         let name = dumps_name(&inputs);
         let asked = Asked {
             reader: format.reader(),
-            gcc: self.reader.major()?,
+            gcc,
             losses: self.account.wants_losses(),
             probes: false,
             check: self.account.is_strict(),
         };
-        let has_dump = inputs.iter().any(|input| input.format == Format::Dump);
-        let installed = (chosen.is_none() && has_dump).then(installed_gcc);
         let images = viewers::images(&inputs);
         let Converted { profile, statistics, .. } = self.sources.convert(inputs, asked)?;
         if let ProfileFormat::Sample(_) = format {
@@ -426,28 +448,7 @@ impl Convert {
         // The process is about to end, so nobody needs the memory of its many small parts.
         core::mem::forget(profile);
         let Some(statistics) = statistics else { return Ok(Outcome::Done) };
-        if let Some(installed) = installed {
-            self.say_who_reads_it(installed);
-        }
         self.account.give(&statistics, &name)
-    }
-
-    /// Says that no released compiler reads version 4, and how to get what the installed one reads.
-    fn say_who_reads_it(&self, installed: JoinHandle<Result<u32>>) {
-        let (gcc, version) = match installed.join() {
-            Ok(Ok(major)) => ("gcc", format!("gcc {major}")),
-            _ => ("VERSION", "a gcc".to_owned()),
-        };
-        let inputs = match &self.inputs[..] {
-            [input] => input.display().to_string(),
-            _ => "FILE...".to_owned(),
-        };
-        let output = self.output.as_deref().unwrap_or(Path::new("prog")).with_extension("afdo");
-        say(format_args!(
-            "version 4, a proposal that no released compiler reads; for {version}: \
-             countersink convert {inputs} --for-gcc {gcc} -o {}",
-            output.display()
-        ));
     }
 
     /// Writes a profile of LLVM.
@@ -561,11 +562,6 @@ impl Convert {
             None => Ok(()),
         }
     }
-}
-
-/// Asks the installed gcc for its version. Its answers take some milliseconds, meanwhile the conversion goes on.
-fn installed_gcc() -> JoinHandle<Result<u32>> {
-    std::thread::spawn(|| gcc::known_major("--for-gcc", "gcc"))
 }
 
 /// Whether an input is a profile by source position, and no dump.

@@ -23,7 +23,7 @@ use crate::raw::text::{Found, extract};
 Example:
   qemu-system-x86_64 -kernel image.elf -serial file:serial.log
   countersink extract serial.log -o image.csraw
-  countersink convert image.csraw --binary image.elf -o image.gcov
+  countersink convert image.csraw --binary image.elf -o image.afdo
 
 Of several dumps in a log each has a file: image.1.csraw, image.2.csraw, ... Those of one start of a \
 program hold, one after the other, ever more of the same counts, so that the last is all of it; those of \

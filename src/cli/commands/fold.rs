@@ -44,7 +44,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 #[command(after_long_help = "\
 Example:
   countersink fold prog.csraw
-  countersink convert prog.csraw -o prog.gcov")]
+  countersink convert prog.csraw -o prog.afdo")]
 pub struct Fold {
     /// Dumps, which need not be there yet, with live files beside them
     #[arg(value_name = "FILE", required = true)]

@@ -18,6 +18,17 @@ pub fn rules(choice: &str) -> Result<Rules> {
     Rules::for_gcc(major).ok_or_else(|| unknown(option, major))
 }
 
+/// The major version and the rules of the gcc on the path, which reads the profile if no other reader is named.
+pub fn installed() -> Result<(u32, Rules)> {
+    let installed = || {
+        let major = major_for("the installed", "gcc")?;
+        let rules = Rules::for_gcc(major).ok_or_else(|| unknown("the installed gcc", major))?;
+        Ok((major, rules))
+    };
+    let hint = "--for-gcc VERSION or --to says what to write";
+    installed().map_err(|error: Error| Error::new(format!("{error}; {hint}")))
+}
+
 /// The major version of a compiler in an option. The option names the compiler by the version that `gcc
 /// --version` prints, or by its command, which may have flags.
 pub fn known_major(option: &str, choice: &str) -> Result<u32> {

@@ -184,7 +184,8 @@ fn leave_out_missing(coverage: &mut Coverage, name: &Path) {
         _ => "are",
     };
     let named = missing.iter().take(NAMED);
-    let named: Vec<String> = named.map(|path| path.display().to_string()).collect();
+    let named: Vec<String> =
+        named.map(|path| path.display().to_string().replace('\n', "\\n")).collect();
     let more = match missing.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
