@@ -243,3 +243,74 @@ fn programs_of_clang() {
     succeed(shop.command("clang-22").args(coverage).args(flags.split_whitespace()));
     has(&doctor(&shop, 1, &["gcov"]), "wrong", "instrumented", "clang's --coverage");
 }
+
+/// Counters that libgcov has written are as good as a dump.
+#[test]
+fn a_program_with_libgcov() {
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(void) { return 0; }\n");
+    let object = shop.compile("prog.c", &[]);
+    shop.link_stock(&[&object], "prog", &[]);
+    has(&doctor(&shop, 1, &["prog"]), "wrong", "runtime", "libgcov: add");
+    shop.run("prog", &[]);
+    let report = doctor(&shop, 0, &["prog"]);
+    has(&report, "-", "counters", "1 of 1 .gcda files are there, which convert reads");
+    has(&report, "-", "runtime", "libgcov");
+}
+
+#[test]
+fn several_programs() {
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(void) { return 0; }\n");
+    let object = shop.compile("prog.c", &[]);
+    shop.link(&[&object], "prog", &[]);
+    fs::copy(shop.path("prog"), shop.path("same")).unwrap();
+    let report = doctor(&shop, 0, &["prog", "same"]);
+    assert_eq!(report.matches("1 object of gcc").count(), 2, "{report}");
+    // The others are examined, too.
+    let output = shop.tool(&["doctor", "nowhere", "prog.c", "prog"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("1 object of gcc"));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("nowhere: ") && told.contains("prog.c: "), "{told}");
+}
+
+/// The compilers record their options.
+#[test]
+fn options_of_the_last_compilation() {
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(void) { return 0; }\n");
+    shop.write("other.c", "int other(void) { return 0; }\n");
+    let link = |program: &str, flags: &[&str]| {
+        let words = ["prog.c", "other.c", "-o", program];
+        succeed(shop.command("gcc").args(flags).args(words));
+    };
+    let trained = [&PROFILE[..], &["prog.c", "other.c", "-o", "prog", "-L.", "-lcountersink_rt"]];
+    succeed(shop.command("gcc").args(trained.concat()));
+    let plain = ["-O2", "-g"];
+    let flags = String::from_utf8(shop.tool_output(&["flags", "--optimise", "gcc"])).unwrap();
+    let optimised: Vec<&str> = plain.into_iter().chain(flags.split_whitespace()).collect();
+    link("final", &optimised);
+    let compare = |status: i32| doctor(&shop, status, &["prog", "--final", "final"]);
+    has(&compare(0), "ok", "options", "the same for 2 sources");
+    link("final", &["-O3", "-g", "-fno-inline"]);
+    let differ = "for 2 of 2 sources, such as ";
+    has(&compare(1), "wrong", "options", differ);
+    has(&compare(1), "wrong", "options", "other.c: -O2 here, -O3 -fno-inline there");
+    link("final", &["-O2", "-std=c99", "-g"]);
+    has(&compare(1), "wrong", "options", "GNU C");
+    // Without debug information.
+    link("final", &["-O2"]);
+    has(&compare(0), "-", "options", "compile with -g or -frecord-gcc-switches");
+    link("final", &["-O2", "-frecord-gcc-switches"]);
+    has(&compare(0), "ok", "options", "the same");
+    link("final", &["-O1", "-frecord-gcc-switches"]);
+    has(&compare(1), "wrong", "options", "-O2 here, -O1 there");
+    fs::create_dir(shop.path("elsewhere")).unwrap();
+    shop.write("elsewhere/prog.c", "int main(void) { return 0; }\n");
+    let elsewhere = shop.path("elsewhere");
+    succeed(shop.command("gcc").current_dir(elsewhere).args(["-g", "prog.c", "-o", "../final"]));
+    has(&compare(0), "-", "options", "none of the sources");
+    let output = shop.tool(&["doctor", "prog", "--final", "prog.c"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}

@@ -8,6 +8,7 @@ pub mod declared;
 mod entries;
 pub mod functions;
 pub mod line_table;
+pub mod producer;
 pub mod units;
 
 use std::borrow::Cow;

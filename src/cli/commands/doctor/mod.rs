@@ -1,5 +1,7 @@
 //! `countersink doctor`: whether a program is ready to be trained, and where its counts will be. It looks at the file
-//! of the program and does not run it.
+//! of the program and does not run it. [`options`] compares two programs.
+
+mod options;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -23,10 +25,12 @@ use crate::cli::inputs::input::read_regular;
 use crate::cli::inputs::notes::{NOTES_HINT, Places, display};
 use crate::cli::outcome::Outcome;
 use crate::cli::terminal::error::{Context, Result};
+use crate::cli::terminal::message::say;
 use crate::cli::terminal::print;
 use crate::cli::terminal::visible::visible;
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
+use crate::program::debug::producer::compilations;
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC;
 
@@ -38,13 +42,19 @@ use crate::raw::layout::MAGIC;
 #[command(after_long_help = "\
 Example:
   # After the link, before the training runs
-  countersink doctor prog
+  countersink doctor prog libprog.so
+  # Whether the program that is compiled with the profile has the same compiler and options
+  countersink doctor prog --final prog-opt
 
 The exit status is 1 if something is wrong.")]
 pub struct Doctor {
-    /// An executable or a shared object
-    #[arg(value_name = "PROGRAM")]
-    program: PathBuf,
+    /// Executables and shared objects
+    #[arg(required = true, value_name = "PROGRAM")]
+    programs: Vec<PathBuf>,
+    /// Compare the compilers and options that the first program records with those of this one, which was compiled with
+    /// the profile
+    #[arg(long = "final", value_name = "PROGRAM")]
+    last: Option<PathBuf>,
     #[command(flatten)]
     places: Places,
 }
@@ -56,7 +66,7 @@ struct Line {
     text: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Good,
     Bad,
@@ -117,13 +127,29 @@ fn has_lines(file: &object::File<'_>) -> bool {
 
 impl Doctor {
     pub fn run(&self) -> Result<Outcome> {
-        let bytes = read_regular(&self.program).about(&self.program)?;
-        let program = Program::of(&self.program, &bytes)?;
-        let mut lines = vec![program.instrumentation(), program.runtime()];
+        let mut outcome = Outcome::Done;
+        for (number, path) in self.programs.iter().enumerate() {
+            let last = self.last.as_deref().filter(|_| number == 0);
+            let found = self.examine(path, last).unwrap_or_else(|error| {
+                say(error);
+                Outcome::Failed
+            });
+            outcome = outcome.max(found);
+        }
+        Ok(outcome)
+    }
+
+    /// Reports on a program, and on what differs from the one that was compiled with the profile.
+    fn examine(&self, path: &Path, last: Option<&Path>) -> Result<Outcome> {
+        let bytes = read_regular(path).about(path)?;
+        let program = Program::of(path, &bytes)?;
+        let counters = self.places.counters(&program.data_files);
+        let mut lines = vec![program.instrumentation(), program.runtime(counters.is_some())];
         lines.extend(program.notes(&self.places));
         lines.extend(program.debug_information(&self.places));
         match program.runtime {
-            Runtime::Countersink { .. } => lines.push(self.dump(&program)),
+            Runtime::Countersink { .. } => lines.push(dump(path, &program)),
+            Runtime::Libgcov => lines.extend(counters),
             Runtime::Bare => {
                 let text = "where the program's own call of countersink_write or countersink_write_text puts it";
                 lines.push(Line { subject: "dump", verdict: Verdict::Note, text: text.to_owned() });
@@ -131,66 +157,84 @@ impl Doctor {
             _ => {}
         }
         lines.push(program.reader(&self.places));
-        print::print_text(&text(&self.program, &lines))?;
+        if let Some(last) = last {
+            let other = read_regular(last).about(last)?;
+            let other = compilations(&object::File::parse(&*other).about(last)?);
+            let own = compilations(&object::File::parse(&*bytes).about(path)?);
+            let (verdict, text) = options::compare(&own, &other);
+            lines.push(Line { subject: "options", verdict, text });
+        }
+        print::print_text(&text(path, &lines))?;
         let is_bad = lines.iter().any(|line| line.verdict == Verdict::Bad);
         Ok(if is_bad { Outcome::Found } else { Outcome::Done })
     }
+}
 
-    /// Where the dump will be, and what is there.
-    fn dump(&self, program: &Program<'_>) -> Line {
-        let subject = "dump";
-        let is_absolute = program.pattern.is_some_and(|pattern| pattern.starts_with(b"/"));
-        match program.more_rights {
-            Some(why) if !is_absolute => {
-                let text = format!(
-                    "none: the program is {why}, and takes only an absolute name from the link: flags --file \
-                     /DIRECTORY/%e.csraw"
-                );
-                return Line { subject, verdict: Verdict::Bad, text };
-            }
-            Some(_) => {}
-            None => {
-                if let Some((variable, pattern)) = program.variable() {
-                    let text = format!("{} ({variable})", visible(&pattern));
-                    return Line { subject, verdict: Verdict::Note, text };
-                }
-            }
+impl Places {
+    /// The counters that libgcov has written.
+    fn counters(&self, data_files: &[Vec<u8>]) -> Option<Line> {
+        let is_there = |file: &&Vec<u8>| display(&self.moved(file)).is_file();
+        let (found, all) = (data_files.iter().filter(is_there).count(), data_files.len());
+        let text = format!("{found} of {all} .gcda files are there, which convert reads, too");
+        (found > 0).then_some(Line { subject: "counters", verdict: Verdict::Note, text })
+    }
+}
+
+/// Where the dump will be, and what is there.
+fn dump(path: &Path, program: &Program<'_>) -> Line {
+    let subject = "dump";
+    let is_absolute = program.pattern.is_some_and(|pattern| pattern.starts_with(b"/"));
+    match program.more_rights {
+        Some(why) if !is_absolute => {
+            let text = format!(
+                "none: the program is {why}, and takes only an absolute name from the link: flags --file \
+                 /DIRECTORY/%e.csraw"
+            );
+            return Line { subject, verdict: Verdict::Bad, text };
         }
-        let unless = match program.more_rights {
-            Some(why) => format!("whatever the environment says, as the program is {why}"),
-            None if program.has_llvm => {
-                "unless COUNTERSINK_FILE or LLVM_PROFILE_FILE names another".to_owned()
-            }
-            None => "unless COUNTERSINK_FILE names another".to_owned(),
-        };
-        let pattern = match program.pattern {
-            Some(pattern) => pattern,
-            // clang's symbol goes when the program is stripped.
-            None if program.has_llvm => {
-                let name = "the name that the compiler has put into the program, such as default_%m.profraw";
-                let text = format!("{name}, {unless}");
+        Some(_) => {}
+        None => {
+            if let Some((variable, pattern)) = program.variable() {
+                let text = format!("{} ({variable})", visible(&pattern));
                 return Line { subject, verdict: Verdict::Note, text };
             }
-            None => b"%e.csraw",
-        };
-        let name = self.program.file_name().unwrap_or_default();
-        let Some(file) = expanded(pattern, name) else {
-            let text = format!("{}, {unless}", visible(&String::from_utf8_lossy(pattern)));
-            return Line { subject, verdict: Verdict::Note, text };
-        };
-        let file = Path::new(OsStr::from_bytes(&file));
-        let shown = visible(&file.to_string_lossy());
-        let (place, here) = match file.is_absolute() {
-            true => ("", ""),
-            false => (", in the directory where the program starts", " in this directory"),
-        };
-        let Ok(bytes) = read_regular(file) else {
-            let text = format!("{shown}{place}, {unless}");
-            return Line { subject, verdict: Verdict::Note, text };
-        };
-        let (verdict, what) = program.runs_in(&bytes);
-        Line { subject, verdict, text: format!("{shown}{here} {what}") }
+        }
     }
+    let unless = match program.more_rights {
+        Some(why) => format!("whatever the environment says, as the program is {why}"),
+        None if program.has_llvm => {
+            "unless COUNTERSINK_FILE or LLVM_PROFILE_FILE names another".to_owned()
+        }
+        None => "unless COUNTERSINK_FILE names another".to_owned(),
+    };
+    let pattern = match program.pattern {
+        Some(pattern) => pattern,
+        // clang's symbol goes when the program is stripped.
+        None if program.has_llvm => {
+            let name =
+                "the name that the compiler has put into the program, such as default_%m.profraw";
+            let text = format!("{name}, {unless}");
+            return Line { subject, verdict: Verdict::Note, text };
+        }
+        None => b"%e.csraw",
+    };
+    let name = path.file_name().unwrap_or_default();
+    let Some(file) = expanded(pattern, name) else {
+        let text = format!("{}, {unless}", visible(&String::from_utf8_lossy(pattern)));
+        return Line { subject, verdict: Verdict::Note, text };
+    };
+    let file = Path::new(OsStr::from_bytes(&file));
+    let shown = visible(&file.to_string_lossy());
+    let (place, here) = match file.is_absolute() {
+        true => ("", ""),
+        false => (", in the directory where the program starts", " in this directory"),
+    };
+    let Ok(bytes) = read_regular(file) else {
+        let text = format!("{shown}{place}, {unless}");
+        return Line { subject, verdict: Verdict::Note, text };
+    };
+    let (verdict, what) = program.runs_in(&bytes);
+    Line { subject, verdict, text: format!("{shown}{here} {what}") }
 }
 
 /// A pattern with the program's name in place of `%e`. Other letters are known only when the program runs.
@@ -307,7 +351,7 @@ impl<'b> Program<'b> {
         Line { subject: "instrumented", verdict, text }
     }
 
-    fn runtime(&self) -> Line {
+    fn runtime(&self, has_counters: bool) -> Line {
         let is_instrumented = self.has_llvm || !self.data_files.is_empty();
         let (verdict, text) = match self.runtime {
             Runtime::Countersink { .. } if self.has_llvm && !self.has_part_for_llvm => {
@@ -322,6 +366,7 @@ impl<'b> Program<'b> {
             Runtime::Bare => {
                 (Verdict::Good, "countersink, for programs without an operating system (--bare)")
             }
+            Runtime::Libgcov if has_counters => (Verdict::Note, "libgcov"),
             Runtime::Libgcov => (Verdict::Bad, "libgcov: add $(countersink flags) to the link"),
             Runtime::Llvm => (Verdict::Bad, "LLVM's: add $(countersink flags) to the link"),
             Runtime::None if is_instrumented => {
