@@ -9,9 +9,10 @@
 //! | `LCOV_EXCL_BR_WITHOUT_HIT: 2/4` | branches that never ran, if these are two of four |
 //! | `LCOV_EXCL_FUNCTION` | the function that starts in the line |
 //! | `LCOV_UNREACHABLE_LINE`, `_START`, `_STOP` | as `LCOV_EXCL_LINE` |
+//! | `#pragma GCC suppress_coverage begin`, `end` | as `LCOV_EXCL_START`, `LCOV_EXCL_STOP` |
 //!
 //! `GCOV` and `GCOVR` stand for `LCOV` in all of them. lcov knows only its own name, gcovr each; `UNREACHABLE` is lcov
-//! 2's, `FUNCTION` and `WITHOUT_HIT` are gcovr's.
+//! 2's, `FUNCTION` and `WITHOUT_HIT` are gcovr's. The pragma is for gcc 17, which then counts nothing there.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -88,6 +89,17 @@ fn markers_in(mut text: &str) -> impl Iterator<Item = Marker<'_>> {
     })
 }
 
+/// What a line of the preprocessor says.
+fn pragma(text: &str) -> Option<Marker<'_>> {
+    let words = text.trim_start().strip_prefix('#')?.split_whitespace();
+    let mut words = words.skip_while(|word| *word == "pragma");
+    match [words.next()?, words.next()?, words.next()?] {
+        ["GCC", "suppress_coverage", "begin"] => Some(Marker::Start(Kind::Lines)),
+        ["GCC", "suppress_coverage", "end"] => Some(Marker::Stop(Kind::Lines)),
+        _ => None,
+    }
+}
+
 /// The numbers of `: 2/4`.
 fn without_hit(text: &str) -> Option<(usize, usize)> {
     let text = text.strip_prefix(':')?.trim_start();
@@ -103,7 +115,7 @@ impl Markers {
         let mut open = [false; 3];
         for (number, text) in (1..).zip(text) {
             let mut here = open;
-            for marker in markers_in(text) {
+            for marker in markers_in(text).chain(pragma(text)) {
                 match marker {
                     Marker::Line(kind) => here[kind as usize] = true,
                     Marker::Start(kind) => {
@@ -191,6 +203,9 @@ mod tests {
         let text =
             "a\nb // LCOV_EXCL_START\nc\nd // LCOV_EXCL_STOP\n// LCOV_EXCL_STOP LCOV_EXCL_LINE\nf";
         assert_eq!(of(text).lines, BTreeSet::from([2, 3, 5]));
+        let pragmas =
+            "a\n# pragma GCC suppress_coverage begin\nc\n#pragma GCC suppress_coverage end\ne";
+        assert_eq!(of(pragmas).lines, BTreeSet::from([2, 3]));
         // Without an end, all that follows.
         assert_eq!(of("a\n// GCOVR_EXCL_BR_START\nc").branches, BTreeSet::from([2, 3]));
         let both =
