@@ -22,7 +22,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 pub use commands::flags::with_profile;
 use commands::{
     check, completions, convert, diff, doctor, extract, flags, fold, install, man, merge, profdata,
-    report, rewrite, show, stale, targets,
+    report, rewrite, show, stale, targets, tests,
 };
 pub use compilers::command::CompilerCommand;
 use inputs::tarball;
@@ -74,6 +74,7 @@ enum Command {
     Diff(diff::Diff),
     Stale(stale::Stale),
     Report(report::Report),
+    Tests(tests::Tests),
     Rewrite(rewrite::Rewrite),
     Profdata(profdata::Profdata),
     Completions(completions::Completions),
@@ -99,6 +100,7 @@ impl Cli {
             Command::Diff(diff) => diff.run(),
             Command::Stale(stale) => stale.run(),
             Command::Report(report) => report.run(),
+            Command::Tests(tests) => tests.run(),
             Command::Rewrite(rewrite) => rewrite.run(),
             Command::Profdata(profdata) => profdata.run(),
             Command::Completions(completions) => completions.run(Self::command()),

@@ -87,7 +87,7 @@ impl fmt::Display for Explanation {
 
 impl SourceLine {
     /// Whether this is a line of a file with such a path.
-    fn is(&self, path: &[u8], line: u32) -> bool {
+    pub fn is(&self, path: &[u8], line: u32) -> bool {
         let rest = path.strip_suffix(self.file.as_bytes());
         line == self.line && rest.is_some_and(|rest| matches!(rest.last(), None | Some(b'/')))
     }

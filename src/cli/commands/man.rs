@@ -72,11 +72,17 @@ const FILES: [Row; 6] = [
     ("NAME.gcda", "Counters of an object, for gcov and -fprofile-use.", &["convert"]),
 ];
 
-const EXIT_STATUS: [Row; 9] = [
+const EXIT_STATUS: [Row; 11] = [
     ("0", "Success.", &[]),
     ("1", "check: a defect was found.", &["check"]),
     ("1", "diff: the profiles differ, or overlap by less than --at-least.", &["diff"]),
     ("1", "convert: the profile holds too little for --fail-under or --strict.", &["convert"]),
+    (
+        "1",
+        "convert: less was executed than --fail-under-line, -branch or -function ask for.",
+        &["convert"],
+    ),
+    ("1", "tests: no test is found.", &["tests"]),
     ("1", "stale: less of the profile fits than --fail-under asks for.", &["stale"]),
     ("1", "extract: a dump in the log is damaged.", &["extract"]),
     ("1", "doctor: the program is not ready for its training runs.", &["doctor"]),

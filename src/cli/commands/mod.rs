@@ -17,3 +17,4 @@ pub mod rewrite;
 pub mod show;
 pub mod stale;
 pub mod targets;
+pub mod tests;

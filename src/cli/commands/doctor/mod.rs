@@ -42,8 +42,8 @@ use crate::raw::layout::MAGIC;
 #[command(after_long_help = "\
 Example:
   # After the link, before the training runs
-  countersink doctor prog libprog.so
-  # Whether the program that is compiled with the profile has the same compiler and options
+  countersink doctor prog
+  # Whether the optimised program comes from the same compiler and options
   countersink doctor prog --final prog-opt
 
 The exit status is 1 if something is wrong.")]

@@ -33,6 +33,14 @@ pub fn coverage(
     selection: &Selection,
     name: &Path,
 ) -> Result<(Coverage, PathBuf)> {
+    let mut coverage = lines_of(inputs, sources, name)?;
+    let folder = selection.apply(&mut coverage, name)?;
+    say_totals(&coverage, name);
+    Ok((coverage, folder))
+}
+
+/// The coverage of all inputs, with all files.
+pub fn lines_of(inputs: Vec<Input>, sources: &Sources, name: &Path) -> Result<Coverage> {
     let inputs = Inputs::of(inputs)?;
     let mut coverage = Coverage::default();
     if inputs.has_llvm() {
@@ -44,9 +52,7 @@ pub fn coverage(
     if !inputs.gcc.modules.is_empty() {
         coverage.add(inputs.of_gcc(sources, name)?);
     }
-    let folder = selection.apply(&mut coverage, name)?;
-    say_totals(&coverage, name);
-    Ok((coverage, folder))
+    Ok(coverage)
 }
 
 impl Inputs {

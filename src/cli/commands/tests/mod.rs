@@ -1,0 +1,184 @@
+//! `countersink tests`: which tests execute a line or a change, from a dump for each test.
+//!
+//! [`changes`] finds the lines that a change touches.
+
+mod changes;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use anstyle::Style;
+use clap::Args;
+use rayon::prelude::*;
+
+use self::changes::Change;
+use crate::cli::inputs::coverage::lines_of;
+use crate::cli::inputs::data_files::joined;
+use crate::cli::inputs::folder;
+use crate::cli::inputs::input::Input;
+use crate::cli::inputs::sources::Sources;
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::message::say;
+use crate::cli::terminal::print;
+use crate::cli::terminal::table::Table;
+use crate::convert::number::Number;
+use crate::coverage::{Coverage, File};
+use crate::placement::explain::SourceLine;
+
+/// Say which tests execute a line, or what a commit changes
+///
+/// Each dump is that of a test, and has its name. A folder stands for the dumps below it; a folder of .gcda files is
+/// one test. Without --line and --changed, a table shows how many lines each test executes.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  # The dumps prof/parse.csraw, prof/print.csraw ... are those of tests
+  countersink tests prof
+  countersink tests prof --line prog.c:33
+  # What to run again after a change since this commit
+  countersink tests prof --changed HEAD
+
+The dumps must be those of the commit, because the lines are counted in its sources. A test also executes a line that \
+was added if it executes the code before or behind it. Files without counts are named.
+
+The exit status is 1 if no test is found.")]
+pub struct Tests {
+    /// Dumps of tests, folders with these below, and folders of .gcda files
+    #[arg(required = true, value_name = "FILE")]
+    inputs: Vec<PathBuf>,
+    /// Print the tests that execute this line
+    #[arg(long, value_name = "FILE:LINE", conflicts_with = "changed")]
+    line: Option<SourceLine>,
+    /// Print the tests that execute what git shows as changed since this commit
+    #[arg(long, value_name = "COMMIT", allow_hyphen_values = false)]
+    changed: Option<String>,
+    #[command(flatten)]
+    sources: Sources,
+}
+
+/// A test, and the lines that it executed.
+struct Test {
+    name: String,
+    coverage: Coverage,
+}
+
+impl Tests {
+    pub fn run(&self) -> Result<Outcome> {
+        let changes = self.changed.as_deref().map(changes::since).transpose()?;
+        let (tests, outcome) = self.tests()?;
+        let found = match (&self.line, changes) {
+            (Some(line), _) => self.print(&tests, |coverage| has_line(coverage, line))?,
+            (None, Some(changes)) => {
+                say_unknown(&tests, &changes);
+                let has = |coverage: &Coverage| changes.iter().any(|change| change.is_in(coverage));
+                self.print(&tests, has)?
+            }
+            (None, None) => {
+                print::print_text(&table(&tests))?;
+                Outcome::Done
+            }
+        };
+        Ok(outcome.max(found))
+    }
+
+    /// All tests by name. Those that cannot be read are named and left out.
+    fn tests(&self) -> Result<(Vec<Test>, Outcome)> {
+        let mut all = BTreeMap::<String, Vec<PathBuf>>::new();
+        for given in &self.inputs {
+            let files = folder::expand(std::slice::from_ref(given), None)?;
+            let is_one = files.iter().all(|file| folder::is_data_file(file));
+            for file in files {
+                let name = if is_one { given.clone() } else { name_below(given, &file) };
+                all.entry(name.to_string_lossy().into_owned()).or_default().push(file);
+            }
+        }
+        let read: Vec<Result<Test>> = all
+            .into_par_iter()
+            .map(|(name, files)| {
+                let inputs = files.iter().map(|file| Input::read(file)).collect::<Result<_>>()?;
+                let coverage = lines_of(joined(inputs)?, &self.sources, Path::new(&name))?;
+                Ok(Test { name, coverage })
+            })
+            .collect();
+        let (mut tests, mut outcome) = (Vec::new(), Outcome::Done);
+        for test in read {
+            match test {
+                Ok(test) => tests.push(test),
+                Err(error) => {
+                    say(format_args!("{error}; the test is left out"));
+                    outcome = Outcome::Failed;
+                }
+            }
+        }
+        match tests.is_empty() {
+            true => Err(Error::new("no test could be read")),
+            false => Ok((tests, outcome)),
+        }
+    }
+
+    /// Prints the names of some tests.
+    fn print(&self, tests: &[Test], is_it: impl Fn(&Coverage) -> bool) -> Result<Outcome> {
+        let names = tests.iter().filter(|test| is_it(&test.coverage)).map(|test| &*test.name);
+        let names: String = names.flat_map(|name| [name, "\n"]).collect();
+        print::print_text(&names)?;
+        Ok(if names.is_empty() { Outcome::Found } else { Outcome::Done })
+    }
+}
+
+/// The name of a test: the path of its dump below the folder that was given, without its extension.
+fn name_below(given: &Path, file: &Path) -> PathBuf {
+    let name = file.strip_prefix(given).ok().filter(|below| !below.as_os_str().is_empty());
+    let name = name.map(Path::to_owned).or_else(|| file.file_name().map(PathBuf::from));
+    name.unwrap_or_else(|| file.to_owned()).with_extension("")
+}
+
+/// Whether a line was executed.
+fn has_line(coverage: &Coverage, wanted: &SourceLine) -> bool {
+    let is_executed = |file: &File| file.lines.get(&wanted.line).is_some_and(|&count| count > 0);
+    let mut files = coverage.files.iter();
+    files.any(|(path, file)| wanted.is(path, wanted.line) && is_executed(file))
+}
+
+/// Names the changed files of which no test has a line.
+fn say_unknown(tests: &[Test], changes: &[Change]) {
+    for change in changes {
+        if !tests.iter().any(|test| test.coverage.files.contains_key(&change.path)) {
+            let path = String::from_utf8_lossy(&change.path);
+            say(format_args!("{path}: no test has counts of this changed file"));
+        }
+    }
+}
+
+/// How many lines each test executes, and how many of them no other test does.
+fn table(tests: &[Test]) -> String {
+    let mut number = BTreeMap::<(&[u8], u32), usize>::new();
+    let executed = |file: &File| {
+        let lines = file.lines.iter().filter(|(_, count)| **count > 0).map(|(line, _)| *line);
+        lines.collect::<Vec<u32>>()
+    };
+    let of_test = |test: &Test| {
+        let files = test.coverage.files.iter();
+        let lines =
+            files.flat_map(|(path, file)| executed(file).into_iter().map(move |line| (path, line)));
+        lines.map(|(path, line)| (path.clone(), line)).collect::<Vec<_>>()
+    };
+    for test in tests {
+        for (path, file) in &test.coverage.files {
+            executed(file)
+                .into_iter()
+                .for_each(|line| *number.entry((path, line)).or_default() += 1);
+        }
+    }
+    let mut table = Table::new(["lines", "only here"]);
+    for test in tests {
+        let lines = of_test(test);
+        let is_own = |(path, line): &&(Vec<u8>, u32)| number[&(&**path, *line)] == 1;
+        let own = lines.iter().filter(is_own).count();
+        table.push([lines.len().to_string(), own.to_string()], Style::new());
+    }
+    let all = Number(tests.len() as u64, "test");
+    let text = table.text("test", |row, _| tests[row].name.clone());
+    format!("{text}{all} executed {}\n", Number(number.len() as u64, "line"))
+}
