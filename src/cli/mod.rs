@@ -65,7 +65,8 @@ enum Command {
     Install(install::Install),
     Targets(targets::Targets),
     Doctor(doctor::Doctor),
-    Convert(convert::Convert),
+    // Much larger than the others.
+    Convert(Box<convert::Convert>),
     Merge(merge::Merge),
     Fold(fold::Fold),
     Show(show::Show),

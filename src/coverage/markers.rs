@@ -164,8 +164,8 @@ impl File {
             }
         }
         self.branches.retain(|&(line, _), branch| {
-            let is_out = lines.contains(&line) || markers.branches.contains(&line);
-            !is_out && !(branch.is_exception && markers.exceptions.contains(&line))
+            let is_excepted = branch.is_exception && markers.exceptions.contains(&line);
+            !(is_excepted || lines.contains(&line) || markers.branches.contains(&line))
         });
         self.totals = None;
     }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::folder;
 use super::input::{Format, Input, STDIN, warn_of_modules};
+use super::sources::added;
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::cli::terminal::message::{say, warn};
 use crate::convert::gcov::of_gcda;
@@ -46,17 +47,24 @@ pub fn joined(inputs: Vec<Input>) -> Result<Vec<Input>> {
     Ok(others)
 }
 
-/// Reads a file, or what is below a folder if it is one file, or `.gcda` files. A single `.gcda` file stays what it is.
-pub fn read_one(path: &Path) -> Result<Input> {
-    let files = folder::expand(&[path.to_owned()], None)?;
-    match &files[..] {
-        [only] => return Input::read(only),
-        files if files.iter().all(|file| folder::is_data_file(file)) => {}
-        _ => return Input::read(&folder::only(path)?),
+/// Reads a file, or the sum of several dumps or of `.gcda` files, also below folders. A single `.gcda` file stays what it
+/// is.
+pub fn read_sum(paths: &[PathBuf]) -> Result<Input> {
+    let files = folder::expand(paths, None)?;
+    if let [only] = &files[..] {
+        return Input::read(only);
     }
     let inputs = files.iter().map(|file| Input::read(file)).collect::<Result<_>>()?;
-    let joined = joined(inputs)?;
-    joined.into_iter().next().ok_or_else(|| Error::about(path, "no .gcda files below it"))
+    let mut inputs = joined(inputs)?;
+    if inputs.len() == 1 {
+        return Ok(inputs.remove(0));
+    }
+    if let Some(other) = inputs.iter().find(|input| input.format != Format::Dump) {
+        let what = "is one of several inputs and no dump; `merge` adds profiles";
+        return Err(Error::about(&other.name, what));
+    }
+    let name = format!("the sum of {} dumps", inputs.len());
+    Ok(Input::of_dump(name.into(), added(inputs)?))
 }
 
 /// The same input, with a dump in place of a `.gcda` file.

@@ -6,12 +6,13 @@ pub mod markdown;
 use std::cmp::Ordering;
 use std::path::PathBuf;
 use std::prelude::v1::*;
+use std::slice;
 
 use clap::Args;
 use instr_profile::comparable;
 use serde::Serialize;
 
-use crate::cli::inputs::data_files::{as_dump, read_one};
+use crate::cli::inputs::data_files::{as_dump, read_sum};
 use crate::cli::inputs::input;
 use crate::cli::inputs::input::Input;
 use crate::cli::inputs::instr_profiles::read::counted;
@@ -129,7 +130,7 @@ impl Diff {
     /// The profiles, as far as the coarser one goes: without what it does not tell about names and positions.
     fn profiles(&self) -> Result<[Profile; 2]> {
         input::refuse_twice([&*self.first, &*self.second])?;
-        let read = |path| as_dump(read_one(path)?);
+        let read = |path| as_dump(read_sum(slice::from_ref(path))?);
         let inputs = [read(&self.first)?, read(&self.second)?];
         self.sources.check(&inputs)?;
         if inputs[0].is_by_function()? && inputs[1].is_by_function()? {

@@ -8,7 +8,7 @@ mod objects;
 mod sections;
 mod summary;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 use std::slice;
 
@@ -20,7 +20,7 @@ use self::modules::modules;
 use self::objects::{gcda, gcno};
 use self::sections::sections;
 use self::summary::{cutoffs, table, totals};
-use crate::cli::inputs::data_files::{as_dump, read_one};
+use crate::cli::inputs::data_files::{as_dump, read_sum};
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::instr_profiles::read::counted;
 use crate::cli::inputs::sources::Sources;
@@ -60,9 +60,9 @@ profiles: {\"format\": \"countersink-functions\", \"version\": 1, \"instrumentat
 [{\"name\", \"hash\", \"counters\", \"conditions\", \"calls\": [[{\"name\", \"count\"}]], \"sizes\": [[{\"size\", \
 \"count\"}]], \"vtables\"}]}.")]
 pub struct Show {
-    /// A raw dump, a profile of AutoFDO or LLVM of any version, .gcda or .gcno
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// A raw dump, a profile of AutoFDO or LLVM of any version, .gcda or .gcno; several dumps and folders are added up
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// The summary: how many counts carry which share of all
     #[arg(long, conflicts_with_all = ["function", "source", "top"])]
     summary: bool,
@@ -84,7 +84,7 @@ pub struct Show {
 impl Show {
     pub fn run(&self) -> Result<Outcome> {
         let by_function = self.choice.is_some() || self.summary;
-        let mut input = read_one(&self.file)?;
+        let mut input = read_sum(&self.files)?;
         if by_function || self.json {
             input = as_dump(input)?;
         }
@@ -112,6 +112,11 @@ impl Show {
         };
         print::print_text(&text)?;
         Ok(Outcome::Done)
+    }
+
+    /// The first file, for messages.
+    fn file(&self) -> &Path {
+        self.files.first().map_or(Path::new(""), |file| file)
     }
 
     fn by_function(&self, input: &Input) -> Result<String> {
@@ -149,17 +154,17 @@ impl Show {
         let in_full = self.choice.is_in_full();
         if in_full {
             match functions.len() {
-                0 => return Err(Error::about(&self.file, self.choice.absence(profile))),
-                number => warn(&self.file, format!("{} found", Number(number as u64, "function"))),
+                0 => return Err(Error::about(self.file(), self.choice.absence(profile))),
+                number => warn(self.file(), format!("{} found", Number(number as u64, "function"))),
             }
         }
         if self.json {
             let json = json::encode::encode(profile, |symbol| functions.contains(&symbol));
-            return Ok(text(&json.about(&self.file)?));
+            return Ok(text(&json.about(self.file())?));
         }
         let names = Names::chosen(self.demangle);
         if in_full {
-            return Ok(lines(profile, &functions, names, &self.file));
+            return Ok(lines(profile, &functions, names, self.file()));
         }
         let summary = profile.summary();
         Ok(match self.summary {

@@ -11,7 +11,7 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
-use crate::cli::inputs::data_files::{as_dump, read_one};
+use crate::cli::inputs::data_files::{as_dump, read_sum};
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::notes::Places;
 use crate::cli::inputs::program;
@@ -62,9 +62,9 @@ The schema of --json: {\"format\": \"countersink-stale\", \"version\": 1, \"shar
 [{\"kind\", \"executions\", \"line\", \"by\", \"name\", \"message\"}]}]}; share is from 0 to 1; open counts may fit; a reason's kind is \
 gone, other-file, no-code, undescribed, moved, open, no-line, no-call, control-flow or no-notes. --sarif writes SARIF 2.1.0.")]
 pub struct Stale {
-    /// A raw dump, or an AutoFDO profile of any version
-    #[arg(value_name = "PROFILE")]
-    profile: PathBuf,
+    /// An AutoFDO profile of any version, or raw dumps and folders of them
+    #[arg(required = true, value_name = "PROFILE")]
+    profiles: Vec<PathBuf>,
     /// The program as it is now, with debug information, or a shared object of it
     #[arg(long, value_name = "FILE", conflicts_with = "notes")]
     binary: Vec<PathBuf>,
@@ -89,7 +89,7 @@ pub struct Stale {
 
 impl Stale {
     pub fn run(&self) -> Result<Outcome> {
-        let input = as_dump(read_one(&self.profile)?)?;
+        let input = as_dump(read_sum(&self.profiles)?)?;
         let name = input.name.clone();
         let verdict = self.verdict(input)?;
         if verdict.executions.all == 0 {
