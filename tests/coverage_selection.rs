@@ -283,3 +283,47 @@ fn limits() {
     let output = shop.tool(&["convert", ".", "--to", "v4", "--fail-under-line", "3"]);
     assert!(said(&output).contains("--fail-under-line is for"), "{}", said(&output));
 }
+
+/// lcov and gcovr read lines of any length, and warn of a start without a stop.
+#[test]
+fn markers_in_long_lines_and_without_an_end() {
+    let shop = Workshop::new();
+    let blanks = " ".repeat(5000);
+    let text = format!(
+        "int one(void) {{ return 1; }} //{blanks}LCOV_EXCL_LINE\nint main(void) {{ return one() > 1; }}\n"
+    );
+    counted(&shop, "long.c", &format!("{text}// LCOV_EXCL_BR_START\n"));
+    let output = shop.tool(&["convert", ".", "--to", "lcov"]);
+    let report = Tracefile::of(&text_of(&output));
+    assert_eq!(report.files.values().next().unwrap().lines.keys().collect::<Vec<_>>(), [&2]);
+    assert!(said(&output).contains("long.c:3: no STOP follows this START"), "{}", said(&output));
+}
+
+fn text_of(output: &Output) -> String {
+    text(output.stdout.clone())
+}
+
+/// The recorded paths lead through a link, and the options do not, or the other way round.
+#[test]
+fn folders_with_two_names() {
+    let shop = project();
+    std::os::unix::fs::symlink("project", shop.path("link")).unwrap();
+    let gcc = ["--coverage", "-o", "program"];
+    let source = shop.path("link/src/main.c");
+    let in_link = |program: &str| {
+        let mut command = Command::new(program);
+        command.current_dir(shop.path("link")).env("PWD", shop.path("link"));
+        command
+    };
+    for old in ["program-main.gcda", "program-main.gcno"] {
+        let _ = fs::remove_file(shop.path("project").join(old));
+    }
+    succeed(in_link("gcc").args(gcc).arg(&source));
+    succeed(&mut in_link("./program"));
+    let (report, output) = of_project(&shop, &["--exclude", "third_party"]);
+    assert_eq!(names(&report), BTreeSet::from(["main.c"]), "{}", said(&output));
+    let (report, output) = of_project(&shop, &["--source-root", "third_party"]);
+    assert_eq!(names(&report), BTreeSet::from(["theirs.h"]), "{}", said(&output));
+    let (report, output) = of_project(&shop, &["--include", "src/main.c"]);
+    assert_eq!(names(&report), BTreeSet::from(["main.c"]), "{}", said(&output));
+}

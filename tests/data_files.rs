@@ -252,6 +252,26 @@ fn tar(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
     archive.into_inner().unwrap()
 }
 
+/// A full disk leaves empty files.
+#[test]
+fn files_that_are_none_are_named() {
+    let shop = counted();
+    fs::create_dir(shop.path("tree")).unwrap();
+    for name in ["kinds_first.gcda", "kinds_first.gcno"] {
+        fs::copy(shop.path(name), shop.path("tree").join(name)).unwrap();
+    }
+    for content in ["", "xxxx", "text of many lines"] {
+        shop.write("tree/odd.gcda", content);
+        let convert = ["convert", "tree", "--to", "v4", "-o", "a.gcov"];
+        let output = shop.tool(&convert);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        assert!(told.contains("tree/odd.gcda: 0x0: ") && told.contains("; left out"), "{told}");
+        let strict = shop.tool(&[&convert[..], &["--strict"]].concat());
+        assert_eq!(strict.status.code(), Some(1), "{strict:?}");
+    }
+}
+
 #[test]
 fn archives_are_folders() {
     let shop = counted();
@@ -273,6 +293,13 @@ fn archives_are_folders() {
         sent.each_ref().map(|(name, bytes)| (name.strip_prefix('/').unwrap(), bytes.clone()));
     shop.write("board.tar", tar(&sent));
     assert!(convert(&shop, &["board.tar", "--binary", "stock"], "v4") == expected);
+    // A sum of an archive names no temporary folder, and is the same each time.
+    let sum = |output: &str| {
+        shop.tool_output(&["merge", "whole.tar", "-o", output]);
+        shop.read(output)
+    };
+    assert!(sum("one.csraw") == sum("two.csraw"));
+    assert!(!sum("one.csraw").windows(12).any(|bytes| bytes == b"countersink-"));
     // Nothing stays in the temporary folder.
     fs::create_dir(shop.path("temporary")).unwrap();
     let mut show = shop.command(env!("CARGO_BIN_EXE_countersink"));

@@ -306,11 +306,56 @@ fn options_of_the_last_compilation() {
     has(&compare(0), "ok", "options", "the same");
     link("final", &["-O1", "-frecord-gcc-switches"]);
     has(&compare(1), "wrong", "options", "-O2 here, -O1 there");
+    // Another folder of the build.
     fs::create_dir(shop.path("elsewhere")).unwrap();
-    shop.write("elsewhere/prog.c", "int main(void) { return 0; }\n");
-    let elsewhere = shop.path("elsewhere");
-    succeed(shop.command("gcc").current_dir(elsewhere).args(["-g", "prog.c", "-o", "../final"]));
+    for source in ["prog.c", "other.c"] {
+        fs::copy(shop.path(source), shop.path("elsewhere").join(source)).unwrap();
+    }
+    let build = |flags: &[&str]| {
+        let mut gcc = shop.command("gcc");
+        gcc.current_dir(shop.path("elsewhere")).args(["prog.c", "other.c", "-o", "../final"]);
+        succeed(gcc.args(flags));
+    };
+    build(&["-O2", "-g"]);
+    has(&compare(0), "ok", "options", "the same for 2 sources");
+    build(&["-O1", "-g"]);
+    has(&compare(1), "wrong", "options", "-O2 here, -O1 there");
+    // The debug information in a file beside the program.
+    for words in [
+        "objcopy --only-keep-debug final final.debug",
+        "strip final",
+        "objcopy --add-gnu-debuglink=final.debug final",
+    ] {
+        let mut words = words.split(' ');
+        succeed(shop.command(words.next().unwrap()).args(words));
+    }
+    has(&compare(1), "wrong", "options", "-O2 here, -O1 there");
+    shop.write("none.c", "int main(void) { return 0; }\n");
+    succeed(shop.command("gcc").args(["-g", "none.c", "-o", "final"]));
     has(&compare(0), "-", "options", "none of the sources");
     let output = shop.tool(&["doctor", "prog", "--final", "prog.c"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+/// clang records its options only if it is asked to.
+#[test]
+fn options_of_clang() {
+    if !have("clang-22") {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.write("prog.c", "int main(void) { return 0; }\n");
+    let build = |program: &str, flags: &[&str]| {
+        succeed(shop.command("clang-22").args(flags).args(["-g", "prog.c", "-o", program]));
+    };
+    let compare = |status: i32| doctor(&shop, status, &["prog", "--final", "final"]);
+    let trained = ["-O2", "-fprofile-generate", "-L.", "-lcountersink_rt"];
+    build("prog", &trained);
+    build("final", &["-O0"]);
+    has(&compare(0), "-", "options", "which records no options");
+    build("prog", &[&trained[..], &["-grecord-command-line"]].concat());
+    build("final", &["-O2", "-grecord-command-line"]);
+    has(&compare(0), "ok", "options", "the same for 1 source");
+    build("final", &["-O1", "-grecord-command-line"]);
+    has(&compare(1), "wrong", "options", "-O2 here, -O1 there");
 }

@@ -61,7 +61,10 @@ fn all_dumps_below_a_folder() {
     assert!(said(&shop, 0, &["check", "prof"]).contains("empty.csraw: is empty; left out"));
     fs::remove_file(shop.path("prof/empty.csraw")).unwrap();
     assert_eq!(said(&shop, 0, &["show", "prof/a"]), "");
-    assert!(said(&shop, 2, &["show", "prof"]).contains("3 files"));
+    let shown = String::from_utf8(shop.tool_output(&["show", "prof"])).unwrap();
+    assert!(shown.contains("runs 3,"), "{shown}");
+    let told = said(&shop, 2, &["show", "prof", "all.gcov"]);
+    assert!(told.contains("all.gcov: is one of several inputs and no dump"), "{told}");
 }
 
 /// A profile below was probably made of the dumps.

@@ -27,6 +27,8 @@ pub struct Markers {
     functions: BTreeSet<u32>,
     /// How many branches of the line never ran, and how many it has.
     without_hit: BTreeMap<u32, (usize, usize)>,
+    /// The line with the last start that no stop follows, which leaves out the rest of the file.
+    pub unclosed: Option<u32>,
 }
 
 /// What a region of lines is about.
@@ -113,13 +115,15 @@ impl Markers {
     pub fn of<'t>(text: impl Iterator<Item = &'t str>) -> Self {
         let mut markers = Self::default();
         let mut open = [false; 3];
+        let mut started = 0;
         for (number, text) in (1..).zip(text) {
             let mut here = open;
             for marker in markers_in(text).chain(pragma(text)) {
                 match marker {
                     Marker::Line(kind) => here[kind as usize] = true,
                     Marker::Start(kind) => {
-                        (here[kind as usize], open[kind as usize]) = (true, true)
+                        (here[kind as usize], open[kind as usize]) = (true, true);
+                        started = number;
                     }
                     Marker::Stop(kind) => {
                         (here[kind as usize], open[kind as usize]) = (false, false)
@@ -135,6 +139,7 @@ impl Markers {
                 set.insert(number);
             }
         }
+        markers.unclosed = open.contains(&true).then_some(started);
         markers
     }
 

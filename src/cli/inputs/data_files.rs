@@ -5,9 +5,9 @@ use std::prelude::v1::*;
 
 use rayon::prelude::*;
 
-use super::folder;
 use super::input::{Format, Input, STDIN, warn_of_modules};
 use super::sources::added;
+use super::{folder, tarball};
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::cli::terminal::message::{say, warn};
 use crate::convert::gcov::of_gcda;
@@ -47,8 +47,8 @@ pub fn joined(inputs: Vec<Input>) -> Result<Vec<Input>> {
     Ok(others)
 }
 
-/// Reads a file, or the sum of several dumps or of `.gcda` files, also below folders. A single `.gcda` file stays what it
-/// is.
+/// Reads a file, or the sum of several dumps or of `.gcda` files, also below folders. A single `.gcda` file stays what
+/// it is.
 pub fn read_sum(paths: &[PathBuf]) -> Result<Input> {
     let files = folder::expand(paths, None)?;
     if let [only] = &files[..] {
@@ -87,7 +87,12 @@ fn decode(file: Input) -> Result<(PathBuf, PathBuf, Data)> {
     let data = Data::decode(&file.bytes).about(&file.name)?;
     of_gcda::check(&data).about(&file.name)?;
     let path = std::path::absolute(&file.name).about(&file.name)?;
-    Ok((file.name, recorded(&path).unwrap_or(path), data))
+    // The folder of an unpacked archive is another one each time.
+    let path = match tarball::inside(&path) {
+        Some(inside) => recorded(&Path::new("/").join(&inside)).unwrap_or(inside),
+        None => recorded(&path).unwrap_or(path),
+    };
+    Ok((file.name, path, data))
 }
 
 /// The path before `GCOV_PREFIX` put a folder in front of it: the longest end of the path with notes beside it.

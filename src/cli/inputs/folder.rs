@@ -144,7 +144,8 @@ impl Content {
         }
         match Format::of_file(&beginning, file.extension()) {
             Some(Format::Dump | Format::Profraw) => drop(self.raw.insert(file)),
-            Some(Format::Gcda) if is_data_file(&file) => drop(self.gcda.insert(file)),
+            // A damaged one is named when it is decoded.
+            Some(Format::Gcda) | None if is_data_file(&file) => drop(self.gcda.insert(file)),
             Some(Format::Gcda | Format::Gcno) | None => {}
             Some(_) => drop(self.profiles.insert(file)),
         }

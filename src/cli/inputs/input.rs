@@ -248,8 +248,14 @@ impl Input {
     }
 
     fn of(name: PathBuf, bytes: Vec<u8>) -> Result<Self> {
-        if bytes.is_empty() {
-            return Err(Error::about(name, "0x0: the file is empty"));
+        match Format::of(&bytes) {
+            Some(_) if !bytes.is_empty() => {}
+            // A full disk leaves an empty one. It is named among the others when it is decoded.
+            _ if super::folder::is_data_file(&name) => {
+                return Ok(Self { name, bytes, format: Format::Gcda, dump: None });
+            }
+            _ if bytes.is_empty() => return Err(Error::about(name, "0x0: the file is empty")),
+            _ => {}
         }
         if bytes.starts_with(&live::MAGIC) {
             return Self::of_live(name, &bytes);

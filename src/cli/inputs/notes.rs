@@ -200,15 +200,15 @@ impl Places {
         beside.find_map(|path| read_regular(&path).ok().map(|bytes| (path, bytes)))
     }
 
-    /// Paths where the notes may be: under `--notes`, with ever fewer leading directories of the recorded path, and
-    /// next to the recorded data file.
+    /// Paths where the notes may be: under `--notes` and in archives, with ever fewer leading directories of the
+    /// recorded path, and next to the recorded data file.
     fn candidates(&self, recorded: &[u8]) -> Vec<PathBuf> {
         let recorded = notes_path(&self.moved(recorded));
         let plain = demangled(&recorded).or_else(|| below_folder(&recorded));
         let plain = plain.map(|path| self.moved(&path)).map(path_of);
         let recorded = path_of(recorded);
         let mut candidates = Vec::new();
-        for directory in &self.notes {
+        for directory in self.notes.iter().chain(&super::tarball::folders()) {
             for path in plain.iter().chain([&recorded]) {
                 let parts: Vec<&OsStr> = path.iter().filter(|part| *part != "/").collect();
                 for skipped in 0..parts.len() {

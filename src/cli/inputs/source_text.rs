@@ -57,19 +57,22 @@ impl Text {
         Self { text, ends, encoding, is_newer }
     }
 
-    /// All lines.
+    /// All lines, however long.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
-        (1..).map_while(|line| self.line(line))
+        (1..).map_while(|line| self.whole_line(line))
     }
 
     /// A line, which is counted from 1.
     pub fn line(&self, line: u32) -> Option<&str> {
+        self.whole_line(line).map(|text| beginning(text, LONGEST_LINE))
+    }
+
+    fn whole_line(&self, line: u32) -> Option<&str> {
         let line = line.checked_sub(1)? as usize;
         let start =
             line.checked_sub(1).map_or(0, |before| self.ends.get(before).map_or(0, |end| end + 1));
         let text = self.text.get(start..*self.ends.get(line)?)?;
-        let text = text.strip_suffix('\r').unwrap_or(text);
-        Some(beginning(text, LONGEST_LINE))
+        Some(text.strip_suffix('\r').unwrap_or(text))
     }
 }
 

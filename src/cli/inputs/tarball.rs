@@ -4,7 +4,7 @@
 //! are found beside counters by path. [`remove_all`] removes the folder when the command ends.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 use std::prelude::v1::*;
 use std::sync::{Mutex, PoisonError};
@@ -38,6 +38,18 @@ pub fn remove_all() {
     UNPACKED.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
+/// The folders that have the files of archives. Notes are looked for there, too.
+pub fn folders() -> Vec<PathBuf> {
+    let unpacked = UNPACKED.lock().unwrap_or_else(PoisonError::into_inner);
+    let archives = unpacked.iter().flat_map(|folder| std::fs::read_dir(folder.path()));
+    archives.flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
+}
+
+/// The path of an unpacked file in its archive, or nothing if the file is not unpacked.
+pub fn inside(file: &Path) -> Option<PathBuf> {
+    folders().iter().find_map(|folder| file.strip_prefix(folder).ok().map(Path::to_owned))
+}
+
 /// The folder with the files of an archive, or nothing if the file is none.
 pub fn unpacked(path: &Path) -> Result<Option<PathBuf>> {
     // What cannot be read is reported by whoever reads it.
@@ -54,7 +66,7 @@ pub fn unpacked(path: &Path) -> Result<Option<PathBuf>> {
         let _ = MultiGzDecoder::new(&*beginning).take(BEGINNING).read_to_end(&mut start);
         return match is_archive(&start) {
             true => unpack(path, MultiGzDecoder::new(open()?)).map(Some),
-            false => Ok(None),
+            false => Err(Error::about(path, "0x0: compressed with gzip, and no tar archive")),
         };
     }
     match OTHERS.iter().find(|(start, _)| beginning.starts_with(start)) {
@@ -96,6 +108,9 @@ fn unpack(path: &Path, content: impl Read) -> Result<PathBuf> {
         let place = entry.raw_file_position();
         match put(entry, &inside) {
             Ok(is_wanted) => files += usize::from(is_wanted),
+            Err(error) if error.kind() == ErrorKind::StorageFull => {
+                return Err(Error::about(std::env::temp_dir(), error));
+            }
             Err(error) => {
                 warn(path, format!("{place:#x}: a file that is not whole: {}", cause(&error)))
             }

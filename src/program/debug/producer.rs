@@ -29,7 +29,7 @@ pub struct Compilation {
 }
 
 /// Beginnings of options that name files, say what to record, or belong to profiles.
-const OF_NO_CODE: [&str; 15] = [
+const OF_NO_CODE: [&str; 22] = [
     "-fprofile",
     "-ftest-coverage",
     "--coverage",
@@ -45,15 +45,21 @@ const OF_NO_CODE: [&str; 15] = [
     "-frandom-seed",
     "-frecord-gcc-switches",
     "-fverbose-asm",
+    "-grecord-command-line",
+    "-L",
+    "-l",
+    "-Wl,",
+    "-o",
+    "-c",
+    "-I",
 ];
 
 impl Compilation {
     fn new(source: Option<Vec<u8>>, producer: &str) -> Self {
-        let (compiler, options) = match producer.find(" -") {
-            Some(place) => producer.split_at(place),
-            None => (producer, ""),
-        };
-        let words = options.split_whitespace();
+        // Behind the version clang names itself, and files between its options.
+        let end = [" -", " /"].into_iter().filter_map(|start| producer.find(start)).min();
+        let (compiler, options) = producer.split_at(end.unwrap_or(producer.len()));
+        let words = options.split_whitespace().filter(|word| word.starts_with('-'));
         let of_code = |word: &&str| !OF_NO_CODE.iter().any(|start| word.starts_with(start));
         let level = words.clone().rfind(|word| word.starts_with("-O"));
         let options = words.filter(of_code).filter(|word| !word.starts_with("-O")).chain(level);

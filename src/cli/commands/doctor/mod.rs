@@ -30,7 +30,7 @@ use crate::cli::terminal::print;
 use crate::cli::terminal::visible::visible;
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
-use crate::program::debug::producer::compilations;
+use crate::program::debug::producer::{Compilation, compilations};
 use crate::raw::dump::Dump;
 use crate::raw::layout::MAGIC;
 
@@ -159,8 +159,7 @@ impl Doctor {
         lines.push(program.reader(&self.places));
         if let Some(last) = last {
             let other = read_regular(last).about(last)?;
-            let other = compilations(&object::File::parse(&*other).about(last)?);
-            let own = compilations(&object::File::parse(&*bytes).about(path)?);
+            let (own, other) = (recorded(path, &bytes)?, recorded(last, &other)?);
             let (verdict, text) = options::compare(&own, &other);
             lines.push(Line { subject: "options", verdict, text });
         }
@@ -178,6 +177,15 @@ impl Places {
         let text = format!("{found} of {all} .gcda files are there, which convert reads, too");
         (found > 0).then_some(Line { subject: "counters", verdict: Verdict::Note, text })
     }
+}
+
+/// What the compilers recorded in a program, or in its debug file.
+fn recorded(path: &Path, bytes: &[u8]) -> Result<Vec<Compilation>> {
+    let file = object::File::parse(bytes).about(path)?;
+    let own = compilations(&file);
+    let debug = debug_file::find(path, &file).filter(|_| own.is_empty());
+    let of_debug = debug.and_then(|bytes| Some(compilations(&object::File::parse(&*bytes).ok()?)));
+    Ok(of_debug.unwrap_or(own))
 }
 
 /// Where the dump will be, and what is there.

@@ -22,16 +22,19 @@ pub fn compare(trained: &[Compilation], last: &[Compilation]) -> (Verdict, Strin
             format!("{which} does not record them: compile with -g or -frecord-gcc-switches");
         return (Verdict::Note, text);
     }
-    let by_source = |all: &[Compilation]| -> BTreeMap<Vec<u8>, Compilation> {
-        let named = all.iter().filter_map(|found| Some((found.source.clone()?, found.clone())));
-        named.collect()
-    };
-    let (mine, theirs) = (by_source(trained), by_source(last));
-    if mine.is_empty() || theirs.is_empty() {
+    if trained.iter().all(|found| found.source.is_none())
+        || last.iter().all(|found| found.source.is_none())
+    {
         return without_sources(trained, last);
     }
-    let both = mine.iter().filter_map(|(source, mine)| Some((source, mine, theirs.get(source)?)));
-    let both: Vec<_> = both.collect();
+    let both = pairs(trained, last, |path| path.to_owned());
+    // Another folder of the build.
+    let both = match both.is_empty() {
+        true => pairs(trained, last, |path| {
+            path.rsplit(|&byte| byte == b'/').next().unwrap_or(path).to_owned()
+        }),
+        false => both,
+    };
     let all = Number(both.len() as u64, "source");
     let differing: Vec<_> = both
         .iter()
@@ -41,6 +44,10 @@ pub fn compare(trained: &[Compilation], last: &[Compilation]) -> (Verdict, Strin
         _ if both.is_empty() => {
             (Verdict::Note, "the program of --final has none of the sources".to_owned())
         }
+        None if both.iter().all(|(_, mine, _)| mine.options.is_empty()) => {
+            let what = "the same compiler, which records no options; clang does with -grecord-command-line";
+            (Verdict::Note, format!("{what} ({all})"))
+        }
         None => (Verdict::Good, format!("the same for {all}")),
         Some((source, what)) => {
             let source = visible(&String::from_utf8_lossy(source));
@@ -48,6 +55,21 @@ pub fn compare(trained: &[Compilation], last: &[Compilation]) -> (Verdict, Strin
             (Verdict::Bad, format!("other ones for {number} of {all}, such as {source}: {what}"))
         }
     }
+}
+
+/// The compilations of sources that both programs have, by a part of their paths.
+fn pairs<'c>(
+    trained: &'c [Compilation],
+    last: &'c [Compilation],
+    part: impl Fn(&[u8]) -> Vec<u8>,
+) -> Vec<(Vec<u8>, &'c Compilation, &'c Compilation)> {
+    let by_part = |all: &'c [Compilation]| -> BTreeMap<Vec<u8>, &'c Compilation> {
+        all.iter().filter_map(|found| Some((part(found.source.as_ref()?), found))).collect()
+    };
+    let (mine, theirs) = (by_part(trained), by_part(last));
+    mine.into_iter()
+        .filter_map(|(part, mine)| Some((part.clone(), mine, *theirs.get(&part)?)))
+        .collect()
 }
 
 /// Compares what all sources together have.

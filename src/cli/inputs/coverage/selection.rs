@@ -58,12 +58,13 @@ impl Selection {
     /// else the current folder. It is an error if nothing is left.
     pub fn apply(&self, coverage: &mut Coverage, name: &Path) -> Result<PathBuf> {
         let folder = std::env::current_dir().unwrap_or_default();
+        let all = coverage.files.len();
         if coverage.files.is_empty() {
             return Ok(folder);
         }
         let root = self.root(coverage, &folder)?;
         if let Some(root) = &root {
-            let outside = drop_files(coverage, |path| root.has(&folder.join(path)));
+            let outside = drop_files(coverage, |path| root.has(&spellings(path, &folder)));
             if !outside.is_empty() {
                 let files = Number(outside.len() as u64, "file");
                 let root = root.folder.display();
@@ -74,7 +75,6 @@ impl Selection {
                 warn(name, format!("left out: {files} outside {root}{hint}"));
             }
         }
-        let all = coverage.files.len();
         drop_files(coverage, |path| self.wants(path, &folder, root.as_ref()));
         if coverage.files.is_empty() {
             let all = Number(all as u64, "file");
@@ -84,17 +84,21 @@ impl Selection {
             return Err(Error::about(name, what));
         }
         leave_out_missing(coverage, name);
-        leave_out_marked(coverage);
+        leave_out_marked(coverage, name);
         let root = root.map(|root| root.folder).filter(|root| root.parent().is_some());
         Ok(root.unwrap_or(folder))
     }
 
     /// Whether the options choose the file.
     fn wants(&self, path: &Path, folder: &Path, root: Option<&Root>) -> bool {
-        let whole = folder.join(path);
-        let below = root.map_or(folder, |root| &root.folder);
-        let ends = [folder, below].map(|folder| whole.strip_prefix(folder).ok());
-        let names: Vec<&Path> = ends.into_iter().flatten().chain([&*whole, path]).collect();
+        let all = spellings(path, folder);
+        let tops = [Some(folder), root.map(|root| &*root.folder), root.map(|root| &*root.named)];
+        let real = folder.canonicalize().ok();
+        let tops: Vec<&Path> = tops.into_iter().flatten().chain(real.as_deref()).collect();
+        let below =
+            all.iter().flat_map(|whole| tops.iter().map(|top| whole.strip_prefix(top).ok()));
+        let names: Vec<&Path> =
+            below.flatten().chain(all.iter().map(|whole| &**whole)).chain([path]).collect();
         let fits = |pattern: &Pattern| {
             let all = names.iter().flat_map(|name| name.ancestors());
             all.filter(|part| part.iter().next().is_some()).any(|part| pattern.matches_path(part))
@@ -118,7 +122,7 @@ impl Selection {
         }
         let Some(guessed) = project(folder) else { return Ok(None) };
         let root = Root { folder: guessed.clone(), named: guessed, packages: cargo_home() };
-        let has_any = coverage.files.keys().any(|path| root.has(&folder.join(path_of(path))));
+        let has_any = coverage.files.keys().any(|path| root.has(&spellings(path_of(path), folder)));
         Ok(has_any.then_some(root))
     }
 }
@@ -133,10 +137,22 @@ struct Root {
 }
 
 impl Root {
-    fn has(&self, path: &Path) -> bool {
-        let is_below = path.starts_with(&self.folder) || path.starts_with(&self.named);
-        is_below && !self.packages.as_ref().is_some_and(|packages| path.starts_with(packages))
+    /// Whether a path, in one of its spellings, is below the folder.
+    fn has(&self, spellings: &[PathBuf]) -> bool {
+        let is_own =
+            |path: &PathBuf| path.starts_with(&self.folder) || path.starts_with(&self.named);
+        let is_foreign = |path: &PathBuf| {
+            self.packages.as_ref().is_some_and(|packages| path.starts_with(packages))
+        };
+        spellings.iter().any(is_own) && !spellings.iter().any(is_foreign)
     }
+}
+
+/// The whole path of a file, as it is named, and without links if that is another one.
+fn spellings(path: &Path, folder: &Path) -> Vec<PathBuf> {
+    let whole = folder.join(path);
+    let real = whole.canonicalize().ok().filter(|real| *real != whole);
+    [whole].into_iter().chain(real).collect()
 }
 
 /// The folder of the project around a folder: the git checkout, or else the outermost folder of cargo's.
@@ -199,15 +215,25 @@ fn leave_out_missing(coverage: &mut Coverage, name: &Path) {
     );
 }
 
-/// Leaves out what markers exclude.
-fn leave_out_marked(coverage: &mut Coverage) {
+/// Leaves out what markers exclude. Warns of a start without a stop.
+fn leave_out_marked(coverage: &mut Coverage, name: &Path) {
     let mut files: Vec<(&Vec<u8>, &mut File)> = coverage.files.iter_mut().collect();
-    files.par_iter_mut().for_each(|(path, file)| {
-        let mut texts = SourceTexts::counted_at(None);
-        let Some(text) = texts.file(path) else { return };
-        let markers = Markers::of(text.lines());
-        if !markers.is_empty() {
-            file.leave_out(&markers);
-        }
-    });
+    let unclosed: Vec<(&Path, u32)> = files
+        .par_iter_mut()
+        .filter_map(|(path, file)| {
+            let mut texts = SourceTexts::counted_at(None);
+            let markers = Markers::of(texts.file(path)?.lines());
+            if !markers.is_empty() {
+                file.leave_out(&markers);
+            }
+            Some((path_of(path), markers.unclosed?))
+        })
+        .collect();
+    for (path, line) in unclosed {
+        let path = path.display();
+        warn(
+            name,
+            format!("{path}:{line}: no STOP follows this START: the rest of the file is left out"),
+        );
+    }
 }
