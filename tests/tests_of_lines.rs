@@ -142,6 +142,7 @@ fn what_is_wrong_is_said() {
     shop.write("prof/bad.csraw", "no dump");
     complaint(&["prof/bad.csraw"], 2, "prof/bad.csraw: 0x0: ");
     complaint(&["prof", "--line", "prog.c"], 2, "expected FILE:LINE");
+    complaint(&["prof", "--inline", "flat"], 2, "--inline is about profiles, not about tests");
     if !have("git") {
         return;
     }

@@ -93,11 +93,10 @@ fn markers_in(mut text: &str) -> impl Iterator<Item = Marker<'_>> {
 
 /// What a line of the preprocessor says.
 fn pragma(text: &str) -> Option<Marker<'_>> {
-    let words = text.trim_start().strip_prefix('#')?.split_whitespace();
-    let mut words = words.skip_while(|word| *word == "pragma");
-    match [words.next()?, words.next()?, words.next()?] {
-        ["GCC", "suppress_coverage", "begin"] => Some(Marker::Start(Kind::Lines)),
-        ["GCC", "suppress_coverage", "end"] => Some(Marker::Stop(Kind::Lines)),
+    let mut words = text.trim_start().strip_prefix('#')?.split_whitespace();
+    match [words.next()?, words.next()?, words.next()?, words.next()?] {
+        ["pragma", "GCC", "suppress_coverage", "begin"] => Some(Marker::Start(Kind::Lines)),
+        ["pragma", "GCC", "suppress_coverage", "end"] => Some(Marker::Stop(Kind::Lines)),
         _ => None,
     }
 }

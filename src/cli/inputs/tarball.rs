@@ -1,7 +1,8 @@
 //! Tar archives in place of input files: what boards and CI jobs send. What is in them is as below a folder.
 //!
-//! The dumps, profiles, counters, notes and objects of an archive are unpacked into a temporary folder, because notes
-//! are found beside counters by path. [`remove_all`] removes the folder when the command ends.
+//! The dumps, profiles, counters, notes and objects of an archive, by the ends of their names, are unpacked into a
+//! temporary folder, because notes are found beside counters by path. Other files are not: an archive may hold a whole
+//! build. [`remove_all`] removes the folder when the command ends.
 
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
@@ -27,11 +28,11 @@ const OTHERS: [(&[u8], &str); 3] =
     [(b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bzip2")];
 
 /// Files by the ends of their names: counters, notes, objects, dumps and profiles.
-const WANTED: [&str; 9] =
-    ["gcda", "gcno", "o", "csraw", "profraw", "profdata", "proftext", "afdo", "gcov"];
+const WANTED: [&str; 10] =
+    ["gcda", "gcno", "o", "csraw", "profraw", "profdata", "proftext", "afdo", "gcov", "prof"];
 
-/// The folders that were made.
-static UNPACKED: Mutex<Vec<TempDir>> = Mutex::new(Vec::new());
+/// The folders that were made, and in each the one that has the archive's name and files.
+static UNPACKED: Mutex<Vec<(TempDir, PathBuf)>> = Mutex::new(Vec::new());
 
 /// Removes the unpacked files.
 pub fn remove_all() {
@@ -41,8 +42,7 @@ pub fn remove_all() {
 /// The folders that have the files of archives. Notes are looked for there, too.
 pub fn folders() -> Vec<PathBuf> {
     let unpacked = UNPACKED.lock().unwrap_or_else(PoisonError::into_inner);
-    let archives = unpacked.iter().flat_map(|folder| std::fs::read_dir(folder.path()));
-    archives.flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
+    unpacked.iter().map(|(_, inside)| inside.clone()).collect()
 }
 
 /// The path of an unpacked file in its archive, or nothing if the file is not unpacked.
@@ -93,7 +93,7 @@ fn unpack(path: &Path, content: impl Read) -> Result<PathBuf> {
     let name = path.file_name().map_or_else(|| "archive".into(), PathBuf::from);
     let inside = folder.path().join(name);
     std::fs::create_dir(&inside).about(path)?;
-    UNPACKED.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
+    UNPACKED.lock().unwrap_or_else(PoisonError::into_inner).push((folder, inside.clone()));
     let mut archive = Archive::new(content);
     let mut files = 0;
     for entry in archive.entries().about(path)? {

@@ -143,7 +143,7 @@ impl Doctor {
     fn examine(&self, path: &Path, last: Option<&Path>) -> Result<Outcome> {
         let bytes = read_regular(path).about(path)?;
         let program = Program::of(path, &bytes)?;
-        let counters = self.places.counters(&program.data_files);
+        let counters = counters(&program.data_files, &self.places);
         let mut lines = vec![program.instrumentation(), program.runtime(counters.is_some())];
         lines.extend(program.notes(&self.places));
         lines.extend(program.debug_information(&self.places));
@@ -169,14 +169,12 @@ impl Doctor {
     }
 }
 
-impl Places {
-    /// The counters that libgcov has written.
-    fn counters(&self, data_files: &[Vec<u8>]) -> Option<Line> {
-        let is_there = |file: &&Vec<u8>| display(&self.moved(file)).is_file();
-        let (found, all) = (data_files.iter().filter(is_there).count(), data_files.len());
-        let text = format!("{found} of {all} .gcda files are there, which convert reads, too");
-        (found > 0).then_some(Line { subject: "counters", verdict: Verdict::Note, text })
-    }
+/// The counters that libgcov has written.
+fn counters(data_files: &[Vec<u8>], places: &Places) -> Option<Line> {
+    let is_there = |file: &&Vec<u8>| display(&places.moved(file)).is_file();
+    let (found, all) = (data_files.iter().filter(is_there).count(), data_files.len());
+    let text = format!("{found} of {all} .gcda files are there, which convert reads, too");
+    (found > 0).then_some(Line { subject: "counters", verdict: Verdict::Note, text })
 }
 
 /// What the compilers recorded in a program, or in its debug file.

@@ -52,7 +52,7 @@ pub struct Tests {
     #[arg(long, value_name = "FILE:LINE", conflicts_with = "changed")]
     line: Option<SourceLine>,
     /// Print the tests that execute what git shows as changed since this commit
-    #[arg(long, value_name = "COMMIT", allow_hyphen_values = false)]
+    #[arg(long, value_name = "COMMIT")]
     changed: Option<String>,
     #[command(flatten)]
     sources: Sources,
@@ -64,8 +64,23 @@ struct Test {
     coverage: Coverage,
 }
 
+impl Test {
+    /// The lines that were executed, each with the path of its file.
+    fn executed(&self) -> Vec<(&[u8], u32)> {
+        let mut all = Vec::new();
+        for (path, file) in &self.coverage.files {
+            let lines = file.lines.iter().filter(|(_, count)| **count > 0);
+            all.extend(lines.map(|(&line, _)| (&**path, line)));
+        }
+        all
+    }
+}
+
 impl Tests {
     pub fn run(&self) -> Result<Outcome> {
+        if let Some(option) = self.sources.only_for_profiles() {
+            return Err(Error::new(format!("{option} is about profiles, not about tests")));
+        }
         let changes = self.changed.as_deref().map(changes::since).transpose()?;
         let (tests, outcome) = self.tests()?;
         let found = match (&self.line, changes) {
@@ -80,6 +95,7 @@ impl Tests {
                 Outcome::Done
             }
         };
+        self.sources.places.warn_of_unused();
         Ok(outcome.max(found))
     }
 
@@ -153,29 +169,12 @@ fn say_unknown(tests: &[Test], changes: &[Change]) {
 
 /// How many lines each test executes, and how many of them no other test does.
 fn table(tests: &[Test]) -> String {
+    let executed: Vec<Vec<(&[u8], u32)>> = tests.iter().map(Test::executed).collect();
     let mut number = BTreeMap::<(&[u8], u32), usize>::new();
-    let executed = |file: &File| {
-        let lines = file.lines.iter().filter(|(_, count)| **count > 0).map(|(line, _)| *line);
-        lines.collect::<Vec<u32>>()
-    };
-    let of_test = |test: &Test| {
-        let files = test.coverage.files.iter();
-        let lines =
-            files.flat_map(|(path, file)| executed(file).into_iter().map(move |line| (path, line)));
-        lines.map(|(path, line)| (path.clone(), line)).collect::<Vec<_>>()
-    };
-    for test in tests {
-        for (path, file) in &test.coverage.files {
-            executed(file)
-                .into_iter()
-                .for_each(|line| *number.entry((path, line)).or_default() += 1);
-        }
-    }
+    executed.iter().flatten().for_each(|&line| *number.entry(line).or_default() += 1);
     let mut table = Table::new(["lines", "only here"]);
-    for test in tests {
-        let lines = of_test(test);
-        let is_own = |(path, line): &&(Vec<u8>, u32)| number[&(&**path, *line)] == 1;
-        let own = lines.iter().filter(is_own).count();
+    for lines in &executed {
+        let own = lines.iter().filter(|line| number[line] == 1).count();
         table.push([lines.len().to_string(), own.to_string()], Style::new());
     }
     let all = Number(tests.len() as u64, "test");
