@@ -1,4 +1,5 @@
-//! Makes the archives that the tool carries inside itself. `src/build` does the work.
+//! Makes the archives that the tool carries inside itself, which is the work of `src/build`. For firmware that depends on
+//! this crate, puts a linker script where the linker looks for it.
 
 #[cfg(feature = "cli")]
 #[path = "src/build/mod.rs"]
@@ -9,4 +10,10 @@ fn main() {
     // Not `CARGO_FEATURE_CLI`, which the second cargo would inherit: what this was compiled with.
     #[cfg(feature = "cli")]
     build::provide();
+    if std::env::var_os("CARGO_CFG_TARGET_OS").is_some_and(|system| system == "none") {
+        let folder = std::env::var("OUT_DIR").expect("cargo names a folder");
+        let script = include_str!("src/bare/countersink.x");
+        std::fs::write(format!("{folder}/countersink.x"), script).expect("OUT_DIR is writable");
+        println!("cargo::rustc-link-search={folder}");
+    }
 }

@@ -126,10 +126,11 @@ void countersink_exec_failed(void);
  * the caller gets it. */
 typedef int countersink_sink(void *context, const void *bytes, size_t length);
 
-/* Writes a dump through a sink, in pieces of at most 256 bytes. Uses at most 512
- * bytes of stack, the sink's own not counted. Interrupts may go on counting.
- * Returns 0, what the sink returned, or -16 (-EBUSY on Linux) while another dump
- * is being written, as in an interrupt during that dump. */
+/* Writes a dump through a sink, in pieces of at most 256 bytes. Uses at most 528
+ * bytes of stack for gcc's objects and 1 KiB for clang's, the sink's own not
+ * counted. Interrupts may go on counting. Returns 0, what the sink returned, or
+ * -16 (-EBUSY on Linux) while another dump is being written, as in an interrupt
+ * during that dump. */
 int countersink_write(countersink_sink *sink, void *context);
 
 /* The same as lines of text, for a serial line or a log that others write to,

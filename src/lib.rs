@@ -12,6 +12,8 @@
 //! and its [`encode`](formats::afdo_v4::encode) takes a [`profile::Profile`]. Its
 //! [`lookup`](formats::afdo_v4::lookup) reads a part of a large file.
 //!
+//! Firmware in Rust depends on the crate with the feature `bare`, and asks for its counts in [`bare`].
+//!
 //! Both share [`raw`], the dump between them. Without features the library is `no_std` and needs no
 //! heap; the features are explained in `Cargo.toml`.
 #![no_std]
@@ -25,8 +27,30 @@ extern crate alloc;
 #[macro_use]
 extern crate std;
 
+/// Gives symbols hidden visibility, which stable Rust can only in assembly. In WebAssembly, whose assembly is not
+/// stable, a symbol that nobody exports is hidden.
+#[cfg(any(countersink_archive, feature = "bare"))]
+#[allow(unused_macros)]
+macro_rules! hide {
+    ($($symbol:ident)*) => {
+        #[cfg(not(target_family = "wasm"))]
+        core::arch::global_asm!($(concat!(".hidden ", stringify!($symbol))),*);
+    };
+}
+
 #[cfg(countersink_archive)]
 mod archive;
+#[cfg(all(
+    feature = "bare",
+    any(
+        doc,
+        all(
+            not(feature = "runtime"),
+            any(countersink_archive, target_os = "none", target_family = "wasm")
+        )
+    )
+))]
+pub mod bare;
 #[cfg(feature = "cli")]
 #[forbid(unsafe_code)]
 pub mod cli;

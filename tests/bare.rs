@@ -71,7 +71,7 @@ fn a_dump_takes_little_stack() {
             let line = printed.lines().find_map(|line| line.strip_prefix(what));
             line.unwrap_or_else(|| panic!("{printed}")).trim().parse().unwrap()
         };
-        assert!((200..=512).contains(&measured("write")), "{printed}");
+        assert!((200..=528).contains(&measured("write")), "{printed}");
         assert!((200..=1024).contains(&measured("text")), "{printed}");
     }
 }

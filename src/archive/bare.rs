@@ -7,57 +7,44 @@ use core::ffi::{CStr, c_int, c_void};
 use core::ptr::NonNull;
 
 use super::gcov::TOKENS;
+use crate::bare::image::{IMAGE, RETAINED, give_nodes};
+pub use crate::bare::image::{nodes, owner};
+use crate::bare::llvm::FAMILY;
 use crate::raw::writer::Sink;
 use crate::runtime::abi::gcov::{Info, Object, Registry};
-use crate::runtime::bare::{BareImage, Misplaced, Stopped};
-use crate::runtime::counters::nodes::Nodes;
-use crate::runtime::counters::topn::Owner;
-use crate::runtime::retained::Retained;
+use crate::runtime::atomic::{AtomicPtr, Ordering};
+use crate::runtime::bare::{Family, Misplaced, Stopped};
 
-static IMAGE: BareImage = BareImage::new();
+static OBJECTS: Registry = Registry::new();
 
-/// A linker script finds it by its section. Where none does, the program's start sets it to zero like all else.
-#[unsafe(link_section = ".bss.countersink_retained")]
-static RETAINED: Retained = Retained::new();
-
-/// Where profilers find room for values.
-pub fn nodes() -> &'static Nodes {
-    &IMAGE.nodes
-}
+/// The family of gcc, NULL before its first object. Through this word alone, so that programs of clang and rustc do not
+/// carry what reads gcc's objects.
+static GCC: AtomicPtr<&dyn Family> = AtomicPtr::new(core::ptr::null_mut());
 
 unsafe extern "C" {
-    /// The memory for nodes that the program was linked with: its own, or that of `runtime-c/nodes.c`.
-    static mut countersink_region: [u64; 0];
-    /// Its size in bytes.
-    static countersink_region_size: usize;
+    /// The family of clang and rustc, NULL if the program has no such objects. In `runtime-c/llvm_family.c`.
+    safe fn countersink_family_of_llvm() -> *const c_void;
 }
 
-core::arch::global_asm!(
-    ".hidden countersink_other",
-    ".hidden countersink_region",
-    ".hidden countersink_region_size",
-);
-
-/// The owner of every site: there is no other image. A site asks before it takes its first node, so this is where
-/// the memory for nodes comes in. Programs that count no values need neither, and their linker drops both.
-pub fn owner(_address: usize) -> Owner {
-    give_nodes();
-    Owner::Here
+/// The address of the family. Only `runtime-c/llvm_family.c` asks, and only if an object asks for LLVM's runtime.
+#[unsafe(no_mangle)]
+extern "C" fn countersink_llvm_family() -> *const c_void {
+    (&raw const FAMILY).cast()
 }
 
-fn give_nodes() {
-    if !IMAGE.nodes.is_given() {
-        let memory = (&raw mut countersink_region).cast();
-        // SAFETY: a constant.
-        let bytes = unsafe { countersink_region_size };
-        // SAFETY: nobody else uses that memory, and it starts zero.
-        unsafe { IMAGE.nodes.give(memory, bytes) };
-    }
+/// gcc's family, then LLVM's.
+fn family(number: usize) -> Option<&'static dyn Family> {
+    let place = match number {
+        0 => GCC.load(Ordering::Acquire).cast_const(),
+        _ => countersink_family_of_llvm().cast(),
+    };
+    // SAFETY: NULL, or a static of this type: `register` and `countersink_llvm_family` have no others.
+    unsafe { place.as_ref() }.copied()
 }
 
 /// The image's objects.
 pub fn objects() -> &'static Registry {
-    &IMAGE.objects
+    &OBJECTS
 }
 
 /// Adds an object to the image.
@@ -66,8 +53,10 @@ pub fn objects() -> &'static Registry {
 ///
 /// `info` must be a good one, and not be registered yet.
 pub unsafe fn register(info: NonNull<Info>) {
+    static FAMILY_OF_GCC: &dyn Family = &OBJECTS;
+    GCC.store((&raw const FAMILY_OF_GCC).cast_mut(), Ordering::Release);
     // SAFETY: promised by the caller.
-    unsafe { IMAGE.objects.push(info, &TOKENS) };
+    unsafe { OBJECTS.push(info, &TOKENS) };
 }
 
 /// There is nobody to tell that an object does not take part.
@@ -92,7 +81,7 @@ unsafe extern "C" fn countersink_register(begin: *const *mut Info, end: *const *
         // SAFETY: between the bounds of the section, as the program has promised.
         let info = NonNull::new(unsafe { place.read() });
         place = place.wrapping_add(1);
-        let Some(info) = info.filter(|&info| !IMAGE.objects.contains(info)) else { continue };
+        let Some(info) = info.filter(|&info| !OBJECTS.contains(info)) else { continue };
         // SAFETY: the compiler makes the section's pointers, to its own `gcov_info`s.
         if unsafe { Object::new(info, &TOKENS) }.is_ok() {
             // SAFETY: a good one, and not registered yet.
@@ -114,7 +103,7 @@ unsafe extern "C" fn countersink_retain(start: *mut c_void, end: *mut c_void) ->
     give_nodes();
     let memory = start.expose_provenance()..end.addr();
     // SAFETY: the program has promised it.
-    match unsafe { IMAGE.retain(&RETAINED, memory) } {
+    match unsafe { IMAGE.retain(family, &RETAINED, memory) } {
         Ok(taken_over) => c_int::from(taken_over),
         Err(Misplaced) => INVALID,
     }
@@ -145,7 +134,7 @@ impl Sink for Program {
 const BUSY: c_int = -16;
 const INVALID: c_int = -22;
 
-fn status(result: Result<(), Stopped<c_int>>) -> c_int {
+fn status(result: Result<(), Stopped>) -> c_int {
     match result {
         Ok(()) => 0,
         Err(Stopped::Sink(stop)) => stop,
@@ -155,12 +144,12 @@ fn status(result: Result<(), Stopped<c_int>>) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn countersink_write(take: Callback, context: *mut c_void) -> c_int {
-    status(IMAGE.write(RETAINED.starts(), &mut Program { take, context }))
+    status(IMAGE.write(family, RETAINED.starts(), &mut Program { take, context }))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn countersink_write_text(take: Callback, context: *mut c_void) -> c_int {
-    status(IMAGE.write_text(RETAINED.starts(), &mut Program { take, context }))
+    status(IMAGE.write_text(family, RETAINED.starts(), &mut Program { take, context }))
 }
 
 /// Counts the bytes.
@@ -189,7 +178,7 @@ extern "C" fn countersink_text_size() -> usize {
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_reset() -> c_int {
-    IMAGE.reset();
+    IMAGE.reset(family);
     RETAINED.set_starts(1);
     0
 }

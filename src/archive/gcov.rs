@@ -19,17 +19,17 @@ use crate::runtime::stream;
 #[unsafe(export_name = "__gcov_time_profiler_counter")]
 static TIME: AtomicI64 = AtomicI64::new(0);
 
-core::arch::global_asm!(
-    ".hidden __gcov_init",
-    ".hidden __gcov_exit",
-    ".hidden __gcov_merge_add",
-    ".hidden __gcov_merge_topn",
-    ".hidden __gcov_merge_ior",
-    ".hidden __gcov_merge_time_profile",
-    ".hidden __gcov_time_profiler_counter",
-    ".hidden countersink_topn",
-    ".hidden countersink_topn_atomic",
-);
+hide! {
+    __gcov_init
+    __gcov_exit
+    __gcov_merge_add
+    __gcov_merge_topn
+    __gcov_merge_ior
+    __gcov_merge_time_profile
+    __gcov_time_profiler_counter
+    countersink_topn
+    countersink_topn_atomic
+}
 
 unsafe extern "C" {
     /// In `runtime-c/indirect_call.c`; its address only.

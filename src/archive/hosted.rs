@@ -31,14 +31,14 @@ const OURS: Ours = Ours { set: countersink_system_action, last: on_signal, once:
 #[unsafe(export_name = "countersink_images")]
 pub static CHAIN: Chain = Chain::new();
 
-core::arch::global_asm!(
-    ".hidden __gcov_fork",
-    ".hidden __gcov_execv",
-    ".hidden __gcov_execvp",
-    ".hidden __gcov_execve",
-    ".hidden countersink_action",
-    ".hidden countersink_before_exit",
-);
+hide! {
+    __gcov_fork
+    __gcov_execv
+    __gcov_execvp
+    __gcov_execve
+    countersink_action
+    countersink_before_exit
+}
 
 unsafe extern "C" {
     /// The ELF header of this image, NULL if the linker left it out. In `runtime-c/image.c`.

@@ -38,13 +38,13 @@ static LANES: Lanes = Lanes::new();
 /// The time of the next function that is called for the first time.
 static TIME: AtomicU32 = AtomicU32::new(1);
 
-core::arch::global_asm!(
-    ".hidden __llvm_profile_instrument_target",
-    ".hidden __llvm_profile_instrument_target_value",
-    ".hidden __llvm_profile_instrument_memop",
-    ".hidden __llvm_profile_set_timestamp",
-    ".hidden countersink_llvm_begin",
-);
+hide! {
+    __llvm_profile_instrument_target
+    __llvm_profile_instrument_target_value
+    __llvm_profile_instrument_memop
+    __llvm_profile_set_timestamp
+    countersink_llvm_begin
+}
 
 unsafe extern "C" {
     /// In `runtime-c/llvm.c`.
@@ -100,7 +100,7 @@ fn find_functions() {
         ..sections()
     };
     // SAFETY: these are the linker's words, and the image stays as long as this static.
-    unsafe { IMAGE.objects.begin(sections) };
+    unsafe { IMAGE.objects.begin(|| sections) };
 }
 
 /// Begins the image if it has not begun.

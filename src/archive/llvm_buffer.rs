@@ -12,7 +12,7 @@ use crate::runtime::abi::llvm::buffer::{MAGIC, Size, Take};
 /// Defines hidden functions of C.
 macro_rules! hidden {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty $body:block)*) => {
-        core::arch::global_asm!($(concat!(".hidden ", stringify!($name))),*);
+        hide! { $($name)* }
         $(
             #[unsafe(no_mangle)]
             extern "C" fn $name($($argument: $type),*) -> $result $body
@@ -70,11 +70,11 @@ hidden! {
     }
 }
 
-core::arch::global_asm!(
-    ".hidden __llvm_profile_write_buffer",
-    ".hidden __llvm_profile_check_compatibility",
-    ".hidden __llvm_profile_merge_from_buffer",
-);
+hide! {
+    __llvm_profile_write_buffer
+    __llvm_profile_check_compatibility
+    __llvm_profile_merge_from_buffer
+}
 
 /// Where the next bytes go.
 struct Memory(*mut u8);

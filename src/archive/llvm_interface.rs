@@ -12,21 +12,21 @@ use crate::runtime::abi::llvm::pattern::Pattern;
 use crate::runtime::chain::Operation;
 use crate::runtime::message::Line;
 
-core::arch::global_asm!(
-    ".hidden __llvm_profile_initialize",
-    ".hidden __llvm_profile_initialize_file",
-    ".hidden __llvm_profile_register_write_file_atexit",
-    ".hidden __llvm_profile_set_filename",
-    ".hidden __llvm_profile_write_file",
-    ".hidden __llvm_profile_dump",
-    ".hidden __llvm_profile_set_dumped",
-    ".hidden __llvm_profile_reset_counters",
-    ".hidden __llvm_profile_is_continuous_mode_enabled",
-    ".hidden __llvm_profile_enable_continuous_mode",
-    ".hidden __llvm_profile_disable_continuous_mode",
-    ".hidden __llvm_profile_set_page_size",
-    ".hidden countersink_llvm_target",
-);
+hide! {
+    __llvm_profile_initialize
+    __llvm_profile_initialize_file
+    __llvm_profile_register_write_file_atexit
+    __llvm_profile_set_filename
+    __llvm_profile_write_file
+    __llvm_profile_dump
+    __llvm_profile_set_dumped
+    __llvm_profile_reset_counters
+    __llvm_profile_is_continuous_mode_enabled
+    __llvm_profile_enable_continuous_mode
+    __llvm_profile_disable_continuous_mode
+    __llvm_profile_set_page_size
+    countersink_llvm_target
+}
 
 /// Asks all images. A program that has opted out of the start begins now.
 fn ask(operation: Operation<'_>) -> c_int {

@@ -10,13 +10,11 @@
 mod gcov;
 #[cfg(feature = "runtime")]
 mod llvm;
-#[cfg(feature = "runtime")]
 mod llvm_buffer;
 #[cfg(feature = "runtime")]
 mod llvm_interface;
-#[cfg(feature = "runtime")]
-mod llvm_sections;
-#[cfg(not(any(feature = "runtime", target_arch = "x86_64")))]
+pub(crate) mod llvm_sections;
+#[cfg(not(any(feature = "runtime", target_arch = "x86_64", target_family = "wasm")))]
 mod memory;
 #[cfg(not(all(feature = "runtime", target_arch = "x86_64")))]
 mod panic;

@@ -42,7 +42,11 @@ fn runtime_objects(variant: &Variant, target: &Target, out: &Path, folder: &Path
         panic!("expected one object of ours in {}, found {}", library.display(), members.len());
     };
     let object = ours.data(&*bytes).expect("rustc makes good archives");
-    let parts = strip::parts(object);
+    let parts: Vec<(&str, Vec<u8>)> = match target.is_wasm {
+        // Its linker drops what nothing reaches, function by function.
+        true => [("", object.to_vec())].into(),
+        false => strip::parts(object).to_vec(),
+    };
     let parts = parts.into_iter().filter(|(_, part)| !part.is_empty());
     let write = |(suffix, part): (&str, Vec<u8>)| {
         let object = folder.join(format!("{}{suffix}.o", variant.name));
@@ -99,8 +103,10 @@ fn cargo_rustc(variant: &Variant, target: &Target, directory: &Path, network: &[
     for (name, _) in env::vars_os().filter(|(name, _)| is_about_this_build(name)) {
         cargo.env_remove(name);
     }
-    // Empty rather than removed, so that flags in configuration files do not come in either.
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", "");
+    // Set rather than removed, so that flags in configuration files do not come in either.
+    let exchange =
+        if target.has_exchange { "" } else { "--cfg=portable_atomic_unsafe_assume_single_core" };
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", exchange);
     if target.needs_core {
         // Only cargo's option is unstable. `core` is compiled by the compiler that it belongs to.
         cargo.env("RUSTC_BOOTSTRAP", "1");
@@ -176,6 +182,7 @@ fn with_shims(variant: &Variant, target: &Target, objects: &[PathBuf], folder: &
     .iter()
     .chain([&target.addresses().1])
     .chain(variant.cc)
+    .filter(|flag| target.has_red_zone || !flag.ends_with("-red-zone"))
     {
         cc.flag_if_supported(flag);
     }

@@ -13,9 +13,9 @@ use object::Endianness;
 use object::build::Id;
 use object::build::elf::{Builder, Section, SectionData, SectionId, Sections, Symbol, SymbolId};
 use object::elf::{
-    FileHeader32, FileHeader64, SHF_MERGE, SHF_WRITE, SHN_UNDEF, SHT_GROUP, SHT_PROGBITS,
-    SHT_STRTAB, STB_GLOBAL, STT_NOTYPE, STT_SECTION, STV_DEFAULT, STV_HIDDEN, SectionHeader32,
-    SectionHeader64,
+    FileHeader32, FileHeader64, SHF_EXECINSTR, SHF_MERGE, SHF_WRITE, SHN_UNDEF, SHT_GROUP,
+    SHT_PROGBITS, SHT_STRTAB, STB_GLOBAL, STT_FUNC, STT_NOTYPE, STT_SECTION, STV_DEFAULT,
+    STV_HIDDEN, SectionHeader32, SectionHeader64,
 };
 use object::pod::slice_from_bytes_mut;
 use object::read::elf::{FileHeader, SectionHeader};
@@ -149,9 +149,16 @@ fn name_shared(
             .filter(|symbol| symbol.section == Some(section))
             .map(|symbol| (symbol.id(), symbol.st_value))
             .collect();
+        // The lowest bit of a function's symbol tells linkers that its code is Thumb.
+        let is_thumb = |symbol: &Symbol<'_>| {
+            symbol.section == Some(section) && symbol.st_type() == STT_FUNC && symbol.st_value == 1
+        };
+        let start = u64::from(builder.symbols.iter().any(is_thumb));
+        let is_code = builder.sections.get(section).sh_flags.contains(SHF_EXECINSTR);
         let symbol = builder.symbols.add();
         symbol.name = format!("countersink_part_{number}").into_bytes().into();
-        symbol.set_st_info(STB_GLOBAL, STT_NOTYPE);
+        symbol.set_st_info(STB_GLOBAL, if is_code { STT_FUNC } else { STT_NOTYPE });
+        symbol.st_value = start;
         symbol.st_other = symbol.st_other.with_visibility(STV_HIDDEN);
         let stands_for_it = symbol.id();
         if is_here {
@@ -159,6 +166,7 @@ fn name_shared(
             continue;
         }
         symbol.st_shndx = SHN_UNDEF;
+        symbol.st_value = 0;
         others.insert(stands_for_it.index());
         for section in &mut builder.sections {
             let SectionData::Relocation(relocations) = &mut section.data else { continue };
@@ -166,7 +174,7 @@ fn name_shared(
                 let place = places.iter().find(|(id, _)| relocation.symbol == Some(*id));
                 if let Some((_, offset)) = place {
                     relocation.symbol = Some(stands_for_it);
-                    relocation.r_addend += *offset as i64;
+                    relocation.r_addend += *offset as i64 - start as i64;
                 }
             }
         }
@@ -253,6 +261,7 @@ fn is_llvm(symbol: &[u8]) -> bool {
     (symbol.starts_with(b"__llvm_profile_") && !is_buffer(symbol))
         || symbol.starts_with(b"countersink_llvm_")
         || symbol.windows(12).any(|part| part == b"archive4llvm")
+        || symbol.windows(9).any(|part| part == b"bare4llvm")
 }
 
 /// Whether a symbol is of this package, by its name or that of the crate within it.

@@ -18,6 +18,12 @@ pub struct Target {
     pub has_fast_checksum: bool,
     /// Whether `core` has to be compiled, too.
     pub needs_core: bool,
+    /// Whether its processor exchanges a word in one step. Others mask interrupts, and have one core.
+    pub has_exchange: bool,
+    /// Whether functions may use the stack below the stack pointer.
+    pub has_red_zone: bool,
+    /// Whether its objects are WebAssembly, and not ELF.
+    pub is_wasm: bool,
 }
 
 impl Target {
@@ -30,15 +36,25 @@ impl Target {
             refuse(&format!("{name}: the runtime is for little-endian machines"));
         }
         let has_system = is("target_os=\"linux\"");
-        if !has_system && !is("target_os=\"none\"") {
-            refuse(&format!("{name}: the runtime is for Linux, or for no operating system (none)"));
+        let is_wasm = is("target_family=\"wasm\"");
+        if !has_system && !is_wasm && !is("target_os=\"none\"") {
+            refuse(&format!(
+                "{name}: the runtime is for Linux, WebAssembly, or no operating system (none)"
+            ));
         }
-        if !is("target_has_atomic=\"ptr\"") {
-            refuse(&format!("{name}: its processor has no compare-and-swap"));
-        }
-        let has_fast_checksum = has_system && is("target_arch=\"x86_64\"");
+        let has_exchange = is("target_has_atomic=\"ptr\"");
+        let has_red_zone = is("target_arch=\"x86_64\"");
+        let has_fast_checksum = has_system && has_red_zone;
         let needs_core = needs_core(&name);
-        Self { name, has_system, has_fast_checksum, needs_core }
+        Self {
+            name,
+            has_system,
+            has_fast_checksum,
+            needs_core,
+            has_exchange,
+            has_red_zone,
+            is_wasm,
+        }
     }
 
     /// The archives that it has.

@@ -69,7 +69,7 @@ pub const ALL: [Variant; 3] = [
         field: "bare",
         feature: "bare",
         is_hosted: false,
-        shims: &["indirect_call.c", "nodes.c"],
+        shims: &["indirect_call.c", "llvm.c", "llvm_family.c", "nodes.c"],
         rustc: &["-Cno-redzone=yes"],
         cc: &["-ftls-model=local-exec", "-ffreestanding", "-mno-red-zone"],
     },

@@ -1,23 +1,21 @@
 //! A whole dump for programs without an operating system, through a callback.
 //!
-//! Nothing is merged, locked or remembered: a dump holds what was counted since the start or the
-//! last reset, as one run. All calls down to the callback together use at most 512 bytes of stack
-//! (`tests/bare.rs` measures it), so sections are small and a site's values are written one by one.
-//! Interrupts may count during a dump.
-
-use core::sync::atomic::Ordering;
+//! Nothing is merged, locked or remembered: a dump holds what was counted since the start or the last reset, as one
+//! run. All calls down to the callback together use at most 528 bytes of stack for gcc's objects and 1 KiB for LLVM's
+//! (`tests/bare.rs` and `tests/bare_llvm.rs` measure it), so sections are small and a site's values are written one
+//! by one. Interrupts may count during a dump.
 
 use spin::Mutex;
 use zerocopy::FromZeros;
 
-use super::abi::gcov::{Array, Registry};
-use super::abi::{Array as _, Shift};
+use super::abi::{Array, ArrayOf, Function, Instrumented, Shift};
 use super::counters::nodes::Nodes;
 use super::counters::topn::LiveSite;
 use super::module::Objects;
+use super::retained::Room;
 use crate::raw::head::Head;
-use crate::raw::kind::{Kind, Rule};
-use crate::raw::layout::{ModuleRecord, SectionKind, SumsRecord};
+use crate::raw::kind::Kind;
+use crate::raw::layout::{ModuleRecord, SectionKind, SumsRecord, Word};
 use crate::raw::merge::Pair;
 use crate::raw::site::SiteHead;
 use crate::raw::text::Lines;
@@ -26,13 +24,17 @@ use crate::raw::writer::{Sink, Writer};
 /// Header and payload of a section.
 const SECTION: usize = 256;
 
-/// A writer of small sections.
-type To<'b, S> = Writer<'b, S, SECTION>;
+/// What a program's callback returns: 0 if it took the bytes, anything else to end the dump.
+pub type Status = i32;
 
-/// An image without files.
+/// Where the bytes of a dump go.
+type Output<'o> = dyn Sink<Error = Status> + 'o;
+
+/// A writer of small sections.
+pub type To<'b, 'o> = Writer<'b, &'o mut Output<'o>, SECTION>;
+
+/// An image without files: what its families of compilers share.
 pub struct BareImage {
-    /// Its objects.
-    pub objects: Registry,
     /// Nodes of its top-N sites.
     pub nodes: Nodes,
     /// Memory of the one dump that is being written.
@@ -42,24 +44,69 @@ pub struct BareImage {
 /// What a dump needs besides the stack.
 struct Work {
     section: [u8; SECTION],
+    module: Module,
+}
+
+/// What the module at hand needs.
+pub struct Module {
     record: ModuleRecord,
     head: Head,
     /// Sums of the counts.
     found: SumsRecord,
+    /// Of the program, for all modules.
+    starts: u32,
+    /// Events lost, as far as no module has told them.
+    dropped: u64,
 }
 
 /// Why a dump is not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopped<E> {
+pub enum Stopped {
     /// Another one is being written.
     Busy,
-    /// The sink returned an error.
-    Sink(E),
+    /// The program's callback has returned this.
+    Sink(Status),
 }
 
 /// Counters, nodes or the mark are outside the memory to be retained, or a dump is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misplaced;
+
+/// The objects of one family of compilers. A program reaches each family through a pointer alone, so that it does not
+/// carry the code of a family that it has no objects of.
+pub trait Family: Sync {
+    /// Whether there are no objects.
+    fn is_empty(&self) -> bool;
+
+    /// Walks all objects once for their identity.
+    fn survey(&self, module: &mut Module);
+
+    /// Writes what stands before the functions.
+    fn write_names(&self, module: &Module, writer: &mut To<'_, '_>) -> Result<(), Status>;
+
+    /// Writes the functions with their counts.
+    fn write_functions(&self, module: &mut Module, writer: &mut To<'_, '_>) -> Result<(), Status>;
+
+    /// Sets all counters back.
+    fn reset(&self);
+
+    /// Whether all counters are in the memory to be retained. Adds their places to the signature.
+    fn is_retained(&self, room: &mut Room) -> bool;
+
+    /// Finds out which nodes and indexes are in use in memory that was retained, the largest numbers of each. `None`
+    /// if a site leads to anything else.
+    fn take_over(&self, nodes: &Nodes, used: &mut [usize; 2]) -> Option<()>;
+}
+
+/// The families that an image may have.
+const FAMILIES: usize = 2;
+
+/// Gives each family of an image that it has, by number. A function, as a list would take stack.
+pub type Families = fn(usize) -> Option<&'static dyn Family>;
+
+pub(super) fn each(families: Families) -> impl Iterator<Item = &'static dyn Family> {
+    (0..FAMILIES).filter_map(families)
+}
 
 impl BareImage {
     /// An image without objects.
@@ -67,93 +114,63 @@ impl BareImage {
         let record = zerocopy::transmute!([0u8; size_of::<ModuleRecord>()]);
         let found = zerocopy::transmute!([0u8; size_of::<SumsRecord>()]);
         let (section, head) = ([0; SECTION], zerocopy::transmute!([0u8; size_of::<Head>()]));
-        let work = Work { section, record, head, found };
-        Self { objects: Registry::new(), nodes: Nodes::new(), work: Mutex::new(work) }
+        let work = Work { section, module: Module { record, head, found, starts: 0, dropped: 0 } };
+        Self { nodes: Nodes::new(), work: Mutex::new(work) }
     }
 
-    /// Writes a dump. `starts` is the number of the program's starts that the counts come from.
+    /// Writes a dump with a module for each family that has objects. `starts` is the number of the program's starts
+    /// that the counts come from.
     #[inline(always)]
-    pub fn write<E>(&self, starts: u32, sink: &mut dyn Sink<Error = E>) -> Result<(), Stopped<E>> {
-        let mut work = self.work.try_lock().ok_or(Stopped::Busy)?;
-        let Work { section, record, head, found } = &mut *work;
-        // Two calls in a row rather than nested, to save stack.
-        self.survey(record, head);
-        let writer = &mut Writer::new(sink, section);
-        self.write_names(record, writer)
-            .and_then(|()| self.write_functions(head, found, writer))
-            .and_then(|()| self.write_end(starts, found, writer))
-            .map_err(Stopped::Sink)
-    }
-
-    #[inline(never)]
-    fn survey(&self, record: &mut ModuleRecord, head: &mut Head) {
-        record.zero();
-        self.image().survey(record, head);
-    }
-
-    #[inline(never)]
-    fn write_names<S: Sink>(
+    pub fn write<'o>(
         &self,
-        record: &ModuleRecord,
-        writer: &mut To<'_, S>,
-    ) -> Result<(), S::Error> {
-        writer.put_record(SectionKind::Module, record)?;
-        self.image().write_names(writer)
-    }
-
-    #[inline(never)]
-    fn write_functions<S: Sink>(
-        &self,
-        head: &mut Head,
-        found: &mut SumsRecord,
-        writer: &mut To<'_, S>,
-    ) -> Result<(), S::Error> {
-        found.zero();
-        let counts = |array: &Array, to: &mut To<'_, S>| write_counts(array, found, to);
-        self.image().write_functions_with(head, writer, counts)
-    }
-
-    #[inline(never)]
-    fn write_end<S: Sink>(
-        &self,
+        families: Families,
         starts: u32,
-        found: &mut SumsRecord,
-        writer: &mut To<'_, S>,
-    ) -> Result<(), S::Error> {
-        found.sums.runs = u64::from(starts);
-        found.sums.dropped = self.nodes.dropped();
-        writer.put_record(SectionKind::Sums, found)?;
-        writer.end()
+        sink: &'o mut Output<'o>,
+    ) -> Result<(), Stopped> {
+        let mut work = self.work.try_lock().ok_or(Stopped::Busy)?;
+        let Work { section, module } = &mut *work;
+        module.starts = starts;
+        // All families share the nodes, so the first module tells what was lost.
+        module.dropped = self.nodes.dropped();
+        let writer = &mut Writer::new(sink, section);
+        for number in 0..FAMILIES {
+            if let Some(family) = families(number)
+                && !family.is_empty()
+            {
+                write_module(family, module, writer).map_err(Stopped::Sink)?;
+            }
+        }
+        writer.end().map_err(Stopped::Sink)
     }
 
     /// Writes a dump as lines of text.
-    pub fn write_text<E>(
+    pub fn write_text<'o>(
         &self,
+        families: Families,
         starts: u32,
-        sink: &mut dyn Sink<Error = E>,
-    ) -> Result<(), Stopped<E>> {
+        sink: &'o mut Output<'o>,
+    ) -> Result<(), Stopped> {
         let mut lines = Lines::new(sink);
-        self.write(starts, &mut lines)?;
+        self.write(families, starts, &mut lines)?;
         lines.finish().map(drop).map_err(Stopped::Sink)
     }
 
     /// The signature that distinguishes these objects from others. `None` while a dump is being written.
-    pub fn signature(&self) -> Option<u64> {
+    pub fn signature(&self, families: Families) -> Option<u64> {
         let mut work = self.work.try_lock()?;
-        let Work { record, head, .. } = &mut *work;
-        self.survey(record, head);
-        Some(record.identity.signature)
+        let mut signature = 0u64;
+        for family in each(families) {
+            family.survey(&mut work.module);
+            signature = signature.rotate_left(1) ^ work.module.record.identity.signature;
+        }
+        Some(signature)
     }
 
     /// Sets all counters to zero.
-    pub fn reset(&self) {
-        self.image().zero(&[Rule::Add, Rule::TopN, Rule::Ior, Rule::Time]);
+    pub fn reset(&self, families: Families) {
+        each(families).for_each(Family::reset);
         self.nodes.reset_dropped();
         self.nodes.reset_indexes();
-    }
-
-    fn image(&self) -> Objects<'_, Registry> {
-        Objects { registry: &self.objects, path: b"", shift: Shift::default() }
     }
 }
 
@@ -163,33 +180,123 @@ impl Default for BareImage {
     }
 }
 
-#[inline(always)]
-fn write_counts<S: Sink>(
-    array: &Array,
-    found: &mut SumsRecord,
-    writer: &mut To<'_, S>,
-) -> Result<(), S::Error> {
-    if array.rule != Rule::TopN {
-        for counter in array.counters {
-            let count = counter.load(Ordering::Relaxed);
-            found.counters = found.counters.wrapping_add(1);
-            if array.kind == Kind::ARCS {
-                found.sums.sum_max = found.sums.sum_max.max(count.max(0) as u64);
+impl<I: Instrumented> Family for I {
+    fn is_empty(&self) -> bool {
+        Instrumented::is_empty(self)
+    }
+
+    #[inline(never)]
+    fn survey(&self, module: &mut Module) {
+        module.record.zero();
+        image(self).survey(&mut module.record, &mut module.head);
+    }
+
+    #[inline(never)]
+    fn write_names(&self, module: &Module, writer: &mut To<'_, '_>) -> Result<(), Status> {
+        writer.put_record(SectionKind::Module, &module.record)?;
+        image(self).write_names(writer)
+    }
+
+    #[inline(never)]
+    fn write_functions(&self, module: &mut Module, writer: &mut To<'_, '_>) -> Result<(), Status> {
+        let Module { head, found, .. } = module;
+        found.zero();
+        image(self).write_functions_with(head, writer, |array, to| write_counts(array, found, to))
+    }
+
+    fn reset(&self) {
+        visit(self, &mut |array| {
+            array.reset();
+            true
+        });
+    }
+
+    fn is_retained(&self, room: &mut Room) -> bool {
+        visit(self, &mut |array| room.holds(array.place()))
+    }
+
+    fn take_over(&self, nodes: &Nodes, used: &mut [usize; 2]) -> Option<()> {
+        let leads_to_nodes = visit(self, &mut |array| {
+            (0..array.site_count()).filter_map(|index| array.site(index)).all(|site| {
+                let Some([node, index]) = site.reach(nodes) else { return false };
+                *used = [node.max(used[0]), index.max(used[1])];
+                true
+            })
+        });
+        leads_to_nodes.then_some(())
+    }
+}
+
+fn image<I: Instrumented>(registry: &I) -> Objects<'_, I> {
+    Objects { registry, path: b"", shift: Shift::default() }
+}
+
+/// Visits all arrays as long as `visit` says so; says whether it always did. One walk for all who need one: each
+/// takes half a kilobyte.
+#[inline(never)]
+pub fn visit<I: Instrumented>(registry: &I, visit: &mut dyn FnMut(&ArrayOf<I>) -> bool) -> bool {
+    for functions in registry.objects(Shift::default()) {
+        for function in functions {
+            for array in function.arrays() {
+                if !visit(&array) {
+                    return false;
+                }
             }
-            writer.put_word(SectionKind::Functions, count)?;
         }
+    }
+    true
+}
+
+/// Calls in a row rather than nested, to save stack.
+#[inline(always)]
+fn write_module(
+    family: &dyn Family,
+    module: &mut Module,
+    writer: &mut To<'_, '_>,
+) -> Result<(), Status> {
+    family.survey(module);
+    family.write_names(module, writer)?;
+    family.write_functions(module, writer)?;
+    write_sums(module, writer)
+}
+
+#[inline(never)]
+fn write_sums(module: &mut Module, writer: &mut To<'_, '_>) -> Result<(), Status> {
+    module.found.sums.runs = u64::from(module.starts);
+    module.found.sums.dropped = core::mem::take(&mut module.dropped);
+    writer.put_record(SectionKind::Sums, &module.found)
+}
+
+#[inline(always)]
+fn write_counts<A: Array>(
+    array: &A,
+    found: &mut SumsRecord,
+    writer: &mut To<'_, '_>,
+) -> Result<(), Status> {
+    for place in 0..array.words() {
+        let mut word = Word::default();
+        let count = array.load(place, core::slice::from_mut(&mut word));
+        found.counters = found.counters.wrapping_add(1);
+        if array.kind() == Kind::ARCS {
+            found.sums.sum_max = found.sums.sum_max.max(count.max(0) as u64);
+        }
+        writer.put_word(SectionKind::Functions, i64::from_ne_bytes(word))?;
     }
     for index in 0.. {
         let Some(site) = array.site(index) else { break };
         found.sites = found.sites.wrapping_add(1);
-        write_site(site, writer)?;
+        write_site(array, site, writer)?;
     }
     Ok(())
 }
 
 /// Writes a site with the number of values that it had at first. Values that an interrupt adds are in the next dump.
 #[inline(always)]
-fn write_site<S: Sink>(site: LiveSite<'_>, writer: &mut To<'_, S>) -> Result<(), S::Error> {
+fn write_site<A: Array>(
+    array: &A,
+    site: LiveSite<'_>,
+    writer: &mut To<'_, '_>,
+) -> Result<(), Status> {
     writer.put_word(SectionKind::Functions, measure(site).0)?;
     let head = measure(site).1;
     writer.put_word(SectionKind::Functions, head.to_word())?;
@@ -201,7 +308,7 @@ fn write_site<S: Sink>(site: LiveSite<'_>, writer: &mut To<'_, S>) -> Result<(),
     while number > 0 {
         number -= 1;
         let pair = pairs.next().unwrap_or_default();
-        writer.put_word(SectionKind::Functions, pair.value)?;
+        writer.put_word(SectionKind::Functions, array.value(pair.value))?;
         writer.put_word(SectionKind::Functions, pair.count)?;
     }
     Ok(())

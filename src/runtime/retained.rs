@@ -13,12 +13,10 @@
 //! The runtime also checks memory with the right mark: sites may point only to nodes.
 #![allow(unsafe_code)]
 
+use crate::runtime::atomic::{AtomicU32, Ordering};
 use core::ops::Range;
-use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::abi::{Array as _, Shift};
-use super::bare::{BareImage, Misplaced};
-use crate::raw::kind::Rule;
+use super::bare::{BareImage, Families, Family, Misplaced, each};
 use crate::raw::layout::Signature;
 
 /// "csrt" on a little-endian machine.
@@ -77,6 +75,21 @@ impl Default for Retained {
     }
 }
 
+/// The memory to be retained, and what its mark must know of it.
+pub struct Room {
+    memory: Range<usize>,
+    signature: Signature,
+}
+
+impl Room {
+    /// Whether a place is in the memory. Adds it to the signature.
+    pub fn holds(&mut self, place: Range<usize>) -> bool {
+        self.signature.word(place.start as u64);
+        self.signature.word(place.end as u64);
+        place.is_empty() || self.memory.start <= place.start && place.end <= self.memory.end
+    }
+}
+
 impl BareImage {
     /// Takes over the counters in memory, or sets the memory to zero. Returns whether the counters were taken over.
     ///
@@ -84,30 +97,26 @@ impl BareImage {
     ///
     /// Nothing else may use the memory, and nothing may count during the call. All objects must be registered before
     /// the call, and the memory for nodes must be given before it.
-    pub unsafe fn retain(&self, mark: &Retained, memory: Range<usize>) -> Result<bool, Misplaced> {
-        let is_inside = |place: Range<usize>| {
-            place.is_empty() || memory.start <= place.start && place.end <= memory.end
-        };
+    pub unsafe fn retain(
+        &self,
+        families: Families,
+        mark: &Retained,
+        memory: Range<usize>,
+    ) -> Result<bool, Misplaced> {
+        let mut room = Room { memory: memory.clone(), signature: Signature::new() };
         let mark_place = core::ptr::from_ref(mark).addr();
-        let nodes = self.nodes.place();
-        let mut signature = Signature::new();
-        let mut well_placed = is_inside(mark_place..mark_place.wrapping_add(size_of::<Retained>()))
-            && is_inside(nodes.clone());
-        for place in [&memory, &nodes] {
-            signature.word(place.start as u64);
-            signature.word(place.end as u64);
-        }
-        signature.word(self.signature().ok_or(Misplaced)?);
-        for array in self.objects.registered().arrays(Shift::default()) {
-            let counters = array.counters.as_ptr_range();
-            well_placed &= is_inside(counters.start.addr()..counters.end.addr());
-            signature.word(counters.start.addr() as u64);
+        room.signature.word(self.signature(families).ok_or(Misplaced)?);
+        let mut well_placed = room.holds(memory.clone())
+            & room.holds(self.nodes.place())
+            & room.holds(mark_place..mark_place.wrapping_add(size_of::<Retained>()));
+        for family in each(families) {
+            well_placed &= family.is_retained(&mut room);
         }
         if !well_placed {
             return Err(Misplaced);
         }
-        let signature = signature.value();
-        if mark.is_of(signature) && self.take_over_nodes().is_some() {
+        let signature = room.signature.value();
+        if mark.is_of(signature) && self.take_over_nodes(families).is_some() {
             mark.set_starts(mark.starts().saturating_add(1));
             return Ok(true);
         }
@@ -116,21 +125,17 @@ impl BareImage {
             // SAFETY: the caller has promised this memory; it holds nothing but atomics.
             unsafe { core::ptr::with_exposed_provenance_mut::<u8>(address).write(0) };
         }
+        // Counters of one byte do not begin with 0.
+        each(families).for_each(Family::reset);
         mark.mark(signature);
         Ok(false)
     }
 
     /// Finds out which nodes and indexes are in use. `None` if a site points to anything else.
-    fn take_over_nodes(&self) -> Option<()> {
+    fn take_over_nodes(&self, families: Families) -> Option<()> {
         let mut used = [0; 2];
-        for array in self.objects.registered().arrays(Shift::default()) {
-            if array.rule != Rule::TopN {
-                continue;
-            }
-            for site in array.sites() {
-                let reach = site.reach(&self.nodes)?;
-                used.iter_mut().zip(reach).for_each(|(used, reach)| *used = reach.max(*used));
-            }
+        for family in each(families) {
+            family.take_over(&self.nodes, &mut used)?;
         }
         self.nodes.take_over(used);
         Some(())
@@ -154,7 +159,7 @@ mod tests {
             // A test's stack has no room for the nodes of a hosted image.
             static IMAGE: BareImage = BareImage::new();
             // SAFETY: nobody else uses it, and there is nothing that counts.
-            unsafe { IMAGE.retain(&self.mark, memory) }
+            unsafe { IMAGE.retain(|_| None, &self.mark, memory) }
         }
     }
 

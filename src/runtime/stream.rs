@@ -3,9 +3,9 @@
 //! Unlike a file the stream has no OBJECT_SUMMARY, and nothing is merged or locked. It equals what libgcov's
 //! `__gcov_info_to_gcda` gives, for `gcov-tool merge-stream`.
 
+use super::atomic::Ordering;
 use core::convert::Infallible;
 use core::ffi::CStr;
-use core::sync::atomic::Ordering;
 
 use super::abi::gcov::{Array, Object};
 use super::abi::{Array as _, Shift};

@@ -123,10 +123,6 @@ impl Machine {
     fn why_none(&self) -> &'static str {
         let is_bare = self.has("__ELF__") && !self.has("__unix__");
         match () {
-            () if self.has("__ARM_ARCH_6M__") => "whose processor has no compare-and-swap",
-            () if self.has("__riscv") && !self.has("__riscv_atomic") => {
-                "whose processor has no compare-and-swap: the archives need RISC-V's extension `a`"
-            }
             () if self.has("__riscv") && !self.has("__riscv_compressed") => {
                 "without compressed instructions: the archives need RISC-V's extension `c`"
             }
@@ -171,6 +167,8 @@ impl Machine {
                 false => return self.arm_bare(),
             },
             () if self.has("__riscv") => self.riscv(is_linux),
+            () if self.has("__wasm32__") && self.has("__wasi__") => vec!["wasm32-wasip1"],
+            () if self.has("__wasm32__") => vec!["wasm32-unknown-unknown"],
             () => Vec::new(),
         };
         names.into_iter().map(str::to_owned).collect()
@@ -188,7 +186,7 @@ impl Machine {
     fn arm_bare(&self) -> Vec<String> {
         let float = self.float();
         let mut names = match () {
-            () if self.has("__ARM_ARCH_6M__") => Vec::new(),
+            () if self.has("__ARM_ARCH_6M__") => vec!["thumbv6m-none-eabi".to_owned()],
             () if self.has("__ARM_ARCH_7M__") => Vec::new(),
             () if self.has("__ARM_ARCH_7EM__") => vec![format!("thumbv7em-none-eabi{float}")],
             () if self.has("__ARM_ARCH_8M_BASE__") => vec!["thumbv8m.base-none-eabi".to_owned()],
@@ -215,8 +213,13 @@ impl Machine {
     }
 
     fn riscv(&self, is_linux: bool) -> Vec<&'static str> {
-        let has_both = self.has("__riscv_atomic") && self.has("__riscv_compressed");
-        let is = |name| self.has(name) && has_both;
+        let is_compressed = self.has("__riscv_compressed");
+        if !self.has("__riscv_atomic") {
+            let is_small = self.number("__riscv_xlen") == 32 && self.has("__riscv_float_abi_soft");
+            let runs = is_small && is_compressed && self.has("__riscv_mul") && !is_linux;
+            return if runs { vec!["riscv32imc-unknown-none-elf"] } else { Vec::new() };
+        }
+        let is = |name| self.has(name) && is_compressed;
         let (soft, single) = (is("__riscv_float_abi_soft"), is("__riscv_float_abi_single"));
         let double = is("__riscv_float_abi_double");
         match (self.number("__riscv_xlen"), is_linux) {
@@ -247,7 +250,7 @@ mod tests {
             ("__AARCH64EL__ __linux__ __ANDROID__", &[]),
             ("__AARCH64EL__ __ARM_FP", &["aarch64-unknown-none"]),
             ("__AARCH64EB__ __linux__", &[]),
-            ("__ARMEL__ __ARM_ARCH_6M__ __ARM_ARCH=6", &[]),
+            ("__ARMEL__ __ARM_ARCH_6M__ __ARM_ARCH=6", &["thumbv6m-none-eabi"]),
             ("__ARMEL__ __ARM_ARCH_7M__ __ARM_ARCH=7", &["thumbv7m-none-eabi"]),
             ("__ARMEL__ __ARM_ARCH_7EM__ __ARM_PCS_VFP", &["thumbv7em-none-eabihf"]),
             ("__ARMEL__ __ARM_ARCH_7EM__", &["thumbv7em-none-eabi", "thumbv7m-none-eabi"]),
@@ -260,6 +263,13 @@ mod tests {
                 "__riscv __riscv_xlen=32 __riscv_atomic __riscv_compressed __riscv_float_abi_soft",
                 &["riscv32imac-unknown-none-elf"],
             ),
+            (
+                "__riscv __riscv_xlen=32 __riscv_mul __riscv_compressed __riscv_float_abi_soft",
+                &["riscv32imc-unknown-none-elf"],
+            ),
+            ("__riscv __riscv_xlen=32 __riscv_mul __riscv_float_abi_soft", &[]),
+            ("__wasm__ __wasm32__", &["wasm32-unknown-unknown"]),
+            ("__wasm__ __wasm32__ __wasi__", &["wasm32-wasip1"]),
             (
                 "__riscv __riscv_xlen=64 __linux__ __riscv_atomic __riscv_compressed \
                  __riscv_float_abi_double",

@@ -448,6 +448,16 @@ pub fn warn_of_modules(name: &Path, dump: &Dump) {
     if let more @ 1.. = dump.left_out.len().saturating_sub(NAMED) {
         warn(name, format!("{} left out", Number(more as u64, "more module")));
     }
+    let unknown: u64 = dump.modules.iter().map(Module::unknown_records).sum();
+    if unknown > 0 {
+        let bytes = Number(unknown, "byte");
+        warn(
+            name,
+            format!(
+                "{bytes} of function records had an unknown layout: their functions are missing"
+            ),
+        );
+    }
     let saturated: u64 = dump.modules.iter().map(Module::saturated).sum();
     if saturated > 0 {
         let counts = Number(saturated, "count");

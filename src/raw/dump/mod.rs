@@ -189,6 +189,13 @@ impl Module {
         self.record.identity.abi == ABI_LLVM
     }
 
+    /// Bytes of LLVM's function records with a layout that the runtime did not know. Their functions are missing.
+    pub fn unknown_records(&self) -> u64 {
+        let are_unknown =
+            |object: &&Object| self.is_llvm() && object.version.0 == 0 && object.path.is_empty();
+        self.objects.iter().filter(are_unknown).map(|object| u64::from(object.checksum)).sum()
+    }
+
     /// Whether its image is unknown: gcc instrumented it, and it has neither a path nor a build-id.
     pub fn is_of_unknown_image(&self) -> bool {
         self.path.is_empty() && self.build_id().is_empty() && !self.is_llvm()

@@ -4,7 +4,6 @@
 #![allow(unsafe_code)]
 
 pub mod gcov;
-#[cfg(feature = "runtime")]
 pub mod llvm;
 mod shift;
 
@@ -176,7 +175,6 @@ pub trait Array {
     fn store(&self, words: &[i64]);
 
     /// Where the compiler laid out the counters, in bytes.
-    #[cfg(feature = "live")]
     fn place(&self) -> core::ops::Range<usize>;
 
     /// Makes sites lead to nodes in another place, as `translate` says.
@@ -186,7 +184,7 @@ pub trait Array {
 
 /// Counters that the compiler laid out as 64-bit words. Other threads may be counting.
 pub(super) fn load_words(counters: &[AtomicI64], room: &mut [Word]) -> i64 {
-    use core::sync::atomic::Ordering;
+    use super::atomic::Ordering;
     let mut largest = 0;
     for (word, live) in room.iter_mut().zip(counters) {
         let value = live.load(Ordering::Relaxed);

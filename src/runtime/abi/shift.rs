@@ -13,7 +13,6 @@ pub struct Shift {
 
 impl Shift {
     /// How far the image was from where it is now.
-    #[cfg(feature = "runtime")]
     #[inline(always)]
     pub(super) const fn slide(self) -> isize {
         #[cfg(feature = "live")]

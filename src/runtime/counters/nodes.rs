@@ -294,11 +294,13 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
     pub fn take_run(&self, number: usize) -> Option<&[Node]> {
         let end = |used: usize| used.checked_add(number).filter(|&end| end <= self.nodes());
         let (yes, no) = (Ordering::Relaxed, Ordering::Relaxed);
-        if N > 0
-            && cfg!(not(feature = "live"))
+        if cfg!(not(feature = "live"))
             && let Ok(start) = self.used.fetch_update(yes, no, end)
         {
-            return self.nodes.get(start..).and_then(|nodes| nodes.get(..number));
+            return match N {
+                0 => self.provided.run(start, number),
+                _ => self.nodes.get(start..).and_then(|nodes| nodes.get(..number)),
+            };
         }
         self.dropped.fetch_add(1, Ordering::Relaxed);
         None

@@ -73,6 +73,14 @@ impl ProvidedMemory {
         self.indexes.load(Ordering::Relaxed).wrapping_add(self.indexes()).addr()
     }
 
+    /// Nodes behind each other, the first counted from 0.
+    pub fn run(&self, first: usize, number: usize) -> Option<&[Node]> {
+        let start = self.nodes.load(Ordering::Relaxed).wrapping_add(first);
+        let is_there = first.checked_add(number).is_some_and(|end| end <= self.nodes());
+        // SAFETY: promised to `take`, which sets the number last.
+        is_there.then(|| unsafe { core::slice::from_raw_parts(start, number) })
+    }
+
     /// A node, counted from 0.
     #[inline(always)]
     pub fn node(&self, place: usize) -> Option<&Node> {

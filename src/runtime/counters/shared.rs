@@ -5,7 +5,7 @@
 //! place inside them. Other memory is the process's own.
 
 #[cfg(feature = "live")]
-use core::sync::atomic::{AtomicUsize, Ordering};
+use crate::runtime::atomic::{AtomicUsize, Ordering};
 
 /// The pages that are files, from the first to the last: all those that the linker script gathers lie side by side.
 #[cfg(feature = "live")]

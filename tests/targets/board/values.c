@@ -1,4 +1,4 @@
-/* Runs everything.c with all its values, or with room for NODES bytes of them, and dumps. */
+/* Runs everything.c with all its values, or with room for NODES bytes of them, or for ROUNDS rounds, and dumps. */
 #include "board.h"
 #include "countersink.h"
 
@@ -21,7 +21,11 @@ void run(void)
     if (countersink_nodes(memory, sizeof memory) != 0)
         say("memory refused\n");
 #endif
+#ifdef ROUNDS
+    program_main(2, (char *[]){"everything", ROUNDS, NULL});
+#else
     program_main(1, NULL);
+#endif
 #ifdef GIVEN
     if (countersink_nodes(memory, sizeof memory) != -16)
         say("memory taken twice\n");

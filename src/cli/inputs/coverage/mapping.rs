@@ -64,6 +64,10 @@ impl Mapped {
 
     fn add(&mut self, path: &Path) -> Result<()> {
         let bytes = read_regular(path).about(path)?;
+        if bytes.starts_with(b"\0asm") {
+            let what = "a WebAssembly module: llvm-cov reads its coverage mapping, and the counts with --to profdata";
+            return Err(Error::about(path, what));
+        }
         let file = object::File::parse(&*bytes).about(path)?;
         let sections = |name: &str| {
             let named = file.sections().filter(|section| section.name() == Ok(name));

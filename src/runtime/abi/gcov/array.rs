@@ -103,7 +103,6 @@ impl abi::Array for Array {
         }
     }
 
-    #[cfg(feature = "live")]
     fn place(&self) -> core::ops::Range<usize> {
         let range = self.counters.as_ptr_range();
         range.start.addr()..range.end.addr()

@@ -4,8 +4,8 @@
 //! their number. The list only grows: an image comes and goes as a whole.
 #![allow(unsafe_code)]
 
+use crate::runtime::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use super::{Array, Arrays, Functions, Info, Object, Tokens};
 use crate::runtime::abi::Shift;

@@ -1,9 +1,13 @@
 //! The counters of one kind of one function, and where they are.
 #![allow(unsafe_code)]
 
+use crate::runtime::atomic::{AtomicI64, AtomicU8, Ordering};
 use core::slice::from_raw_parts;
-use core::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 
+#[cfg(not(feature = "runtime"))]
+use super::sections::holds;
+#[cfg(not(feature = "runtime"))]
+use super::site::Head;
 use super::site::{self, Slot};
 use super::{Function, Sections};
 use crate::raw::kind::{Kind, Rule};
@@ -13,6 +17,8 @@ use crate::raw::llvm::kind::{
 };
 use crate::raw::merge::Pair;
 use crate::runtime::abi::{self, Shift, load_words};
+#[cfg(not(feature = "runtime"))]
+use crate::runtime::counters::nodes::Nodes;
 use crate::runtime::counters::topn::LiveSite;
 
 /// What a byte of coverage is before its block was executed.
@@ -69,6 +75,22 @@ impl Array {
             Counters::Slots(slots) => slots,
             _ => &[],
         }
+    }
+}
+
+#[cfg(not(feature = "runtime"))]
+impl Array {
+    /// Whether each slot leads to nothing, to a head, or to a node. Raises `used` to the number of the last node.
+    pub(super) fn leads_to_heads(&self, nodes: &Nodes, used: &mut usize) -> bool {
+        let heads = &self.sections.heads;
+        self.slots().iter().map(site::head_address).all(|head| {
+            if let Some((number, _)) = nodes.at(head) {
+                *used = number.max(*used);
+                return true;
+            }
+            head == 0
+                || holds(heads, head, size_of::<Head>()) && head.is_multiple_of(align_of::<Head>())
+        })
     }
 }
 
@@ -201,7 +223,6 @@ impl abi::Array for Array {
         }
     }
 
-    #[cfg(feature = "live")]
     fn place(&self) -> core::ops::Range<usize> {
         fn range<T>(slice: &[T]) -> core::ops::Range<usize> {
             let range = slice.as_ptr_range();

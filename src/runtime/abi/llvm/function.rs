@@ -1,7 +1,7 @@
 //! The functions of an object.
 #![allow(unsafe_code)]
 
-use core::sync::atomic::AtomicI64;
+use crate::runtime::atomic::AtomicI64;
 
 use super::record::{Record, layout};
 use super::{Array, Object, Sections, array};

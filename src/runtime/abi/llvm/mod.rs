@@ -18,6 +18,7 @@ pub mod buffer;
 mod function;
 mod module;
 mod object;
+#[cfg(feature = "runtime")]
 pub mod pattern;
 mod record;
 mod registry;

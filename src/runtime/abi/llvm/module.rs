@@ -20,8 +20,12 @@ impl Registry {
         if sections.offset(address).is_none() && !self.elsewhere().contains(&address) {
             return 0;
         }
-        let function = self.records_of_functions().find(|record| record.function() == address);
-        function.map_or(0, |record| record.name_ref())
+        let mut name = 0;
+        self.each_record(&mut |record| {
+            name = if record.function() == address { record.name_ref() } else { 0 };
+            name == 0
+        });
+        name
     }
 
     /// Bounds of the functions that have no offset in the image.
@@ -31,29 +35,35 @@ impl Registry {
         }
         let mut bounds: Option<Bounds> = None;
         let sections = self.sections().unwrap_or(&NOWHERE);
-        for record in self.records_of_functions() {
+        self.each_record(&mut |record| {
             let address = record.function();
             if address != 0 && sections.offset(address).is_none() {
-                let Bounds { start, end } = bounds.unwrap_or(address..address);
+                let Bounds { start, end } = bounds.take().unwrap_or(address..address);
                 bounds = Some(start.min(address)..end.max(address.wrapping_add(1)));
             }
-        }
+            true
+        });
         self.set_elsewhere(bounds.unwrap_or(0..0))
     }
 
-    fn records_of_functions(&self) -> impl Iterator<Item = Record> {
-        let functions = self
-            .recognised()
-            .flat_map(|(object, sections)| object.functions(sections, Shift::default()));
-        functions.map(|function| function.record)
+    /// Visits the records of all functions as long as `visit` says so.
+    fn each_record(&self, visit: &mut dyn FnMut(&Record) -> bool) {
+        for functions in Instrumented::objects(self, Shift::default()) {
+            for function in functions {
+                if !visit(&function.record) {
+                    return;
+                }
+            }
+        }
     }
 
     /// The records of the objects, with the names of the first. The names begin at this offset of STRINGS.
     fn records(&self, offset: u32) -> impl Iterator<Item = ObjectRecord> {
         let Sections { names, table_names, .. } = self.sections().unwrap_or(&NOWHERE);
-        let mut names = bytes(names);
+        let mut names = if self.recognised().next().is_some() { bytes(names) } else { &[] };
         let tables = bytes(table_names);
         let behind = offset.wrapping_add(names.len() as u32);
+        let end = behind.wrapping_add(tables.len() as u32);
         let mut start = offset;
         let objects = self.recognised().map(move |(object, sections)| {
             let names = core::mem::take(&mut names);
@@ -62,7 +72,17 @@ impl Registry {
             record
         });
         let with_tables = self.sections().filter(|_| !tables.is_empty());
-        objects.chain(with_tables.map(move |sections| record(0, sections, 0, (behind, tables))))
+        let tables = with_tables.map(move |sections| record(0, sections, 0, (behind, tables)));
+        objects.chain(tables).chain(self.record_of_unknown(end))
+    }
+}
+
+impl Registry {
+    /// What a dump says of records with a layout that nobody knows: how many bytes they take.
+    fn record_of_unknown(&self, offset: u32) -> Option<ObjectRecord> {
+        let sections = self.sections().filter(|_| self.unknown() > 0)?;
+        let checksum = self.unknown() as u32;
+        Some(ObjectRecord { checksum, ..record(0, sections, 0, (offset, b"")) })
     }
 }
 
@@ -122,21 +142,17 @@ impl Instrumented for Registry {
             forget();
         }
         let ModuleRecord { identity, strings_length, .. } = record;
+        let mut objects = Instrumented::objects(self, Shift::default());
         for entry in self.records(0) {
             signature.object(&ObjectRecord { path_offset: 0, ..entry }, &[]);
             identity.objects = identity.objects.wrapping_add(1);
             identity.functions = identity.functions.wrapping_add(entry.functions);
             *strings_length = strings_length.wrapping_add(entry.path_length);
-        }
-        if identity.build_id().is_empty() {
-            for function in self
-                .recognised()
-                .flat_map(|(object, sections)| object.functions(sections, Shift::default()))
-            {
+            // The record behind the objects has no functions.
+            let functions = objects.next().filter(|_| identity.build_id().is_empty());
+            for function in functions.into_iter().flatten() {
                 let used = function.put_head(head);
-                if let Some(offset) = head.get_mut(FunctionRecord::OFFSET) {
-                    *offset = [0; 8];
-                }
+                head[FunctionRecord::OFFSET] = [0; 8];
                 let words = head.get(1..used).unwrap_or_default();
                 words.iter().for_each(|&word| signature.word(u64::from_ne_bytes(word)));
             }

@@ -26,20 +26,16 @@ impl Object {
     pub fn at(start: usize, sections: &Sections) -> Option<Self> {
         let announced = Version::from_number(sections.version as u32);
         let announced = announced.filter(|version| ORDER.contains(version));
-        let object = |version| {
-            let number = fitting(start, version, sections);
-            Self { start, number, version }
-        };
-        let announced = announced.map(object);
-        if announced.as_ref().is_some_and(|object| object.end() >= sections.data.end) {
-            return announced;
+        let mut longest = Self { start, number: 0, version: Version::V10 };
+        for version in announced.into_iter().chain(ORDER) {
+            let object = Self { start, number: fitting(start, version, sections), version };
+            if object.length() > longest.length() {
+                longest = object;
+            }
+            if announced == Some(version) && longest.end() >= sections.data.end {
+                break;
+            }
         }
-        let objects = announced.into_iter().chain(ORDER.map(object));
-        let longest = objects.reduce(
-            |best, other| {
-                if other.length() > best.length() { other } else { best }
-            },
-        )?;
         (longest.number > 0).then_some(longest)
     }
 

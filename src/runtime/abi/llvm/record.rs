@@ -1,8 +1,8 @@
 //! One function record, as [`crate::raw::llvm::Layout`] says.
 #![allow(unsafe_code)]
 
+use crate::runtime::atomic::{AtomicUsize, Ordering};
 use core::ptr::with_exposed_provenance_mut;
-use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::sections::{Sections, holds};
 use crate::raw::llvm::kind::SITES;

@@ -4,18 +4,23 @@
 //! should start later for it.
 #![allow(unsafe_code)]
 
+use crate::runtime::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
+#[cfg(not(feature = "runtime"))]
+use super::Array;
 use super::record::{Record, layout};
 use super::site::{Slot, slots_from_nodes};
 use super::{Bounds, Object, Sections};
 use crate::raw::llvm::Version;
+#[cfg(not(feature = "runtime"))]
+use crate::runtime::bare::visit;
 use crate::runtime::counters::nodes::Nodes;
 
-/// Most objects of an image. Linkers put what one compiler made behind each other, library by library.
-const MOST_OBJECTS: usize = 64;
+/// Most objects of an image. Linkers put what one compiler made behind each other, library by library. A board has no
+/// room for many.
+const MOST_OBJECTS: usize = if cfg!(feature = "runtime") { 64 } else { 8 };
 
 /// What is known of an image.
 pub struct Registry {
@@ -77,13 +82,13 @@ impl Registry {
     /// # Safety
     ///
     /// They must be what the linker says, and stay as long as the value.
-    pub unsafe fn begin(&'static self, sections: Sections) -> bool {
+    pub unsafe fn begin(&'static self, sections: impl FnOnce() -> Sections) -> bool {
         let (yes, no) = (Ordering::Acquire, Ordering::Relaxed);
         if self.stage.compare_exchange(EMPTY, BEGINNING, yes, no).is_err() {
             return false;
         }
         // SAFETY: nobody reads it before BEGUN, and nobody else writes it.
-        unsafe { self.sections.get().write(sections) };
+        unsafe { self.sections.get().write(sections()) };
         self.stage.store(BEGUN, Ordering::Release);
         true
     }
@@ -156,6 +161,14 @@ impl Registry {
             // SAFETY: as many slots, which stay.
             unsafe { record.give_slots(slots.expose_provenance()) };
         }
+    }
+
+    /// Whether the slots of all sites lead to heads or nodes, as in memory that a reset has left alone. Raises `used`
+    /// to the number of the last node.
+    #[cfg(not(feature = "runtime"))]
+    pub fn slots_lead_to_heads(&self, nodes: &Nodes, used: &mut usize) -> bool {
+        let lead = |array: &Array| array.leads_to_heads(nodes, used);
+        visit(self, &mut { lead })
     }
 
     #[inline(never)]

@@ -6,8 +6,8 @@
 //! slots (`-vp-static-alloc=false`), a function gets its slots with its first value, from the region of nodes.
 #![allow(unsafe_code)]
 
+use crate::runtime::atomic::{AtomicI64, AtomicPtr, AtomicUsize, Ordering};
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicUsize, Ordering};
 
 use super::Sections;
 use crate::raw::site::SUMMED;
@@ -46,6 +46,12 @@ pub fn begun(slot: &'static Slot) -> Option<LiveSite<'static>> {
     }
     // SAFETY: NULL, or `Heads::site` has put a head there, which stays as long as the image.
     unsafe { head.as_ref() }.map(LiveSite::of)
+}
+
+/// Where the head of a slot is, 0 if it has none.
+#[cfg(not(feature = "runtime"))]
+pub fn head_address(slot: &Slot) -> usize {
+    slot.0.load(Ordering::Acquire).addr()
 }
 
 /// A site without events.
@@ -98,6 +104,12 @@ impl Heads {
         // A head that lost the race stays unused.
         let _ = slot.0.compare_exchange(null_mut(), head, yes, no);
         begun(slot)
+    }
+
+    /// Takes new heads from nodes, as any of these may be in use.
+    #[cfg(not(feature = "runtime"))]
+    pub fn exhaust(&self) {
+        self.used.store(usize::MAX, Ordering::Relaxed);
     }
 
     fn take(&self, sections: &Sections) -> Option<*mut Head> {
