@@ -164,6 +164,8 @@ fn a_dump_without_objects() {
         "countersink_register",
     ];
     tool_fails(&shop, &["convert", "none.csraw", "--to=v4"], &advice);
+    let shown = String::from_utf8(shop.tool_output(&["show", "none.csraw"])).unwrap();
+    assert!(shown.starts_with("no modules: no object has registered"), "{shown}");
 }
 
 /// All files are checked, and the worst one decides.

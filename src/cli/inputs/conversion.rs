@@ -241,6 +241,10 @@ pub fn dumps_name(inputs: &[Input]) -> PathBuf {
     }
 }
 
+/// Why a dump may have no objects.
+pub const NO_OBJECTS: &str = "no object has registered: constructors do that, which a program without an operating \
+     system must call itself, or countersink_register; objects of clang for Linux need -u __llvm_profile_runtime";
+
 /// What a user can do about objects that were left out.
 fn hint(statistics: &Statistics) -> String {
     let hint = match statistics {
@@ -249,10 +253,7 @@ fn hint(statistics: &Statistics) -> String {
              `countersink merge FILE --build PROGRAM -o FILE` drops the counts of older builds"
         }
         Statistics { functions: 1.., .. } => return String::new(),
-        Statistics { objects: 0, objects_without_notes: 0, .. } => {
-            "no object has registered: constructors do that, which a program without an operating \
-             system must call itself, or countersink_register"
-        }
+        Statistics { objects: 0, objects_without_notes: 0, .. } => NO_OBJECTS,
         Statistics { objects: 0, .. } => NOTES_HINT,
         _ => return String::new(),
     };

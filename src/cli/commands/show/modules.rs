@@ -4,6 +4,7 @@ use std::prelude::v1::*;
 
 use serde::Serialize;
 
+use crate::cli::inputs::conversion::NO_OBJECTS;
 use crate::cli::terminal::error::{Error, Result};
 use crate::cli::terminal::names::{hexadecimal, text};
 use crate::cli::terminal::visible::visible;
@@ -16,6 +17,9 @@ pub fn modules(dump: &Dump, as_json: bool) -> Result<String> {
     let modules: Vec<Module> = dump.modules.iter().map(Module::new).collect();
     if as_json {
         return json(&DumpJson { format: "countersink-dump", version: 1, modules });
+    }
+    if modules.is_empty() && dump.left_out.is_empty() {
+        return Ok(format!("no modules: {NO_OBJECTS}\n"));
     }
     Ok(modules.iter().map(Module::text).collect::<Vec<_>>().join("\n"))
 }
