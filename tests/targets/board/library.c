@@ -50,3 +50,21 @@ size_t strlen(const char *text)
         length++;
     return length;
 }
+
+#ifdef __ARM_EABI__
+/* clang calls these. The last one has its arguments in another order. */
+void __aeabi_memcpy(void *to, const void *from, size_t length)
+{
+    memcpy(to, from, length);
+}
+
+void __aeabi_memmove(void *to, const void *from, size_t length)
+{
+    memmove(to, from, length);
+}
+
+void __aeabi_memset(void *to, size_t length, int byte)
+{
+    memset(to, byte, length);
+}
+#endif
