@@ -52,7 +52,13 @@ size_t strlen(const char *text)
 }
 
 #ifdef __ARM_EABI__
-/* clang calls these. The last one has its arguments in another order. */
+/* clang calls these, by what it knows of the alignment. */
+#define ALIASES(name)                                              \
+    __typeof__(__aeabi_##name) __aeabi_##name##4                   \
+        __attribute__((alias("__aeabi_" #name)));                  \
+    __typeof__(__aeabi_##name) __aeabi_##name##8                   \
+        __attribute__((alias("__aeabi_" #name)))
+
 void __aeabi_memcpy(void *to, const void *from, size_t length)
 {
     memcpy(to, from, length);
@@ -63,8 +69,19 @@ void __aeabi_memmove(void *to, const void *from, size_t length)
     memmove(to, from, length);
 }
 
+/* As memset, with the arguments in another order. */
 void __aeabi_memset(void *to, size_t length, int byte)
 {
     memset(to, byte, length);
 }
+
+void __aeabi_memclr(void *to, size_t length)
+{
+    memset(to, 0, length);
+}
+
+ALIASES(memcpy);
+ALIASES(memmove);
+ALIASES(memset);
+ALIASES(memclr);
 #endif
