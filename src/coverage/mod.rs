@@ -5,6 +5,7 @@
 //! [`crate::profile`]. [`markers`] leaves out what comments of the source exclude.
 
 pub mod markers;
+mod missed;
 
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;

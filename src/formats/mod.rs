@@ -10,7 +10,7 @@
 //! | [`coverage_mapping`] | LLVM's coverage mapping, in programs | | yes |
 //! | [`gcda`] | GCC's counters of one object | yes | yes |
 //! | [`gcno`] | GCC's notes about one object | | yes |
-//! | [`lcov`] | lcov's tracefiles | yes | |
+//! | [`lcov`] | lcov's tracefiles | yes | yes |
 //! | [`llvm_sample`] | LLVM's sample profiles, binary and extensible binary | yes | yes |
 //! | [`llvm_sample_text`] | LLVM's sample profiles as text | yes | yes |
 //! | [`profdata`] | LLVM's indexed profiles | yes | yes |

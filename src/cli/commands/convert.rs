@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::cli::compilers::gcc;
 use crate::cli::cores::Cores;
 use crate::cli::inputs::conversion::{Asked, Converted, dumps_name};
-use crate::cli::inputs::coverage::selection::Selection;
+use crate::cli::inputs::coverage::selection::{Chosen, Selection};
 use crate::cli::inputs::data_files::joined;
 use crate::cli::inputs::folder::format_of;
 use crate::cli::inputs::input::{Decoded, Format, Input};
@@ -22,7 +22,9 @@ use crate::cli::inputs::sources::{Sources, added, needs_dump};
 use crate::cli::inputs::{coverage, folder, input, instr_profiles};
 use crate::cli::outcome::Outcome;
 use crate::cli::outputs::account::Account;
-use crate::cli::outputs::coverage::{CoverageFormat, Limits};
+use crate::cli::outputs::coverage::CoverageFormat;
+use crate::cli::outputs::coverage::limits::Limits;
+use crate::cli::outputs::coverage::review::{ReviewFormat, ReviewOptions};
 use crate::cli::outputs::gcda::{Place, Ready};
 use crate::cli::outputs::instr_profile::{self, Wish};
 use crate::cli::outputs::output::{self, Content, Out};
@@ -35,6 +37,7 @@ use crate::cli::terminal::message::{say, warn};
 use crate::convert::gcov;
 use crate::convert::gcov::gcda::{Build, ObjectCounts};
 use crate::convert::number::Number;
+use crate::coverage::Coverage;
 use crate::formats::afdo_v4::encode::Encoding;
 use crate::placement::explain::{Explanation, SourceLine, Way};
 use crate::placement::reader::Reader;
@@ -60,6 +63,9 @@ Example:
   countersink convert prog.csraw --to gcda
   # Which lines ran, for genhtml, editors and CI servers
   countersink convert prog.csraw --to lcov -o prog.info
+  # For a pull request: tables, and annotations of changed lines
+  countersink convert prog.csraw --to coverage-markdown --against prog.info
+  countersink convert prog.csraw --to coverage-github --changed HEAD
   # Programs of clang and rustc: for -fprofile-use of clang 16
   countersink convert *.profraw --for-llvm 16 -o prog.profdata
 
@@ -82,7 +88,8 @@ since one dump stands for many processes.
 
 --to lcov and --to cobertura write which lines, functions and branches ran: what gcov or llvm-cov count. Programs of clang \
 must be compiled with -fprofile-instr-generate -fcoverage-mapping, those of rustc with -Cinstrument-coverage, and stay or be \
-shown with --binary. Their counts of lines also become profiles for gcc.
+shown with --binary. Their counts of lines also become profiles for gcc. --to coverage-markdown and --to \
+coverage-github are for reviewers: totals, and lines that were not executed, of all files or of what git shows as changed.
 
 The compilation with the profile needs no -g. The program that ran must stay, or be shown with --binary, \
 which may be given again for each of its shared objects.
@@ -117,6 +124,8 @@ pub struct Convert {
     account: Account,
     #[command(flatten)]
     selection: Selection,
+    #[command(flatten)]
+    review: ReviewOptions,
     #[command(flatten)]
     limits: Limits,
     /// Write no profile, but say for a line of gcc's programs which rule gave each of its counts the place
@@ -168,6 +177,8 @@ enum ConvertTarget {
     ByFunction(instr_profile::Target),
     /// Line coverage.
     Coverage(CoverageFormat),
+    /// Line coverage for reviewers of a change.
+    Review(ReviewFormat),
     /// A table of dumps or profiles.
     #[cfg(feature = "parquet")]
     Parquet,
@@ -181,6 +192,8 @@ impl ValueEnum for ConvertTarget {
             let by_function = by_function.map(ConvertTarget::ByFunction);
             let coverage = CoverageFormat::value_variants().iter().copied();
             let coverage = coverage.map(ConvertTarget::Coverage);
+            let review = ReviewFormat::value_variants().iter().copied().map(ConvertTarget::Review);
+            let coverage = coverage.chain(review);
             let others = profiles.chain([ConvertTarget::Gcda]).chain(by_function).chain(coverage);
             #[cfg(feature = "parquet")]
             let others = others.chain([ConvertTarget::Parquet]);
@@ -194,6 +207,7 @@ impl ValueEnum for ConvertTarget {
             Self::Profile(target) => target.to_possible_value(),
             Self::ByFunction(target) => target.to_possible_value(),
             Self::Coverage(target) => target.to_possible_value(),
+            Self::Review(target) => target.to_possible_value(),
             #[cfg(feature = "parquet")]
             Self::Parquet => {
                 let help = "Table for engines that merge: all counters of dumps, or all positions of profiles";
@@ -226,11 +240,7 @@ impl Convert {
         if let Some(option) = self.wish.given().filter(|_| !is_by_function) {
             return Err(Error::new(format!("{option} is for --to profdata, profraw and proftext")));
         }
-        let of_coverage = || self.selection.given().or_else(|| self.limits.given());
-        let is_coverage = matches!(self.to, Some(ConvertTarget::Coverage(_)));
-        if let Some(option) = of_coverage().filter(|_| !is_coverage) {
-            return Err(Error::new(format!("{option} is for --to lcov and cobertura")));
-        }
+        self.check_options_of_coverage()?;
         let outcome = match self.to {
             Some(ConvertTarget::ByFunction(target)) => self.by_function(target, paths),
             None if is_llvm => self.by_function(instr_profile::Target::Profdata, paths),
@@ -238,11 +248,29 @@ impl Convert {
             Some(ConvertTarget::Parquet) => self.parquet(),
             Some(ConvertTarget::Gcda) => self.gcda(&paths),
             Some(ConvertTarget::Coverage(target)) => self.coverage(target, &paths),
+            Some(ConvertTarget::Review(target)) => self.reviewed(target, &paths),
             Some(ConvertTarget::Profile(target)) => self.by_position(Some(target), &paths),
             None => self.by_position(None, &paths),
         }?;
         self.sources.places.warn_of_unused();
         Ok(outcome)
+    }
+
+    /// Refuses options that only affect line coverage, with other targets.
+    fn check_options_of_coverage(&self) -> Result<()> {
+        let is_review = matches!(self.to, Some(ConvertTarget::Review(_)));
+        if let Some(option) = self.review.given().filter(|_| !is_review) {
+            let what = "is for --to coverage-markdown and coverage-github";
+            return Err(Error::new(format!("{option} {what}")));
+        }
+        let is_coverage = is_review || matches!(self.to, Some(ConvertTarget::Coverage(_)));
+        let given = self.selection.given().or_else(|| self.limits.given());
+        match given.filter(|_| !is_coverage) {
+            Some(option) => {
+                Err(Error::new(format!("{option} is for --to lcov, cobertura and coverage-...")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Says how the counts of a line got their places.
@@ -337,16 +365,30 @@ impl Convert {
 
     /// Writes line coverage.
     fn coverage(&self, target: CoverageFormat, paths: &[PathBuf]) -> Result<Outcome> {
+        let name = coverage::name_of(paths);
+        let (coverage, chosen) = self.lines(paths, &name)?;
+        self.write(|name| target.file(&coverage, chosen.folder(), name))?;
+        Ok(self.limits.check(coverage.totals(), &name))
+    }
+
+    /// Writes line coverage for reviewers of a change.
+    fn reviewed(&self, target: ReviewFormat, paths: &[PathBuf]) -> Result<Outcome> {
+        let name = coverage::name_of(paths);
+        let (coverage, chosen) = self.lines(paths, &name)?;
+        let base = self.review.base(&self.sources, &self.selection, &chosen)?;
+        let review = self.review.of(&coverage, base, &chosen.project())?;
+        self.write(|_| Ok((target.text(&review).into_bytes(), Content::Text)))?;
+        let outcome = self.limits.check(coverage.totals(), &name);
+        Ok(outcome.max(self.review.check(&review, &name)))
+    }
+
+    /// Line coverage of what is asked for.
+    fn lines(&self, paths: &[PathBuf], name: &Path) -> Result<(Coverage, Chosen)> {
         let others = || self.account.given().or_else(|| self.sources.only_for_profiles());
         if let Some(option) = self.only_for_compilers().or_else(others) {
             return Err(Error::new(format!("{option} is about profiles, not about line coverage")));
         }
-        let inputs = self.read(paths)?;
-        let name = coverage::name_of(paths);
-        let (sources, selection) = (&self.sources, &self.selection);
-        let (coverage, folder) = coverage::coverage(inputs, sources, selection, &name)?;
-        self.write(|name| target.file(&coverage, &folder, name))?;
-        Ok(self.limits.check(coverage.totals(), &name))
+        coverage::coverage(self.read(paths)?, &self.sources, &self.selection, name)
     }
 
     /// Writes a profile of AutoFDO or JSON.

@@ -1,6 +1,7 @@
 //! What commands read: dumps, profiles, and what tells the places of their counts.
 
 pub mod binary;
+pub mod changes;
 pub mod conversion;
 pub mod coverage;
 pub mod data_files;

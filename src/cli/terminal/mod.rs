@@ -1,6 +1,7 @@
 //! What people read on a terminal: messages, names, tables.
 
 pub mod error;
+pub mod markdown;
 pub mod message;
 pub mod names;
 pub mod percent;

@@ -19,4 +19,5 @@
 //!
 //! Sources: `man geninfo` of lcov 1.16, and what `llvm-cov export` and `lcov --capture` write.
 
+pub mod decode;
 pub mod encode;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::prelude::v1::*;
 
+use crate::cli::terminal::markdown::code;
 use crate::cli::terminal::names::{self, Names};
 use crate::cli::terminal::percent;
-use crate::cli::terminal::visible::visible;
 use crate::profile::overlap::{Comparison, Row};
 use crate::profile::{Body, Profile, SymbolId, Symbols};
 
@@ -115,9 +115,9 @@ impl Report<'_> {
         }
         *text += "\n#### Calls with another most frequent target\n\n\
                   | function and line | before | after |\n|---|---|---|\n";
-        let name = |name: &str| code(&visible(&self.names.of(name)));
+        let name = |name: &str| code(&self.names.of(name));
         for ((function, line), before, after) in changed.iter().take(self.top) {
-            let call = visible(&format!("{} {line}", self.names.of(function)));
+            let call = format!("{} {line}", self.names.of(function));
             let _ = writeln!(text, "| {} | {} | {} |", code(&call), name(before), name(after));
         }
         self.rest(changed.len(), text);
@@ -150,11 +150,4 @@ pub fn hot(rows: &[Row], place: usize) -> BTreeSet<usize> {
         is_hot
     };
     order.into_iter().take_while(is_hot).collect()
-}
-
-/// A name as code in a cell of a table.
-fn code(name: &str) -> String {
-    let cell = name.replace('|', "\\|");
-    // A name with a backquote needs a longer fence.
-    if cell.contains('`') { format!("`` {cell} ``") } else { format!("`{cell}`") }
 }

@@ -1,11 +1,13 @@
 //! Coverage of lines, and profiles from its counts.
 //!
 //! [`counters`] reads the inputs: the counters from dumps and LLVM's profiles. gcc's notes, and the coverage mapping in
-//! the programs of clang and rustc ([`mapping`]), have the places in the source that they count.
+//! the programs of clang and rustc ([`mapping`]), have the places in the source that they count. [`tracefile`] reads
+//! coverage of another time, to compare with.
 
 pub mod counters;
 mod mapping;
 pub mod selection;
+pub mod tracefile;
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
@@ -24,19 +26,19 @@ use crate::profile::Profile;
 use crate::program::source_path::source_path;
 use counters::Inputs;
 use mapping::Mapped;
-use selection::Selection;
+use selection::{Chosen, Selection};
 
-/// The coverage of all inputs, and the folder that its paths may be relative to.
+/// The coverage of all inputs, and which files were chosen.
 pub fn coverage(
     inputs: Vec<Input>,
     sources: &Sources,
     selection: &Selection,
     name: &Path,
-) -> Result<(Coverage, PathBuf)> {
+) -> Result<(Coverage, Chosen)> {
     let mut coverage = lines_of(inputs, sources, name)?;
-    let folder = selection.apply(&mut coverage, name)?;
+    let chosen = selection.apply(&mut coverage, name)?;
     say_totals(&coverage, name);
-    Ok((coverage, folder))
+    Ok((coverage, chosen))
 }
 
 /// The coverage of all inputs, with all files.

@@ -54,13 +54,12 @@ impl Selection {
         given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option)
     }
 
-    /// Leaves out what is not wanted, and says so. Gives the folder that paths may be relative to: the source root, or
-    /// else the current folder. It is an error if nothing is left.
-    pub fn apply(&self, coverage: &mut Coverage, name: &Path) -> Result<PathBuf> {
+    /// Leaves out what is not wanted, and says so. It is an error if nothing is left.
+    pub fn apply(&self, coverage: &mut Coverage, name: &Path) -> Result<Chosen> {
         let folder = std::env::current_dir().unwrap_or_default();
         let all = coverage.files.len();
         if coverage.files.is_empty() {
-            return Ok(folder);
+            return Ok(Chosen { folder, root: None });
         }
         let root = self.root(coverage, &folder)?;
         if let Some(root) = &root {
@@ -85,8 +84,16 @@ impl Selection {
         }
         leave_out_missing(coverage, name);
         leave_out_marked(coverage, name);
-        let root = root.map(|root| root.folder).filter(|root| root.parent().is_some());
-        Ok(root.unwrap_or(folder))
+        Ok(Chosen { folder, root })
+    }
+
+    /// Leaves the same files out of the coverage of another time, when there may have been more.
+    pub fn apply_to_base(&self, base: &mut Coverage, chosen: &Chosen) {
+        let Chosen { folder, root } = chosen;
+        drop_files(base, |path| {
+            let is_below = root.as_ref().is_none_or(|root| root.has(&spellings(path, folder)));
+            is_below && self.wants(path, folder, root.as_ref())
+        });
     }
 
     /// Whether the options choose the file.
@@ -124,6 +131,26 @@ impl Selection {
         let root = Root { folder: guessed.clone(), named: guessed, packages: cargo_home() };
         let has_any = coverage.files.keys().any(|path| root.has(&spellings(path_of(path), folder)));
         Ok(has_any.then_some(root))
+    }
+}
+
+/// Which files were chosen.
+pub struct Chosen {
+    /// The current folder.
+    folder: PathBuf,
+    root: Option<Root>,
+}
+
+impl Chosen {
+    /// The folder that paths may be relative to: the source root, or else the current folder.
+    pub fn folder(&self) -> &Path {
+        let root = self.root.as_ref().map(|root| &*root.folder);
+        root.filter(|root| root.parent().is_some()).unwrap_or(&self.folder)
+    }
+
+    /// The folder that paths in a review are relative to: the project around the current folder, if there is one.
+    pub fn project(&self) -> PathBuf {
+        project(&self.folder).unwrap_or_else(|| self.folder().to_owned())
     }
 }
 

@@ -1,17 +1,27 @@
-//! Line coverage: `convert --to lcov` and `--to cobertura`, and whether it is enough.
+//! Line coverage: `convert --to lcov` and `--to cobertura`, and what is written for reviewers of a change.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `limits` | whether the coverage is enough |
+//! | `review` | what a change does to the coverage |
+//! | `markdown` | a review as tables |
+//! | `annotations` | a review as GitHub's annotations |
+
+mod annotations;
+pub mod limits;
+mod markdown;
+pub mod review;
 
 use std::borrow::Cow;
 use std::path::Path;
 use std::prelude::v1::*;
 
-use clap::{Args, ValueEnum};
+use clap::ValueEnum;
 
 use super::output::Content;
-use crate::cli::outcome::Outcome;
 use crate::cli::terminal::error::{Context, Result};
 use crate::cli::terminal::message::warn;
-use crate::cli::terminal::percent::percent;
-use crate::coverage::{Coverage, File, Total, Totals};
+use crate::coverage::{Coverage, File};
 use crate::formats::{cobertura, lcov};
 
 /// Names the variable with the time of a report, in seconds since 1970. Without it the time is 0, so that the same
@@ -44,53 +54,6 @@ impl CoverageFormat {
             }
         };
         Ok((bytes, Content::Text))
-    }
-}
-
-/// What is asked of the coverage.
-#[derive(Clone, Debug, Args)]
-pub struct Limits {
-    /// With --to lcov and cobertura: exit with status 1 if a smaller share of the lines was executed
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    fail_under_line: Option<f64>,
-    /// The same for branches
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    fail_under_branch: Option<f64>,
-    /// The same for functions
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    fail_under_function: Option<f64>,
-}
-
-impl Limits {
-    /// The option that is given, if there is one.
-    pub fn given(&self) -> Option<&'static str> {
-        let given = [
-            ("--fail-under-line", self.fail_under_line),
-            ("--fail-under-branch", self.fail_under_branch),
-            ("--fail-under-function", self.fail_under_function),
-        ];
-        given.into_iter().find(|(_, least)| least.is_some()).map(|(option, _)| option)
-    }
-
-    /// Whether these totals are enough. Says what is missing. Where nothing is to execute, nothing is missing.
-    pub fn check(&self, totals: Totals, name: &Path) -> Outcome {
-        let Totals { functions, lines, branches } = totals;
-        let asked = [
-            ("line", lines, self.fail_under_line),
-            ("branch", branches, self.fail_under_branch),
-            ("function", functions, self.fail_under_function),
-        ];
-        let mut outcome = Outcome::Done;
-        for (what, Total { found, hit }, least) in asked {
-            let Some(least) = least.filter(|_| found > 0) else { continue };
-            let share = hit as f64 * 100.0 / found as f64;
-            if share < least {
-                let asks = format!("--fail-under-{what} asks for {least} %");
-                warn(name, format!("{hit} of {found}, {share:.2} %, were executed; {asks}"));
-                outcome = Outcome::Found;
-            }
-        }
-        outcome
     }
 }
 

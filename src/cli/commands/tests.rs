@@ -1,8 +1,4 @@
 //! `countersink tests`: which tests execute a line or a change, from a dump for each test.
-//!
-//! [`changes`] finds the lines that a change touches.
-
-mod changes;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +8,7 @@ use anstyle::Style;
 use clap::Args;
 use rayon::prelude::*;
 
-use self::changes::Change;
+use crate::cli::inputs::changes::{self, Change};
 use crate::cli::inputs::coverage::lines_of;
 use crate::cli::inputs::data_files::joined;
 use crate::cli::inputs::folder;
@@ -87,7 +83,10 @@ impl Tests {
             (Some(line), _) => self.print(&tests, |coverage| has_line(coverage, line))?,
             (None, Some(changes)) => {
                 say_unknown(&tests, &changes);
-                let has = |coverage: &Coverage| changes.iter().any(|change| change.is_in(coverage));
+                let has = |coverage: &Coverage| {
+                    let mut old = changes.iter().filter(|change| !change.is_new);
+                    old.any(|change| change.is_in(coverage))
+                };
                 self.print(&tests, has)?
             }
             (None, None) => {
@@ -159,7 +158,7 @@ fn has_line(coverage: &Coverage, wanted: &SourceLine) -> bool {
 
 /// Names the changed files of which no test has a line.
 fn say_unknown(tests: &[Test], changes: &[Change]) {
-    for change in changes {
+    for change in changes.iter().filter(|change| !change.is_new) {
         if !tests.iter().any(|test| test.coverage.files.contains_key(&change.path)) {
             let path = String::from_utf8_lossy(&change.path);
             say(format_args!("{path}: no test has counts of this changed file"));

@@ -1,0 +1,233 @@
+//! The lines that differ between a commit and the work tree, as git tells them.
+//!
+//! `git diff --unified=0` has two lines for each file and one for each change; the numbers with `-` are those of the
+//! commit:
+//!
+//! ```text
+//! --- a/src/prog.c
+//! +++ b/src/prog.c
+//! @@ -12,3 +12,4 @@ int main(void)
+//! ```
+//!
+//! A file that was added is `--- /dev/null`. With 0 lines behind the comma, lines were added behind the one before it.
+
+use std::ops::RangeInclusive;
+use std::prelude::v1::*;
+use std::process::{Command, Output, Stdio};
+
+use crate::cli::terminal::error::{Error, Result};
+use crate::coverage::{Coverage, File};
+
+/// What differs in a file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The file's path, which is the same on both sides.
+    pub path: Vec<u8>,
+    /// Whether the commit does not have the file.
+    pub is_new: bool,
+    hunks: Vec<Hunk>,
+}
+
+/// Lines that differ, and what they were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hunk {
+    /// In the commit.
+    old: Side,
+    /// In the work tree.
+    new: Side,
+}
+
+/// Lines of one side. If there are none, the place is behind the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Side {
+    line: u32,
+    number: u32,
+}
+
+/// What differs between a commit and the work tree.
+pub fn since(commit: &str) -> Result<Vec<Change>> {
+    if commit.starts_with('-') {
+        return Err(Error::new(format!("--changed: expected a commit, found \"{commit}\"")));
+    }
+    let top = git(&["rev-parse", "--show-toplevel"])?;
+    let top = top.strip_suffix(b"\n").unwrap_or(&top);
+    let options = ["--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--no-prefix"];
+    let diff =
+        git(&[&["-c", "core.quotePath=false", "diff"], &options[..], &[commit, "--"]].concat())?;
+    Ok(changes(top, &diff))
+}
+
+fn git(arguments: &[&str]) -> Result<Vec<u8>> {
+    let output = Command::new("git").args(arguments).stdin(Stdio::null()).output();
+    let Output { status, stdout, stderr } =
+        output.map_err(|error| Error::new(format!("--changed: git: {error}")))?;
+    match status.success() {
+        true => Ok(stdout),
+        false => {
+            let said = String::from_utf8_lossy(&stderr);
+            let said = said.lines().next().unwrap_or("failed").to_owned();
+            Err(Error::new(format!("--changed: git: {said}")))
+        }
+    }
+}
+
+/// The changes in a diff of the repository at `top`.
+fn changes(top: &[u8], diff: &[u8]) -> Vec<Change> {
+    let whole = |path: &[u8]| {
+        // git writes a tab behind names with blanks.
+        [top, b"/", path.strip_suffix(b"\t").unwrap_or(path)].concat()
+    };
+    let mut all: Vec<Change> = Vec::new();
+    let mut lines = diff.split(|&byte| byte == b'\n');
+    while let Some(line) = lines.next() {
+        if let Some(path) = line.strip_prefix(b"--- ") {
+            let is_new = path == b"/dev/null";
+            all.push(Change { path: whole(path), is_new, hunks: Vec::new() });
+            continue;
+        }
+        if let Some(hunk) = hunk(line) {
+            all.last_mut().into_iter().for_each(|change| change.hunks.push(hunk));
+            // The text of removed and added lines may look like anything.
+            let text = hunk.old.number.saturating_add(hunk.new.number) as usize;
+            lines.by_ref().take(text).for_each(drop);
+        } else if let Some(path) = line.strip_prefix(b"+++ ") {
+            let added = all.last_mut().filter(|change| change.is_new);
+            added.into_iter().for_each(|change| change.path = whole(path));
+        }
+    }
+    all.retain(|change| !change.hunks.is_empty());
+    all
+}
+
+/// The lines of both sides in `@@ -12,3 +12,4 @@`.
+fn hunk(line: &[u8]) -> Option<Hunk> {
+    let line =
+        str::from_utf8(line.strip_prefix(b"@@ -")?.split(|&byte| byte == b'@').next()?).ok()?;
+    let (old, new) = line.trim_end().split_once(" +")?;
+    let side = |text: &str| {
+        let (line, number) = text.split_once(',').unwrap_or((text, "1"));
+        Some(Side { line: line.parse().ok()?, number: number.parse().ok()? })
+    };
+    Some(Hunk { old: side(old)?, new: side(new)? })
+}
+
+impl Side {
+    fn has(self, line: u32) -> bool {
+        self.number > 0 && (self.line..=self.last()).contains(&line)
+    }
+
+    /// The last line, or the one before the place.
+    const fn last(self) -> u32 {
+        self.line.saturating_add(self.number.saturating_sub(1))
+    }
+
+    /// The lines, or those around the place.
+    const fn with_neighbours(self) -> RangeInclusive<u32> {
+        match self.number {
+            0 => self.line..=self.line.saturating_add(1),
+            _ => self.line..=self.last(),
+        }
+    }
+}
+
+impl Change {
+    /// Whether any of the changed code of the commit was executed.
+    pub fn is_in(&self, coverage: &Coverage) -> bool {
+        let file = coverage.files.get(&self.path);
+        let ranges = || self.hunks.iter().map(|hunk| hunk.old.with_neighbours());
+        file.is_some_and(|file| ranges().any(|range| is_executed(file, &range)))
+    }
+
+    /// Whether any line of the work tree was changed or added.
+    pub fn has_lines(&self) -> bool {
+        self.hunks.iter().any(|hunk| hunk.new.number > 0)
+    }
+
+    /// Whether a line of the work tree was changed or added.
+    pub fn has(&self, line: u32) -> bool {
+        self.hunks.iter().any(|hunk| hunk.new.has(line))
+    }
+
+    /// The number that a line of the work tree has in the commit, if it is there.
+    pub fn line_before(&self, line: u32) -> Option<u32> {
+        if self.is_new || self.has(line) {
+            return None;
+        }
+        let before = self.hunks.iter().filter(|hunk| hunk.new.last() < line);
+        let moved = before.map(|Hunk { old, new }| i64::from(old.number) - i64::from(new.number));
+        (i64::from(line) + moved.sum::<i64>()).try_into().ok()
+    }
+}
+
+/// Whether code of these lines was executed, or, if they have none, the code before or behind them.
+fn is_executed(file: &File, range: &RangeInclusive<u32>) -> bool {
+    let mut within = file.lines.range(range.clone()).peekable();
+    if within.peek().is_some() {
+        return within.any(|(_, &count)| count > 0);
+    }
+    let before = file.lines.range(..range.start()).next_back();
+    let behind = file.lines.range(range.end()..).next();
+    [before, behind].into_iter().flatten().any(|(_, &count)| count > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hunks_of_a_diff() {
+        let diff = "diff --git a.c a.c\nindex 1..2 100644\n--- a.c\n+++ a.c\n@@ -2 +2,2 @@ int f(\n-int a;\n+int b;\n+--- x\n\
+                    @@ -9,0 +11 @@\n+--- y\n--- /dev/null\n+++ new.c\n@@ -0,0 +1 @@\n+int n;\n--- b c.h\t\n+++ b c.h\t\n\
+                    @@ -4,3 +4,0 @@\n-1\n-2\n-3\n\\ No newline at end of file\n";
+        let side = |(line, number)| Side { line, number };
+        let change = |path: &str, is_new, hunks: &[[(u32, u32); 2]]| Change {
+            path: path.into(),
+            is_new,
+            hunks: hunks
+                .iter()
+                .map(|&[old, new]| Hunk { old: side(old), new: side(new) })
+                .collect(),
+        };
+        let expected = [
+            change("/top/a.c", false, &[[(2, 1), (2, 2)], [(9, 0), (11, 1)]]),
+            change("/top/new.c", true, &[[(0, 0), (1, 1)]]),
+            change("/top/b c.h", false, &[[(4, 3), (4, 0)]]),
+        ];
+        assert_eq!(changes(b"/top", diff.as_bytes()), expected);
+        assert_eq!(changes(b"/top", b"@@ -1 +1 @@\n@@ -x\n--- \n@@ -1,2 +3"), []);
+        let ranges = |change: &Change| -> Vec<_> {
+            change.hunks.iter().map(|hunk| hunk.old.with_neighbours()).collect()
+        };
+        assert_eq!(
+            [ranges(&expected[0]), ranges(&expected[2])],
+            [vec![2..=2, 9..=10], vec![4..=6]]
+        );
+    }
+
+    #[test]
+    fn lines_of_both_sides() {
+        let diff = b"--- a.c\n+++ a.c\n@@ -2 +2,2 @@\n-1\n+1\n+2\n@@ -9,0 +11 @@\n+1\n@@ -20,2 +21,0 @@\n-1\n-2\n";
+        let change = changes(b"", diff).remove(0);
+        let before = [1, 2, 3, 4, 10, 11, 12, 21, 22].map(|line| change.line_before(line));
+        // 0 for the lines that are new.
+        let expected = [1, 0, 0, 3, 9, 0, 10, 19, 22];
+        assert_eq!(before, expected.map(|line| Some(line).filter(|&line| line > 0)));
+        let is_new = [2, 3, 4, 11, 21, 22].map(|line| change.has(line));
+        assert_eq!(is_new, [true, true, false, true, false, false]);
+    }
+
+    #[test]
+    fn lines_without_code_stand_for_the_code_around() {
+        let file = |lines: &[(u32, u64)]| File {
+            lines: lines.iter().copied().collect(),
+            ..File::default()
+        };
+        let executed = file(&[(3, 1), (5, 0), (9, 0)]);
+        for (range, expected) in
+            [(3..=3, true), (5..=5, false), (4..=4, true), (7..=8, false), (1..=9, true)]
+        {
+            assert_eq!(is_executed(&executed, &range), expected, "{range:?}");
+        }
+        assert!(!is_executed(&file(&[]), &(1..=2)));
+    }
+}

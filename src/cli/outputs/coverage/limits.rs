@@ -1,0 +1,62 @@
+//! Whether coverage is enough: `--fail-under-line` and its like.
+
+use std::path::Path;
+use std::prelude::v1::*;
+
+use clap::Args;
+
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal::message::warn;
+use crate::cli::terminal::percent::percent;
+use crate::coverage::{Total, Totals};
+
+/// What is asked of the coverage.
+#[derive(Clone, Debug, Args)]
+pub struct Limits {
+    /// With --to lcov and cobertura: exit with status 1 if a smaller share of the lines was executed
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_under_line: Option<f64>,
+    /// The same for branches
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_under_branch: Option<f64>,
+    /// The same for functions
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_under_function: Option<f64>,
+}
+
+impl Limits {
+    /// The option that is given, if there is one.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--fail-under-line", self.fail_under_line),
+            ("--fail-under-branch", self.fail_under_branch),
+            ("--fail-under-function", self.fail_under_function),
+        ];
+        given.into_iter().find(|(_, least)| least.is_some()).map(|(option, _)| option)
+    }
+
+    /// Whether these totals are enough. Says what is missing. Where nothing is to execute, nothing is missing.
+    pub fn check(&self, totals: Totals, name: &Path) -> Outcome {
+        let Totals { functions, lines, branches } = totals;
+        let asked = [
+            ("line", lines, self.fail_under_line),
+            ("branch", branches, self.fail_under_branch),
+            ("function", functions, self.fail_under_function),
+        ];
+        let asked = asked.map(|(what, total, least)| is_enough(what, total, least, name));
+        asked.into_iter().max().unwrap_or(Outcome::Done)
+    }
+}
+
+/// Whether a total is at least `least` percent. Says what is missing.
+pub fn is_enough(what: &str, total: Total, least: Option<f64>, name: &Path) -> Outcome {
+    let Total { found, hit } = total;
+    let Some(least) = least.filter(|_| found > 0) else { return Outcome::Done };
+    let share = hit as f64 * 100.0 / found as f64;
+    if share >= least {
+        return Outcome::Done;
+    }
+    let asks = format!("--fail-under-{what} asks for {least} %");
+    warn(name, format!("{hit} of {found}, {share:.2} %, were executed; {asks}"));
+    Outcome::Found
+}
