@@ -2,9 +2,9 @@
 //!
 //! | marker | leaves out |
 //! |---|---|
-//! | `LCOV_EXCL_LINE` | the line, its branches, and a function that starts there |
+//! | `LCOV_EXCL_LINE` | the line, its branches and conditions, and a function that starts there |
 //! | `LCOV_EXCL_START`, `LCOV_EXCL_STOP` | the same for all lines from the first marker to the line before the last |
-//! | `LCOV_EXCL_BR_LINE`, `LCOV_EXCL_BR_START`, `LCOV_EXCL_BR_STOP` | the branches only |
+//! | `LCOV_EXCL_BR_LINE`, `LCOV_EXCL_BR_START`, `LCOV_EXCL_BR_STOP` | the branches and conditions only |
 //! | `LCOV_EXCL_EXCEPTION_BR_LINE`, and the same with `START` and `STOP` | the branches that exceptions take |
 //! | `LCOV_EXCL_BR_WITHOUT_HIT: 2/4` | branches that never ran, if these are two of four |
 //! | `LCOV_EXCL_FUNCTION` | the function that starts in the line |
@@ -171,6 +171,8 @@ impl File {
             let is_excepted = branch.is_exception && markers.exceptions.contains(&line);
             !(is_excepted || lines.contains(&line) || markers.branches.contains(&line))
         });
+        self.decisions
+            .retain(|&(line, _), _| !(lines.contains(&line) || markers.branches.contains(&line)));
         self.totals = None;
     }
 }
@@ -186,6 +188,7 @@ mod tests {
 
     use super::*;
     use crate::coverage::Function;
+    use crate::coverage::decisions::Decision;
 
     fn of(text: &str) -> Markers {
         Markers::of(text.lines())
@@ -239,12 +242,17 @@ mod tests {
                 ((6, 1), branch(Some(0), true)),
             ]
             .into(),
-            totals: None,
+            ..File::default()
         };
+        for line in 1..=6 {
+            file.add_decision(line, 0, Decision::default());
+        }
         file.leave_out(&of(text));
         assert_eq!(file.lines.keys().copied().collect::<Vec<_>>(), [4, 5, 6]);
         assert_eq!(file.functions, [function("g", 4, 6)]);
         let left: Vec<_> = file.branches.keys().copied().collect();
         assert_eq!(left, [(4, 0), (5, 0), (5, 1), (6, 0)]);
+        let left: Vec<_> = file.decisions.keys().map(|&(line, _)| line).collect();
+        assert_eq!(left, [4, 5, 6]);
     }
 }

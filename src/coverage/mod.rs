@@ -2,8 +2,10 @@
 //!
 //! The report formats are written from here, [`lcov`](crate::formats::lcov) and
 //! [`cobertura`](crate::formats::cobertura). Counts at positions of functions, for compilers, are another model,
-//! [`crate::profile`]. [`markers`] leaves out what comments of the source exclude.
+//! [`crate::profile`]. [`markers`] leaves out what comments of the source exclude, [`decisions`] has
+//! conditions.
 
+pub mod decisions;
 pub mod markers;
 mod missed;
 
@@ -12,6 +14,8 @@ use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;
 
 use hashbrown::HashMap;
+
+use decisions::Decision;
 
 /// The coverage of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub struct File {
     pub functions: Vec<Function>,
     /// The branches, by line and their number in it.
     pub branches: BTreeMap<(u32, u32), Branch>,
+    /// The decisions whose conditions the compiler observes, by line and their number in it.
+    pub decisions: BTreeMap<(u32, u32), Decision>,
     /// What the compiler's own tool counts, if that is not the number of entries.
     pub totals: Option<Totals>,
 }
@@ -57,7 +63,7 @@ pub struct Branch {
     pub is_exception: bool,
 }
 
-/// Numbers of functions, lines and branches.
+/// Numbers of functions, lines, branches and conditions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Functions. The instances of a template count once.
@@ -66,6 +72,8 @@ pub struct Totals {
     pub lines: Total,
     /// Branches.
     pub branches: Total,
+    /// Outcomes of conditions: two for each condition of a decision.
+    pub conditions: Total,
 }
 
 /// How many there are, and how many of these were executed.
@@ -107,7 +115,10 @@ impl core::ops::AddAssign for Total {
 impl File {
     /// The totals: the compiler's, or else the numbers of entries.
     pub fn totals(&self) -> Totals {
+        let mut conditions = Total::default();
+        self.decisions.values().for_each(|decision| conditions += decision.total());
         self.totals.unwrap_or_else(|| Totals {
+            conditions,
             functions: Total::of(self.functions.iter().map(|function| function.count)),
             lines: Total::of(self.lines.values().copied()),
             branches: Total::of(self.branches.values().map(|branch| branch.count.unwrap_or(0))),
@@ -139,6 +150,9 @@ impl File {
                 (own, more) => own.or(more),
             };
         }
+        for ((line, number), decision) in other.decisions {
+            self.add_decision(line, number, decision);
+        }
         self.totals = None;
     }
 }
@@ -161,6 +175,7 @@ impl Coverage {
             all.functions += totals.functions;
             all.lines += totals.lines;
             all.branches += totals.branches;
+            all.conditions += totals.conditions;
         }
         all
     }

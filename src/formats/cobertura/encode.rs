@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::coverage::decisions::Condition;
 use crate::coverage::{Branch, Coverage, File, Total};
 
 const START: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
@@ -130,15 +131,18 @@ impl Xml {
         for (&line, &count) in &file.lines {
             let branches = file.branches.range((line, 0)..=(line, u32::MAX));
             let branches: Vec<Branch> = branches.map(|(_, branch)| *branch).collect();
-            self.numbered(line, count, &branches);
+            let decisions = file.decisions.range((line, 0)..=(line, u32::MAX));
+            let conditions = decisions.flat_map(|(_, decision)| &decision.conditions);
+            let conditions: Vec<Condition> = conditions.copied().collect();
+            self.numbered(line, count, &branches, &conditions);
         }
         self.close("lines");
         self.close("class");
     }
 
-    fn numbered(&mut self, line: u32, count: u64, branches: &[Branch]) {
+    fn numbered(&mut self, line: u32, count: u64, branches: &[Branch], conditions: &[Condition]) {
         let start = format!("line number=\"{line}\" hits=\"{count}\"");
-        if branches.is_empty() {
+        if branches.is_empty() && conditions.is_empty() {
             self.line(&format!("<{start}/>"));
             return;
         }
@@ -158,6 +162,14 @@ impl Xml {
             self.line(&format!(
                 "<condition number=\"{number}\" type=\"jump\" coverage=\"{}%\"/>",
                 percent(total(condition))
+            ));
+        }
+        let first = branches.chunk_by(|a, b| a.block == b.block).count();
+        for (number, Condition { shown_true, shown_false }) in (first..).zip(conditions) {
+            let outcomes = [*shown_true, *shown_false].map(u64::from);
+            let share = percent(Total::of(outcomes.into_iter()));
+            self.line(&format!(
+                "<condition number=\"{number}\" type=\"mcdc\" coverage=\"{share}%\"/>"
             ));
         }
         self.close("conditions");
@@ -206,6 +218,7 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
 mod tests {
     use super::*;
     use crate::coverage::Function;
+    use crate::coverage::decisions::Decision;
 
     #[test]
     fn a_report() {
@@ -222,6 +235,8 @@ mod tests {
         file.branches.insert((1, 0), branch(0, Some(2)));
         file.branches.insert((1, 1), branch(0, Some(0)));
         file.branches.insert((1, 2), branch(1, None));
+        let conditions = [Condition { shown_true: true, shown_false: false }].into();
+        file.add_decision(1, 0, Decision { conditions });
         let xml = String::from_utf8(encode(&coverage, b"/home/u", 7)).unwrap();
         for part in [
             "line-rate=\"0.5000\" branch-rate=\"0.3333\"",
@@ -232,6 +247,7 @@ mod tests {
             "name=\"operator&lt;\u{fffd}\"",
             "condition-coverage=\"33% (1/3)\"",
             "<condition number=\"0\" type=\"jump\" coverage=\"50%\"/>",
+            "<condition number=\"2\" type=\"mcdc\" coverage=\"50%\"/>",
             "<line number=\"2\" hits=\"0\"/>",
         ] {
             assert!(xml.contains(part), "{part}\n{xml}");

@@ -15,6 +15,9 @@ const ARCS: u32 = 0x0143_0000;
 /// Bytes of tag, length and source block.
 const SMALLEST_ARCS: u64 = 12;
 const LINES: u32 = 0x0145_0000;
+const CONDITIONS: u32 = 0x0147_0000;
+/// GCC observes decisions with up to this many conditions, the bits of a counter.
+const MOST_CONDITIONS: u32 = 64;
 
 /// Notes have roughly this many bytes for each arc and each line. There is room for these from the start.
 const BYTES_PER_ARC: usize = 40;
@@ -37,6 +40,8 @@ pub struct Notes<'a> {
     arcs: Vec<Arc>,
     /// The lines of all functions.
     lines: Vec<Line>,
+    /// The decisions of all functions.
+    decisions: Vec<DecisionNote>,
 }
 
 /// The notes of one function.
@@ -64,6 +69,8 @@ pub struct Function<'a> {
     arcs: Range<u32>,
     /// Indexes of its lines in the notes.
     lines: Range<u32>,
+    /// Indexes of its decisions in the notes.
+    decisions: Range<u32>,
 }
 
 /// An arc of the control-flow graph.
@@ -87,6 +94,15 @@ pub struct Line {
     pub line: u32,
     /// How many runs of lines of one file end here. Within a run none does. Behind it there may be runs without a line.
     pub ends: u32,
+}
+
+/// A decision whose conditions have counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecisionNote {
+    /// The block of its first condition.
+    pub block: u32,
+    /// How many conditions it has, at most 64.
+    pub conditions: u32,
 }
 
 impl Arc {
@@ -134,6 +150,12 @@ impl<'a> Notes<'a> {
         self.lines.get(start as usize..end as usize).unwrap_or_default()
     }
 
+    /// The decisions of a function in the order of the file, which is the order of their counters.
+    pub fn decisions(&self, function: &Function<'_>) -> &[DecisionNote] {
+        let Range { start, end } = function.decisions;
+        self.decisions.get(start as usize..end as usize).unwrap_or_default()
+    }
+
     /// The source file that declares a function.
     pub fn source(&self, function: &Function<'_>) -> &'a [u8] {
         self.files.get(function.file as usize).copied().unwrap_or_default()
@@ -158,7 +180,8 @@ impl<'a> Decoder<'a> {
         let (version, functions, files) = (words.version, Vec::new(), Vec::new());
         let arcs = Vec::with_capacity(words.left() / BYTES_PER_ARC);
         let lines = Vec::with_capacity(words.left() / BYTES_PER_LINE);
-        let notes = Notes { version, stamp, directory, functions, files, arcs, lines };
+        let decisions = Vec::new();
+        let notes = Notes { version, stamp, directory, functions, files, arcs, lines, decisions };
         Ok(Self { notes, places: HashMap::new() })
     }
 
@@ -194,6 +217,10 @@ impl<'a> Decoder<'a> {
                 let &mut Function { blocks, file, .. } = self.last().ok_or(orphan)?;
                 self.lines(&mut record, blocks, file)?;
             }
+            CONDITIONS => {
+                let blocks = self.last().ok_or(orphan)?.blocks;
+                self.decisions(&mut record, blocks)?;
+            }
             _ => {}
         }
         Ok(())
@@ -215,6 +242,7 @@ impl<'a> Decoder<'a> {
         let end_line = record.word()?;
         let _end_column = record.word()?;
         let (arcs, lines) = (self.notes.arcs.len() as u32, self.notes.lines.len() as u32);
+        let decisions = self.notes.decisions.len() as u32;
         let function = Function {
             ident,
             lineno_checksum,
@@ -227,6 +255,7 @@ impl<'a> Decoder<'a> {
             blocks: 0,
             arcs: arcs..arcs,
             lines: lines..lines,
+            decisions: decisions..decisions,
         };
         self.notes.functions.push(function);
         Ok(())
@@ -267,6 +296,20 @@ impl<'a> Decoder<'a> {
         }
         let end = self.notes.lines.len() as u32;
         self.last().into_iter().for_each(|function| function.lines.end = end);
+        Ok(())
+    }
+
+    fn decisions(&mut self, record: &mut Words<'_>, blocks: u32) -> Result<(), WordError> {
+        while !record.is_at_end() {
+            let block = block(record, blocks)?;
+            let (offset, conditions) = (record.offset(), record.word()?);
+            if conditions > MOST_CONDITIONS {
+                return Err(record.error_at(offset, WordDefect::Conditions(conditions)));
+            }
+            self.notes.decisions.push(DecisionNote { block, conditions });
+        }
+        let end = self.notes.decisions.len() as u32;
+        self.last().into_iter().for_each(|function| function.decisions.end = end);
         Ok(())
     }
 
@@ -315,8 +358,10 @@ impl<'a> Notes<'a> {
             blocks,
             arcs: 0..arcs.len() as u32,
             lines: 0..lines.len() as u32,
+            decisions: 0..0,
         };
         let (version, functions) = (Version(0), [function].into());
-        Self { version, stamp: 0, directory: b"", functions, files, arcs, lines }
+        let decisions = Vec::new();
+        Self { version, stamp: 0, directory: b"", functions, files, arcs, lines, decisions }
     }
 }

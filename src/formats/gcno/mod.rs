@@ -10,18 +10,19 @@
 //! | FUNCTION 0x01000000 | ident, line checksum, cfg checksum, string: assembler name (`*` before a name set by the user), word: 1 if made by the compiler, string: source file, start line, start column, end line, end column |
 //! | BLOCKS 0x01410000 | number of blocks |
 //! | ARCS 0x01430000 | source block, then pairs (destination block, flags) |
+//! | CONDITIONS 0x01470000 | pairs (block, number of conditions), one for each decision, from GCC 14 with `-fcondition-coverage` |
 //! | LINES 0x01450000 | block, then items: a line number, or 0 and a string: the file of what follows; ended by 0 and an empty string |
 //!
 //! Block 0 is the entry, block 1 the exit. Arc flags: 1 = on the spanning tree, so without a counter; 2 =
 //! fake, a call that may not return or an entry from elsewhere; 4 = fall-through. A function's counters
-//! belong to its arcs that are not on the tree, in the order of the records. Other records (conditions, prime
-//! paths) are skipped.
+//! belong to its arcs that are not on the tree, in the order of the records. A function has two counters of conditions
+//! for each decision. Other records (prime paths) are skipped.
 //!
 //! Sources: `gcov-io.h`, `coverage.cc`, `profile.cc` of GCC 10 to 16, and the files they write.
 
 pub mod decode;
 
-pub use decode::{Arc, Function, Line, Notes};
+pub use decode::{Arc, DecisionNote, Function, Line, Notes};
 
 /// First word of a notes file.
 pub const MAGIC: [u8; 4] = *b"gcno";

@@ -1,9 +1,11 @@
 //! Writes a tracefile.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::coverage::decisions::Condition;
 use crate::coverage::{Coverage, File, Total};
 use crate::formats::frame_names::visible;
 
@@ -67,9 +69,35 @@ impl Text {
             }
         }
         self.total("BR", totals.branches);
+        if totals.conditions.found > 0 {
+            self.decisions(file);
+            self.total("MC", totals.conditions);
+        }
         self.total("L", totals.lines);
         self.line("end_of_record");
         Ok(())
+    }
+
+    /// lcov keeps the conditions of a line by the number that their decision has. So decisions with equal numbers are
+    /// one group, whose indexes go on.
+    fn decisions(&mut self, file: &File) {
+        let of_line = |a: &(u32, u32), b: &(u32, u32)| a.0 == b.0;
+        let places: Vec<&(u32, u32)> = file.decisions.keys().collect();
+        for places in places.chunk_by(|a, b| of_line(a, b)) {
+            let mut groups: BTreeMap<usize, Vec<Condition>> = BTreeMap::new();
+            for place in places {
+                let conditions = &file.decisions[*place].conditions;
+                groups.entry(conditions.len()).or_default().extend(conditions);
+            }
+            for (size, conditions) in groups {
+                for (index, condition) in conditions.into_iter().enumerate() {
+                    let (line, Condition { shown_true, shown_false }) = (places[0].0, condition);
+                    let start = format!("MCDC:{line},{size}");
+                    self.line(&format!("{start},t,{},{index},{index}", u8::from(shown_true)));
+                    self.line(&format!("{start},f,{},{index},{index}", u8::from(shown_false)));
+                }
+            }
+        }
     }
 
     fn total(&mut self, what: &str, total: Total) {

@@ -46,6 +46,8 @@ pub enum WordDefect {
         /// The number found.
         found: u32,
     },
+    /// More conditions of a decision than a counter has bits.
+    Conditions(u32),
 }
 
 impl fmt::Display for WordDefect {
@@ -69,6 +71,9 @@ impl fmt::Display for WordDefect {
             }
             Self::Block { blocks, found } => {
                 write!(f, "expected a block number below {blocks}, found {found}")
+            }
+            Self::Conditions(found) => {
+                write!(f, "expected a decision of at most 64 conditions, found {found}")
             }
         }
     }
@@ -98,6 +103,7 @@ impl fmt::Display for Part {
             (0x0141_0000, _) => f.write_str("record BLOCKS"),
             (0x0143_0000, _) => f.write_str("record ARCS"),
             (0x0145_0000, _) => f.write_str("record LINES"),
+            (0x0147_0000, _) => f.write_str("record CONDITIONS"),
             (0xa100_0000, _) => f.write_str("record OBJECT_SUMMARY"),
             _ => write!(f, "record {tag:#010x}"),
         }

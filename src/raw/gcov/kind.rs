@@ -11,6 +11,8 @@ impl Kind {
     pub const INDIRECT_CALL: Self = Self(4);
     /// Order of first execution.
     pub const TIME: Self = Self(7);
+    /// What is shown of conditions: for each decision two sets of bits, for conditions that are true and false.
+    pub const CONDITIONS: Self = Self(8);
 
     /// Name as `gcov-dump` prints it.
     pub const fn name(self) -> &'static str {

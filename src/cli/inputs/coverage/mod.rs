@@ -179,7 +179,7 @@ fn warn_of_torn(torn: &[Vec<u8>], name: &Path) {
 /// Prints the shares of lines, functions and branches that were executed.
 fn say_totals(coverage: &Coverage, name: &Path) {
     let files = Number(coverage.files.len() as u64, "file");
-    let Totals { functions, lines, branches } = coverage.totals();
+    let Totals { functions, lines, branches, conditions } = coverage.totals();
     let share = |Total { found, hit }, what| {
         if found == 0 {
             return format!("no {what}");
@@ -187,15 +187,13 @@ fn say_totals(coverage: &Coverage, name: &Path) {
         let percent = hit as f64 * 100.0 / found as f64;
         format!("{hit} of {found} {what} ({percent:.1} %)")
     };
-    warn(
-        name,
-        format!(
-            "{files}; executed: {}, {}, {}",
-            share(lines, "lines"),
-            share(functions, "functions"),
-            share(branches, "branches")
-        ),
-    );
+    let (lines, functions) = (share(lines, "lines"), share(functions, "functions"));
+    let mut line =
+        format!("{files}; executed: {lines}, {functions}, {}", share(branches, "branches"));
+    if conditions.found > 0 {
+        line += &format!("; shown: {}", share(conditions, "condition outcomes"));
+    }
+    warn(name, line);
 }
 
 /// The name of the inputs in messages.

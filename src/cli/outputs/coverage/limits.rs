@@ -22,6 +22,9 @@ pub struct Limits {
     /// The same for functions
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_under_function: Option<f64>,
+    /// The same for outcomes of conditions that gcc 14's -fcondition-coverage observes
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_under_condition: Option<f64>,
 }
 
 impl Limits {
@@ -31,17 +34,19 @@ impl Limits {
             ("--fail-under-line", self.fail_under_line),
             ("--fail-under-branch", self.fail_under_branch),
             ("--fail-under-function", self.fail_under_function),
+            ("--fail-under-condition", self.fail_under_condition),
         ];
         given.into_iter().find(|(_, least)| least.is_some()).map(|(option, _)| option)
     }
 
     /// Whether these totals are enough. Says what is missing. Where nothing is to execute, nothing is missing.
     pub fn check(&self, totals: Totals, name: &Path) -> Outcome {
-        let Totals { functions, lines, branches } = totals;
+        let Totals { functions, lines, branches, conditions } = totals;
         let asked = [
             ("line", lines, self.fail_under_line),
             ("branch", branches, self.fail_under_branch),
             ("function", functions, self.fail_under_function),
+            ("condition", conditions, self.fail_under_condition),
         ];
         let asked = asked.map(|(what, total, least)| is_enough(what, total, least, name));
         asked.into_iter().max().unwrap_or(Outcome::Done)

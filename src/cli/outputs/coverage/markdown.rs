@@ -12,13 +12,18 @@ use crate::coverage::{Total, Totals};
 /// The runs of lines of a file that are listed.
 const MOST_RUNS: usize = 20;
 
-const TITLES: &str = "| | lines | branches | functions |\n|---|---:|---:|---:|\n";
+/// The columns of the tables of totals.
+struct Columns(Vec<(&'static str, Of)>);
+
+/// What a column shows of a file.
+type Of = fn(&Totals) -> Total;
 
 /// The text.
 pub fn text(review: &Review) -> String {
-    let mut text = format!("### Coverage\n\n{TITLES}");
+    let columns = Columns::of(review);
+    let mut text = format!("### Coverage\n\n{}", columns.titles());
     let files = Number(review.files.len() as u64, "file");
-    text += &row(&files.to_string(), &review.totals, review.before.as_ref());
+    text += &columns.row(&files.to_string(), &review.totals, review.before.as_ref());
     if let Some(changed) = review.changed {
         changed_lines(review, changed, &mut text);
     }
@@ -28,7 +33,7 @@ pub fn text(review: &Review) -> String {
             if review.before.is_some() { "Not executed in new files" } else { "Not executed" };
         runs(title, review, |file| &file.missed, &mut text);
     }
-    all_files(review, &mut text);
+    all_files(review, &columns, &mut text);
     text
 }
 
@@ -73,35 +78,65 @@ fn runs(title: &str, review: &Review, of: impl Fn(&Reviewed) -> &Runs, text: &mu
 
 /// The files with their totals: all, or those whose totals are not those of before. A review of changed lines alone has
 /// said enough.
-fn all_files(review: &Review, text: &mut String) {
+fn all_files(review: &Review, columns: &Columns, text: &mut String) {
     let is_compared = review.before.is_some();
     if review.changed.is_some() && !is_compared {
         return;
     }
-    let is_shown = |file: &&Reviewed| !is_compared || file.before != Some(file.totals);
+    let is_shown = |file: &&Reviewed| match (&file.before, &review.before) {
+        (Some(before), Some(all)) => columns.differ(&file.totals, before, all),
+        _ => true,
+    };
     let mut files: Vec<&Reviewed> = review.files.iter().filter(is_shown).collect();
     files.sort_by(|a, b| by_share(a.totals.lines, b.totals.lines));
     if files.is_empty() && review.gone.is_empty() {
         return;
     }
     let title = if is_compared { "Files with other totals" } else { "Files" };
-    let _ = write!(text, "\n#### {title}\n\n{TITLES}");
+    let _ = write!(text, "\n#### {title}\n\n{}", columns.titles());
     for file in files {
         let new = if is_compared && file.before.is_none() { ", new" } else { "" };
-        *text += &row(&(code(&file.path) + new), &file.totals, file.before.as_ref());
+        *text += &columns.row(&(code(&file.path) + new), &file.totals, file.before.as_ref());
     }
     for (path, before) in &review.gone {
-        let [lines, branches, functions] =
-            [before.lines, before.branches, before.functions].map(cell_before);
-        let _ = writeln!(text, "| {}, gone | {lines} | {branches} | {functions} |", code(path));
+        *text += &columns.line(&(code(path) + ", gone"), |of| cell_before(of(before)));
     }
 }
 
-fn row(name: &str, now: &Totals, before: Option<&Totals>) -> String {
-    let cell = |of: fn(&Totals) -> Total| cell(of(now), before.map(of));
-    let lines = cell(|totals| totals.lines);
-    let (branches, functions) = (cell(|totals| totals.branches), cell(|totals| totals.functions));
-    format!("| {name} | {lines} | {branches} | {functions} |\n")
+impl Columns {
+    /// Lines, branches and functions, and conditions if there are any.
+    fn of(review: &Review) -> Self {
+        let mut columns: Vec<(&'static str, Of)> = vec![
+            ("lines", |totals| totals.lines),
+            ("branches", |totals| totals.branches),
+            ("functions", |totals| totals.functions),
+        ];
+        let all = [Some(&review.totals), review.before.as_ref()];
+        if all.into_iter().flatten().any(|totals| totals.conditions.found > 0) {
+            columns.push(("conditions", |totals| totals.conditions));
+        }
+        Self(columns)
+    }
+
+    fn titles(&self) -> String {
+        let names: String = self.0.iter().map(|(name, _)| format!(" {name} |")).collect();
+        format!("| |{names}\n|---|{}\n", "---:|".repeat(self.0.len()))
+    }
+
+    fn line(&self, name: &str, cell: impl Fn(Of) -> String) -> String {
+        let cells: String = self.0.iter().map(|(_, of)| format!(" {} |", cell(*of))).collect();
+        format!("| {name} |{cells}\n")
+    }
+
+    fn row(&self, name: &str, now: &Totals, before: Option<&Totals>) -> String {
+        self.line(name, |of| cell(of(now), before.map(of)))
+    }
+
+    /// Whether totals are not those of before. What the whole base does not have does not matter.
+    fn differ(&self, now: &Totals, before: &Totals, all_before: &Totals) -> bool {
+        let has = |of: Of| of(all_before).found > 0;
+        self.0.iter().any(|&(_, of)| has(of) && of(now) != of(before))
+    }
 }
 
 /// `88.3 % (+1.2) of 60`.

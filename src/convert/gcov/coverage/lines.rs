@@ -15,6 +15,7 @@ use hashbrown::HashMap;
 use super::Counted;
 use super::loops::rounds;
 use crate::coverage::File;
+use crate::coverage::decisions::Decision;
 
 /// The lines of an object.
 pub struct Lines {
@@ -77,7 +78,7 @@ impl Lines {
         Self { parts }
     }
 
-    /// Adds the counts of lines and branches to the files.
+    /// Adds the counts of lines and branches, and the decisions to the files.
     pub fn add_to(&self, functions: &[Counted<'_>], files: &mut [File]) {
         for (&(file, number), line) in self.parts.iter().flatten() {
             let file = &mut files[file as usize];
@@ -91,6 +92,9 @@ impl Lines {
                     let sum = branch.count.get_or_insert(0);
                     *sum = sum.saturating_add(taken);
                 }
+            }
+            for (place, decision) in line.decisions(functions).enumerate() {
+                file.add_decision(number, place as u32, decision.clone());
             }
         }
     }
@@ -116,6 +120,14 @@ impl Line {
             count = count.saturating_add(rounds(&own, by_block, arcs, &flow.arcs));
         }
         count.max(0) as u64
+    }
+
+    /// The decisions that begin in its blocks.
+    fn decisions<'c>(&self, functions: &'c [Counted<'_>]) -> impl Iterator<Item = &'c Decision> {
+        self.blocks.iter().flat_map(|&(function, block)| {
+            let decisions = functions[function].decisions.iter();
+            decisions.filter(move |(first, _)| *first == block).map(|(_, decision)| decision)
+        })
     }
 
     /// The counts of the outgoing arcs of blocks with several successors, by destination, and whether exceptions take

@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
+use crate::coverage::decisions::{Condition, Decision};
 use crate::coverage::{Coverage, File, Function};
 use crate::formats::gcno::{self, Notes};
 use crate::placement::solve::flow::{self, Flow, FlowError};
@@ -51,6 +52,8 @@ struct Counted<'n> {
     lines: &'n [gcno::Line],
     flow: Flow,
     by_block: ArcsByBlock,
+    /// The decisions, each with the block of its first condition.
+    decisions: Vec<(u32, Decision)>,
 }
 
 /// The coverage of a dump. `notes` and `chosen` are those of [`super::profile()`]; `path` gives the path of a source
@@ -91,6 +94,8 @@ struct Counters<'n> {
     places: HashMap<u32, usize>,
     /// By index of the function; none if it has no counters.
     counters: Vec<Vec<i64>>,
+    /// The same for conditions.
+    conditions: Vec<Vec<i64>>,
     /// The runs of all copies.
     runs: i64,
 }
@@ -99,7 +104,8 @@ impl<'n> Counters<'n> {
     fn new(notes: &'n Notes<'n>) -> Self {
         let places = notes.functions.iter().enumerate();
         let places = places.map(|(place, function)| (function.ident, place)).collect();
-        Self { notes, places, counters: vec![Vec::new(); notes.functions.len()], runs: 0 }
+        let none = vec![Vec::new(); notes.functions.len()];
+        Self { notes, places, counters: none.clone(), conditions: none, runs: 0 }
     }
 
     /// Adds a copy of the object; gives the number of its functions that the notes do not know.
@@ -118,13 +124,9 @@ impl<'n> Counters<'n> {
                 unknown += 1;
                 continue;
             };
-            let (sums, counters) = (&mut self.counters[place], view.counters(Kind::ARCS));
-            if sums.len() < counters.len() {
-                sums.resize(counters.len(), 0);
-            }
-            for (sum, &count) in sums.iter_mut().zip(counters) {
-                *sum = sum.saturating_add(count);
-            }
+            add_up(&mut self.counters[place], view.counters(Kind::ARCS), i64::saturating_add);
+            let conditions = view.counters(Kind::CONDITIONS);
+            add_up(&mut self.conditions[place], conditions, |own, more| own | more);
         }
         unknown
     }
@@ -134,12 +136,13 @@ impl<'n> Counters<'n> {
         let mut impossible = 0;
         let mut functions = Vec::with_capacity(self.counters.len());
         let mut memory = flow::FlowMemory::default();
-        for (notes, counters) in self.notes.functions.iter().zip(&self.counters) {
+        let all = self.notes.functions.iter().zip(self.counters.iter().zip(&self.conditions));
+        for (notes, (counters, conditions)) in all {
             // Such as constructors of the object. gcov leaves them out, too.
             if notes.artificial {
                 continue;
             }
-            match self.count(notes, counters, &mut memory) {
+            match self.count(notes, counters, conditions, &mut memory) {
                 Ok(counted) => functions.push(counted),
                 Err(_) => impossible += 1,
             }
@@ -167,6 +170,7 @@ impl<'n> Counters<'n> {
         &self,
         notes: &'n gcno::Function<'n>,
         counters: &[i64],
+        conditions: &[i64],
         memory: &mut flow::FlowMemory,
     ) -> Result<Counted<'n>, FlowError> {
         let (arcs, lines) = (self.notes.arcs(notes), self.notes.lines(notes));
@@ -181,6 +185,33 @@ impl<'n> Counters<'n> {
         };
         let flow = Flow::solve(notes.blocks, arcs, counters, self.runs, memory)?;
         let by_block = ArcsByBlock::new(notes.blocks, arcs);
-        Ok(Counted { notes, arcs, lines, flow, by_block })
+        let decisions = self.decisions(notes, conditions);
+        Ok(Counted { notes, arcs, lines, flow, by_block, decisions })
+    }
+
+    fn decisions(&self, notes: &gcno::Function<'_>, counters: &[i64]) -> Vec<(u32, Decision)> {
+        let decisions = self.notes.decisions(notes).iter();
+        // Without counters nothing is shown.
+        let pairs = counters.chunks_exact(2).map(|pair| (pair[0], pair[1]));
+        let pairs = pairs.chain(core::iter::repeat((0, 0)));
+        let decision = |(note, (on_true, on_false)): (&gcno::DecisionNote, (i64, i64))| {
+            let condition = |bit: u32| Condition {
+                shown_true: on_true >> bit & 1 == 1,
+                shown_false: on_false >> bit & 1 == 1,
+            };
+            let conditions = (0..note.conditions).map(condition).collect();
+            (note.block, Decision { conditions })
+        };
+        decisions.zip(pairs).map(decision).collect()
+    }
+}
+
+/// Adds the counters of a copy to those of others.
+fn add_up(sums: &mut Vec<i64>, counters: &[i64], add: impl Fn(i64, i64) -> i64) {
+    if sums.len() < counters.len() {
+        sums.resize(counters.len(), 0);
+    }
+    for (sum, &count) in sums.iter_mut().zip(counters) {
+        *sum = add(*sum, count);
     }
 }

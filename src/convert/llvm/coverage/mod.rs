@@ -140,6 +140,7 @@ fn of_file(file: u32, functions: &[&Counted<'_>], lines: &mut Lines) -> Result<F
     };
     let starts_here = |function: &&&Counted<'_>| function.mapping.files.first() == Some(&file);
     Ok(File {
+        decisions: BTreeMap::new(),
         lines: lines.of(&segments)?,
         functions: functions.iter().filter(starts_here).map(|f| function(&f)).collect(),
         branches: branches::branches(file, functions),

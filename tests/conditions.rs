@@ -1,0 +1,353 @@
+//! Conditions (MC/DC): equal to `gcov --conditions` for gcc 14 and newer, over two runs, from dumps and from `.gcda`
+//! files.
+//!
+//! The compilers are those on the path, and those of the systems that `COUNTERSINK_GCCS` names, for root alone: all
+//! runs inside these.
+
+mod harness;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use countersink::cli::archives::archive::HOSTED;
+use countersink::formats::gcno::Notes;
+use harness::{say_skipped, succeed};
+use tempfile::TempDir;
+
+/// The first gcc that has them.
+const SINCE: u32 = 14;
+
+/// Sources of programs.
+const PROGRAMS: [&[&str]; 2] = [&["conditions.c"], &["conditions.cc", "conditions_second.cc"]];
+const HEADER: &str = "conditions.h";
+
+/// The arguments of the two runs.
+const RUNS: [&str; 2] = ["1", "2"];
+
+/// A compiler, and a folder of its system.
+struct Shop {
+    major: u32,
+    /// The system's root; none is this one.
+    root: Option<PathBuf>,
+    folder: TempDir,
+}
+
+/// All compilers that are new enough. Reports if there are none.
+fn shops() -> Vec<Shop> {
+    let mut all = Vec::new();
+    let roots = std::env::var_os("COUNTERSINK_GCCS").unwrap_or_default();
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let roots = std::env::split_paths(&roots).filter(|root| is_root && root.is_dir());
+    for root in [None].into_iter().chain(roots.map(Some)) {
+        for major in SINCE..=17 {
+            let folder = root.as_deref().unwrap_or(Path::new("/")).join("tmp");
+            let shop =
+                Shop { major, root: root.clone(), folder: tempfile::tempdir_in(folder).unwrap() };
+            if shop
+                .command(&format!("command -v g++-{major} gcov-{major}"))
+                .output()
+                .unwrap()
+                .status
+                .success()
+            {
+                all.push(shop);
+            }
+        }
+    }
+    if all.is_empty() {
+        say_skipped("no gcc 14 or newer with conditions");
+    }
+    all
+}
+
+impl Shop {
+    /// A line of shell in the folder, inside the system.
+    fn command(&self, line: &str) -> Command {
+        let mut command = match &self.root {
+            Some(root) => {
+                let mut command = Command::new("chroot");
+                command.arg(root).arg("sh");
+                command
+            }
+            None => Command::new("sh"),
+        };
+        let inside = self.inside();
+        command
+            .args(["-c", &format!("cd {inside} && export COUNTERSINK_FILE=ours.csraw && {line}")]);
+        command
+    }
+
+    fn shell(&self, line: &str) -> String {
+        String::from_utf8(succeed(&mut self.command(line))).unwrap()
+    }
+
+    /// The folder's name in the system.
+    fn inside(&self) -> String {
+        format!("/tmp/{}", self.folder.path().file_name().unwrap().to_str().unwrap())
+    }
+
+    /// Writes the sources, and the runtime.
+    fn take(&self, sources: &[&str]) {
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+        for source in sources.iter().chain([&HEADER]) {
+            fs::copy(programs.join(source), self.folder.path().join(source)).unwrap();
+        }
+        fs::write(self.folder.path().join(HOSTED.file_name()), HOSTED.bytes).unwrap();
+    }
+
+    /// Compiles sources, links them with libgcov and with our runtime, and runs both programs.
+    fn run(&self, sources: &[&str], flags: &str) {
+        let major = self.major;
+        let is_cxx = sources[0].ends_with(".cc");
+        let driver = if is_cxx { "g++" } else { "gcc" };
+        let flags = format!("{flags} -w --coverage -fcondition-coverage");
+        let mut objects = String::new();
+        self.shell("rm -f *.gcda *.gcno *.csraw *.o");
+        for source in sources {
+            let object = format!("{}.o", source.split_once('.').unwrap().0);
+            self.shell(&format!("{driver}-{major} {flags} -c {source} -o {object}"));
+            objects += &format!(" {object}");
+        }
+        let link = format!("{driver}-{major} --coverage {objects}");
+        self.shell(&format!("{link} -o stock && {link} -o ours -L. -lcountersink_rt -pthread"));
+        for run in RUNS {
+            assert_eq!(self.shell(&format!("./ours {run}")), self.shell(&format!("./stock {run}")));
+        }
+    }
+
+    fn tool(&self, words: &[&str]) -> Output {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_countersink"));
+        let moved = format!("{}={}", self.inside(), self.folder.path().display());
+        tool.current_dir(&self.folder).arg("convert").args(words);
+        tool.args(["--source-root", ".", "--path-map", &moved]).output().unwrap()
+    }
+
+    #[track_caller]
+    fn convert(&self, words: &[&str]) -> String {
+        let output = self.tool(words);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What gcov says of all objects.
+    fn gcov(&self) -> Vec<serde_json::Value> {
+        let gcov = format!("gcov-{} --conditions -b -j -t *.gcda", self.major);
+        let json = self.shell(&gcov);
+        let objects = serde_json::Deserializer::from_str(&json).into_iter();
+        objects.map(|object| object.unwrap()).collect()
+    }
+}
+
+/// Outcomes of conditions that are shown: whether the condition is true, and its number.
+type Shown = BTreeSet<(bool, usize)>;
+
+/// By file and line, and by the number of conditions of their decisions: how many conditions all these decisions have,
+/// and what is shown of them.
+type Conditions = BTreeMap<(String, u64), BTreeMap<usize, (usize, Shown)>>;
+
+/// What gcov has. Instances of a function, and the same function of several objects, are one: its decisions have the
+/// same places in their line.
+fn of_gcov(objects: &[serde_json::Value]) -> Conditions {
+    let mut all = BTreeMap::<(String, u64), Vec<(usize, Shown)>>::new();
+    let own = |file: &&serde_json::Value| !file["file"].as_str().unwrap().starts_with('/');
+    for file in objects.iter().flat_map(|object| object["files"].as_array().unwrap()).filter(own) {
+        // What one function has on a line; a line of several functions is listed for each.
+        let name = file["file"].as_str().unwrap().to_owned();
+        for line in file["lines"].as_array().unwrap() {
+            let decisions = line["conditions"].as_array().unwrap();
+            let place = (name.clone(), line["line_number"].as_u64().unwrap());
+            let known = all.entry(place).or_default();
+            for (number, decision) in decisions.iter().enumerate() {
+                let size = decision["count"].as_u64().unwrap() as usize / 2;
+                let missing = |sense: &str| -> BTreeSet<usize> {
+                    let missing = decision[format!("not_covered_{sense}")].as_array().unwrap();
+                    missing.iter().map(|place| place.as_u64().unwrap() as usize).collect()
+                };
+                let [no_true, no_false] = ["true", "false"].map(missing);
+                let mut shown = Shown::new();
+                shown.extend(
+                    (0..size).filter(|place| !no_true.contains(place)).map(|place| (true, place)),
+                );
+                shown.extend(
+                    (0..size).filter(|place| !no_false.contains(place)).map(|place| (false, place)),
+                );
+                assert_eq!(shown.len() as u64, decision["covered"].as_u64().unwrap());
+                let same = (number..known.len()).find(|&place| known[place].0 == size);
+                match same {
+                    Some(place) => known[place].1.extend(shown),
+                    None => known.push((size, shown)),
+                }
+            }
+        }
+    }
+    let mut conditions = Conditions::new();
+    for (place, decisions) in all.into_iter().filter(|(_, decisions)| !decisions.is_empty()) {
+        let sizes = conditions.entry(place).or_default();
+        for (size, shown) in decisions {
+            let (number, all) = sizes.entry(size).or_default();
+            all.extend(shown.into_iter().map(|(sense, place)| (sense, *number + place)));
+            *number += size;
+        }
+    }
+    conditions
+}
+
+/// What a tracefile has, and the sums of `MCF:` and `MCH:`.
+fn of_tracefile(text: &str) -> (Conditions, [usize; 2]) {
+    let (mut all, mut totals) = (Conditions::new(), [0, 0]);
+    let mut name = String::new();
+    for line in text.lines() {
+        let Some((kind, rest)) = line.split_once(':') else { continue };
+        match kind {
+            "SF" => name = rest.rsplit('/').next().unwrap().to_owned(),
+            "MCF" => totals[0] += rest.parse::<usize>().unwrap(),
+            "MCH" => totals[1] += rest.parse::<usize>().unwrap(),
+            "MCDC" => {
+                let fields: Vec<&str> = rest.split(',').collect();
+                let number = |place: usize| fields[place].parse::<usize>().unwrap();
+                let sizes = all.entry((name.clone(), number(0) as u64)).or_default();
+                let (conditions, shown) = sizes.entry(number(1)).or_default();
+                *conditions = (number(4) + 1).max(*conditions);
+                if number(3) > 0 {
+                    shown.insert((fields[2] == "t", number(4)));
+                }
+            }
+            _ => {}
+        }
+    }
+    (all, totals)
+}
+
+fn totals(conditions: &Conditions) -> [usize; 2] {
+    let all = || conditions.values().flat_map(BTreeMap::values);
+    [all().map(|(number, _)| 2 * number).sum(), all().map(|(_, shown)| shown.len()).sum()]
+}
+
+#[track_caller]
+fn assert_same(found: &Conditions, expected: &Conditions, about: &str) {
+    let places: BTreeSet<_> = found.keys().chain(expected.keys()).collect();
+    for place in places {
+        assert_eq!(found.get(place), expected.get(place), "{about}: {place:?}");
+    }
+}
+
+#[test]
+fn equal_to_those_of_gcov() {
+    for shop in shops() {
+        for sources in PROGRAMS {
+            shop.take(sources);
+            for flags in ["-O0", "-O2"] {
+                let about = format!("gcc {}, {sources:?}, {flags}", shop.major);
+                shop.run(sources, flags);
+                let expected = of_gcov(&shop.gcov());
+                let report = shop.convert(&["ours.csraw", "--to", "lcov"]);
+                let (found, sums) = of_tracefile(&report);
+                assert_same(&found, &expected, &about);
+                assert_eq!(sums, totals(&expected), "{about}");
+                assert!(sums[0] > 30 && sums[1] > 15 && sums[1] < sums[0], "{about}: {sums:?}");
+                assert_eq!(shop.convert(&[".", "--to", "lcov"]), report, "{about}");
+            }
+        }
+        eprintln!("the same as gcov {}", shop.major);
+    }
+}
+
+/// In C no function has several instances, so the totals are those that gcov prints.
+#[test]
+fn totals_limits_and_other_formats() {
+    for shop in shops() {
+        shop.take(PROGRAMS[0]);
+        shop.run(PROGRAMS[0], "-O0");
+        let text = shop.shell(&format!("gcov-{} --conditions -b -t *.gcda", shop.major));
+        let shares =
+            text.lines().filter_map(|line| line.strip_prefix("condition outcomes covered "));
+        let mut expected = [0, 0];
+        for (hit, found) in shares.map(|share| share.split_once('/').unwrap()) {
+            expected[0] += found.parse::<usize>().unwrap();
+            expected[1] += hit.parse::<usize>().unwrap();
+        }
+        let output = shop.tool(&["ours.csraw", "--to", "lcov"]);
+        assert_eq!(of_tracefile(&String::from_utf8(output.stdout).unwrap()).1, expected);
+        let [found, hit] = expected;
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            said.contains(&format!("; shown: {hit} of {found} condition outcomes (")),
+            "{said}"
+        );
+
+        let output = shop.tool(&["ours.csraw", "--to", "lcov", "--fail-under-condition", "99"]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("--fail-under-condition asks for 99 %"), "{said}");
+        let table = shop.convert(&["ours.csraw", "--to", "coverage-markdown"]);
+        assert!(
+            table.starts_with("### Coverage\n\n| | lines | branches | functions | conditions |\n")
+        );
+        assert!(table.contains(&format!(" of {found} |\n")), "{table}");
+        let xml = shop.convert(&["ours.csraw", "--to", "cobertura"]);
+        assert_eq!(xml.matches("type=\"mcdc\"").count() * 2, found);
+        // A tracefile with conditions is a base, too: nothing has changed.
+        shop.convert(&["ours.csraw", "--to", "lcov", "-o", "base.info"]);
+        let table =
+            shop.convert(&["ours.csraw", "--to", "coverage-markdown", "--against", "base.info"]);
+        assert_eq!(table.lines().count(), 5, "{table}");
+    }
+}
+
+/// Markers that leave out lines or branches leave out their conditions.
+#[test]
+fn markers() {
+    for shop in shops() {
+        shop.take(PROGRAMS[0]);
+        shop.run(PROGRAMS[0], "-O0");
+        let source = fs::read_to_string(shop.folder.path().join("conditions.c")).unwrap();
+        let marked =
+            source.replace("{ return a && b; }", "{ return a && b; } // GCOVR_EXCL_BR_LINE");
+        let line =
+            1 + source.lines().position(|line| line.contains("{ return a && b; }")).unwrap() as u64;
+        fs::write(shop.folder.path().join("conditions.c"), marked).unwrap();
+        let mut expected = of_gcov(&shop.gcov());
+        assert!(expected.remove(&("conditions.c".to_owned(), line)).is_some());
+        let (found, sums) = of_tracefile(&shop.convert(&["ours.csraw", "--to", "lcov"]));
+        assert_same(&found, &expected, "markers");
+        assert_eq!(sums, totals(&expected));
+    }
+}
+
+/// Damaged notes are refused with a place, or give other conditions.
+#[test]
+fn damaged_notes() {
+    for shop in shops() {
+        shop.take(PROGRAMS[0]);
+        shop.run(PROGRAMS[0], "-O0");
+        let path = shop.folder.path().join("conditions.gcno");
+        let notes = fs::read(&path).unwrap();
+        let tag = 0x0147_0000u32.to_le_bytes();
+        let is_tag = |place: &usize| notes[*place..].starts_with(&tag);
+        let records: Vec<usize> = (0..notes.len()).filter(is_tag).collect();
+        assert!(records.len() > 10);
+        for bit in records.iter().flat_map(|&record| record * 8..notes.len().min(record + 16) * 8) {
+            let mut flipped = notes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            if let Err(error) = Notes::decode(&flipped) {
+                assert!(error.to_string().starts_with("0x"), "bit {bit}: {error}");
+            }
+        }
+        // Another number of conditions: 40 becomes 41, and 104. Tag, length and block are before it.
+        let is_forty = |place: &usize| notes[*place..].starts_with(&[40, 0, 0, 0]);
+        let whole = records.iter().map(|record| record + 12).find(is_forty).unwrap();
+        for (conditions, is_possible) in [(41, true), (104, false)] {
+            let mut changed = notes.clone();
+            changed[whole] = conditions;
+            fs::write(&path, changed).unwrap();
+            let output = shop.tool(&["ours.csraw", "--to", "lcov"]);
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.success(), is_possible, "{said}");
+            let what = "expected a decision of at most 64 conditions, found 104";
+            assert_eq!(said.contains(what), !is_possible, "{said}");
+        }
+    }
+}
