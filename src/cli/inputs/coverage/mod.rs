@@ -86,7 +86,7 @@ impl Inputs {
 
     fn of_llvm(&self, sources: &Sources, name: &Path) -> Result<Coverage> {
         let (mut coverage, mut functions, mut left) = (Coverage::default(), 0, Left::default());
-        let mut torn = Vec::new();
+        let (mut torn, mut without_decisions) = (Vec::new(), 0);
         for mapped in self.mapped(sources, name)? {
             let Mapped { mapping, names, .. } = &mapped;
             let converted =
@@ -94,6 +94,7 @@ impl Inputs {
             functions += converted.functions;
             left += converted.left;
             torn.extend(converted.torn);
+            without_decisions += converted.without_decisions;
             if !sources.moves_files() {
                 coverage.add(converted.coverage);
                 continue;
@@ -104,6 +105,11 @@ impl Inputs {
         }
         warn_of_left(left, functions, name)?;
         warn_of_torn(&torn, name);
+        if without_decisions > 0 {
+            let functions = Number(without_decisions as u64, "function");
+            let what = "the bitmap is not numbered as by LLVM 19 and newer";
+            warn(name, format!("left out: the conditions of {functions}: {what}"));
+        }
         Ok(coverage)
     }
 }

@@ -22,7 +22,7 @@ pub struct Limits {
     /// The same for functions
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_under_function: Option<f64>,
-    /// The same for outcomes of conditions that gcc 14's -fcondition-coverage observes
+    /// The same for outcomes of conditions, of gcc's -fcondition-coverage and clang's -fcoverage-mcdc
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_under_condition: Option<f64>,
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 
+use super::decisions::{PlacedDecision, decisions};
 use crate::counters::Profile;
 use crate::formats::coverage_mapping::{
     Counter, Expressions, Function, Kind, Mapping, Place, Region,
@@ -26,6 +27,8 @@ pub struct Counted<'m> {
     pub branches: Vec<CountedBranch>,
     /// Whether a file, by its place in [`Function::files`], is the text of an expansion.
     pub is_expanded: Vec<bool>,
+    /// Its decisions, if its bitmap can be read.
+    pub decisions: Option<Vec<PlacedDecision>>,
     /// Whether a difference of its counters was below 0, and is 0 here.
     pub is_torn: bool,
 }
@@ -140,8 +143,11 @@ pub fn counted<'m>(
         let places = known.get(name).map_or(&[][..], Vec::as_slice);
         let is_it = |place: &&usize| profile.functions[**place].hash == function.hash;
         let nothing;
-        let counters = match places.iter().find(is_it) {
-            Some(&place) => &profile.functions[place].counters,
+        let (counters, bitmap) = match places.iter().find(is_it) {
+            Some(&place) => {
+                let function = &profile.functions[place];
+                (&function.counters, &function.bitmap[..])
+            }
             // Another program uses the function.
             None if !places.is_empty() && function.is_dummy() => continue,
             None if !places.is_empty() => {
@@ -150,14 +156,14 @@ pub fn counted<'m>(
             }
             None => {
                 nothing = vec![0; counters(function)];
-                &nothing
+                (&nothing, &[][..])
             }
         };
         let is_unused = function.regions.first().is_none_or(|region| region.count == Counter::Zero);
         if is_unused && counters.first().is_some_and(|&count| count > 0) {
             continue;
         }
-        match count(name, function, mapping, counters) {
+        match count(name, function, mapping, counters, bitmap) {
             Some(counted) if shared.insert((function.name_ref, &function.files)) => {
                 functions.push(counted);
             }
@@ -216,6 +222,7 @@ fn count<'m>(
     function: &'m Function,
     mapping: &'m Mapping,
     counters: &[u64],
+    bitmap: &[u8],
 ) -> Option<Counted<'m>> {
     let mut values = Expressions::new(&function.expressions, counters);
     let first = first_of_files(function);
@@ -247,7 +254,10 @@ fn count<'m>(
     let count = regions.first().map_or(0, |region| region.count);
     let name = with_file.unwrap_or(name);
     let is_torn = values.is_torn();
-    Some(Counted { name, mapping: function, count, regions, branches, is_expanded, is_torn })
+    let has_run = counters.first().is_some_and(|&count| count > 0);
+    let decisions = decisions(function, bitmap, has_run);
+    let mapping = function;
+    Some(Counted { name, mapping, count, regions, branches, is_expanded, decisions, is_torn })
 }
 
 /// The index of each file's first region.

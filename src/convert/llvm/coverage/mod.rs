@@ -6,6 +6,7 @@
 //! | which count holds from which character of a file on | `segments` |
 //! | counts of lines | `lines` |
 //! | counts of branches | `branches` |
+//! | decisions and their conditions | `decisions` |
 //! | numbers of functions, lines and branches | `totals` |
 //! | counts at positions of functions, for compilers | `positions` |
 //!
@@ -15,6 +16,7 @@
 
 mod branches;
 mod counted;
+mod decisions;
 mod lines;
 mod positions;
 mod segments;
@@ -27,8 +29,9 @@ use core::fmt;
 use hashbrown::HashMap;
 
 use crate::counters::Profile;
-use crate::coverage::{Coverage, File, Function};
-use crate::formats::coverage_mapping::Mapping;
+use crate::coverage::decisions::Decision;
+use crate::coverage::{Coverage, File, Function, Total};
+use crate::formats::coverage_mapping::{Mapping, Place};
 use crate::formats::profraw::names::Names;
 
 pub use counted::Left;
@@ -47,6 +50,8 @@ pub struct Converted {
     pub left: Left,
     /// Functions whose counters contradict each other: a count that is derived from others was below 0, and is 0.
     pub torn: Vec<Vec<u8>>,
+    /// Functions whose decisions are left out: a release before LLVM 19 numbered their combinations.
+    pub without_decisions: usize,
 }
 
 /// Lines that a mapping may have anyway, see [`LINES_PER_REGION`].
@@ -83,7 +88,9 @@ pub fn coverage(
         coverage.files.insert(path.clone(), of_file(file, &functions, &mut lines)?);
     }
     let torn = counted::torn(&functions);
-    Ok(Converted { coverage, functions: functions.len(), left, torn })
+    let without_decisions =
+        functions.iter().filter(|function| function.decisions.is_none()).count();
+    Ok(Converted { coverage, functions: functions.len(), left, torn, without_decisions })
 }
 
 /// How many lines there may still be.
@@ -139,11 +146,38 @@ fn of_file(file: u32, functions: &[&Counted<'_>], lines: &mut Lines) -> Result<F
         count: function.count,
     };
     let starts_here = |function: &&&Counted<'_>| function.mapping.files.first() == Some(&file);
-    Ok(File {
-        decisions: BTreeMap::new(),
+    let mut of_file = File {
         lines: lines.of(&segments)?,
         functions: functions.iter().filter(starts_here).map(|f| function(&f)).collect(),
         branches: branches::branches(file, functions),
         totals: Some(totals::totals(file, functions)),
-    })
+        ..File::default()
+    };
+    add_decisions(file, functions, &mut of_file);
+    Ok(of_file)
+}
+
+/// Adds the decisions of functions. Those that start at the same character and have as many conditions are instances of
+/// one: of a template, or of a macro.
+fn add_decisions(file: u32, functions: &[&Counted<'_>], of_file: &mut File) {
+    let mut places = BTreeMap::<Place, Vec<&Decision>>::new();
+    for function in functions {
+        let all = function.decisions.iter().flatten();
+        for placed in all.filter(|placed| function.is_in(placed.file, file)) {
+            places.entry(placed.start).or_default().push(&placed.decision);
+        }
+    }
+    let (mut line, mut number) = (0, 0);
+    for (place, decisions) in places {
+        if place.line != line {
+            (line, number) = (place.line, 0);
+        }
+        for decision in decisions {
+            of_file.add_decision(line, number, decision.clone());
+        }
+        number = of_file.decisions.range((line, 0)..=(line, u32::MAX)).count() as u32;
+    }
+    let mut conditions = Total::default();
+    of_file.decisions.values().for_each(|decision| conditions += decision.total());
+    of_file.totals.iter_mut().for_each(|totals| totals.conditions = conditions);
 }
