@@ -54,7 +54,8 @@ impl Llvm {
     }
 }
 
-/// The report of the tool for inputs, without conditions: `llvm-cov` writes none into tracefiles. `mcdc` compares these.
+/// The report of the tool for inputs, without conditions: `llvm-cov` writes none into tracefiles. `mcdc` compares
+/// these.
 #[track_caller]
 fn ours(shop: &Workshop, words: &[&str]) -> String {
     let words = [&["convert", "--to", "lcov"], words].concat();

@@ -342,6 +342,61 @@ fn counts_beyond_what_javascript_counts() {
 }
 
 /// More functions than a page has room for, with long names and many lines.
+/// The table of files: its counts are those of the tracefile.
+#[test]
+fn files_of_the_page() {
+    let shop = program();
+    shop.write("other.h", "static int other(int n) { return n && n > 2; }\n");
+    let main = "#include \"other.h\"\n#line 1 \"gone.y\"\nstatic int gone(void) { return 2; }\n#line 5 \"main.c\"\n\
+                int main(void) {\n    if (gone() == 3) // LCOV_EXCL_LINE\n        return 1;\n    return other(1);\n}\n";
+    shop.write("main.c", main);
+    succeed(shop.command("gcc").args(["--coverage", "-c", "main.c"]));
+    shop.link(&["main.o"], "main", &[]);
+    shop.run("main", &[]);
+    let names = |options: &[&str]| -> Vec<String> {
+        let found = model(&page(&shop, &[&["main.csraw"], options].concat()));
+        let files = found["coverage"]["files"].as_array().unwrap().iter();
+        files.map(|file| file[0].as_str().unwrap().rsplit('/').next().unwrap().to_owned()).collect()
+    };
+    let found = model(&page(&shop, &["main.csraw"]));
+    let files = found["coverage"]["files"].as_array().unwrap();
+    let tracefile = shop.tool_output(&["convert", "main.csraw", "--to", "lcov"]);
+    let mut expected = Vec::new();
+    for record in String::from_utf8(tracefile).unwrap().split("end_of_record\n") {
+        let Some(path) = record.lines().find_map(|line| line.strip_prefix("SF:")) else { continue };
+        let number = |kind: &str| -> u64 {
+            let kind = format!("{kind}:");
+            record.lines().find_map(|line| line.strip_prefix(&kind)).unwrap().parse().unwrap()
+        };
+        let pairs = ["L", "BR", "FN"]
+            .map(|kind| [number(&format!("{kind}F")), number(&format!("{kind}H"))]);
+        expected.push((path.to_owned(), pairs));
+    }
+    assert_eq!(expected.len(), 2);
+    for (file, (path, pairs)) in files.iter().zip(&expected) {
+        assert!(path.ends_with(file[0].as_str().unwrap()), "{file} {path}");
+        let found: Vec<[u64; 2]> = serde_json::from_value(file[1].clone()).unwrap();
+        assert_eq!((&found[..3], found[3]), (&pairs[..], [0, 0]), "{path}");
+    }
+    // The excluded line has two of main's branches.
+    assert_eq!(expected[0].1, [[3, 2], [0, 0], [1, 1]]);
+    assert!(found["coverage"]["missing"][0].as_str().unwrap().ends_with("gone.y"), "{found}");
+    assert_eq!(names(&["--exclude", "*.h"]), ["main.c"]);
+    assert_eq!(names(&["--include", "*.h"]), ["other.h"]);
+    let found = model(&page(&shop, &["main.csraw", "--include", "*.h"]));
+    let notes = texts(&found["notes"]).concat();
+    assert!(
+        notes.contains("The page leaves out 2 functions of files that were not chosen."),
+        "{notes}"
+    );
+    assert_eq!(found["functions"], 1);
+    let said = error(&shop, &["report", "main.csraw", "-o", "x.html", "--include", "none"]);
+    assert!(said.contains("no function is left"), "{said}");
+    // Profiles have no lines to execute.
+    shop.tool_output(&["convert", "main.csraw", "--to", "v4", "-o", "main.gcov"]);
+    assert!(model(&page(&shop, &["main.gcov"]))["coverage"].is_null());
+}
+
 #[test]
 fn pages_stay_below_their_limit() {
     const LARGEST: usize = 30_000_000;
@@ -384,6 +439,14 @@ fn pages_work_in_a_browser() {
     let write =
         |inputs: &[&str], name: &str| fs::write(shop.path(name), page(&shop, inputs)).unwrap();
     write(&["shown.csraw"], "program.html");
+    shop.write("half.c", "int half(int n) {\n    if (n)\n        return 1;\n    return 0;\n}\n");
+    shop.write("whole.c", "int half(int);\nint main(void) {\n    return half(0);\n}\n");
+    for name in ["half", "whole"] {
+        succeed(shop.command("gcc").args(["--coverage", "-c", &format!("{name}.c")]));
+    }
+    shop.link(&["half.o", "whole.o"], "covered", &[]);
+    shop.run("covered", &[]);
+    write(&["covered.csraw"], "coverage.html");
 
     let names = [
         "</script><script>window.pwned = 3</script>",

@@ -1,7 +1,7 @@
 // Opens pages in headless Chromium and uses them as people do.
 //
-// node browse.mjs FOLDER: tests/report.rs has written program.html, comparison.html, markup.html, counters.html and nothing.html
-// into the folder. Prints one line for each check that passes, and ends at the first one that fails.
+// node browse.mjs FOLDER: tests/report.rs has written program.html, coverage.html, comparison.html, markup.html, counters.html
+// and nothing.html into the folder. Prints one line for each check that passes, and ends at the first one that fails.
 
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
@@ -71,6 +71,25 @@ async function search(page) {
   assert.deepEqual(await names(page), all);
 }
 
+async function files(page) {
+  const paths = () => texts(page, "#files tbody th .name");
+  const ends = async () => (await paths()).map((path) => path.split("/").at(-1));
+  assert.deepEqual(await ends(), ["half.c", "whole.c"], "least covered first");
+  const cells = await texts(page, "#files tbody tr:first-child td");
+  assert.deepEqual(cells, ["75.00\u202f% of 4", "50.00\u202f% of 2", "100.00\u202f% of 1", "1"]);
+  await page.getByRole("button", { name: "Lines missed" }).click();
+  assert.deepEqual(await ends(), ["half.c", "whole.c"]);
+  await page.locator("#files").getByRole("button", { name: "File", exact: true }).press("Enter");
+  assert.deepEqual(await ends(), ["half.c", "whole.c"]);
+  await page.getByLabel("only files with lines that were not executed").check();
+  assert.deepEqual(await ends(), ["half.c"]);
+  assert.equal(await page.locator("#files [role=status]").textContent(), "1 of 2 files");
+  await page.fill("#file-search", "whole");
+  assert.deepEqual(await ends(), []);
+  await page.getByLabel("only files with lines that were not executed").uncheck();
+  assert.deepEqual(await ends(), ["whole.c"]);
+}
+
 async function sort(page) {
   const column = async (number) => {
     const cells = await texts(page, `#functions tbody td:nth-of-type(${number})`);
@@ -82,7 +101,7 @@ async function sort(page) {
     await page.getByRole("button", { name: "Head count" }).click();
     const heads = await column(3);
     assert.ok(falling(way === "descending" ? heads : heads.toReversed()), `${way}: ${heads}`);
-    assert.equal(await page.locator("th[aria-sort]").getAttribute("aria-sort"), way);
+    assert.equal(await page.locator("#functions th[aria-sort]").getAttribute("aria-sort"), way);
   }
   await page.getByRole("button", { name: "Function", exact: true }).press("Enter");
   const sorted = await names(page);
@@ -274,5 +293,6 @@ await open("comparison", comparison);
 await open("counters", counters);
 await open("nothing", nothing);
 await open("program", totals, { viewport: { width: 390, height: 800 } });
+await open("coverage", files);
 await open("markup", markup, {}, [/Content Security Policy/]);
 await browser.close();

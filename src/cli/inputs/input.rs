@@ -33,6 +33,7 @@ use crate::samples::Samples;
 pub use super::format::Format;
 
 /// A file that has been read.
+#[derive(Clone)]
 pub struct Input {
     /// Its name for messages.
     pub name: PathBuf,

@@ -6,6 +6,7 @@
 mod by_counter;
 mod changes;
 mod curve;
+mod files;
 mod letters;
 mod model;
 mod outline;
@@ -19,10 +20,12 @@ use std::prelude::v1::*;
 
 use clap::Args;
 
+use self::files::FileTable;
 use self::model::Model;
 use self::side::{ByFunction, Side};
 use crate::cli::commands::diff::coarsen;
 use crate::cli::inputs::binary::build_id_in;
+use crate::cli::inputs::coverage::selection::Selection;
 use crate::cli::inputs::data_files::joined;
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::sources::{Sources, needs_dump};
@@ -43,7 +46,8 @@ use crate::raw::dump::Module;
 /// map of files and functions, a table of functions to sort and search, and the order in which functions started.
 /// The page of a raw dump shows the source with its counts, if the source is there. Profiles do not
 /// say at which line a function is declared; --binary names a program with -g that does. LLVM's counters have lines if
-/// the program has a coverage mapping.
+/// the program has a coverage mapping. A table of files has the shares of lines, branches and functions that were
+/// executed, as `convert --to lcov` counts them.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -74,6 +78,8 @@ pub struct Report {
     title: Option<String>,
     #[command(flatten)]
     sources: Sources,
+    #[command(flatten)]
+    selection: Selection,
 }
 
 impl Report {
@@ -88,16 +94,41 @@ impl Report {
         };
         let [now, before] = [read(&now)?, read(&before)?];
         let sides: Vec<_> = [before, now].into_iter().filter(|side| !side.is_empty()).collect();
-        let sides = self.sides(sides)?;
-        let model = match <[Side; 2]>::try_from(sides) {
+        let mut sides = self.sides(sides)?;
+        self.choose(&mut sides)?;
+        let files = self.files(sides.last_mut())?;
+        let mut model = match <[Side; 2]>::try_from(sides) {
             Ok(both) => self.comparison(both),
             Err(mut one) => one.pop().map(Model::of).ok_or_else(|| Error::new("no inputs"))?,
         };
+        model.coverage = files;
         let title = self.title.as_deref().map_or_else(|| model.title(), letters::name);
         let page = page::page(&model, &title)?;
         output::write(Some(&self.output), &page, Content::Text)?;
         self.sources.places.warn_of_unused();
         Ok(Outcome::Done)
+    }
+
+    /// Leaves out the functions of files that are not chosen.
+    fn choose(&self, sides: &mut [Side]) -> Result<()> {
+        let Some(chooses) = self.selection.chooses()? else { return Ok(()) };
+        sides.iter_mut().for_each(|side| side.choose(&chooses));
+        match sides.iter().all(|side| side.profile.functions.is_empty()) {
+            true => Err(Error::new(
+                "no function is left: --source-root, --include and --exclude choose files",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// The table of files, if the lines of the last side are known.
+    fn files(&self, side: Option<&mut Side>) -> Result<Option<FileTable>> {
+        let Some((side, coverage)) =
+            side.and_then(|side| side.coverage.take().map(|of| (side, of)))
+        else {
+            return Ok(None);
+        };
+        FileTable::of(coverage, &self.selection, &side.file)
     }
 
     /// The sides of the page. All have counts of lines, or all have those of counters.

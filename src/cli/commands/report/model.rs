@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 
 use super::changes::Changes;
 use super::curve::Curve;
+use super::files::FileTable;
 use super::letters;
 use super::outline::Outline;
 use super::rows::{Count, Rows, targets};
@@ -50,6 +51,8 @@ pub struct Model {
     pub sides: Vec<SideModel>,
     sources: Vec<Source>,
     pub changes: Option<Changes>,
+    /// The table of files, if their lines are known.
+    pub coverage: Option<FileTable>,
     /// Notes for the reader, each in whole sentences.
     pub notes: Vec<String>,
 }
@@ -148,6 +151,7 @@ impl Model {
             sides: sides.map(|(place, side)| SideModel::new(side, &outline, place)).collect(),
             sources,
             changes,
+            coverage: None,
             notes,
         }
     }
@@ -254,6 +258,11 @@ fn notes(sides: &[Side], outline: &Outline<'_>, sources: &[Source]) -> Vec<Strin
             "The program recorded whether code was executed, not how often: a count of 1 means once or more."
                 .into(),
         );
+    }
+    let others: usize = sides.iter().map(|side| side.functions_left_out).sum();
+    if others > 0 {
+        let others = Number(others as u64, "function");
+        notes.push(format!("The page leaves out {others} of files that were not chosen."));
     }
     let modules: usize = sides.iter().map(|side| side.left_out).sum();
     if modules > 0 {

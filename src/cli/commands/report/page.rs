@@ -16,11 +16,12 @@ use crate::convert::gcov::Statistics;
 
 const STYLE: &str = include_str!("page/style.css");
 /// Each script needs those before it.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("page/data.js"),
     include_str!("page/curve.js"),
     include_str!("page/treemap.js"),
     include_str!("page/table.js"),
+    include_str!("page/files.js"),
     include_str!("page/source.js"),
     include_str!("page/start.js"),
     include_str!("page/changes.js"),
@@ -89,6 +90,7 @@ fn top(model: &Model, title: &str) -> Markup {
                     a href="#totals" { "Totals" }
                     a href="#map" { "Map" }
                     a href="#functions" { "Functions" }
+                    @if model.coverage.is_some() { a href="#files" { "Files" } }
                     a href="#start" data-part="start" { "Start order" }
                 }
                 button #theme type="button" { "Theme: system" }
@@ -139,6 +141,9 @@ fn overview(model: &Model) -> Markup {
         section #map aria-labelledby="map-title" { h2 #map-title { "Map of files and functions" } }
         section #functions aria-labelledby="functions-title" tabindex="-1" {
             h2 #functions-title { "Functions" }
+        }
+        @if model.coverage.is_some() {
+            section #files aria-labelledby="files-title" { h2 #files-title { "Files" } }
         }
         section #start aria-labelledby="start-title" { h2 #start-title { "Start order" } }
     }

@@ -16,6 +16,7 @@ use crate::cli::inputs::{coverage, program};
 use crate::cli::terminal::error::Result;
 use crate::convert::gcov::Statistics;
 use crate::counters::Variant;
+use crate::coverage::Coverage;
 use crate::formats::afdo_v1_v3::names::Names;
 use crate::placement::reader::Reader;
 use crate::profile::Profile;
@@ -37,6 +38,10 @@ pub struct Side {
     pub runs: u64,
     /// Number of modules of clang or rustc in the dumps without known lines, which the profile leaves out.
     pub left_out: usize,
+    /// Number of functions of files that are not chosen.
+    pub functions_left_out: usize,
+    /// What was executed of files, if the lines of all inputs are known.
+    pub coverage: Option<Coverage>,
     /// The account of the conversion of dumps.
     pub statistics: Option<Statistics>,
     /// The part of names that the inputs keep.
@@ -66,6 +71,10 @@ impl Side {
             side.counted_before(programs);
             side.count_files(&dump, &input.name, &sources.places);
         }
+        if inputs.iter().all(|input| input.format == Format::Dump) {
+            let counted = Inputs::of(inputs.clone())?;
+            side.coverage = counted.lines(sources, &side.file, &|_, _| {}).ok();
+        }
         let converted = sources.convert(inputs, asked)?;
         Converted { profile: side.profile, statistics: side.statistics, left_out: side.left_out } =
             converted;
@@ -73,6 +82,14 @@ impl Side {
             side.declare(&program::of_programs(&sources.binary, &sources.places)?);
         }
         Ok(side)
+    }
+
+    /// Leaves out the functions of files that are not chosen, and those whose file is unknown.
+    pub fn choose(&mut self, chooses: impl Fn(&[u8]) -> bool) {
+        let Profile { functions, symbols, .. } = &mut self.profile;
+        let all = functions.len();
+        functions.retain(|&symbol, _| symbols.declared_in(symbol).is_some_and(&chooses));
+        self.functions_left_out = all - functions.len();
     }
 
     /// Takes the places of functions from a program.
@@ -97,6 +114,8 @@ impl Side {
             profile: Profile::default(),
             runs: 0,
             left_out: 0,
+            functions_left_out: 0,
+            coverage: None,
             statistics: None,
             names: names.unwrap_or(Names::Whole),
             by_function: None,
@@ -149,7 +168,11 @@ impl ByFunction {
         side.is_coverage = counted.llvm.variant.has(Variant::SINGLE_BYTE);
         side.runs = counted.modules.iter().map(|module| module.sums.runs).max().unwrap_or(0);
         side.counted_before(counted.modules.iter().map(|module| display(&module.path)));
-        match coverage::positions(&counted, sources, &name) {
+        let lines = coverage::positions(&counted, sources, &name);
+        if lines.is_ok() {
+            side.coverage = counted.lines(sources, &name, &|_, _| {}).ok();
+        }
+        match lines {
             Err(error) if !sources.binary.is_empty() || sources.moves_files() => Err(error),
             lines => Ok(Self { side, counted, lines }),
         }

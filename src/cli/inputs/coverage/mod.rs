@@ -43,29 +43,39 @@ pub fn coverage(
 
 /// The coverage of all inputs, with all files.
 pub fn lines_of(inputs: Vec<Input>, sources: &Sources, name: &Path) -> Result<Coverage> {
-    let inputs = Inputs::of(inputs)?;
-    let mut coverage = Coverage::default();
-    if inputs.has_llvm() {
-        match inputs.of_llvm(sources, name) {
-            Ok(of_llvm) => coverage.add(of_llvm),
-            Err(error) => drop(inputs.leave_out_llvm(error)?),
-        }
-    }
-    if !inputs.gcc.modules.is_empty() {
-        coverage.add(inputs.of_gcc(sources, name)?);
-    }
-    Ok(coverage)
+    Inputs::of(inputs)?.lines(sources, name, &|file, what| warn(file, what))
 }
 
+/// What is told about a file.
+type Tell<'t> = &'t dyn Fn(&Path, String);
+
 impl Inputs {
-    fn of_gcc(&self, sources: &Sources, name: &Path) -> Result<Coverage> {
+    /// The coverage of the inputs, with all files. `tell` gets what is not in it.
+    pub fn lines(&self, sources: &Sources, name: &Path, tell: Tell<'_>) -> Result<Coverage> {
+        let mut coverage = Coverage::default();
+        if self.has_llvm() {
+            match self.of_llvm(sources, name, tell) {
+                Ok(of_llvm) => coverage.add(of_llvm),
+                Err(error) => drop(self.leave_out_llvm(error)?),
+            }
+        }
+        if !self.gcc.modules.is_empty() {
+            coverage.add(self.of_gcc(sources, name, tell)?);
+        }
+        Ok(coverage)
+    }
+
+    fn of_gcc(&self, sources: &Sources, name: &Path, tell: Tell<'_>) -> Result<Coverage> {
         let files = Files::read(&self.gcc, &sources.places);
         let Found { notes, chosen, missing } = files.decode();
         let path =
             |directory: &[u8], file: &[u8]| sources.places.moved(&source_path(directory, file));
         let converted = gcov::coverage::coverage(&self.gcc, &notes, &chosen, path);
         let shown = if sources.verbose { missing.len() } else { 1 };
-        missing.iter().take(shown).for_each(|Missing { file, what, .. }| warn(file, what));
+        missing
+            .iter()
+            .take(shown)
+            .for_each(|Missing { file, what, .. }| tell(file, what.to_string()));
         let left = [
             (converted.objects_without_notes, "object", "without notes that fit"),
             (converted.functions_without_notes, "function", "that the notes do not know"),
@@ -76,7 +86,7 @@ impl Inputs {
             ),
         ];
         for (number, what, why) in left.into_iter().filter(|&(number, ..)| number > 0) {
-            warn(name, format!("left out: {} {why}", Number(number as u64, what)));
+            tell(name, format!("left out: {} {why}", Number(number as u64, what)));
         }
         if converted.functions == 0 {
             return Err(Error::about(name, format!("no coverage: {NOTES_HINT}")));
@@ -84,7 +94,7 @@ impl Inputs {
         Ok(converted.coverage)
     }
 
-    fn of_llvm(&self, sources: &Sources, name: &Path) -> Result<Coverage> {
+    fn of_llvm(&self, sources: &Sources, name: &Path, tell: Tell<'_>) -> Result<Coverage> {
         let (mut coverage, mut functions, mut left) = (Coverage::default(), 0, Left::default());
         let (mut torn, mut without_decisions) = (Vec::new(), 0);
         for mapped in self.mapped(sources, name)? {
@@ -103,12 +113,12 @@ impl Inputs {
                 coverage.add(Coverage { files: [(sources.places.moved(&path), file)].into() });
             }
         }
-        warn_of_left(left, functions, name)?;
-        warn_of_torn(&torn, name);
+        warn_of_left(left, functions, name, tell)?;
+        warn_of_torn(&torn, name, tell);
         if without_decisions > 0 {
             let functions = Number(without_decisions as u64, "function");
             let what = "the bitmap is not numbered as by LLVM 19 and newer";
-            warn(name, format!("left out: the conditions of {functions}: {what}"));
+            tell(name, format!("left out: the conditions of {functions}: {what}"));
         }
         Ok(coverage)
     }
@@ -130,8 +140,9 @@ pub fn positions(inputs: &Inputs, sources: &Sources, name: &Path) -> Result<Prof
         left += positioned.left;
         torn.extend(positioned.torn);
     }
-    warn_of_left(left, functions, name)?;
-    warn_of_torn(&torn, name);
+    let tell: Tell<'_> = &|file, what| warn(file, what);
+    warn_of_left(left, functions, name, tell)?;
+    warn_of_torn(&torn, name, tell);
     let all = Number(functions as u64, "function");
     warn(
         name,
@@ -149,7 +160,7 @@ pub fn positions(inputs: &Inputs, sources: &Sources, name: &Path) -> Result<Prof
 }
 
 /// Warns of functions that are left out. It is an error if no function is left.
-fn warn_of_left(left: Left, functions: usize, name: &Path) -> Result<()> {
+fn warn_of_left(left: Left, functions: usize, name: &Path, tell: Tell<'_>) -> Result<()> {
     let Left { changed, nameless, damaged } = left;
     let parts = [
         (changed, "counted by another build of the program"),
@@ -161,7 +172,7 @@ fn warn_of_left(left: Left, functions: usize, name: &Path) -> Result<()> {
         if functions == 0 {
             return Err(Error::about(name, format!("no coverage: {what} {why}")));
         }
-        warn(name, format!("left out: {what} {why}"));
+        tell(name, format!("left out: {what} {why}"));
     }
     Ok(())
 }
@@ -170,15 +181,15 @@ fn warn_of_left(left: Left, functions: usize, name: &Path) -> Result<()> {
 const NAMED: usize = 3;
 
 /// Warns of functions whose counters contradict each other.
-fn warn_of_torn(torn: &[Vec<u8>], name: &Path) {
+fn warn_of_torn(torn: &[Vec<u8>], name: &Path, tell: Tell<'_>) {
     let what =
         "counters that contradict each other: a count derived from them was below 0 and is 0";
     for function in torn.iter().take(NAMED) {
         let how = "threads lose counts without -fprofile-update=atomic";
-        warn(name, format!("{}: {what}; {how}", text(function)));
+        tell(name, format!("{}: {what}; {how}", text(function)));
     }
     if let more @ 1.. = torn.len().saturating_sub(NAMED) {
-        warn(name, format!("{}: {what}", Number(more as u64, "more function")));
+        tell(name, format!("{}: {what}", Number(more as u64, "more function")));
     }
 }
 

@@ -59,7 +59,7 @@ impl Selection {
         let folder = std::env::current_dir().unwrap_or_default();
         let all = coverage.files.len();
         if coverage.files.is_empty() {
-            return Ok(Chosen { folder, root: None });
+            return Ok(Chosen { folder, root: None, missing: Vec::new() });
         }
         let root = self.root(coverage, &folder)?;
         if let Some(root) = &root {
@@ -82,14 +82,14 @@ impl Selection {
             );
             return Err(Error::about(name, what));
         }
-        leave_out_missing(coverage, name);
+        let missing = leave_out_missing(coverage, name);
         leave_out_marked(coverage, name);
-        Ok(Chosen { folder, root })
+        Ok(Chosen { folder, root, missing })
     }
 
     /// Leaves the same files out of the coverage of another time, when there may have been more.
     pub fn apply_to_base(&self, base: &mut Coverage, chosen: &Chosen) {
-        let Chosen { folder, root } = chosen;
+        let Chosen { folder, root, .. } = chosen;
         drop_files(base, |path| {
             let is_below = root.as_ref().is_none_or(|root| root.has(&spellings(path, folder)));
             is_below && self.wants(path, folder, root.as_ref())
@@ -113,19 +113,33 @@ impl Selection {
         (self.include.is_empty() || self.include.iter().any(fits)) && !self.exclude.iter().any(fits)
     }
 
+    /// Whether the options choose a file; nothing if none is given.
+    pub fn chooses(&self) -> Result<Option<impl Fn(&[u8]) -> bool>> {
+        let (root, folder) = (self.given_root()?, std::env::current_dir().unwrap_or_default());
+        Ok(self.given().map(|_| {
+            move |path: &[u8]| {
+                let path = path_of(path);
+                let is_below = root.as_ref().is_none_or(|root| root.has(&spellings(path, &folder)));
+                is_below && self.wants(path, &folder, root.as_ref())
+            }
+        }))
+    }
+
+    /// The folder that `--source-root` names.
+    fn given_root(&self) -> Result<Option<Root>> {
+        let Some(given) = &self.source_root else { return Ok(None) };
+        if !given.is_dir() {
+            return Err(Error::about(given, "no such folder, but --source-root names it"));
+        }
+        let named = std::path::absolute(given).unwrap_or_else(|_| given.clone());
+        let folder = given.canonicalize().unwrap_or_else(|_| named.clone());
+        Ok(Some(Root { folder, named, packages: None }))
+    }
+
     /// The folder of the sources that are wanted, if there is one.
     fn root(&self, coverage: &Coverage, folder: &Path) -> Result<Option<Root>> {
-        if let Some(given) = &self.source_root {
-            if !given.is_dir() {
-                return Err(Error::about(given, "no such folder, but --source-root names it"));
-            }
-            let real = given.canonicalize().ok();
-            let named = std::path::absolute(given).unwrap_or_else(|_| given.clone());
-            return Ok(Some(Root {
-                folder: real.clone().unwrap_or(named.clone()),
-                named,
-                packages: None,
-            }));
+        if let Some(root) = self.given_root()? {
+            return Ok(Some(root));
         }
         let Some(guessed) = project(folder) else { return Ok(None) };
         let root = Root { folder: guessed.clone(), named: guessed, packages: cargo_home() };
@@ -139,6 +153,8 @@ pub struct Chosen {
     /// The current folder.
     folder: PathBuf,
     root: Option<Root>,
+    /// Files that are left out because they are missing.
+    pub missing: Vec<PathBuf>,
 }
 
 impl Chosen {
@@ -214,15 +230,15 @@ fn drop_files(coverage: &mut Coverage, stays: impl Fn(&Path) -> bool) -> Vec<Pat
     dropped
 }
 
-/// Leaves out files that are not there, unless none is.
-fn leave_out_missing(coverage: &mut Coverage, name: &Path) {
+/// Leaves out files that are not there, unless none is, and gives their paths.
+fn leave_out_missing(coverage: &mut Coverage, name: &Path) -> Vec<PathBuf> {
     let is_there = |path: &Path| path.is_file();
     if !coverage.files.keys().any(|path| is_there(path_of(path))) {
-        return;
+        return Vec::new();
     }
     let missing = drop_files(coverage, is_there);
     let are = match missing.len() {
-        0 => return,
+        0 => return missing,
         1 => "is",
         _ => "are",
     };
@@ -240,6 +256,7 @@ fn leave_out_missing(coverage: &mut Coverage, name: &Path) {
             "left out: {files} that {are} missing: {named}{more}; --path-map OLD=NEW moves paths"
         ),
     );
+    missing
 }
 
 /// Leaves out what markers exclude. Warns of a start without a stop.

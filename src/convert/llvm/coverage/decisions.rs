@@ -1,24 +1,24 @@
 //! Decisions of a function, and which of their conditions are shown to decide alone (MC/DC).
 //!
-//! A decision has a bit in the bitmap for each way through its conditions that ends it: each condition that is evaluated
-//! is true or false, the others do not matter. From LLVM 19 on the mapping has the number of the bit behind the
-//! decision's last one, and a way's bit is the sum of numbers along it:
+//! A decision has a bit in the bitmap for each way through its conditions that ends it: each condition that is
+//! evaluated is true or false, the others do not matter. From LLVM 19 on the mapping has the number of the bit behind
+//! the decision's last one, and a way's bit is the sum of numbers along it:
 //!
 //! ```text
 //! a && (b || c)       ways: a=F; a=T b=T; a=T b=F c=T; a=T b=F c=F
 //! ```
 //!
-//! A condition is entered by as many ways as all edges into it bring. An edge to a condition has the number of ways that
-//! earlier edges bring there; the edges are taken condition by condition, each when all edges into it are known, false
-//! before true. An edge that ends the decision has the sum of the ways that other ends have: those with more ways come
-//! first.
+//! A condition is entered by as many ways as all edges into it bring. An edge to a condition has the number of ways
+//! that earlier edges bring there. The edges are taken condition by condition, each when all edges into it are known,
+//! false before true. An edge that ends the decision has the sum of the ways that other ends have: those with more ways
+//! come first.
 //!
 //! A condition is shown if there are two ways with different results that differ in nothing else that both of them
 //! evaluate. The result of a way is the value of its last condition. LLVM does not tell which of the two values was
 //! shown: it is both or none.
 //!
-//! LLVM 18 numbers ways by the values of all conditions. Its functions are recognised, as their first decision begins at
-//! bit 0, and have no decisions here.
+//! LLVM 18 numbers ways by the values of all conditions. Its functions are recognised, as their first decision begins
+//! at bit 0, and have no decisions here.
 
 use alloc::vec;
 use alloc::vec::Vec;

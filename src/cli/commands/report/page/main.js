@@ -67,6 +67,7 @@ function start() {
   drawCurve();
   new Treemap(section("map"));
   new FunctionTable(section("functions"));
+  if (model.coverage) new FileTable(section("files"));
   drawStart(section("start"));
   addEventListener("hashchange", route);
   startKeys();
