@@ -1,11 +1,13 @@
 //! `countersink tests`: which tests execute a line or a change.
 
 mod harness;
+mod tracefile;
 
 use std::fs;
 use std::process::{Command, Output};
 
 use harness::{Workshop, have, succeed};
+use tracefile::{Tracefile, assert_same_lines};
 
 const SOURCE: &str = "\
 #include <string.h>
@@ -154,4 +156,32 @@ fn what_is_wrong_is_said() {
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), "parse\n"));
     assert!(text(&output.stderr).contains("prof/bad.csraw: 0x"), "{output:?}");
     assert!(text(&output.stderr).contains("the test is left out"), "{output:?}");
+}
+
+/// lcov's own tools tell the tests apart, and their sum is that of all dumps.
+#[test]
+fn a_tracefile_with_names_of_tests() {
+    if !have("git") {
+        return;
+    }
+    let shop = tested();
+    shop.write("src/prog.c", SOURCE.replace("return 7;", "return 7; // LCOV_EXCL_LINE"));
+    shop.tool_output(&["tests", "prof", "--tracefile", "tests.info"]);
+    let found = String::from_utf8(shop.read("tests.info")).unwrap();
+    let names: Vec<&str> = found.lines().filter_map(|line| line.strip_prefix("TN:")).collect();
+    assert_eq!(names, ["parse", "print"]);
+    let all = shop.tool_output(&["convert", "prof", "--to", "lcov"]);
+    let all = Tracefile::of(text(&all));
+    assert_same_lines(&Tracefile::of(&found), &all, "the sum of tests");
+    assert!(!all.files.values().next().unwrap().lines.contains_key(&11));
+    let output = shop.tool(&["tests", "prof", "--include", "x"]);
+    assert!(text(&output.stderr).contains("--include is for --tracefile"), "{output:?}");
+    let output = shop.tool(&["tests", "prof", "--tracefile", "x.info", "--include", "x"]);
+    assert!(text(&output.stderr).contains("no coverage is left"), "{output:?}");
+    if have("genhtml") {
+        let html = ["--quiet", "--show-details", "--output-directory", "html", "tests.info"];
+        succeed(shop.command("genhtml").args(html));
+        let pages = succeed(shop.command("grep").args(["-rl", ">print<", "html"]));
+        assert!(!pages.is_empty());
+    }
 }

@@ -13,7 +13,7 @@ use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use decisions::Decision;
 
@@ -125,6 +125,17 @@ impl File {
         })
     }
 
+    /// Keeps what another file has, too.
+    pub fn retain_those_of(&mut self, other: &Self) {
+        let functions: HashSet<(&[u8], u32)> =
+            other.functions.iter().map(|function| (&*function.name, function.line)).collect();
+        self.functions.retain(|function| functions.contains(&(&*function.name, function.line)));
+        self.lines.retain(|line, _| other.lines.contains_key(line));
+        self.branches.retain(|place, _| other.branches.contains_key(place));
+        self.decisions.retain(|place, _| other.decisions.contains_key(place));
+        self.totals = None;
+    }
+
     fn add(&mut self, other: Self) {
         for (line, count) in other.lines {
             let sum = self.lines.entry(line).or_default();
@@ -166,6 +177,15 @@ impl Coverage {
                 Entry::Occupied(mut entry) => entry.get_mut().add(file),
             }
         }
+    }
+
+    /// Keeps the files, and what they have, that another coverage has, too.
+    pub fn retain_those_of(&mut self, other: &Self) {
+        self.files.retain(|path, file| {
+            let same = other.files.get(path);
+            same.into_iter().for_each(|same| file.retain_those_of(same));
+            same.is_some()
+        });
     }
 
     /// What all files have.

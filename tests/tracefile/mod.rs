@@ -1,6 +1,8 @@
 //! lcov's tracefiles as maps, whatever the order of their lines. A line that several records have counts once, with
 //! their sum, as in lcov's own tools.
 
+#![allow(dead_code, reason = "every test uses some of it")]
+
 use std::collections::BTreeMap;
 
 /// A tracefile.

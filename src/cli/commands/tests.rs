@@ -10,11 +10,14 @@ use rayon::prelude::*;
 
 use crate::cli::inputs::changes::{self, Change};
 use crate::cli::inputs::coverage::lines_of;
+use crate::cli::inputs::coverage::selection::Selection;
 use crate::cli::inputs::data_files::joined;
 use crate::cli::inputs::folder;
 use crate::cli::inputs::input::Input;
 use crate::cli::inputs::sources::Sources;
 use crate::cli::outcome::Outcome;
+use crate::cli::outputs::coverage::tracefile_of_tests;
+use crate::cli::outputs::output::{self, Content};
 use crate::cli::terminal::error::{Error, Result};
 use crate::cli::terminal::message::say;
 use crate::cli::terminal::print;
@@ -35,6 +38,8 @@ Example:
   countersink tests prof --line prog.c:33
   # What to run again after a change since this commit
   countersink tests prof --changed HEAD
+  # For genhtml --show-details
+  countersink tests prof --tracefile tests.info
 
 The dumps must be those of the commit, because the lines are counted in its sources. A test also executes a line that \
 was added if it executes the code before or behind it. Files without counts are named.
@@ -50,6 +55,11 @@ pub struct Tests {
     /// Print the tests that execute what git shows as changed since this commit
     #[arg(long, value_name = "COMMIT")]
     changed: Option<String>,
+    /// Write a tracefile of lcov to FILE in which TN: names the test of each record
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["line", "changed"])]
+    tracefile: Option<PathBuf>,
+    #[command(flatten)]
+    selection: Selection,
     #[command(flatten)]
     sources: Sources,
 }
@@ -77,8 +87,16 @@ impl Tests {
         if let Some(option) = self.sources.only_for_profiles() {
             return Err(Error::new(format!("{option} is about profiles, not about tests")));
         }
+        if let Some(option) = self.selection.given().filter(|_| self.tracefile.is_none()) {
+            return Err(Error::new(format!("{option} is for --tracefile")));
+        }
         let changes = self.changed.as_deref().map(changes::since).transpose()?;
         let (tests, outcome) = self.tests()?;
+        if let Some(path) = &self.tracefile {
+            self.write(path, tests)?;
+            self.sources.places.warn_of_unused();
+            return Ok(outcome);
+        }
         let found = match (&self.line, changes) {
             (Some(line), _) => self.print(&tests, |coverage| has_line(coverage, line))?,
             (None, Some(changes)) => {
@@ -131,6 +149,18 @@ impl Tests {
             true => Err(Error::new("no test could be read")),
             false => Ok((tests, outcome)),
         }
+    }
+
+    /// Writes a tracefile. Options and markers choose from the sum of all tests, so they are applied, and told, once.
+    fn write(&self, path: &Path, mut tests: Vec<Test>) -> Result<()> {
+        let mut all = Coverage::default();
+        tests.iter().for_each(|test| all.add(test.coverage.clone()));
+        let number = Number(tests.len() as u64, "test").to_string();
+        self.selection.apply(&mut all, Path::new(&number))?;
+        tests.iter_mut().for_each(|test| test.coverage.retain_those_of(&all));
+        let each = tests.iter().map(|test| (&*test.name, &test.coverage));
+        let bytes = tracefile_of_tests(each, path)?;
+        output::write(Some(path), &bytes, Content::Text)
     }
 
     /// Prints the names of some tests.

@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -35,8 +36,21 @@ pub fn is_name(name: &[u8]) -> bool {
 
 /// The text of a program's coverage.
 pub fn encode(coverage: &Coverage) -> Result<Vec<u8>, EncodeError> {
+    of_test(None, coverage)
+}
+
+/// The text of what a test has executed. Texts of several tests, one behind the other, are a tracefile.
+pub fn encode_test(test: &str, coverage: &Coverage) -> Result<Vec<u8>, EncodeError> {
+    // lcov makes the same of other letters, and complains.
+    let is_word = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
+    let word = test.chars().map(|letter| if is_word(letter) { letter } else { '_' });
+    of_test(Some(&word.collect::<String>()), coverage)
+}
+
+fn of_test(test: Option<&str>, coverage: &Coverage) -> Result<Vec<u8>, EncodeError> {
     let mut text = Text::default();
     for (path, file) in &coverage.files {
+        test.iter().for_each(|test| text.line(&format!("TN:{test}")));
         text.name("SF:", path)?;
         text.file(file)?;
     }
@@ -145,6 +159,14 @@ mod tests {
         assert_eq!(encode(&coverage).unwrap(), expected.as_bytes());
         coverage.files.entry(b"a\nend_of_record".to_vec()).or_default();
         assert!(encode(&coverage).is_err());
+    }
+
+    #[test]
+    fn names_of_tests() {
+        let mut coverage = Coverage::default();
+        coverage.files.entry(b"/a.c".to_vec()).or_default();
+        let text = encode_test("unit/parse-1", &coverage).unwrap();
+        assert!(text.starts_with(b"TN:unit_parse_1\nSF:/a.c\n"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //!
 //! | line | contents |
 //! |---|---|
+//! | `TN:` | name of the test that executed what follows, of letters, digits and `_`; only where tests are told apart |
 //! | `SF:` | path |
 //! | `FN:` | for each function: line of its start, name |
 //! | `FNDA:` | for each function: executions, name |

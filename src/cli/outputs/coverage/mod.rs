@@ -57,6 +57,18 @@ impl CoverageFormat {
     }
 }
 
+/// A tracefile with the coverage of each test. `name` is for messages.
+pub fn tracefile_of_tests<'c>(
+    tests: impl Iterator<Item = (&'c str, &'c Coverage)>,
+    name: &Path,
+) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for (test, coverage) in tests {
+        bytes.extend(lcov::encode::encode_test(test, &of_lines(coverage, name)).about(name)?);
+    }
+    Ok(bytes)
+}
+
 /// What a format of lines has a place for: paths and names without an end of a line. Warns of the others.
 fn of_lines<'c>(coverage: &'c Coverage, name: &Path) -> Cow<'c, Coverage> {
     let fits = lcov::encode::is_name;
