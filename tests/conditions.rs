@@ -287,6 +287,16 @@ fn totals_limits_and_other_formats() {
             table.starts_with("### Coverage\n\n| | lines | branches | functions | conditions |\n")
         );
         assert!(table.contains(&format!(" of {found} |\n")), "{table}");
+        let json = shop.convert(&["ours.csraw", "--to", "coverage-json"]);
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["totals"]["conditions"]["hit"], hit);
+        let decisions = json["files"][0]["decisions"].as_array().unwrap().iter();
+        let conditions: Vec<_> =
+            decisions.flat_map(|decision| decision["conditions"].as_array().unwrap()).collect();
+        assert_eq!(conditions.len() * 2, found);
+        let shown =
+            |name: &str| conditions.iter().filter(|condition| condition[name] == true).count();
+        assert_eq!(shown("shown_true") + shown("shown_false"), hit);
         let xml = shop.convert(&["ours.csraw", "--to", "cobertura"]);
         assert_eq!(xml.matches("type=\"mcdc\"").count() * 2, found);
         // A tracefile with conditions is a base, too: nothing has changed.

@@ -280,6 +280,45 @@ fn limits() {
     assert!(said(&output).contains("--fail-under-line is for"), "{}", said(&output));
 }
 
+/// The fields of the documented schema and no others, with the counts of the tracefile.
+#[test]
+fn coverage_as_json() {
+    let shop = Workshop::new();
+    counted(
+        &shop,
+        "throws.cc",
+        "#include <vector>\nint main() {\n    std::vector<int> v(3);\n    return v.at(1) ? 1 : v[0];\n}\n",
+    );
+    let options = ["--include", "throws.cc"];
+    let json =
+        shop.tool_output(&[&["convert", ".", "--to", "coverage-json"], &options[..]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let keys = |value: &serde_json::Value| -> Vec<String> {
+        value.as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!(keys(&json), ["files", "format", "totals", "version"]);
+    assert_eq!(keys(&json["totals"]), ["branches", "conditions", "functions", "lines"]);
+    let [file] = &json["files"].as_array().unwrap()[..] else { panic!("{json}") };
+    assert_eq!(keys(file), ["branches", "decisions", "functions", "lines", "path", "totals"]);
+    assert_eq!(file["totals"], json["totals"]);
+    let expected = ours(&shop, &options);
+    let (path, expected) = expected.files.iter().next().unwrap();
+    assert_eq!(file["path"], **path);
+    let list = |name: &str| file[name].as_array().unwrap().iter();
+    let number = |value: &serde_json::Value, key: &str| value[key].as_u64().unwrap();
+    let lines = list("lines").map(|line| (number(line, "line") as u32, number(line, "count")));
+    assert_eq!(lines.collect::<std::collections::BTreeMap<_, _>>(), expected.lines);
+    for function in list("functions") {
+        assert_eq!(keys(function), ["count", "end", "line", "name"]);
+        let found = (number(function, "line") as u32, number(function, "count"));
+        assert_eq!(expected.functions[function["name"].as_str().unwrap()], found);
+    }
+    let branches: Vec<Option<u64>> =
+        list("branches").map(|branch| branch["count"].as_u64()).collect();
+    assert_eq!(branches, expected.branches.values().copied().collect::<Vec<_>>());
+    assert!(list("branches").any(|branch| branch["is_exception"] == true), "{json}");
+}
+
 /// lcov and gcovr read lines of any length, and warn of a start without a stop.
 #[test]
 fn markers_in_long_lines_and_without_an_end() {

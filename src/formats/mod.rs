@@ -7,6 +7,7 @@
 //! | [`afdo_v4`] | AutoFDO version 4, binary | yes | yes |
 //! | [`afdo_v4_text`] | AutoFDO version 4, text | yes | yes |
 //! | [`cobertura`] | Cobertura's reports, XML | yes | |
+//! | `coverage_json` | line coverage for other programs, with the feature `cli` | yes | |
 //! | [`coverage_mapping`] | LLVM's coverage mapping, in programs | | yes |
 //! | [`gcda`] | GCC's counters of one object | yes | yes |
 //! | [`gcno`] | GCC's notes about one object | | yes |
@@ -37,6 +38,8 @@ pub mod callgrind;
 pub mod cobertura;
 #[cfg(feature = "alloc")]
 pub mod collapsed;
+#[cfg(feature = "cli")]
+pub mod coverage_json;
 #[cfg(feature = "alloc")]
 pub mod coverage_mapping;
 #[cfg(feature = "alloc")]

@@ -88,7 +88,11 @@ since one dump stands for many processes.
 
 --to lcov and --to cobertura write which lines, functions and branches ran: what gcov or llvm-cov count. Programs of clang \
 must be compiled with -fprofile-instr-generate -fcoverage-mapping, those of rustc with -Cinstrument-coverage, and stay or be \
-shown with --binary. Their counts of lines also become profiles for gcc. --to coverage-markdown and --to \
+shown with --binary. Their counts of lines also become profiles for gcc. --to coverage-json has the same \
+for other programs: {\"format\": \"countersink-coverage\", \"version\": 1, \"totals\", \"files\": [{\"path\", \"totals\", \
+\"lines\": [{\"line\", \"count\"}], \"functions\": [{\"name\", \"line\", \"end\", \"count\"}], \
+\"branches\": [{\"line\", \"block\", \"count\", \"is_exception\"}], \
+\"decisions\": [{\"line\", \"conditions\": [{\"shown_true\", \"shown_false\"}]}]}]}. --to coverage-markdown and --to \
 coverage-github are for reviewers: totals, and lines that were not executed, of all files or of what git shows as changed.
 
 The compilation with the profile needs no -g. The program that ran must stay, or be shown with --binary, \

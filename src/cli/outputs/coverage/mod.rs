@@ -22,7 +22,7 @@ use super::output::Content;
 use crate::cli::terminal::error::{Context, Result};
 use crate::cli::terminal::message::warn;
 use crate::coverage::{Coverage, File};
-use crate::formats::{cobertura, lcov};
+use crate::formats::{cobertura, coverage_json, lcov};
 
 /// Names the variable with the time of a report, in seconds since 1970. Without it the time is 0, so that the same
 /// counts give the same report.
@@ -35,6 +35,8 @@ pub enum CoverageFormat {
     Lcov,
     /// Line coverage as XML, for CI servers and code-review services
     Cobertura,
+    /// Line coverage as JSON, with conditions
+    CoverageJson,
 }
 
 impl CoverageFormat {
@@ -47,6 +49,7 @@ impl CoverageFormat {
     ) -> Result<(Vec<u8>, Content)> {
         let bytes = match self {
             Self::Lcov => lcov::encode::encode(&of_lines(coverage, name)).about(name)?,
+            Self::CoverageJson => coverage_json::encode::encode(coverage),
             Self::Cobertura => {
                 let time = std::env::var(TIME).ok().and_then(|time| time.parse().ok());
                 let folder = folder.as_os_str().as_encoded_bytes();
