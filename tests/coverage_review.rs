@@ -96,6 +96,15 @@ fn changed() -> Workshop {
     shop.write("src/same.c", "int same(int n)\n{\n    return n;\n}\n");
     shop.write("src/main.c", main_with("used(1) + sometimes(2)"));
     git(&shop, &["init", "--quiet"]);
+    // Settings that change what a diff looks like.
+    for (name, setting) in [
+        ("diff.interHunkContext", "9"),
+        ("diff.mnemonicPrefix", "true"),
+        ("diff.relative", "true"),
+        ("color.ui", "always"),
+    ] {
+        git(&shop, &["config", name, setting]);
+    }
     git(&shop, &["add", "src"]);
     git(&shop, &["commit", "--quiet", "-m", "first"]);
     count(&shop, &["src/code.c", "src/same.c", "src/main.c"]);
@@ -201,8 +210,14 @@ fn annotations_are_of_changed_lines_that_gcov_marks() {
     assert_eq!(annotated, expected);
     let lost = "::warning file=src/code.c,line=20,endLine=24,title=No longer covered::\
                 Lines 20 to 24 are not executed any more\n";
-    let found = review(&shop, "coverage-github", &["--changed", "HEAD", "--against", "base.info"]);
+    let words = ["--changed", "HEAD", "--against", "base.info"];
+    let found = review(&shop, "coverage-github", &words);
     assert!(found.starts_with(lost), "{found}");
+    // From any folder, paths begin at the top.
+    let mut below = std::process::Command::new(env!("CARGO_BIN_EXE_countersink"));
+    below.current_dir(shop.path("src")).args(["convert", "..", "--to", "coverage-github"]);
+    let words = ["--changed", "HEAD", "--against", "../base.info"];
+    assert_eq!(text(&succeed(below.args(words))), found);
 }
 
 /// Without git, lines are compared by number where the same lines have code.

@@ -5,8 +5,13 @@ mod llvm;
 
 use std::collections::BTreeMap;
 
+use countersink::convert::llvm::coverage::coverage;
+use countersink::counters::{Function, Profile};
+use countersink::formats::coverage_mapping::{Mapping, Sections};
+use countersink::formats::profraw::names::Names;
 use harness::{Workshop, have, succeed};
 use llvm::{Llvm, all};
+use object::{Object, ObjectSection};
 
 /// The first LLVM whose bitmaps can be read, and the one before, which numbers them otherwise.
 const SINCE: u32 = 19;
@@ -144,6 +149,52 @@ fn decisions_by_chance() {
             assert_same(&shop, llvm, &[object], &format!("LLVM {}, seed {seed}", llvm.major));
         }
     }
+}
+
+/// A damaged mapping is refused, or gives other decisions: nothing panics, and nothing takes long.
+#[test]
+fn damaged_decisions() {
+    let Some(llvm) = found().pop() else { return };
+    let shop = Workshop::new();
+    for name in ["conditions.cc", "conditions_second.cc", "conditions.h"] {
+        shop.program(name);
+    }
+    let flags = [&FLAGS[..], &["-O0", "-std=c++17"]].concat();
+    let objects = ["conditions.cc", "conditions_second.cc"];
+    let objects: Vec<String> =
+        objects.iter().map(|source| llvm.object(&shop, source, &flags)).collect();
+    llvm.link_both(&shop, &objects, &FLAGS[..1]);
+    let bytes = shop.read("stock");
+    let file = object::File::parse(&*bytes).unwrap();
+    let section = |name| file.section_by_name(name).unwrap().data().unwrap();
+    let [files, functions] = ["__llvm_covmap", "__llvm_covfun"].map(section);
+    let names = [Names::read(section("__llvm_prf_names")).unwrap()];
+    let decoded = |functions: &[u8]| {
+        Mapping::decode(&Sections { names: &[files], functions: &[functions], big_endian: false })
+    };
+    let whole = decoded(functions).unwrap();
+    let counted = whole.functions.iter().map(|function| Function {
+        name: names[0].get(function.name_ref).unwrap().to_vec(),
+        hash: function.hash,
+        counters: vec![1; 64],
+        bitmap: vec![0xff; 64],
+        ..Function::default()
+    });
+    let profile = Profile { functions: counted.collect(), ..Profile::default() };
+    let conditions = |mapping: &Mapping| -> Option<usize> {
+        let files = coverage(mapping, &names, &profile).ok()?.coverage.files;
+        let decisions = files.values().flat_map(|file| file.decisions.values());
+        Some(decisions.map(|decision| decision.conditions.len()).sum())
+    };
+    assert!(conditions(&whole).unwrap() > 20);
+    let mut others = 0;
+    for bit in (0..functions.len() * 8).step_by(3) {
+        let mut changed = functions.to_vec();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        let found = decoded(&changed).ok().and_then(|mapping| conditions(&mapping));
+        others += usize::from(found != conditions(&whole));
+    }
+    assert!(others > 100, "{others}");
 }
 
 #[test]

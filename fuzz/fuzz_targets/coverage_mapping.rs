@@ -24,7 +24,8 @@ fuzz_target!(|bytes: &[u8]| {
     for (function, name) in mapping.functions.iter_mut().zip(&all) {
         function.name_ref = countersink::counters::name_ref(name);
         let counters = (0..64).collect();
-        let known = Function { name: name.clone(), hash: function.hash, counters, ..Function::default() };
+        let (name, hash, bitmap) = (name.clone(), function.hash, vec![0xb7; 64]);
+        let known = Function { name, hash, counters, bitmap, ..Function::default() };
         profile.functions.push(known);
     }
     let names = [names];

@@ -51,7 +51,16 @@ pub fn since(commit: &str) -> Result<Vec<Change>> {
     }
     let top = git(&["rev-parse", "--show-toplevel"])?;
     let top = top.strip_suffix(b"\n").unwrap_or(&top);
-    let options = ["--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--no-prefix"];
+    // The user's settings may say otherwise.
+    let options = [
+        "--unified=0",
+        "--inter-hunk-context=0",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-renames",
+        "--no-prefix",
+        "--no-relative",
+    ];
     let diff =
         git(&[&["-c", "core.quotePath=false", "diff"], &options[..], &[commit, "--"]].concat())?;
     Ok(changes(top, &diff))

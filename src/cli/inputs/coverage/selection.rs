@@ -98,6 +98,9 @@ impl Selection {
 
     /// Whether the options choose the file.
     fn wants(&self, path: &Path, folder: &Path, root: Option<&Root>) -> bool {
+        if self.include.is_empty() && self.exclude.is_empty() {
+            return true;
+        }
         let all = spellings(path, folder);
         let tops = [Some(folder), root.map(|root| &*root.folder), root.map(|root| &*root.named)];
         let real = folder.canonicalize().ok();
