@@ -1,5 +1,5 @@
 //! Conditions (MC/DC): equal to `gcov --conditions` for gcc 14 and newer, over two runs, from dumps and from `.gcda`
-//! files.
+//! files. And what else only this gcov tells: where branches lead.
 //!
 //! The compilers are those on the path, and those of the systems that `COUNTERSINK_GCCS` names, for root alone: all
 //! runs inside these.
@@ -324,6 +324,72 @@ fn markers() {
         let (found, sums) = of_tracefile(&shop.convert(&["ours.csraw", "--to", "lcov"]));
         assert_same(&found, &expected, "markers");
         assert_eq!(sums, totals(&expected));
+    }
+}
+
+/// gcov of gcc 14 tells the blocks of branches, so it tells which ones lead to a line.
+#[test]
+fn branches_that_lead_to_a_line() {
+    for shop in shops() {
+        shop.take(PROGRAMS[1]);
+        let path = shop.folder.path().join("conditions.cc");
+        let source = fs::read_to_string(&path).unwrap();
+        let last = source.lines().count();
+        let is_marked = |number: usize, line: &str| {
+            number == last || line.contains("throw n;") || line.contains("s += caught")
+        };
+        let mut numbers = Vec::new();
+        let mut text = String::new();
+        for (number, line) in (1..).zip(source.lines()) {
+            text += line;
+            if is_marked(number, line) {
+                text += " // GCOVR_EXCL_BR_SOURCE";
+                numbers.push(number as u64);
+            }
+            text += "\n";
+        }
+        assert_eq!(numbers.len(), 3);
+        fs::write(&path, text).unwrap();
+        shop.run(PROGRAMS[1], "-O0");
+        let (mut expected, mut left_out) = (BTreeMap::<u64, Vec<u64>>::new(), 0);
+        let objects = shop.gcov();
+        let files = objects.iter().flat_map(|object| object["files"].as_array().unwrap());
+        let files: Vec<_> = files.filter(|file| file["file"] == "conditions.cc").collect();
+        for file in files {
+            let lines = file["lines"].as_array().unwrap();
+            let mut blocks = BTreeSet::new();
+            for line in
+                lines.iter().filter(|line| numbers.contains(&line["line_number"].as_u64().unwrap()))
+            {
+                let ids = line["block_ids"].as_array().unwrap().iter();
+                blocks.extend(ids.map(|id| (line["function_name"].to_string(), id.as_u64())));
+            }
+            for line in lines {
+                let name = line["function_name"].to_string();
+                for branch in line["branches"].as_array().unwrap() {
+                    let to = (name.clone(), branch["destination_block_id"].as_u64());
+                    match blocks.contains(&to) {
+                        true => left_out += 1,
+                        false => expected
+                            .entry(line["line_number"].as_u64().unwrap())
+                            .or_default()
+                            .push(branch["count"].as_u64().unwrap()),
+                    }
+                }
+            }
+        }
+        assert!(left_out > 4, "{left_out}");
+        let report = shop.convert(&["ours.csraw", "--to", "lcov", "--include", "conditions.cc"]);
+        let mut found = BTreeMap::<u64, Vec<u64>>::new();
+        for fields in report.lines().filter_map(|line| line.strip_prefix("BRDA:")) {
+            let fields: Vec<&str> = fields.split(',').collect();
+            let count = if fields[3] == "-" { 0 } else { fields[3].parse().unwrap() };
+            found.entry(fields[0].parse().unwrap()).or_default().push(count);
+        }
+        // Line 21 has a template, whose instances gcov lists apart.
+        found.remove(&21);
+        expected.remove(&21);
+        assert_eq!(found, expected, "gcc {}", shop.major);
     }
 }
 

@@ -7,12 +7,13 @@
 //! | `LCOV_EXCL_BR_LINE`, `LCOV_EXCL_BR_START`, `LCOV_EXCL_BR_STOP` | the branches and conditions only |
 //! | `LCOV_EXCL_EXCEPTION_BR_LINE`, and the same with `START` and `STOP` | the branches that exceptions take |
 //! | `LCOV_EXCL_BR_WITHOUT_HIT: 2/4` | branches that never ran, if these are two of four |
+//! | `LCOV_EXCL_BR_SOURCE` | the branches of the same file that lead to a block that ends in the line |
 //! | `LCOV_EXCL_FUNCTION` | the function that starts in the line |
 //! | `LCOV_UNREACHABLE_LINE`, `_START`, `_STOP` | as `LCOV_EXCL_LINE` |
 //! | `#pragma GCC suppress_coverage begin`, `end` | as `LCOV_EXCL_START`, `LCOV_EXCL_STOP` |
 //!
 //! `GCOV` and `GCOVR` stand for `LCOV` in all of them. lcov knows only its own name, gcovr each; `UNREACHABLE` is lcov
-//! 2's, `FUNCTION` and `WITHOUT_HIT` are gcovr's. The pragma is for gcc 17, which then counts nothing there.
+//! 2's, `FUNCTION`, `SOURCE` and `WITHOUT_HIT` are gcovr's. The pragma is for gcc 17, which then counts nothing there.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +26,8 @@ pub struct Markers {
     branches: BTreeSet<u32>,
     exceptions: BTreeSet<u32>,
     functions: BTreeSet<u32>,
+    /// Lines to which branches may lead.
+    sources: BTreeSet<u32>,
     /// How many branches of the line never ran, and how many it has.
     without_hit: BTreeMap<u32, (usize, usize)>,
     /// The line with the last start that no stop follows, which leaves out the rest of the file.
@@ -46,6 +49,7 @@ enum Marker<'t> {
     Start(Kind),
     Stop(Kind),
     Function,
+    Source,
     /// With the text behind it.
     WithoutHit(&'t str),
 }
@@ -67,6 +71,7 @@ impl<'t> Marker<'t> {
             ("START", _) => Self::Start(kind),
             ("STOP", _) => Self::Stop(kind),
             ("FUNCTION", Lines) => Self::Function,
+            ("SOURCE", Branches) => Self::Source,
             ("WITHOUT_HIT", Branches) => Self::WithoutHit(behind),
             _ => return None,
         })
@@ -128,6 +133,7 @@ impl Markers {
                         (here[kind as usize], open[kind as usize]) = (false, false)
                     }
                     Marker::Function => _ = markers.functions.insert(number),
+                    Marker::Source => _ = markers.sources.insert(number),
                     Marker::WithoutHit(behind) => {
                         markers.without_hit.extend(without_hit(behind).map(|pair| (number, pair)));
                     }
@@ -169,6 +175,7 @@ impl File {
         }
         self.branches.retain(|&(line, _), branch| {
             let is_excepted = branch.is_exception && markers.exceptions.contains(&line);
+            let is_excepted = is_excepted || markers.sources.contains(&branch.leads_to);
             !(is_excepted || lines.contains(&line) || markers.branches.contains(&line))
         });
         self.decisions
@@ -224,11 +231,22 @@ mod tests {
     }
 
     #[test]
+    fn branches_by_their_destination() {
+        let mut file = File::default();
+        for (line, leads_to) in [(3, 0), (4, 2), (5, 1)] {
+            file.branches.insert((line, 0), Branch { leads_to, ..Branch::default() });
+        }
+        file.leave_out(&of("f\nstd::string s; // GCOVR_EXCL_BR_SOURCE"));
+        let left: Vec<_> = file.branches.keys().map(|&(line, _)| line).collect();
+        assert_eq!(left, [3, 5]);
+    }
+
+    #[test]
     fn what_is_left() {
         let text = "f // GCOVR_EXCL_FUNCTION\n2\n3\nbranches // LCOV_EXCL_BR_WITHOUT_HIT: 1/2\n\
                     others // LCOV_EXCL_BR_WITHOUT_HIT: 2/2 why\nthrows // LCOV_EXCL_EXCEPTION_BR_LINE";
         let function = |name: &str, line, end| Function { name: name.into(), line, end, count: 1 };
-        let branch = |count, is_exception| Branch { block: 0, count, is_exception };
+        let branch = |count, is_exception| Branch { block: 0, count, is_exception, leads_to: 0 };
         let mut file = File {
             lines: (1..=6).map(|line| (line, 7)).collect(),
             functions: vec![function("f", 1, 3), function("g", 4, 6)],

@@ -61,6 +61,8 @@ pub struct Branch {
     pub count: Option<u64>,
     /// Whether an exception leads here from a call.
     pub is_exception: bool,
+    /// The line of the same file in which the block ends that it leads to; 0 if unknown.
+    pub leads_to: u32,
 }
 
 /// Numbers of functions, lines, branches and conditions.

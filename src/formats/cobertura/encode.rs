@@ -231,7 +231,7 @@ mod tests {
             count: 2,
         });
         file.lines.extend([(1, 2), (2, 0)]);
-        let branch = |block, count| Branch { block, count, is_exception: false };
+        let branch = |block, count| Branch { block, count, ..Branch::default() };
         file.branches.insert((1, 0), branch(0, Some(2)));
         file.branches.insert((1, 1), branch(0, Some(0)));
         file.branches.insert((1, 2), branch(1, None));

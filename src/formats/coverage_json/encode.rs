@@ -111,7 +111,7 @@ impl<'c> File<'c> {
             count: function.count,
         };
         let branches = file.branches.iter().map(|(&(line, _), branch)| {
-            let &coverage::Branch { block, count, is_exception } = branch;
+            let &coverage::Branch { block, count, is_exception, .. } = branch;
             Branch { line, block, count, is_exception }
         });
         let decisions = file.decisions.iter().map(|(&(line, _), decision)| Decision {

@@ -154,7 +154,9 @@ impl Record {
         };
         let last = self.file.branches.range((line, 0)..=(line, u32::MAX)).next_back();
         let place = last.map_or(0, |(&(_, last), _)| last.saturating_add(1));
-        self.file.branches.insert((line, place), Branch { block, count, is_exception });
+        self.file
+            .branches
+            .insert((line, place), Branch { block, count, is_exception, leads_to: 0 });
         Some(())
     }
 
@@ -202,7 +204,7 @@ mod tests {
         let function = |name: &[u8], line| Function { name: name.into(), line, end: 0, count: 3 };
         file.functions = vec![function(b"f(int, char)", 1), function(b"main", 4)];
         file.lines.extend([(1, 2), (2, 0), (9, u64::MAX)]);
-        let branch = |count| Branch { block: 0, count, is_exception: false };
+        let branch = |count| Branch { count, ..Branch::default() };
         file.branches.extend([((2, 0), branch(Some(7))), ((2, 1), branch(None))]);
         let coverage = Coverage { files: [(b"/a, b.c".to_vec(), file)].into() };
         assert_eq!(decode(&encode(&coverage).unwrap()), Ok(coverage));
@@ -219,7 +221,7 @@ mod tests {
         let function =
             |name: &[u8], line, end, count| Function { name: name.into(), line, end, count };
         assert_eq!(file.functions, [function(b"f", 3, 9, 2), function(b"g<a,b>", 12, 14, 5)]);
-        let branch = |count, is_exception| Branch { block: 0, count, is_exception };
+        let branch = |count, is_exception| Branch { block: 0, count, is_exception, leads_to: 0 };
         assert_eq!(
             file.branches,
             [((4, 0), branch(None, true)), ((4, 1), branch(Some(2), false))].into()

@@ -150,7 +150,7 @@ mod tests {
         let file = coverage.files.entry(b"/a.c".to_vec()).or_default();
         file.functions.push(Function { name: b"main".to_vec(), line: 1, end: 1, count: 2 });
         file.lines.extend([(1, 2), (2, 0)]);
-        let branch = |block, count| Branch { block, count, is_exception: false };
+        let branch = |block, count| Branch { block, count, ..Branch::default() };
         file.branches.insert((2, 0), branch(0, Some(2)));
         file.branches.insert((2, 1), branch(0, Some(0)));
         file.branches.insert((2, 2), branch(1, None));

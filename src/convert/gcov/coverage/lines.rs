@@ -78,16 +78,29 @@ impl Lines {
         Self { parts }
     }
 
+    /// The line in which each block ends, by file.
+    fn ends(&self) -> HashMap<(u32, (usize, u32)), u32> {
+        let lines = self.parts.iter().flatten();
+        let ends = lines.flat_map(|(&(file, number), line)| {
+            line.blocks.iter().map(move |&block| ((file, block), number))
+        });
+        ends.collect()
+    }
+
     /// Adds the counts of lines and branches, and the decisions to the files.
     pub fn add_to(&self, functions: &[Counted<'_>], files: &mut [File]) {
+        let ends = self.ends();
         for (&(file, number), line) in self.parts.iter().flatten() {
+            let end_of = |block: &(usize, u32)| ends.get(&(file, *block)).copied().unwrap_or(0);
             let file = &mut files[file as usize];
             let count = line.count(functions);
             let sum = file.lines.entry(number).or_default();
             *sum = sum.saturating_add(count);
-            for (place, (taken, is_exception)) in line.branches(functions).enumerate() {
+            for (place, way) in line.branches(functions).enumerate() {
+                let Way { taken, is_exception, to } = way;
                 let branch = file.branches.entry((number, place as u32)).or_default();
                 branch.is_exception |= is_exception;
+                branch.leads_to = branch.leads_to.max(end_of(&to));
                 if count > 0 || !line.is_left_out {
                     let sum = branch.count.get_or_insert(0);
                     *sum = sum.saturating_add(taken);
@@ -98,6 +111,14 @@ impl Lines {
             }
         }
     }
+}
+
+/// An arc out of a block with several successors.
+struct Way {
+    taken: u64,
+    is_exception: bool,
+    /// The function, and its block to which it leads.
+    to: (usize, u32),
 }
 
 impl Line {
@@ -130,9 +151,8 @@ impl Line {
         })
     }
 
-    /// The counts of the outgoing arcs of blocks with several successors, by destination, and whether exceptions take
-    /// them.
-    fn branches(&self, functions: &[Counted<'_>]) -> impl Iterator<Item = (u64, bool)> {
+    /// The outgoing arcs of blocks with several successors, by destination.
+    fn branches(&self, functions: &[Counted<'_>]) -> impl Iterator<Item = Way> {
         self.blocks.iter().flat_map(|&(function, block)| {
             let Counted { arcs, flow, by_block, .. } = &functions[function];
             let out = || by_block.outwards(block);
@@ -144,7 +164,8 @@ impl Line {
             }
             real.into_iter().map(move |arc| {
                 let is_exception = is_call && !arcs[arc].is_fall_through();
-                (flow.arcs[arc].max(0) as u64, is_exception)
+                let taken = flow.arcs[arc].max(0) as u64;
+                Way { taken, is_exception, to: (function, arcs[arc].destination) }
             })
         })
     }

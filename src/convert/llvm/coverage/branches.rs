@@ -39,7 +39,7 @@ pub fn branches(file: u32, functions: &[&Counted<'_>]) -> BTreeMap<(u32, u32), B
         let is_known = sides != [0, 0];
         for (number, count) in (2 * block..).zip(sides) {
             let count = is_known.then_some(count);
-            branches.insert((line, number), Branch { block, count, is_exception: false });
+            branches.insert((line, number), Branch { block, count, ..Branch::default() });
         }
         block += 1;
     }
