@@ -22,7 +22,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 pub use commands::flags::with_profile;
 use commands::{
     check, completions, convert, diff, doctor, extract, flags, fold, install, man, merge, profdata,
-    report, rewrite, show, stale, targets, tests,
+    report, rewrite, show, slice, stale, targets, tests,
 };
 pub use compilers::command::CompilerCommand;
 use inputs::tarball;
@@ -77,6 +77,7 @@ enum Command {
     Report(report::Report),
     Tests(tests::Tests),
     Rewrite(rewrite::Rewrite),
+    Slice(slice::Slice),
     Profdata(profdata::Profdata),
     Completions(completions::Completions),
     Man(man::Man),
@@ -103,6 +104,7 @@ impl Cli {
             Command::Report(report) => report.run(),
             Command::Tests(tests) => tests.run(),
             Command::Rewrite(rewrite) => rewrite.run(),
+            Command::Slice(slice) => slice.run(),
             Command::Profdata(profdata) => profdata.run(),
             Command::Completions(completions) => completions.run(Self::command()),
             Command::Man(man) => man.run(Self::command()),

@@ -152,6 +152,11 @@ impl Symbols {
         self.symbols[symbol.index()].file.map(|file| self.path(file))
     }
 
+    /// The place of that file among the files.
+    pub(crate) fn file_index(&self, symbol: SymbolId) -> Option<u32> {
+        self.symbols[symbol.index()].file.map(|file| file.0)
+    }
+
     /// The line of the file that declares a symbol at which it does so, `None` if unknown. No format has it: a
     /// profile knows it only if it was just made from a dump.
     pub fn declaration_line(&self, symbol: SymbolId) -> Option<u32> {

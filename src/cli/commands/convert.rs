@@ -410,7 +410,7 @@ impl Convert {
                 Ok(outcome)
             }
             format => {
-                let format = format.unwrap_or(ProfileFormat::V4(Encoding::Normal));
+                let format = format.unwrap_or(ProfileFormat::V4(Encoding::Normal, None));
                 self.written(format, self.reader.major()?, paths)
             }
         }

@@ -15,6 +15,7 @@ pub mod profdata;
 pub mod report;
 pub mod rewrite;
 pub mod show;
+pub mod slice;
 pub mod stale;
 pub mod targets;
 pub mod tests;

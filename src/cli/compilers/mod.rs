@@ -3,5 +3,6 @@
 pub mod command;
 pub mod command_words;
 pub mod gcc;
+pub mod identifiers;
 pub mod llvm;
 pub mod rustc_target;

@@ -7,6 +7,7 @@ pub mod instr_profile;
 pub mod output;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod parts;
 pub mod preinliner;
 pub mod profile;
 pub mod samples;

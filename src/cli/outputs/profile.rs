@@ -16,6 +16,7 @@ use crate::cli::terminal::error::{Context, Error, Result};
 use crate::cli::terminal::message::warn;
 use crate::convert::number::Number;
 use crate::formats::afdo_v1_v3::Version;
+use crate::formats::afdo_v1_v3::encode::Encoded;
 use crate::formats::afdo_v1_v3::rules::{Discriminators, Rules};
 use crate::formats::afdo_v4::encode::Encoding;
 use crate::formats::afdo_v4_text::encode::{TargetNames, encode_with};
@@ -88,7 +89,8 @@ pub enum Target {
 /// A format of profiles, with its rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileFormat {
-    V4(Encoding),
+    /// With the rules of the gcc that reads parts of it, if it is known.
+    V4(Encoding, Option<Rules>),
     V4Text(TargetNames),
     V1V3(Rules),
     Sample(SampleFormat),
@@ -137,6 +139,13 @@ impl ReaderOptions {
             Some(other) => {
                 return match rules {
                     None => Ok(Some(self.without_rules(other))),
+                    // To be cut into parts, which this gcc reads.
+                    Some(_) if other == Target::V4 => {
+                        Ok(Some(ProfileFormat::V4(Encoding::Normal, rules)))
+                    }
+                    Some(_) if other == Target::V4Compact => {
+                        Ok(Some(ProfileFormat::V4(Encoding::Compact, rules)))
+                    }
                     Some(rules) => Err(self.mismatch(rules)),
                 };
             }
@@ -173,7 +182,7 @@ impl ReaderOptions {
 
     fn without_rules(&self, target: Target) -> ProfileFormat {
         match target {
-            Target::V4Compact => ProfileFormat::V4(Encoding::Compact),
+            Target::V4Compact => ProfileFormat::V4(Encoding::Compact, None),
             Target::V4Text if self.text_stubs => ProfileFormat::V4Text(TargetNames::Stubs),
             Target::V4Text => ProfileFormat::V4Text(TargetNames::Listed),
             Target::Json => ProfileFormat::Json,
@@ -181,7 +190,7 @@ impl ReaderOptions {
             Target::Callgrind => ProfileFormat::View(View::Callgrind),
             Target::Speedscope => ProfileFormat::View(View::Speedscope),
             Target::Collapsed => ProfileFormat::View(View::Collapsed),
-            _ => ProfileFormat::V4(Encoding::Normal),
+            _ => ProfileFormat::V4(Encoding::Normal, None),
         }
     }
 
@@ -201,15 +210,16 @@ impl ProfileFormat {
             Format::V1V3(version) => Self::V1V3(Rules::that_keep_most(version)),
             Format::V4Text => Self::V4Text(TargetNames::Listed),
             format if format.is_sample() => Self::Sample(SampleFormat::of(input)),
-            _ if afdo_v4::is_compact(&input.bytes) => Self::V4(Encoding::Compact),
-            _ => Self::V4(Encoding::Normal),
+            _ if afdo_v4::is_compact(&input.bytes) => Self::V4(Encoding::Compact, None),
+            _ => Self::V4(Encoding::Normal, None),
         }
     }
 
     /// How the format's reader interprets a profile.
     pub fn reader(self) -> reader::Reader {
         let discriminators = self.has_discriminators();
-        let Self::V1V3(Rules { version, .. }) = self else { return v4::READER };
+        let (Self::V1V3(rules) | Self::V4(_, Some(rules))) = self else { return v4::READER };
+        let version = rules.version;
         let reader = match version {
             Version::V1 | Version::V2 if discriminators => gcc_13_to_15::READER,
             Version::V1 | Version::V2 => gcc_10_to_12::READER,
@@ -234,7 +244,9 @@ impl ProfileFormat {
     /// Whether the format has discriminators, which distinguish positions on one line.
     pub fn has_discriminators(self) -> bool {
         match self {
-            Self::V1V3(rules) => rules.discriminators != Discriminators::Ignored,
+            Self::V1V3(rules) | Self::V4(_, Some(rules)) => {
+                rules.discriminators != Discriminators::Ignored
+            }
             Self::Sample(format) => format.rules.discriminators != OfAnother,
             _ => true,
         }
@@ -262,7 +274,7 @@ impl ProfileFormat {
     ) -> Result<(Vec<u8>, Content)> {
         let kept = || summary.map_or_else(|| profile.summary(), Summary::clone);
         match self {
-            Self::V4(encoding) => {
+            Self::V4(encoding, _) => {
                 let encoded = afdo_v4::encode::encode_with(profile, &kept(), encoding, &Cores);
                 let bytes = encoded.about(name)?;
                 Ok((bytes, Content::Binary))
@@ -279,30 +291,33 @@ impl ProfileFormat {
             Self::V1V3(rules) => {
                 let encoded =
                     afdo_v1_v3::encode::encode_with(profile, rules, &Cores).about(name)?;
-                if encoded.dropped > 0 {
-                    let dropped = Number(encoded.dropped as u64, "position");
-                    warn(
-                        name,
-                        format!(
-                            "{dropped} dropped: the lines are too far from the start of the function"
-                        ),
-                    );
-                }
-                if encoded.targets > 0 {
-                    let targets = Number(encoded.targets as u64, "call target");
-                    let why = "gcc 11 ends with an internal error at them";
-                    warn(name, format!("{targets} left out: {why}"));
-                }
-                if encoded.mixed > 0 {
-                    let mixed = Number(encoded.mixed as u64, "function");
-                    let what = "added to functions of the same name in other files";
-                    warn(name, format!("{mixed} {what}: this version does not distinguish them"));
-                }
+                say_of(&encoded, name);
                 Ok((encoded.bytes, Content::Binary))
             }
             Self::Sample(format) => format.file(profile, name),
             Self::View(view) => view.file(profile, &[], name),
             Self::Json => Ok((json::encode::encode(profile, |_| true).about(name)?, Content::Text)),
         }
+    }
+}
+
+/// Says what a file lacks of the profile.
+pub fn say_of(encoded: &Encoded, name: &Path) {
+    if encoded.dropped > 0 {
+        let dropped = Number(encoded.dropped as u64, "position");
+        warn(
+            name,
+            format!("{dropped} dropped: the lines are too far from the start of the function"),
+        );
+    }
+    if encoded.targets > 0 {
+        let targets = Number(encoded.targets as u64, "call target");
+        let why = "gcc 11 ends with an internal error at them";
+        warn(name, format!("{targets} left out: {why}"));
+    }
+    if encoded.mixed > 0 {
+        let mixed = Number(encoded.mixed as u64, "function");
+        let what = "added to functions of the same name in other files";
+        warn(name, format!("{mixed} {what}: this version does not distinguish them"));
     }
 }

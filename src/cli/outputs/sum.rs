@@ -63,7 +63,7 @@ pub fn file(
         failed.map_or(Ok(()), Err)?;
     }
     let bytes = sum.finish()?;
-    if let ProfileFormat::V4(_) = format {
+    if let ProfileFormat::V4(..) = format {
         return Ok((bytes, Content::Binary));
     }
     let profile = afdo_v4::decode::decode(&bytes).about(SUM)?.profile;
@@ -212,7 +212,7 @@ impl<'p> Sum<'p> {
 
     fn whole(&self, files: Vec<File<'_>>) -> Result<Vec<u8>> {
         let encoding = match self.format {
-            ProfileFormat::V4(encoding) => encoding,
+            ProfileFormat::V4(encoding, _) => encoding,
             _ => Encoding::Compact,
         };
         let mut merge = Merge::new(files, encoding);

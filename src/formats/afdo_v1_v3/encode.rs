@@ -32,9 +32,36 @@ pub fn encode(profile: &Profile, rules: Rules) -> Result<Encoded, EncodeError> {
     encode_with(profile, rules, &Alone)
 }
 
-/// The same with these workers.
+/// What a part of a profile has from the whole one.
+#[derive(Clone, Debug, Default)]
+pub struct OfWhole<'w> {
+    /// The summary.
+    pub summary: Summary,
+    /// Paths of sources. A reader that knows them by base names alone cannot tell some of them apart.
+    pub paths: Vec<&'w [u8]>,
+}
+
+/// The file of a part of a profile, for readers that are to decide as with the whole one.
+pub fn encode_part(
+    part: &Profile,
+    of_whole: &OfWhole<'_>,
+    rules: Rules,
+) -> Result<Encoded, EncodeError> {
+    encode_any(part, Some(of_whole), rules, &Alone)
+}
+
+/// The same as [`encode`] with these workers.
 pub fn encode_with(
     profile: &Profile,
+    rules: Rules,
+    workers: &impl Workers,
+) -> Result<Encoded, EncodeError> {
+    encode_any(profile, None, rules, workers)
+}
+
+fn encode_any(
+    profile: &Profile,
+    of_whole: Option<&OfWhole<'_>>,
     rules: Rules,
     workers: &impl Workers,
 ) -> Result<Encoded, EncodeError> {
@@ -43,7 +70,10 @@ pub fn encode_with(
     if let Some(place) = is_too_deep.iter().position(|&is_too_deep| is_too_deep) {
         return Err(EncodeError::depth(&profile.symbols, *functions[place].0));
     }
-    let Lowered { profile, dropped, targets, mixed } = Lowered::new(profile, rules, workers);
+    let Lowered { profile, dropped, targets, mixed } = {
+        let paths = of_whole.map_or(&[][..], |whole| &whole.paths);
+        Lowered::of_part(profile, paths, rules, workers)
+    };
     let used = profile.used_symbols_with(workers);
     let mut order: Vec<SymbolId> =
         profile.symbols.iter().filter(|symbol| used[symbol.index()]).collect();
@@ -62,7 +92,8 @@ pub fn encode_with(
     let layout = Layout::of(rules.version);
     let index = &index;
     let writer = Writer { profile: &profile, layout, order: &order, index, bytes: Vec::new() };
-    let bytes = writer.file(rules, workers);
+    let summary = of_whole.map(|whole| &whole.summary);
+    let bytes = writer.file(rules, summary, workers);
     // Giving back the memory of many small parts takes long, too.
     workers.pass(profile.functions.into_iter(), |f, (): &mut ()| drop(f), |()| {});
     Ok(Encoded { bytes, dropped, targets, mixed })
@@ -79,10 +110,12 @@ struct Writer<'p> {
 }
 
 impl Writer<'_> {
-    fn file(mut self, rules: Rules, workers: &impl Workers) -> Vec<u8> {
+    fn file(mut self, rules: Rules, kept: Option<&Summary>, workers: &impl Workers) -> Vec<u8> {
         self.words(&[MAGIC, rules.version.word(), 0]);
-        if self.layout.summary {
-            self.summary(&self.profile.summary());
+        match kept {
+            _ if !self.layout.summary => {}
+            Some(kept) => self.summary(kept),
+            None => self.summary(&self.profile.summary()),
         }
         self.names();
         self.functions(workers);

@@ -57,6 +57,11 @@ pub struct Renaming {
 impl Renaming {
     /// Renames the symbols `old` of a profile.
     pub fn new(symbols: &Symbols, old: &[SymbolId], rule: Names) -> Self {
+        Self::of_part(symbols, old, &[], rule)
+    }
+
+    /// The same for a part of a profile that has these sources.
+    pub fn of_part(symbols: &Symbols, old: &[SymbolId], paths: &[&[u8]], rule: Names) -> Self {
         let indexes = old.iter().map(|symbol| symbol.index() + 1).max().unwrap_or(0);
         let mut renaming = Self { symbols: Symbols::default(), of: vec![None; indexes] };
         let plain = |name: fn(&[u8]) -> &[u8], renaming: &mut Self| {
@@ -68,7 +73,7 @@ impl Renaming {
         match rule {
             Names::Whole => plain(|name| name, &mut renaming),
             Names::CutAtDot => plain(cut, &mut renaming),
-            Names::WithFiles => renaming.with_files(symbols, old),
+            Names::WithFiles => renaming.with_files(symbols, old, paths),
         }
         renaming
     }
@@ -78,8 +83,8 @@ impl Renaming {
         self.of.get(old.index()).copied().flatten().unwrap_or(old)
     }
 
-    fn with_files(&mut self, symbols: &Symbols, old: &[SymbolId]) {
-        let files = Files::new(symbols, old);
+    fn with_files(&mut self, symbols: &Symbols, old: &[SymbolId], paths: &[&[u8]]) {
+        let files = Files::new(symbols, old, paths);
         for &symbol in old {
             let name = without_clones(symbols.name(symbol));
             let declared = &files.declaring[name];
@@ -112,9 +117,12 @@ struct Files<'s> {
 }
 
 impl<'s> Files<'s> {
-    fn new(symbols: &'s Symbols, old: &[SymbolId]) -> Self {
+    /// The files of these symbols, and further ones.
+    fn new(symbols: &'s Symbols, old: &[SymbolId], more: &[&'s [u8]]) -> Self {
         let mut files = Self { alike: BTreeMap::new(), declaring: BTreeMap::new() };
-        for path in old.iter().filter_map(|&symbol| symbols.declared_in(symbol)) {
+        let of_old = old.iter().filter_map(|&symbol| symbols.declared_in(symbol));
+        let more = more.iter().copied().filter(|path| !path.is_empty());
+        for path in of_old.chain(more) {
             files.alike.entry(base_name(path)).or_default().insert(path);
         }
         for &symbol in old {

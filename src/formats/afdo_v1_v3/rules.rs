@@ -108,9 +108,19 @@ pub struct Lowered {
 impl Lowered {
     /// Makes a profile that follows the rules.
     pub fn new(profile: &Profile, rules: Rules, workers: &impl Workers) -> Self {
+        Self::of_part(profile, &[], rules, workers)
+    }
+
+    /// The same for a part of a profile that has these sources.
+    pub fn of_part(
+        profile: &Profile,
+        paths: &[&[u8]],
+        rules: Rules,
+        workers: &impl Workers,
+    ) -> Self {
         let used = profile.used_symbols_with(workers);
         let old: Vec<_> = profile.symbols.iter().filter(|symbol| used[symbol.index()]).collect();
-        let names = Renaming::new(&profile.symbols, &old, rules.names);
+        let names = Renaming::of_part(&profile.symbols, &old, paths, rules.names);
         let of = |symbol| names.of(symbol);
         let functions: Vec<_> = profile.functions.iter().collect();
         let all = workers.map(&functions, |&(&symbol, function)| {

@@ -56,6 +56,7 @@
 //! and symbol (D28); one target as type 4, several as type 5 by id (D30).
 
 mod body;
+pub mod catalogue;
 pub mod check;
 pub mod decode;
 pub mod encode;
@@ -66,6 +67,7 @@ mod number;
 mod open;
 pub mod part;
 pub mod records;
+pub mod slice;
 mod source;
 mod summand;
 pub mod table;

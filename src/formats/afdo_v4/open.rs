@@ -39,6 +39,13 @@ pub struct Info {
     section: Section,
 }
 
+impl Info {
+    /// Start and size of the section with the counts.
+    pub(super) const fn extent(&self) -> (u64, u32) {
+        (self.section.start, self.section.size as u32)
+    }
+}
+
 impl<'a> Opened<'a> {
     /// Opens a file and tells all its defects, tolerable or not.
     pub fn open(bytes: &'a [u8], tell: Tell<'_>) -> Result<Self, Finding> {
@@ -66,6 +73,13 @@ impl<'a> Opened<'a> {
             summary_offset: table.summary.start,
             infos,
         })
+    }
+
+    /// All symbols with the ids that records use for them, by id.
+    pub(super) fn by_id(&self) -> Vec<(u32, SymbolId)> {
+        let mut ids: Vec<_> = self.ids.iter().map(|(&id, &symbol)| (id, symbol)).collect();
+        ids.sort_unstable_by_key(|&(id, _)| id);
+        ids
     }
 
     /// Replaces the file's own symbols by others.

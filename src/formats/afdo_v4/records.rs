@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use super::check::{Defect, Finding, Findings, Tell};
+use super::check::{Defect, Finding, Findings, Part, Tell};
 use super::number::Input;
-use super::{HIGH, location};
+use super::table::encoding;
+use super::{HIGH, location, section};
 use crate::profile::{DEEPEST, Position};
 
 /// A function's counts, as the bytes of its section.
@@ -57,6 +58,19 @@ pub enum What {
 }
 
 impl<'a> Records<'a> {
+    /// The records in an info section, its first byte included. Places are those in the section.
+    pub fn of_section(section: &'a [u8]) -> Result<Self, Finding> {
+        let kind = Part::Section(section::SYMBOL_INFO);
+        let mut input = Input::new(section, kind, 0, section.len());
+        let first = input.byte()?;
+        if first & !HIGH != section::SYMBOL_INFO {
+            let (expected, found) = (section::SYMBOL_INFO, first & !HIGH);
+            return input.error(0, Defect::SectionType { expected, found });
+        }
+        input.set_encoding(encoding(first));
+        Self::new(input)
+    }
+
     /// Starts after the first byte of an info section.
     pub(super) fn new(mut input: Input<'a>) -> Result<Self, Finding> {
         let (head_count, timestamp) = (input.u64()?, input.u64()?);

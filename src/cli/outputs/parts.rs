@@ -1,0 +1,264 @@
+//! Parts of a version 4 profile, each for one compilation, in the version that its gcc reads.
+//!
+//! gcc reads all of a profile for every source. A part has what one compilation may look up, and leads to the same
+//! object file. The rules, found by comparing objects:
+//!
+//! * gcc 10 to 15 look functions up by name alone, so the part has the functions of these names from all sources.
+//! * gcc 16 and 17 also compare the base name of the file. They scale counts and decide what is hot by the summary, so
+//!   the part has that of the whole profile. They add up what other functions have inlined: see
+//!   [`slice`](crate::formats::afdo_v4::slice).
+//! * gcc 16 and 17 turn the order of first executions into ranks, and a function split off gets its function's rank + 1.
+//!   So the part keeps some of the gaps between ranks, or all of them ([`Order`]).
+//! * Other names and files in the string tables change nothing.
+//!
+//! A compilation looks up what its source and the files that it includes declare. The preprocessed source tells these
+//! files, and by its [`Identifiers`] which of their functions it has at all; the rest of a large header's functions are those
+//! of other compilations. There is one exception to the same object file: gcc 10 to 15 give a function without counts those
+//! of another source's function of the same name, and the part does not have these. A catalogue in the folder of parts spares reading the rest of the profile.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use etcetera::BaseStrategy;
+use rustix::fs::FlockOperation;
+use sha2::{Digest, Sha256};
+
+use super::output;
+use crate::cli::compilers::identifiers::{self, Identifiers, base_name};
+use crate::cli::inputs::input::{Format, Input, warnings};
+use crate::cli::inputs::missing::missing;
+use crate::cli::terminal::error::{Context, Error, Result};
+use crate::formats::afdo_v1_v3::encode::{Encoded, OfWhole, encode_part};
+use crate::formats::afdo_v1_v3::names::Names;
+use crate::formats::afdo_v1_v3::rules::Rules;
+use crate::formats::afdo_v4;
+use crate::formats::afdo_v4::catalogue::{Catalogue, Listed};
+use crate::formats::afdo_v4::slice::{Order, Slice};
+use crate::profile::Profile;
+
+/// A profile to cut parts from.
+pub struct Whole {
+    path: PathBuf,
+    file: File,
+    catalogue: Catalogue,
+}
+
+/// Which functions a compilation may look up.
+pub enum Lookups<'l> {
+    /// Those whose names its preprocessed source has.
+    Text(&'l Identifiers),
+    /// Those of the files with these base names.
+    Files(&'l HashSet<Vec<u8>>),
+    /// All of them.
+    All,
+}
+
+impl Whole {
+    /// Opens a profile. Its catalogue is in the folder, or made there.
+    pub fn open(path: &Path, folder: &Path) -> Result<Self> {
+        let wrong = |error| missing(path, error);
+        let file = File::open(path).map_err(wrong)?;
+        let found = file.metadata().map_err(wrong)?;
+        if !found.is_file() {
+            return Err(Error::about(
+                path,
+                "is not a regular file; parts are read out of the middle",
+            ));
+        }
+        check_magic(path, &file)?;
+        let place = folder.join(catalogue_name(&found));
+        let catalogue = match kept(&place) {
+            Some(catalogue) => catalogue,
+            None => Self::make(path, &place)?,
+        };
+        Ok(Self { path: path.to_owned(), file, catalogue })
+    }
+
+    /// Makes the catalogue, one process at a time. Where it cannot be kept, it is made again and again.
+    fn make(path: &Path, place: &Path) -> Result<Catalogue> {
+        let lock = lock(&place.with_extension("lock"));
+        if let Some(catalogue) = kept(place) {
+            return Ok(catalogue);
+        }
+        let input = Input::read(path)?;
+        let (catalogue, findings) =
+            Catalogue::new(&input.bytes, identifiers::key).about(&input.name)?;
+        input.warn(&warnings(&findings));
+        let _ = output::replace(place, catalogue.bytes());
+        drop(lock);
+        Ok(catalogue)
+    }
+
+    /// Whether some source has this base name, or nobody knows the sources at all.
+    pub fn has_source(&self, name: &[u8]) -> bool {
+        let mut known = self.catalogue.paths().filter(|path| !path.is_empty()).peekable();
+        known.peek().is_none() || known.any(|path| base_name(path) == name)
+    }
+
+    /// The paths of its sources.
+    pub fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.catalogue.paths().filter(|path| !path.is_empty())
+    }
+
+    /// The file of the part with these functions; `None` if there are none.
+    pub fn part(
+        &self,
+        lookups: &Lookups<'_>,
+        rules: Rules,
+        order: Order,
+    ) -> Result<Option<Encoded>> {
+        let chosen = self.chosen(lookups, rules.names);
+        let part = self.profile(&chosen, rules.names, order)?;
+        if part.functions.is_empty() {
+            return Ok(None);
+        }
+        let of_whole =
+            OfWhole { summary: self.catalogue.summary(), paths: self.catalogue.paths().collect() };
+        encode_part(&part, &of_whole, rules).about(&self.path).map(Some)
+    }
+
+    /// The symbols that the compilation may look up, by their places in the catalogue, ascending.
+    fn chosen(&self, lookups: &Lookups<'_>, names: Names) -> Vec<usize> {
+        let all = self.catalogue.symbols();
+        let (near, has): (Vec<Listed<'_>>, &dyn Fn(&[u8]) -> bool) = match lookups {
+            Lookups::All => return all.map(|listed| listed.symbol).collect(),
+            Lookups::Files(files) => (all.collect(), &|path| files.contains(base_name(path))),
+            Lookups::Text(identifiers) => {
+                let near = self.catalogue.with_keys(|key| identifiers.have(key));
+                let near = near.filter(|listed| identifiers.may_define(listed.name));
+                (near.collect(), &|path| identifiers.come_from(path))
+            }
+        };
+        let shared = self.shared_base_names(names);
+        let is_declared = |listed: &&Listed<'_>| listed.path.is_empty() || has(listed.path);
+        let declared = near.iter().filter(is_declared);
+        let called: HashSet<&[u8]> = declared.map(|listed| names.of(listed.name)).collect();
+        let is_one = |listed: &&Listed<'_>| {
+            let is_of_its_file = || is_declared(listed) || shared.contains(base_name(listed.path));
+            called.contains(names.of(listed.name))
+                && (names != Names::WithFiles || is_of_its_file())
+        };
+        let chosen = near.iter().filter(is_one).map(|listed| listed.symbol);
+        let mut chosen: Vec<usize> = chosen.collect();
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Base names of several sources: gcc 16 knows functions of these by name alone.
+    fn shared_base_names(&self, names: Names) -> HashSet<&[u8]> {
+        if names != Names::WithFiles {
+            return HashSet::new();
+        }
+        let mut bases: Vec<&[u8]> = self.paths().map(base_name).collect();
+        bases.sort_unstable();
+        let pairs = bases.windows(2).filter(|pair| pair[0] == pair[1]);
+        pairs.map(|pair| pair[0]).collect()
+    }
+
+    fn profile(&self, chosen: &[usize], names: Names, order: Order) -> Result<Profile> {
+        let mut slice = Slice::new(&self.catalogue);
+        for (symbol, section) in self.sections(chosen.iter().copied())? {
+            slice.add(symbol, &section).about(&self.path)?;
+        }
+        if names == Names::WithFiles {
+            let is_chosen = |symbol: usize| chosen.binary_search(&symbol).is_ok();
+            let holders = chosen.iter().flat_map(|&symbol| self.catalogue.holders(symbol));
+            let mut holders: Vec<usize> = holders.filter(|&holder| !is_chosen(holder)).collect();
+            holders.sort_unstable();
+            holders.dedup();
+            for (symbol, section) in self.sections(holders.into_iter())? {
+                slice.add_inlined(symbol, &section, &is_chosen).about(&self.path)?;
+            }
+        }
+        let mut part = slice.finish();
+        if names == Names::WithFiles {
+            self.catalogue.keep_order(&mut part, order);
+        }
+        Ok(part)
+    }
+
+    /// The sections of these symbols' counts. What lies close together is read at once.
+    fn sections(&self, symbols: impl Iterator<Item = usize>) -> Result<Vec<(usize, Vec<u8>)>> {
+        /// Bytes between two sections that cost less than a further call of the system.
+        const GAP: u64 = 16 << 10;
+        let places = symbols.filter_map(|symbol| Some((symbol, self.catalogue.section(symbol)?)));
+        let mut places: Vec<_> = places.collect();
+        places.sort_by_key(|(_, place)| place.start);
+        let mut sections = Vec::with_capacity(places.len());
+        for near in places.chunk_by(|(_, a), (_, b)| b.start <= a.end.saturating_add(GAP)) {
+            let start = near[0].1.start;
+            let end = near.iter().map(|(_, place)| place.end).max().unwrap_or(start);
+            let mut bytes = vec![0; (end - start) as usize];
+            self.file.read_exact_at(&mut bytes, start).about(&self.path)?;
+            for (symbol, place) in near {
+                let (from, to) = ((place.start - start) as usize, (place.end - start) as usize);
+                sections.push((*symbol, bytes[from..to].to_vec()));
+            }
+        }
+        Ok(sections)
+    }
+}
+
+/// An error for anything but version 4.
+fn check_magic(path: &Path, file: &File) -> Result<()> {
+    let mut beginning = Vec::new();
+    file.take(1 << 10).read_to_end(&mut beginning).about(path)?;
+    if beginning.starts_with(&afdo_v4::MAGIC) {
+        return Ok(());
+    }
+    let found = Format::of(&beginning).map_or("a file of no known kind", |format| format.name());
+    let what = format!(
+        "0x0: expected version 4, found {found}; `convert --to v4 --for-gcc GCC` writes it"
+    );
+    Err(Error::about(path, what))
+}
+
+/// The catalogue of a file as it is now, for this release.
+fn catalogue_name(found: &fs::Metadata) -> String {
+    let numbers =
+        [found.dev(), found.ino(), found.size(), found.mtime() as u64, found.mtime_nsec() as u64];
+    let mut hasher = Sha256::new_with_prefix(env!("CARGO_PKG_VERSION"));
+    numbers.iter().for_each(|number| hasher.update(number.to_le_bytes()));
+    format!("{}.catalogue", hex(&hasher.finalize()))
+}
+
+fn kept(place: &Path) -> Option<Catalogue> {
+    Catalogue::of(fs::read(place).ok()?)
+}
+
+/// Waits until nobody else makes the same catalogue.
+fn lock(place: &Path) -> Option<File> {
+    fs::create_dir_all(place.parent()?).ok()?;
+    let file = File::options().write(true).create(true).truncate(false).open(place).ok()?;
+    rustix::fs::flock(&file, FlockOperation::LockExclusive).ok()?;
+    Some(file)
+}
+
+/// Puts a part into the folder, named by its content, so that it is only new where counts are.
+pub fn put(part: &Encoded, folder: &Path) -> Result<PathBuf> {
+    let place = folder.join(format!("{}.afdo", hex(&Sha256::digest(&part.bytes))));
+    if !fs::metadata(&place).is_ok_and(|found| found.is_file()) {
+        output::replace(&place, &part.bytes)?;
+    }
+    Ok(place)
+}
+
+/// The folder for parts: the given one, or one in the user's cache.
+pub fn folder(given: Option<&Path>) -> Result<PathBuf> {
+    match given {
+        Some(given) => std::path::absolute(given).about(given),
+        None => {
+            let cache = etcetera::choose_base_strategy().map_err(Error::new)?.cache_dir();
+            Ok(cache.join("countersink/parts"))
+        }
+    }
+}
+
+/// The first half of a hash.
+fn hex(hash: &[u8]) -> String {
+    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,166 @@
+//! A part of a profile for one compilation: the functions that it may look up, with their counts.
+//!
+//! gcc 16 reads more: where a function of another source has an inlined copy of one that this compilation has, too, it
+//! adds the copy's counts to the function itself. So the part has these copies in one made-up function that no source can
+//! have, [`ELSEWHERE`]. gcc takes them out of it as it would out of the functions that had them. Older versions drop them.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
+
+use super::body::body;
+use super::catalogue::Catalogue;
+use super::check::{Defect, Finding, Findings};
+use super::records::Records;
+use crate::profile::{Body, Function, Position, Profile, SymbolId};
+
+/// The name of the function that holds what other sources have inlined.
+pub const ELSEWHERE: &[u8] = b"inlined elsewhere";
+
+/// How much of the order of first executions a part keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// That of its own functions, and whether others come between two of them.
+    Near,
+    /// That among all functions of the program, which LTO compares.
+    Whole,
+}
+
+impl Catalogue {
+    /// Adds functions that are nothing but a rank. gcc 16 counts ranks and knows no gaps, and gives a function split off
+    /// the next rank, which is another function's if there is no gap.
+    pub fn keep_order(&self, part: &mut Profile, order: Order) {
+        /// Functions split off twice are rare enough.
+        const GAP: usize = 2;
+        let mut own: Vec<u64> =
+            part.functions.values().map(|function| function.timestamp).collect();
+        own.sort_unstable();
+        own.dedup();
+        let all = self.timestamps();
+        let place = |timestamp| all.partition_point(|other| other.get() < timestamp);
+        let mut fillers = Vec::new();
+        if let (Order::Whole, Some(&last)) = (order, own.last()) {
+            fillers.extend(0..place(last));
+        }
+        for pair in own.windows(2).filter(|_| order == Order::Near) {
+            fillers.extend((place(pair[0]) + 1..place(pair[1])).take(GAP));
+        }
+        for filler in fillers {
+            let timestamp = all[filler].get();
+            if own.binary_search(&timestamp).is_err() {
+                // No function has a number for a name.
+                let symbol = part.symbols.symbol(format!("{timestamp}").as_bytes(), None);
+                part.add(symbol, Function { timestamp, ..Function::default() });
+            }
+        }
+    }
+}
+
+/// A part that is being put together.
+pub struct Slice<'c> {
+    catalogue: &'c Catalogue,
+    profile: Profile,
+    /// By id.
+    symbols: HashMap<u32, SymbolId>,
+    /// The place of each symbol of the part in the catalogue.
+    places: Vec<usize>,
+    elsewhere: Body,
+    findings: Findings,
+}
+
+impl<'c> Slice<'c> {
+    /// Has nothing yet.
+    pub fn new(catalogue: &'c Catalogue) -> Self {
+        Self {
+            catalogue,
+            profile: Profile::default(),
+            symbols: HashMap::new(),
+            places: Vec::new(),
+            elsewhere: Body::default(),
+            findings: Findings::default(),
+        }
+    }
+
+    /// Adds a function: its place in the catalogue, and the bytes of its section.
+    pub fn add(&mut self, symbol: usize, section: &[u8]) -> Result<(), Finding> {
+        let function = self.function(symbol, section)?;
+        let own = self.own(symbol);
+        self.profile.add(own, function);
+        Ok(())
+    }
+
+    /// Adds what a function that is not in the part has inlined of the symbols that are `wanted`.
+    pub fn add_inlined(
+        &mut self,
+        symbol: usize,
+        section: &[u8],
+        wanted: &impl Fn(usize) -> bool,
+    ) -> Result<(), Finding> {
+        let function = self.function(symbol, section)?;
+        let mut elsewhere = core::mem::take(&mut self.elsewhere);
+        self.take_wanted(function.body, wanted, &mut elsewhere);
+        self.elsewhere = elsewhere;
+        Ok(())
+    }
+
+    /// The part.
+    pub fn finish(mut self) -> Profile {
+        if !self.elsewhere.positions.is_empty() {
+            let symbol = self.profile.symbols.symbol(ELSEWHERE, None);
+            let function = Function { body: self.elsewhere, ..Function::default() };
+            self.profile.add(symbol, function);
+        }
+        self.profile
+    }
+
+    /// Moves the outermost bodies that are wanted.
+    fn take_wanted(&self, body: Body, wanted: &impl Fn(usize) -> bool, elsewhere: &mut Body) {
+        for (_, record) in body.positions {
+            for (callee, body) in record.inlined {
+                if wanted(self.places[callee.index()]) {
+                    let place = elsewhere.positions.entry(Position::line(1)).or_default();
+                    place.inline(callee, body);
+                } else {
+                    self.take_wanted(body, wanted, elsewhere);
+                }
+            }
+        }
+    }
+
+    /// Decodes a section. Places of defects are those in the whole file.
+    fn function(&mut self, symbol: usize, section: &[u8]) -> Result<Function, Finding> {
+        let start = self.catalogue.section(symbol).map_or(0, |section| section.start);
+        let moved = |finding: Finding| Finding { offset: start + finding.offset, ..finding };
+        let mut records = Records::of_section(section).map_err(moved)?;
+        let (head_count, timestamp) = (records.head_count, records.timestamp);
+        let mut findings = core::mem::take(&mut self.findings);
+        let mut note = |finding| _ = findings.note(moved(finding));
+        let body = body(&mut records, &mut note, |id| self.symbol(id)).map_err(moved)?;
+        self.findings = findings;
+        Ok(Function { head_count, timestamp, body })
+    }
+
+    fn symbol(&mut self, id: u32) -> Result<SymbolId, Finding> {
+        if let Some(&known) = self.symbols.get(&id) {
+            return Ok(known);
+        }
+        let unknown = Finding { offset: 0, defect: Defect::SymbolId(id) };
+        let listed = self.catalogue.with_id(id).ok_or(unknown)?;
+        let own = self.own(listed.symbol);
+        self.symbols.insert(id, own);
+        Ok(own)
+    }
+
+    /// The part's own symbol for one of the catalogue.
+    fn own(&mut self, symbol: usize) -> SymbolId {
+        let listed = self.catalogue.listed(symbol);
+        let symbols = &mut self.profile.symbols;
+        let file = (!listed.path.is_empty()).then(|| symbols.file(listed.path));
+        let own = symbols.symbol(listed.name, file);
+        if own.index() == self.places.len() {
+            self.places.push(symbol);
+        }
+        own
+    }
+}
