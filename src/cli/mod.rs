@@ -21,8 +21,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 pub use commands::flags::with_profile;
 use commands::{
-    check, completions, convert, diff, doctor, extract, flags, fold, install, man, merge, profdata,
-    report, rewrite, show, slice, stale, targets, tests,
+    check, completions, convert, diff, doctor, extract, flags, fold, install, launch, man, merge,
+    profdata, report, rewrite, show, slice, stale, targets, tests,
 };
 pub use compilers::command::CompilerCommand;
 use inputs::tarball;
@@ -78,6 +78,7 @@ enum Command {
     Tests(tests::Tests),
     Rewrite(rewrite::Rewrite),
     Slice(slice::Slice),
+    Launch(launch::Launch),
     Profdata(profdata::Profdata),
     Completions(completions::Completions),
     Man(man::Man),
@@ -105,6 +106,7 @@ impl Cli {
             Command::Tests(tests) => tests.run(),
             Command::Rewrite(rewrite) => rewrite.run(),
             Command::Slice(slice) => slice.run(),
+            Command::Launch(launch) => launch.run(),
             Command::Profdata(profdata) => profdata.run(),
             Command::Completions(completions) => completions.run(Self::command()),
             Command::Man(man) => man.run(Self::command()),

@@ -9,6 +9,7 @@ pub mod extract;
 pub mod flags;
 pub mod fold;
 pub mod install;
+pub mod launch;
 pub mod man;
 pub mod merge;
 pub mod profdata;

@@ -35,6 +35,11 @@ impl CompilerCommand {
         Ok(Self { program, arguments: words.collect() })
     }
 
+    /// A program without arguments.
+    pub const fn of_program(program: String) -> Self {
+        Self { program, arguments: Vec::new() }
+    }
+
     /// The program: the compiler, or a launcher of it.
     pub fn program(&self) -> &str {
         &self.program

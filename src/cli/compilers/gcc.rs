@@ -48,7 +48,17 @@ fn unknown(option: &str, major: u32) -> Error {
 /// The major version whose rules a compiler follows. gcc 16 and later print the version of the format that they read.
 /// For earlier releases the compiler's own version decides.
 fn major_for(option: &str, compiler: &str) -> Result<u32> {
-    let command = CompilerCommand::new(option, compiler)?;
+    asked(option, &CompilerCommand::new(option, compiler)?)
+}
+
+/// The major version of a compiler whose command is known, if its rules are.
+pub fn major_of(option: &str, command: &CompilerCommand) -> Result<u32> {
+    let major = asked(option, command)?;
+    Rules::for_gcc(major).map(|_| major).ok_or_else(|| unknown(option, major))
+}
+
+fn asked(option: &str, command: &CompilerCommand) -> Result<u32> {
+    let compiler = command.to_string();
     let ask = |question| {
         let answer = command.command().arg(question).stdin(Stdio::null()).output();
         answer.map_err(|error| command.not_started(option, &error))
@@ -69,17 +79,17 @@ fn major_for(option: &str, compiler: &str) -> Result<u32> {
             other => {
                 let what =
                     format!("reads version \"{other}\" of AutoFDO's format, which is not known");
-                Err(Error::about(compiler, what))
+                Err(Error::about(&compiler, what))
             }
         };
     }
     // clang also accepts -dumpversion below, so look for clang first.
     if let Some(clang) = answer.lines().find(|line| line.contains("clang version")) {
-        return Err(Error::about(compiler, clang_instead(clang)));
+        return Err(Error::about(&compiler, clang_instead(clang)));
     }
     let output = ask("-dumpversion")?;
     let version = String::from_utf8_lossy(&output.stdout);
-    major(version.trim()).ok_or_else(|| Error::about(compiler, not_gcc(&command, &about)))
+    major(version.trim()).ok_or_else(|| Error::about(&compiler, not_gcc(command, &about)))
 }
 
 /// What a program is that has no version: not gcc, as a launcher without a compiler, or one that fails.

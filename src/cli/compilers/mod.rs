@@ -2,6 +2,7 @@
 
 pub mod command;
 pub mod command_words;
+pub mod compilation;
 pub mod gcc;
 pub mod identifiers;
 pub mod llvm;
