@@ -79,6 +79,8 @@ fn the_examples_of_the_help_texts_work() {
         "tests",
         "stale",
         "rewrite",
+        "slice",
+        "launch",
         "profdata",
         "completions",
         "man",
@@ -122,7 +124,9 @@ fn exit_statuses() {
     assert_eq!(status(&["merge", "-o", "x"]), Some(2));
     assert_eq!(status(&["show", "prog.csraw", "--function", "nobody"]), Some(2));
     assert_eq!(status(&["convert", "prog.csraw", "--to", "v2", "--for-gcc", "16"]), Some(2));
-    assert_eq!(status(&["convert", "prog.csraw", "--to", "v4", "--for-gcc", "16"]), Some(2));
+    assert_eq!(status(&["convert", "prog.csraw", "--to", "v4-text", "--for-gcc", "16"]), Some(2));
+    let v4 = ["convert", "prog.csraw", "--to", "v4", "--for-gcc", "16", "-o", "prog.v4"];
+    assert_eq!(status(&v4), Some(0));
     assert_eq!(status(&["convert", "prog.csraw", "--for-gcc", "9"]), Some(2));
     assert_eq!(status(&["convert", "prog.csraw", "--for-gcc", "./no-such-compiler"]), Some(2));
     assert_eq!(status(&["convert", "prog.csraw", "--for-gcc", "gcc"]), Some(0));

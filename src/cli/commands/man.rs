@@ -33,7 +33,11 @@ const ENVIRONMENT: [Row; 7] = [
         "Read by instrumented programs of clang and rustc: where the dump goes if COUNTERSINK_FILE does not say.",
         &["flags"],
     ),
-    ("XDG_CACHE_HOME", "Where the archives are unpacked [default: ~/.cache].", &["flags"]),
+    (
+        "XDG_CACHE_HOME",
+        "Where the archives are unpacked, and parts of profiles are kept [default: ~/.cache].",
+        &["flags", "launch", "slice"],
+    ),
     (
         "COUNTERSINK_LLVM",
         "The LLVM to stand in for: a version, or the command of clang, rustc or llvm-profdata.",

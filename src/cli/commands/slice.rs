@@ -116,7 +116,7 @@ impl Slice {
 /// Says that the profile has no function of a source, and which sources come near.
 fn absence(source: &Path, whole: &Whole) -> String {
     let source = source.to_string_lossy();
-    let paths: BTreeSet<String> = whole.paths().map(text).collect();
+    let paths: BTreeSet<String> = whole.known_paths().map(text).collect();
     let instead =
         suggestion::hint(&source, "/", &paths).unwrap_or_else(|| suggestion::there_is(&paths));
     format!("no function of {source} in the profile; {instead}")

@@ -34,9 +34,6 @@ impl Hasher for AsItIs {
     }
 }
 
-/// The key of names that say nothing: they may be defined anywhere.
-pub const ANYWHERE: u64 = 0;
-
 impl Identifiers {
     /// Adds those of a preprocessed source.
     pub fn add(&mut self, text: &[u8]) {
@@ -50,11 +47,6 @@ impl Identifiers {
         }
     }
 
-    /// Whether there is an identifier with this key, which [`key`] gives.
-    pub fn have(&self, key: u64) -> bool {
-        key == ANYWHERE || self.words.contains(&key)
-    }
-
     /// Whether a function of this name may be defined.
     pub fn may_define(&self, name: &[u8]) -> bool {
         parts(name).all(|part| self.words.contains(&hash(part)))
@@ -66,9 +58,10 @@ impl Identifiers {
     }
 }
 
-/// The key of a function's name: a hash of the longest identifier in it, which few others have.
+/// The key of a function's name, to find it in a list: a hash of the longest identifier in it, which few others have.
+/// It is the same with suffixes of copies (`f.part.0`).
 pub fn key(name: &[u8]) -> u64 {
-    parts(name).max_by_key(|part| part.len()).map_or(ANYWHERE, hash)
+    parts(name).max_by_key(|part| part.len()).map_or(0, hash)
 }
 
 /// The path in a line marker: `# 12 "a.h" 1`.
@@ -90,12 +83,11 @@ const fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..)
 }
 
-/// FNV-1a, whose results are kept in files, but for the key that stands for any.
+/// FNV-1a, whose results are kept in files.
 fn hash(word: &[u8]) -> u64 {
-    let hash = word.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, &byte| {
+    word.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    hash.max(1)
+    })
 }
 
 /// Names that the compiler makes up, and no source has.
@@ -260,7 +252,6 @@ mod tests {
             [("f", true), ("f.part.0", true), ("real", true), ("h", false), ("", true)]
         {
             assert_eq!(identifiers.may_define(name.as_bytes()), may, "{name}");
-            assert!(!may || identifiers.have(key(name.as_bytes())), "{name}");
         }
         assert!(identifiers.come_from(b"/other/a b.h") && identifiers.come_from(b"a.c"));
         assert!(!identifiers.come_from(b"b.h"));

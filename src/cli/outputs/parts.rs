@@ -5,7 +5,7 @@
 //!
 //! * gcc 10 to 15 look functions up by name alone, so the part has the functions of these names from all sources.
 //! * gcc 16 and 17 also compare the base name of the file. They scale counts and decide what is hot by the summary, so
-//!   the part has that of the whole profile. They add up what other functions have inlined: see
+//!   the part has that of the whole profile, but for the numbers that they do not use. They add up what other functions have inlined: see
 //!   [`slice`](crate::formats::afdo_v4::slice).
 //! * gcc 16 and 17 turn the order of first executions into ranks, and a function split off gets its function's rank + 1.
 //!   So the part keeps some of the gaps between ranks, or all of them ([`Order`]).
@@ -16,7 +16,8 @@
 //! of other compilations. There is one exception to the same object file: gcc 10 to 15 give a function without counts those
 //! of another source's function of the same name, and the part does not have these. A catalogue in the folder of parts spares reading the rest of the profile.
 
-use std::collections::HashSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -32,19 +33,21 @@ use crate::cli::compilers::identifiers::{self, Identifiers, base_name};
 use crate::cli::inputs::input::{Format, Input, warnings};
 use crate::cli::inputs::missing::missing;
 use crate::cli::terminal::error::{Context, Error, Result};
-use crate::formats::afdo_v1_v3::encode::{Encoded, OfWhole, encode_part};
-use crate::formats::afdo_v1_v3::names::Names;
+use crate::formats::afdo_v1_v3::encode::{Encoded, encode_part};
+use crate::formats::afdo_v1_v3::names::{Names, OfWhole};
 use crate::formats::afdo_v1_v3::rules::Rules;
 use crate::formats::afdo_v4;
-use crate::formats::afdo_v4::catalogue::{Catalogue, Listed};
+use crate::formats::afdo_v4::catalogue::{self, Catalogue, Listed, Store};
 use crate::formats::afdo_v4::slice::{Order, Slice};
-use crate::profile::Profile;
+use crate::profile::{Cutoff, Profile, Summary};
 
 /// A profile to cut parts from.
 pub struct Whole {
     path: PathBuf,
     file: File,
-    catalogue: Catalogue,
+    catalogue: Catalogue<Pages>,
+    /// The paths of its sources. That of unknown ones is empty.
+    paths: Vec<Vec<u8>>,
 }
 
 /// Which functions a compilation may look up.
@@ -75,33 +78,35 @@ impl Whole {
             Some(catalogue) => catalogue,
             None => Self::make(path, &place)?,
         };
-        Ok(Self { path: path.to_owned(), file, catalogue })
+        let paths = catalogue.paths();
+        Ok(Self { path: path.to_owned(), file, catalogue, paths })
     }
 
     /// Makes the catalogue, one process at a time. Where it cannot be kept, it is made again and again.
-    fn make(path: &Path, place: &Path) -> Result<Catalogue> {
+    fn make(path: &Path, place: &Path) -> Result<Catalogue<Pages>> {
         let lock = lock(&place.with_extension("lock"));
         if let Some(catalogue) = kept(place) {
             return Ok(catalogue);
         }
         let input = Input::read(path)?;
-        let (catalogue, findings) =
-            Catalogue::new(&input.bytes, identifiers::key).about(&input.name)?;
+        let (bytes, findings) =
+            catalogue::make(&input.bytes, identifiers::key).about(&input.name)?;
         input.warn(&warnings(&findings));
-        let _ = output::replace(place, catalogue.bytes());
+        let _ = output::replace(place, &bytes);
         drop(lock);
-        Ok(catalogue)
+        let made = Catalogue::of(Pages::of_bytes(bytes));
+        made.ok_or_else(|| Error::about(path, "is too large for a catalogue"))
     }
 
     /// Whether some source has this base name, or nobody knows the sources at all.
     pub fn has_source(&self, name: &[u8]) -> bool {
-        let mut known = self.catalogue.paths().filter(|path| !path.is_empty()).peekable();
+        let mut known = self.known_paths().peekable();
         known.peek().is_none() || known.any(|path| base_name(path) == name)
     }
 
-    /// The paths of its sources.
-    pub fn paths(&self) -> impl Iterator<Item = &[u8]> {
-        self.catalogue.paths().filter(|path| !path.is_empty())
+    /// The paths of its known sources.
+    pub fn known_paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.paths.iter().map(Vec::as_slice).filter(|path| !path.is_empty())
     }
 
     /// The file of the part with these functions; `None` if there are none.
@@ -116,36 +121,63 @@ impl Whole {
         if part.functions.is_empty() {
             return Ok(None);
         }
-        let of_whole =
-            OfWhole { summary: self.catalogue.summary(), paths: self.catalogue.paths().collect() };
+        let namesakes = self.namesakes(&part, rules.names);
+        let namesakes = namesakes.iter().map(|listed| (&*listed.name, &*self.paths[listed.source]));
+        let of_whole = OfWhole {
+            summary: as_gcc_uses_it(self.catalogue.summary()),
+            paths: self.known_paths().collect(),
+            namesakes: namesakes.collect(),
+        };
+        self.catalogue.store().check().about(&self.path)?;
         encode_part(&part, &of_whole, rules).about(&self.path).map(Some)
     }
 
     /// The symbols that the compilation may look up, by their places in the catalogue, ascending.
     fn chosen(&self, lookups: &Lookups<'_>, names: Names) -> Vec<usize> {
-        let all = self.catalogue.symbols();
-        let (near, has): (Vec<Listed<'_>>, &dyn Fn(&[u8]) -> bool) = match lookups {
-            Lookups::All => return all.map(|listed| listed.symbol).collect(),
-            Lookups::Files(files) => (all.collect(), &|path| files.contains(base_name(path))),
-            Lookups::Text(identifiers) => {
-                let near = self.catalogue.with_keys(|key| identifiers.have(key));
-                let near = near.filter(|listed| identifiers.may_define(listed.name));
-                (near.collect(), &|path| identifiers.come_from(path))
-            }
+        let has = |path: &[u8]| match lookups {
+            Lookups::Files(files) => files.contains(base_name(path)),
+            Lookups::Text(identifiers) => identifiers.come_from(path),
+            Lookups::All => true,
         };
+        let may_define = |listed: &Listed| match lookups {
+            Lookups::Text(identifiers) => identifiers.may_define(&listed.name),
+            _ => true,
+        };
+        let is_declaring =
+            |source: &usize| self.paths[*source].is_empty() || has(&self.paths[*source]);
+        let sources = (0..self.paths.len()).filter(is_declaring);
+        let declared = sources.flat_map(|source| self.catalogue.declared(source));
+        let declared: Vec<Listed> = declared.filter(may_define).collect();
         let shared = self.shared_base_names(names);
-        let is_declared = |listed: &&Listed<'_>| listed.path.is_empty() || has(listed.path);
-        let declared = near.iter().filter(is_declared);
-        let called: HashSet<&[u8]> = declared.map(|listed| names.of(listed.name)).collect();
-        let is_one = |listed: &&Listed<'_>| {
-            let is_of_its_file = || is_declared(listed) || shared.contains(base_name(listed.path));
-            called.contains(names.of(listed.name))
-                && (names != Names::WithFiles || is_of_its_file())
+        let is_one = |listed: &Listed| {
+            let path = self.paths.get(listed.source).map_or(&[][..], Vec::as_slice);
+            names != Names::WithFiles || shared.contains(base_name(path))
         };
-        let chosen = near.iter().filter(is_one).map(|listed| listed.symbol);
-        let mut chosen: Vec<usize> = chosen.collect();
+        let others = self.of_same_names(declared.iter().map(|listed| &*listed.name), names);
+        let others = others.into_iter().filter(is_one);
+        let mut chosen: Vec<usize> = others.map(|listed| listed.symbol).collect();
+        chosen.extend(declared.iter().map(|listed| listed.symbol));
         chosen.sort_unstable();
+        chosen.dedup();
         chosen
+    }
+
+    /// The symbols of all sources that the reader takes for one of these names.
+    fn of_same_names<'n>(&self, of: impl Iterator<Item = &'n [u8]>, names: Names) -> Vec<Listed> {
+        let called: HashSet<&[u8]> = of.map(|name| names.of(name)).collect();
+        let keys: HashSet<u64> = called.iter().map(|name| identifiers::key(name)).collect();
+        let near = keys.into_iter().flat_map(|key| self.catalogue.with_key(key));
+        near.filter(|listed| called.contains(names.of(&listed.name))).collect()
+    }
+
+    /// The functions that gcc 16 is given other names for, because a function of the part has theirs.
+    fn namesakes(&self, part: &Profile, names: Names) -> Vec<Listed> {
+        if names != Names::WithFiles {
+            return Vec::new();
+        }
+        let used = part.used_symbols();
+        let own = part.symbols.iter().filter(|symbol| used[symbol.index()]);
+        self.of_same_names(own.map(|symbol| part.symbols.name(symbol)), names)
     }
 
     /// Base names of several sources: gcc 16 knows functions of these by name alone.
@@ -153,14 +185,14 @@ impl Whole {
         if names != Names::WithFiles {
             return HashSet::new();
         }
-        let mut bases: Vec<&[u8]> = self.paths().map(base_name).collect();
+        let mut bases: Vec<&[u8]> = self.known_paths().map(base_name).collect();
         bases.sort_unstable();
         let pairs = bases.windows(2).filter(|pair| pair[0] == pair[1]);
         pairs.map(|pair| pair[0]).collect()
     }
 
     fn profile(&self, chosen: &[usize], names: Names, order: Order) -> Result<Profile> {
-        let mut slice = Slice::new(&self.catalogue);
+        let mut slice = Slice::new(&self.catalogue, &self.paths);
         for (symbol, section) in self.sections(chosen.iter().copied())? {
             slice.add(symbol, &section).about(&self.path)?;
         }
@@ -203,6 +235,13 @@ impl Whole {
     }
 }
 
+/// A summary without the numbers that gcc 16 does not use, which change with any count.
+fn as_gcc_uses_it(summary: Summary) -> Summary {
+    let cutoffs = summary.cutoffs.into_iter().map(|cutoff| Cutoff { counts: 0, ..cutoff });
+    let Summary { max_count, .. } = summary;
+    Summary { max_count, cutoffs: cutoffs.collect(), ..Summary::default() }
+}
+
 /// An error for anything but version 4.
 fn check_magic(path: &Path, file: &File) -> Result<()> {
     let mut beginning = Vec::new();
@@ -226,8 +265,8 @@ fn catalogue_name(found: &fs::Metadata) -> String {
     format!("{}.catalogue", hex(&hasher.finalize()))
 }
 
-fn kept(place: &Path) -> Option<Catalogue> {
-    Catalogue::of(fs::read(place).ok()?)
+fn kept(place: &Path) -> Option<Catalogue<Pages>> {
+    Catalogue::of(Pages::of_file(File::open(place).ok()?)?)
 }
 
 /// Waits until nobody else makes the same catalogue.
@@ -261,4 +300,61 @@ pub fn folder(given: Option<&Path>) -> Result<PathBuf> {
 /// The first half of a hash.
 fn hex(hash: &[u8]) -> String {
     hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of a catalogue: those in use.
+struct Pages {
+    /// `None` if all bytes are there from the start.
+    file: Option<File>,
+    length: usize,
+    /// By their number.
+    pages: RefCell<HashMap<usize, Vec<u8>>>,
+    failed: Cell<bool>,
+}
+
+/// Bytes that are read at once.
+const PAGE: usize = 16 << 10;
+
+impl Pages {
+    fn of_file(file: File) -> Option<Self> {
+        let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
+        Some(Self { file: Some(file), length, pages: RefCell::default(), failed: Cell::default() })
+    }
+
+    fn of_bytes(bytes: Vec<u8>) -> Self {
+        let pages = bytes.chunks(PAGE).map(<[u8]>::to_vec).enumerate().collect();
+        let (file, length, failed) = (None, bytes.len(), Cell::default());
+        Self { file, length, pages: RefCell::new(pages), failed }
+    }
+
+    /// An error if something could not be read.
+    fn check(&self) -> std::result::Result<(), &'static str> {
+        if self.failed.get() { Err("its catalogue cannot be read") } else { Ok(()) }
+    }
+
+    fn read_page(&self, number: usize) -> Vec<u8> {
+        let start = number * PAGE;
+        let mut page = vec![0; PAGE.min(self.length - start)];
+        let read = self.file.as_ref().map(|file| file.read_exact_at(&mut page, start as u64));
+        self.failed.set(self.failed.get() || !matches!(read, Some(Ok(()))));
+        page
+    }
+}
+
+impl Store for Pages {
+    fn length(&self) -> usize {
+        self.length
+    }
+
+    fn read(&self, at: usize, into: &mut [u8]) {
+        let mut pages = self.pages.borrow_mut();
+        let mut done = 0;
+        while done < into.len() {
+            let (number, from) = ((at + done) / PAGE, (at + done) % PAGE);
+            let page = pages.entry(number).or_insert_with(|| self.read_page(number));
+            let taken = (page.len() - from).min(into.len() - done);
+            into[done..done + taken].copy_from_slice(&page[from..from + taken]);
+            done += taken;
+        }
+    }
 }

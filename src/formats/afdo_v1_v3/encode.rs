@@ -3,6 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::names::OfWhole;
 use super::rules::{Lowered, Rules};
 use super::{
     FUNCTIONS, INDIRECT_CALL, Layout, MAGIC, MODULES, NAMES, NO_FILE, SUMMARY, WORKING_SET,
@@ -30,15 +31,6 @@ pub struct Encoded {
 /// The file of a profile for readers that follow these rules.
 pub fn encode(profile: &Profile, rules: Rules) -> Result<Encoded, EncodeError> {
     encode_with(profile, rules, &Alone)
-}
-
-/// What a part of a profile has from the whole one.
-#[derive(Clone, Debug, Default)]
-pub struct OfWhole<'w> {
-    /// The summary.
-    pub summary: Summary,
-    /// Paths of sources. A reader that knows them by base names alone cannot tell some of them apart.
-    pub paths: Vec<&'w [u8]>,
 }
 
 /// The file of a part of a profile, for readers that are to decide as with the whole one.
@@ -71,8 +63,8 @@ fn encode_any(
         return Err(EncodeError::depth(&profile.symbols, *functions[place].0));
     }
     let Lowered { profile, dropped, targets, mixed } = {
-        let paths = of_whole.map_or(&[][..], |whole| &whole.paths);
-        Lowered::of_part(profile, paths, rules, workers)
+        let nothing = OfWhole::default();
+        Lowered::of_part(profile, of_whole.unwrap_or(&nothing), rules, workers)
     };
     let used = profile.used_symbols_with(workers);
     let mut order: Vec<SymbolId> =

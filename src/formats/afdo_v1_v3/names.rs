@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::profile::{SymbolId, Symbols};
+use crate::profile::{Summary, SymbolId, Symbols};
 
 /// What GCC 16 strips from names, with the number behind it.
 const CLONES: [&[u8]; 5] = [b".isra", b".constprop", b".lto_priv", b".part", b".cold"];
@@ -57,11 +57,16 @@ pub struct Renaming {
 impl Renaming {
     /// Renames the symbols `old` of a profile.
     pub fn new(symbols: &Symbols, old: &[SymbolId], rule: Names) -> Self {
-        Self::of_part(symbols, old, &[], rule)
+        Self::of_part(symbols, old, &OfWhole::default(), rule)
     }
 
-    /// The same for a part of a profile that has these sources.
-    pub fn of_part(symbols: &Symbols, old: &[SymbolId], paths: &[&[u8]], rule: Names) -> Self {
+    /// The same for a part of a profile.
+    pub fn of_part(
+        symbols: &Symbols,
+        old: &[SymbolId],
+        of_whole: &OfWhole<'_>,
+        rule: Names,
+    ) -> Self {
         let indexes = old.iter().map(|symbol| symbol.index() + 1).max().unwrap_or(0);
         let mut renaming = Self { symbols: Symbols::default(), of: vec![None; indexes] };
         let plain = |name: fn(&[u8]) -> &[u8], renaming: &mut Self| {
@@ -73,7 +78,7 @@ impl Renaming {
         match rule {
             Names::Whole => plain(|name| name, &mut renaming),
             Names::CutAtDot => plain(cut, &mut renaming),
-            Names::WithFiles => renaming.with_files(symbols, old, paths),
+            Names::WithFiles => renaming.with_files(symbols, old, of_whole),
         }
         renaming
     }
@@ -83,8 +88,8 @@ impl Renaming {
         self.of.get(old.index()).copied().flatten().unwrap_or(old)
     }
 
-    fn with_files(&mut self, symbols: &Symbols, old: &[SymbolId], paths: &[&[u8]]) {
-        let files = Files::new(symbols, old, paths);
+    fn with_files(&mut self, symbols: &Symbols, old: &[SymbolId], of_whole: &OfWhole<'_>) {
+        let files = Files::new(symbols, old, of_whole);
         for &symbol in old {
             let name = without_clones(symbols.name(symbol));
             let declared = &files.declaring[name];
@@ -108,6 +113,17 @@ impl Renaming {
     }
 }
 
+/// What a part of a profile has from the whole one.
+#[derive(Clone, Debug, Default)]
+pub struct OfWhole<'w> {
+    /// The summary.
+    pub summary: Summary,
+    /// Paths of sources. A reader that knows them by base names alone cannot tell some of them apart.
+    pub paths: Vec<&'w [u8]>,
+    /// Functions of other sources that have names of the part, and these sources.
+    pub namesakes: Vec<(&'w [u8], &'w [u8])>,
+}
+
 /// Files. Those of one base name count as one, and the first stands for all.
 struct Files<'s> {
     /// By base name.
@@ -117,18 +133,19 @@ struct Files<'s> {
 }
 
 impl<'s> Files<'s> {
-    /// The files of these symbols, and further ones.
-    fn new(symbols: &'s Symbols, old: &[SymbolId], more: &[&'s [u8]]) -> Self {
+    /// The files of these symbols, and those of the whole profile.
+    fn new(symbols: &'s Symbols, old: &[SymbolId], of_whole: &OfWhole<'s>) -> Self {
         let mut files = Self { alike: BTreeMap::new(), declaring: BTreeMap::new() };
         let of_old = old.iter().filter_map(|&symbol| symbols.declared_in(symbol));
-        let more = more.iter().copied().filter(|path| !path.is_empty());
+        let more = of_whole.paths.iter().copied().filter(|path| !path.is_empty());
         for path in of_old.chain(more) {
             files.alike.entry(base_name(path)).or_default().insert(path);
         }
-        for &symbol in old {
-            let path = symbols.declared_in(symbol).map(|path| files.first_alike(path));
-            let name = without_clones(symbols.name(symbol));
-            files.declaring.entry(name).or_default().extend(path);
+        let own = old.iter().map(|&symbol| (symbols.name(symbol), symbols.declared_in(symbol)));
+        let of_its_name = of_whole.namesakes.iter().map(|&(name, path)| (name, Some(path)));
+        for (name, path) in own.chain(of_its_name) {
+            let path = path.filter(|path| !path.is_empty()).map(|path| files.first_alike(path));
+            files.declaring.entry(without_clones(name)).or_default().extend(path);
         }
         files
     }

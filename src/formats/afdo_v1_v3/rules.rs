@@ -20,7 +20,7 @@
 use alloc::vec::Vec;
 
 use super::Version;
-use super::names::{Names, Renaming};
+use super::names::{Names, OfWhole, Renaming};
 use crate::profile::{
     Body, Function, LARGEST_COUNT, Map, Position, Profile, RareMap, Record, SymbolId,
 };
@@ -108,19 +108,19 @@ pub struct Lowered {
 impl Lowered {
     /// Makes a profile that follows the rules.
     pub fn new(profile: &Profile, rules: Rules, workers: &impl Workers) -> Self {
-        Self::of_part(profile, &[], rules, workers)
+        Self::of_part(profile, &OfWhole::default(), rules, workers)
     }
 
-    /// The same for a part of a profile that has these sources.
+    /// The same for a part of a profile.
     pub fn of_part(
         profile: &Profile,
-        paths: &[&[u8]],
+        of_whole: &OfWhole<'_>,
         rules: Rules,
         workers: &impl Workers,
     ) -> Self {
         let used = profile.used_symbols_with(workers);
         let old: Vec<_> = profile.symbols.iter().filter(|symbol| used[symbol.index()]).collect();
-        let names = Renaming::of_part(&profile.symbols, &old, paths, rules.names);
+        let names = Renaming::of_part(&profile.symbols, &old, of_whole, rules.names);
         let of = |symbol| names.of(symbol);
         let functions: Vec<_> = profile.functions.iter().collect();
         let all = workers.map(&functions, |&(&symbol, function)| {

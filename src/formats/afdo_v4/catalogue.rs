@@ -10,48 +10,67 @@
 //! |---|---|
 //! | head | magic, the summary's five numbers, the lengths of the parts |
 //! | cutoffs | of the summary: share, smallest count, number of counts |
-//! | sources | the end of each path |
+//! | sources | the end of each path, its symbols |
 //! | symbols | by id: id, source, end of the name, place of the counts, first of its holders |
 //! | keys | ascending: key, symbol |
 //! | holders | functions with inlined copies of a symbol, by symbol |
 //! | timestamps | of all functions, ascending, each once |
 //! | names, paths | their bytes |
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use super::check::{Defect, Finding, Findings};
+use super::check::{Defect, Finding, Findings, Tell};
 use super::open::Opened;
 use super::records::What;
 use crate::profile::{Cutoff, Summary};
 
 /// The layout's number is its last byte.
-const MAGIC: [u8; 8] = *b"csparts\x01";
+const MAGIC: [u8; 8] = *b"csparts\x02";
 
-/// The catalogue of a file.
+/// The catalogue of a file. Only what is asked for is read.
 #[derive(Clone, Debug)]
-pub struct Catalogue {
-    bytes: Vec<u8>,
+pub struct Catalogue<S> {
+    store: S,
+    head: Head,
     parts: Parts,
 }
 
+/// Where the bytes of a catalogue are.
+pub trait Store {
+    /// Their number.
+    fn length(&self) -> usize;
+
+    /// Reads these bytes, which there are. What cannot be read is 0, and the store remembers it.
+    fn read(&self, at: usize, into: &mut [u8]);
+}
+
+impl Store for Vec<u8> {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn read(&self, at: usize, into: &mut [u8]) {
+        into.copy_from_slice(&self[at..at + into.len()]);
+    }
+}
+
 /// A symbol in the list of all.
-#[derive(Clone, Copy, Debug)]
-pub struct Listed<'c> {
+#[derive(Clone, Debug)]
+pub struct Listed {
     /// Its place in the list.
     pub symbol: usize,
     /// Its name.
-    pub name: &'c [u8],
-    /// The file that declares it; empty if nobody knows.
-    pub path: &'c [u8],
-    /// Whether it has counts of its own.
-    pub has_counts: bool,
+    pub name: Vec<u8>,
+    /// The place of the file that declares it among the sources.
+    pub source: usize,
 }
 
-#[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct Head {
     magic: [u8; 8],
@@ -86,6 +105,15 @@ struct SymbolEntry {
     first_holder: U32,
 }
 
+/// A source, and the symbols that it declares.
+#[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct SourceEntry {
+    path_end: U32,
+    first_symbol: U32,
+    behind_symbols: U32,
+}
+
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct KeyEntry {
@@ -117,7 +145,7 @@ impl Parts {
         };
         let parts = Self {
             cutoffs: part(head.cutoffs, size_of::<CutoffEntry>())?,
-            sources: part(head.sources, size_of::<U32>())?,
+            sources: part(head.sources, size_of::<SourceEntry>())?,
             symbols: part(head.symbols, size_of::<SymbolEntry>())?,
             keys: part(head.keys, size_of::<KeyEntry>())?,
             holders: part(head.holders, size_of::<U32>())?,
@@ -129,206 +157,178 @@ impl Parts {
     }
 }
 
-impl Catalogue {
-    /// Makes the catalogue of a file, and tells the defects that were tolerated. `key` gives the key of a name.
-    ///
-    /// # Errors
-    ///
-    /// The first defect anywhere in the file that cannot be tolerated.
-    pub fn new(bytes: &[u8], key: impl Fn(&[u8]) -> u64) -> Result<(Self, Findings), Finding> {
-        let mut findings = Findings::default();
-        let mut note = |finding| _ = findings.note(finding);
-        let opened = Opened::open(bytes, &mut note)?;
-        let ids = opened.by_id();
-        let symbol_of = |id: u32| ids.binary_search_by_key(&id, |&(known, _)| known).ok();
-        let mut places = alloc::vec![(0, 0); opened.symbols.iter().count()];
-        let mut held: Vec<(u32, u32)> = Vec::new();
-        let mut of_symbol = alloc::vec![0u32; places.len()];
-        for (place, (_, symbol)) in ids.iter().enumerate() {
-            of_symbol[symbol.index()] = place as u32;
-        }
-        let mut timestamps = Vec::with_capacity(opened.infos.len());
-        for info in &opened.infos {
-            places[info.symbol.index()] = info.extent();
-            let holder = of_symbol[info.symbol.index()];
-            opened.records(info, &mut note, |records, tell| {
-                timestamps.push(records.timestamp);
-                let start = held.len();
-                while let Some(record) = records.next_or_tell(tell) {
-                    let record = record?;
-                    let id = match record.what {
-                        What::Count(_) => continue,
-                        What::Target { symbol, .. } | What::Inlined(symbol) => symbol,
-                    };
-                    let unknown = Finding { offset: record.offset, defect: Defect::SymbolId(id) };
-                    let symbol = symbol_of(id).ok_or(unknown)?;
-                    if matches!(record.what, What::Inlined(_)) {
-                        held.push((symbol as u32, holder));
-                    }
-                }
-                held[start..].sort_unstable();
-                dedup_from(&mut held, start);
-                Ok(())
-            });
-        }
-        if let Some(fatal) = findings.fatal() {
-            return Err(fatal);
-        }
-        held.sort_unstable();
-        let mut listing = Listing::default();
-        let paths: Vec<&[u8]> =
-            opened.symbols.files().map(|file| opened.symbols.path(file)).collect();
-        let unknown = paths.len() as u32;
-        for path in paths.iter().copied().chain([&b""[..]]) {
-            listing.paths.extend_from_slice(path);
-            listing.sources.push(U32::new(listing.paths.len() as u32));
-        }
-        let mut next = 0;
-        for (place, &(id, symbol)) in ids.iter().enumerate() {
-            let name = opened.symbols.name(symbol);
-            listing.names.extend_from_slice(name);
-            let (start, size): (u64, u32) = places[symbol.index()];
-            listing.symbols.push(SymbolEntry {
-                id: id.into(),
-                source: opened.symbols.file_index(symbol).unwrap_or(unknown).into(),
-                name_end: (listing.names.len() as u32).into(),
-                size: size.into(),
-                start: start.into(),
-                first_holder: (next as u32).into(),
-            });
-            listing.keys.push((key(name), place as u32));
-            next += held[next..].partition_point(|&(held, _)| held as usize <= place);
-        }
-        listing.keys.sort_unstable();
-        listing.holders = held.into_iter().map(|(_, holder)| holder.into()).collect();
-        timestamps.sort_unstable();
-        timestamps.dedup();
-        listing.timestamps = timestamps.into_iter().map(U64::new).collect();
-        let bytes = listing.bytes(&opened.summary);
-        let catalogue = Self::of(bytes).ok_or(Finding { offset: 0, defect: Defect::Magic })?;
-        Ok((catalogue, findings))
+/// Makes the catalogue of a file, and tells the defects that were tolerated. `key` gives the key of a name.
+///
+/// # Errors
+///
+/// The first defect anywhere in the file that cannot be tolerated.
+pub fn make(bytes: &[u8], key: impl Fn(&[u8]) -> u64) -> Result<(Vec<u8>, Findings), Finding> {
+    let mut findings = Findings::default();
+    let mut note = |finding| _ = findings.note(finding);
+    let opened = Opened::open(bytes, &mut note)?;
+    let mut listing = Listing::of(&opened, key);
+    listing.inlined(&opened, &mut note);
+    match findings.fatal() {
+        Some(fatal) => Err(fatal),
+        None => Ok((listing.bytes(&opened.summary), findings)),
     }
+}
 
+impl<S: Store> Catalogue<S> {
     /// The catalogue in these bytes; `None` if it is damaged, or of another release.
-    pub fn of(bytes: Vec<u8>) -> Option<Self> {
-        let (head, _) = Head::ref_from_prefix(&bytes).ok()?;
-        if head.magic != MAGIC {
+    pub fn of(store: S) -> Option<Self> {
+        let mut head = [0; size_of::<Head>()];
+        if store.length() < head.len() {
             return None;
         }
-        let parts = Parts::of(head, bytes.len())?;
-        Some(Self { bytes, parts })
+        store.read(0, &mut head);
+        let head = Head::read_from_bytes(&head).ok().filter(|head| head.magic == MAGIC)?;
+        let parts = Parts::of(&head, store.length())?;
+        Some(Self { store, head, parts })
     }
 
-    /// The bytes, to keep them.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// Where its bytes are.
+    pub const fn store(&self) -> &S {
+        &self.store
     }
 
     /// The summary of the file.
     pub fn summary(&self) -> Summary {
-        let numbers = Head::ref_from_prefix(&self.bytes).map(|(head, _)| head.summary);
         let [total_count, max_count, max_function_count, counts, functions] =
-            numbers.unwrap_or_default().map(U64::get);
-        let cutoff = |cutoff: &CutoffEntry| Cutoff {
+            self.head.summary.map(U64::get);
+        let cutoff = |cutoff: CutoffEntry| Cutoff {
             share: cutoff.share.get(),
             min_count: cutoff.min_count.get(),
             counts: cutoff.counts.get(),
         };
-        let cutoffs = self.part::<CutoffEntry>(&self.parts.cutoffs).iter().map(cutoff).collect();
+        let cutoffs =
+            self.all::<CutoffEntry>(&self.parts.cutoffs).into_iter().map(cutoff).collect();
         Summary { total_count, max_count, max_function_count, counts, functions, cutoffs }
     }
 
     /// The paths of all sources. That of unknown ones is empty.
-    pub fn paths(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.part::<U32>(&self.parts.sources).len()).map(|source| self.path(source))
+    pub fn paths(&self) -> Vec<Vec<u8>> {
+        let paths = self.all::<u8>(&self.parts.paths);
+        let mut start = 0;
+        let path = |source: SourceEntry| {
+            let end = source.path_end.get() as usize;
+            let path = paths.get(start..end).unwrap_or_default().to_vec();
+            start = end;
+            path
+        };
+        self.all::<SourceEntry>(&self.parts.sources).into_iter().map(path).collect()
     }
 
-    /// All symbols.
-    pub fn symbols(&self) -> impl Iterator<Item = Listed<'_>> {
-        (0..self.entries().len()).map(|symbol| self.listed(symbol))
+    /// The symbols that a source declares.
+    pub fn declared(&self, source: usize) -> Vec<Listed> {
+        let Some(entry) = self.one::<SourceEntry>(&self.parts.sources, source) else {
+            return Vec::new();
+        };
+        let range = entry.first_symbol.get() as usize..entry.behind_symbols.get() as usize;
+        range
+            .map_while(|symbol| self.listed(symbol))
+            .filter(|listed| listed.source == source)
+            .collect()
     }
 
-    /// The symbols whose names have a key that `wanted` accepts. It is asked once for each key.
-    pub fn with_keys(
-        &self,
-        mut wanted: impl FnMut(u64) -> bool,
-    ) -> impl Iterator<Item = Listed<'_>> {
-        let keys = self.part::<KeyEntry>(&self.parts.keys).chunk_by(|a, b| a.key == b.key);
-        let keys = keys.filter(move |same| wanted(same[0].key.get())).flatten();
-        keys.map(|entry| self.listed(entry.symbol.get() as usize))
+    /// The symbols whose names have a key.
+    pub fn with_key(&self, key: u64) -> Vec<Listed> {
+        let mut place = self.partition::<KeyEntry>(&self.parts.keys, |entry| entry.key.get() < key);
+        let mut listed = Vec::new();
+        while let Some(entry) = self.one::<KeyEntry>(&self.parts.keys, place)
+            && entry.key.get() == key
+        {
+            listed.extend(self.listed(entry.symbol.get() as usize));
+            place += 1;
+        }
+        listed
     }
 
     /// Where the file has a symbol's counts, if it has any.
     pub fn section(&self, symbol: usize) -> Option<Range<u64>> {
-        let entry = self.entries().get(symbol).filter(|entry| entry.size.get() > 0)?;
+        let entry = self.entry(symbol).filter(|entry| entry.size.get() > 0)?;
         Some(entry.start.get()..entry.start.get().saturating_add(entry.size.get().into()))
     }
 
     /// The functions that have inlined copies of a symbol.
-    pub fn holders(&self, symbol: usize) -> impl Iterator<Item = usize> {
-        let (entries, holders) = (self.entries(), self.part::<U32>(&self.parts.holders));
-        let start = entries[symbol].first_holder.get() as usize;
-        let next = entries.get(symbol + 1).map(|next| next.first_holder.get() as usize);
-        let range = start..next.unwrap_or(holders.len());
-        holders.get(range).unwrap_or_default().iter().map(|holder| holder.get() as usize)
-    }
-
-    /// The timestamps of all functions, ascending, each once.
-    pub(super) fn timestamps(&self) -> &[U64] {
-        self.part(&self.parts.timestamps)
+    pub fn holders(&self, symbol: usize) -> Vec<usize> {
+        let first = |symbol| self.entry(symbol).map(|entry| entry.first_holder.get() as usize);
+        let Some(start) = first(symbol) else { return Vec::new() };
+        let end = first(symbol + 1).unwrap_or(self.head.holders.get() as usize);
+        let holder = |place| self.one::<U32>(&self.parts.holders, place);
+        (start..end).map_while(holder).map(|holder| holder.get() as usize).collect()
     }
 
     /// The symbol that records call by this id.
-    pub fn with_id(&self, id: u32) -> Option<Listed<'_>> {
-        let place = self.entries().binary_search_by_key(&id, |entry| entry.id.get()).ok()?;
-        Some(self.listed(place))
+    pub fn with_id(&self, id: u32) -> Option<Listed> {
+        let symbols = &self.parts.symbols;
+        let place = self.partition::<SymbolEntry>(symbols, |entry| entry.id.get() < id);
+        self.entry(place).filter(|entry| entry.id.get() == id)?;
+        self.listed(place)
     }
 
-    pub(super) fn listed(&self, symbol: usize) -> Listed<'_> {
-        let entries = self.entries();
-        let entry = &entries[symbol];
-        let before = symbol.checked_sub(1).map_or(0, |before| entries[before].name_end.get());
-        let names = &self.bytes[self.parts.names.clone()];
-        let name = names.get(before as usize..entry.name_end.get() as usize).unwrap_or_default();
-        let path = self.path(entry.source.get() as usize);
-        Listed { symbol, name, path, has_counts: entry.size.get() > 0 }
+    /// The number of timestamps of all functions, each counted once, that are smaller than this one.
+    pub(super) fn earlier(&self, timestamp: u64) -> usize {
+        self.partition::<U64>(&self.parts.timestamps, |other| other.get() < timestamp)
     }
 
-    fn path(&self, source: usize) -> &[u8] {
-        let ends = self.part::<U32>(&self.parts.sources);
-        let end = |source: usize| ends.get(source).map_or(0, |end| end.get() as usize);
-        let range = source.checked_sub(1).map_or(0, end)..end(source);
-        self.bytes[self.parts.paths.clone()].get(range).unwrap_or_default()
+    /// A symbol by its place in the list.
+    pub fn listed(&self, symbol: usize) -> Option<Listed> {
+        let entry = self.entry(symbol)?;
+        let before = symbol.checked_sub(1).and_then(|before| self.entry(before));
+        let start = before.map_or(0, |before| before.name_end.get() as usize);
+        let name = self.bytes(&self.parts.names, start, entry.name_end.get() as usize);
+        Some(Listed { symbol, name, source: entry.source.get() as usize })
     }
 
-    fn entries(&self) -> &[SymbolEntry] {
-        self.part(&self.parts.symbols)
+    fn entry(&self, symbol: usize) -> Option<SymbolEntry> {
+        self.one(&self.parts.symbols, symbol)
     }
 
-    fn part<T: FromBytes + Immutable + KnownLayout + Unaligned>(
-        &self,
-        part: &Range<usize>,
-    ) -> &[T] {
-        <[T]>::ref_from_bytes(&self.bytes[part.clone()]).unwrap_or_default()
-    }
-}
-
-/// Removes equal neighbours from this place on.
-fn dedup_from(held: &mut Vec<(u32, u32)>, start: usize) {
-    let mut last = start;
-    for place in start + 1..held.len() {
-        if held[place] != held[last] {
-            last += 1;
-            held[last] = held[place];
+    /// The place of the first entry that is not before. The entries are sorted.
+    fn partition<T: FromBytes>(&self, part: &Range<usize>, is_before: impl Fn(T) -> bool) -> usize {
+        let (mut start, mut end) = (0, part.len() / size_of::<T>());
+        while start < end {
+            let middle = start.midpoint(end);
+            match self.one(part, middle).is_some_and(&is_before) {
+                true => start = middle + 1,
+                false => end = middle,
+            }
         }
+        start
     }
-    held.truncate(held.len().min(last + 1));
+
+    /// An entry of a part.
+    fn one<T: FromBytes>(&self, part: &Range<usize>, place: usize) -> Option<T> {
+        let start = place.checked_mul(size_of::<T>())?;
+        let bytes = self.bytes(part, start, start.checked_add(size_of::<T>())?);
+        T::read_from_bytes(&bytes).ok()
+    }
+
+    /// All entries of a part.
+    fn all<T: FromBytes>(&self, part: &Range<usize>) -> Vec<T> {
+        let bytes = self.bytes(part, 0, part.len());
+        bytes
+            .chunks_exact(size_of::<T>())
+            .filter_map(|entry| T::read_from_bytes(entry).ok())
+            .collect()
+    }
+
+    /// Bytes of a part; none if it ends before.
+    fn bytes(&self, part: &Range<usize>, start: usize, end: usize) -> Vec<u8> {
+        if start >= end || end > part.len() {
+            return Vec::new();
+        }
+        let mut bytes = alloc::vec![0; end - start];
+        self.store.read(part.start + start, &mut bytes);
+        bytes
+    }
 }
 
 /// The parts of a catalogue that is being made.
 #[derive(Default)]
 struct Listing {
-    sources: Vec<U32>,
+    sources: Vec<SourceEntry>,
     symbols: Vec<SymbolEntry>,
     keys: Vec<(u64, u32)>,
     holders: Vec<U32>,
@@ -338,6 +338,80 @@ struct Listing {
 }
 
 impl Listing {
+    /// Lists the symbols of a file.
+    fn of(opened: &Opened<'_>, key: impl Fn(&[u8]) -> u64) -> Self {
+        let (mut listing, symbols) = (Self::default(), &opened.symbols);
+        let unknown = symbols.files().count();
+        for path in symbols.files().map(|file| symbols.path(file)).chain([&b""[..]]) {
+            listing.paths.extend_from_slice(path);
+            let path_end = (listing.paths.len() as u32).into();
+            let (first_symbol, behind_symbols) = (u32::MAX.into(), 0.into());
+            listing.sources.push(SourceEntry { path_end, first_symbol, behind_symbols });
+        }
+        let mut places = alloc::vec![(0, 0); symbols.iter().count()];
+        for info in &opened.infos {
+            places[info.symbol.index()] = info.extent();
+        }
+        for (place, (id, symbol)) in (0u32..).zip(opened.by_id()) {
+            let source = symbols.file_index(symbol).map_or(unknown, |file| file as usize);
+            let declaring = &mut listing.sources[source];
+            declaring.first_symbol = declaring.first_symbol.get().min(place).into();
+            declaring.behind_symbols = (place + 1).into();
+            let (name, (start, size)) = (symbols.name(symbol), places[symbol.index()]);
+            listing.names.extend_from_slice(name);
+            listing.symbols.push(SymbolEntry {
+                id: id.into(),
+                source: (source as u32).into(),
+                name_end: (listing.names.len() as u32).into(),
+                size: U32::new(size),
+                start: U64::new(start),
+                first_holder: 0.into(),
+            });
+            listing.keys.push((key(name), place));
+        }
+        listing.keys.sort_unstable();
+        listing
+    }
+
+    /// Adds what only the counts tell: who has inlined whom, and the timestamps.
+    fn inlined(&mut self, opened: &Opened<'_>, note: Tell<'_>) {
+        let ids = opened.by_id();
+        let symbol_of = |id: u32| ids.binary_search_by_key(&id, |&(known, _)| known).ok();
+        let mut of_symbol = alloc::vec![0u32; opened.symbols.iter().count()];
+        for (place, (_, symbol)) in (0..).zip(&ids) {
+            of_symbol[symbol.index()] = place;
+        }
+        let (mut held, mut timestamps) = (BTreeSet::new(), BTreeSet::new());
+        for info in &opened.infos {
+            let holder = of_symbol[info.symbol.index()];
+            opened.records(info, note, |records, tell| {
+                timestamps.insert(records.timestamp);
+                while let Some(record) = records.next_or_tell(tell) {
+                    let record = record?;
+                    let (id, is_inlined) = match record.what {
+                        What::Count(_) => continue,
+                        What::Target { symbol, .. } => (symbol, false),
+                        What::Inlined(symbol) => (symbol, true),
+                    };
+                    let unknown = Finding { offset: record.offset, defect: Defect::SymbolId(id) };
+                    let symbol = symbol_of(id).ok_or(unknown)?;
+                    if is_inlined {
+                        held.insert((symbol as u32, holder));
+                    }
+                }
+                Ok(())
+            });
+        }
+        self.timestamps = timestamps.into_iter().map(U64::new).collect();
+        let mut held = held.into_iter().peekable();
+        for (place, entry) in (0..).zip(&mut self.symbols) {
+            entry.first_holder = (self.holders.len() as u32).into();
+            while let Some((_, holder)) = held.next_if(|&(symbol, _)| symbol == place) {
+                self.holders.push(holder.into());
+            }
+        }
+    }
+
     fn bytes(&self, summary: &Summary) -> Vec<u8> {
         let Summary { total_count, max_count, max_function_count, counts, functions, cutoffs } =
             summary;

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::body::body;
-use super::catalogue::Catalogue;
+use super::catalogue::{Catalogue, Listed, Store};
 use super::check::{Defect, Finding, Findings};
 use super::records::Records;
 use crate::profile::{Body, Function, Position, Profile, SymbolId};
@@ -27,9 +27,9 @@ pub enum Order {
     Whole,
 }
 
-impl Catalogue {
-    /// Adds functions that are nothing but a rank. gcc 16 counts ranks and knows no gaps, and gives a function split off
-    /// the next rank, which is another function's if there is no gap.
+impl<S: Store> Catalogue<S> {
+    /// Adds functions that are nothing but a rank, and numbers the ranks anew. gcc 16 counts ranks and knows no gaps,
+    /// and gives a function split off the next rank, which is another function's if there is no gap.
     pub fn keep_order(&self, part: &mut Profile, order: Order) {
         /// Functions split off twice are rare enough.
         const GAP: usize = 2;
@@ -37,29 +37,35 @@ impl Catalogue {
             part.functions.values().map(|function| function.timestamp).collect();
         own.sort_unstable();
         own.dedup();
-        let all = self.timestamps();
-        let place = |timestamp| all.partition_point(|other| other.get() < timestamp);
-        let mut fillers = Vec::new();
-        if let (Order::Whole, Some(&last)) = (order, own.last()) {
-            fillers.extend(0..place(last));
+        let mut ranks = Vec::with_capacity(own.len());
+        let (mut rank, mut before) = (0, None::<usize>);
+        for &timestamp in &own {
+            let place = self.earlier(timestamp);
+            rank = match (order, before) {
+                // 0 stands for none.
+                (Order::Whole, _) => place + usize::from(self.earlier(1) == 0),
+                (Order::Near, None) => usize::from(timestamp > 0),
+                (Order::Near, Some(before)) => rank + (place - before).clamp(1, GAP + 1),
+            };
+            ranks.push(rank as u64);
+            before = Some(place);
         }
-        for pair in own.windows(2).filter(|_| order == Order::Near) {
-            fillers.extend((place(pair[0]) + 1..place(pair[1])).take(GAP));
+        for function in part.functions.values_mut() {
+            let place = own.binary_search(&function.timestamp);
+            function.timestamp = place.map_or(0, |place| ranks[place]);
         }
-        for filler in fillers {
-            let timestamp = all[filler].get();
-            if own.binary_search(&timestamp).is_err() {
-                // No function has a number for a name.
-                let symbol = part.symbols.symbol(format!("{timestamp}").as_bytes(), None);
-                part.add(symbol, Function { timestamp, ..Function::default() });
-            }
+        for filler in (1..=rank as u64).filter(|rank| ranks.binary_search(rank).is_err()) {
+            // No function has a number for a name.
+            let symbol = part.symbols.symbol(format!("{filler}").as_bytes(), None);
+            part.add(symbol, Function { timestamp: filler, ..Function::default() });
         }
     }
 }
 
 /// A part that is being put together.
-pub struct Slice<'c> {
-    catalogue: &'c Catalogue,
+pub struct Slice<'c, S> {
+    catalogue: &'c Catalogue<S>,
+    paths: &'c [Vec<u8>],
     profile: Profile,
     /// By id.
     symbols: HashMap<u32, SymbolId>,
@@ -69,11 +75,12 @@ pub struct Slice<'c> {
     findings: Findings,
 }
 
-impl<'c> Slice<'c> {
-    /// Has nothing yet.
-    pub fn new(catalogue: &'c Catalogue) -> Self {
+impl<'c, S: Store> Slice<'c, S> {
+    /// Has nothing yet. `paths` are those of the catalogue.
+    pub fn new(catalogue: &'c Catalogue<S>, paths: &'c [Vec<u8>]) -> Self {
         Self {
             catalogue,
+            paths,
             profile: Profile::default(),
             symbols: HashMap::new(),
             places: Vec::new(),
@@ -85,8 +92,10 @@ impl<'c> Slice<'c> {
     /// Adds a function: its place in the catalogue, and the bytes of its section.
     pub fn add(&mut self, symbol: usize, section: &[u8]) -> Result<(), Finding> {
         let function = self.function(symbol, section)?;
-        let own = self.own(symbol);
-        self.profile.add(own, function);
+        if let Some(listed) = self.catalogue.listed(symbol) {
+            let own = self.own(&listed);
+            self.profile.add(own, function);
+        }
         Ok(())
     }
 
@@ -147,19 +156,19 @@ impl<'c> Slice<'c> {
         }
         let unknown = Finding { offset: 0, defect: Defect::SymbolId(id) };
         let listed = self.catalogue.with_id(id).ok_or(unknown)?;
-        let own = self.own(listed.symbol);
+        let own = self.own(&listed);
         self.symbols.insert(id, own);
         Ok(own)
     }
 
     /// The part's own symbol for one of the catalogue.
-    fn own(&mut self, symbol: usize) -> SymbolId {
-        let listed = self.catalogue.listed(symbol);
+    fn own(&mut self, listed: &Listed) -> SymbolId {
         let symbols = &mut self.profile.symbols;
-        let file = (!listed.path.is_empty()).then(|| symbols.file(listed.path));
-        let own = symbols.symbol(listed.name, file);
+        let path = self.paths.get(listed.source).filter(|path| !path.is_empty());
+        let file = path.map(|path| symbols.file(path));
+        let own = symbols.symbol(&listed.name, file);
         if own.index() == self.places.len() {
-            self.places.push(symbol);
+            self.places.push(listed.symbol);
         }
         own
     }
