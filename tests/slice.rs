@@ -232,8 +232,8 @@ fn bad_input() {
     fails(&["all.v4", "--source", "third.c"], "all.v4: no function of third.c in the profile; ");
     fails(&["all.v4", "--source", "second.c", "--depends", "none.d"], "none.d: No such file");
     fails(
-        &["all.v4", "--source", "second.c", "--depends", "second.c"],
-        "second.c: expected a rule of make",
+        &["all.v4", "--source", "second.c", "--depends", "no.d"],
+        "no.d: expected a rule of make",
     );
     shop.write("other.i", "# 1 \"other.c\"\nint other(void) { return 1; }\n");
     fails(

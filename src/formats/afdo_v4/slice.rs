@@ -1,8 +1,9 @@
 //! A part of a profile for one compilation: the functions that it may look up, with their counts.
 //!
 //! gcc 16 reads more: where a function of another source has an inlined copy of one that this compilation has, too, it
-//! adds the copy's counts to the function itself. So the part has these copies in one made-up function that no source can
-//! have, [`ELSEWHERE`]. gcc takes them out of it as it would out of the functions that had them. Older versions drop them.
+//! adds the copy's counts to the function itself. So the part has these functions as well, with nothing but the copies and
+//! the calls around them. Their order and nesting stay: gcc matches copies with the calls in the source one by one, and
+//! the sum of all copies in one place led to other code. Older versions drop such copies.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -13,10 +14,7 @@ use super::body::body;
 use super::catalogue::{Catalogue, Listed, Store};
 use super::check::{Defect, Finding, Findings};
 use super::records::Records;
-use crate::profile::{Body, Function, Position, Profile, SymbolId};
-
-/// The name of the function that holds what other sources have inlined.
-pub const ELSEWHERE: &[u8] = b"inlined elsewhere";
+use crate::profile::{Body, Function, Profile, SymbolId};
 
 /// How much of the order of first executions a part keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +69,6 @@ pub struct Slice<'c, S> {
     symbols: HashMap<u32, SymbolId>,
     /// The place of each symbol of the part in the catalogue.
     places: Vec<usize>,
-    elsewhere: Body,
     findings: Findings,
 }
 
@@ -84,7 +81,6 @@ impl<'c, S: Store> Slice<'c, S> {
             profile: Profile::default(),
             symbols: HashMap::new(),
             places: Vec::new(),
-            elsewhere: Body::default(),
             findings: Findings::default(),
         }
     }
@@ -92,49 +88,48 @@ impl<'c, S: Store> Slice<'c, S> {
     /// Adds a function: its place in the catalogue, and the bytes of its section.
     pub fn add(&mut self, symbol: usize, section: &[u8]) -> Result<(), Finding> {
         let function = self.function(symbol, section)?;
-        if let Some(listed) = self.catalogue.listed(symbol) {
-            let own = self.own(&listed);
-            self.profile.add(own, function);
-        }
+        self.add_function(symbol, function);
         Ok(())
     }
 
-    /// Adds what a function that is not in the part has inlined of the symbols that are `wanted`.
+    /// Adds what a function of another source has inlined of the symbols that are `wanted`.
     pub fn add_inlined(
         &mut self,
         symbol: usize,
         section: &[u8],
         wanted: &impl Fn(usize) -> bool,
     ) -> Result<(), Finding> {
-        let function = self.function(symbol, section)?;
-        let mut elsewhere = core::mem::take(&mut self.elsewhere);
-        self.take_wanted(function.body, wanted, &mut elsewhere);
-        self.elsewhere = elsewhere;
+        let mut function = self.function(symbol, section)?;
+        function.body = self.wanted_of(function.body, wanted);
+        self.add_function(symbol, function);
         Ok(())
     }
 
     /// The part.
-    pub fn finish(mut self) -> Profile {
-        if !self.elsewhere.positions.is_empty() {
-            let symbol = self.profile.symbols.symbol(ELSEWHERE, None);
-            let function = Function { body: self.elsewhere, ..Function::default() };
-            self.profile.add(symbol, function);
-        }
+    pub fn finish(self) -> Profile {
         self.profile
     }
 
-    /// Moves the outermost bodies that are wanted.
-    fn take_wanted(&self, body: Body, wanted: &impl Fn(usize) -> bool, elsewhere: &mut Body) {
-        for (_, record) in body.positions {
+    fn add_function(&mut self, symbol: usize, function: Function) {
+        if let Some(listed) = self.catalogue.listed(symbol) {
+            let own = self.own(&listed);
+            self.profile.add(own, function);
+        }
+    }
+
+    /// A body with the outermost wanted bodies in it, and what is around them.
+    fn wanted_of(&self, body: Body, wanted: &impl Fn(usize) -> bool) -> Body {
+        let mut left = Body::default();
+        for (position, record) in body.positions {
             for (callee, body) in record.inlined {
-                if wanted(self.places[callee.index()]) {
-                    let place = elsewhere.positions.entry(Position::line(1)).or_default();
-                    place.inline(callee, body);
-                } else {
-                    self.take_wanted(body, wanted, elsewhere);
+                let is_wanted = wanted(self.places[callee.index()]);
+                let body = if is_wanted { body } else { self.wanted_of(body, wanted) };
+                if is_wanted || !body.positions.is_empty() {
+                    left.positions.entry(position).or_default().inline(callee, body);
                 }
             }
         }
+        left
     }
 
     /// Decodes a section. Places of defects are those in the whole file.
