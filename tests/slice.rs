@@ -100,8 +100,12 @@ fn lua() {
     let sources: Vec<String> =
         lua_sources(&shop).unwrap().into_iter().filter(|name| name.ends_with(".c")).collect();
     for compiler in different() {
+        let gcc = compiler.major();
+        // With all sources for one compiler of each kind.
+        let share = if matches!(gcc, 12 | 16) { 1 } else { 6 };
+        let sources: Vec<String> = sources.iter().step_by(share).cloned().collect();
         let checked = check(&shop, &compiler, &sources, &LUA);
-        assert!(checked > 25, "gcc {}: {checked} of {}", compiler.major(), sources.len());
+        assert!(checked * 5 > sources.len() * 4, "gcc {gcc}: {checked} of {}", sources.len());
     }
 }
 

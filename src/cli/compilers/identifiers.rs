@@ -91,7 +91,8 @@ fn hash(word: &[u8]) -> u64 {
 }
 
 /// Names that the compiler makes up, and no source has.
-const MADE_UP: [&[u8]; 4] = [b"_GLOBAL_", b"__static_init", b"__tcf_", b"__cxx_global"];
+const MADE_UP: [&[u8]; 5] =
+    [b"_GLOBAL_", b"__static_init", b"__tcf_", b"__cxx_global", b"__va_list"];
 
 /// The identifiers that a source must have to define this name.
 fn parts(name: &[u8]) -> Parts<'_> {
@@ -236,6 +237,7 @@ mod tests {
             ("_ZThn8_N3Foo1fEv", &[]),
             ("_ZL4helpPKc", &["help"]),
             ("_ZlsRSoRK5Point", &["Point"]),
+            ("_ZN6Logger4LogvEPKcP13__va_list_tag", &["Logger", "Logv"]),
             ("_Z1fA10_c", &["f"]),
             ("_Z1fDv4_f3Bar", &["f"]),
         ] {
