@@ -108,6 +108,8 @@ fn what_gets_a_profile() {
     assert!(!shop.path("x.d").exists(), "written by the preprocessor");
     shop.write("words", "-O2 '-DY=\"a b\"'\n-c work.c");
     assert_eq!(part(&shop, &["@words"]), Some(work.clone()));
+    succeed(shop.command("gcc").args(["-O2", "-E", "work.c", "-o", "work.i"]));
+    assert_eq!(part(&shop, &["-O2", "-c", "work.i"]), Some(work.clone()));
     let both = part(&shop, &["-O2", "main.c", "work.c", "other.c", "-o", "prog"]).expect("a part");
     assert_ne!(both, work);
     for command in [

@@ -1,6 +1,7 @@
 //! `countersink launch`.
 
 use std::ffi::OsString;
+use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
@@ -22,9 +23,9 @@ use crate::formats::afdo_v4::slice::Order;
 
 /// Compile with the part of a profile that the source needs
 ///
-/// Stands before gcc, or before a launcher such as ccache. Adds -fauto-profile with the part, and what `flags --optimise`
-/// prints, to each compilation that optimises a source of which the profile has functions. Everything else goes to the
-/// compiler as it is: links, assembler files, -E, compilations that write or have another profile.
+/// Stands before gcc, or before a launcher such as ccache. Adds -fauto-profile with the part, and what `flags
+/// --optimise` prints, to each compilation that optimises a source of which the profile has functions. Everything
+/// else goes to the compiler as it is: links, assembler files, -E, compilations that write or have another profile.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -100,7 +101,7 @@ impl Launch {
         let identifiers;
         let lookups = if compilation.has_names_in_text {
             // The compiler will say what is wrong with the source.
-            let Some(found) = preprocessed(program, compilation) else { return Ok(Vec::new()) };
+            let Some(found) = identifiers_of(program, compilation) else { return Ok(Vec::new()) };
             identifiers = found;
             Lookups::Text(&identifiers)
         } else {
@@ -116,14 +117,19 @@ impl Launch {
 }
 
 /// The identifiers of the preprocessed sources; `None` if the compiler refuses them.
-fn preprocessed(program: &OsString, compilation: &Compilation) -> Option<Identifiers> {
-    let mut command = Command::new(program);
-    command.args(&compilation.preprocessing).stdin(Stdio::null()).stderr(Stdio::null());
-    // They make the preprocessor write rules of make.
-    command.env_remove("DEPENDENCIES_OUTPUT").env_remove("SUNPRO_DEPENDENCIES");
-    let output = command.output().ok().filter(|output| output.status.success())?;
+fn identifiers_of(program: &OsString, compilation: &Compilation) -> Option<Identifiers> {
     let mut identifiers = Identifiers::default();
-    identifiers.add(&output.stdout);
+    if let Some(arguments) = &compilation.preprocessing {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null());
+        // They make the preprocessor write rules of make.
+        command.env_remove("DEPENDENCIES_OUTPUT").env_remove("SUNPRO_DEPENDENCIES");
+        let output = command.output().ok().filter(|output| output.status.success())?;
+        identifiers.add(&output.stdout);
+    }
+    for path in &compilation.preprocessed {
+        identifiers.add(&fs::read(path).ok()?);
+    }
     Some(identifiers)
 }
 

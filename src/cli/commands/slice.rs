@@ -22,8 +22,8 @@ use crate::formats::afdo_v4::slice::Order;
 
 /// Cut the part of a version 4 profile that one compilation needs, as its gcc reads it
 ///
-/// gcc reads all of a profile in each compilation. With the part it makes the same object file, and reads a fraction. The
-/// counts are read by their places; only the first cut from a profile reads all of it.
+/// gcc reads all of a profile in each compilation. With the part it makes the same object file, and reads a fraction.
+/// The counts are read by their places; only the first cut from a profile reads all of it.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("compilation").required(true).multiple(true))]
 #[command(after_long_help = "\

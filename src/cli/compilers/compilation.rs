@@ -1,7 +1,7 @@
 //! What the arguments of gcc ask for: which sources are compiled, and how their preprocessed text is got.
 //!
-//! Knows the options that take a value of their own, since a value is no source. All else that begins with a dash is passed
-//! by. Response files are read as gcc reads them.
+//! Knows the options that take a value of their own, since a value is no source. All else that begins with a dash is
+//! passed by. Response files are read as gcc reads them.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -16,15 +16,19 @@ pub struct Compilation {
     pub has_names_in_text: bool,
     /// Whether it is for LTO.
     pub lto: bool,
-    /// The arguments that print the preprocessed sources.
-    pub preprocessing: Vec<OsString>,
+    /// The arguments that print the preprocessed sources, if there are any others than those that follow.
+    pub preprocessing: Option<Vec<OsString>>,
+    /// Sources that are preprocessed already, of which gcc -E prints nothing.
+    pub preprocessed: Vec<OsString>,
 }
 
 /// What a file is to gcc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Language {
-    /// C or C++, also preprocessed.
+    /// C or C++.
     C,
+    /// The same, preprocessed.
+    Preprocessed,
     /// Another one that is optimised.
     Other,
     /// No source that a profile is for: assembler, a header to precompile, an object, a library.
@@ -117,6 +121,7 @@ impl Compilation {
     pub fn of(arguments: &[OsString]) -> Option<Self> {
         let arguments = expanded(arguments, 0);
         let (mut preprocessing, mut languages) = (Vec::new(), Vec::new());
+        let mut preprocessed = Vec::new();
         let (mut chosen, mut is_optimised, mut lto) = (None, false, false);
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
@@ -145,7 +150,14 @@ impl Compilation {
                 "-fno-lto" => lto = false,
                 option if option.starts_with("-fmodules") => languages.push(Language::Other),
                 option if option.starts_with('-') => {}
-                _ => languages.push(chosen.unwrap_or_else(|| language_of(Path::new(argument)))),
+                _ => {
+                    let language = chosen.unwrap_or_else(|| language_of(Path::new(argument)));
+                    languages.push(language);
+                    if language == Language::Preprocessed {
+                        preprocessed.push(argument.clone());
+                        continue;
+                    }
+                }
             }
             if !leads_elsewhere(&text) {
                 preprocessing.push(argument.clone());
@@ -156,8 +168,10 @@ impl Compilation {
             return None;
         }
         preprocessing.push("-E".into());
-        let has_names_in_text = languages.iter().all(|&language| language == Language::C);
-        Some(Self { has_names_in_text, lto, preprocessing })
+        let has_text = |language: &Language| *language != Language::Other;
+        let has_names_in_text = languages.iter().all(has_text);
+        let preprocessing = languages.contains(&Language::C).then_some(preprocessing);
+        Some(Self { has_names_in_text, lto, preprocessing, preprocessed })
     }
 }
 
@@ -176,7 +190,8 @@ fn leads_elsewhere(argument: &str) -> bool {
 fn language_named(name: &OsStr) -> Option<Language> {
     match name.to_str().unwrap_or_default() {
         "none" => None,
-        "c" | "c++" | "cpp-output" | "c++-cpp-output" => Some(Language::C),
+        "c" | "c++" => Some(Language::C),
+        "cpp-output" | "c++-cpp-output" => Some(Language::Preprocessed),
         name if name.starts_with("assembler") || name.ends_with("-header") => Some(Language::None),
         _ => Some(Language::Other),
     }
@@ -184,7 +199,8 @@ fn language_named(name: &OsStr) -> Option<Language> {
 
 fn language_of(path: &Path) -> Language {
     match path.extension().and_then(OsStr::to_str).unwrap_or_default() {
-        "c" | "i" | "ii" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" => Language::C,
+        "i" | "ii" => Language::Preprocessed,
+        "c" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" => Language::C,
         "m" | "mi" | "mm" | "M" | "mii" | "adb" | "ads" | "d" | "go" | "mod" | "cob" | "rs" => {
             Language::Other
         }
@@ -241,7 +257,7 @@ mod tests {
     #[test]
     fn compilations() {
         let preprocessing = |arguments: &str| {
-            let words = of(arguments).unwrap().preprocessing;
+            let words = of(arguments).unwrap().preprocessing.unwrap();
             words.join(OsStr::new(" ")).into_string().unwrap()
         };
         for (arguments, expected) in [
@@ -256,6 +272,8 @@ mod tests {
             assert_eq!(preprocessing(arguments), expected);
             assert!(of(arguments).unwrap().has_names_in_text, "{arguments}");
         }
+        let ready = of("-O2 -c a.i").unwrap();
+        assert_eq!((ready.preprocessing, ready.preprocessed), (None, vec!["a.i".into()]));
         assert!(of("-O2 -flto=auto -c a.c").unwrap().lto);
         assert!(!of("-O2 -flto -fno-lto -c a.c").unwrap().lto);
         assert!(!of("-O2 -c a.c b.f90").unwrap().has_names_in_text);

@@ -1,9 +1,9 @@
 //! The names that a compilation of C or C++ can define, by its preprocessed source.
 //!
 //! gcc looks a function up by its name in the object file. The identifiers that such a name is made of stand in the
-//! source after preprocessing, whichever header or macro they come from: `_ZN5store3addEi` needs `store` and `add`. So a
-//! function whose identifiers are not all there cannot be looked up. [`Identifiers::may_define`] errs on one side: where a
-//! name says too little, it may be defined.
+//! source after preprocessing, whichever header or macro they come from: `_ZN5store3addEi` needs `store` and `add`.
+//! So a function whose identifiers are not all there cannot be looked up. [`Identifiers::may_define`] errs on one
+//! side: where a name says too little, it may be defined.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -40,6 +40,7 @@ impl Identifiers {
         for line in text.split(|&byte| byte == b'\n') {
             if let Some(path) = marked(line) {
                 self.files.insert(base_name(path).to_vec());
+                continue;
             }
             // Strings may have names, too: those of `__asm__("name")`.
             let words = line.split(|&byte| !is_of_word(byte)).filter(|word| !word.is_empty());

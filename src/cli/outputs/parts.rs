@@ -4,17 +4,18 @@
 //! object file. The rules, found by comparing objects:
 //!
 //! * gcc 10 to 15 look functions up by name alone, so the part has the functions of these names from all sources.
-//! * gcc 16 and 17 also compare the base name of the file. They scale counts and decide what is hot by the summary, so
-//!   the part has that of the whole profile, but for the numbers that they do not use. They add up what other functions have inlined: see
-//!   [`slice`](crate::formats::afdo_v4::slice).
-//! * gcc 16 and 17 turn the order of first executions into ranks, and a function split off gets its function's rank + 1.
-//!   So the part keeps some of the gaps between ranks, or all of them ([`Order`]).
+//! * gcc 16 and 17 also compare the base name of the file. They scale counts and decide what is hot by the summary,
+//!   so the part has that of the whole profile, but for the numbers that they do not use. They add up what other
+//!   functions have inlined: see [`slice`](crate::formats::afdo_v4::slice).
+//! * gcc 16 and 17 turn the order of first executions into ranks, and a function split off gets the rank behind its
+//!   function's. So the part keeps some of the gaps between ranks, or all of them ([`Order`]).
 //! * Other names and files in the string tables change nothing.
 //!
 //! A compilation looks up what its source and the files that it includes declare. The preprocessed source tells these
-//! files, and by its [`Identifiers`] which of their functions it has at all; the rest of a large header's functions are those
-//! of other compilations. There is one exception to the same object file: gcc 10 to 15 give a function without counts those
-//! of another source's function of the same name, and the part does not have these. A catalogue in the folder of parts spares reading the rest of the profile.
+//! files, and by its [`Identifiers`] which of their functions it has at all; the rest of a large header's functions
+//! are those of other compilations. There is one exception to the same object file: gcc 10 to 15 give a function
+//! without counts those of another source's function of the same name, and the part does not have these. A catalogue
+//! in the folder of parts spares reading the rest of the profile.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};

@@ -1,10 +1,11 @@
 //! What a file of version 4 has, and where: made once for a file, so that parts of it can be cut without reading the
 //! rest.
 //!
-//! A compiler looks functions up by their names, while the file lists them by source. So the catalogue has the symbols
-//! of all sources in one list, each with the place of its counts, and a second list that is sorted by a key of the name.
-//! Of each symbol it also knows the functions that have inlined copies of it, which gcc 16 reads as well. The file can be
-//! of any writer, normal or compact. Catalogues are private: each release of this library reads its own ones only.
+//! A compiler looks functions up by their names, while the file lists them by source. So the catalogue has the
+//! symbols of all sources in one list, each with the place of its counts, and a second list that is sorted by a key
+//! of the name. Of each symbol it also knows the functions that have inlined copies of it, which gcc 16 reads as
+//! well. The file can be of any writer, normal or compact. Catalogues are private: each release of this library reads
+//! its own ones only.
 //!
 //! | part | contents |
 //! |---|---|

@@ -1,9 +1,9 @@
 //! A part of a profile for one compilation: the functions that it may look up, with their counts.
 //!
-//! gcc 16 reads more: where a function of another source has an inlined copy of one that this compilation has, too, it
-//! adds the copy's counts to the function itself. So the part has these functions as well, with nothing but the copies and
-//! the calls around them. Their order and nesting stay: gcc matches copies with the calls in the source one by one, and
-//! the sum of all copies in one place led to other code. Older versions drop such copies.
+//! gcc 16 reads more: where a function of another source has an inlined copy of one that this compilation has, too,
+//! it adds the copy's counts to the function itself. So the part has these functions as well, with nothing but the
+//! copies and the calls around them. Their order and nesting stay: gcc matches copies with the calls in the source
+//! one by one, and the sum of all copies in one place led to other code. Older versions drop such copies.
 
 use alloc::format;
 use alloc::vec::Vec;
