@@ -6,9 +6,17 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 
 HIDDEN const void *countersink_llvm_family(void) __attribute__((weak));
+HIDDEN const void *countersink_llvm_resettable(void) __attribute__((weak));
 HIDDEN const void *countersink_family_of_llvm(void);
+HIDDEN const void *countersink_resettable_of_llvm(void);
 
 const void *countersink_family_of_llvm(void)
 {
     return countersink_llvm_family ? countersink_llvm_family() : 0;
+}
+
+/* Apart, so that a program that only writes dumps does not carry the rest. */
+const void *countersink_resettable_of_llvm(void)
+{
+    return countersink_llvm_resettable ? countersink_llvm_resettable() : 0;
 }

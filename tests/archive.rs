@@ -51,12 +51,13 @@ const FOR_BARE: [&str; 7] = [
 ];
 
 /// Symbols of the archive for these, which nobody else sees.
-const OF_BARE: [&str; 5] = [
+const OF_BARE: [&str; 6] = [
     "__atomic_fetch_add_8",
     "countersink_family_of_llvm",
     "countersink_other",
     "countersink_region",
     "countersink_region_size",
+    "countersink_resettable_of_llvm",
 ];
 
 /// The same for other processors than x86-64: memory functions, under names that no C library has.

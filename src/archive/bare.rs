@@ -9,11 +9,11 @@ use core::ptr::NonNull;
 use super::gcov::TOKENS;
 use crate::bare::image::{IMAGE, RETAINED, give_nodes};
 pub use crate::bare::image::{nodes, owner};
-use crate::bare::llvm::FAMILY;
+use crate::bare::llvm::{FAMILY, RESETTABLE};
 use crate::raw::writer::Sink;
 use crate::runtime::abi::gcov::{Info, Object, Registry};
 use crate::runtime::atomic::{AtomicPtr, Ordering};
-use crate::runtime::bare::{Family, Misplaced, Stopped};
+use crate::runtime::bare::{Family, Misplaced, Resettable, Stopped};
 
 static OBJECTS: Registry = Registry::new();
 
@@ -24,12 +24,19 @@ static GCC: AtomicPtr<&dyn Family> = AtomicPtr::new(core::ptr::null_mut());
 unsafe extern "C" {
     /// The family of clang and rustc, NULL if the program has no such objects. In `runtime-c/llvm_family.c`.
     safe fn countersink_family_of_llvm() -> *const c_void;
+    /// The same for resets.
+    safe fn countersink_resettable_of_llvm() -> *const c_void;
 }
 
 /// The address of the family. Only `runtime-c/llvm_family.c` asks, and only if an object asks for LLVM's runtime.
 #[unsafe(no_mangle)]
 extern "C" fn countersink_llvm_family() -> *const c_void {
     (&raw const FAMILY).cast()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn countersink_llvm_resettable() -> *const c_void {
+    (&raw const RESETTABLE).cast()
 }
 
 /// gcc's family, then LLVM's.
@@ -40,6 +47,15 @@ fn family(number: usize) -> Option<&'static dyn Family> {
     };
     // SAFETY: NULL, or a static of this type: `register` and `countersink_llvm_family` have no others.
     unsafe { place.as_ref() }.copied()
+}
+
+/// The same for resets.
+fn resettable(number: usize) -> Option<&'static dyn Resettable> {
+    if number == 0 {
+        return Some(&OBJECTS);
+    }
+    // SAFETY: NULL, or the static of this type of `countersink_llvm_resettable`.
+    unsafe { countersink_resettable_of_llvm().cast::<&dyn Resettable>().as_ref() }.copied()
 }
 
 /// The image's objects.
@@ -103,7 +119,7 @@ unsafe extern "C" fn countersink_retain(start: *mut c_void, end: *mut c_void) ->
     give_nodes();
     let memory = start.expose_provenance()..end.addr();
     // SAFETY: the program has promised it.
-    match unsafe { IMAGE.retain(family, &RETAINED, memory) } {
+    match unsafe { IMAGE.retain(family, resettable, &RETAINED, memory) } {
         Ok(taken_over) => c_int::from(taken_over),
         Err(Misplaced) => INVALID,
     }
@@ -178,7 +194,7 @@ extern "C" fn countersink_text_size() -> usize {
 
 #[unsafe(no_mangle)]
 extern "C" fn countersink_reset() -> c_int {
-    IMAGE.reset(family);
+    IMAGE.reset(resettable);
     RETAINED.set_starts(1);
     0
 }

@@ -12,7 +12,7 @@ use super::linker::sections;
 use crate::archive::llvm_sections::sections;
 use crate::runtime::abi::llvm::{Heads, Registry, Sections, Slot, begun, size_class};
 use crate::runtime::atomic::{AtomicI64, AtomicU32, Ordering};
-use crate::runtime::bare::{Family, Module, Status, To};
+use crate::runtime::bare::{Family, Module, Resettable, Status, To};
 use crate::runtime::counters::Plain;
 use crate::runtime::counters::nodes::{INDEXES, NODES, Nodes};
 use crate::runtime::counters::topn::LiveSite;
@@ -55,6 +55,8 @@ fn name_at(address: usize) -> u64 {
 
 /// The family of clang and rustc.
 pub static FAMILY: &dyn Family = &Llvm;
+/// The same for resets.
+pub static RESETTABLE: &dyn Resettable = &Llvm;
 
 struct Llvm;
 
@@ -74,16 +76,18 @@ impl Family for Llvm {
     fn write_functions(&self, module: &mut Module, writer: &mut To<'_, '_>) -> Result<(), Status> {
         Family::write_functions(objects(), module, writer)
     }
+}
 
+impl Resettable for Llvm {
     fn reset(&self) {
-        Family::reset(objects());
+        Resettable::reset(objects());
     }
 
     fn is_retained(&self, room: &mut Room) -> bool {
         let Some(sections) = objects().sections() else { return true };
         let slots = room.holds(sections.slots.clone());
         let heads = room.holds(sections.heads.clone());
-        Family::is_retained(objects(), room) && slots && heads
+        Resettable::is_retained(objects(), room) && slots && heads
     }
 
     fn take_over(&self, nodes: &Nodes, used: &mut [usize; 2]) -> Option<()> {
@@ -91,7 +95,7 @@ impl Family for Llvm {
         // Nobody remembers how many heads were in use, so new ones are nodes.
         HEADS.exhaust();
         objects.slots_lead_to_heads(nodes, &mut used[0]).then_some(())?;
-        Family::take_over(objects, nodes, used)
+        Resettable::take_over(objects, nodes, used)
     }
 }
 

@@ -114,7 +114,7 @@ pub fn size() -> usize {
 
 /// Sets all counters to zero.
 pub fn reset() {
-    IMAGE.reset(family);
+    IMAGE.reset(|number| (number == 0).then_some(llvm::RESETTABLE));
     RETAINED.set_starts(1);
     llvm::reset_time();
 }

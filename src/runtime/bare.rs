@@ -86,7 +86,11 @@ pub trait Family: Sync {
 
     /// Writes the functions with their counts.
     fn write_functions(&self, module: &mut Module, writer: &mut To<'_, '_>) -> Result<(), Status>;
+}
 
+/// What a reset needs of the objects of a family, and memory that outlives one. By itself, as most programs write dumps
+/// and do nothing else.
+pub trait Resettable: Sync {
     /// Sets all counters back.
     fn reset(&self);
 
@@ -104,7 +108,10 @@ const FAMILIES: usize = 2;
 /// Gives each family of an image that it has, by number. A function, as a list would take stack.
 pub type Families = fn(usize) -> Option<&'static dyn Family>;
 
-pub(super) fn each(families: Families) -> impl Iterator<Item = &'static dyn Family> {
+/// The same for resets.
+pub type ResettableFamilies = fn(usize) -> Option<&'static dyn Resettable>;
+
+pub(super) fn each(families: ResettableFamilies) -> impl Iterator<Item = &'static dyn Resettable> {
     (0..FAMILIES).filter_map(families)
 }
 
@@ -159,7 +166,7 @@ impl BareImage {
     pub fn signature(&self, families: Families) -> Option<u64> {
         let mut work = self.work.try_lock()?;
         let mut signature = 0u64;
-        for family in each(families) {
+        for family in (0..FAMILIES).filter_map(families) {
             family.survey(&mut work.module);
             signature = signature.rotate_left(1) ^ work.module.record.identity.signature;
         }
@@ -167,8 +174,8 @@ impl BareImage {
     }
 
     /// Sets all counters to zero.
-    pub fn reset(&self, families: Families) {
-        each(families).for_each(Family::reset);
+    pub fn reset(&self, families: ResettableFamilies) {
+        each(families).for_each(Resettable::reset);
         self.nodes.reset_dropped();
         self.nodes.reset_indexes();
     }
@@ -203,7 +210,9 @@ impl<I: Instrumented> Family for I {
         found.zero();
         image(self).write_functions_with(head, writer, |array, to| write_counts(array, found, to))
     }
+}
 
+impl<I: Instrumented> Resettable for I {
     fn reset(&self) {
         visit(self, &mut |array| {
             array.reset();

@@ -16,7 +16,7 @@
 use crate::runtime::atomic::{AtomicU32, Ordering};
 use core::ops::Range;
 
-use super::bare::{BareImage, Families, Family, Misplaced, each};
+use super::bare::{BareImage, Families, Misplaced, Resettable, ResettableFamilies, each};
 use crate::raw::layout::Signature;
 
 /// "csrt" on a little-endian machine.
@@ -100,6 +100,7 @@ impl BareImage {
     pub unsafe fn retain(
         &self,
         families: Families,
+        resettable: ResettableFamilies,
         mark: &Retained,
         memory: Range<usize>,
     ) -> Result<bool, Misplaced> {
@@ -109,14 +110,14 @@ impl BareImage {
         let mut well_placed = room.holds(memory.clone())
             & room.holds(self.nodes.place())
             & room.holds(mark_place..mark_place.wrapping_add(size_of::<Retained>()));
-        for family in each(families) {
+        for family in each(resettable) {
             well_placed &= family.is_retained(&mut room);
         }
         if !well_placed {
             return Err(Misplaced);
         }
         let signature = room.signature.value();
-        if mark.is_of(signature) && self.take_over_nodes(families).is_some() {
+        if mark.is_of(signature) && self.take_over_nodes(resettable).is_some() {
             mark.set_starts(mark.starts().saturating_add(1));
             return Ok(true);
         }
@@ -126,15 +127,15 @@ impl BareImage {
             unsafe { core::ptr::with_exposed_provenance_mut::<u8>(address).write(0) };
         }
         // Counters of one byte do not begin with 0.
-        each(families).for_each(Family::reset);
+        each(resettable).for_each(Resettable::reset);
         mark.mark(signature);
         Ok(false)
     }
 
     /// Finds out which nodes and indexes are in use. `None` if a site points to anything else.
-    fn take_over_nodes(&self, families: Families) -> Option<()> {
+    fn take_over_nodes(&self, resettable: ResettableFamilies) -> Option<()> {
         let mut used = [0; 2];
-        for family in each(families) {
+        for family in each(resettable) {
             family.take_over(&self.nodes, &mut used)?;
         }
         self.nodes.take_over(used);
@@ -159,7 +160,7 @@ mod tests {
             // A test's stack has no room for the nodes of a hosted image.
             static IMAGE: BareImage = BareImage::new();
             // SAFETY: nobody else uses it, and there is nothing that counts.
-            unsafe { IMAGE.retain(|_| None, &self.mark, memory) }
+            unsafe { IMAGE.retain(|_| None, |_| None, &self.mark, memory) }
         }
     }
 
