@@ -198,7 +198,7 @@ const LARGEST_C: u64 = 1344 + 600;
 const LARGEST_LLVM: u64 = 56 * 1024;
 const LARGEST_LIVE: u64 = 83 * 1024;
 /// 1.3 KiB of it only for programs that take over counters.
-const LARGEST_BARE: u64 = 14 * 1024 + 800;
+const LARGEST_BARE: u64 = 15 * 1024;
 /// Code and constants for other processors, whose code is as long as theirs needs to be.
 const LARGEST_ELSEWHERE: u64 = 86 * 1024;
 const LARGEST_BARE_ELSEWHERE: u64 = 20 * 1024;
@@ -450,7 +450,7 @@ fn the_fixed_regions_are_what_the_documents_say() {
     };
     let zero = [&HOSTED, &BARE, &LIVE].map(|archive| sum(archive, SectionKind::UninitializedData));
     assert!((7500 << 10..7700 << 10).contains(&zero[0]), "{zero:?}");
-    assert!((40 << 10..41 << 10).contains(&zero[1]), "{zero:?}");
+    assert!((40 << 10..42 << 10).contains(&zero[1]), "{zero:?}");
     assert!((7400 << 10..7600 << 10).contains(&zero[2]), "{zero:?}");
     for archive in ALL {
         let data = sum(archive, SectionKind::Data);

@@ -48,6 +48,25 @@ fn every_way_to_instrument() {
     }
 }
 
+/// The dump does not say which program it is of, so the one that is named counts, whatever its build-id.
+#[test]
+fn coverage_of_a_named_program() {
+    for llvm in all() {
+        let shop = workshop();
+        shop.write("main.c", "int main(int argc, char **argv) {\n  return argc > 3 && argv;\n}\n");
+        let mut clang = shop.command(format!("clang-{}", llvm.major));
+        let compile = ["-O1", "-fno-pie", "-fprofile-instr-generate", "-fcoverage-mapping"];
+        succeed(clang.args(compile).args(["-c", "main.c"]));
+        let link = ["main.o", "-o", "ours", "-Wl,--build-id"];
+        shop.gcc(&[&link[..], &LINK].concat());
+        shop.run("ours", &[]);
+        let convert = ["convert", "bare.csraw", "--binary=ours", "--to=lcov", "-o", "x.info"];
+        shop.tool_output(&convert);
+        let tracefile = String::from_utf8(shop.read("x.info")).unwrap();
+        assert!(tracefile.contains("DA:2,1\n"), "clang {}: {tracefile}", llvm.major);
+    }
+}
+
 /// Each family has a module of its own.
 #[test]
 fn objects_of_gcc_and_clang_in_one_program() {

@@ -28,6 +28,8 @@ unsafe extern "C" {
     safe fn countersink_resettable_of_llvm() -> *const c_void;
 }
 
+hide! { countersink_other }
+
 /// The address of the family. Only `runtime-c/llvm_family.c` asks, and only if an object asks for LLVM's runtime.
 #[unsafe(no_mangle)]
 extern "C" fn countersink_llvm_family() -> *const c_void {

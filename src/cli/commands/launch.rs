@@ -91,7 +91,7 @@ impl Launch {
     fn added(&self, program: &OsString, compilation: &Compilation) -> Result<Vec<OsString>> {
         let major = match &self.for_gcc {
             Some(choice) => gcc::known_major("--for-gcc", choice)?,
-            None => gcc::major_of("launch:", &named(program))?,
+            None => gcc::major_of("launch", &named(program))?,
         };
         let Some(rules) = Rules::for_gcc(major) else {
             return Err(Error::new(format!("launch: gcc {major} reads no known profile")));

@@ -82,13 +82,14 @@ const WITH_VALUE: [&str; 42] = [
 ];
 
 /// Options of compilations that have a profile already, make one, or are none.
-const WITHOUT_PROFILE: [&str; 15] = [
+const WITHOUT_PROFILE: [&str; 17] = [
     "-E",
     "-M",
     "-MM",
     "-###",
     "-fsyntax-only",
     "-fauto-profile",
+    "-fno-auto-profile",
     "-fprofile-generate",
     "-fprofile-arcs",
     "-fprofile-use",
@@ -96,6 +97,8 @@ const WITHOUT_PROFILE: [&str; 15] = [
     "--coverage",
     "-coverage",
     "-pg",
+    // gcc 12 ends with an internal error where it has a sample profile, too.
+    "-ftest-coverage",
     "--preprocess",
     "--help",
 ];
@@ -150,6 +153,8 @@ impl Compilation {
                 "-fno-lto" => lto = false,
                 option if option.starts_with("-fmodules") => languages.push(Language::Other),
                 option if option.starts_with('-') => {}
+                // A pipe would be empty when the compiler reads it.
+                _ if fs::metadata(argument).is_ok_and(|found| !found.is_file()) => return None,
                 _ => {
                     let language = chosen.unwrap_or_else(|| language_of(Path::new(argument)));
                     languages.push(language);

@@ -60,6 +60,8 @@ pub fn since(commit: &str) -> Result<Vec<Change>> {
         "--no-renames",
         "--no-prefix",
         "--no-relative",
+        // Attributes of the repository may call sources binary.
+        "--text",
     ];
     let diff =
         git(&[&["-c", "core.quotePath=false", "diff"], &options[..], &[commit, "--"]].concat())?;
@@ -84,7 +86,8 @@ fn git(arguments: &[&str]) -> Result<Vec<u8>> {
 fn changes(top: &[u8], diff: &[u8]) -> Vec<Change> {
     let whole = |path: &[u8]| {
         // git writes a tab behind names with blanks.
-        [top, b"/", path.strip_suffix(b"\t").unwrap_or(path)].concat()
+        let path = path.strip_suffix(b"\t").unwrap_or(path);
+        [top, b"/", &*unquoted(path)].concat()
     };
     let mut all: Vec<Change> = Vec::new();
     let mut lines = diff.split(|&byte| byte == b'\n');
@@ -106,6 +109,34 @@ fn changes(top: &[u8], diff: &[u8]) -> Vec<Change> {
     }
     all.retain(|change| !change.hunks.is_empty());
     all
+}
+
+/// A name as it is. git quotes names with quotes, backslashes and control characters as C does: `"a\tb\001.c"`.
+fn unquoted(name: &[u8]) -> Vec<u8> {
+    let Some(inner) = name.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) else {
+        return name.to_vec();
+    };
+    let mut plain = Vec::with_capacity(inner.len());
+    let mut bytes = inner.iter().copied();
+    while let Some(byte) = bytes.next() {
+        let escaped = if byte == b'\\' { bytes.next() } else { None };
+        plain.push(match escaped {
+            None => byte,
+            Some(first @ b'0'..=b'3') => {
+                let digits = [first, bytes.next().unwrap_or(b'0'), bytes.next().unwrap_or(b'0')];
+                digits.iter().fold(0, |all: u8, digit| all << 3 | digit & 7)
+            }
+            Some(b'a') => 7,
+            Some(b'b') => 8,
+            Some(b't') => b'\t',
+            Some(b'n') => b'\n',
+            Some(b'v') => 11,
+            Some(b'f') => 12,
+            Some(b'r') => b'\r',
+            Some(other) => other,
+        });
+    }
+    plain
 }
 
 /// The lines of both sides in `@@ -12,3 +12,4 @@`.
@@ -182,6 +213,18 @@ fn is_executed(file: &File, range: &RangeInclusive<u32>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quoted_names() {
+        for (name, plain) in [
+            ("a b.c", "a b.c"),
+            (r#""q\"\\.c""#, r#"q"\.c"#),
+            (r#""a\tb\nc\001\177.c""#, "a\tb\nc\u{1}\u{7f}.c"),
+            (r#""a\"#, r#""a\"#),
+        ] {
+            assert_eq!(unquoted(name.as_bytes()), plain.as_bytes(), "{name}");
+        }
+    }
 
     #[test]
     fn hunks_of_a_diff() {

@@ -259,8 +259,16 @@ fn check_magic(path: &Path, file: &File) -> Result<()> {
 
 /// The catalogue of a file as it is now, for this release.
 fn catalogue_name(found: &fs::Metadata) -> String {
-    let numbers =
-        [found.dev(), found.ino(), found.size(), found.mtime() as u64, found.mtime_nsec() as u64];
+    // Programs can set back the time of the content, but not that of the file.
+    let numbers = [
+        found.dev(),
+        found.ino(),
+        found.size(),
+        found.mtime() as u64,
+        found.mtime_nsec() as u64,
+        found.ctime() as u64,
+        found.ctime_nsec() as u64,
+    ];
     let mut hasher = Sha256::new_with_prefix(env!("CARGO_PKG_VERSION"));
     numbers.iter().for_each(|number| hasher.update(number.to_le_bytes()));
     format!("{}.catalogue", hex(&hasher.finalize()))
@@ -281,7 +289,8 @@ fn lock(place: &Path) -> Option<File> {
 /// Puts a part into the folder, named by its content, so that it is only new where counts are.
 pub fn put(part: &Encoded, folder: &Path) -> Result<PathBuf> {
     let place = folder.join(format!("{}.afdo", hex(&Sha256::digest(&part.bytes))));
-    if !fs::metadata(&place).is_ok_and(|found| found.is_file()) {
+    // One that was damaged is replaced.
+    if !fs::read(&place).is_ok_and(|found| found == part.bytes) {
         output::replace(&place, &part.bytes)?;
     }
     Ok(place)

@@ -196,9 +196,9 @@ impl Module {
         self.objects.iter().filter(are_unknown).map(|object| u64::from(object.checksum)).sum()
     }
 
-    /// Whether its image is unknown: gcc instrumented it, and it has neither a path nor a build-id.
+    /// Whether its image is unknown: it has neither a path nor a build-id, as without an operating system.
     pub fn is_of_unknown_image(&self) -> bool {
-        self.path.is_empty() && self.build_id().is_empty() && !self.is_llvm()
+        self.path.is_empty() && self.build_id().is_empty()
     }
 
     /// Build-id of the image, empty if it has none.

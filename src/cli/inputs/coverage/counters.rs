@@ -118,7 +118,9 @@ impl Inputs {
             let mut modules = Vec::new();
             match build_id_in(path, &self.modules) {
                 Ok(id) => {
-                    modules.extend(self.modules.iter().filter(|module| id == module.build_id()));
+                    let is_its =
+                        |module: &&Module| module.is_of_unknown_image() || id == module.build_id();
+                    modules.extend(self.modules.iter().filter(is_its));
                     chosen.push(id);
                 }
                 Err(_) if self.has_profiles => {}
@@ -131,7 +133,10 @@ impl Inputs {
         // Many dumps may be of one program, and programs may have no build-id.
         let mut others: Vec<Vec<&Module>> = Vec::new();
         let mut places = HashMap::new();
-        let is_chosen = |module: &&Module| chosen.iter().any(|id| id == module.build_id());
+        let is_chosen = |module: &&Module| {
+            let mut chosen = chosen.iter();
+            chosen.any(|id| module.is_of_unknown_image() || id == module.build_id())
+        };
         for module in self.modules.iter().filter(|module| !is_chosen(module)) {
             let place = *places.entry((module.build_id(), &module.path)).or_insert(others.len());
             match others.get_mut(place) {

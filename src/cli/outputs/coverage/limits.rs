@@ -13,7 +13,7 @@ use crate::coverage::{Total, Totals};
 /// What is asked of the coverage.
 #[derive(Clone, Debug, Args)]
 pub struct Limits {
-    /// With --to lcov and cobertura: exit with status 1 if a smaller share of the lines was executed
+    /// With line coverage: exit with status 1 if a smaller share of the lines was executed
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_under_line: Option<f64>,
     /// The same for branches
@@ -56,12 +56,17 @@ impl Limits {
 /// Whether a total is at least `least` percent. Says what is missing.
 pub fn is_enough(what: &str, total: Total, least: Option<f64>, name: &Path) -> Outcome {
     let Total { found, hit } = total;
-    let Some(least) = least.filter(|_| found > 0) else { return Outcome::Done };
+    let Some(least) = least else { return Outcome::Done };
+    if found == 0 {
+        warn(name, format!("--fail-under-{what} had nothing to look at"));
+        return Outcome::Done;
+    }
     let share = hit as f64 * 100.0 / found as f64;
     if share >= least {
         return Outcome::Done;
     }
+    let done = if what == "condition" { "shown" } else { "executed" };
     let asks = format!("--fail-under-{what} asks for {least} %");
-    warn(name, format!("{hit} of {found}, {share:.2} %, were executed; {asks}"));
+    warn(name, format!("{hit} of {found}, {share:.2} %, were {done}; {asks}"));
     Outcome::Found
 }
