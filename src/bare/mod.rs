@@ -39,11 +39,13 @@ pub enum Error<E> {
     Closure(E),
 }
 
-/// The buffer is too small for a dump.
+/// Why a buffer has no dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooSmall {
-    /// Bytes that the dump takes.
-    pub needed: usize,
+pub enum Unfilled {
+    /// Another dump is being written.
+    Busy,
+    /// The buffer is too small; a dump takes this many bytes.
+    TooSmall(usize),
 }
 
 /// A closure that takes the bytes of a dump, and the error with which it has ended the dump.
@@ -93,8 +95,8 @@ pub fn write_text<E>(take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), Err
     closure.result(written)
 }
 
-/// Puts a dump into a buffer and gives its length. The counts in a buffer that is too small are cut off.
-pub fn fill(buffer: &mut [u8]) -> Result<usize, TooSmall> {
+/// Puts a dump into a buffer and gives its length.
+pub fn fill(buffer: &mut [u8]) -> Result<usize, Unfilled> {
     let mut needed = 0usize;
     let take = |bytes: &[u8]| {
         let free = buffer.get_mut(needed..).unwrap_or_default();
@@ -102,14 +104,16 @@ pub fn fill(buffer: &mut [u8]) -> Result<usize, TooSmall> {
         needed = needed.wrapping_add(bytes.len());
         Ok::<(), ()>(())
     };
-    // While another dump is being written, this one is empty.
-    let _ = write(take);
-    if needed > buffer.len() { Err(TooSmall { needed }) } else { Ok(needed) }
+    write(take).map_err(|_| Unfilled::Busy)?;
+    if needed > buffer.len() { Err(Unfilled::TooSmall(needed)) } else { Ok(needed) }
 }
 
-/// How many bytes a dump would take now. Until it is written, sites of values may meet new ones.
+/// How many bytes a dump would take now, 0 while one is being written. Until then, sites of values may meet new ones.
 pub fn size() -> usize {
-    fill(&mut []).unwrap_or_else(|small| small.needed)
+    match fill(&mut []) {
+        Ok(size) | Err(Unfilled::TooSmall(size)) => size,
+        Err(Unfilled::Busy) => 0,
+    }
 }
 
 /// Sets all counters to zero.
