@@ -14,8 +14,8 @@ use object::build::Id;
 use object::build::elf::{Builder, Section, SectionData, SectionId, Sections, Symbol, SymbolId};
 use object::elf::{
     FileHeader32, FileHeader64, SHF_EXECINSTR, SHF_MERGE, SHF_WRITE, SHN_UNDEF, SHT_GROUP,
-    SHT_PROGBITS, SHT_STRTAB, STB_GLOBAL, STT_FUNC, STT_NOTYPE, STT_SECTION, STV_DEFAULT,
-    STV_HIDDEN, SectionHeader32, SectionHeader64,
+    SHT_PROGBITS, SHT_STRTAB, STB_GLOBAL, STB_LOCAL, STT_FUNC, STT_NOTYPE, STT_SECTION,
+    STV_DEFAULT, STV_HIDDEN, SectionHeader32, SectionHeader64,
 };
 use object::pod::slice_from_bytes_mut;
 use object::read::elf::{FileHeader, SectionHeader};
@@ -84,7 +84,19 @@ pub fn parts(object: &[u8]) -> [(&'static str, Vec<u8>); 3] {
     let written = written.map(|section| String::from_utf8_lossy(section.name.as_slice()));
     assert_eq!(written, None, "profiles in memory need statics");
     let second = part(whole(), &only_llvm, &shared);
-    [("", first), ("_llvm", second), ("_llvm_buffer", part(whole(), &buffer, &[]))]
+    [("", first), ("_llvm", second), ("_llvm_buffer", part(standing_alone(whole()), &buffer, &[]))]
+}
+
+/// Makes symbols local that the other parts have, too, such as memory functions: a program may link several parts.
+fn standing_alone(mut builder: Builder<'_>) -> Builder<'_> {
+    for symbol in &mut builder.symbols {
+        let is_shared = symbol.st_bind() == STB_GLOBAL && symbol.section.is_some();
+        if is_shared && !is_buffer(symbol.name.as_slice()) {
+            symbol.set_st_info(STB_LOCAL, symbol.st_type());
+            symbol.st_other = symbol.st_other.with_visibility(STV_DEFAULT);
+        }
+    }
+    builder
 }
 
 /// The part with these sections. Sections that parts share are in one of them, under a name of their own.
