@@ -5,7 +5,7 @@ mod programs;
 
 use std::process::Command;
 
-use harness::{Workshop, assert_same_files, have, succeed};
+use harness::{Workshop, assert_same_files, have, number_behind, succeed};
 use programs::FIXED_ADDRESSES;
 
 /// everything.c as program_main, with a main that is not instrumented.
@@ -67,10 +67,7 @@ fn objects_of_a_section() {
 fn a_dump_takes_little_stack() {
     for flags in [&[][..], &["-fprofile-update=atomic"]] {
         let printed = program(flags, &[]).run("ours", &["500"]);
-        let measured = |what: &str| -> usize {
-            let line = printed.lines().find_map(|line| line.strip_prefix(what));
-            line.unwrap_or_else(|| panic!("{printed}")).trim().parse().unwrap()
-        };
+        let measured = |what| number_behind(what, &printed);
         assert!((200..=528).contains(&measured("write")), "{printed}");
         assert!((200..=1024).contains(&measured("text")), "{printed}");
     }

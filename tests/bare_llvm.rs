@@ -3,7 +3,7 @@
 mod harness;
 mod llvm;
 
-use harness::{Workshop, have, succeed};
+use harness::{Workshop, have, number_behind, succeed};
 use llvm::{Llvm, all};
 
 /// Nothing runs at the start of such a program, and nothing finds its place in memory.
@@ -123,10 +123,7 @@ fn a_dump_takes_little_stack() {
         let link = [&["everything.o", "bare.o", "-o", "ours"], &LINK[..2], &LINK[3..]].concat();
         shop.gcc(&link);
         let printed = shop.run("ours", &["500"]);
-        let measured = |what: &str| -> usize {
-            let line = printed.lines().find_map(|line| line.strip_prefix(what));
-            line.unwrap_or_else(|| panic!("{printed}")).trim().parse().unwrap()
-        };
+        let measured = |what| number_behind(what, &printed);
         assert!((200..=1024).contains(&measured("write")), "{printed}");
         assert!((200..=1280).contains(&measured("text")), "{printed}");
     }

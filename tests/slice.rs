@@ -91,14 +91,20 @@ fn different() -> Vec<Compiler> {
     compilers
 }
 
+/// Runs Lua, and gives its sources. `None` if it cannot be had.
+fn counted_lua(shop: &Workshop) -> Option<Vec<String>> {
+    let built = programs::lua(shop)?;
+    built.link(shop);
+    shop.run("ours", &built.arguments());
+    let mut sources = lua_sources(shop)?;
+    sources.retain(|name| name.ends_with(".c"));
+    Some(sources)
+}
+
 #[test]
 fn lua() {
     let shop = Workshop::new();
-    let Some(built) = programs::lua(&shop) else { return };
-    built.link(&shop);
-    shop.run("ours", &built.arguments());
-    let sources: Vec<String> =
-        lua_sources(&shop).unwrap().into_iter().filter(|name| name.ends_with(".c")).collect();
+    let Some(sources) = counted_lua(&shop) else { return };
     for compiler in different() {
         let gcc = compiler.major();
         // With all sources for one compiler of each kind.
@@ -173,11 +179,7 @@ fn functions_of_one_name() {
 #[test]
 fn a_change_concerns_those_that_have_it() {
     let shop = Workshop::new();
-    let Some(built) = programs::lua(&shop) else { return };
-    built.link(&shop);
-    shop.run("ours", &built.arguments());
-    let sources: Vec<String> =
-        lua_sources(&shop).unwrap().into_iter().filter(|name| name.ends_with(".c")).collect();
+    let Some(sources) = counted_lua(&shop) else { return };
     let compiler =
         compilers::all().into_iter().find(|compiler| compiler.major() == harness::gcc_major());
     let Some(compiler) = compiler else { return };

@@ -24,16 +24,5 @@ pub fn bounds(section: c_int) -> Bounds {
 
 /// All sections. Nothing is known of the image around them.
 pub fn sections() -> Sections {
-    Sections {
-        data: bounds(0),
-        counters: bounds(1),
-        bitmaps: bounds(2),
-        names: bounds(3),
-        slots: bounds(4),
-        heads: bounds(5),
-        tables: bounds(6),
-        table_names: bounds(7),
-        version: shim::countersink_llvm_version(),
-        ..Sections::NONE
-    }
+    Sections::at(|section| bounds(section as c_int), shim::countersink_llvm_version())
 }

@@ -10,7 +10,9 @@ use super::image::{give_nodes, nodes, owner};
 use super::linker::sections;
 #[cfg(countersink_archive)]
 use crate::archive::llvm_sections::sections;
-use crate::runtime::abi::llvm::{Heads, Registry, Sections, Slot, begun, size_class};
+use crate::runtime::abi::llvm::{
+    Heads, Registry, Sections, Slot, begun, note_first_call, size_class,
+};
 use crate::runtime::atomic::{AtomicI64, AtomicU32, Ordering};
 use crate::runtime::bare::{Family, Module, Resettable, Status, To};
 use crate::runtime::counters::Plain;
@@ -173,14 +175,11 @@ unsafe extern "C" fn __llvm_profile_instrument_target_value(
     }
 }
 
-/// Notes that a function is called for the first time, unless it was called before.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __llvm_profile_set_timestamp(probe: *const AtomicI64) {
     // SAFETY: the compiler passes the first counter of a function.
-    let Some(probe) = (unsafe { probe.as_ref() }) else { return };
-    if matches!(probe.load(Ordering::Relaxed), 0 | -1) {
-        let now = TIME.fetch_add(1, Ordering::Relaxed);
-        probe.store(i64::from(now), Ordering::Relaxed);
+    if let Some(probe) = unsafe { probe.as_ref() } {
+        note_first_call(probe, &TIME);
     }
 }
 

@@ -299,6 +299,13 @@ pub fn say_skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
+/// The number behind a word at the start of a line.
+#[track_caller]
+pub fn number_behind(word: &str, printed: &str) -> usize {
+    let line = printed.lines().find_map(|line| line.strip_prefix(word));
+    line.unwrap_or_else(|| panic!("{word} not in {printed}")).trim().parse().unwrap()
+}
+
 /// Words of a command line.
 pub fn words(arguments: &[impl AsRef<OsStr>]) -> Vec<OsString> {
     arguments.iter().map(|argument| argument.as_ref().to_owned()).collect()

@@ -18,7 +18,7 @@ pub struct Compilation {
     pub lto: bool,
     /// The arguments that print the preprocessed sources, if there are any others than those that follow.
     pub preprocessing: Option<Vec<OsString>>,
-    /// Sources that are preprocessed already, of which gcc -E prints nothing.
+    /// Sources that are preprocessed already: gcc -E prints nothing for them.
     pub preprocessed: Vec<OsString>,
 }
 

@@ -27,6 +27,13 @@ impl Node {
         }
     }
 
+    /// Makes the node a free one that no site has.
+    pub(super) fn clear(&self) {
+        self.value.store(0, Ordering::Relaxed);
+        self.count.store(0, Ordering::Relaxed);
+        self.next.store(null_mut(), Ordering::Relaxed);
+    }
+
     /// The value and its count.
     #[inline(always)]
     pub fn pair(&self) -> Pair {

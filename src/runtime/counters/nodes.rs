@@ -86,8 +86,10 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         self.provided.start()..self.provided.end()
     }
 
-    /// Goes on where this many nodes and indexes are in use already.
+    /// Goes on where this many nodes and indexes are in use already. The other nodes may hold what is in use no more,
+    /// such as slots of LLVM's sites, to which nothing leads after a reset.
     pub fn take_over(&self, [nodes, indexes]: [usize; 2]) {
+        (nodes..).map_while(|number| self.node_at(number)).for_each(Node::clear);
         self.used.store(nodes, Ordering::Relaxed);
         self.indexes_used.store(indexes, Ordering::Relaxed);
         self.reset_indexes();
@@ -470,4 +472,23 @@ impl<const N: usize, const I: usize> Default for Nodes<N, I> {
 fn bytes_of<'n>(start: *const u8, length: usize) -> &'n [u8] {
     // SAFETY: a part of the region; its atomics may be read as bytes. What changes meanwhile may be missing.
     unsafe { core::slice::from_raw_parts(start, length) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As memory is after a reset in which a site's slots were in nodes.
+    #[test]
+    fn nodes_that_nothing_leads_to_are_empty() {
+        let mut memory = [7i64; 9];
+        let nodes = Nodes::<0, 0>::new();
+        // SAFETY: it stays as long as the nodes, nobody else uses it, and any bytes are a node.
+        assert!(unsafe { nodes.give(memory.as_mut_ptr().cast(), size_of_val(&memory)) });
+        nodes.take_over([1, 0]);
+        let run = nodes.take_run(2).unwrap();
+        assert!(run.iter().all(|node| node.pair() == Default::default() && node.holds(0)));
+        assert!(run.iter().all(|node| node.next.load(Ordering::Relaxed).is_null()));
+        assert_eq!(memory[..3], [7; 3]);
+    }
 }

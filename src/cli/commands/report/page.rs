@@ -16,10 +16,11 @@ use crate::convert::gcov::Statistics;
 
 const STYLE: &str = include_str!("page/style.css");
 /// Each script needs those before it.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("page/data.js"),
     include_str!("page/curve.js"),
     include_str!("page/treemap.js"),
+    include_str!("page/columns.js"),
     include_str!("page/table.js"),
     include_str!("page/files.js"),
     include_str!("page/source.js"),

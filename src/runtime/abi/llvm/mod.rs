@@ -31,4 +31,4 @@ pub use object::Object;
 pub use record::Record;
 pub use registry::Registry;
 pub use sections::{Bounds, Sections};
-pub use site::{Head, Heads, Slot, begun, size_class};
+pub use site::{Head, Heads, Slot, begun, note_first_call, size_class};

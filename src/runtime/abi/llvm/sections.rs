@@ -60,6 +60,23 @@ impl Sections {
         lanes: None,
     };
 
+    /// The sections at these bounds, by their numbers in `runtime-c/llvm.c`. Nothing is known of the image around them.
+    #[inline(always)]
+    pub fn at(bounds: impl Fn(usize) -> Bounds, version: u64) -> Self {
+        Self {
+            data: bounds(0),
+            counters: bounds(1),
+            bitmaps: bounds(2),
+            names: bounds(3),
+            slots: bounds(4),
+            heads: bounds(5),
+            tables: bounds(6),
+            table_names: bounds(7),
+            version,
+            ..Self::NONE
+        }
+    }
+
     /// The offset of an address from the start of the image; `None` if it is elsewhere, or the linker does not tell
     /// where the image is.
     #[inline(always)]

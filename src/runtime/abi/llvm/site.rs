@@ -6,7 +6,7 @@
 //! slots (`-vp-static-alloc=false`), a function gets its slots with its first value, from the region of nodes.
 #![allow(unsafe_code)]
 
-use crate::runtime::atomic::{AtomicI64, AtomicPtr, AtomicUsize, Ordering};
+use crate::runtime::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use core::ptr::null_mut;
 
 use super::Sections;
@@ -137,6 +137,16 @@ fn from_nodes(nodes: &'static Nodes) -> Option<*mut Head> {
     let node = nodes.take(0)?;
     node.count.store(0, Ordering::Relaxed);
     Some(core::ptr::from_ref(node).cast_mut().cast())
+}
+
+/// Notes that a function is called for the first time, unless it was called before. `time` is that of the next
+/// function.
+#[inline(always)]
+pub fn note_first_call(probe: &AtomicI64, time: &AtomicU32) {
+    if matches!(probe.load(Ordering::Relaxed), 0 | -1) {
+        let now = time.fetch_add(1, Ordering::Relaxed);
+        probe.store(i64::from(now), Ordering::Relaxed);
+    }
 }
 
 /// The size that stands for its class, as LLVM has it: small sizes and powers of two up to 512 are their own, any

@@ -76,25 +76,11 @@ class FileTable {
   }
 
   title(text, column) {
-    const button = element(
-      "button",
-      {
-        type: "button",
-        click: () => this.sort(column, this.by === column ? !this.up : (column?.up ?? column === null)),
-      },
-      text,
-    );
-    const title = element(column === null ? "th.function" : "th.number", { scope: "col" }, button);
-    title.column = column;
-    return title;
+    return columnTitle(this, column === null ? "th.function" : "th.number", text, column);
   }
 
   sort(column, up) {
-    [this.by, this.up] = [column, up];
-    for (const title of this.head.children) {
-      if (title.column === column) title.setAttribute("aria-sort", up ? "ascending" : "descending");
-      else title.removeAttribute("aria-sort");
-    }
+    markSorted(this, column, up);
     const sign = up ? 1 : -1;
     const key = column === null ? (file) => file.text : column.key;
     const missed = ({ counts }) => counts[0][0] - counts[0][1];

@@ -139,25 +139,11 @@ class FunctionTable {
 
   title(text, column) {
     const kind = column === null ? "th.function" : column.wide ? "th.wide" : "th.number";
-    const button = element(
-      "button",
-      {
-        type: "button",
-        click: () => this.sort(column, this.by === column ? !this.up : (column?.up ?? column === null)),
-      },
-      text,
-    );
-    const title = element(kind, { scope: "col" }, button);
-    title.column = column;
-    return title;
+    return columnTitle(this, kind, text, column);
   }
 
   sort(column, up) {
-    [this.by, this.up] = [column, up];
-    for (const title of this.head.children) {
-      if (title.column === column) title.setAttribute("aria-sort", up ? "ascending" : "descending");
-      else title.removeAttribute("aria-sort");
-    }
+    markSorted(this, column, up);
     this.order = Uint32Array.from({ length: model.functions }, (_, number) => number);
     const sign = up ? 1 : -1;
     if (column === null) {
