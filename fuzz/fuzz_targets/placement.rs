@@ -3,7 +3,7 @@
 //! An input starts with the length of the dump in four bytes, little-endian. The notes follow the dump.
 #![no_main]
 
-use countersink::convert::gcov::source::Sources;
+use countersink::convert::gcov::program_reader::ProgramReader;
 use countersink::convert::gcov;
 use countersink::placement::reader::{Inline, OfBlock, OfSeveral, Reader, Zeros};
 use countersink::formats::gcno::Notes;
@@ -14,7 +14,7 @@ use libfuzzer_sys::fuzz_target;
 /// Dump and notes alone.
 struct Nothing;
 
-impl Sources for Nothing {
+impl ProgramReader for Nothing {
     fn wants_check(&self) -> bool {
         true
     }

@@ -2,7 +2,7 @@
 //! names.
 #![allow(dead_code, reason = "every test uses some of it")]
 
-use countersink::convert::gcov::source::Sources;
+use countersink::convert::gcov::program_reader::ProgramReader;
 use countersink::convert::gcov::{self, Statistics};
 use countersink::formats::gcno::Notes;
 use countersink::placement::reader::Reader;
@@ -22,7 +22,7 @@ struct Code<'c> {
     program: &'c [u8],
 }
 
-impl Sources for Code<'_> {
+impl ProgramReader for Code<'_> {
     fn wants_check(&self) -> bool {
         true
     }

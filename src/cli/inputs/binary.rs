@@ -17,7 +17,7 @@ use crate::cli::terminal::message::say;
 use crate::cli::terminal::names::{hexadecimal, text};
 use crate::cli::terminal::visible::visible;
 use crate::convert::gcov::names::ident;
-use crate::convert::gcov::source::Sources;
+use crate::convert::gcov::program_reader::ProgramReader;
 use crate::convert::number::Number;
 use crate::formats::gcno::Notes;
 use crate::placement::RuleSet;
@@ -194,7 +194,7 @@ impl Binaries<'_> {
     }
 }
 
-impl Sources for Binaries<'_> {
+impl ProgramReader for Binaries<'_> {
     fn path(&self, directory: &[u8], name: &[u8]) -> Vec<u8> {
         self.places.moved(&source_path(directory, name))
     }

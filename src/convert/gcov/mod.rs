@@ -20,8 +20,8 @@ pub mod gcda;
 pub mod names;
 pub mod of_gcda;
 pub mod profile;
+pub mod program_reader;
 mod projected;
-pub mod source;
 pub mod statistics;
 mod targets;
 

@@ -16,8 +16,8 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::names::Names;
+use super::program_reader::ProgramReader;
 use super::projected::{Projected, Projecting, Wanted};
-use super::source::Sources;
 use super::statistics::{EstimatedLine, Loss, Statistics};
 use super::targets::{Callees, Sites};
 use crate::formats::gcno::{self, Notes};
@@ -44,16 +44,16 @@ pub fn profile(
     dump: &Dump,
     notes: &[Notes<'_>],
     chosen: &[Vec<Option<usize>>],
-    sources: &impl Sources,
+    program: &impl ProgramReader,
     workers: &impl Workers,
     reader: Reader,
 ) -> (Profile, Statistics) {
-    let verbose = sources.wants_details();
-    let rules = sources.rules();
+    let verbose = program.wants_details();
+    let rules = program.rules();
     let mut conversion = Conversion { reader, rules, verbose, ..Conversion::default() };
-    let known: Vec<_> = notes.iter().map(|notes| conversion.known(notes, sources)).collect();
+    let known: Vec<_> = notes.iter().map(|notes| conversion.known(notes, program)).collect();
     for (number, (module, chosen)) in dump.modules.iter().zip(chosen).enumerate() {
-        conversion.module(module, number, (&known, chosen), sources, workers);
+        conversion.module(module, number, (&known, chosen), program, workers);
     }
     let dropped = dump.modules.iter().map(|module| module.sums.dropped);
     conversion.statistics.events_dropped = dropped.fold(0, u64::saturating_add);
@@ -87,9 +87,9 @@ struct Conversion {
 
 impl Conversion {
     /// Takes the names and places of an object's functions.
-    fn known<'n>(&mut self, notes: &'n Notes<'n>, sources: &impl Sources) -> Known<'n> {
+    fn known<'n>(&mut self, notes: &'n Notes<'n>, program: &impl ProgramReader) -> Known<'n> {
         let symbols = &mut self.profile.symbols;
-        let path = |file: &&[u8]| symbols.file(&sources.path(notes.directory, file));
+        let path = |file: &&[u8]| symbols.file(&program.path(notes.directory, file));
         let files: Vec<_> = notes.files.iter().map(path).collect();
         let symbol = |function: &gcno::Function<'n>| {
             let file = files[function.file as usize];
@@ -117,16 +117,16 @@ impl Conversion {
         module: &Module,
         number: usize,
         (known, chosen): (&[Known<'_>], &[Option<usize>]),
-        sources: &impl Sources,
+        program: &impl ProgramReader,
         workers: &impl Workers,
     ) {
         let functions = self.solved(module, (known, chosen), workers);
         let (Findings { evidence, addresses }, has_code) =
-            self.observed(number, &functions, sources);
+            self.observed(number, &functions, program);
         // All functions are looked at with the symbols and starts that are known now.
         let mut symbols = core::mem::take(&mut self.profile.symbols);
         let starts = core::mem::take(&mut self.starts);
-        let wanted = self.wanted(sources);
+        let wanted = self.wanted(program);
         let known = Projecting {
             functions: &functions,
             addresses: &addresses,
@@ -139,7 +139,7 @@ impl Conversion {
             evidence.keep_sites();
             (place, evidence, projected)
         };
-        let mut callees = Callees::new(sources, &symbols);
+        let mut callees = Callees::new(program, &symbols);
         let take = |(place, evidence, projected): (usize, _, _)| {
             let seen = (&evidence, has_code);
             self.function(&functions[place], seen, projected, &starts, &mut callees);
@@ -179,13 +179,13 @@ impl Conversion {
         &mut self,
         number: usize,
         functions: &[Counted<'_>],
-        sources: &impl Sources,
+        program: &impl ProgramReader,
     ) -> (Findings, bool) {
         let mut findings = Findings::default();
         findings.evidence.resize_with(functions.len(), Evidence::default);
         let candidates = Candidates::new(functions, &self.profile.symbols, self.rules);
         let (symbols, starts) = (&mut self.profile.symbols, &mut self.starts);
-        let has_code = sources.listings(number, functions, &candidates, |image, tables, found| {
+        let has_code = program.listings(number, functions, &candidates, |image, tables, found| {
             observe::take(image, tables, found, symbols, &mut findings, starts);
         });
         self.starts.sort();
@@ -193,13 +193,13 @@ impl Conversion {
     }
 
     /// What is wanted of each function.
-    fn wanted<'s>(&self, sources: &'s impl Sources) -> Wanted<'s> {
+    fn wanted<'s>(&self, program: &'s impl ProgramReader) -> Wanted<'s> {
         Wanted {
             reader: self.reader,
             rules: self.rules,
             details: self.verbose,
-            check: sources.wants_check(),
-            line: sources.explains(),
+            check: program.wants_check(),
+            line: program.explains(),
         }
     }
 
@@ -209,7 +209,7 @@ impl Conversion {
         (evidence, has_code): (&Evidence, bool),
         projected: Option<Projected>,
         starts: &Starts,
-        callees: &mut Callees<'_, impl Sources>,
+        callees: &mut Callees<'_, impl ProgramReader>,
     ) {
         let flow = match &function.flow {
             Ok(flow) => flow,

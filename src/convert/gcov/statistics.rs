@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::source::Unplaced;
+use super::program_reader::Unplaced;
 use crate::convert::number::Number;
 use crate::placement::checker::Fault;
 use crate::placement::estimate::Estimate;
@@ -64,7 +64,8 @@ pub struct Statistics {
     pub faults: Vec<Fault>,
     /// Lines whose place is an estimate, the heaviest first, if details are wanted.
     pub estimates: Vec<EstimatedLine>,
-    /// How the counts of the line got their places that [`Sources::explains`](super::source::Sources::explains) names.
+    /// How the counts of the line got their places that
+    /// [`ProgramReader::explains`](super::program_reader::ProgramReader::explains) names.
     pub explanations: Vec<Explanation>,
     /// Other details, one line each.
     pub details: Vec<String>,

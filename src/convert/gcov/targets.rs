@@ -13,7 +13,7 @@ use core::fmt;
 use hashbrown::HashMap;
 
 use super::names::Names;
-use super::source::{Sources, Unplaced};
+use super::program_reader::{ProgramReader, Unplaced};
 use super::statistics::Statistics;
 use crate::convert::number::Number;
 use crate::formats::gcno::Arc;
@@ -30,18 +30,18 @@ use crate::raw::gcov::Kind;
 
 /// The functions that no notes know, by their names in the binaries.
 pub(super) struct Callees<'c, S> {
-    sources: &'c S,
+    program: &'c S,
     symbols: &'c Symbols,
     newcomers: Newcomers<'c>,
     /// By ident.
     known: HashMap<u32, Option<SymbolId>>,
 }
 
-impl<'c, S: Sources> Callees<'c, S> {
+impl<'c, S: ProgramReader> Callees<'c, S> {
     /// Those that are called come to these symbols.
-    pub(super) fn new(sources: &'c S, symbols: &'c Symbols) -> Self {
+    pub(super) fn new(program: &'c S, symbols: &'c Symbols) -> Self {
         let newcomers = Newcomers::beside(symbols);
-        Self { sources, symbols, newcomers, known: HashMap::new() }
+        Self { program, symbols, newcomers, known: HashMap::new() }
     }
 
     /// The names of the new symbols.
@@ -50,8 +50,8 @@ impl<'c, S: Sources> Callees<'c, S> {
     }
 
     fn symbol(&mut self, ident: u32) -> Option<SymbolId> {
-        let Self { sources, newcomers, known, .. } = self;
-        let named = || sources.function(ident).map(|name| newcomers.symbol(name));
+        let Self { program, newcomers, known, .. } = self;
+        let named = || program.function(ident).map(|name| newcomers.symbol(name));
         *known.entry(ident).or_insert_with(named)
     }
 }
@@ -81,7 +81,7 @@ impl Sites<'_> {
         (function, flow): (&Counted<'_>, &Flow),
         (evidence, has_code): (&Evidence, bool),
         starts: &Starts,
-        callees: &mut Callees<'_, impl Sources>,
+        callees: &mut Callees<'_, impl ProgramReader>,
     ) {
         for (view, _) in &function.views {
             let sites = view.sites(Kind::INDIRECT_CALL);
@@ -185,7 +185,7 @@ impl Sites<'_> {
         &mut self,
         &Located { ref place, file, line }: &Located,
         site: &SiteView<'_>,
-        callees: &mut Callees<'_, impl Sources>,
+        callees: &mut Callees<'_, impl ProgramReader>,
     ) {
         self.statistics.sites += 1;
         self.statistics.calls_lost = self.statistics.calls_lost.saturating_add(site.lost());
@@ -214,7 +214,11 @@ impl Sites<'_> {
         }
     }
 
-    fn callee(&self, ident: i64, callees: &mut Callees<'_, impl Sources>) -> Option<SymbolId> {
+    fn callee(
+        &self,
+        ident: i64,
+        callees: &mut Callees<'_, impl ProgramReader>,
+    ) -> Option<SymbolId> {
         self.names.symbol(ident).or_else(|| callees.symbol(u32::try_from(ident).ok()?))
     }
 }

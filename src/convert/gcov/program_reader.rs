@@ -11,7 +11,7 @@ use crate::program::listing::{Analysis, Tables};
 use crate::program::source_path::source_path;
 
 /// Answers what dump and notes do not tell.
-pub trait Sources: Sync {
+pub trait ProgramReader: Sync {
     /// The path of a source file that a compiler running in `directory` called `name`.
     fn path(&self, directory: &[u8], name: &[u8]) -> Vec<u8> {
         source_path(directory, name)
