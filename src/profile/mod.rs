@@ -102,6 +102,15 @@ pub struct Record {
     pub inlined: RareMap<SymbolId, Body>,
 }
 
+impl Record {
+    /// Times it was executed: as often as it called functions, if it has no count of its own.
+    pub fn executions(&self) -> Option<u64> {
+        let add = |sum: u64, &calls: &u64| sum.saturating_add(calls);
+        let calls = || self.targets.values().fold(0, add);
+        self.count.or_else(|| (!self.targets.is_empty()).then(calls))
+    }
+}
+
 impl Profile {
     /// Most bytes of a form that repeats each name where it is used, as text and JSON do. Anything larger was
     /// made to use up memory.

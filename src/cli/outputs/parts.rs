@@ -35,7 +35,7 @@ use crate::cli::inputs::input::{Format, Input, warnings};
 use crate::cli::inputs::missing::missing;
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::formats::afdo_v1_v3::encode::{Encoded, encode_part};
-use crate::formats::afdo_v1_v3::names::{Names, OfWhole};
+use crate::formats::afdo_v1_v3::names::{Names, Namesake, OfWhole};
 use crate::formats::afdo_v1_v3::rules::Rules;
 use crate::formats::afdo_v4;
 use crate::formats::afdo_v4::catalogue::{self, Catalogue, Listed, Store};
@@ -123,7 +123,11 @@ impl Whole {
             return Ok(None);
         }
         let namesakes = self.namesakes(&part, rules.names);
-        let namesakes = namesakes.iter().map(|listed| (&*listed.name, &*self.paths[listed.source]));
+        let namesakes = namesakes.iter().map(|Listed { name, source, inlined, .. }| Namesake {
+            name,
+            path: &self.paths[*source],
+            inlined: *inlined,
+        });
         let of_whole = OfWhole {
             summary: as_gcc_uses_it(self.catalogue.summary()),
             paths: self.known_paths().collect(),

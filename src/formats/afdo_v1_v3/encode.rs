@@ -62,10 +62,8 @@ fn encode_any(
     if let Some(place) = is_too_deep.iter().position(|&is_too_deep| is_too_deep) {
         return Err(EncodeError::depth(&profile.symbols, *functions[place].0));
     }
-    let Lowered { profile, dropped, targets, mixed } = {
-        let nothing = OfWhole::default();
-        Lowered::of_part(profile, of_whole.unwrap_or(&nothing), rules, workers)
-    };
+    let Lowered { profile, dropped, targets, mixed } =
+        Lowered::of_part(profile, of_whole, rules, workers);
     let used = profile.used_symbols_with(workers);
     let mut order: Vec<SymbolId> =
         profile.symbols.iter().filter(|symbol| used[symbol.index()]).collect();

@@ -108,19 +108,22 @@ pub struct Lowered {
 impl Lowered {
     /// Makes a profile that follows the rules.
     pub fn new(profile: &Profile, rules: Rules, workers: &impl Workers) -> Self {
-        Self::of_part(profile, &OfWhole::default(), rules, workers)
+        Self::of_part(profile, None, rules, workers)
     }
 
-    /// The same for a part of a profile.
+    /// The same, if `of_whole` is given for a part of a profile.
     pub fn of_part(
         profile: &Profile,
-        of_whole: &OfWhole<'_>,
+        of_whole: Option<&OfWhole<'_>>,
         rules: Rules,
         workers: &impl Workers,
     ) -> Self {
         let used = profile.used_symbols_with(workers);
         let old: Vec<_> = profile.symbols.iter().filter(|symbol| used[symbol.index()]).collect();
-        let names = Renaming::of_part(&profile.symbols, &old, of_whole, rules.names);
+        let names = match of_whole {
+            Some(whole) => Renaming::of_part(&profile.symbols, &old, whole, rules.names),
+            None => Renaming::of_profile(profile, &old, rules.names),
+        };
         let of = |symbol| names.of(symbol);
         let functions: Vec<_> = profile.functions.iter().collect();
         let all = workers.map(&functions, |&(&symbol, function)| {
@@ -214,10 +217,7 @@ impl<F: Fn(SymbolId) -> SymbolId> Lowering<F> {
 
     /// Adds a record to the others that now share its position.
     fn record(&mut self, record: &Record, lowered: &mut Record) {
-        // A call site without a count of its own was executed as often as it called.
-        let calls = (!record.targets.is_empty())
-            .then(|| record.targets.values().fold(0u64, |sum, &calls| sum.saturating_add(calls)));
-        if let Some(count) = record.count.or(calls) {
+        if let Some(count) = record.executions() {
             let largest = lowered.count.get_or_insert(0);
             *largest = count.min(LARGEST_COUNT).max(*largest);
         }

@@ -12,7 +12,7 @@
 //! | head | magic, the summary's five numbers, the lengths of the parts |
 //! | cutoffs | of the summary: share, smallest count, number of counts |
 //! | sources | the end of each path, its symbols |
-//! | symbols | by id: id, source, end of the name, place of the counts, first of its holders |
+//! | symbols | by id: id, source, end of the name, place of the counts, first of its holders, counts in copies |
 //! | keys | ascending: key, symbol |
 //! | holders | functions with inlined copies of a symbol, by symbol |
 //! | timestamps | of all functions, ascending, each once |
@@ -27,11 +27,11 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::check::{Defect, Finding, Findings, Tell};
 use super::open::Opened;
-use super::records::What;
-use crate::profile::{Cutoff, Summary};
+use super::records::{Record, What};
+use crate::profile::{Cutoff, Position, Summary};
 
 /// The layout's number is its last byte.
-const MAGIC: [u8; 8] = *b"csparts\x02";
+const MAGIC: [u8; 8] = *b"csparts\x03";
 
 /// The catalogue of a file. Only what is asked for is read.
 #[derive(Clone, Debug)]
@@ -69,6 +69,8 @@ pub struct Listed {
     pub name: Vec<u8>,
     /// The place of the file that declares it among the sources.
     pub source: usize,
+    /// Sum of the counts in its inlined copies.
+    pub inlined: u64,
 }
 
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
@@ -104,6 +106,13 @@ struct SymbolEntry {
     size: U32,
     start: U64,
     first_holder: U32,
+    inlined: U64,
+}
+
+impl SymbolEntry {
+    fn add_inlined(&mut self, count: u64) {
+        self.inlined = self.inlined.get().saturating_add(count).into();
+    }
 }
 
 /// A source, and the symbols that it declares.
@@ -279,7 +288,8 @@ impl<S: Store> Catalogue<S> {
         let before = symbol.checked_sub(1).and_then(|before| self.entry(before));
         let start = before.map_or(0, |before| before.name_end.get() as usize);
         let name = self.bytes(&self.parts.names, start, entry.name_end.get() as usize);
-        Some(Listed { symbol, name, source: entry.source.get() as usize })
+        let (source, inlined) = (entry.source.get() as usize, entry.inlined.get());
+        Some(Listed { symbol, name, source, inlined })
     }
 
     fn entry(&self, symbol: usize) -> Option<SymbolEntry> {
@@ -326,6 +336,37 @@ impl<S: Store> Catalogue<S> {
     }
 }
 
+/// The inlined copies around the records of a function.
+#[derive(Default)]
+struct Copies {
+    /// Their symbols, the outermost first.
+    around: Vec<usize>,
+    /// The depth and the position of the last record with a count.
+    counted: Option<(usize, Position)>,
+}
+
+impl Copies {
+    /// The copy that has a record, and the executions that the record adds to it: a position without a count was
+    /// executed as often as it called.
+    fn executions(&mut self, record: &Record) -> Option<(usize, u64)> {
+        self.around.truncate(record.depth);
+        let place = Some((record.depth, record.position));
+        let executions = match record.what {
+            What::Count(count) => count,
+            What::Target { calls, .. } if self.counted != place => calls,
+            What::Target { .. } => return None,
+            What::Inlined(_) => {
+                self.counted = None;
+                return None;
+            }
+        };
+        if matches!(record.what, What::Count(_)) {
+            self.counted = place;
+        }
+        self.around.last().map(|&copy| (copy, executions))
+    }
+}
+
 /// The parts of a catalogue that is being made.
 #[derive(Default)]
 struct Listing {
@@ -367,6 +408,7 @@ impl Listing {
                 size: U32::new(size),
                 start: U64::new(start),
                 first_holder: 0.into(),
+                inlined: 0.into(),
             });
             listing.keys.push((key(name), place));
         }
@@ -374,7 +416,7 @@ impl Listing {
         listing
     }
 
-    /// Adds what only the counts tell: who has inlined whom, and the timestamps.
+    /// Adds what only the counts tell: who has inlined whom, how hot the copies are, and the timestamps.
     fn inlined(&mut self, opened: &Opened<'_>, note: Tell<'_>) {
         let ids = opened.by_id();
         let symbol_of = |id: u32| ids.binary_search_by_key(&id, |&(known, _)| known).ok();
@@ -385,10 +427,14 @@ impl Listing {
         let (mut held, mut timestamps) = (BTreeSet::new(), BTreeSet::new());
         for info in &opened.infos {
             let holder = of_symbol[info.symbol.index()];
+            let mut copies = Copies::default();
             opened.records(info, note, |records, tell| {
                 timestamps.insert(records.timestamp);
                 while let Some(record) = records.next_or_tell(tell) {
                     let record = record?;
+                    if let Some((copy, executions)) = copies.executions(&record) {
+                        self.symbols[copy].add_inlined(executions);
+                    }
                     let (id, is_inlined) = match record.what {
                         What::Count(_) => continue,
                         What::Target { symbol, .. } => (symbol, false),
@@ -397,6 +443,7 @@ impl Listing {
                     let unknown = Finding { offset: record.offset, defect: Defect::SymbolId(id) };
                     let symbol = symbol_of(id).ok_or(unknown)?;
                     if is_inlined {
+                        copies.around.push(symbol);
                         held.insert((symbol as u32, holder));
                     }
                 }
@@ -404,6 +451,11 @@ impl Listing {
             });
         }
         self.timestamps = timestamps.into_iter().map(U64::new).collect();
+        self.set_holders(held);
+    }
+
+    /// Sets the holders of all symbols, given pairs of a symbol and a holder.
+    fn set_holders(&mut self, held: BTreeSet<(u32, u32)>) {
         let mut held = held.into_iter().peekable();
         for (place, entry) in (0..).zip(&mut self.symbols) {
             entry.first_holder = (self.holders.len() as u32).into();

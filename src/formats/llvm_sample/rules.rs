@@ -136,10 +136,7 @@ impl Lowering<'_> {
     }
 
     fn record(&mut self, record: &Record, site: Site, lowered: &mut samples::Body) {
-        // A call site without its own count was executed as often as it called.
-        let calls = (!record.targets.is_empty())
-            .then(|| record.targets.values().fold(0u64, |sum, &calls| sum.saturating_add(calls)));
-        if let Some(count) = record.count.or(calls) {
+        if let Some(count) = record.executions() {
             let merged = lowered.records.entry(site).or_default();
             merged.count = merged.count.max(count.min(LARGEST_COUNT));
             for (target, &calls) in &record.targets {
