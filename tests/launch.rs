@@ -84,6 +84,9 @@ fn the_object_is_that_of_the_whole_profile() {
         let whole = ["-O2", "-fauto-profile=prog.afdo", "-c", source, "-o", "whole.o"];
         shop.gcc(&[&whole[..], &helps.split_whitespace().collect::<Vec<_>>()].concat());
         assert!(shop.read("part.o") == shop.read("whole.o"), "{source}");
+        let nicely = ["nice", "-n", "1", "gcc", "-O2", "-c", source, "-o", "nicely.o"];
+        succeed(&mut launcher(&shop, &nicely));
+        assert!(shop.read("nicely.o") == shop.read("whole.o"), "{source}");
     }
     let plain = |command: &[&str]| {
         succeed(&mut launcher(&shop, &[&["gcc"], command, &["-o", "ours.o"]].concat()));

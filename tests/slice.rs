@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use compilers::Compiler;
-use harness::Workshop;
+use harness::{Workshop, succeed};
 use programs::{CLOCK, LUA, SHAPES, SQLITE, lua_sources, run_classes, sqlite_sources};
 
 /// The name under which each compilation gets its profile, as names stand in debug information.
@@ -257,6 +257,8 @@ fn bad_input() {
     );
     fails(&["parts", "--source", "first.c"], "parts: ");
     fails(&["/dev/null", "--source", "first.c"], "/dev/null: is not a regular file");
+    succeed(shop.command("mkfifo").arg("pipe"));
+    fails(&["pipe", "--source", "first.c"], "pipe: is not a regular file");
     let good = shop.read("all.v4");
     for length in [0, 7, 9, 60, good.len() / 2, good.len() - 1] {
         shop.write("cut.v4", &good[..length]);

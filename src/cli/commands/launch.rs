@@ -61,8 +61,9 @@ pub struct Launch {
     command: Vec<OsString>,
 }
 
-/// Programs that start the compiler behind them.
-const LAUNCHERS: [&str; 6] = ["buildcache", "ccache", "distcc", "icecc", "sccache", "env"];
+/// Programs that start the compiler behind them, and behind options and numbers.
+const LAUNCHERS: [&str; 9] =
+    ["buildcache", "ccache", "distcc", "env", "icecc", "ionice", "nice", "sccache", "time"];
 
 impl Launch {
     pub fn run(&self) -> Result<Outcome> {
@@ -81,7 +82,8 @@ impl Launch {
     fn compiler(&self) -> Result<usize> {
         let is_before = |word: &OsString| {
             let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy();
-            LAUNCHERS.contains(&&*name) || name.starts_with('-') || name.contains('=')
+            let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+            LAUNCHERS.contains(&&*name) || name.starts_with('-') || name.contains('=') || is_number
         };
         let compiler = self.command.iter().position(|word| !is_before(word));
         compiler.ok_or_else(|| Error::new("launch: expected a compiler behind the launchers"))

@@ -65,14 +65,15 @@ impl Whole {
     /// Opens a profile. Its catalogue is in the folder, or made there.
     pub fn open(path: &Path, folder: &Path) -> Result<Self> {
         let wrong = |error| missing(path, error);
-        let file = File::open(path).map_err(wrong)?;
-        let found = file.metadata().map_err(wrong)?;
+        // Opening a pipe would wait for a writer.
+        let found = fs::metadata(path).map_err(wrong)?;
         if !found.is_file() {
             return Err(Error::about(
                 path,
                 "is not a regular file; parts are read out of the middle",
             ));
         }
+        let file = File::open(path).map_err(wrong)?;
         check_magic(path, &file)?;
         let place = folder.join(catalogue_name(&found));
         let catalogue = match kept(&place) {
