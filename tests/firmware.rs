@@ -100,6 +100,15 @@ fn a_module_whose_host_reads_its_counts() {
     let printed = succeed(shop.command("node").arg(run).args([program, "wasm.csraw"]));
     assert_eq!(String::from_utf8(printed).unwrap(), "checksum 15\n");
     let lines = lines_of_llvm(&shop, llvm.major, "wasm.csraw", program);
+    shop.tool_output(&["convert", "wasm.csraw", "--binary", program, "--to=lcov", "-o", "x.info"]);
+    assert_eq!(self::lines(&shop.read("x.info")), lines);
+    let module = shop.read(program);
+    shop.write("cut.wasm", &module[..module.len() / 2]);
+    let cut = ["convert", "wasm.csraw", "--binary", "cut.wasm", "--to=lcov"];
+    let output = shop.tool(&cut);
+    assert!(!output.status.success());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.starts_with("countersink: cut.wasm: "), "{told}");
     // The sum of 100 numbers, eight steps each, and the function that nobody calls.
     for line in ["DA:14,800", "DA:18,800", "DA:24,0"] {
         assert!(lines.iter().any(|found| found == line), "{line} not in {lines:?}");

@@ -54,8 +54,9 @@ pub struct Decoded {
     pub warnings: Vec<String>,
 }
 
-/// First bytes of files that belong to a program: ELF files, archives, dumps, and notes in either order of bytes.
-const OF_PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"!<arch>\n", &DUMP_MAGIC, b"gcno", b"oncg"];
+/// First bytes of files that belong to a program: ELF files, archives, WebAssembly modules, dumps, and notes in either
+/// order of bytes.
+const OF_PROGRAMS: [&[u8]; 6] = [b"\x7fELF", b"!<arch>\n", b"\0asm", &DUMP_MAGIC, b"gcno", b"oncg"];
 
 /// Reads a file that a dump names. Anything but a regular file might never end, a pipe for instance, and a file of
 /// another kind may be large: only its beginning is read.

@@ -8,6 +8,7 @@ use gimli::Reader as _;
 use hashbrown::HashMap;
 use object::{Object as _, ObjectSection as _};
 
+use super::wasm_module;
 use crate::cli::inputs::input::read_regular;
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::counters::Profile;
@@ -64,10 +65,6 @@ impl Mapped {
 
     fn add(&mut self, path: &Path) -> Result<()> {
         let bytes = read_regular(path).about(path)?;
-        if bytes.starts_with(b"\0asm") {
-            let what = "a WebAssembly module: llvm-cov reads its coverage mapping, and the counts with --to profdata";
-            return Err(Error::about(path, what));
-        }
         let file = object::File::parse(&*bytes).about(path)?;
         let sections = |name: &str| {
             let named = file.sections().filter(|section| section.name() == Ok(name));
@@ -86,6 +83,11 @@ impl Mapped {
         self.mapping.append(Mapping::decode(&sections_of).about(path)?);
         for names in sections(NAMES) {
             self.names.push(Names::read(&names).about(path)?);
+        }
+        if bytes.starts_with(wasm_module::MAGIC) {
+            for names in wasm_module::segments(&bytes, NAMES).about(path)? {
+                self.names.push(Names::read(names).about(path)?);
+            }
         }
         self.add_declarations(&file);
         Ok(())

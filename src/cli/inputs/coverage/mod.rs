@@ -8,6 +8,7 @@ pub mod counters;
 mod mapping;
 pub mod selection;
 pub mod tracefile;
+mod wasm_module;
 
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
