@@ -257,11 +257,26 @@ impl<'c> Course<'c> {
         // The next row at the same address takes the instruction from this one.
         let next = self.rows.get(self.row);
         if next.is_some_and(|next| next.address == passed.address) && !passed.is_end {
-            let piece = piece(at.block, self.inside, passed, self.unit.files, 0);
+            let copy = self.reached(entry, at.block);
+            let piece = piece(at.block, copy, passed, self.unit.files, 0);
             let piece = piece.map(|piece| Piece { before: at.before, ..piece });
             let marked = piece.and_then(|piece| self.unit.marked(piece, &self.listing.copies));
             self.of_block.extend(marked);
         }
+    }
+
+    /// The innermost of the copy at hand and its callers that is not entered further on in the block. Compilers move code
+    /// of a copy before its entry, among the callers' lines without instructions.
+    fn reached(&self, at: EntryPoint, block: u32) -> u32 {
+        let instructions = &self.graph.blocks[block as usize].instructions;
+        let last = self.graph.instructions[instructions.end as usize - 1];
+        let in_block = |(entry, _): &&(EntryPoint, u32)| entry.address <= last;
+        let later = || self.way.entries[self.entry..].iter().take_while(in_block);
+        let mut copy = self.inside;
+        while copy != 0 && later().any(|&(entry, entered)| entered == copy && entry > at) {
+            copy = self.listing.copies[copy as usize].caller;
+        }
+        copy
     }
 
     /// The next copy that is entered at a row.
