@@ -738,10 +738,7 @@ fn names_that_grow_without_end_stay_as_they_are() {
 #[test]
 fn completions_and_man_pages_know_all_commands() {
     let shop = Workshop::new();
-    let commands = [
-        "convert", "merge", "show", "check", "diff", "rewrite", "profdata", "flags", "install",
-        "targets",
-    ];
+    let commands = harness::commands(&shop);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = text(&shop, &["completions", shell]);
         assert!(commands.iter().all(|command| script.contains(command)), "{shell}");

@@ -108,7 +108,7 @@ fn where_there_is_no_dump() {
     harness::succeed(shop.command("gcc").args(["--coverage", &*object, "-o", "prog"]));
     shop.run("prog", &[]);
     let told = said(&shop, 2, &["convert", "prog.csraw", "--to=v4"]);
-    assert!(told.contains("prog.gcda is there: libgcov wrote it"), "{told}");
+    assert!(told.contains("prog.gcda is there: libgcov writes such files"), "{told}");
     let told = said(&shop, 0, &["convert", ".", "--to=v4", "-o", "prog.gcov"]);
     assert!(told.contains("prog.gcda: placed 100.0 %"), "{told}");
 

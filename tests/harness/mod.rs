@@ -244,6 +244,17 @@ pub fn corpus_of(manifest: &str, package: &str) -> Option<PathBuf> {
     Some(Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap().to_owned())
 }
 
+/// The names of the tool's commands, as its help lists them.
+pub fn commands(shop: &Workshop) -> Vec<String> {
+    let help = String::from_utf8(shop.tool_output(&["--help"])).unwrap();
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed = listed.take_while(|line| !line.is_empty());
+    // A long description has more lines.
+    let names = listed.filter_map(|line| line.strip_prefix("  ")?.split_once(' '));
+    let names = names.map(|(name, _)| name).filter(|name| !["", "help"].contains(name));
+    names.map(str::to_owned).collect()
+}
+
 /// Whether a program can be started. If not, the test is skipped.
 pub fn have(program: &str) -> bool {
     let have = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());

@@ -42,7 +42,7 @@ fn written_instead(dump: &Path) -> Option<(PathBuf, &'static str)> {
     let folder = dump.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
     let mut beside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    beside.sort_unstable();
+    beside.sort_by_cached_key(|file| (file.file_stem() != dump.file_stem(), file.clone()));
     let reason = |file: &PathBuf| match file.extension()?.to_str()? {
         "gcda" => Some(BY_LIBGCOV),
         "profraw" => Some(BY_LLVM),
@@ -52,7 +52,7 @@ fn written_instead(dump: &Path) -> Option<(PathBuf, &'static str)> {
 }
 
 /// Why there are `.gcda` files.
-const BY_LIBGCOV: &str = "libgcov wrote it, because `countersink flags` was missing at the link";
+const BY_LIBGCOV: &str = "libgcov writes such files, if `countersink flags` was missing at the link; so does `convert --to gcda`";
 
 /// Why there are `.profraw` files.
 const BY_LLVM: &str = "a dump under LLVM's name, or LLVM's runtime wrote it, because `countersink flags` was missing \

@@ -138,7 +138,7 @@ impl ReaderOptions {
             Some(Target::V407) => Version::V407,
             Some(other) => {
                 return match rules {
-                    None => Ok(Some(self.without_rules(other))),
+                    None => Ok(self.for_no_reader(other)),
                     // To be cut into parts, which this gcc reads.
                     Some(_) if other == Target::V4 => {
                         Ok(Some(ProfileFormat::V4(Encoding::Normal, rules)))
@@ -180,8 +180,10 @@ impl ReaderOptions {
         }
     }
 
-    fn without_rules(&self, target: Target) -> ProfileFormat {
-        match target {
+    /// The format that no compiler's rules change; none if a version of compilers has it.
+    fn for_no_reader(&self, target: Target) -> Option<ProfileFormat> {
+        let format = match target {
+            Target::V4 => ProfileFormat::V4(Encoding::Normal, None),
             Target::V4Compact => ProfileFormat::V4(Encoding::Compact, None),
             Target::V4Text if self.text_stubs => ProfileFormat::V4Text(TargetNames::Stubs),
             Target::V4Text => ProfileFormat::V4Text(TargetNames::Listed),
@@ -190,8 +192,10 @@ impl ReaderOptions {
             Target::Callgrind => ProfileFormat::View(View::Callgrind),
             Target::Speedscope => ProfileFormat::View(View::Speedscope),
             Target::Collapsed => ProfileFormat::View(View::Collapsed),
-            _ => ProfileFormat::V4(Encoding::Normal, None),
-        }
+            Target::V1 | Target::V2 | Target::V3 | Target::V407 => return None,
+            Target::LlvmSample | Target::LlvmSampleText | Target::LlvmSampleBinary => return None,
+        };
+        Some(format)
     }
 
     fn mismatch(&self, rules: Rules) -> Error {
