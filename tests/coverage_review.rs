@@ -220,6 +220,31 @@ fn annotations_are_of_changed_lines_that_gcov_marks() {
     assert_eq!(text(&succeed(below.args(words))), found);
 }
 
+/// A renamed file is compared with what it was, whatever the names in the tracefile begin with.
+#[test]
+fn a_renamed_file() {
+    if !have("git") {
+        return;
+    }
+    let shop = changed();
+    let base = text(&shop.read("base.info")).to_owned();
+    let here = format!("{}/", shop.path(".").canonicalize().unwrap().display());
+    fs::create_dir(shop.path("lib")).unwrap();
+    for (name, new) in [("code.c", "lib/renamed.c"), ("same.c", "lib/kept.c")] {
+        fs::rename(shop.path(format!("src/{name}")), shop.path(new)).unwrap();
+    }
+    git(&shop, &["add", "-N", "lib"]);
+    count(&shop, &["lib/renamed.c", "lib/kept.c", "src/main.c", "src/more.c"]);
+    for start in [&*here, "", "./", "src/.././"] {
+        shop.write("base.info", base.replace(&here, start));
+        let found =
+            review(&shop, "coverage-markdown", &["--against", "base.info", "--changed", "HEAD"]);
+        assert!(found.contains("| `lib/renamed.c` | 1 of 4 | 8-10, 17 |"), "{found}");
+        assert!(found.contains("| `lib/renamed.c` | 20-24 |"), "{found}");
+        assert!(!found.contains("kept.c") && !found.contains("gone"), "{found}");
+    }
+}
+
 /// Without git, lines are compared by number where the same lines have code.
 #[test]
 fn a_base_without_a_commit() {

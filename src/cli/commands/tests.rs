@@ -188,9 +188,9 @@ fn has_line(coverage: &Coverage, wanted: &SourceLine) -> bool {
 
 /// Names the changed files of which no test has a line.
 fn say_unknown(tests: &[Test], changes: &[Change]) {
-    for change in changes.iter().filter(|change| !change.is_new) {
-        if !tests.iter().any(|test| test.coverage.files.contains_key(&change.path)) {
-            let path = String::from_utf8_lossy(&change.path);
+    for change in changes.iter().filter(|change| !change.is_new && change.has_hunks()) {
+        if !tests.iter().any(|test| test.coverage.files.contains_key(&change.old_path)) {
+            let path = String::from_utf8_lossy(&change.old_path);
             say(format_args!("{path}: no test has counts of this changed file"));
         }
     }

@@ -10,6 +10,12 @@
 //! ```
 //!
 //! A file that was added is `--- /dev/null`. With 0 lines behind the comma, lines were added behind the one before it.
+//! A file that was renamed, and has most lines still, has these lines before; the others only if lines differ:
+//!
+//! ```text
+//! rename from src/prog.c
+//! rename to src/main.c
+//! ```
 
 use std::ops::RangeInclusive;
 use std::prelude::v1::*;
@@ -19,10 +25,12 @@ use crate::cli::terminal::error::{Error, Result};
 use crate::coverage::{Coverage, File};
 
 /// What differs in a file.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// The file's path, which is the same on both sides.
+    /// The file's path in the work tree, or in the commit if the work tree does not have the file.
     pub path: Vec<u8>,
+    /// The file's path in the commit. It is another one if the file was renamed.
+    pub old_path: Vec<u8>,
     /// Whether the commit does not have the file.
     pub is_new: bool,
     hunks: Vec<Hunk>,
@@ -57,7 +65,7 @@ pub fn since(commit: &str) -> Result<Vec<Change>> {
         "--inter-hunk-context=0",
         "--no-color",
         "--no-ext-diff",
-        "--no-renames",
+        "--find-renames",
         "--no-prefix",
         "--no-relative",
         // Attributes of the repository may call sources binary.
@@ -92,22 +100,32 @@ fn changes(top: &[u8], diff: &[u8]) -> Vec<Change> {
     let mut all: Vec<Change> = Vec::new();
     let mut lines = diff.split(|&byte| byte == b'\n');
     while let Some(line) = lines.next() {
-        if let Some(path) = line.strip_prefix(b"--- ") {
-            let is_new = path == b"/dev/null";
-            all.push(Change { path: whole(path), is_new, hunks: Vec::new() });
+        if line.starts_with(b"diff --git ") {
+            all.push(Change::default());
             continue;
         }
+        let Some(change) = all.last_mut() else { continue };
         if let Some(hunk) = hunk(line) {
-            all.last_mut().into_iter().for_each(|change| change.hunks.push(hunk));
+            change.hunks.push(hunk);
             // The text of removed and added lines may look like anything.
             let text = hunk.old.number.saturating_add(hunk.new.number) as usize;
             lines.by_ref().take(text).for_each(drop);
+        } else if let Some(path) = line.strip_prefix(b"rename from ") {
+            change.old_path = whole(path);
+        } else if let Some(path) = line.strip_prefix(b"rename to ") {
+            change.path = whole(path);
+        } else if let Some(path) = line.strip_prefix(b"--- ") {
+            change.is_new = path == b"/dev/null";
+            change.old_path = whole(path);
         } else if let Some(path) = line.strip_prefix(b"+++ ") {
-            let added = all.last_mut().filter(|change| change.is_new);
-            added.into_iter().for_each(|change| change.path = whole(path));
+            let is_gone = path == b"/dev/null";
+            change.path = if is_gone { change.old_path.clone() } else { whole(path) };
+            if change.is_new {
+                change.old_path.clone_from(&change.path);
+            }
         }
     }
-    all.retain(|change| !change.hunks.is_empty());
+    all.retain(|change| !change.hunks.is_empty() || change.is_renamed());
     all
 }
 
@@ -173,9 +191,31 @@ impl Side {
 impl Change {
     /// Whether any of the changed code of the commit was executed.
     pub fn is_in(&self, coverage: &Coverage) -> bool {
-        let file = coverage.files.get(&self.path);
+        let file = coverage.files.get(&self.old_path);
         let ranges = || self.hunks.iter().map(|hunk| hunk.old.with_neighbours());
         file.is_some_and(|file| ranges().any(|range| is_executed(file, &range)))
+    }
+
+    /// Whether the file has another path than in the commit.
+    pub fn is_renamed(&self) -> bool {
+        self.path != self.old_path
+    }
+
+    /// The path in the commit of a file that is called `path` now, perhaps through links of its folder.
+    pub fn path_before(&self, path: &[u8]) -> Vec<u8> {
+        let same = self.path.iter().zip(&self.old_path).take_while(|(one, other)| one == other);
+        let same = same.map(|(&byte, _)| byte).collect::<Vec<u8>>();
+        let folder = same.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+        let spelled = path.strip_suffix(&self.path[folder..]);
+        spelled.map_or_else(
+            || self.old_path.clone(),
+            |spelled| [spelled, &self.old_path[folder..]].concat(),
+        )
+    }
+
+    /// Whether any line differs.
+    pub const fn has_hunks(&self) -> bool {
+        !self.hunks.is_empty()
     }
 
     /// Whether any line of the work tree was changed or added.
@@ -229,11 +269,15 @@ mod tests {
     #[test]
     fn hunks_of_a_diff() {
         let diff = "diff --git a.c a.c\nindex 1..2 100644\n--- a.c\n+++ a.c\n@@ -2 +2,2 @@ int f(\n-int a;\n+int b;\n+--- x\n\
-                    @@ -9,0 +11 @@\n+--- y\n--- /dev/null\n+++ new.c\n@@ -0,0 +1 @@\n+int n;\n--- b c.h\t\n+++ b c.h\t\n\
-                    @@ -4,3 +4,0 @@\n-1\n-2\n-3\n\\ No newline at end of file\n";
+                    @@ -9,0 +11 @@\n+--- y\ndiff --git new.c new.c\n--- /dev/null\n+++ new.c\n@@ -0,0 +1 @@\n+int n;\n\
+                    diff --git b c.h b c.h\n--- b c.h\t\n+++ b c.h\t\n@@ -4,3 +4,0 @@\n-1\n-2\n-3\n\
+                    \\ No newline at end of file\ndiff --git x.c d/y.c\nsimilarity index 100%\nrename from x.c\n\
+                    rename to d/y.c\ndiff --git gone.c gone.c\n--- gone.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n\
+                    diff --git mode.c mode.c\nold mode 100644\nnew mode 100755\n";
         let side = |(line, number)| Side { line, number };
         let change = |path: &str, is_new, hunks: &[[(u32, u32); 2]]| Change {
             path: path.into(),
+            old_path: path.into(),
             is_new,
             hunks: hunks
                 .iter()
@@ -244,6 +288,8 @@ mod tests {
             change("/top/a.c", false, &[[(2, 1), (2, 2)], [(9, 0), (11, 1)]]),
             change("/top/new.c", true, &[[(0, 0), (1, 1)]]),
             change("/top/b c.h", false, &[[(4, 3), (4, 0)]]),
+            Change { old_path: b"/top/x.c".into(), ..change("/top/d/y.c", false, &[]) },
+            change("/top/gone.c", false, &[[(1, 1), (0, 0)]]),
         ];
         assert_eq!(changes(b"/top", diff.as_bytes()), expected);
         assert_eq!(changes(b"/top", b"@@ -1 +1 @@\n@@ -x\n--- \n@@ -1,2 +3"), []);
@@ -257,8 +303,17 @@ mod tests {
     }
 
     #[test]
+    fn paths_before_a_rename() {
+        let [path, old_path] = ["/top/src/new/a.c", "/top/src/b.c"].map(|path| path.into());
+        let change = Change { path, old_path, ..Change::default() };
+        assert_eq!(change.path_before(b"/top/src/new/a.c"), b"/top/src/b.c");
+        assert_eq!(change.path_before(b"/link/new/a.c"), b"/link/b.c");
+        assert_eq!(change.path_before(b"/other.c"), b"/top/src/b.c");
+    }
+
+    #[test]
     fn lines_of_both_sides() {
-        let diff = b"--- a.c\n+++ a.c\n@@ -2 +2,2 @@\n-1\n+1\n+2\n@@ -9,0 +11 @@\n+1\n@@ -20,2 +21,0 @@\n-1\n-2\n";
+        let diff = b"diff --git a.c a.c\n--- a.c\n+++ a.c\n@@ -2 +2,2 @@\n-1\n+1\n+2\n@@ -9,0 +11 @@\n+1\n@@ -20,2 +21,0 @@\n-1\n-2\n";
         let change = changes(b"", diff).remove(0);
         let before = [1, 2, 3, 4, 10, 11, 12, 21, 22].map(|line| change.line_before(line));
         // 0 for the lines that are new.

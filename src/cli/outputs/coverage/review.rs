@@ -11,7 +11,7 @@
 //! Lines of the base are found by their numbers. git tells how the numbers have moved. Without `--changed` only files
 //! count whose lines with code have the numbers that they had.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -171,13 +171,17 @@ impl Context<'_> {
         let mut changes: HashMap<&[u8], &Change> =
             self.changes.into_iter().flatten().map(|change| (&*change.path, change)).collect();
         let mut files = Vec::with_capacity(coverage.files.len());
+        let mut old_paths = HashSet::new();
         for (path, file) in &coverage.files {
             // git names files without links.
             let real = Path::new(OsStr::from_bytes(path)).canonicalize();
             let real = real.map(|real| real.into_os_string().into_vec());
             let change = changes.remove(&**path);
             let change = change.or_else(|| changes.remove(&*real.ok()?));
-            files.push(self.reviewed(path, file, change));
+            let old_path = change.map_or_else(|| path.clone(), |change| change.path_before(path));
+            let before = self.base.and_then(|base| base.files.get(&old_path));
+            old_paths.insert(old_path);
+            files.push(self.reviewed(path, file, before, change));
         }
         let mut without: Vec<&Change> =
             changes.into_values().filter(|change| is_source(change)).collect();
@@ -186,7 +190,7 @@ impl Context<'_> {
         files.iter().for_each(|file| changed += file.changed);
         let no_files = BTreeMap::new();
         let before = self.base.map_or(&no_files, |base| &base.files);
-        let gone = before.iter().filter(|(path, _)| !coverage.files.contains_key(*path));
+        let gone = before.iter().filter(|(path, _)| !old_paths.contains(*path));
         Review {
             files,
             gone: gone.map(|(path, file)| (self.shown(path), file.totals())).collect(),
@@ -197,8 +201,13 @@ impl Context<'_> {
         }
     }
 
-    fn reviewed(&self, path: &[u8], file: &File, change: Option<&Change>) -> Reviewed {
-        let before = self.base.and_then(|base| base.files.get(path));
+    fn reviewed(
+        &self,
+        path: &[u8],
+        file: &File,
+        before: Option<&File>,
+        change: Option<&Change>,
+    ) -> Reviewed {
         let has_changed = |line: u32| change.is_some_and(|change| change.has(line));
         let is_asked = |line: u32| match self.changes {
             Some(_) => has_changed(line),
