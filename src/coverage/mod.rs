@@ -12,8 +12,9 @@ mod missed;
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;
+use core::hash::BuildHasher;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 
 use decisions::Decision;
 
@@ -117,14 +118,22 @@ impl core::ops::AddAssign for Total {
 impl File {
     /// The totals: the compiler's, or else the numbers of entries.
     pub fn totals(&self) -> Totals {
-        let mut conditions = Total::default();
-        self.decisions.values().for_each(|decision| conditions += decision.total());
         self.totals.unwrap_or_else(|| Totals {
-            conditions,
+            conditions: self.conditions(),
             functions: Total::of(self.functions.iter().map(|function| function.count)),
             lines: Total::of(self.lines.values().copied()),
             branches: Total::of(self.branches.values().map(|branch| branch.count.unwrap_or(0))),
         })
+    }
+
+    /// The outcomes of conditions: the compiler's, or else those of the decisions.
+    pub fn conditions(&self) -> Total {
+        let own = || {
+            let mut conditions = Total::default();
+            self.decisions.values().for_each(|decision| conditions += decision.total());
+            conditions
+        };
+        self.totals.map_or_else(own, |totals| totals.conditions)
     }
 
     /// Keeps what another file has, too.
@@ -138,22 +147,18 @@ impl File {
         self.totals = None;
     }
 
-    fn add(&mut self, other: Self) {
+    fn add(&mut self, other: Self, places: &mut FunctionPlaces) {
         for (line, count) in other.lines {
             let sum = self.lines.entry(line).or_default();
             *sum = sum.saturating_add(count);
         }
-        let known = self.functions.iter().enumerate();
-        let known = known.map(|(place, own)| ((own.name.clone(), own.line), place));
-        let known: HashMap<(Vec<u8>, u32), usize> = known.collect();
         for function in other.functions {
-            let key = (function.name, function.line);
-            match known.get(&key) {
-                Some(&place) => {
+            match places.of(&function, &self.functions) {
+                Some(place) => {
                     let own = &mut self.functions[place].count;
                     *own = own.saturating_add(function.count);
                 }
-                None => self.functions.push(Function { name: key.0, ..function }),
+                None => self.functions.push(function),
             }
         }
         for (place, branch) in other.branches {
@@ -176,7 +181,9 @@ impl Coverage {
         for (path, file) in other.files {
             match self.files.entry(path) {
                 Entry::Vacant(entry) => _ = entry.insert(file),
-                Entry::Occupied(mut entry) => entry.get_mut().add(file),
+                Entry::Occupied(mut entry) => {
+                    entry.get_mut().add(file, &mut FunctionPlaces::default());
+                }
             }
         }
     }
@@ -200,5 +207,52 @@ impl Coverage {
             all.conditions += totals.conditions;
         }
         all
+    }
+}
+
+/// Adds up many coverages. A header may be in each.
+#[derive(Debug, Default)]
+pub struct Sum {
+    coverage: Coverage,
+    /// For files that several had.
+    places: HashMap<Vec<u8>, FunctionPlaces>,
+}
+
+impl Sum {
+    /// Adds another one.
+    pub fn add(&mut self, other: Coverage) {
+        for (path, file) in other.files {
+            match self.coverage.files.get_mut(&path) {
+                Some(own) => own.add(file, self.places.entry(path).or_default()),
+                None => _ = self.coverage.files.insert(path, file),
+            }
+        }
+    }
+
+    /// The sum.
+    pub fn finish(self) -> Coverage {
+        self.coverage
+    }
+}
+
+/// The places of a file's functions, by name and line.
+#[derive(Debug, Default)]
+struct FunctionPlaces {
+    places: HashTable<usize>,
+    hasher: DefaultHashBuilder,
+}
+
+impl FunctionPlaces {
+    /// The place of a function with the name and line of this one among all functions, to which some may have been
+    /// added.
+    fn of(&mut self, function: &Function, all: &[Function]) -> Option<usize> {
+        let hash = |function: &Function| self.hasher.hash_one((&function.name, function.line));
+        let places = &mut self.places;
+        for place in places.len()..all.len() {
+            places.insert_unique(hash(&all[place]), place, |&other| hash(&all[other]));
+        }
+        let is_same =
+            |&place: &usize| (&all[place].name, all[place].line) == (&function.name, function.line);
+        self.places.find(hash(function), is_same).copied()
     }
 }

@@ -13,7 +13,7 @@ use crate::cli::compilers::gcc;
 use crate::cli::cores::Cores;
 use crate::cli::inputs::conversion::{Asked, Converted, dumps_name};
 use crate::cli::inputs::coverage::selection::{Chosen, Selection};
-use crate::cli::inputs::data_files::joined;
+use crate::cli::inputs::data_files::read_all;
 use crate::cli::inputs::folder::format_of;
 use crate::cli::inputs::input::{Decoded, Format, Input};
 use crate::cli::inputs::instr_profiles::queue::Listed;
@@ -333,15 +333,21 @@ impl Convert {
         Ok(Outcome::Done)
     }
 
-    /// Reads all inputs. Refuses to replace what is not made again so easily: a dump or `.gcda` file among the inputs,
-    /// under whatever name, which has more counts than the output; another object's counters or notes; the program.
+    /// Reads all inputs.
     fn read(&self, paths: &[PathBuf]) -> Result<Vec<Input>> {
-        let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>>>()?;
         let output = self.output.as_deref().filter(|path| path.as_os_str() != "-");
-        let Some(output) = output else { return joined(inputs) };
-        let is_dump = |input: &Input| matches!(input.format, Format::Dump | Format::Gcda);
-        let mut dumps = paths.iter().zip(&inputs).filter(|(_, input)| is_dump(input));
-        if dumps.any(|(path, _)| input::is_same(path, output)) {
+        output.map_or(Ok(()), |output| self.refuse(output))?;
+        read_all(paths, Input::open)
+    }
+
+    /// Refuses to replace what is not made again so easily: a dump or `.gcda` file among the inputs, under whatever
+    /// name, which has more counts than the output; another object's counters or notes; the program.
+    fn refuse(&self, output: &Path) -> Result<()> {
+        let target = input::Target::of(output);
+        // Those below folders have been compared.
+        if let Some(input) = self.inputs.iter().find(|path| target.is(path))
+            && matches!(Input::open(input)?.format, Format::Dump | Format::Gcda)
+        {
             let what = "is an input, too, and a raw dump, whose counts a profile would not keep";
             return Err(Error::about(output, what));
         }
@@ -349,10 +355,10 @@ impl Convert {
             let what = format!("there are {} in it; write to another place", format.name());
             return Err(Error::about(output, what));
         }
-        if self.sources.binary.iter().any(|binary| input::is_same(binary, output)) {
+        if self.sources.binary.iter().any(|binary| target.is(binary)) {
             return Err(Error::about(output, "is the program of --binary; write to another place"));
         }
-        joined(inputs)
+        Ok(())
     }
 
     /// Writes counter files of gcc.
@@ -372,7 +378,10 @@ impl Convert {
         let name = coverage::name_of(paths);
         let (coverage, chosen) = self.lines(paths, &name)?;
         self.write(|name| target.file(&coverage, chosen.folder(), name))?;
-        Ok(self.limits.check(coverage.totals(), &name))
+        let outcome = self.limits.check(&coverage, &name);
+        // The process is about to end, so nobody needs the memory of its many small parts.
+        core::mem::forget(coverage);
+        Ok(outcome)
     }
 
     /// Writes line coverage for reviewers of a change.
@@ -382,7 +391,7 @@ impl Convert {
         let base = self.review.base(&self.sources, &self.selection, &chosen)?;
         let review = self.review.of(&coverage, base, &chosen.project())?;
         self.write(|_| Ok((target.text(&review).into_bytes(), Content::Text)))?;
-        let outcome = self.limits.check(coverage.totals(), &name);
+        let outcome = self.limits.check(&coverage, &name);
         Ok(outcome.max(self.review.check(&review, &name)))
     }
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::cli::inputs::changes::{self, Change};
 use crate::cli::inputs::coverage::lines_of;
 use crate::cli::inputs::coverage::selection::Selection;
-use crate::cli::inputs::data_files::joined;
+use crate::cli::inputs::data_files::read_all;
 use crate::cli::inputs::folder;
 use crate::cli::inputs::input::Input;
 use crate::cli::inputs::sources::Sources;
@@ -130,8 +130,8 @@ impl Tests {
         let read: Vec<Result<Test>> = all
             .into_par_iter()
             .map(|(name, files)| {
-                let inputs = files.iter().map(|file| Input::read(file)).collect::<Result<_>>()?;
-                let coverage = lines_of(joined(inputs)?, &self.sources, Path::new(&name))?;
+                let inputs = read_all(&files, Input::read)?;
+                let coverage = lines_of(inputs, &self.sources, Path::new(&name))?;
                 Ok(Test { name, coverage })
             })
             .collect();

@@ -17,30 +17,77 @@ use crate::formats::gcda::decode::Data;
 /// Files that cannot be read are named up to this number.
 const NAMED: usize = 10;
 
+/// Reads files, with one dump in place of all `.gcda` files, as [`joined`] gives it.
+pub fn read_all(
+    paths: &[PathBuf],
+    read: impl Fn(&Path) -> Result<Input> + Sync,
+) -> Result<Vec<Input>> {
+    let (data, others): (Vec<_>, Vec<_>) =
+        paths.iter().partition(|path| folder::is_data_file(path));
+    let parts = others.into_iter().map(|path| read(path).map(part));
+    let mut parts = parts.collect::<Result<Vec<_>>>()?;
+    let data = data.into_par_iter().map(|path| read(path).map_or_else(Part::Damaged, part));
+    parts.par_extend(data);
+    join(parts)
+}
+
 /// The same inputs, with one dump in place of all `.gcda` files. Those that are damaged are named and left out.
 pub fn joined(inputs: Vec<Input>) -> Result<Vec<Input>> {
-    let is_data = |input: &Input| input.format == Format::Gcda;
-    let (files, mut others): (Vec<_>, Vec<_>) = inputs.into_iter().partition(is_data);
-    if files.is_empty() {
-        return Ok(others);
+    join(inputs.into_par_iter().map(part).collect())
+}
+
+/// An input.
+enum Part {
+    Data(DataFile),
+    Damaged(Error),
+    Other(Input),
+}
+
+/// A `.gcda` file.
+struct DataFile {
+    name: PathBuf,
+    /// The path at which the compiler wanted it.
+    recorded: PathBuf,
+    data: Data,
+}
+
+fn part(input: Input) -> Part {
+    match input.format {
+        Format::Gcda => decode(input).map_or_else(Part::Damaged, Part::Data),
+        _ => Part::Other(input),
     }
-    let decoded: Vec<_> = files.into_par_iter().map(decode).collect();
-    let (mut good, mut bad) = (Vec::new(), Vec::new());
-    for decoded in decoded {
-        match decoded {
-            Ok(file) => good.push(file),
-            Err(error) => bad.push(error),
+}
+
+fn join(parts: Vec<Part>) -> Result<Vec<Input>> {
+    let (mut good, mut bad, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    for part in parts {
+        match part {
+            Part::Data(file) => good.push(file),
+            Part::Damaged(error) => bad.push(error),
+            Part::Other(input) => others.push(input),
         }
+    }
+    if !good.is_empty() {
+        // Damage may make it look like another file, for instance a profile, whose magic is the same.
+        let is_bad =
+            |input: &mut Input| folder::is_data_file(&input.name) && input.format != Format::Dump;
+        bad.extend(others.extract_if(.., is_bad).map(|input| {
+            let what = format!("expected counters of an object, found {}", input.format.name());
+            Error::about(input.name, what)
+        }));
+    }
+    if good.is_empty() && bad.is_empty() {
+        return Ok(others);
     }
     if good.is_empty() {
         return Err(bad.swap_remove(0));
     }
     let name = match &good[..] {
-        [(only, ..)] => only.clone(),
+        [only] => only.name.clone(),
         several => format!("{} .gcda files", several.len()).into(),
     };
     warn_of_bad(&name, &bad);
-    let mut dump = of_gcda::dump(good.into_iter().map(|(_, path, data)| (bytes_of(path), data)));
+    let mut dump = of_gcda::dump(good.into_iter().map(|file| (bytes_of(file.recorded), file.data)));
     dump.files_left_out = bad.len();
     warn_of_modules(&name, &dump);
     others.push(Input::of_dump(name, dump));
@@ -54,8 +101,7 @@ pub fn read_sum(paths: &[PathBuf]) -> Result<Input> {
     if let [only] = &files[..] {
         return Input::read(only);
     }
-    let inputs = files.iter().map(|file| Input::read(file)).collect::<Result<_>>()?;
-    let mut inputs = joined(inputs)?;
+    let mut inputs = read_all(&files, Input::read)?;
     if inputs.len() == 1 {
         return Ok(inputs.remove(0));
     }
@@ -71,28 +117,28 @@ pub fn read_sum(paths: &[PathBuf]) -> Result<Input> {
 pub fn as_dump(input: Input) -> Result<Input> {
     match input.format {
         Format::Gcda => {
-            let (name, path, data) = decode(input)?;
-            Ok(Input::of_dump(name, of_gcda::dump([(bytes_of(path), data)])))
+            let DataFile { name, recorded, data } = decode(input)?;
+            Ok(Input::of_dump(name, of_gcda::dump([(bytes_of(recorded), data)])))
         }
         _ => Ok(input),
     }
 }
 
-/// A file's name, the path at which the compiler wanted it, and its counters.
-fn decode(file: Input) -> Result<(PathBuf, PathBuf, Data)> {
-    if file.name.as_os_str() == STDIN {
+fn decode(file: Input) -> Result<DataFile> {
+    let Input { name, bytes, .. } = file;
+    if name.as_os_str() == STDIN {
         let what = "a .gcda file without its name, which tells where its notes are";
-        return Err(Error::about(&file.name, what));
+        return Err(Error::about(&name, what));
     }
-    let data = Data::decode(&file.bytes).about(&file.name)?;
-    of_gcda::check(&data).about(&file.name)?;
-    let path = std::path::absolute(&file.name).about(&file.name)?;
+    let data = Data::decode(&bytes).about(&name)?;
+    of_gcda::check(&data).about(&name)?;
+    let path = std::path::absolute(&name).about(&name)?;
     // The folder of an unpacked archive is another one each time.
     let path = match tarball::inside(&path) {
         Some(inside) => recorded(&Path::new("/").join(&inside)).unwrap_or(inside),
         None => recorded(&path).unwrap_or(path),
     };
-    Ok((file.name, path, data))
+    Ok(DataFile { name, recorded: path, data })
 }
 
 /// The path before `GCOV_PREFIX` put a folder in front of it: the longest end of the path with notes beside it.

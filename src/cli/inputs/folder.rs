@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
+use rustix::fs::{Access, access};
 use walkdir::WalkDir;
 
-use super::input::{Format, is_same};
+use super::input::{Format, Target, read_bytes};
 use super::{live_files, tarball};
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::cli::terminal::message::warn;
@@ -26,6 +26,8 @@ struct Content {
     /// `.gcda` files.
     gcda: BTreeSet<PathBuf>,
     profiles: BTreeSet<PathBuf>,
+    /// Those of these files that are links.
+    links: BTreeSet<PathBuf>,
     live: usize,
 }
 
@@ -53,9 +55,13 @@ pub fn expand(paths: &[PathBuf], output: Option<&Path>) -> Result<Vec<PathBuf>> 
             files.push(path.clone());
             continue;
         };
-        let below = below(&folder)?;
+        let content = Content::of(&folder)?;
+        let links = content.links.clone();
+        let below = below(&folder, content)?;
         if let Some(output) = output
-            && below.iter().any(|file| is_same(file, output))
+            && let target = Target::of(output)
+            && (target.below(&folder).is_some_and(|file| below.contains(&file))
+                || below.iter().any(|file| links.contains(file) && target.is(file)))
         {
             let what =
                 format!("is one of the inputs below {}; write to another place", path.display());
@@ -69,7 +75,7 @@ pub fn expand(paths: &[PathBuf], output: Option<&Path>) -> Result<Vec<PathBuf>> 
 /// The only file of a folder, for commands that read one file.
 pub fn only(path: &Path) -> Result<PathBuf> {
     let Some(folder) = folder_of(path)? else { return Ok(path.to_owned()) };
-    let mut files = below(&folder)?;
+    let mut files = below(&folder, Content::of(&folder)?)?;
     match (files.pop(), files.len()) {
         (Some(file), 0) => Ok(file),
         (_, more) => {
@@ -85,13 +91,13 @@ pub fn only(path: &Path) -> Result<PathBuf> {
 fn folder_of(path: &Path) -> Result<Option<PathBuf>> {
     match path.is_dir() {
         true => Ok(Some(path.to_owned())),
+        false if is_data_file(path) => Ok(None),
         false => tarball::unpacked(path),
     }
 }
 
 /// The files that a folder stands for.
-fn below(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut content = Content::of(folder)?;
+fn below(folder: &Path, mut content: Content) -> Result<Vec<PathBuf>> {
     let Content { raw, gcda, profiles, .. } = &mut content;
     let leave_out = |others: &mut BTreeSet<PathBuf>, what, has: &str| {
         if !others.is_empty() {
@@ -112,20 +118,45 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>> {
 impl Content {
     fn of(folder: &Path) -> Result<Self> {
         let mut content = Self::default();
-        let mut seen = BTreeSet::new();
+        let mut links = Vec::new();
         for entry in WalkDir::new(folder) {
             let entry = entry.map_err(|error| {
                 let path = error.path().unwrap_or(folder).to_owned();
                 let what = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
                 Error::about(path, what)
             })?;
-            // Links to files count, but no file twice.
-            let file = entry.into_path();
-            if file.is_file() && file.canonicalize().is_ok_and(|real| seen.insert(real)) {
-                content.add(file)?;
+            match entry.file_type() {
+                kind if kind.is_file() => content.add(entry.into_path())?,
+                kind if kind.is_symlink() => links.push(entry.into_path()),
+                _ => {}
             }
         }
+        content.add_links(folder, links)?;
         Ok(content)
+    }
+
+    /// Adds the files that links lead to, but no file twice.
+    fn add_links(&mut self, folder: &Path, mut links: Vec<PathBuf>) -> Result<()> {
+        if links.is_empty() {
+            return Ok(());
+        }
+        let top = folder.canonicalize().about(folder)?;
+        let mut seen = BTreeSet::new();
+        links.sort_unstable();
+        for link in links {
+            let Ok(real) = link.canonicalize() else { continue };
+            let below = real.strip_prefix(&top);
+            let is_there = below.is_ok_and(|below| self.has(&folder.join(below)));
+            if real.is_file() && !is_there && seen.insert(real) {
+                self.add(link.clone())?;
+                self.links.insert(link);
+            }
+        }
+        Ok(())
+    }
+
+    fn has(&self, file: &Path) -> bool {
+        [&self.raw, &self.gcda, &self.profiles].iter().any(|files| files.contains(file))
     }
 
     fn add(&mut self, file: PathBuf) -> Result<()> {
@@ -133,19 +164,27 @@ impl Content {
             self.live += 1;
             return Ok(());
         }
-        if is_left_over(&file) {
+        if is_left_over(&file) || is_of_a_build(&file) {
+            return Ok(());
+        }
+        // There are many, and what is in each is found out when it is decoded.
+        if is_data_file(&file) {
+            match access(&file, Access::READ_OK) {
+                Ok(()) => drop(self.gcda.insert(file)),
+                Err(error) => warn(&file, format!("{}; left out", std::io::Error::from(error))),
+            }
             return Ok(());
         }
         let mut beginning = Vec::new();
         match read_beginning(&file, &mut beginning) {
-            Ok(0) if is_raw_by_name(&file) => warn(&file, "is empty; left out"),
+            Ok(()) if beginning.is_empty() && is_raw_by_name(&file) => {
+                warn(&file, "is empty; left out");
+            }
             Err(error) if !is_raw_by_name(&file) => warn(&file, format!("{error}; left out")),
-            read => drop(read.about(&file)?),
+            read => read.about(&file)?,
         }
         match Format::of_file(&beginning, file.extension()) {
             Some(Format::Dump | Format::Profraw) => drop(self.raw.insert(file)),
-            // A damaged one is named when it is decoded.
-            Some(Format::Gcda) | None if is_data_file(&file) => drop(self.gcda.insert(file)),
             Some(Format::Gcda | Format::Gcno) | None => {}
             Some(_) => drop(self.profiles.insert(file)),
         }
@@ -170,8 +209,8 @@ impl Content {
     }
 }
 
-fn read_beginning(file: &Path, beginning: &mut Vec<u8>) -> std::io::Result<usize> {
-    File::open(file)?.take(BEGINNING).read_to_end(beginning)
+fn read_beginning(file: &Path, beginning: &mut Vec<u8>) -> std::io::Result<()> {
+    read_bytes(&File::open(file)?, BEGINNING, beginning)
 }
 
 /// The format of a file that is there, by its beginning.
@@ -192,6 +231,14 @@ fn is_raw_by_name(file: &Path) -> bool {
 /// Whether the name of a file is that of an object's counters. Copies under other names count twice.
 pub fn is_data_file(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "gcda")
+}
+
+/// Whether the name of a file is that of a source, or of what a compiler writes: most files below a build's folder.
+fn is_of_a_build(file: &Path) -> bool {
+    const ENDS: [&str; 12] =
+        ["gcno", "o", "d", "a", "so", "c", "h", "cc", "cpp", "cxx", "hpp", "rs"];
+    let end = file.extension().and_then(OsStr::to_str);
+    end.is_some_and(|end| ENDS.contains(&end))
 }
 
 /// Whether the runtime has set the file aside, or a process was killed while it wrote it.

@@ -3,9 +3,9 @@
 //! [`format`](mod@super::format) recognises them. What LLVM's profiles say is read in [`super::instr_profiles`].
 
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
@@ -37,7 +37,8 @@ pub use super::format::Format;
 pub struct Input {
     /// Its name for messages.
     pub name: PathBuf,
-    /// Its content; only the beginning of a dump that was [opened](Self::open).
+    /// Its content; only the beginning of a dump that was [opened](Self::open), and nothing of one that was put
+    /// together.
     pub bytes: Vec<u8>,
     /// What kind of file it is.
     pub format: Format,
@@ -61,42 +62,50 @@ const OF_PROGRAMS: [&[u8]; 6] = [b"\x7fELF", b"!<arch>\n", b"\0asm", &DUMP_MAGIC
 /// Reads a file that a dump names. Anything but a regular file might never end, a pipe for instance, and a file of
 /// another kind may be large: only its beginning is read.
 pub fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
+    let (file, length) = open_regular(path)?;
     let mut bytes = Vec::new();
-    let mut file = open_regular(path)?;
-    file.by_ref().take(BEGINNING).read_to_end(&mut bytes)?;
-    if OF_PROGRAMS.iter().any(|start| bytes.starts_with(start)) {
-        file.read_to_end(&mut bytes)?;
-    }
+    read_rest(&file, length, &mut bytes, |beginning| {
+        OF_PROGRAMS.iter().any(|start| beginning.starts_with(start))
+    })?;
     Ok(bytes)
 }
 
-/// Opens a file, and nothing but a file: to open a pipe may wait, and to open a device may do something.
-pub fn open_regular(path: &Path) -> std::io::Result<File> {
-    let is_file = |found: std::fs::Metadata| match found.is_file() {
-        true => Ok(()),
+/// Opens a file, and nothing but a file: to open a pipe may wait, and to open a device may do something. Also gives its
+/// length.
+pub fn open_regular(path: &Path) -> std::io::Result<(File, u64)> {
+    let length_of = |found: Metadata| match found.is_file() {
+        true => Ok(found.len()),
         false => Err(std::io::Error::other("not a regular file")),
     };
-    is_file(std::fs::metadata(path)?)?;
+    length_of(std::fs::metadata(path)?)?;
     // By now it may be something else.
     let at_once = OFlags::NONBLOCK.bits().cast_signed();
     let file = File::options().read(true).custom_flags(at_once).open(path)?;
-    is_file(file.metadata()?).map(|()| file)
+    let length = length_of(file.metadata()?)?;
+    Ok((file, length))
 }
 
-/// Reads an open file of this length from where it stands, and asks the system no more than needed: there may be
-/// thousands of files. A length of 0 is that of a pipe, or of a file of the system that does not know it. Only the
-/// beginning of a file that is unlike any format.
-fn read_open(mut file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Result<()> {
-    read_bytes(file, length.min(BEGINNING), bytes)?;
-    match length.saturating_sub(BEGINNING) {
-        _ if length == 0 => read_unless_unknown(&mut file, bytes),
-        rest if rest > 0 && is_known(bytes) => read_bytes(file, rest, bytes),
+/// Reads the rest of an open file of this length behind the bytes that were read, and asks the system no more than
+/// needed: there may be thousands of files. A length of 0 is that of a pipe, or of a file of the system that does not
+/// know it. Only the beginning of a file that is not known by it.
+fn read_rest(
+    mut file: &File,
+    length: u64,
+    bytes: &mut Vec<u8>,
+    is_known: impl Fn(&[u8]) -> bool,
+) -> std::io::Result<()> {
+    if length == 0 {
+        return read_unless_unknown(&mut file, bytes, is_known);
+    }
+    read_bytes(file, length.min(BEGINNING).saturating_sub(bytes.len() as u64), bytes)?;
+    match length.saturating_sub(bytes.len() as u64) {
+        left if left > 0 && is_known(bytes) => read_bytes(file, left, bytes),
         _ => Ok(()),
     }
 }
 
 /// Reads this number of bytes, or fewer if the file ends before.
-fn read_bytes(file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+pub fn read_bytes(file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Result<()> {
     let end = bytes.len().saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
     bytes.try_reserve_exact(end - bytes.len())?;
     while bytes.len() < end {
@@ -114,7 +123,11 @@ fn read_bytes(file: &File, length: u64, bytes: &mut Vec<u8>) -> std::io::Result<
 const BEGINNING: u64 = 1 << 16;
 
 /// Reads a file, and goes on only after a beginning that is known. A file may be large, and a device may never end.
-fn read_unless_unknown(mut file: impl Read, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+fn read_unless_unknown(
+    mut file: impl Read,
+    bytes: &mut Vec<u8>,
+    is_known: impl Fn(&[u8]) -> bool,
+) -> std::io::Result<()> {
     file.by_ref().take(BEGINNING).read_to_end(bytes)?;
     if is_known(bytes) {
         file.read_to_end(bytes)?;
@@ -123,7 +136,7 @@ fn read_unless_unknown(mut file: impl Read, bytes: &mut Vec<u8>) -> std::io::Res
 }
 
 /// Whether a file with this beginning is an input.
-fn is_known(beginning: &[u8]) -> bool {
+fn is_input(beginning: &[u8]) -> bool {
     beginning.starts_with(&live::MAGIC) || Format::of(beginning).is_some()
 }
 
@@ -137,7 +150,41 @@ pub fn refuse_twice<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<()>
 
 /// Whether two paths lead to one file, under whatever names.
 pub fn is_same(a: &Path, b: &Path) -> bool {
-    a == b || a.canonicalize().is_ok_and(|real| b.canonicalize().is_ok_and(|other| other == real))
+    Target::of(a).is(b)
+}
+
+/// A file that many others are compared with.
+pub struct Target<'p> {
+    path: &'p Path,
+    /// What is there now, and its name without links.
+    found: Option<(Metadata, PathBuf)>,
+}
+
+impl<'p> Target<'p> {
+    /// The file at this path, which need not exist.
+    pub fn of(path: &'p Path) -> Self {
+        let found = std::fs::metadata(path).ok();
+        Self { path, found: found.and_then(|found| Some((found, path.canonicalize().ok()?))) }
+    }
+
+    /// Its path below a folder, without links there, if it is below.
+    pub fn below(&self, folder: &Path) -> Option<PathBuf> {
+        let (_, real) = self.found.as_ref()?;
+        let below = real.strip_prefix(folder.canonicalize().ok()?).ok()?;
+        Some(folder.join(below))
+    }
+
+    /// Whether another path leads to it, under whatever name.
+    pub fn is(&self, other: &Path) -> bool {
+        if self.path == other {
+            return true;
+        }
+        let Some((found, real)) = &self.found else { return false };
+        // Two names of one file in folders are two files.
+        let is_one = |other: Metadata| (other.dev(), other.ino()) == (found.dev(), found.ino());
+        std::fs::metadata(other).is_ok_and(is_one)
+            && other.canonicalize().is_ok_and(|other| other == *real)
+    }
 }
 
 /// The name of standard input in messages.
@@ -197,7 +244,7 @@ impl Input {
     pub fn read(path: &Path) -> Result<Self> {
         if path.as_os_str() == "-" {
             let mut bytes = Vec::new();
-            read_unless_unknown(std::io::stdin(), &mut bytes).about(STDIN)?;
+            read_unless_unknown(std::io::stdin(), &mut bytes, is_input).about(STDIN)?;
             return Self::of(STDIN.into(), bytes);
         }
         let wrong = |error| missing(path, error);
@@ -208,7 +255,7 @@ impl Input {
 
     /// Reads an open file of this length, which is 0 if nobody knows it. The system is not asked again, which takes
     /// long for thousands of files.
-    pub fn of_open(path: &Path, file: File, mut length: u64) -> Result<Self> {
+    pub fn of_open(path: &Path, file: File, length: u64) -> Result<Self> {
         let wrong = |error| missing(path, error);
         let mut bytes = Vec::new();
         if cfg!(feature = "parquet") && length > 0 {
@@ -218,9 +265,8 @@ impl Input {
             if bytes == PARQUET_MAGIC {
                 return Self::of_table(path.to_owned(), file);
             }
-            length -= beginning;
         }
-        read_open(&file, length, &mut bytes).map_err(wrong)?;
+        read_rest(&file, length, &mut bytes, is_input).map_err(wrong)?;
         Self::of(path.to_owned(), bytes)
     }
 
@@ -229,20 +275,24 @@ impl Input {
         if path.as_os_str() == "-" {
             return Self::read(path);
         }
-        let mut file = File::open(path).map_err(|error| missing(path, error))?;
+        let wrong = |error| missing(path, error);
+        let file = File::open(path).map_err(wrong)?;
+        let found = file.metadata().map_err(wrong)?;
+        let length = if found.is_file() { found.len() } else { 0 };
+        // Most files are small, and then this is all of them. A device need not have as much.
+        let beginning = if length == 0 { DUMP_MAGIC.len() as u64 } else { length.min(BEGINNING) };
         let mut bytes = Vec::new();
-        (&file).take(DUMP_MAGIC.len() as u64).read_to_end(&mut bytes).about(path)?;
+        read_bytes(&file, beginning, &mut bytes).map_err(wrong)?;
         match Format::of(&bytes) {
             Some(Format::Dump) => {}
-            Some(Format::Parquet) if file.metadata().about(path)?.is_file() => {
+            Some(Format::Parquet) if found.is_file() => {
                 return Self::of_table(path.to_owned(), file);
             }
             _ => {
-                read_unless_unknown(&mut file, &mut bytes).about(path)?;
+                read_rest(&file, length, &mut bytes, is_input).map_err(wrong)?;
                 return Self::of(path.to_owned(), bytes);
             }
         }
-        let length = file.metadata().about(path)?.len();
         warn_of_live_files(path);
         let dump = Dump::read(Stream { beginning: &bytes, file: &file }, length).about(path)?;
         warn_of_modules(path, &dump);
@@ -284,7 +334,7 @@ impl Input {
 
     /// A dump that was put together.
     pub fn of_dump(name: PathBuf, dump: Dump) -> Self {
-        Self { name, bytes: dump.to_bytes(), format: Format::Dump, dump: Some(dump) }
+        Self { name, bytes: Vec::new(), format: Format::Dump, dump: Some(dump) }
     }
 
     /// Reads a table as the dump or profile of its sum.
@@ -317,7 +367,14 @@ impl Input {
         if self.format != Format::Dump {
             return Ok(self.format.is_by_function());
         }
-        let modules = self.parsed()?.modules;
+        let parsed;
+        let modules = match &self.dump {
+            Some(dump) => &dump.modules,
+            None => {
+                parsed = self.parsed()?;
+                &parsed.modules
+            }
+        };
         Ok(!modules.is_empty() && modules.iter().all(Module::is_llvm))
     }
 
@@ -343,7 +400,7 @@ impl Input {
             let what = format!("expected a raw dump, found {}", self.format.name());
             return Err(Error::about(&self.name, what));
         }
-        Dump::parse(&self.bytes).about(&self.name)
+        self.dump.clone().map_or_else(|| Dump::parse(&self.bytes).about(&self.name), Ok)
     }
 
     /// The profile in it, with one warning for each kind of defect that was tolerated.

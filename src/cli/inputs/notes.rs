@@ -22,7 +22,7 @@ use crate::convert::gcov::gcda::Build;
 use crate::formats::gcno::Notes;
 use crate::formats::words::WordError;
 use crate::profile::Profile;
-use crate::raw::dump::{Dump, Object};
+use crate::raw::dump::{Dump, Module, Object};
 
 /// Where notes and sources are.
 #[derive(Clone, Debug, Args)]
@@ -265,11 +265,72 @@ pub struct Found<'n> {
     pub missing: Vec<Missing>,
 }
 
+/// A file that may be notes.
+type NotesFile = (PathBuf, Vec<u8>);
+
+/// The objects with one recorded path, in all modules of a dump.
+pub struct Copies<'d> {
+    path: &'d [u8],
+    objects: Vec<(&'d Module, &'d Object)>,
+}
+
+impl<'d> Copies<'d> {
+    /// All objects of a dump.
+    pub fn all(dump: &'d Dump) -> Vec<Self> {
+        let modules = dump.modules.iter();
+        let objects =
+            modules.flat_map(|module| module.objects.iter().map(move |object| (module, object)));
+        let (mut all, mut places) = (Vec::<Self>::new(), HashMap::new());
+        for (module, object) in objects {
+            let place = *places.entry(&*object.path).or_insert(all.len());
+            if place == all.len() {
+                all.push(Self { path: &object.path, objects: Vec::new() });
+            }
+            all[place].objects.push((module, object));
+        }
+        all
+    }
+
+    fn read(&self, places: &Places) -> std::result::Result<Vec<NotesFile>, Missing> {
+        let mut stamps: Vec<u32> = self.objects.iter().map(|(_, object)| object.stamp).collect();
+        let mut seen = HashSet::with_capacity(stamps.len());
+        stamps.retain(|&stamp| seen.insert(stamp));
+        places.read(self.path, &stamps)
+    }
+
+    /// Passes each of their notes to `take`, with the objects that it is about. Gives why others have none.
+    pub fn with_notes(
+        &self,
+        places: &Places,
+        mut take: impl FnMut(&Notes<'_>, &[(&Module, &Object)]),
+    ) -> Vec<Missing> {
+        let files = match self.read(places) {
+            Ok(files) => files,
+            Err(why) => return vec![why; self.objects.len()],
+        };
+        let decoded: Vec<_> = files.iter().map(|(_, bytes)| Notes::decode(bytes)).collect();
+        let all: Vec<usize> = (0..files.len()).collect();
+        let (mut missing, mut of_notes) = (Vec::new(), vec![Vec::new(); files.len()]);
+        for &(module, object) in &self.objects {
+            match fitting(object, &all, &files, &decoded) {
+                Ok(place) => of_notes[place].push((module, object)),
+                Err(why) => missing.push(why),
+            }
+        }
+        for (notes, objects) in decoded.iter().zip(&of_notes) {
+            if let (Ok(notes), [_, ..]) = (notes, &**objects) {
+                take(notes, objects);
+            }
+        }
+        missing
+    }
+}
+
 /// The files that may be notes of a dump's objects.
 pub struct Files<'d> {
     dump: &'d Dump,
     /// Each file once.
-    files: Vec<(PathBuf, Vec<u8>)>,
+    files: Vec<NotesFile>,
     /// Indexes of files, by the recorded paths of objects.
     places: HashMap<&'d [u8], std::result::Result<Vec<usize>, Missing>>,
 }
@@ -277,26 +338,15 @@ pub struct Files<'d> {
 impl<'d> Files<'d> {
     /// Reads the files.
     pub fn read(dump: &'d Dump, places: &Places) -> Self {
-        let objects = dump.modules.iter().flat_map(|module| &module.objects);
-        let mut stamps: HashMap<&[u8], Vec<u32>> = HashMap::new();
-        let mut paths: Vec<&[u8]> = Vec::new();
-        for object in objects {
-            let of_path = stamps.entry(&object.path).or_insert_with(|| {
-                paths.push(&object.path);
-                Vec::new()
-            });
-            if !of_path.contains(&object.stamp) {
-                of_path.push(object.stamp);
-            }
-        }
-        let progress = Mutex::new(Progress::new(paths.len()));
-        let read = |path: &&[u8]| {
+        let copies = Copies::all(dump);
+        let progress = Mutex::new(Progress::new(copies.len()));
+        let read = |copies: &Copies<'_>| {
             progress.lock().unwrap_or_else(PoisonError::into_inner).step();
-            places.read(path, &stamps[path])
+            copies.read(places)
         };
-        let found: Vec<_> = paths.par_iter().map(read).collect();
+        let found: Vec<_> = copies.par_iter().map(read).collect();
         let (mut files, mut known) = (Vec::new(), HashMap::new());
-        let mut add = |(path, bytes): (PathBuf, Vec<u8>)| {
+        let mut add = |(path, bytes): NotesFile| {
             *known.entry(path.clone()).or_insert_with(|| {
                 files.push((path, bytes));
                 files.len() - 1
@@ -304,7 +354,7 @@ impl<'d> Files<'d> {
         };
         let mut add_all = |found: Vec<_>| found.into_iter().map(&mut add).collect();
         let found = found.into_iter().map(|found| found.map(&mut add_all));
-        let places = paths.into_iter().zip(found).collect();
+        let places = copies.iter().map(|copies| copies.path).zip(found).collect();
         Self { dump, files, places }
     }
 
@@ -313,8 +363,11 @@ impl<'d> Files<'d> {
         let files = self.files.par_iter();
         let decoded: Vec<Decoded<'_>> = files.map(|(_, bytes)| Notes::decode(bytes)).collect();
         let mut missing = Vec::new();
-        let mut choose =
-            |object| self.fitting(object, &decoded).map_err(|why| missing.push(why)).ok();
+        let mut choose = |object: &Object| {
+            let places = self.places[&*object.path].as_ref().map_err(Missing::clone);
+            let chosen = places.and_then(|places| fitting(object, places, &self.files, &decoded));
+            chosen.map_err(|why| missing.push(why)).ok()
+        };
         let modules = self.dump.modules.iter();
         let chosen = modules.map(|module| module.objects.iter().map(&mut choose).collect());
         let mut chosen: Vec<Vec<Option<usize>>> = chosen.collect();
@@ -329,35 +382,34 @@ impl<'d> Files<'d> {
         chosen.iter_mut().flatten().flatten().for_each(|place| *place = numbers[place]);
         Found { notes, chosen, missing }
     }
+}
 
-    /// The index of the notes that come from the same compilation as the object.
-    fn fitting(
-        &self,
-        object: &Object,
-        decoded: &[Decoded<'_>],
-    ) -> std::result::Result<usize, Missing> {
-        let places = self.places[&*object.path].as_ref().map_err(Missing::clone)?;
-        let fits = |place: &&usize| {
-            decoded[**place].as_ref().is_ok_and(|notes| notes.stamp == object.stamp)
-        };
-        if let Some(&place) = places.iter().find(fits) {
-            return Ok(place);
-        }
-        let has_its_stamp = |place: &&usize| has_stamp(&self.files[**place].1, object.stamp);
-        // There is one, or else the files would be missing.
-        let place = *places.iter().find(has_its_stamp).unwrap_or(&places[0]);
-        let (file, _) = &self.files[place];
-        let found = match &decoded[place] {
-            Ok(notes) => notes.stamp,
-            Err(error) => return Err(Missing::new(file, error)),
-        };
-        // The stamp is the third word, in both byte orders of the header.
-        let what = format!(
-            "0x8: stamp: expected {:#010x}, found {found:#010x}: the notes come from another compilation",
-            object.stamp
-        );
-        Err(Missing { is_other_compilation: true, ..Missing::new(file, what) })
+/// The index of the notes that come from the same compilation as the object. `places` are those at its recorded path.
+fn fitting(
+    object: &Object,
+    places: &[usize],
+    files: &[NotesFile],
+    decoded: &[Decoded<'_>],
+) -> std::result::Result<usize, Missing> {
+    let fits =
+        |place: &&usize| decoded[**place].as_ref().is_ok_and(|notes| notes.stamp == object.stamp);
+    if let Some(&place) = places.iter().find(fits) {
+        return Ok(place);
     }
+    let has_its_stamp = |place: &&usize| has_stamp(&files[**place].1, object.stamp);
+    // There is one, or else the files would be missing.
+    let place = *places.iter().find(has_its_stamp).unwrap_or(&places[0]);
+    let (file, _) = &files[place];
+    let found = match &decoded[place] {
+        Ok(notes) => notes.stamp,
+        Err(error) => return Err(Missing::new(file, error)),
+    };
+    // The stamp is the third word, in both byte orders of the header.
+    let what = format!(
+        "0x8: stamp: expected {:#010x}, found {found:#010x}: the notes come from another compilation",
+        object.stamp
+    );
+    Err(Missing { is_other_compilation: true, ..Missing::new(file, what) })
 }
 
 /// A path for messages and for `--prefix`.

@@ -5,12 +5,14 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 use std::time::SystemTime;
 
+use super::input::read_bytes;
 use crate::cli::terminal::message::warn;
 use crate::cli::terminal::names::beginning;
 
@@ -50,6 +52,11 @@ pub enum Encoding {
 }
 
 impl Text {
+    /// The text of a file with these bytes.
+    pub fn of(bytes: Vec<u8>) -> Self {
+        Self::new(bytes, false)
+    }
+
     fn new(bytes: Vec<u8>, is_newer: bool) -> Self {
         let (text, encoding) = decoded(bytes);
         let mut ends: Vec<usize> = text.match_indices('\n').map(|(place, _)| place).collect();
@@ -108,11 +115,10 @@ impl SourceTexts {
     }
 
     fn read(&self, path: &Path) -> Option<Text> {
-        // A device or a pipe could block.
-        let metadata = fs::metadata(path).ok().filter(Metadata::is_file)?;
+        let (metadata, bytes) = with_metadata(path).ok()?;
         let counted = self.of_files.get(path.as_os_str().as_bytes()).copied().or(self.counted);
         let is_newer = counted.is_some() && metadata.modified().ok() > counted;
-        let text = Text::new(fs::read(path).ok()?, is_newer);
+        let text = Text::new(bytes, is_newer);
         if is_newer {
             warn(
                 path,
@@ -121,6 +127,22 @@ impl SourceTexts {
         }
         Some(text)
     }
+}
+
+/// The bytes of a source file.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    with_metadata(path).map(|(_, bytes)| bytes)
+}
+
+fn with_metadata(path: &Path) -> io::Result<(Metadata, Vec<u8>)> {
+    let metadata = fs::metadata(path)?;
+    // A device or a pipe could block.
+    if !metadata.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    read_bytes(&File::open(path)?, metadata.len(), &mut bytes)?;
+    Ok((metadata, bytes))
 }
 
 /// When a file was changed last.

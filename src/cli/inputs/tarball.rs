@@ -82,7 +82,7 @@ pub fn unpacked(path: &Path) -> Result<Option<PathBuf>> {
 /// The first bytes of a file.
 fn beginning(path: &Path) -> Option<Vec<u8>> {
     let mut beginning = Vec::new();
-    let file = super::input::open_regular(path).ok()?;
+    let (file, _) = super::input::open_regular(path).ok()?;
     file.take(BEGINNING).read_to_end(&mut beginning).ok()?;
     Some(beginning)
 }

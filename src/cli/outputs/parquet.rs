@@ -78,8 +78,9 @@ fn named(inputs: &[PathBuf], output: Option<&Path>, root: Option<&Path>) -> Resu
         }
     }
     let mut ids = HashSet::new();
+    let target = output.map(input::Target::of);
     for Named { path, id } in &named {
-        if output.is_some_and(|output| input::is_same(path, output)) {
+        if target.as_ref().is_some_and(|target| target.is(path)) {
             return Err(Error::about(path, "is an input, too; write to another place"));
         }
         if !ids.insert(id) {

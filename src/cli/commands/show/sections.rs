@@ -8,13 +8,16 @@ use crate::cli::terminal::error::{Context, Error, Result};
 use crate::formats::afdo_v4::check::Part;
 use crate::formats::{afdo_v1_v3, afdo_v4, llvm_sample};
 use crate::raw;
+use crate::raw::dump::Dump;
 
 /// Their places, sizes and kinds, one line each.
 pub fn sections(input: &Input) -> Result<String> {
     let mut text = String::new();
     match input.format {
         Format::Dump => {
-            for (offset, kind, length) in raw::dump::sections(&input.bytes).about(&input.name)? {
+            let sum = input.decoded_dump().map(Dump::to_bytes);
+            let bytes = sum.as_ref().unwrap_or(&input.bytes);
+            for (offset, kind, length) in raw::dump::sections(bytes).about(&input.name)? {
                 let _ = writeln!(text, "{offset:#10x} {length:8} {}", kind.name());
             }
         }

@@ -13,18 +13,22 @@ mod wasm_module;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
+use crate::cli::cores::Cores;
 use crate::cli::inputs::input::Input;
-use crate::cli::inputs::notes::{Files, Found, Missing, NOTES_HINT};
+use crate::cli::inputs::notes::{Copies, Missing, NOTES_HINT};
 use crate::cli::inputs::sources::Sources;
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::cli::terminal::message::warn;
 use crate::cli::terminal::names::text;
+use crate::cli::terminal::progress::Progress;
 use crate::convert::gcov;
+use crate::convert::gcov::coverage::FlowMemory;
 use crate::convert::llvm::coverage::{self as of_llvm, Left, Positioned};
 use crate::convert::number::Number;
-use crate::coverage::{Coverage, Total, Totals};
+use crate::coverage::{Coverage, Sum, Total, Totals};
 use crate::profile::Profile;
 use crate::program::source_path::source_path;
+use crate::workers::Workers;
 use counters::Inputs;
 use mapping::Mapped;
 use selection::{Chosen, Selection};
@@ -66,33 +70,46 @@ impl Inputs {
         Ok(coverage)
     }
 
+    /// Reads and counts one object after the other: the notes of all would need much memory.
     fn of_gcc(&self, sources: &Sources, name: &Path, tell: Tell<'_>) -> Result<Coverage> {
-        let files = Files::read(&self.gcc, &sources.places);
-        let Found { notes, chosen, missing } = files.decode();
+        let copies = Copies::all(&self.gcc);
+        let mut progress = Progress::new(copies.len());
         let path =
             |directory: &[u8], file: &[u8]| sources.places.moved(&source_path(directory, file));
-        let converted = gcov::coverage::coverage(&self.gcc, &notes, &chosen, path);
+        let count = |copies: &Copies<'_>, memory: &mut FlowMemory| {
+            let mut all = Vec::new();
+            let missing = copies.with_notes(&sources.places, |notes, objects| {
+                all.push(gcov::coverage::coverage(notes, objects, path, memory));
+            });
+            (all, missing)
+        };
+        let (mut sum, mut missing) = (Sum::default(), Vec::new());
+        let (mut functions, mut unknown, mut impossible) = (0, 0, 0);
+        Cores.pass(copies.iter(), count, |(all, without)| {
+            progress.step();
+            missing.extend(without);
+            for converted in all {
+                functions += converted.functions;
+                unknown += converted.functions_without_notes;
+                impossible += converted.functions_impossible;
+                sum.add(converted.coverage);
+            }
+        });
         let shown = if sources.verbose { missing.len() } else { 1 };
-        missing
-            .iter()
-            .take(shown)
-            .for_each(|Missing { file, what, .. }| tell(file, what.to_string()));
+        let shown = missing.iter().take(shown);
+        shown.for_each(|Missing { file, what, .. }| tell(file, what.to_string()));
         let left = [
-            (converted.objects_without_notes, "object", "without notes that fit"),
-            (converted.functions_without_notes, "function", "that the notes do not know"),
-            (
-                converted.functions_impossible,
-                "function",
-                "with counters that contradict each other",
-            ),
+            (missing.len(), "object", "without notes that fit"),
+            (unknown, "function", "that the notes do not know"),
+            (impossible, "function", "with counters that contradict each other"),
         ];
         for (number, what, why) in left.into_iter().filter(|&(number, ..)| number > 0) {
             tell(name, format!("left out: {} {why}", Number(number as u64, what)));
         }
-        if converted.functions == 0 {
-            return Err(Error::about(name, format!("no coverage: {NOTES_HINT}")));
+        match functions {
+            0 => Err(Error::about(name, format!("no coverage: {NOTES_HINT}"))),
+            _ => Ok(sum.finish()),
         }
-        Ok(converted.coverage)
     }
 
     fn of_llvm(&self, sources: &Sources, name: &Path, tell: Tell<'_>) -> Result<Coverage> {

@@ -9,6 +9,7 @@
 //!
 //! The project is the git checkout, or else the cargo workspace.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -16,14 +17,16 @@ use std::prelude::v1::*;
 
 use clap::Args;
 use glob::Pattern;
+use hashbrown::HashMap;
+use memchr::memmem;
 use rayon::prelude::*;
 
-use crate::cli::inputs::source_text::SourceTexts;
+use crate::cli::inputs::source_text::{self, Text};
 use crate::cli::terminal::error::{Error, Result};
 use crate::cli::terminal::message::warn;
 use crate::convert::number::Number;
+use crate::coverage::Coverage;
 use crate::coverage::markers::Markers;
-use crate::coverage::{Coverage, File};
 
 /// Files that are not there are named up to this number.
 const NAMED: usize = 3;
@@ -56,14 +59,14 @@ impl Selection {
 
     /// Leaves out what is not wanted, and says so. It is an error if nothing is left.
     pub fn apply(&self, coverage: &mut Coverage, name: &Path) -> Result<Chosen> {
-        let folder = std::env::current_dir().unwrap_or_default();
+        let spellings = Spellings::default();
         let all = coverage.files.len();
         if coverage.files.is_empty() {
-            return Ok(Chosen { folder, root: None, missing: Vec::new() });
+            return Ok(Chosen { spellings, root: None, missing: Vec::new() });
         }
-        let root = self.root(coverage, &folder)?;
+        let root = self.root(coverage, &spellings)?;
         if let Some(root) = &root {
-            let outside = drop_files(coverage, |path| root.has(&spellings(path, &folder)));
+            let outside = drop_files(coverage, |path| root.has(&spellings.of(path)));
             if !outside.is_empty() {
                 let files = Number(outside.len() as u64, "file");
                 let root = root.folder.display();
@@ -74,7 +77,7 @@ impl Selection {
                 warn(name, format!("left out: {files} outside {root}{hint}"));
             }
         }
-        drop_files(coverage, |path| self.wants(path, &folder, root.as_ref()));
+        drop_files(coverage, |path| self.wants(path, &spellings, root.as_ref()));
         if coverage.files.is_empty() {
             let all = Number(all as u64, "file");
             let what = format!(
@@ -82,26 +85,25 @@ impl Selection {
             );
             return Err(Error::about(name, what));
         }
-        let missing = leave_out_missing(coverage, name);
-        leave_out_marked(coverage, name);
-        Ok(Chosen { folder, root, missing })
+        let missing = leave_out(coverage, name);
+        Ok(Chosen { spellings, root, missing })
     }
 
     /// Leaves the same files out of the coverage of another time, when there may have been more.
     pub fn apply_to_base(&self, base: &mut Coverage, chosen: &Chosen) {
-        let Chosen { folder, root, .. } = chosen;
+        let Chosen { spellings, root, .. } = chosen;
         drop_files(base, |path| {
-            let is_below = root.as_ref().is_none_or(|root| root.has(&spellings(path, folder)));
-            is_below && self.wants(path, folder, root.as_ref())
+            let is_below = root.as_ref().is_none_or(|root| root.has(&spellings.of(path)));
+            is_below && self.wants(path, spellings, root.as_ref())
         });
     }
 
     /// Whether the options choose the file.
-    fn wants(&self, path: &Path, folder: &Path, root: Option<&Root>) -> bool {
+    fn wants(&self, path: &Path, spellings: &Spellings, root: Option<&Root>) -> bool {
         if self.include.is_empty() && self.exclude.is_empty() {
             return true;
         }
-        let all = spellings(path, folder);
+        let (all, folder) = (spellings.of(path), &*spellings.folder);
         let tops = [Some(folder), root.map(|root| &*root.folder), root.map(|root| &*root.named)];
         let real = folder.canonicalize().ok();
         let tops: Vec<&Path> = tops.into_iter().flatten().chain(real.as_deref()).collect();
@@ -118,12 +120,12 @@ impl Selection {
 
     /// Whether the options choose a file; nothing if none is given.
     pub fn chooses(&self) -> Result<Option<impl Fn(&[u8]) -> bool>> {
-        let (root, folder) = (self.given_root()?, std::env::current_dir().unwrap_or_default());
+        let (root, spellings) = (self.given_root()?, Spellings::default());
         Ok(self.given().map(|_| {
             move |path: &[u8]| {
                 let path = path_of(path);
-                let is_below = root.as_ref().is_none_or(|root| root.has(&spellings(path, &folder)));
-                is_below && self.wants(path, &folder, root.as_ref())
+                let is_below = root.as_ref().is_none_or(|root| root.has(&spellings.of(path)));
+                is_below && self.wants(path, &spellings, root.as_ref())
             }
         }))
     }
@@ -140,21 +142,20 @@ impl Selection {
     }
 
     /// The folder of the sources that are wanted, if there is one.
-    fn root(&self, coverage: &Coverage, folder: &Path) -> Result<Option<Root>> {
+    fn root(&self, coverage: &Coverage, spellings: &Spellings) -> Result<Option<Root>> {
         if let Some(root) = self.given_root()? {
             return Ok(Some(root));
         }
-        let Some(guessed) = project(folder) else { return Ok(None) };
+        let Some(guessed) = project(&spellings.folder) else { return Ok(None) };
         let root = Root { folder: guessed.clone(), named: guessed, packages: cargo_home() };
-        let has_any = coverage.files.keys().any(|path| root.has(&spellings(path_of(path), folder)));
+        let has_any = coverage.files.keys().any(|path| root.has(&spellings.of(path_of(path))));
         Ok(has_any.then_some(root))
     }
 }
 
 /// Which files were chosen.
 pub struct Chosen {
-    /// The current folder.
-    folder: PathBuf,
+    spellings: Spellings,
     root: Option<Root>,
     /// Files that are left out because they are missing.
     pub missing: Vec<PathBuf>,
@@ -164,12 +165,12 @@ impl Chosen {
     /// The folder that paths may be relative to: the source root, or else the current folder.
     pub fn folder(&self) -> &Path {
         let root = self.root.as_ref().map(|root| &*root.folder);
-        root.filter(|root| root.parent().is_some()).unwrap_or(&self.folder)
+        root.filter(|root| root.parent().is_some()).unwrap_or(&self.spellings.folder)
     }
 
     /// The folder that paths in a review are relative to: the project around the current folder, if there is one.
     pub fn project(&self) -> PathBuf {
-        project(&self.folder).unwrap_or_else(|| self.folder().to_owned())
+        project(&self.spellings.folder).unwrap_or_else(|| self.folder().to_owned())
     }
 }
 
@@ -194,11 +195,40 @@ impl Root {
     }
 }
 
-/// The whole path of a file, as it is named, and without links if that is another one.
-fn spellings(path: &Path, folder: &Path) -> Vec<PathBuf> {
-    let whole = folder.join(path);
-    let real = whole.canonicalize().ok().filter(|real| *real != whole);
-    [whole].into_iter().chain(real).collect()
+/// The paths that lead to a file.
+struct Spellings {
+    /// The current folder.
+    folder: PathBuf,
+    /// Folders without links: each is looked up once for all its files.
+    folders: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
+}
+
+impl Default for Spellings {
+    fn default() -> Self {
+        let folder = std::env::current_dir().unwrap_or_default();
+        Self { folder, folders: RefCell::default() }
+    }
+}
+
+impl Spellings {
+    /// The whole path of a file, as it is named, and without links if that is another one.
+    fn of(&self, path: &Path) -> Vec<PathBuf> {
+        let whole = self.folder.join(path);
+        let real = self.real(&whole).filter(|real| *real != whole);
+        [whole].into_iter().chain(real).collect()
+    }
+
+    fn real(&self, whole: &Path) -> Option<PathBuf> {
+        let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
+            return whole.canonicalize().ok();
+        };
+        if whole.symlink_metadata().ok()?.is_symlink() {
+            return whole.canonicalize().ok();
+        }
+        let mut folders = self.folders.borrow_mut();
+        let real = folders.entry_ref(folder).or_insert_with(|| folder.canonicalize().ok());
+        Some(real.as_ref()?.join(name))
+    }
 }
 
 /// The folder of the project around a folder: the git checkout, or else the outermost folder of cargo's.
@@ -233,15 +263,65 @@ fn drop_files(coverage: &mut Coverage, stays: impl Fn(&Path) -> bool) -> Vec<Pat
     dropped
 }
 
-/// Leaves out files that are not there, unless none is, and gives their paths.
-fn leave_out_missing(coverage: &mut Coverage, name: &Path) -> Vec<PathBuf> {
-    let is_there = |path: &Path| path.is_file();
-    if !coverage.files.keys().any(|path| is_there(path_of(path))) {
-        return Vec::new();
+/// What the coverage has to know of a source file.
+struct Source {
+    is_there: bool,
+    markers: Markers,
+}
+
+impl Source {
+    fn of(path: &Path) -> Self {
+        let Ok(text) = source_text::read(path) else {
+            return Self { is_there: path.is_file(), markers: Markers::default() };
+        };
+        let markers = match may_have_markers(&text) {
+            true => Markers::of(Text::of(text).lines()),
+            false => Markers::default(),
+        };
+        Self { is_there: true, markers }
     }
-    let missing = drop_files(coverage, is_there);
+}
+
+/// Whether a text may have markers. Most have none, and to go through their lines takes long.
+fn may_have_markers(text: &[u8]) -> bool {
+    let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
+    // Text in two bytes for each letter starts with one of these.
+    let is_wide = text.iter().take(2).any(|byte| matches!(byte, 0 | 0xfe | 0xff));
+    is_wide || has("COV") || has("suppress_coverage")
+}
+
+/// Leaves out files that are not there, unless none is, and what markers exclude. Gives the paths of these files.
+fn leave_out(coverage: &mut Coverage, name: &Path) -> Vec<PathBuf> {
+    let sources = coverage.files.par_iter().map(|(path, _)| Source::of(path_of(path)));
+    let sources: Vec<Source> = sources.collect();
+    let is_any_there = sources.iter().any(|source| source.is_there);
+    let (mut missing, mut unclosed) = (Vec::new(), Vec::new());
+    let mut sources = sources.into_iter();
+    coverage.files.retain(|path, file| {
+        let Some(Source { is_there, markers }) = sources.next() else { return true };
+        let path = path_of(path);
+        unclosed.extend(markers.unclosed.map(|line| (path.to_owned(), line)));
+        if is_any_there && !is_there {
+            missing.push(path.to_owned());
+            return false;
+        }
+        if !markers.is_empty() {
+            file.leave_out(&markers);
+        }
+        true
+    });
+    warn_of_missing(&missing, name);
+    for (path, line) in unclosed {
+        let path = path.display();
+        let what = "no STOP follows this START: the rest of the file is left out";
+        warn(name, format!("{path}:{line}: {what}"));
+    }
+    missing
+}
+
+fn warn_of_missing(missing: &[PathBuf], name: &Path) {
     let are = match missing.len() {
-        0 => return missing,
+        0 => return,
         1 => "is",
         _ => "are",
     };
@@ -253,34 +333,6 @@ fn leave_out_missing(coverage: &mut Coverage, name: &Path) -> Vec<PathBuf> {
         more => format!(" and {more} more"),
     };
     let (files, named) = (Number(missing.len() as u64, "file"), named.join(", "));
-    warn(
-        name,
-        format!(
-            "left out: {files} that {are} missing: {named}{more}; --path-map OLD=NEW moves paths"
-        ),
-    );
-    missing
-}
-
-/// Leaves out what markers exclude. Warns of a start without a stop.
-fn leave_out_marked(coverage: &mut Coverage, name: &Path) {
-    let mut files: Vec<(&Vec<u8>, &mut File)> = coverage.files.iter_mut().collect();
-    let unclosed: Vec<(&Path, u32)> = files
-        .par_iter_mut()
-        .filter_map(|(path, file)| {
-            let mut texts = SourceTexts::counted_at(None);
-            let markers = Markers::of(texts.file(path)?.lines());
-            if !markers.is_empty() {
-                file.leave_out(&markers);
-            }
-            Some((path_of(path), markers.unclosed?))
-        })
-        .collect();
-    for (path, line) in unclosed {
-        let path = path.display();
-        warn(
-            name,
-            format!("{path}:{line}: no STOP follows this START: the rest of the file is left out"),
-        );
-    }
+    let hint = "--path-map OLD=NEW moves paths";
+    warn(name, format!("left out: {files} that {are} missing: {named}{more}; {hint}"));
 }

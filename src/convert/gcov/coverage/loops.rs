@@ -3,9 +3,8 @@
 //! Each cycle of arcs takes as many rounds as its rarest arc allows, and what it takes is not there for others. A
 //! cycle is looked for from each block, through that block and later ones, the arcs in their order.
 
+use alloc::vec;
 use alloc::vec::Vec;
-
-use hashbrown::HashSet;
 
 use super::arcs_by_block::ArcsByBlock;
 use crate::formats::gcno::Arc;
@@ -21,9 +20,10 @@ pub fn rounds(blocks: &[u32], of_function: &ArcsByBlock, arcs: &[Arc], counts: &
         open.push(of_function.outwards(block).filter_map(open_arc).collect());
     }
     let mut all = 0i64;
+    let mut seen = Seen { turns: vec![0; blocks.len()], turn: 0 };
     for start in 0..blocks.len() {
         // A cycle leads back at some place.
-        while let Some(cycle) = cycle(start, &open) {
+        while let Some(cycle) = cycle(start, &open, &mut seen) {
             let left = cycle.iter().map(|&(from, number)| open[from][number].left).min();
             let left = left.unwrap_or(0);
             all = all.saturating_add(left);
@@ -42,9 +42,25 @@ struct OpenArc {
     left: i64,
 }
 
+/// The blocks that a search has seen.
+struct Seen {
+    /// The last search that has seen each block.
+    turns: Vec<u64>,
+    /// The number of this search.
+    turn: u64,
+}
+
+impl Seen {
+    /// Whether this search sees the block for the first time.
+    fn insert(&mut self, block: usize) -> bool {
+        core::mem::replace(&mut self.turns[block], self.turn) != self.turn
+    }
+}
+
 /// The first cycle through a block and later ones: its arcs, by block and number there.
-fn cycle(start: usize, open: &[Vec<OpenArc>]) -> Option<Vec<(usize, usize)>> {
-    let mut seen: HashSet<usize> = [start].into_iter().collect();
+fn cycle(start: usize, open: &[Vec<OpenArc>], seen: &mut Seen) -> Option<Vec<(usize, usize)>> {
+    seen.turn += 1;
+    seen.insert(start);
     // The block where each step starts, and the number of its next arc.
     let mut path: Vec<(usize, usize)> = [(start, 0)].into();
     while let Some((block, next)) = path.last_mut() {

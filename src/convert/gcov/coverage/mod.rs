@@ -22,21 +22,18 @@ use hashbrown::HashMap;
 use crate::coverage::decisions::{Condition, Decision};
 use crate::coverage::{Coverage, File, Function};
 use crate::formats::gcno::{self, Notes};
-use crate::placement::solve::flow::{self, Flow, FlowError};
-use crate::raw::dump::{Dump, Module, Object};
+pub use crate::placement::solve::flow::FlowMemory;
+use crate::placement::solve::flow::{Flow, FlowError};
+use crate::raw::dump::{Module, Object};
 use crate::raw::gcov::Kind;
 use arcs_by_block::ArcsByBlock;
 use lines::Lines;
 
-/// Line coverage, and what is not in it.
+/// Line coverage of an object, and what is not in it.
 #[derive(Clone, Debug, Default)]
 pub struct Converted {
     /// The coverage.
     pub coverage: Coverage,
-    /// Objects with notes.
-    pub objects: usize,
-    /// Objects without notes that fit.
-    pub objects_without_notes: usize,
     /// Functions in the coverage.
     pub functions: usize,
     /// Functions with counts that the notes do not know.
@@ -56,35 +53,22 @@ struct Counted<'n> {
     decisions: Vec<(u32, Decision)>,
 }
 
-/// The coverage of a dump. `notes` and `chosen` are those of [`super::profile()`]; `path` gives the path of a source
-/// file from the compiler's folder and the name that the compiler was given.
+/// The coverage of an object from the counters of its copies. `path` gives the path of a source file from the
+/// compiler's folder and the name that the compiler was given.
 pub fn coverage(
-    dump: &Dump,
-    notes: &[Notes<'_>],
-    chosen: &[Vec<Option<usize>>],
+    notes: &Notes<'_>,
+    copies: &[(&Module, &Object)],
     path: impl Fn(&[u8], &[u8]) -> Vec<u8>,
+    memory: &mut FlowMemory,
 ) -> Converted {
-    let mut converted = Converted::default();
-    let mut all: Vec<Counters<'_>> = notes.iter().map(Counters::new).collect();
-    for (module, chosen) in dump.modules.iter().zip(chosen) {
-        for (object, chosen) in module.objects.iter().zip(chosen) {
-            match chosen.and_then(|chosen| all.get_mut(chosen)) {
-                Some(counters) => {
-                    converted.objects += 1;
-                    converted.functions_without_notes += counters.add(module, object);
-                }
-                None => converted.objects_without_notes += 1,
-            }
-        }
+    let mut counters = Counters::new(notes);
+    let mut functions_without_notes = 0;
+    for (module, object) in copies {
+        functions_without_notes += counters.add(module, object);
     }
-    for counters in all {
-        let (coverage, impossible) = counters.coverage(&path);
-        converted.functions_impossible += impossible;
-        converted.functions +=
-            coverage.files.values().map(|file| file.functions.len()).sum::<usize>();
-        converted.coverage.add(coverage);
-    }
-    converted
+    let (coverage, functions_impossible) = counters.coverage(&path, memory);
+    let functions = coverage.files.values().map(|file| file.functions.len()).sum();
+    Converted { coverage, functions, functions_without_notes, functions_impossible }
 }
 
 /// The counters of an object's functions.
@@ -132,17 +116,20 @@ impl<'n> Counters<'n> {
     }
 
     /// The coverage of the object, and the number of functions that cannot be counted.
-    fn coverage(&self, path: impl Fn(&[u8], &[u8]) -> Vec<u8>) -> (Coverage, usize) {
+    fn coverage(
+        &self,
+        path: impl Fn(&[u8], &[u8]) -> Vec<u8>,
+        memory: &mut FlowMemory,
+    ) -> (Coverage, usize) {
         let mut impossible = 0;
         let mut functions = Vec::with_capacity(self.counters.len());
-        let mut memory = flow::FlowMemory::default();
         let all = self.notes.functions.iter().zip(self.counters.iter().zip(&self.conditions));
         for (notes, (counters, conditions)) in all {
             // Such as constructors of the object. gcov leaves them out, too.
             if notes.artificial {
                 continue;
             }
-            match self.count(notes, counters, conditions, &mut memory) {
+            match self.count(notes, counters, conditions, memory) {
                 Ok(counted) => functions.push(counted),
                 Err(_) => impossible += 1,
             }
@@ -171,7 +158,7 @@ impl<'n> Counters<'n> {
         notes: &'n gcno::Function<'n>,
         counters: &[i64],
         conditions: &[i64],
-        memory: &mut flow::FlowMemory,
+        memory: &mut FlowMemory,
     ) -> Result<Counted<'n>, FlowError> {
         let (arcs, lines) = (self.notes.arcs(notes), self.notes.lines(notes));
         let number = arcs.iter().filter(|arc| !arc.is_on_tree()).count();
