@@ -15,16 +15,22 @@ use crate::raw::gcov::{FunctionRecord, Version};
 use crate::raw::layout::{Machine, Order, Sums};
 use crate::raw::merge::{Pair, Site};
 
-/// More counters that a file only names by their number are not believed: 128 MB.
-const MOST_ZEROS: u64 = 1 << 24;
+/// More counters of a function that a file only names by their number are not believed: 8 MB. No function has as many,
+/// and there may be many damaged files.
+const MOST_ZEROS: u64 = 1 << 20;
+/// The same for all functions of a file: 128 MB.
+const MOST_ZEROS_OF_FILE: u64 = 1 << 24;
 
-/// A file that says that it has more counters than any object.
+/// A file that says that it has more counters than any function or object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooManyZeros(u64);
+pub struct TooManyZeros {
+    found: u64,
+    most: u64,
+}
 
 impl fmt::Display for TooManyZeros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} counters that are zero, more than {MOST_ZEROS}", self.0)
+        write!(f, "{} counters that are zero, more than {}", self.found, self.most)
     }
 }
 
@@ -32,12 +38,18 @@ impl fmt::Display for TooManyZeros {
 pub fn check(data: &Data) -> Result<(), TooManyZeros> {
     let functions = data.functions.iter().flatten();
     let counters = functions.flat_map(|function| &function.counters);
-    let zeros = counters.map(|(_, counters)| match counters {
-        Counters::Zeros(number) => *number,
-        _ => 0,
-    });
-    match zeros.fold(0, u64::saturating_add) {
-        zeros if zeros > MOST_ZEROS => Err(TooManyZeros(zeros)),
+    let mut all = 0u64;
+    for (_, counters) in counters {
+        let Counters::Zeros(found) = *counters else { continue };
+        all = all.saturating_add(found);
+        if found > MOST_ZEROS {
+            return Err(TooManyZeros { found, most: MOST_ZEROS });
+        }
+    }
+    match all {
+        found if found > MOST_ZEROS_OF_FILE => {
+            Err(TooManyZeros { found, most: MOST_ZEROS_OF_FILE })
+        }
         _ => Ok(()),
     }
 }
