@@ -72,8 +72,11 @@ fn error(shop: &Workshop, arguments: &[&str]) -> String {
 fn a_page_is_one_file_that_loads_nothing() {
     let shop = program();
     let page = page(&shop, &["shown.csraw"]);
-    for (number, what) in page.match_indices("://").collect::<Vec<_>>() {
-        let before = &page[..number];
+    // Sources name addresses in comments, and are text.
+    let (before_json, json) = page.split_once("id=\"model\"").unwrap();
+    let around_json = [before_json, json.split_once("</script>").unwrap().1].concat();
+    for (number, what) in around_json.match_indices("://").collect::<Vec<_>>() {
+        let before = &around_json[..number];
         // The namespace of drawings is no address that a browser loads.
         assert!(
             before.ends_with("createElementNS(\"http"),
@@ -83,7 +86,6 @@ fn a_page_is_one_file_that_loads_nothing() {
     }
     for forbidden in ["src=", "<img", "<iframe", "@import", "url(", "fetch(", "eval(", "innerHTML"]
     {
-        let before_json = page.split_once("id=\"model\"").unwrap().0;
         let scripts = page.rsplit_once("</script><script>").map_or("", |(before, _)| before);
         let scripts = scripts.split_once("</script>").unwrap().1;
         assert!(!before_json.contains(forbidden) && !scripts.contains(forbidden), "{forbidden}");
@@ -424,6 +426,44 @@ fn pages_stay_below_their_limit() {
     }
 }
 
+/// Lines that do not run, and others that the coverage leaves out.
+const LISTED: &str = "\
+int pick(int n)
+{
+    if (n > 5)
+        return 1;
+    if (n > 4) /* LCOV_EXCL_BR_LINE */
+        return 2; /* LCOV_EXCL_LINE */
+    return n > 3 && n < 9 ? 3 : 0;
+}
+int never(int n) /* </script> */
+{
+    return n;
+}
+int main(void)
+{
+    return pick(2);
+}
+";
+
+/// The page has the whole text of a file with code, the count of each line, and what is left out.
+#[test]
+fn whole_files() {
+    let shop = program();
+    shop.write("listed.c", LISTED);
+    succeed(shop.command("gcc").args(["--coverage", "-c", "listed.c"]));
+    shop.link(&["listed.o"], "listed", &[]);
+    shop.run("listed", &[]);
+    let found = model(&page(&shop, &["listed.csraw"]));
+    let file: Value =
+        serde_json::from_str(found["coverage"]["texts"][0].as_str().unwrap()).unwrap();
+    assert_eq!(file["text"], LISTED);
+    let lines = r#"[[1,1],[3,1],[4,0],[5,1],[7,1],[9,0],[11,0],[13,1],[15,1]]"#;
+    assert_eq!(file["lines"].to_string(), lines);
+    assert_eq!(file["branches"].to_string(), "[[3,[0,1]],[7,[0,1,0,0]]]");
+    assert_eq!(file["excluded"].to_string(), "[[5,2],[6,null]]");
+}
+
 #[test]
 fn pages_work_in_a_browser() {
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report");
@@ -447,6 +487,11 @@ fn pages_work_in_a_browser() {
     shop.link(&["half.o", "whole.o"], "covered", &[]);
     shop.run("covered", &[]);
     write(&["covered.csraw"], "coverage.html");
+    shop.write("listed.c", LISTED);
+    succeed(shop.command("gcc").args(["--coverage", "-c", "listed.c"]));
+    shop.link(&["listed.o"], "listed", &[]);
+    shop.run("listed", &[]);
+    write(&["listed.csraw"], "listing.html");
 
     let names = [
         "</script><script>window.pwned = 3</script>",

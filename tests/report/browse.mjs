@@ -1,6 +1,6 @@
 // Opens pages in headless Chromium and uses them as people do.
 //
-// node browse.mjs FOLDER: tests/report.rs has written program.html, coverage.html, comparison.html, markup.html, counters.html
+// node browse.mjs FOLDER: tests/report.rs has written program.html, coverage.html, listing.html, comparison.html, markup.html, counters.html
 // and nothing.html into the folder. Prints one line for each check that passes, and ends at the first one that fails.
 
 import assert from "node:assert/strict";
@@ -88,6 +88,36 @@ async function files(page) {
   assert.deepEqual(await ends(), []);
   await page.getByLabel("only files with lines that were not executed").uncheck();
   assert.deepEqual(await ends(), ["whole.c"]);
+}
+
+async function wholeFile(page) {
+  await page.locator("#files tbody a").first().press("Enter");
+  await shown(page, "#function h2", /listed\.c$/);
+  const line = (text) => page.locator(".whole .line", { hasText: text }).first();
+  const cells = async (text) => (await line(text).locator("span").allTextContents()).join(" ");
+  assert.equal(await cells("if (n > 5)"), "3 1 1/2");
+  assert.equal(await cells("return 1"), "4 0 ");
+  assert.equal(await cells("if (n > 4)"), "5 1 –");
+  assert.equal(await cells("return 2"), "6 excluded ");
+  assert.equal(await line("n < 9").locator(".ways").textContent(), "1/4");
+  assert.match(await line("if (n > 5)").locator(".ways").getAttribute("title"), /^branch 1: not taken\nbranch 2: taken 1$/);
+  assert.match(await line("if (n > 4)").locator(".ways").getAttribute("title"), /^2 excluded$/);
+  const focused = () => page.evaluate(() => document.activeElement.querySelector(".no")?.textContent);
+  const seen = [];
+  for (const key of ["n", "n", "n", "n", "p"]) {
+    await page.keyboard.press(key);
+    seen.push(await focused());
+  }
+  assert.deepEqual(seen, ["4", "9", "11", "4", "11"]);
+  assert.equal(await page.locator("#function [role=status]").textContent(), "3 of 3");
+  const width = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.ok(width[0] <= width[1], `the page is wider than the window: ${width}`);
+  const code = await line("return 1").locator("code").boundingBox();
+  assert.ok(code.x < width[1] / 2, "the text begins in the first half");
+  assert.equal(await page.evaluate("window.pwned"), undefined);
+  await page.keyboard.press("Escape");
+  await shown(page, "#overview");
+  assert.equal(await page.evaluate(() => location.hash), "#files");
 }
 
 async function sort(page) {
@@ -294,5 +324,7 @@ await open("counters", counters);
 await open("nothing", nothing);
 await open("program", totals, { viewport: { width: 390, height: 800 } });
 await open("coverage", files);
+await open("listing", wholeFile);
+await open("listing", wholeFile, { viewport: { width: 500, height: 800 } });
 await open("markup", markup, {}, [/Content Security Policy/]);
 await browser.close();

@@ -25,6 +25,8 @@ pub struct SourceTexts {
     counted: Option<SystemTime>,
     /// The same for the files of one of several programs.
     of_files: HashMap<Vec<u8>, SystemTime>,
+    /// Whether nobody is told of files that have changed.
+    is_silent: bool,
     /// By path; `None` if there is no such file.
     files: HashMap<PathBuf, Option<Text>>,
 }
@@ -91,12 +93,17 @@ impl SourceTexts {
 
     /// No file yet. Those that have changed since `counted` may not be what was counted.
     pub fn counted_at(counted: Option<SystemTime>) -> Self {
-        Self { counted, of_files: HashMap::new(), files: HashMap::new() }
+        Self { counted, of_files: HashMap::new(), is_silent: false, files: HashMap::new() }
     }
 
     /// Compares these files with other times.
     pub fn with_files(self, of_files: HashMap<Vec<u8>, SystemTime>) -> Self {
         Self { of_files, ..self }
+    }
+
+    /// Tells nobody of files that have changed.
+    pub fn silent(self) -> Self {
+        Self { is_silent: true, ..self }
     }
 
     /// The text of a line, which is counted from 1.
@@ -119,7 +126,7 @@ impl SourceTexts {
         let counted = self.of_files.get(path.as_os_str().as_bytes()).copied().or(self.counted);
         let is_newer = counted.is_some() && metadata.modified().ok() > counted;
         let text = Text::new(bytes, is_newer);
-        if is_newer {
+        if is_newer && !self.is_silent {
             warn(
                 path,
                 "has changed since the program ran; its lines may not be those that were counted",

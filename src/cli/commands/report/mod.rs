@@ -26,7 +26,7 @@ use self::side::{ByFunction, Side};
 use crate::cli::commands::diff::coarsen;
 use crate::cli::inputs::binary::build_id_in;
 use crate::cli::inputs::coverage::selection::Selection;
-use crate::cli::inputs::data_files::joined;
+use crate::cli::inputs::data_files::read_all;
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::sources::{Sources, needs_dump};
 use crate::cli::inputs::{folder, input};
@@ -89,19 +89,18 @@ impl Report {
         let expand = |paths| folder::expand(paths, Some(&self.output));
         let [now, before] = [expand(&self.inputs)?, expand(&self.against)?];
         keep_inputs(&self.output, now.iter().chain(&before))?;
-        let read = |paths: &[PathBuf]| {
-            joined(paths.iter().map(|path| Input::read(path)).collect::<Result<Vec<_>>>()?)
-        };
-        let [now, before] = [read(&now)?, read(&before)?];
+        let [now, before] = [read_all(&now, Input::read)?, read_all(&before, Input::read)?];
         let sides: Vec<_> = [before, now].into_iter().filter(|side| !side.is_empty()).collect();
         let mut sides = self.sides(sides)?;
         self.choose(&mut sides)?;
-        let files = self.files(sides.last_mut())?;
+        let covered = sides.last_mut().and_then(Side::take_covered);
         let mut model = match <[Side; 2]>::try_from(sides) {
             Ok(both) => self.comparison(both),
             Err(mut one) => one.pop().map(Model::of).ok_or_else(|| Error::new("no inputs"))?,
         };
-        model.coverage = files;
+        if let Some(covered) = covered {
+            model.coverage = FileTable::of(covered, &self.selection, model.room)?;
+        }
         let title = self.title.as_deref().map_or_else(|| model.title(), letters::name);
         let page = page::page(&model, &title)?;
         output::write(Some(&self.output), &page, Content::Text)?;
@@ -119,16 +118,6 @@ impl Report {
             )),
             false => Ok(()),
         }
-    }
-
-    /// The table of files, if the lines of the last side are known.
-    fn files(&self, side: Option<&mut Side>) -> Result<Option<FileTable>> {
-        let Some((side, coverage)) =
-            side.and_then(|side| side.coverage.take().map(|of| (side, of)))
-        else {
-            return Ok(None);
-        };
-        FileTable::of(coverage, &self.selection, &side.file)
     }
 
     /// The sides of the page. All have counts of lines, or all have those of counters.
@@ -218,7 +207,8 @@ fn is_by_function<'i>(mut inputs: impl Iterator<Item = &'i Input>) -> Result<boo
 
 /// Refuses an output that is one of the inputs, under whatever name.
 fn keep_inputs<'p>(output: &Path, mut inputs: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
-    let is_it = |path: &PathBuf| output.as_os_str() != "-" && input::is_same(path, output);
+    let target = input::Target::of(output);
+    let is_it = |path: &PathBuf| output.as_os_str() != "-" && target.is(path);
     match inputs.any(is_it) {
         true => Err(Error::about(output, "is an input, too; write the page to another file")),
         false => Ok(()),

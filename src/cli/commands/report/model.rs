@@ -55,6 +55,9 @@ pub struct Model {
     pub coverage: Option<FileTable>,
     /// Notes for the reader, each in whole sentences.
     pub notes: Vec<String>,
+    /// Bytes that are left for texts.
+    #[serde(skip)]
+    pub room: usize,
 }
 
 /// One side.
@@ -153,6 +156,7 @@ impl Model {
             changes,
             coverage: None,
             notes,
+            room,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::convert::gcov::Statistics;
 
 const STYLE: &str = include_str!("page/style.css");
 /// Each script needs those before it.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
     include_str!("page/data.js"),
     include_str!("page/curve.js"),
     include_str!("page/treemap.js"),
@@ -24,6 +24,7 @@ const SCRIPTS: [&str; 10] = [
     include_str!("page/table.js"),
     include_str!("page/files.js"),
     include_str!("page/source.js"),
+    include_str!("page/whole.js"),
     include_str!("page/start.js"),
     include_str!("page/changes.js"),
     include_str!("page/main.js"),

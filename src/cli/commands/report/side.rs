@@ -6,11 +6,12 @@ use std::prelude::v1::*;
 use std::time::SystemTime;
 
 use super::by_counter::by_position;
+use super::files::Covered;
 use crate::cli::inputs::conversion::{Asked, Converted, dumps_name};
 use crate::cli::inputs::coverage::counters::Inputs;
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::notes::{Files, Found, Places, display};
-use crate::cli::inputs::source_text::modified;
+use crate::cli::inputs::source_text::{SourceTexts, modified};
 use crate::cli::inputs::sources::Sources;
 use crate::cli::inputs::{coverage, program};
 use crate::cli::terminal::error::Result;
@@ -126,6 +127,14 @@ impl Side {
         };
         side.counted_before(inputs.iter().map(|input| &*input.name));
         side
+    }
+
+    /// The coverage, if the lines are known, with the sources that it is about.
+    pub fn take_covered(&mut self) -> Option<Covered> {
+        let coverage = self.coverage.take()?;
+        // Whoever needs the lines of functions tells what has changed.
+        let texts = SourceTexts::counted_at(self.counted).with_files(self.counted_of.clone());
+        Some(Covered { coverage, name: self.file.clone(), texts: texts.silent() })
     }
 
     /// Notes for each source of a dump's programs how old its program is.

@@ -7,7 +7,7 @@ const KINDS = ["Lines", "Branches", "Functions", "Conditions"];
 class FileTable {
   constructor(section) {
     const { files, missing } = model.coverage;
-    this.files = files.map(([path, counts]) => ({ path, counts, text: path.toLowerCase() }));
+    this.files = files.map(([path, counts], number) => ({ number, path, counts, text: path.toLowerCase() }));
     this.kinds = KINDS.map((title, kind) => ({ title, kind })).filter(
       ({ kind }) => kind < 3 || this.files.some(({ counts }) => counts[kind][0] > 0),
     );
@@ -111,12 +111,16 @@ class FileTable {
       element(
         "tr",
         {},
-        element("th.function", { scope: "row" }, element("bdi.name", { tabindex: "-1" }, file.path)),
+        element(
+          "th.function",
+          { scope: "row" },
+          element("a", { href: `#s${file.number}` }, element("bdi.name", {}, file.path)),
+        ),
         this.columns.map((column) => element("td.number", {}, column.cell(file))),
       ),
     );
     this.rows.append(...rows);
-    return rows[0]?.querySelector(".name");
+    return rows[0]?.querySelector("a");
   }
 }
 

@@ -24,18 +24,21 @@ function startTheme() {
   });
 }
 
-/** Shows the function or the part of the overview that the address names. */
+/** Shows the function, the file or the part of the overview that the address names. */
 function route() {
   const overview = document.getElementById("overview");
   const article = document.getElementById("function");
-  const number = /^#f(\d+)$/.exec(location.hash)?.[1];
-  const isFunction = number !== undefined && Number(number) < model.functions;
-  if (isFunction && overview.hidden === false) route.place = scrollY;
-  overview.hidden = isFunction;
-  article.hidden = !isFunction;
-  document.body.classList.toggle("reading", isFunction);
-  if (isFunction) {
-    showFunction(article, Number(number));
+  const [, kind, digits] = /^#([fs])(\d+)$/.exec(location.hash) ?? [];
+  const number = Number(digits);
+  const isOne = kind === "f" ? number < model.functions : kind === "s" && number < model.coverage?.files.length;
+  if (isOne && overview.hidden === false) route.place = scrollY;
+  overview.hidden = isOne;
+  article.hidden = !isOne;
+  document.body.classList.toggle("reading", isOne);
+  whole = null;
+  if (isOne) {
+    if (kind === "f") showFunction(article, number);
+    else showFile(article, number);
     article.focus({ preventScroll: true });
     scrollTo(0, 0);
   } else {
@@ -57,7 +60,10 @@ function startKeys() {
         setTimeout(focus);
       }
     }
-    if (event.key === "Escape" && !document.getElementById("function").hidden) location.hash = "functions";
+    if (event.key === "Escape" && !document.getElementById("function").hidden)
+      location.hash = location.hash.startsWith("#s") ? "files" : "functions";
+    const isPlain = !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (whole !== null && isPlain && "np".includes(event.key)) whole.go(event.key === "n" ? 1 : -1);
   });
 }
 
