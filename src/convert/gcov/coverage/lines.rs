@@ -73,7 +73,7 @@ impl Lines {
     fn add(&mut self, number: u32, function: &Counted<'_>, part: u32) {
         let Counted { notes, arcs, flow, by_block, .. } = function;
         let has_zeros = flow.blocks.iter().any(|&count| count <= 0);
-        let ordinary = has_zeros.then(|| by_block.ordinary(notes.blocks, arcs)).unwrap_or_default();
+        let ordinary = if has_zeros { by_block.ordinary(notes.blocks, arcs) } else { Vec::new() };
         for lines in function.lines.chunk_by(|line, _| line.ends == 0) {
             let last = lines.iter().map(|line| line.line).max();
             // gcov takes the last block for the exit, which has been the second one for long.
