@@ -202,24 +202,33 @@ fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
     archive.into_inner().unwrap()
 }
 
-/// What stands before the damage is used.
+/// What stands before the damage is used, and what stands behind a damaged header.
 #[test]
 fn archives() {
     let counted = Counted::new();
     let good = ["gcda", "gcno"].map(|end| counted.shop.read(format!("good/undamaged.{end}")));
     let good = [("a/undamaged.gcda", &*good[0]), ("a/undamaged.gcno", &*good[1])];
     // Two blocks of zeros end an archive.
-    let end_of_good = tar(&good).len() - 1024;
+    let length_of_good = tar(&good).len() - 1024;
     on_two_threads(200, |number| {
         let mut numbers = Numbers(0x7a50_0000 + number + 1);
         let [counters, notes] = &counted.others[numbers.below(2)];
         let others = [("b/x.gcda", &**counters), ("b/x.gcno", &**notes)];
         let mut bytes = tar(&[good, others].concat());
-        let is_behind = number % 2 == 0;
-        numbers.damage(&mut bytes, if is_behind { end_of_good } else { 0 });
+        match number % 3 {
+            0 => numbers.damage(&mut bytes, length_of_good),
+            1 => numbers.damage(&mut bytes, 0),
+            _ => {
+                bytes = tar(&[others, good].concat());
+                // By its magic it is known for an archive.
+                let end = bytes.len() - length_of_good - 1024;
+                let place = [numbers.below(257), 263 + numbers.below(end - 263)][numbers.below(2)];
+                bytes[place] ^= 1 << numbers.below(8);
+            }
+        }
         let name = format!("{number}.tar");
         counted.shop.write(&name, bytes);
-        counted.check(&name, is_behind);
+        counted.check(&name, number % 3 != 1);
     });
 }
 

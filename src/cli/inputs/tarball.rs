@@ -5,13 +5,14 @@
 //! build. [`remove_all`] removes the folder when the command ends.
 
 use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{BufReader, Cursor, ErrorKind, Read};
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::prelude::v1::*;
 use std::sync::{Mutex, PoisonError};
 
 use flate2::read::MultiGzDecoder;
-use tar::{Archive, Entry, EntryType};
+use tar::{Archive, Entry, EntryType, Header};
 use tempfile::TempDir;
 
 use crate::cli::terminal::error::{Context, Error, Result};
@@ -87,36 +88,121 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     Some(beginning)
 }
 
-/// Unpacks an archive. If it ends too early, the files before that count, and the last one is a damaged file.
+/// Unpacks an archive. If it ends too early, the files before that count, and the last one is a damaged file. Behind a
+/// damaged header the next good one is looked for.
 fn unpack(path: &Path, content: impl Read) -> Result<PathBuf> {
     let folder = tempfile::Builder::new().prefix("countersink-").tempdir().about(path)?;
     let name = path.file_name().map_or_else(|| "archive".into(), PathBuf::from);
     let inside = folder.path().join(name);
     std::fs::create_dir(&inside).about(path)?;
     UNPACKED.lock().unwrap_or_else(PoisonError::into_inner).push((folder, inside.clone()));
-    let mut archive = Archive::new(content);
-    let mut files = 0;
-    for entry in archive.entries().about(path)? {
+    let mut content = Blocks { found: None, content, place: 0 };
+    let (mut files, mut start) = (0, 0);
+    loop {
+        let mut archive = Archive::new(content);
+        let Err(error) = put_all(&mut archive, start, path, &inside, &mut files)? else { break };
+        content = archive.into_inner();
+        let what = format!("{:#x}: {}", content.place.saturating_sub(BLOCK as u64), cause(&error));
+        let is_again = content.find_header();
+        if !is_again && files == 0 {
+            return Err(Error::about(path, what));
+        }
+        let left = if is_again { "the files before the next good header" } else { "the rest" };
+        warn(path, format!("{what}; left out: {left}"));
+        if !is_again {
+            break;
+        }
+        start = content.place - BLOCK as u64;
+    }
+    Ok(inside)
+}
+
+/// Writes the wanted files up to the first damaged header, and counts them. `start` is where the archive begins.
+fn put_all<R: Read>(
+    archive: &mut Archive<Blocks<R>>,
+    start: u64,
+    path: &Path,
+    inside: &Path,
+    files: &mut usize,
+) -> Result<std::io::Result<()>> {
+    let entries = match archive.entries() {
+        Ok(entries) => entries,
+        Err(error) => return Ok(Err(error)),
+    };
+    for entry in entries {
         let entry = match entry {
             Ok(entry) => entry,
-            Err(error) if files == 0 => return Err(Error::about(path, cause(&error))),
-            Err(error) => {
-                warn(path, format!("{}; the rest is left out", cause(&error)));
-                break;
-            }
+            Err(error) => return Ok(Err(error)),
         };
-        let place = entry.raw_file_position();
-        match put(entry, &inside) {
-            Ok(is_wanted) => files += usize::from(is_wanted),
+        let place = start + entry.raw_file_position();
+        match put(entry, inside) {
+            Ok(is_wanted) => *files += usize::from(is_wanted),
             Err(error) if error.kind() == ErrorKind::StorageFull => {
                 return Err(Error::about(std::env::temp_dir(), error));
             }
             Err(error) => {
-                warn(path, format!("{place:#x}: a file that is not whole: {}", cause(&error)))
+                warn(path, format!("{place:#x}: a file that is not whole: {}", cause(&error)));
             }
         }
     }
-    Ok(inside)
+    Ok(Ok(()))
+}
+
+/// The blocks of an archive.
+struct Blocks<R> {
+    /// A header that was found, as far as it has not been read.
+    found: Option<Cursor<[u8; BLOCK]>>,
+    content: R,
+    /// Number of bytes that were read.
+    place: u64,
+}
+
+/// The size of a header, and of what the content of a file is a multiple of.
+const BLOCK: usize = 512;
+
+impl<R: Read> Read for Blocks<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        if let Some(found) = &mut self.found {
+            match found.read(into)? {
+                0 => self.found = None,
+                some => return Ok(some),
+            }
+        }
+        let some = self.content.read(into)?;
+        self.place += some as u64;
+        Ok(some)
+    }
+}
+
+impl<R: Read> Blocks<R> {
+    /// Goes on to the next good header. Says whether there is one that can be read.
+    fn find_header(&mut self) -> bool {
+        self.found = None;
+        let mut block = [0; BLOCK];
+        let mut begun = (self.place % BLOCK as u64) as usize;
+        loop {
+            if self.read_exact(&mut block[begun..]).is_err() {
+                return false;
+            }
+            if begun == 0 && is_header(&block) {
+                self.found = Some(Cursor::new(block));
+                return true;
+            }
+            begun = 0;
+        }
+    }
+}
+
+/// Whether a block has the magic and the checksum of a header.
+fn is_header(block: &[u8; BLOCK]) -> bool {
+    const CHECKSUM: Range<usize> = 148..156;
+    let blank = |(place, &byte): (usize, &u8)| match CHECKSUM.contains(&place) {
+        true => u32::from(b' '),
+        false => byte.into(),
+    };
+    let sum: u32 = block.iter().enumerate().map(blank).sum();
+    block[MAGIC_PLACE..].starts_with(MAGIC)
+        && Header::from_byte_slice(block).cksum().is_ok_and(|expected| expected == sum)
 }
 
 /// The first cause of an error. The others name only temporary files.
