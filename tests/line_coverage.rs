@@ -217,6 +217,71 @@ fn a_crate_of_rust() {
     assert_same_text(&ours(&shop, &[&profiles[..], &binaries].concat()), &expected, "all tests");
 }
 
+/// A library that is in two test programs, once compiled with its own tests: its functions count once.
+#[test]
+fn a_library_of_several_test_programs() {
+    let Some(llvm) = of_rustc().filter(|llvm| have(&format!("llvm-cov-{}", llvm.major))) else {
+        return;
+    };
+    let shop = Workshop::new();
+    shop.write(
+        "shared.rs",
+        "pub fn largest<T: PartialOrd + Copy>(all: &[T]) -> Option<T> {
+    let mut found = *all.first()?;
+    for &one in all {
+        if one > found {
+            found = one;
+        }
+    }
+    Some(found)
+}
+
+pub fn never() -> u32 {
+    7
+}
+
+#[test]
+fn of_numbers() {
+    assert_eq!(largest(&[1, 3, 2]), Some(3));
+}
+",
+    );
+    shop.write(
+        "letters.rs",
+        "#[test]\nfn of_letters() {\n    assert_eq!(shared::largest(&['a', 'b']), Some('b'));\n}\n",
+    );
+    let flags = String::from_utf8(shop.tool_output(&["flags", "--rustc"])).unwrap();
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    let rustc = |words: &[&str]| {
+        let mut rustc = shop.command("rustc");
+        succeed(rustc.args(["--edition=2021", "-Cinstrument-coverage", "-L."]).args(words));
+    };
+    rustc(&["--crate-type=lib", "shared.rs"]);
+    let tests = ["shared", "letters"];
+    for test in tests {
+        let compile = ["--test", "--extern=shared=libshared.rlib", &format!("{test}.rs")];
+        rustc(&[&compile[..], &["-o", test]].concat());
+        rustc(&[&compile[..], &["-o", &format!("{test}-ours")], &flags].concat());
+        let profile = format!("{test}.profraw");
+        succeed(shop.command(shop.path(test)).env("LLVM_PROFILE_FILE", &profile));
+        let dump = format!("dumps/{test}.csraw");
+        let mut run = shop.command(shop.path(format!("{test}-ours")));
+        succeed(run.env("COUNTERSINK_FILE", &dump));
+    }
+    let merge = ["merge", "-o", "all.profdata", "shared.profraw", "letters.profraw"];
+    assert!(llvm.profdata(&shop, &merge).status.success());
+    let of_shared = |report: &str| -> Vec<String> {
+        let mut records = report.split("end_of_record\n");
+        let record = records.find(|record| record.contains("/shared.rs\n")).unwrap();
+        let wanted =
+            |line: &&str| ["DA:", "FNF:", "FNH:"].iter().any(|kind| line.starts_with(kind));
+        record.lines().filter(wanted).map(str::to_owned).collect()
+    };
+    let expected = of_shared(&llvm.export(&shop, &tests, "all.profdata"));
+    assert!(expected.contains(&"FNF:3".to_owned()), "{expected:?}");
+    assert_eq!(of_shared(&ours(&shop, &["dumps"])), expected);
+}
+
 /// Compiles sources for coverage, runs the program with our runtime, and compares the report of its dump with lcov's
 /// report of `.gcda` files with the same counts.
 fn assert_same_as_lcov(shop: &Workshop, gcc: &str, flags: &[&str], sources: &[&str], run: &[&str]) {

@@ -38,6 +38,8 @@ pub struct File {
     pub decisions: BTreeMap<(u32, u32), Decision>,
     /// What the compiler's own tool counts, if that is not the number of entries.
     pub totals: Option<Totals>,
+    /// Whether functions that start at the same line are instances of one, which count once.
+    pub has_instances: bool,
 }
 
 /// A function.
@@ -120,10 +122,26 @@ impl File {
     pub fn totals(&self) -> Totals {
         self.totals.unwrap_or_else(|| Totals {
             conditions: self.conditions(),
-            functions: Total::of(self.functions.iter().map(|function| function.count)),
+            functions: self.functions_total(),
             lines: Total::of(self.lines.values().copied()),
             branches: Total::of(self.branches.values().map(|branch| branch.count.unwrap_or(0))),
         })
+    }
+
+    /// The functions: the compiler's number, or else that of the entries.
+    pub fn functions_total(&self) -> Total {
+        if let Some(totals) = self.totals {
+            return totals.functions;
+        }
+        if !self.has_instances {
+            return Total::of(self.functions.iter().map(|function| function.count));
+        }
+        let mut most = BTreeMap::<u32, u64>::new();
+        for function in &self.functions {
+            let count = most.entry(function.line).or_default();
+            *count = function.count.max(*count);
+        }
+        Total::of(most.into_values())
     }
 
     /// The outcomes of conditions: the compiler's, or else those of the decisions.
@@ -172,6 +190,7 @@ impl File {
             self.add_decision(line, number, decision);
         }
         self.totals = None;
+        self.has_instances |= other.has_instances;
     }
 }
 

@@ -64,19 +64,17 @@ struct Text {
 
 impl Text {
     fn file(&mut self, file: &File) -> Result<(), EncodeError> {
-        let (mut functions, mut lines, mut branches) =
-            (Total::default(), Total::default(), Total::default());
+        let (mut lines, mut branches) = (Total::default(), Total::default());
         for function in &file.functions {
             self.numbers("FN:", &[function.line.into()]);
             self.name(",", &function.name)?;
         }
         for function in &file.functions {
-            functions.add(function.count);
             self.numbers("FNDA:", &[function.count]);
             self.name(",", &function.name)?;
         }
         let compiler_s = file.totals.as_ref();
-        self.total("FN", compiler_s.map_or(functions, |totals| totals.functions));
+        self.total("FN", file.functions_total());
         for (&line, &count) in &file.lines {
             lines.add(count);
             self.numbers("DA:", &[line.into(), count]);

@@ -151,6 +151,7 @@ fn of_file(file: u32, functions: &[&Counted<'_>], lines: &mut Lines) -> Result<F
         functions: functions.iter().filter(starts_here).map(|f| function(&f)).collect(),
         branches: branches::branches(file, functions),
         totals: Some(totals::totals(file, functions)),
+        has_instances: true,
         ..File::default()
     };
     add_decisions(file, functions, &mut of_file);
