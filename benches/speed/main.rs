@@ -15,6 +15,7 @@ mod accuracy;
 mod calls;
 mod conversion;
 mod cost;
+mod coverage;
 mod endings;
 mod generated;
 mod llvm_calls;
@@ -66,6 +67,8 @@ enum Part {
     Endings,
     /// Conversion and merging
     Conversion,
+    /// Line coverage from `.gcda` files
+    Coverage,
     /// Profiled calls and memory operations in programs of clang
     LlvmCalls,
     /// End of a large program of clang
@@ -90,6 +93,9 @@ fn main() {
     }
     if wanted(Part::Conversion) {
         conversion::measure(&options, &scratch, &mut table);
+    }
+    if wanted(Part::Coverage) {
+        coverage::measure(&options, &scratch, &mut table);
     }
     let of_llvm = [Part::LlvmCalls, Part::LlvmEndings, Part::LlvmMerging];
     if of_llvm.into_iter().any(wanted)
