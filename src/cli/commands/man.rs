@@ -76,11 +76,12 @@ const FILES: [Row; 6] = [
     ("NAME.gcda", "Counters of an object, for gcov and -fprofile-use.", &["convert"]),
 ];
 
-const EXIT_STATUS: [Row; 11] = [
+const EXIT_STATUS: [Row; 12] = [
     ("0", "Success.", &[]),
     ("1", "check: a defect was found.", &["check"]),
     ("1", "diff: the profiles differ, or overlap by less than --at-least.", &["diff"]),
     ("1", "convert: the profile holds too little for --fail-under or --strict.", &["convert"]),
+    ("1", "convert --explain: nothing has a count of the line.", &["convert"]),
     (
         "1",
         "convert: less was executed than --fail-under-line, -branch or -function ask for.",
