@@ -14,7 +14,7 @@ use super::llvm_sections::sections;
 use super::system::{self, CHAIN, PLACE};
 use crate::runtime::abi::llvm::pattern::{DEFAULT, Meaning, Pattern, translate};
 use crate::runtime::abi::llvm::{
-    Heads, Registry, Sections, Slot, begun, note_first_call, size_class,
+    Heads, Registry, Sections, Slot, WholeRecord, begun, note_first_call, size_class,
 };
 use crate::runtime::chain::Link;
 use crate::runtime::counters::Plain;
@@ -37,6 +37,8 @@ static NODES: Nodes = Nodes::new();
 #[cfg_attr(feature = "live", unsafe(link_section = ".bss.__llvm_nodes"))]
 static HEADS: Heads = Heads::new();
 static LANES: Lanes = Lanes::new();
+/// Stands for the records that are not in memory.
+static WHOLE: WholeRecord = WholeRecord::new();
 /// The time of the next function that is called for the first time.
 static TIME: AtomicU32 = AtomicU32::new(1);
 
@@ -99,7 +101,7 @@ fn find_functions() {
         name_elsewhere: Some(name_elsewhere),
         forget_names: Some(forget_names),
         lanes: (!IS_LIVE).then_some(&LANES),
-        ..sections()
+        ..WHOLE.complete(sections())
     };
     // SAFETY: these are the linker's words, and the image stays as long as this static.
     unsafe { IMAGE.objects.begin(|| sections) };
@@ -108,13 +110,7 @@ fn find_functions() {
 /// Begins the image if it has not begun.
 #[unsafe(no_mangle)]
 pub extern "C" fn countersink_llvm_begin() {
-    let sections = sections();
-    if sections.data.is_empty() {
-        if !sections.counters.is_empty() {
-            Line::about(b"LLVM's counters")
-                .text(b"no function records, as with -profile-correlate; they are not kept")
-                .print();
-        }
+    if WHOLE.complete(sections()).data.is_empty() {
         return;
     }
     if BEGUN.swap(true, Ordering::AcqRel) {

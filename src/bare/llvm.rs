@@ -11,7 +11,7 @@ use super::linker::sections;
 #[cfg(countersink_archive)]
 use crate::archive::llvm_sections::sections;
 use crate::runtime::abi::llvm::{
-    Heads, Registry, Sections, Slot, begun, note_first_call, size_class,
+    Heads, Registry, Sections, Slot, WholeRecord, begun, note_first_call, size_class,
 };
 use crate::runtime::atomic::{AtomicI64, AtomicU32, Ordering};
 use crate::runtime::bare::{Family, Module, Resettable, Status, To};
@@ -22,6 +22,8 @@ use crate::runtime::retained::Room;
 
 static OBJECTS: Registry = Registry::new();
 static HEADS: Heads = Heads::new();
+/// Stands for the records that are not in memory.
+static WHOLE: WholeRecord = WholeRecord::new();
 /// The time of the next function that is called for the first time.
 static TIME: AtomicU32 = AtomicU32::new(1);
 
@@ -45,7 +47,7 @@ fn objects() -> &'static Registry {
     if OBJECTS.sections().is_none() {
         let name_elsewhere = Some(name_at as fn(usize) -> u64);
         // SAFETY: these are the linker's words, and there is no other image.
-        unsafe { OBJECTS.begin(|| Sections { name_elsewhere, ..sections() }) };
+        unsafe { OBJECTS.begin(|| Sections { name_elsewhere, ..WHOLE.complete(sections()) }) };
     }
     &OBJECTS
 }

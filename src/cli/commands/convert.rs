@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use crate::cli::compilers::gcc;
 use crate::cli::cores::Cores;
 use crate::cli::inputs::conversion::{Asked, Converted, dumps_name};
+use crate::cli::inputs::correlation::Programs;
 use crate::cli::inputs::coverage::selection::{Chosen, Selection};
 use crate::cli::inputs::data_files::read_all;
 use crate::cli::inputs::folder::format_of;
@@ -510,7 +511,7 @@ impl Convert {
     fn by_function(&self, target: instr_profile::Target, paths: Vec<PathBuf>) -> Result<Outcome> {
         let for_clang = self.reader.for_llvm().map(|_| "--for-clang");
         let given = self.only_for_compilers().or(for_clang);
-        let others = || self.account.given().or_else(|| self.sources.given());
+        let others = || self.account.given().or_else(|| self.sources.only_for_gcc());
         if let Some(option) = given.or_else(others) {
             let what =
                 "is not for LLVM's profiles: they have counters by function, not by position";
@@ -518,7 +519,11 @@ impl Convert {
         }
         let chosen = self.wish.chosen(target)?;
         let inputs = paths.into_iter().map(|path| Listed { path, weight: 1 }).collect();
-        let (profile, origins) = instr_profiles::sum::of(inputs, None)?;
+        let (profile, origins) = instr_profiles::sum::of(
+            inputs,
+            None,
+            &Programs::new(&self.sources.binary, &self.sources.places),
+        )?;
         chosen.write(profile, origins, self.output.as_deref())?;
         Ok(Outcome::Done)
     }

@@ -6,6 +6,7 @@ use std::prelude::v1::*;
 use std::sync::LazyLock;
 
 use crate::cli::inputs::binary::build_id_in;
+use crate::cli::inputs::correlation::Programs;
 use crate::cli::inputs::data_files::{as_dump, joined};
 use crate::cli::inputs::folder::is_data_file;
 use crate::cli::inputs::input::{Format, Input};
@@ -212,7 +213,8 @@ impl Merge {
             weight: weight.into(),
         };
         let inputs = inputs.iter().map(listed).collect();
-        let (profile, origins) = instr_profiles::sum::of(inputs, Some(first))?;
+        let (profile, origins) =
+            instr_profiles::sum::of(inputs, Some(first), &Programs::default())?;
         chosen.write(profile, origins, Some(&self.output))?;
         Ok(Outcome::Done)
     }

@@ -63,7 +63,7 @@ impl Sources {
         let mut converted = Converted::default();
         if !counted.is_empty() {
             let name = dumps_name(&counted);
-            let counted = Inputs::of(counted)?;
+            let counted = Inputs::of(counted, self)?;
             let has_llvm = counted.has_llvm();
             if has_llvm {
                 converted = self.convert_mapped(&counted, &name)?;

@@ -18,7 +18,16 @@ const GLOBAL: &str = "/usr/lib/debug";
 /// The contents of a binary's debug file, if the binary has no debug information, and the file is found and
 /// belongs to it.
 pub fn find(path: &Path, binary: &object::File<'_>) -> Option<Vec<u8>> {
-    if binary.section_by_name(".debug_line").is_some() {
+    find_for(path, binary, |file| file.section_by_name(".debug_line").is_some())
+}
+
+/// The contents of a binary's debug file, if the binary does not have what is wanted.
+pub fn find_for(
+    path: &Path,
+    binary: &object::File<'_>,
+    has: impl Fn(&object::File<'_>) -> bool,
+) -> Option<Vec<u8>> {
+    if has(binary) {
         return None;
     }
     let build_id = binary.build_id().ok().flatten().unwrap_or_default();
@@ -28,6 +37,11 @@ pub fn find(path: &Path, binary: &object::File<'_>) -> Option<Vec<u8>> {
         belongs(&bytes, build_id, link.map(|(_, checksum)| checksum)).then_some(bytes)
     };
     candidates(path, build_id, link.map(|(name, _)| name)).into_iter().find_map(read)
+}
+
+/// The installed debug file of a program of which only the build-id is known.
+pub fn by_build_id(build_id: &[u8]) -> Option<PathBuf> {
+    candidates(Path::new(""), build_id, None).into_iter().find(|path| path.is_file())
 }
 
 /// Whether a file has the build-id, or else the checksum in the link.

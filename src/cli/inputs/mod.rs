@@ -3,6 +3,7 @@
 pub mod binary;
 pub mod changes;
 pub mod conversion;
+pub mod correlation;
 pub mod coverage;
 pub mod data_files;
 pub mod debug_file;

@@ -30,6 +30,8 @@ pub enum Unconvertible {
     Names(usize),
     /// Number of a module that is instrumented in another way than those before it.
     Mixed(usize),
+    /// Number of a module whose program keeps the functions, see [`Module::correlate`].
+    Correlated(usize),
 }
 
 impl fmt::Display for Unconvertible {
@@ -40,6 +42,10 @@ impl fmt::Display for Unconvertible {
                 f,
                 "module {module}: instrumented by another part of the compiler than those before it, front end \
                  or optimiser; one profile cannot hold both"
+            ),
+            Self::Correlated(module) => write!(
+                f,
+                "module {module}: the names and places of its counters are in the program (-profile-correlate)"
             ),
         }
     }
@@ -60,6 +66,9 @@ pub fn profile(dump: &Dump) -> Result<Converted, Unconvertible> {
         if !module.is_llvm() {
             converted.other_modules += 1;
             continue;
+        }
+        if module.is_correlated() {
+            return Err(Unconvertible::Correlated(number));
         }
         let variant = variant(module);
         let before = converted.profile.variant;

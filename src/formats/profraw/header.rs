@@ -1,5 +1,7 @@
 //! The header, as it stands in a file.
 
+use alloc::vec::Vec;
+
 use super::check::{Defect, Finding, Section};
 use super::{Machine, Version, Word};
 use crate::counters::Variant;
@@ -59,6 +61,18 @@ impl Header {
     /// Sets a word.
     pub const fn set(&mut self, word: Word, value: u64) {
         self.words[word as usize] = value;
+    }
+
+    /// Adds it to a file.
+    pub fn write(&self, file: &mut Vec<u8>) {
+        let mut put = |word: u64| {
+            let at = file.len();
+            file.resize(at + 8, 0);
+            self.machine.put(file, at, 8, word);
+        };
+        put(self.machine.magic());
+        put(self.version_word());
+        self.version.words().for_each(|word| put(self.get(word)));
     }
 
     /// Version and variant.

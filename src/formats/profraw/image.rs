@@ -36,12 +36,19 @@ pub struct Image<'a> {
 pub struct Images<'a> {
     file: &'a [u8],
     at: usize,
+    /// Whether profiles without their functions are given, too.
+    with_correlated: bool,
 }
 
 impl<'a> Images<'a> {
     /// Starts with the first one.
     pub const fn new(file: &'a [u8]) -> Self {
-        Self { file, at: 0 }
+        Self { file, at: 0, with_correlated: false }
+    }
+
+    /// Gives profiles without their functions, too.
+    pub(super) const fn uncorrelated(file: &'a [u8]) -> Self {
+        Self { file, at: 0, with_correlated: true }
     }
 }
 
@@ -55,15 +62,32 @@ impl<'a> Iterator for Images<'a> {
         } else if rest.is_empty() {
             return None;
         }
-        let image = Image::read(self.file, self.at);
+        let image = match self.with_correlated {
+            true => Image::whole_or_correlated(self.file, self.at),
+            false => Image::read(self.file, self.at),
+        };
         self.at = image.as_ref().map_or(self.file.len(), Image::end);
         Some(image)
     }
 }
 
 impl<'a> Image<'a> {
-    /// Reads the profile that starts at byte `at` of a file: its header, and where its sections are.
+    /// Reads the profile that starts at byte `at` of a file: its header, and where its sections are. A profile without
+    /// its functions ([`super::correlate`]) is an error.
     pub fn read(file: &'a [u8], at: usize) -> Result<Self, Finding> {
+        let image = Self::whole_or_correlated(file, at)?;
+        let fail = |defect| Err(Finding { offset: at as u64, defect });
+        match image.is_correlated() {
+            false => Ok(image),
+            true if image.header.variant.has(Variant::DEBUG_INFO_CORRELATION) => {
+                fail(Defect::DebugInfoCorrelation)
+            }
+            true => fail(Defect::BinaryCorrelation),
+        }
+    }
+
+    /// Reads the profile that starts at byte `at` of a file, also one without its functions.
+    fn whole_or_correlated(file: &'a [u8], at: usize) -> Result<Self, Finding> {
         let header = Header::read(file, at)?;
         let (machine, version) = (header.machine, header.version);
         let layout = Layout::of(version, machine.pointer);
@@ -103,22 +127,30 @@ impl<'a> Image<'a> {
             vtable_names,
             values,
         };
-        image.refuse_correlation(at)?;
         image.values.end = image.end_of_values()?;
         Ok(image)
     }
 
-    /// Whether the records are not in the file.
-    fn refuse_correlation(&self, at: usize) -> Result<(), Finding> {
-        let fail = |defect| Err(Finding { offset: at as u64, defect });
-        if self.header.variant.has(Variant::DEBUG_INFO_CORRELATION) {
-            return fail(Defect::DebugInfoCorrelation);
-        }
+    /// Whether the functions are not in the file, but in the program or its debug information.
+    pub fn is_correlated(&self) -> bool {
         let has_counters = !self.counters.is_empty() || !self.bitmaps.is_empty();
-        match self.records.is_empty() && has_counters {
-            true => fail(Defect::BinaryCorrelation),
-            false => Ok(()),
-        }
+        self.header.variant.has(Variant::DEBUG_INFO_CORRELATION)
+            || self.records.is_empty() && has_counters
+    }
+
+    /// The bytes of the build-ids.
+    pub(super) fn stored_binary_ids(&self) -> &'a [u8] {
+        &self.file[self.binary_ids.clone()]
+    }
+
+    /// The bytes of counters and bitmaps with the zeros around them.
+    pub(super) fn between_records_and_names(&self) -> &'a [u8] {
+        &self.file[self.records.end..self.names.start]
+    }
+
+    /// The bytes behind the names and their padding.
+    pub(super) fn behind_names(&self) -> &'a [u8] {
+        &self.file[self.vtables.start..self.end()]
     }
 
     /// Where the value data of the last function ends.

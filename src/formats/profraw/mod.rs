@@ -30,6 +30,7 @@
 
 mod bytes;
 pub mod check;
+pub mod correlate;
 pub mod decode;
 pub mod encode;
 mod encode_error;
@@ -99,6 +100,15 @@ impl Machine {
         let bytes = bytes.get(at..).and_then(|bytes| bytes.first_chunk()).copied();
         let bytes = bytes.unwrap_or_default();
         if self.big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
+    }
+
+    /// Puts the low bytes of a number at this place.
+    pub(crate) fn put(self, bytes: &mut [u8], at: usize, size: usize, number: u64) {
+        let to = &mut bytes[at..at + size];
+        match self.big_endian {
+            true => to.copy_from_slice(&number.to_be_bytes()[8 - size..]),
+            false => to.copy_from_slice(&number.to_le_bytes()[..size]),
+        }
     }
 
     /// The pointer at this place. 0 if there is none.

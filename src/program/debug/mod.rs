@@ -1,9 +1,10 @@
 //! The debug information of a program, DWARF 2 to 5. [`units`] has what each run of the compiler wrote,
 //! [`line_table`] the lines of instructions, [`functions`] the functions that they were written in,
-//! [`declared`] the declarations of those, `entries` what any of them reads, and `constructors` how they name
-//! constructors.
+//! [`declared`] the declarations of those, `entries` what any of them reads, `constructors` how they name
+//! constructors, and [`correlation`] the counters of LLVM's functions.
 
 pub mod constructors;
+pub mod correlation;
 pub mod declared;
 mod entries;
 pub mod functions;

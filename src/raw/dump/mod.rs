@@ -7,6 +7,7 @@
 pub mod build;
 mod builds;
 mod check;
+mod correlate;
 mod live;
 mod merge;
 mod parse;
@@ -24,6 +25,7 @@ use super::merge::{Pair, Site};
 use super::reader::Damage;
 
 pub use check::{check, sections};
+pub use correlate::Outside;
 pub use parse::Unreadable;
 
 /// All modules of one file.

@@ -16,7 +16,7 @@
 //!
 //! **FUNCTIONS**: the functions in the order of the image's records. Those that count only executions stand in rows,
 //! see
-//! [`plain`]. Each other one has:
+//! [`plain`]. In an image of [`correlated`] functions, one stands for all of them. Each other one has:
 //!
 //! * a word 0, which no row begins with;
 //! * the head: a 32-byte [`record::FunctionRecord`], then as for gcov's functions the numbers of counters of its
@@ -35,6 +35,7 @@
 //! bits of [`record::Target`]. So runs of one build agree, wherever the system has loaded it. It has a name if its
 //! record has no offset: if it is in another image, or the site is in one that does not know where it is.
 
+pub mod correlated;
 pub mod header;
 pub mod kind;
 pub mod layout;
@@ -42,6 +43,7 @@ pub mod plain;
 pub mod record;
 pub mod version;
 
+pub use correlated::CorrelatedFunction;
 pub use header::{MAGICS, Word};
 pub use layout::Layout;
 pub use record::{FunctionRecord, Target};

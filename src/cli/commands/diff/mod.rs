@@ -12,6 +12,7 @@ use clap::Args;
 use instr_profile::comparable;
 use serde::Serialize;
 
+use crate::cli::inputs::correlation::Programs;
 use crate::cli::inputs::data_files::{as_dump, read_sum};
 use crate::cli::inputs::input;
 use crate::cli::inputs::input::Input;
@@ -151,8 +152,9 @@ impl Diff {
         if self.sources.moves_files() {
             return Err(Error::new("--path-map: these profiles have no positions"));
         }
+        let programs = Programs::new(&self.sources.binary, &self.sources.places);
         let read = |input: &Input| -> Result<Profile> {
-            let counted = counted(input)?;
+            let counted = counted(input, &programs)?;
             input.warn(&counted.warnings);
             Ok(comparable(&counted.profile))
         };

@@ -11,6 +11,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::kinds::{self, Kinds};
 use super::{chosen, complain, warn};
 use crate::cli::compilers::llvm::Origins;
+use crate::cli::inputs::correlation::Programs;
 use crate::cli::inputs::input;
 use crate::cli::inputs::instr_profiles::queue::{Directories, Listed, Queue, all_files};
 use crate::cli::inputs::instr_profiles::summands::{Part, each};
@@ -23,9 +24,6 @@ use crate::cli::terminal::visible::visible;
 use crate::counters::merge::{Mismatch, Sampling, Sum, TraceLimits};
 use crate::counters::{Function, Profile};
 
-/// Why options for correlation are refused.
-pub const CORRELATION: &str =
-    "profiles without the functions' names (-fprofile-correlate, \"lightweight\") are not read";
 /// Why options for memory profiles are refused.
 pub const MEMORY: &str = "memory profiles (memprof) are not read";
 
@@ -89,6 +87,12 @@ pub struct Merge {
     /// Print the inputs with their weights, and do nothing
     #[arg(long)]
     dump_input_file_list: bool,
+    /// The program or its debug file, for profiles without names of functions (-profile-correlate=debug-info)
+    #[arg(long, value_name = "STRING")]
+    debug_info: Option<PathBuf>,
+    /// The program, for profiles without names of functions (-profile-correlate=binary)
+    #[arg(long, value_name = "STRING")]
+    binary_file: Option<PathBuf>,
     #[command(flatten)]
     others: Others,
 }
@@ -100,8 +104,6 @@ struct Others {
     sample: bool,
     #[arg(long, hide = true)]
     gcc: bool,
-    #[arg(long, hide = true, aliases = ["binary-file", "debug-info-correlate", "correlate"])]
-    debug_info: Option<String>,
     #[arg(long, hide = true)]
     debuginfod: bool,
     #[arg(long, hide = true)]
@@ -173,11 +175,13 @@ impl Merge {
 
     fn refuse(&self) -> Result<()> {
         let others = &self.others;
+        if self.debug_info.is_some() && self.binary_file.is_some() {
+            return Err(Error::new("Expected only one of -debug-info and -binary-file"));
+        }
         refuse(&[
             ("--sample", others.sample, "sampled profiles are not read"),
             ("--gcc", others.gcc, "is for sampled profiles, which are not read"),
-            ("--debug-info or --binary-file", others.debug_info.is_some(), CORRELATION),
-            ("--debuginfod", others.debuginfod, CORRELATION),
+            ("--debuginfod", others.debuginfod, "nothing is fetched from servers"),
             ("--profiled-binary", others.profiled_binary.is_some(), MEMORY),
             ("--memprof-version", others.memprof_version.is_some(), MEMORY),
             ("--memprof-full-schema", others.memprof_full_schema, MEMORY),
@@ -210,7 +214,9 @@ impl Merge {
         let mut origins = Origins::default();
         let (mut files, mut bad, mut known) = (0, 0, HashSet::new());
         let queue = Queue::new(inputs, None, Directories::Opened);
-        each(queue, |Listed { path, weight }, part| {
+        let programs =
+            Programs::of(self.debug_info.iter().chain(&self.binary_file).cloned().collect());
+        each(queue, &programs, |Listed { path, weight }, part| {
             files += 1;
             match part {
                 Ok(mut part) => {

@@ -21,6 +21,7 @@ use std::prelude::v1::*;
 use clap::{Args, FromArgMatches};
 
 use crate::cli::compilers::llvm::{self, Llvm};
+use crate::cli::inputs::correlation::Programs;
 use crate::cli::inputs::input::Input;
 use crate::cli::inputs::instr_profiles::read::{self, Counted};
 use crate::cli::outcome::Outcome;
@@ -178,7 +179,7 @@ fn complain(kind: &str, what: impl Display) {
 
 /// Reads a profile, and says what was tolerated.
 fn read(path: &Path) -> Result<Counted> {
-    let counted = read::counted(&Input::read(path)?)?;
+    let counted = read::counted(&Input::read(path)?, &Programs::default())?;
     warn(path, &counted.warnings);
     Ok(counted)
 }

@@ -70,7 +70,11 @@ impl Show {
         super::merge::refuse(&[
             ("--sample", self.sample, "sampled profiles are not read"),
             ("--memory", self.memory, "memory profiles are not read"),
-            ("--debug-info", self.debug_info.is_some(), super::merge::CORRELATION),
+            (
+                "--debug-info",
+                self.debug_info.is_some(),
+                "functions of debug information are not listed",
+            ),
             ("--profiled-binary", self.profiled_binary.is_some(), super::merge::MEMORY),
         ])?;
         let format = if self.json { "json" } else { &*self.show_format };

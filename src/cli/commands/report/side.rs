@@ -73,7 +73,7 @@ impl Side {
             side.count_files(&dump, &input.name, &sources.places);
         }
         if inputs.iter().all(|input| input.format == Format::Dump) {
-            let counted = Inputs::of(inputs.clone())?;
+            let counted = Inputs::of(inputs.clone(), sources)?;
             side.coverage = counted.lines(sources, &side.file, &|_, _| {}).ok();
         }
         let converted = sources.convert(inputs, asked)?;
@@ -173,7 +173,7 @@ impl ByFunction {
     pub fn of(inputs: Vec<Input>, sources: &Sources) -> Result<Self> {
         let mut side = Side::about(&inputs);
         let name = dumps_name(&inputs);
-        let counted = Inputs::of(inputs)?;
+        let counted = Inputs::of(inputs, sources)?;
         side.is_coverage = counted.llvm.variant.has(Variant::SINGLE_BYTE);
         side.runs = counted.modules.iter().map(|module| module.sums.runs).max().unwrap_or(0);
         side.counted_before(counted.modules.iter().map(|module| display(&module.path)));

@@ -20,6 +20,7 @@ use self::modules::modules;
 use self::objects::{gcda, gcno};
 use self::sections::sections;
 use self::summary::{cutoffs, table, totals};
+use crate::cli::inputs::correlation::Programs;
 use crate::cli::inputs::data_files::{as_dump, read_sum};
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::instr_profiles::read::counted;
@@ -125,7 +126,8 @@ impl Show {
                         `convert --to v4 --binary PROGRAM` gives a profile that has them";
             return Err(Error::about(&input.name, what));
         }
-        let counted = counted(input)?;
+        let programs = Programs::new(&self.sources.binary, &self.sources.places);
+        let counted = counted(input, &programs)?;
         input.warn(&counted.warnings);
         let shown = instr_profile::Shown {
             function: self.choice.function.as_deref(),

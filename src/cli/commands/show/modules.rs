@@ -51,6 +51,8 @@ struct Module {
     sites: u64,
     #[serde(skip)]
     is_llvm: bool,
+    #[serde(skip)]
+    is_correlated: bool,
 }
 
 /// The compilers of a module's objects, each once.
@@ -83,10 +85,12 @@ impl Module {
             dropped: sums.dropped,
             objects: identity.objects,
             compilers: compilers(module),
-            functions: identity.functions,
+            // One stands for those that the program keeps.
+            functions: if module.is_correlated() { 0 } else { identity.functions },
             counters: module.counter_count() as u64,
             sites: module.site_count() as u64,
             is_llvm: module.is_llvm(),
+            is_correlated: module.is_correlated(),
         }
     }
 
@@ -111,7 +115,10 @@ impl Module {
             self.signature,
             self.runs,
             Number(self.objects.into(), "object"),
-            Number(self.functions.into(), "function"),
+            match self.is_correlated {
+                true => "functions in the program (-profile-correlate)".to_owned(),
+                false => Number(self.functions.into(), "function").to_string(),
+            },
             Number(self.counters, "counter"),
             Number(self.sites, "top-N site"),
             Number(self.dropped, "event"),

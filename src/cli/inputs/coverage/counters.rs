@@ -6,6 +6,7 @@ use std::prelude::v1::*;
 
 use super::mapping::Mapped;
 use crate::cli::inputs::binary::build_id_in;
+use crate::cli::inputs::correlation::Programs;
 use crate::cli::inputs::input::{Format, Input};
 use crate::cli::inputs::instr_profiles::read::{Counted, counted, of_dump};
 use crate::cli::inputs::instr_profiles::sum::add_model;
@@ -34,8 +35,9 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Adds up all inputs.
-    pub fn of(inputs: Vec<Input>) -> Result<Self> {
+    /// Adds up all inputs. Programs of `sources` have the functions that they may lack.
+    pub fn of(inputs: Vec<Input>, sources: &Sources) -> Result<Self> {
+        let programs = Programs::new(&sources.binary, &sources.places);
         let mut all = Self::default();
         let (mut of_modules, mut of_profiles) = (Sum::default(), Sum::default());
         for input in inputs {
@@ -51,14 +53,15 @@ impl Inputs {
                     if dump.modules.is_empty() {
                         continue;
                     }
-                    let counted = of_dump(&dump, &name)?;
+                    dump = programs.complete_dump(&dump, &name)?.into_owned();
+                    let counted = of_dump(&dump, &name, &programs)?;
                     add_model(&mut of_modules, &counted.profile, &name)?;
                     all.modules.extend(dump.modules);
                     counted
                 }
                 format if format.is_by_function() => {
                     all.has_profiles = true;
-                    let counted = counted(&input)?;
+                    let counted = counted(&input, &programs)?;
                     add_model(&mut of_profiles, &counted.profile, &name)?;
                     counted
                 }
@@ -208,7 +211,7 @@ impl Inputs {
         sum.add(&self.of_profiles, 1).about(name)?;
         let dump = Dump { modules: modules.cloned().collect(), ..Dump::default() };
         if !dump.modules.is_empty() {
-            sum.add(&of_dump(&dump, name)?.profile, 1).about(name)?;
+            sum.add(&of_dump(&dump, name, &Programs::default())?.profile, 1).about(name)?;
         }
         Ok(sum.finish())
     }

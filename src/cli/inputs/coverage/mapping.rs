@@ -20,7 +20,9 @@ use crate::program::debug::{Sections as DebugSections, uncompressed};
 
 const FILE_NAMES: &str = "__llvm_covmap";
 const FUNCTIONS: &str = "__llvm_covfun";
-const NAMES: &str = "__llvm_prf_names";
+const LOADED_NAMES: &str = "__llvm_prf_names";
+/// Names that are loaded, or are not (`-profile-correlate=binary`).
+const NAMES: [&str; 2] = [LOADED_NAMES, "__llvm_covnames"];
 
 /// A declaration's file and line.
 type Declared = (Arc<[u8]>, u32);
@@ -81,11 +83,11 @@ impl Mapped {
         let big_endian = !file.is_little_endian();
         let sections_of = Sections { names: &file_names, functions: &functions, big_endian };
         self.mapping.append(Mapping::decode(&sections_of).about(path)?);
-        for names in sections(NAMES) {
+        for names in NAMES.into_iter().flat_map(sections) {
             self.names.push(Names::read(&names).about(path)?);
         }
         if bytes.starts_with(wasm_module::MAGIC) {
-            for names in wasm_module::segments(&bytes, NAMES).about(path)? {
+            for names in wasm_module::segments(&bytes, LOADED_NAMES).about(path)? {
                 self.names.push(Names::read(names).about(path)?);
             }
         }

@@ -48,7 +48,7 @@ pub fn coverage(
 
 /// The coverage of all inputs, with all files.
 pub fn lines_of(inputs: Vec<Input>, sources: &Sources, name: &Path) -> Result<Coverage> {
-    Inputs::of(inputs)?.lines(sources, name, &|file, what| warn(file, what))
+    Inputs::of(inputs, sources)?.lines(sources, name, &|file, what| warn(file, what))
 }
 
 /// What is told about a file.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::prelude::v1::*;
 
 use crate::cli::compilers::llvm::Origins;
+use crate::cli::inputs::correlation::Programs;
 use crate::cli::inputs::input::{Format, Input, warnings};
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::convert;
@@ -68,12 +69,13 @@ impl Version {
     }
 }
 
-/// The counters by function in a file.
-pub fn counted(input: &Input) -> Result<Counted> {
+/// The counters by function in a file; `programs` have the functions that it may lack.
+pub fn counted(input: &Input, programs: &Programs) -> Result<Counted> {
     let (bytes, name) = (&input.bytes, &input.name);
     match input.format {
         Format::Profraw => {
-            let decoded = profraw::decode::decode(bytes).about(name)?;
+            let decoded =
+                profraw::decode::decode(&programs.complete_raw(bytes, name)?).about(name)?;
             let (marks, warnings) = (Marks::of_raw(&decoded.findings), warnings(&decoded.findings));
             let version = Version::Raw(decoded.version);
             let targets = Vec::new();
@@ -94,7 +96,7 @@ pub fn counted(input: &Input) -> Result<Counted> {
             let (targets, version) = (decoded.targets, Version::Text);
             Ok(Counted { profile: decoded.profile, version, targets, marks, warnings })
         }
-        Format::Dump => of_dump(&input.dump()?, name),
+        Format::Dump => of_dump(&input.dump()?, name, programs),
         other => {
             let what = format!("expected a profile of LLVM, found {}", other.name());
             Err(Error::about(name, what))
@@ -103,7 +105,8 @@ pub fn counted(input: &Input) -> Result<Counted> {
 }
 
 /// The counters of the modules that clang and rustc instrumented.
-pub fn of_dump(dump: &Dump, name: &Path) -> Result<Counted> {
+pub fn of_dump(dump: &Dump, name: &Path, programs: &Programs) -> Result<Counted> {
+    let dump = &*programs.complete_dump(dump, name)?;
     let converted = convert::llvm::profile(dump).about(name)?;
     if converted.other_modules == dump.modules.len() && !dump.modules.is_empty() {
         let what = "expected modules that clang or rustc instrumented, found only gcc's";

@@ -6,6 +6,7 @@ use std::prelude::v1::*;
 use super::queue::{Directories, Listed, Queue};
 use super::summands::{Part, each};
 use crate::cli::compilers::llvm::Origins;
+use crate::cli::inputs::correlation::Programs;
 use crate::cli::inputs::input::Input;
 use crate::cli::terminal::error::{Context, Result};
 use crate::cli::terminal::message::warn;
@@ -19,12 +20,16 @@ use crate::counters::merge::{Refused, Sum};
 const NAMED: usize = 3;
 
 /// The sum of files, each with a factor for its counts, and what they were made by. A file that cannot be read
-/// is an error. `known` is the first one, if it has been read.
-pub fn of(inputs: Vec<Listed>, known: Option<Input>) -> Result<(Profile, Origins)> {
+/// is an error. `known` is the first one, if it has been read; `programs` have the functions that files may lack.
+pub fn of(
+    inputs: Vec<Listed>,
+    known: Option<Input>,
+    programs: &Programs,
+) -> Result<(Profile, Origins)> {
     let (mut sum, mut origins) = (Sum::default(), Origins::default());
     let mut progress = Progress::new(inputs.len());
     let queue = Queue::new(inputs, known, Directories::Refused);
-    each(queue, |Listed { path, weight }, part| {
+    each(queue, programs, |Listed { path, weight }, part| {
         let part = part?;
         part.warnings.iter().for_each(|warning| warn(path, warning));
         part.version.add_to(&mut origins);

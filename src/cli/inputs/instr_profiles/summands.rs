@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::queue::{Listed, Queue, Queued};
 use super::read::{Counted, Marks, Version, counted};
+use crate::cli::inputs::correlation::Programs;
 use crate::cli::inputs::input::{Format, Input, warnings};
 use crate::cli::terminal::error::{Error, Result};
 use crate::counters::merge::{Mixed, Refused, Sum};
@@ -82,9 +83,10 @@ impl Known {
 type Read = (Option<Input>, Option<Error>);
 
 /// Reads the files of a queue on all cores, and passes each on in their order. While some files are passed on, the
-/// next ones are read.
+/// next ones are read. `programs` have the functions that files may lack.
 pub fn each(
     mut queue: Queue,
+    programs: &Programs,
     mut take: impl FnMut(&Listed, Result<Part<'_>>) -> Result<()> + Send,
 ) -> Result<()> {
     let mut known = None::<Known>;
@@ -106,7 +108,7 @@ pub fn each(
         let names: Vec<Option<Names>> = images.par_iter().map(own).collect();
         let known = known.as_ref().map(|known| &known.names);
         let parts = inputs.par_iter().zip(errors).zip(&images).zip(&names);
-        let parts: Vec<Result<Part<'_>>> = parts.map(|file| part(file, known)).collect();
+        let parts: Vec<Result<Part<'_>>> = parts.map(|file| part(file, known, programs)).collect();
         let pass = || files.iter().zip(parts).try_for_each(|(file, part)| take(file, part));
         let (passed, ahead) = rayon::join(pass, || queue.take());
         passed?;
@@ -129,11 +131,12 @@ type PartOf<'f> = (((&'f Option<Input>, Option<Error>), &'f Option<Image<'f>>), 
 fn part<'f>(
     (((input, error), image), own): PartOf<'f>,
     known: Option<&'f Names>,
+    programs: &Programs,
 ) -> Result<Part<'f>> {
     let raw = image.as_ref().and_then(|image| raw(image, own.as_ref().or(known)?));
     match (raw, input, error) {
         (Some(part), ..) => Ok(part),
-        (None, Some(input), _) => counted(input).map(Part::from),
+        (None, Some(input), _) => counted(input, programs).map(Part::from),
         (None, None, error) => Err(error.unwrap_or_else(|| Error::new("not read"))),
     }
 }

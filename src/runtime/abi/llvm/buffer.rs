@@ -72,7 +72,12 @@ impl Sections {
 
     /// A word of the header.
     fn word(&self, word: Word, version: Version) -> u64 {
-        let from_data = |section: &Bounds| section.start.wrapping_sub(self.data.start);
+        // Without records (`-profile-correlate`) there is no distance, and readers want a 0.
+        let has_records = !self.data.is_empty();
+        let from_data = |section: &Bounds| match has_records {
+            true => section.start.wrapping_sub(self.data.start),
+            false => 0,
+        };
         let word = match word {
             Word::Records => self.records(),
             Word::Counters => self.counter_count(),
@@ -80,7 +85,7 @@ impl Sections {
             Word::Bitmaps => self.bitmaps.len(),
             Word::PadAfterBitmaps => padding(self.bitmaps.len()),
             Word::Names => self.names.len(),
-            Word::CountersDelta if version.has_addresses() => self.counters.start,
+            Word::CountersDelta if version.has_addresses() && has_records => self.counters.start,
             Word::CountersDelta => from_data(&self.counters),
             Word::BitmapDelta if !self.bitmaps.is_empty() => from_data(&self.bitmaps),
             Word::NamesDelta => self.names.start,

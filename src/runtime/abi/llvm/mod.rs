@@ -15,6 +15,7 @@
 
 mod array;
 pub mod buffer;
+mod correlated;
 mod function;
 mod module;
 mod object;
@@ -26,6 +27,7 @@ mod sections;
 mod site;
 
 pub use array::Array;
+pub use correlated::WholeRecord;
 pub use function::{Function, Functions};
 pub use object::Object;
 pub use record::Record;

@@ -68,11 +68,12 @@ impl Record {
     }
 
     /// Counters that the time of the first call takes. Where only entries are marked, clang lays out one byte for
-    /// a function, without room for a time, and notes none.
+    /// a function, without room for a time, and notes none. The record of all counters, without a name, has those of
+    /// all functions among the others.
     #[inline(always)]
     pub fn time_counters(&self, sections: &Sections) -> usize {
         let counters = sections.time_counters();
-        if self.number() > counters { counters } else { 0 }
+        if counters > 0 && self.number() > counters && self.name_ref() != 0 { counters } else { 0 }
     }
 
     /// Address of the bitmap.

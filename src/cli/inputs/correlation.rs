@@ -1,0 +1,250 @@
+//! Programs that keep their functions in their files alone (`-profile-correlate`): finds them, and completes dumps and
+//! raw profiles.
+//!
+//! The program of a dump is at its recorded path, or where `--binary` or `--path-map` say. A raw profile has a build-id
+//! at most. Debug information may have been split off.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use object::{Object as _, ObjectSection as _};
+
+use super::debug_file;
+use super::input::read_regular;
+use super::notes::{Places, display};
+use crate::cli::terminal::error::{Context, Error, Result};
+use crate::cli::terminal::message::warn;
+use crate::cli::terminal::names::hexadecimal;
+use crate::counters::{Variant, name_ref};
+use crate::formats::profraw::check::Finding;
+use crate::formats::profraw::correlate::{self, Bounds, Functions, of_records, place};
+use crate::formats::profraw::image::Image;
+use crate::formats::profraw::{Machine, Version, names};
+use crate::program::debug::correlation::counted;
+use crate::program::debug::uncompressed;
+use crate::raw::dump::{Dump, Module};
+use crate::raw::llvm::CorrelatedFunction;
+use crate::raw::llvm::version::variant;
+
+/// Where the programs are.
+#[derive(Debug, Default)]
+pub struct Programs {
+    /// The user's choices.
+    chosen: Vec<PathBuf>,
+    places: Option<Places>,
+    /// What has been read of programs, by path.
+    known: Mutex<HashMap<PathBuf, Arc<Functions>>>,
+}
+
+/// What is wanted of a program.
+#[derive(Clone, Copy)]
+struct Wanted<'w> {
+    build_id: &'w [u8],
+    machine: Machine,
+    version: Version,
+    variant: Variant,
+}
+
+impl Wanted<'_> {
+    /// Whether a file has the functions in its debug information. The front end says nothing of that.
+    fn is_in_debug_info(&self, file: &object::File<'_>) -> bool {
+        self.variant.has(Variant::DEBUG_INFO_CORRELATION) || !has(file, RECORDS)
+    }
+
+    /// Whether a file may have the functions.
+    fn may_be_in(&self, file: &object::File<'_>) -> bool {
+        has(file, if self.is_in_debug_info(file) { ".debug_info" } else { RECORDS })
+    }
+
+    fn counter_bytes(&self) -> u64 {
+        if self.variant.has(Variant::SINGLE_BYTE) { 1 } else { 8 }
+    }
+}
+
+fn has(file: &object::File<'_>, section: &str) -> bool {
+    file.section_by_name(section).is_some()
+}
+
+impl Programs {
+    /// The chosen programs, and where recorded paths have moved to.
+    pub fn new(chosen: &[PathBuf], places: &Places) -> Self {
+        Self { chosen: chosen.to_vec(), places: Some(places.clone()), ..Self::default() }
+    }
+
+    /// The chosen programs alone.
+    pub fn of(chosen: Vec<PathBuf>) -> Self {
+        Self { chosen, ..Self::default() }
+    }
+
+    /// A dump with all functions.
+    pub fn complete_dump<'d>(&self, dump: &'d Dump, name: &Path) -> Result<Cow<'d, Dump>> {
+        if !dump.modules.iter().any(Module::is_correlated) {
+            return Ok(Cow::Borrowed(dump));
+        }
+        let mut dump = dump.clone();
+        let modules = dump.modules.drain(..).map(|module| self.complete_module(module, name));
+        dump.modules = modules.collect::<Result<_>>()?;
+        Ok(Cow::Owned(dump))
+    }
+
+    fn complete_module(&self, module: Module, name: &Path) -> Result<Module> {
+        let Some(object) = module.correlated_object() else { return Ok(module) };
+        let big_endian = cfg!(target_endian = "big");
+        let wanted = Wanted {
+            build_id: module.build_id(),
+            machine: Machine { big_endian, pointer: size_of::<usize>() },
+            version: Version::from_number(object.version.0).unwrap_or(Version::V10),
+            variant: Variant(u64::from(object.stamp) << 32),
+        };
+        let is_temporal = object.stamp & variant::TEMPORAL != 0;
+        if is_temporal && module.has_lost_times() {
+            warn(
+                name,
+                "times of first calls of several runs, or beside bytes, cannot be told apart; left out",
+            );
+        }
+        let path = self.places.as_ref().map_or(module.path.clone(), |at| at.moved(&module.path));
+        let functions = self.functions(&wanted, display(&path), name)?;
+        module.correlate(&functions.all, &functions.names).about(name)
+    }
+
+    /// The bytes of a raw profile with all functions.
+    pub fn complete_raw<'b>(&self, bytes: &'b [u8], name: &Path) -> Result<Cow<'b, [u8]>> {
+        if !correlate::is_correlated(bytes) {
+            return Ok(Cow::Borrowed(bytes));
+        }
+        let of = |image: &Image<'_>| -> std::result::Result<Functions, Failure> {
+            let build_id = image.binary_ids().next().transpose()?.unwrap_or_default();
+            let header = &image.header;
+            let (machine, version, variant) = (header.machine, header.version, header.variant);
+            let wanted = Wanted { build_id, machine, version, variant };
+            let functions =
+                self.functions(&wanted, Path::new(""), name).map_err(Failure::Program)?;
+            Ok(Functions::clone(&functions))
+        };
+        correlate::complete(bytes, of).map(Cow::Owned).map_err(|failure| match failure {
+            Failure::Program(error) => error,
+            Failure::File(finding) => Error::about(name, finding),
+        })
+    }
+
+    /// The functions of a program: a chosen one, or the one at its recorded path, or what was split off from it.
+    fn functions(
+        &self,
+        wanted: &Wanted<'_>,
+        recorded: &Path,
+        name: &Path,
+    ) -> Result<Arc<Functions>> {
+        let is_recorded = !recorded.as_os_str().is_empty();
+        let recorded = [recorded.to_owned()].into_iter().filter(|_| is_recorded);
+        let installed = debug_file::by_build_id(wanted.build_id);
+        let mut why = String::new();
+        for path in self.chosen.iter().cloned().chain(recorded).chain(installed) {
+            match self.of_program(&path, wanted) {
+                Ok(functions) => return Ok(functions),
+                Err(error) => why += &format!("; {error}"),
+            }
+        }
+        let what = "the names and places of its counters are in the program (-profile-correlate), not here";
+        Err(Error::about(name, format!("{what}; name the program with --binary{why}")))
+    }
+
+    fn of_program(&self, path: &Path, wanted: &Wanted<'_>) -> Result<Arc<Functions>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(functions) = known.get(path) {
+            return Ok(functions.clone());
+        }
+        let functions = Arc::new(read(path, wanted)?);
+        known.insert(path.to_owned(), functions.clone());
+        Ok(functions)
+    }
+}
+
+/// Why a raw profile cannot be completed.
+enum Failure {
+    Program(Error),
+    File(Finding),
+}
+
+impl From<Finding> for Failure {
+    fn from(finding: Finding) -> Self {
+        Self::File(finding)
+    }
+}
+
+/// The functions in a program, which must have the build-id if both have one.
+fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Functions> {
+    let bytes = read_regular(path).about(path)?;
+    let file = object::File::parse(&*bytes).about(path)?;
+    let id = file.build_id().about(path)?.unwrap_or_default();
+    if !id.is_empty() && !wanted.build_id.is_empty() && id != wanted.build_id {
+        let (found, expected) = (hexadecimal(id), hexadecimal(wanted.build_id));
+        let what = format!("another program or build: build-id {found}, expected {expected}");
+        return Err(Error::about(path, what));
+    }
+    let split_off = debug_file::find_for(path, &file, |file| wanted.may_be_in(file));
+    let split_off = split_off.as_deref().map(object::File::parse).transpose().about(path)?;
+    let file = split_off.as_ref().unwrap_or(&file);
+    let functions = match wanted.is_in_debug_info(file) {
+        true => in_debug_info(file, wanted, path)?,
+        false => in_sections(file, wanted, path)?,
+    };
+    match functions.all.is_empty() {
+        true => {
+            Err(Error::about(path, "no functions of -profile-correlate in it; was it stripped?"))
+        }
+        false => Ok(functions),
+    }
+}
+
+const RECORDS: &str = "__llvm_covdata";
+const NAMES: &str = "__llvm_covnames";
+
+/// The addresses of the sections of counters.
+fn bounds(file: &object::File<'_>) -> Bounds {
+    let section = |name| {
+        let section = file.section_by_name(name);
+        section.map_or(0..0, |found| found.address()..found.address().saturating_add(found.size()))
+    };
+    Bounds { counters: section("__llvm_prf_cnts"), bitmaps: section("__llvm_prf_bits") }
+}
+
+fn in_sections(file: &object::File<'_>, wanted: &Wanted<'_>, path: &Path) -> Result<Functions> {
+    let section = |name| {
+        let found = file.section_by_name(name).and_then(|found| uncompressed(&found));
+        found.ok_or_else(|| Error::about(path, format!("has no section {name}; was it stripped?")))
+    };
+    let (records, names) = (section(RECORDS)?, section(NAMES)?.into_owned());
+    let (machine, version) = (wanted.machine, wanted.version);
+    let all = of_records(&records, machine, version, wanted.counter_bytes(), &bounds(file));
+    Ok(Functions { all, names })
+}
+
+fn in_debug_info(file: &object::File<'_>, wanted: &Wanted<'_>, path: &Path) -> Result<Functions> {
+    let bounds = bounds(file);
+    let size = wanted.counter_bytes();
+    let mut all: Vec<CorrelatedFunction> = Vec::new();
+    let mut all_names = Vec::new();
+    let mut known = HashSet::new();
+    for function in counted(file).about(path)? {
+        let bytes = function.counters.saturating_mul(size);
+        let Some(range) = place(function.address, bytes, &bounds.counters) else { continue };
+        // Each unit that has a copy of an inline function tells of the one copy that is left.
+        if range.is_empty() || !known.insert(range.start) {
+            continue;
+        }
+        let size = size as usize;
+        all.push(CorrelatedFunction {
+            name_ref: name_ref(&function.name),
+            hash: function.hash,
+            counters: range.start / size..range.end / size,
+            bitmap: 0..0,
+        });
+        all_names.push(function.name);
+    }
+    let names = names::write(all_names.iter().map(|name| &**name));
+    Ok(Functions { all, names })
+}
