@@ -9,13 +9,13 @@
 static int own;
 HIDDEN extern int __llvm_profile_runtime __attribute__((weak, alias("own")));
 
-HIDDEN void countersink_llvm_begin(void);
+HIDDEN void countersink_llvm_start(void);
 
 static void begin(void)
 {
     int *volatile chosen = &__llvm_profile_runtime;
     if (chosen == &own)
-        countersink_llvm_begin();
+        countersink_llvm_start();
 }
 
 /* Before the constructors of any object, gcc's instrumented ones included. */

@@ -117,7 +117,14 @@ const HIDDEN: [&str; 42] = [
 ];
 
 /// Symbols of LLVM's interface, and of the members behind it, begin so. All are hidden.
-const OF_LLVM: [&str; 3] = ["__llvm_profile_", "countersink_llvm_", "countersink_part_"];
+const OF_LLVM: [&str; 6] = [
+    "__llvm_profile_",
+    "__llvm_get_function_addr",
+    "__llvm_orderfile_dump",
+    "lprofSetMaxValsPerSite",
+    "countersink_llvm_",
+    "countersink_part_",
+];
 
 /// Symbols that the archive may take from the C library and the linker.
 const NEEDED: [&str; 32] = [
@@ -195,7 +202,7 @@ const OF_LLVM_S_OBJECTS: [&str; 18] = [
 const LARGEST: u64 = 68 * 1024;
 const LARGEST_C: u64 = 1344 + 600;
 /// The same of all members that only programs of clang and rustc link.
-const LARGEST_LLVM: u64 = 56 * 1024;
+const LARGEST_LLVM: u64 = 58 * 1024;
 const LARGEST_LIVE: u64 = 83 * 1024;
 /// 1.3 KiB of it only for programs that take over counters.
 const LARGEST_BARE: u64 = 15 * 1024;

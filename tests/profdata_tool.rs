@@ -284,6 +284,9 @@ fn merge_writes_the_bytes_of_each_llvm() {
         }
         if llvm.major >= 19 {
             same_file(&shop, llvm, "-failure-mode=warn list 0.profraw");
+            same_file(&shop, llvm, "--write-prev-version 0.profraw 1.profraw");
+            same_file(&shop, llvm, "-suppl-min-size-threshold=1 -profile-isfs 0.profraw");
+            same_file(&shop, llvm, "-instr-prof-cold-threshold=1 0.profraw");
         }
         // Counters of the front end beside those of the optimiser; LLVM 13 refuses that.
         if llvm.major > 13 {
@@ -563,12 +566,12 @@ fn what_is_not_there_is_refused_by_name() {
     for (words, why) in [
         (&["merge", "--sample", "profile"][..], "--sample: sampled profiles are not read"),
         (
-            &["merge", "--debug-info=x", "profile"],
-            "--debug-info or --binary-file: profiles without",
+            &["merge", "--debug-info=x", "-binary-file", "x", "profile"],
+            "Expected only one of -debug-info and -binary-file",
         ),
         (
-            &["merge", "-binary-file", "x", "profile"],
-            "--debug-info or --binary-file: profiles without",
+            &["merge", "-supplement-instr-with-sample=x", "-suppl-min-size-threshold=0", "profile"],
+            "--supplement-instr-with-sample: sampled profiles are not read",
         ),
         (&["merge", "--memprof-version=2", "profile"], "--memprof-version: memory profiles"),
         (&["show", "--memory", "profile"], "--memory: memory profiles are not read"),

@@ -47,7 +47,12 @@ hide! {
     __llvm_profile_instrument_target_value
     __llvm_profile_instrument_memop
     __llvm_profile_set_timestamp
+    __llvm_get_function_addr
+    __llvm_profile_iterate_data
+    __llvm_profile_set_num_value_sites
+    lprofSetMaxValsPerSite
     countersink_llvm_begin
+    countersink_llvm_start
 }
 
 unsafe extern "C" {
@@ -86,8 +91,10 @@ fn forget_names() {
 /// Whether the counters may be in a file, where a reader finds nodes alone.
 const IS_LIVE: bool = cfg!(feature = "live");
 
-/// Whether the image writes its counts at its end.
+/// Whether the image is one of the process's.
 static BEGUN: AtomicBool = AtomicBool::new(false);
+/// Whether it writes its counts at its end. A program that opts out of the start has to ask for that.
+static WRITES_AT_END: AtomicBool = AtomicBool::new(false);
 
 /// Tells the functions where they are. The start of the image does so, or a hook before: resolvers of functions,
 /// and libraries that call back, run earlier.
@@ -95,22 +102,31 @@ static BEGUN: AtomicBool = AtomicBool::new(false);
 #[inline(never)]
 fn find_functions() {
     LANES.begin(sys::stack());
+    let found = sections();
     let sections = Sections {
+        data: WHOLE.records(&found),
         image: system::image(),
         text: countersink_llvm_begin as extern "C" fn() as usize,
         name_elsewhere: Some(name_elsewhere),
         forget_names: Some(forget_names),
         lanes: (!IS_LIVE).then_some(&LANES),
-        ..WHOLE.complete(sections())
+        ..found
     };
     // SAFETY: these are the linker's words, and the image stays as long as this static.
     unsafe { IMAGE.objects.begin(|| sections) };
 }
 
+/// Begins the image, which writes its counts at its end.
+#[unsafe(no_mangle)]
+pub extern "C" fn countersink_llvm_start() {
+    WRITES_AT_END.store(true, Ordering::Release);
+    countersink_llvm_begin();
+}
+
 /// Begins the image if it has not begun.
 #[unsafe(no_mangle)]
 pub extern "C" fn countersink_llvm_begin() {
-    if WHOLE.complete(sections()).data.is_empty() {
+    if WHOLE.records(&sections()).is_empty() {
         return;
     }
     if BEGUN.swap(true, Ordering::AcqRel) {
@@ -232,9 +248,13 @@ pub fn image() -> &'static Image<Registry> {
 static END: extern "C" fn() = end;
 
 extern "C" fn end() {
-    if BEGUN.load(Ordering::Acquire) {
-        CHAIN.leave(&LINK);
+    if !BEGUN.load(Ordering::Acquire) {
+        return;
     }
+    if !WRITES_AT_END.load(Ordering::Acquire) {
+        let _ = IMAGE.close_silently();
+    }
+    CHAIN.leave(&LINK);
 }
 
 /// The site of a function, where the site has no head yet, its function no slots, the image has not begun, or it has
@@ -398,4 +418,38 @@ unsafe extern "C" fn __llvm_profile_set_timestamp(probe: *const AtomicI64) {
     if let Some(probe) = unsafe { probe.as_ref() } {
         note_first_call(probe, &TIME);
     }
+}
+
+// What programs do with records themselves.
+
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_get_function_addr(record: *const u8) -> usize {
+    find_functions();
+    IMAGE.objects.record(record.expose_provenance()).map_or(0, |record| record.function())
+}
+
+/// The record behind one.
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_profile_iterate_data(record: *const u8) -> usize {
+    find_functions();
+    let record = record.expose_provenance();
+    IMAGE.objects.record(record).map_or(record, |found| record.wrapping_add(found.length()))
+}
+
+/// Sets how many sites of a kind a function has, before any value of it is counted.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __llvm_profile_set_num_value_sites(record: *const u8, kind: u32, number: u16) {
+    find_functions();
+    if let Some(record) = IMAGE.objects.record(record.expose_provenance()) {
+        // SAFETY: the program promises that nobody counts values of this function yet.
+        unsafe { record.set_sites(kind as usize, number) };
+    }
+}
+
+/// A site keeps as many values as fit, whatever a program asks for. In LLVM's own runtime they share a list of this
+/// length.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case)]
+extern "C" fn lprofSetMaxValsPerSite(number: u32) {
+    core::hint::black_box(number);
 }

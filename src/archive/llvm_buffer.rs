@@ -7,6 +7,8 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use super::llvm_sections::{bounds, sections};
+use crate::raw::llvm::Version;
+use crate::runtime::abi::llvm::Sections;
 use crate::runtime::abi::llvm::buffer::{MAGIC, Size, Take};
 
 /// Defines hidden functions of C.
@@ -71,6 +73,8 @@ hidden! {
 }
 
 hide! {
+    __llvm_profile_get_size_for_buffer_internal
+    __llvm_profile_write_buffer_internal
     __llvm_profile_write_buffer
     __llvm_profile_check_compatibility
     __llvm_profile_merge_from_buffer
@@ -93,6 +97,56 @@ impl Take for Memory {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __llvm_profile_write_buffer(buffer: *mut c_char) -> c_int {
     c_int::from(!sections().write(&mut Memory(buffer.cast())))
+}
+
+/// The image's sections, but these in place of its own. Programs of LLVM 17 and older pass no bitmaps, so their names
+/// come where bitmaps do since.
+fn chosen(
+    data: (usize, usize),
+    counters: (usize, usize),
+    bitmaps: (usize, usize),
+    names: (usize, usize),
+) -> Sections {
+    let own = sections();
+    let (bitmaps, names) = match own.one_version() {
+        Some(version) if version < Version::V9 => ((0, 0), bitmaps),
+        _ => (bitmaps, names),
+    };
+    Sections {
+        data: data.0..data.1,
+        counters: counters.0..counters.1,
+        bitmaps: bitmaps.0..bitmaps.1,
+        names: names.0..names.1,
+        tables: 0..0,
+        table_names: 0..0,
+        ..own
+    }
+}
+
+/// The size of a raw profile of these sections. Since LLVM 19 virtual tables follow; they are left out here, as
+/// in [`__llvm_profile_write_buffer_internal`].
+#[unsafe(no_mangle)]
+#[rustfmt::skip]
+extern "C" fn __llvm_profile_get_size_for_buffer_internal(
+    data: usize, data_end: usize, counters: usize, counters_end: usize,
+    bitmaps: usize, bitmaps_end: usize, names: usize, names_end: usize,
+) -> u64 {
+    let (data, counters) = ((data, data_end), (counters, counters_end));
+    let mut size = Size::default();
+    chosen(data, counters, (bitmaps, bitmaps_end), (names, names_end)).write(&mut size);
+    size.0
+}
+
+/// Writes a raw profile of these sections into a buffer, without virtual tables.
+#[unsafe(no_mangle)]
+#[rustfmt::skip]
+unsafe extern "C" fn __llvm_profile_write_buffer_internal(
+    buffer: *mut c_char, data: usize, data_end: usize, counters: usize, counters_end: usize,
+    bitmaps: usize, bitmaps_end: usize, names: usize, names_end: usize,
+) -> c_int {
+    let (data, counters) = ((data, data_end), (counters, counters_end));
+    let sections = chosen(data, counters, (bitmaps, bitmaps_end), (names, names_end));
+    c_int::from(!sections.write(&mut Memory(buffer.cast())))
 }
 
 /// Gives 0 if a raw profile in memory is one of this image.

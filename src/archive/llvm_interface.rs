@@ -6,7 +6,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_uint};
 
-use super::llvm::{self, LINK, countersink_llvm_begin, image, translated};
+use super::llvm::{self, LINK, countersink_llvm_begin, countersink_llvm_start, image, translated};
 use super::system::CHAIN;
 use crate::runtime::abi::llvm::pattern::Pattern;
 use crate::runtime::chain::Operation;
@@ -19,6 +19,7 @@ hide! {
     __llvm_profile_set_filename
     __llvm_profile_write_file
     __llvm_profile_dump
+    __llvm_orderfile_dump
     __llvm_profile_set_dumped
     __llvm_profile_reset_counters
     __llvm_profile_is_continuous_mode_enabled
@@ -49,7 +50,7 @@ extern "C" fn __llvm_profile_initialize_file() {
 
 #[unsafe(no_mangle)]
 extern "C" fn __llvm_profile_register_write_file_atexit() -> c_int {
-    countersink_llvm_begin();
+    countersink_llvm_start();
     0
 }
 
@@ -78,6 +79,13 @@ extern "C" fn __llvm_profile_write_file() -> c_int {
 extern "C" fn __llvm_profile_dump() -> c_int {
     say_if_dumped();
     ask(Operation::Dump)
+}
+
+/// Order files (`-forder-file-instrumentation`) are not written; LLVM gave them up with release 20.
+#[unsafe(no_mangle)]
+extern "C" fn __llvm_orderfile_dump() -> c_int {
+    Line::about(b"__llvm_orderfile_dump").text(b"order files are not written").print();
+    -1
 }
 
 /// After a dump, nothing is written until a reset. As LLVM's own runtime, which says so at each call.

@@ -47,7 +47,12 @@ fn objects() -> &'static Registry {
     if OBJECTS.sections().is_none() {
         let name_elsewhere = Some(name_at as fn(usize) -> u64);
         // SAFETY: these are the linker's words, and there is no other image.
-        unsafe { OBJECTS.begin(|| Sections { name_elsewhere, ..WHOLE.complete(sections()) }) };
+        unsafe {
+            OBJECTS.begin(|| {
+                let found = sections();
+                Sections { data: WHOLE.records(&found), name_elsewhere, ..found }
+            })
+        };
     }
     &OBJECTS
 }

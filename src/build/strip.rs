@@ -268,9 +268,14 @@ fn is_buffer(symbol: &[u8]) -> bool {
     begins.iter().any(|begin| name.starts_with(begin.as_bytes()))
 }
 
+/// Whether a symbol is of LLVM's interface.
+fn is_of_interface(symbol: &[u8]) -> bool {
+    symbol.starts_with(b"__llvm_") || symbol.starts_with(b"lprof")
+}
+
 /// Whether a symbol is one of LLVM's hooks, or of the module that has them.
 fn is_llvm(symbol: &[u8]) -> bool {
-    (symbol.starts_with(b"__llvm_profile_") && !is_buffer(symbol))
+    (is_of_interface(symbol) && !is_buffer(symbol))
         || symbol.starts_with(b"countersink_llvm_")
         || symbol.windows(12).any(|part| part == b"archive4llvm")
         || symbol.windows(9).any(|part| part == b"bare4llvm")
@@ -279,7 +284,7 @@ fn is_llvm(symbol: &[u8]) -> bool {
 /// Whether a symbol is of this package, by its name or that of the crate within it.
 fn is_ours(symbol: &[u8]) -> bool {
     symbol.starts_with(b"__gcov_")
-        || symbol.starts_with(b"__llvm_profile_")
+        || is_of_interface(symbol)
         || symbol.windows(11).any(|part| part == b"countersink")
 }
 

@@ -202,7 +202,7 @@ pub fn of_stock(shop: &Workshop, program: &str) -> Vec<String> {
     let symbols = String::from_utf8(succeed(shop.command("nm").arg(program))).unwrap();
     let names = symbols.lines().filter_map(|line| line.split_whitespace().last());
     let theirs = |name: &&str| {
-        name.starts_with("lprof")
+        name.starts_with("lprof") && *name != "lprofSetMaxValsPerSite"
             || ["initBufferWriter", "VPMaxNumValsPerSite", "VPMergeHook", "CurrentVNode"]
                 .contains(name)
     };

@@ -10,7 +10,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::kinds::{self, Kinds};
 use super::{chosen, complain, warn};
-use crate::cli::compilers::llvm::Origins;
+use crate::cli::compilers::llvm::{Llvm, Origins};
 use crate::cli::inputs::correlation::Programs;
 use crate::cli::inputs::input;
 use crate::cli::inputs::instr_profiles::queue::{Directories, Listed, Queue, all_files};
@@ -26,6 +26,9 @@ use crate::counters::{Function, Profile};
 
 /// Why options for memory profiles are refused.
 pub const MEMORY: &str = "memory profiles (memprof) are not read";
+
+/// The release that wrote what `--write-prev-version` asks for.
+const LLVM_OF_PREVIOUS: &str = "18";
 
 /// Why there is nothing to merge.
 const NO_INPUT: &str = "no input files specified. See llvm-profdata merge -help";
@@ -84,6 +87,9 @@ pub struct Merge {
     /// Keep the names of virtual tables
     #[arg(long)]
     keep_vtable_symbols: bool,
+    /// Write version 11, the oldest that LLVM's tools write on demand
+    #[arg(long)]
+    write_prev_version: bool,
     /// Print the inputs with their weights, and do nothing
     #[arg(long)]
     dump_input_file_list: bool,
@@ -118,6 +124,15 @@ struct Others {
     remapping_file: Option<String>,
     #[arg(long, hide = true)]
     supplement_instr_with_sample: Option<String>,
+    /// These three are about samples that supplement counters.
+    #[arg(long, hide = true)]
+    suppl_min_size_threshold: Option<u32>,
+    #[arg(long, hide = true)]
+    instr_prof_cold_threshold: Option<u32>,
+    #[arg(long, hide = true)]
+    zero_counter_threshold: Option<f32>,
+    #[arg(long, hide = true)]
+    profile_isfs: bool,
     #[arg(long, hide = true, aliases = ["use-md5", "gen-partial-profile", "split-layout"])]
     compress_all_sections: bool,
     #[arg(long, hide = true, alias = "prof-sym-list")]
@@ -160,8 +175,12 @@ impl Merge {
             return Err(Error::new(NO_INPUT));
         }
         let target = if self.text { Target::Proftext } else { Target::Profdata };
-        let chosen = Chosen { target, llvm: chosen(major)?, sparse: self.sparse };
-        let kinds = Kinds::of(chosen.llvm.as_ref().map_or(kinds::USUAL, |llvm| llvm.major));
+        let mut llvm = chosen(major)?;
+        let kinds = Kinds::of(llvm.as_ref().map_or(kinds::USUAL, |llvm| llvm.major));
+        if self.write_prev_version {
+            llvm = Some(Llvm::named("--write-prev-version", LLVM_OF_PREVIOUS)?);
+        }
+        let chosen = Chosen { target, llvm, sparse: self.sparse };
         let pool = ThreadPoolBuilder::new().num_threads(self.num_threads).build();
         let pool = pool.map_err(Error::new)?;
         let (mut profile, origins) = pool.install(|| self.sum(inputs, kinds))?;

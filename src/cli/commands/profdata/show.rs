@@ -52,6 +52,8 @@ pub struct Show {
     max_debug_info_correlation_warnings: Option<u32>,
     #[arg(long, hide = true)]
     profiled_binary: Option<String>,
+    #[arg(long, hide = true)]
+    profile_isfs: bool,
 }
 
 impl Show {

@@ -6,8 +6,8 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::Sections;
 use super::record::layout;
+use super::{Bounds, Sections};
 use crate::raw::llvm::{Layout, Version};
 
 /// Bytes of the longest layout.
@@ -23,11 +23,13 @@ impl WholeRecord {
         Self([const { AtomicU32::new(0) }; LONGEST / 4])
     }
 
-    /// The sections, with the record in place of the missing ones if there are counters.
-    pub fn complete(&'static self, mut sections: Sections) -> Sections {
-        let Sections { data, counters, bitmaps, .. } = &sections;
+    /// Where the records of these sections are, or if there are only counters, the one that stands for them.
+    ///
+    /// Does not give sections: a resolver of functions may come here before `memcpy` has been resolved.
+    pub fn records(&'static self, sections: &Sections) -> Bounds {
+        let Sections { data, counters, bitmaps, .. } = sections;
         if !data.is_empty() || counters.is_empty() {
-            return sections;
+            return data.start..data.end;
         }
         let version = Version::from_number(sections.version as u32).unwrap_or(Version::V10);
         let layout = layout(version);
@@ -40,8 +42,7 @@ impl WholeRecord {
             self.put(bitmap, &bitmaps.start.wrapping_sub(base).to_ne_bytes());
             self.put(bytes, &(bitmaps.len() as u32).to_ne_bytes());
         }
-        sections.data = start..start.wrapping_add(layout.stride);
-        sections
+        start..start.wrapping_add(layout.stride)
     }
 
     /// Puts bytes at an offset, both multiples of 4.

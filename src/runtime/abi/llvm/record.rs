@@ -120,6 +120,25 @@ impl Record {
         [site(0), site(1), if self.version.kinds() > 2 { site(2) } else { 0 }]
     }
 
+    /// Sets the number of sites of a kind, if there is such a kind.
+    ///
+    /// # Safety
+    ///
+    /// The record must be in the image, and nobody may read the number meanwhile.
+    pub unsafe fn set_sites(&self, kind: usize, number: u16) {
+        if kind >= self.version.kinds() {
+            return;
+        }
+        let place = self.address.wrapping_add(self.layout.sites).wrapping_add(kind.wrapping_mul(2));
+        // SAFETY: promised by the caller.
+        unsafe { with_exposed_provenance_mut::<u16>(place).write_unaligned(number) };
+    }
+
+    /// Bytes to the next record.
+    pub const fn length(&self) -> usize {
+        self.layout.stride
+    }
+
     /// Number of all sites.
     #[inline(always)]
     pub fn all_sites(&self) -> usize {

@@ -229,6 +229,13 @@ impl Registry {
         unsafe { slot_at(record.wrapping_add(place), site) }
     }
 
+    /// The record at this address; `None` if there is none.
+    pub fn record(&self, address: usize) -> Option<Record> {
+        let version = self.version(address)?;
+        // SAFETY: an object of this image has it, in this layout.
+        Some(unsafe { Record::new(address, version) })
+    }
+
     /// Where the record at this address has the pointer to its slots.
     fn find_slots(&self, record: usize) -> Option<usize> {
         Some(layout(self.version(record)?).values)
