@@ -4,11 +4,11 @@
 //!
 //! | correlation | where the records are |
 //! |---|---|
-//! | binary | sections `__llvm_covdata` and `__llvm_covnames`, which are not loaded; records have addresses |
-//! | debug information | variables `__profc_...` of functions, with address, name, hash, number of counters |
+//! | binary | sections `__llvm_covdata`, `__llvm_covnames`, not loaded; records have addresses |
+//! | debug information | variables `__profc_...` of functions: address, name, hash, number of counters |
 //!
-//! Whoever can read the program gives [`Functions`], and [`complete`] makes the file that the program would have written
-//! with records in memory.
+//! Whoever can read the program gives [`Functions`], and [`complete`] makes the file that the program would have
+//! written with records in memory.
 //!
 //! Sources: programs and files of clang 16, 19 and 22, and what `llvm-profdata` makes of them.
 
