@@ -51,6 +51,9 @@ mod archive;
     )
 ))]
 pub mod bare;
+#[cfg(feature = "alloc")]
+#[forbid(unsafe_code)]
+pub mod carry;
 #[cfg(feature = "cli")]
 #[forbid(unsafe_code)]
 pub mod cli;

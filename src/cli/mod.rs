@@ -21,8 +21,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 pub use commands::flags::with_profile;
 use commands::{
-    check, completions, convert, diff, doctor, extract, flags, fold, install, launch, man, merge,
-    profdata, report, rewrite, show, slice, stale, targets, tests,
+    carry, check, completions, convert, diff, doctor, extract, flags, fold, install, launch, man,
+    merge, profdata, report, rewrite, show, slice, stale, targets, tests,
 };
 pub use compilers::command::CompilerCommand;
 use inputs::tarball;
@@ -74,6 +74,7 @@ enum Command {
     Extract(extract::Extract),
     Diff(diff::Diff),
     Stale(stale::Stale),
+    Carry(carry::Carry),
     Report(report::Report),
     Tests(tests::Tests),
     Rewrite(rewrite::Rewrite),
@@ -102,6 +103,7 @@ impl Cli {
             Command::Extract(extract) => extract.run(),
             Command::Diff(diff) => diff.run(),
             Command::Stale(stale) => stale.run(),
+            Command::Carry(carry) => carry.run(),
             Command::Report(report) => report.run(),
             Command::Tests(tests) => tests.run(),
             Command::Rewrite(rewrite) => rewrite.run(),

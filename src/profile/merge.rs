@@ -2,7 +2,7 @@
 
 use alloc::collections::btree_map::Entry;
 
-use super::{Body, Function, Profile, Record, SymbolId};
+use super::{Body, Function, Position, Profile, Record, SymbolId};
 
 impl Profile {
     /// Adds another profile, with its counts multiplied by `weight`.
@@ -55,6 +55,14 @@ impl Function {
 }
 
 impl Body {
+    /// Adds what is known about a position.
+    pub fn add_record(&mut self, position: Position, record: Record) {
+        match self.positions.get_mut(&position) {
+            Some(known) => known.merge(&record, 1, &mut |symbol| symbol),
+            None => _ = self.positions.insert(position, record),
+        }
+    }
+
     fn merge(&mut self, other: &Self, weight: u64, adopt: &mut impl FnMut(SymbolId) -> SymbolId) {
         for (&position, record) in &other.positions {
             self.positions.entry(position).or_default().merge(record, weight, adopt);
@@ -94,7 +102,6 @@ fn add(sum: &mut u64, count: u64, weight: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Position;
 
     fn profile(head_count: u64, timestamp: u64, count: u64, calls: u64) -> Profile {
         let mut profile = Profile::default();

@@ -1,5 +1,6 @@
 //! The subcommands, a file or a folder each. What several of them need is in the folders beside this one.
 
+pub mod carry;
 pub mod check;
 pub mod completions;
 pub mod convert;

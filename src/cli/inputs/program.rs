@@ -6,8 +6,8 @@ use std::prelude::v1::*;
 use object::Object as _;
 
 use super::debug_file;
-use super::input::read_regular;
-use super::notes::Places;
+use super::input::{Input, read_regular};
+use super::notes::{Places, display};
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::cli::terminal::message::warn;
 use crate::program::object_file::relocate;
@@ -49,5 +49,28 @@ fn add_program(program: &mut Outline, path: &Path, places: &Places) -> Result<()
             Ok(())
         }
         result => result.about(path),
+    }
+}
+
+/// The programs that wrote a dump, at their recorded paths. Another build has other lines.
+pub fn of_dump(input: &Input, places: &Places) -> Result<Vec<PathBuf>> {
+    let mut programs = Vec::new();
+    for module in input.dump()?.modules.iter().filter(|module| !module.path.is_empty()) {
+        let path = display(&places.moved(&module.path)).to_owned();
+        let bytes = read_regular(&path).about(&path)?;
+        let file = object::File::parse(&*bytes).about(&path)?;
+        let is_its = match file.build_id() {
+            Ok(Some(id)) if !module.build_id().is_empty() => id == module.build_id(),
+            _ => disassembly::is_of(&file, &module.objects).is_ok(),
+        };
+        if !is_its {
+            let what = format!("is another build than the one that wrote {}", input.name.display());
+            return Err(Error::about(path, what));
+        }
+        programs.push(path);
+    }
+    match programs.is_empty() {
+        true => Err(Error::about(&input.name, "names no program; name it with --from")),
+        false => Ok(programs),
     }
 }
