@@ -1,19 +1,29 @@
 //! What became of the lines of a function.
 //!
-//! [`alignment`](crate::staleness::alignment) has the rules: which pattern of lines with code, calls and discriminators
-//! explains the other one with the fewest gaps. For example, a function has code at lines 2, 3, 5 and 8, and line 5
-//! calls `less`. Now lines 2, 3, 8 and 11 have code, and line 8 calls `less`. So three lines were added before line 5.
+//! | what is known | rule | example |
+//! |---|---|---|
+//! | the text of both functions | A line of the same text is the same one, in order. | two lines were added before `less(a, b);`, so it stands two lines further down |
+//! | | A line that was edited is the one that makes its calls, or else the next one, between two lines that are the same. | `if (less(a, b))` became `if (n > 1 && less(a, b))` |
+//! | their code alone | The pattern of lines with code, calls and discriminators explains the other one with the fewest gaps: see [`alignment`](crate::staleness::alignment). | lines 2, 3, 5 and 8 had code, and line 5 called `less`; now lines 2, 3, 8 and 11 have code, and line 8 calls `less` |
+//!
+//! Texts are known where the sources of both programs are there.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::ops::Range;
 
+use super::texts::pairs;
 use crate::staleness::alignment::{Fate, align};
-use crate::staleness::outline::{Knows, Shape};
+use crate::staleness::outline::{Knows, Line, Shape};
 
 /// Where each line of a function is now, by distance; `None` for those that are gone.
 pub type Lines = BTreeMap<i64, Option<i64>>;
 
 /// Aligns the lines of the old function with those of the new one.
 pub fn lines(old: &Shape, new: &Shape, knows: Knows) -> Lines {
+    if !old.texts.is_empty() && !new.texts.is_empty() {
+        return by_text(old, new);
+    }
     if new.lines.is_empty() {
         return unchanged(old);
     }
@@ -28,4 +38,61 @@ pub fn lines(old: &Shape, new: &Shape, knows: Knows) -> Lines {
 /// All lines are where they were.
 pub fn unchanged(old: &Shape) -> Lines {
     old.lines.keys().map(|&line| (line, Some(line))).collect()
+}
+
+/// Aligns lines by their texts. Lines before the declaration stay, and those behind the texts move with the last one.
+fn by_text(old: &Shape, new: &Shape) -> Lines {
+    let same: BTreeMap<i64, i64> = pairs(&old.texts, &new.texts)
+        .into_iter()
+        .map(|(row, column)| (row as i64, column as i64))
+        .collect();
+    let end = old.texts.len() as i64;
+    let (mut from, mut into) = (1, 1);
+    let mut lines: Lines = old.lines.range(..=0).map(|(&line, _)| (line, Some(line))).collect();
+    let last = (end, new.texts.len() as i64);
+    let pairs = same.range(1..).map(|(&row, &column)| (row, column)).chain([last]);
+    for (row, column) in pairs.filter(|&(_, column)| column >= 1) {
+        edited(old, new, from..row, into..column, &mut lines);
+        if row < end && old.lines.contains_key(&row) {
+            lines.insert(row, Some(column));
+        }
+        (from, into) = (row + 1, column + 1);
+    }
+    let behind = old.lines.range(end.max(1)..);
+    lines.extend(behind.map(|(&line, _)| (line, Some(line + last.1 - last.0))));
+    lines
+}
+
+/// Pairs lines with code between two that are the same: those that make the same calls, and those between them in
+/// order.
+fn edited(old: &Shape, new: &Shape, rows: Range<i64>, columns: Range<i64>, lines: &mut Lines) {
+    let within = |shape: &'_ Shape, range: Range<i64>| -> Vec<(i64, Line)> {
+        match range.is_empty() {
+            true => Vec::new(),
+            false => shape.lines.range(range).map(|(&at, line)| (at, line.clone())).collect(),
+        }
+    };
+    let (rows, columns) = (within(old, rows), within(new, columns));
+    let (mut row, mut column) = (0, 0);
+    while row < rows.len() {
+        let calling = next_call(&rows[row..], &columns[column..]);
+        let (until, to) =
+            calling.map_or((rows.len(), columns.len()), |(a, b)| (row + a, column + b));
+        for place in row..until {
+            let now = columns[column..to].get(place - row).map(|&(at, _)| at);
+            lines.insert(rows[place].0, now);
+        }
+        if calling.is_some() {
+            lines.insert(rows[until].0, Some(columns[to].0));
+        }
+        (row, column) = (until + 1, (to + 1).min(columns.len()));
+    }
+}
+
+/// The first line that makes a call that a new line makes, too, and that line.
+fn next_call(rows: &[(i64, Line)], columns: &[(i64, Line)]) -> Option<(usize, usize)> {
+    rows.iter().enumerate().find_map(|(row, (_, line))| {
+        let makes_them = |(_, now): &(i64, Line)| !now.calls.is_disjoint(&line.calls);
+        Some((row, columns.iter().position(makes_them)?))
+    })
 }

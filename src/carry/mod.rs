@@ -14,13 +14,14 @@
 //! much that is. The old program's outline is optional. Without it the profile's own positions stand for the program:
 //! these have the targets of indirect calls and inlined functions, but not the functions that are called directly.
 //!
-//! Sources are not read, and formats are not known here.
+//! Whoever has the sources gives the texts of lines to the outlines. Files are not read, and formats are not known here.
 
 pub mod counts;
 pub mod functions;
 pub mod lines;
 pub mod samples;
 mod tally;
+mod texts;
 
 pub use functions::{Became, Functions, Sides};
 pub use tally::{Class, Loss, Tally, Why};

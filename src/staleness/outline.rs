@@ -59,6 +59,8 @@ pub struct Outlined {
 pub struct Shape {
     /// By distance.
     pub lines: BTreeMap<i64, Line>,
+    /// Hashes of the texts of all lines from the declaration on, with code or without; empty if they are unknown.
+    pub texts: Vec<u64>,
 }
 
 /// What is known of a line, besides that it has code.
@@ -106,6 +108,9 @@ impl Shape {
 
     /// Adds the lines of another function.
     pub fn add(&mut self, other: &Self) {
+        if self.texts.is_empty() {
+            self.texts.clone_from(&other.texts);
+        }
         for (&distance, line) in &other.lines {
             let own = self.line(distance);
             own.discriminators.extend(&line.discriminators);
@@ -127,7 +132,7 @@ impl Shape {
         let nearest = |&(&by, &lines): &(&i64, &usize)| (lines, core::cmp::Reverse(by.abs()));
         let by = common.iter().max_by_key(nearest).map_or(0, |(&by, _)| by);
         let moved = self.lines.iter().map(|(line, of)| (line + by, of.clone()));
-        Self { lines: moved.collect() }
+        Self { lines: moved.collect(), texts: Vec::new() }
     }
 
     /// The share of all lines that both have, from 0 to 1. The first two lines do not count: debug information and
@@ -169,6 +174,24 @@ impl Outline {
     /// Whether it has no function with lines.
     pub fn is_empty(&self) -> bool {
         self.functions.values().flatten().all(|function| function.shape.lines.is_empty())
+    }
+
+    /// Gives the functions the texts of their lines: `texts` gives the hashes of the lines in a range of a file, which is
+    /// as long as the function, and some lines longer.
+    pub fn add_texts(
+        &mut self,
+        mut texts: impl FnMut(&[u8], core::ops::RangeInclusive<u32>) -> Vec<u64>,
+    ) {
+        /// The profile may have lines behind those of optimised code.
+        const BEHIND: u32 = 16;
+        let functions = self.functions.values_mut().flatten();
+        let placed = |function: &&mut Outlined| !function.file.is_empty() && !function.is_unplaced;
+        for function in functions.filter(placed) {
+            let last = function.shape.lines.last_key_value().map_or(0, |(&last, _)| last);
+            let Ok(last) = u32::try_from(last) else { continue };
+            let end = function.declared.saturating_add(last).saturating_add(BEHIND);
+            function.shape.texts = texts(&function.file, function.declared..=end);
+        }
     }
 
     /// All functions, with their names.

@@ -66,6 +66,12 @@ pub struct Carry {
     /// The new program with debug information, or a shared object of it
     #[arg(long, value_name = "FILE", required = true)]
     to: Vec<PathBuf>,
+    /// The old sources, such as a work tree of git, if they are not where the old program was compiled
+    #[arg(long, value_name = "DIR", requires = "from")]
+    from_sources: Option<PathBuf>,
+    /// The new sources, if they are not where the new program was compiled
+    #[arg(long, value_name = "DIR")]
+    to_sources: Option<PathBuf>,
     #[command(flatten)]
     places: Places,
     /// For a dump: write what this gcc reads: its version, such as 12 or 12.2, or its command
@@ -195,9 +201,10 @@ impl Carry {
         shapes: std::collections::BTreeMap<SymbolId, crate::staleness::outline::Shape>,
         reader: Reader,
     ) -> Result<Functions> {
-        let read = |paths: &[PathBuf]| -> Result<Outline> {
-            let mut outline =
-                program::of_programs(paths, &self.places)?.renamed(|name| reader.name_of(name));
+        let read = |paths: &[PathBuf], sources: Option<&Path>| -> Result<Outline> {
+            let mut outline = program::of_programs(paths, &self.places)?;
+            program::add_texts(&mut outline, paths, sources);
+            let mut outline = outline.renamed(|name| reader.name_of(name));
             let identifier =
                 |name: &[u8]| names::identifier(&names::text(without_number(name))).into_bytes();
             outline.add_linkage_names(profile, identifier);
@@ -206,7 +213,7 @@ impl Carry {
         };
         let old = match self.old_programs()? {
             paths if paths.is_empty() => None,
-            paths => Some(read(&paths)?),
+            paths => Some(read(&paths, self.from_sources.as_deref())?),
         };
         if let Some(old) = &old {
             let is_known = |symbol: &SymbolId| {
@@ -218,7 +225,7 @@ impl Carry {
                 return Err(Error::about(&self.from[0], format!("{what}, {}", name.display())));
             }
         }
-        let new = read(&self.to)?;
+        let new = read(&self.to, self.to_sources.as_deref())?;
         let sides = Sides {
             old: old.as_ref(),
             new: &new,

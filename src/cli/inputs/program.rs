@@ -1,13 +1,17 @@
 //! The functions of programs as they are now, from their debug information.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use object::Object as _;
 
 use super::debug_file;
-use super::input::{Input, read_regular};
+use super::input::{Input, open_regular, read_regular};
 use super::notes::{Places, display};
+use super::source_text::modified;
 use crate::cli::terminal::error::{Context, Error, Result};
 use crate::cli::terminal::message::warn;
 use crate::program::object_file::relocate;
@@ -50,6 +54,49 @@ fn add_program(program: &mut Outline, path: &Path, places: &Places) -> Result<()
         }
         result => result.about(path),
     }
+}
+
+/// Gives the functions of an outline the texts of their lines, as far as the sources are there: in `folder`, or at the
+/// paths of the debug information if they are older than all of the programs. Gives whether any source is there.
+pub fn add_texts(outline: &mut Outline, programs: &[PathBuf], folder: Option<&Path>) -> bool {
+    let built = programs.iter().filter_map(|path| modified(path)).min();
+    let mut files = HashMap::<Vec<u8>, Vec<u64>>::new();
+    let read = |path: &[u8]| {
+        let there = match folder {
+            Some(folder) => below(folder, display(path)),
+            None => Some(display(path).to_owned()).filter(|path| modified(path) <= built),
+        };
+        let bytes = there.and_then(|path| read_whole(&path).ok()).unwrap_or_default();
+        bytes.split(|&byte| byte == b'\n').map(hash).collect::<Vec<u64>>()
+    };
+    outline.add_texts(|path, lines| {
+        let texts = files.entry(path.to_vec()).or_insert_with(|| read(path));
+        let from = (*lines.start() as usize).saturating_sub(1);
+        let end = (*lines.end() as usize).min(texts.len());
+        texts.get(from..end).unwrap_or_default().to_vec()
+    });
+    files.values().any(|texts| texts.len() > 1)
+}
+
+fn read_whole(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.0.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The longest end of a path that is a file below a folder.
+fn below(folder: &Path, path: &Path) -> Option<PathBuf> {
+    let parts: Vec<_> = path.iter().filter(|part| *part != "/").collect();
+    let ends = (0..parts.len()).map(|from| folder.join(parts[from..].iter().collect::<PathBuf>()));
+    ends.into_iter().find(|end| end.is_file())
+}
+
+/// The hash of a line's text, without the blanks around and the amount of those within.
+fn hash(line: &[u8]) -> u64 {
+    let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let mut hasher = DefaultHasher::new();
+    words.for_each(|word| word.hash(&mut hasher));
+    hasher.finish()
 }
 
 /// The programs that wrote a dump, at their recorded paths. Another build has other lines.
