@@ -3,6 +3,8 @@
 //! For example, 500 at line 8 of `sift` stands at line 11 now, and so does the copy of `less` that is inlined there. The
 //! lines of the copy move as those of `less` do.
 
+use alloc::collections::{BTreeMap, BTreeSet};
+
 use super::functions::{Became, Functions};
 use super::tally::{Class, Tally, Why};
 use crate::profile::{Body, Function, Position, Profile, Record, SymbolId, Symbols};
@@ -16,10 +18,15 @@ pub fn carry(profile: &Profile, functions: &Functions) -> (Profile, Tally) {
         symbols: &profile.symbols,
         functions,
         carried: Profile::default(),
+        split_off: BTreeMap::new(),
         tally: Tally::default(),
     };
     for (&symbol, function) in &profile.functions {
         carrying.function(symbol, function);
+    }
+    for (symbol, (mut body, function)) in core::mem::take(&mut carrying.split_off) {
+        estimate(&mut body, &functions.new[function].lines, None);
+        carrying.carried.add(symbol, Function::of_inlined(body));
     }
     (carrying.carried, carrying.tally)
 }
@@ -28,23 +35,27 @@ struct Carrying<'c> {
     symbols: &'c Symbols,
     functions: &'c Functions,
     carried: Profile,
+    /// Functions that have lines of others now.
+    split_off: BTreeMap<SymbolId, (Body, usize)>,
     tally: Tally,
 }
 
 impl Carrying<'_> {
     fn function(&mut self, symbol: SymbolId, function: &Function) {
         let Some((new, class)) = self.symbol(symbol) else {
-            self.tally.drop(symbol, function.body.total(), Why::Gone);
+            self.gone(symbol, &function.body, Why::Gone);
             return;
         };
-        let body = self.body(symbol, &function.body, class);
+        let mut body = self.body(symbol, &function.body, class);
+        let added = &self.functions.became[&symbol].added;
+        estimate(&mut body, added, Some(function.head_count));
         let Function { head_count, timestamp, .. } = *function;
         self.carried.add(new, Function { head_count, timestamp, body });
     }
 
     /// The symbol of a function now, and what is at least the class of its counts. `None` if it is gone.
     fn symbol(&mut self, symbol: SymbolId) -> Option<(SymbolId, Class)> {
-        let became = self.functions.get(&symbol)?;
+        let became = self.functions.became.get(&symbol).filter(|became| !became.is_gone)?;
         let class = if became.name.is_some() { Class::Renamed } else { Class::Exact };
         let symbols = &mut self.carried.symbols;
         let new = new_symbol(self.symbols, symbol, became, symbols);
@@ -60,14 +71,39 @@ impl Carrying<'_> {
         self.carried.symbols.symbol(self.symbols.name(symbol), file)
     }
 
+    /// A function, or a copy of it, that is gone. Some of its lines may have gone elsewhere.
+    fn gone(&mut self, symbol: SymbolId, body: &Body, why: Why) {
+        for (&position, record) in &body.positions {
+            if !self.went(symbol, position, record) {
+                self.drop(symbol, record, why);
+            }
+        }
+    }
+
+    /// Carries a record to the function that its line went to. Gives whether there is one.
+    fn went(&mut self, symbol: SymbolId, position: Position, record: &Record) -> bool {
+        let became = self.functions.became.get(&symbol);
+        let place = became.and_then(|became| became.elsewhere.get(&position.signed_line()));
+        let Some(&(function, line)) = place else { return false };
+        let new = &self.functions.new[function];
+        let file = self.symbols.declared_in(symbol).map(|_| self.carried.symbols.file(&new.file));
+        let symbol_now = self.carried.symbols.symbol(&new.name, file);
+        let record = self.record(symbol, record, Class::Renamed);
+        let (body, _) = self.split_off.entry(symbol_now).or_insert((Body::default(), function));
+        body.add_record(moved(position, line), record);
+        true
+    }
+
     /// The body of a function. `around` is the class of the calls around it.
     fn body(&mut self, symbol: SymbolId, body: &Body, around: Class) -> Body {
         let mut carried = Body::default();
-        let became = &self.functions[&symbol];
+        let became = &self.functions.became[&symbol];
         for (&position, record) in &body.positions {
             let line = position.signed_line();
             let Some(new) = became.line(line) else {
-                self.drop(symbol, record, Why::NoLine(line));
+                if !self.went(symbol, position, record) {
+                    self.drop(symbol, record, Why::NoLine(line));
+                }
                 continue;
             };
             let class = if new == line { around } else { around.max(Class::Shifted) };
@@ -91,10 +127,11 @@ impl Carrying<'_> {
         for (&callee, body) in &record.inlined {
             match self.symbol(callee) {
                 Some((new, at_least)) => {
-                    let body = self.body(callee, body, class.max(at_least));
+                    let mut body = self.body(callee, body, class.max(at_least));
+                    estimate(&mut body, &self.functions.became[&callee].added, None);
                     carried.inline(new, body);
                 }
-                None => self.tally.drop(symbol, body.total(), Why::NoCallee(callee)),
+                None => self.gone(callee, body, Why::NoCallee(callee)),
             }
         }
         carried
@@ -105,6 +142,26 @@ impl Carrying<'_> {
         let inlined: u128 = record.inlined.values().map(Body::total).sum();
         let count = u128::from(record.count.unwrap_or(0));
         self.tally.drop(symbol, count + inlined, why);
+    }
+}
+
+/// Gives lines that are new the lower count of the lines around them. `head` stands for the line before the first.
+fn estimate(body: &mut Body, added: &BTreeSet<i64>, head: Option<u64>) {
+    let mut known = BTreeMap::<i64, u64>::new();
+    for (position, record) in &body.positions {
+        let inlined = record.inlined.values().map(Body::entries).max();
+        let count = record.count.max(inlined);
+        let most = known.entry(position.signed_line()).or_default();
+        *most = (*most).max(count.unwrap_or(0));
+    }
+    known.extend(head.filter(|&head| head > 0).map(|head| (0, head)));
+    for &line in added.iter().filter(|line| !known.contains_key(line)) {
+        let before = known.range(..line).next_back().map(|(_, &count)| count);
+        let behind = known.range(line..).next().map(|(_, &count)| count);
+        let Some(count) = before.into_iter().chain(behind).min() else { continue };
+        let Ok(at) = u32::try_from(line) else { continue };
+        let record = Record { count: Some(count), is_estimate: true, ..Record::default() };
+        body.add_record(Position::line(at), record);
     }
 }
 

@@ -6,13 +6,16 @@
 //! | So is one of the same name in another file. | `sift` in `sort.c`, as `heap.c` has none |
 //! | A function that is gone became a new one if that has its callers, its calls, its lines and a similar name. | `by_key` is gone; `by_number` is new, and has the same callers and lines |
 //!
+//! | Lines that are gone went to a new function that has them: see [`split`](super::split). | `call` was split, and `prepare` has some of its lines |
+//!
 //! New functions are those whose names the old program does not have. Only the best pair of both sides is taken.
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::lines::{Lines, lines, unchanged};
+use super::lines::{Lines, added, lines, unchanged};
+use super::split::{Loser, moves};
 use crate::profile::{SymbolId, Symbols};
 use crate::staleness::outline::{Outline, Outlined, Place, Shape, base_name};
 
@@ -29,14 +32,20 @@ pub struct Sides<'o, N> {
 }
 
 /// What became of a function.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Became {
+    /// Whether it is gone. Some of its lines may have gone elsewhere.
+    pub is_gone: bool,
     /// Its name now, if that is another one.
     pub name: Option<Vec<u8>>,
     /// The path of its file now, if that is another one.
     pub file: Option<Vec<u8>>,
     /// What became of its lines.
     pub lines: Lines,
+    /// Lines that are new.
+    pub added: BTreeSet<i64>,
+    /// Lines that went to another function: its index in [`Functions::new`], and the line there.
+    pub elsewhere: BTreeMap<i64, (usize, i64)>,
 }
 
 impl Became {
@@ -46,8 +55,25 @@ impl Became {
     }
 }
 
-/// What became of the functions of a profile. Those that are missing are gone.
-pub type Functions = BTreeMap<SymbolId, Became>;
+/// A function that the old program does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFunction {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// The path of its file.
+    pub file: Vec<u8>,
+    /// Its lines with code.
+    pub lines: BTreeSet<i64>,
+}
+
+/// What became of the functions of a profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Functions {
+    /// By the symbol in the old profile. Those that are missing are gone.
+    pub became: BTreeMap<SymbolId, Became>,
+    /// Functions that the old program does not have.
+    pub new: Vec<NewFunction>,
+}
 
 /// A function of the profile, and what the old program says about it.
 struct Old<'o> {
@@ -78,15 +104,58 @@ pub fn functions<N: Fn(&[u8]) -> Vec<u8>>(
             None => gone.push(function),
         }
     }
-    for (function, name, now) in like(&gone, &old, sides) {
+    let mut new = sides.new_functions(&old);
+    for (function, name, now) in like(&gone, &old, &new, sides) {
         renamed.insert(function.name.clone(), name.to_vec());
         pairs.insert(function.symbol, (now, Some(name.to_vec())));
     }
+    new.retain(|(name, _)| !renamed.values().any(|taken| taken == name));
     let became = |function: &Old<'_>| {
         let (now, name) = pairs.remove(&function.symbol)?;
         Some((function.symbol, function.became(now, name, &renamed, sides)))
     };
-    old.iter().filter_map(became).collect()
+    let mut became: BTreeMap<SymbolId, Became> = old.iter().filter_map(became).collect();
+    find_elsewhere(&old, &mut became, &new);
+    let new = new.into_iter().map(|(name, now)| NewFunction {
+        name: name.to_vec(),
+        file: now.file.clone(),
+        lines: now.shape.lines.keys().copied().collect(),
+    });
+    Functions { became, new: new.collect() }
+}
+
+/// Finds the lines that went to new functions.
+fn find_elsewhere(
+    old: &[Old<'_>],
+    became: &mut BTreeMap<SymbolId, Became>,
+    new: &[(&[u8], &Outlined)],
+) {
+    let loser = |function: &'_ Old<'_>| {
+        let gone = match became.get(&function.symbol) {
+            Some(became) => became
+                .lines
+                .iter()
+                .filter(|(_, now)| now.is_none())
+                .map(|(&line, _)| line)
+                .collect(),
+            None => function.shape.lines.keys().copied().collect(),
+        };
+        gone
+    };
+    let with_texts = old.iter().filter(|function| !function.shape.texts.is_empty());
+    let losers: Vec<Loser<'_, SymbolId>> = with_texts
+        .map(|function| Loser {
+            key: function.symbol,
+            shape: &function.shape,
+            gone: loser(function),
+        })
+        .filter(|loser| !loser.gone.is_empty())
+        .collect();
+    let shapes: Vec<&Shape> = new.iter().map(|(_, now)| &now.shape).collect();
+    for (symbol, elsewhere) in moves(&losers, &shapes) {
+        let gone = || Became { is_gone: true, ..Became::default() };
+        became.entry(symbol).or_insert_with(gone).elsewhere = elsewhere;
+    }
 }
 
 impl<'o, N: Fn(&[u8]) -> Vec<u8>> Sides<'o, N> {
@@ -103,6 +172,14 @@ impl<'o, N: Fn(&[u8]) -> Vec<u8>> Sides<'o, N> {
             shape.add(&then.shape);
         }
         Old { symbol, name, file, then, shape }
+    }
+
+    /// The functions with lines whose names the old program does not have.
+    fn new_functions(&self, old: &[Old<'_>]) -> Vec<(&'o [u8], &'o Outlined)> {
+        let mut known: BTreeSet<&[u8]> = old.iter().map(|function| &*function.name).collect();
+        known.extend(self.old.into_iter().flat_map(Outline::functions).map(|(name, _)| name));
+        let new = self.new.functions();
+        new.filter(|(name, now)| !known.contains(name) && !now.shape.lines.is_empty()).collect()
     }
 
     /// Among several functions of one name, the one in a file like that of the old program.
@@ -131,11 +208,15 @@ impl Old<'_> {
             false => Cow::Borrowed(&now.shape),
         };
         let is_known = self.then.is_none_or(|then| !then.is_undescribed());
-        let lines = match is_known && !now.is_undescribed() {
-            true => lines(&with_new_names(&self.shape, renamed), &new, sides.new.knows),
-            false => unchanged(&self.shape),
+        let (lines, added) = match is_known && !now.is_undescribed() {
+            true => {
+                let lines = lines(&with_new_names(&self.shape, renamed), &new, sides.new.knows);
+                let added = if self.then.is_some() { added(&lines, &new) } else { BTreeSet::new() };
+                (lines, added)
+            }
+            false => (unchanged(&self.shape), BTreeSet::new()),
         };
-        Became { name, file: self.moved_to(now), lines }
+        Became { name, file: self.moved_to(now), lines, added, ..Became::default() }
     }
 
     /// The file in which it is now, if that is another one.
@@ -163,17 +244,12 @@ fn with_new_names(shape: &Shape, renamed: &BTreeMap<Vec<u8>, Vec<u8>>) -> Shape 
 fn like<'f, 'o, N>(
     gone: &[&'f Old<'o>],
     old: &[Old<'o>],
+    new: &[(&'o [u8], &'o Outlined)],
     sides: &Sides<'o, N>,
 ) -> Vec<(&'f Old<'o>, &'o [u8], &'o Outlined)> {
     if gone.is_empty() {
         return Vec::new();
     }
-    let names = old.iter().map(|function| &*function.name);
-    let mut known: BTreeSet<&[u8]> = names.collect();
-    known.extend(sides.old.into_iter().flat_map(Outline::functions).map(|(name, _)| name));
-    let new = sides.new.functions();
-    let new: Vec<_> =
-        new.filter(|(name, now)| !known.contains(name) && !now.shape.lines.is_empty()).collect();
     let shapes = old.iter().map(|function| (&*function.name, &function.shape));
     let others = sides.old.into_iter().flat_map(Outline::functions);
     let callers_then = callers(shapes.chain(others.map(|(name, then)| (name, &then.shape))));
@@ -183,7 +259,7 @@ fn like<'f, 'o, N>(
     for function in gone {
         let callers = callers_then.get(&*function.name).unwrap_or(&none);
         let then = Traits::of(&function.name, function.place(), &function.shape, callers);
-        for &(name, now) in &new {
+        for &(name, now) in new {
             let callers = callers_now.get(name).unwrap_or(&none);
             let likeness = then.likeness(&Traits::of(name, Some(&now.file), &now.shape, callers));
             if likeness >= LEAST_LIKENESS {
@@ -225,6 +301,8 @@ struct Traits<'t> {
     calls: BTreeSet<&'t [u8]>,
     callers: &'t BTreeSet<&'t [u8]>,
     shape: &'t Shape,
+    /// The texts of its lines with code.
+    texts: BTreeSet<u64>,
 }
 
 impl<'t> Traits<'t> {
@@ -235,7 +313,9 @@ impl<'t> Traits<'t> {
         callers: &'t BTreeSet<&'t [u8]>,
     ) -> Self {
         let calls = shape.lines.values().flat_map(|line| &line.calls).map(|name| &**name);
-        Self { name, file, calls: calls.collect(), callers, shape }
+        let text = |line: &i64| shape.texts.get(usize::try_from(*line).ok()?).copied();
+        let texts = shape.lines.keys().filter_map(text).collect();
+        Self { name, file, calls: calls.collect(), callers, shape, texts }
     }
 
     /// How much both have in common, from 0 to 1. What neither has does not count.
@@ -247,6 +327,7 @@ impl<'t> Traits<'t> {
             (3.0, share(self.callers, other.callers)),
             (2.0, Some(self.shape.likeness(other.shape))),
             (2.0, Some(alike(self.name, other.name))),
+            (4.0, share(&self.texts, &other.texts)),
             (1.0, is_beside.map(|is| if is { 1.0 } else { 0.0 })),
         ];
         let known = parts.iter().filter_map(|&(weight, part)| Some((weight, part?)));
@@ -257,7 +338,7 @@ impl<'t> Traits<'t> {
 }
 
 /// The share of what either has that both have.
-fn share(a: &BTreeSet<&[u8]>, b: &BTreeSet<&[u8]>) -> Option<f64> {
+fn share<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> Option<f64> {
     let both = a.intersection(b).count();
     let all = a.len() + b.len() - both;
     (all > 0).then(|| both as f64 / all as f64)

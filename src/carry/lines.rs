@@ -8,7 +8,7 @@
 //!
 //! Texts are known where the sources of both programs are there.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -35,13 +35,19 @@ pub fn lines(old: &Shape, new: &Shape, knows: Knows) -> Lines {
     align(old, new, knows).into_iter().map(place).collect()
 }
 
+/// The lines with code that have no counterpart in the old function.
+pub fn added(lines: &Lines, new: &Shape) -> BTreeSet<i64> {
+    let known: BTreeSet<i64> = lines.values().copied().flatten().collect();
+    new.lines.range(1..).map(|(&line, _)| line).filter(|line| !known.contains(line)).collect()
+}
+
 /// All lines are where they were.
 pub fn unchanged(old: &Shape) -> Lines {
     old.lines.keys().map(|&line| (line, Some(line))).collect()
 }
 
 /// Aligns lines by their texts. Lines before the declaration stay, and those behind the texts move with the last one.
-fn by_text(old: &Shape, new: &Shape) -> Lines {
+pub(super) fn by_text(old: &Shape, new: &Shape) -> Lines {
     let same: BTreeMap<i64, i64> = pairs(&old.texts, &new.texts)
         .into_iter()
         .map(|(row, column)| (row as i64, column as i64))

@@ -20,6 +20,7 @@ pub mod counts;
 pub mod functions;
 pub mod lines;
 pub mod samples;
+mod split;
 mod tally;
 mod texts;
 

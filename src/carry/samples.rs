@@ -95,7 +95,8 @@ impl Carrying<'_> {
         let mut context = self.carried.contexts.base(function);
         for frame in callers.iter().rev() {
             let line = signed(frame.site);
-            let now = self.functions.get(&frame.function).and_then(|became| became.line(line));
+            let now =
+                self.functions.became.get(&frame.function).and_then(|became| became.line(line));
             let Some((function, at_least)) = self.symbol(frame.function) else { break };
             let Some(now) = now else { break };
             class = class.max(at_least).max(class_of(line, now));
@@ -107,7 +108,7 @@ impl Carrying<'_> {
 
     /// The symbol of a function now, and what is at least the class of its counts. `None` if it is gone.
     fn symbol(&mut self, symbol: SymbolId) -> Option<(SymbolId, Class)> {
-        let became = self.functions.get(&symbol)?;
+        let became = self.functions.became.get(&symbol).filter(|became| !became.is_gone)?;
         let class = if became.name.is_some() { Class::Renamed } else { Class::Exact };
         Some((new_symbol(self.symbols, symbol, became, &mut self.carried.symbols), class))
     }
@@ -126,7 +127,7 @@ impl Carrying<'_> {
         let mut lost = 0;
         for (&site, record) in &body.records {
             let line = signed(site);
-            let Some(now) = self.functions[&symbol].line(line) else {
+            let Some(now) = self.functions.became[&symbol].line(line) else {
                 self.tally.drop(symbol, record.count.into(), Why::NoLine(line));
                 lost += record.count;
                 continue;
@@ -153,7 +154,7 @@ impl Carrying<'_> {
         carried: &mut Body,
     ) -> u64 {
         let line = signed(site);
-        let now = self.functions[&symbol].line(line);
+        let now = self.functions.became[&symbol].line(line);
         let why = if now.is_none() { Why::NoLine(line) } else { Why::NoCallee(callee) };
         let Some((now, (new, at_least))) = now.zip(self.symbol(callee)) else {
             let lost = inner.sum();

@@ -12,7 +12,7 @@ pub enum Class {
     Exact,
     /// Its line, or that of a call around it, has another distance now.
     Shifted,
-    /// It is in a function that has another name, or in a copy inlined there.
+    /// It is in a function that has another name or was split off, or in a copy inlined there.
     Renamed,
     /// It was left out.
     Dropped,

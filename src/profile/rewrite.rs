@@ -255,7 +255,7 @@ impl Body {
     }
 
     /// How often the body was entered, as far as one can tell.
-    fn entries(&self) -> u64 {
+    pub fn entries(&self) -> u64 {
         let first = self.positions.values().next();
         first.map_or(0, |record| match record.count {
             Some(count) => count,

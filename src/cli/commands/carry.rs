@@ -285,7 +285,7 @@ type Carried = (Vec<u8>, Content, Tally, Symbols);
 /// Whether the file may stay as it is.
 fn is_unchanged(tally: &Tally, functions: &Functions) -> bool {
     let is_moved = |became: &Became| became.name.is_some() || became.file.is_some();
-    tally.is_unchanged() && !functions.values().any(is_moved)
+    tally.is_unchanged() && !functions.became.values().any(is_moved)
 }
 
 fn content_of(input: &Input) -> Content {
