@@ -171,7 +171,7 @@ impl<'s> Subject<'s> {
     }
 
     /// Compiles all sources into each of these folders, with the flags of each, on all cores.
-    fn compile_into(&self, ways: &[(PathBuf, Vec<String>)]) -> Result<(), String> {
+    pub fn compile_into(&self, ways: &[(PathBuf, Vec<String>)]) -> Result<(), String> {
         for (folder, _) in ways {
             fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         }
@@ -199,7 +199,8 @@ impl<'s> Subject<'s> {
         command
     }
 
-    fn link(&self, folder: &Path, flags: &[String]) -> Result<(), String> {
+    /// Links the objects in a folder.
+    pub fn link(&self, folder: &Path, flags: &[String]) -> Result<(), String> {
         let mut command = self.compiler.command(self.program.language, folder);
         // Statically, because the compilers' systems may have newer libraries than this one.
         command.args(["-static", "-o", "program"]);

@@ -53,6 +53,12 @@ impl Package {
         Self(corpus(name).unwrap_or_else(|| panic!("no sources of {name}")))
     }
 
+    /// Sources in this folder.
+    #[allow(dead_code, reason = "only histories have them elsewhere")]
+    pub fn at(folder: PathBuf) -> Self {
+        Self(folder)
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }

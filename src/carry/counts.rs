@@ -1,7 +1,8 @@
 //! Gives the counts of a profile their new positions.
 //!
-//! For example, 500 at line 8 of `sift` stands at line 11 now, and so does the copy of `less` that is inlined there. The
-//! lines of the copy move as those of `less` do.
+//! For example, 500 at line 8 of `sift` stands at line 11 now, and so does the copy of `less` that is inlined there.
+//! The lines of the copy move as those of `less` do. A line that is new gets the lower count of the lines around it, as
+//! an estimate: gcc takes a line without a count for one that is never executed.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -184,4 +185,96 @@ fn moved(position: Position, line: i64) -> Position {
     }
     let line = if line < 0 { line + LINES } else { line };
     Position { line: line as u32, ..position }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::carry::functions::NewFunction;
+
+    /// `f` has 8 at line 3, 5 at line 4 and a copy of `g` at line 5, which has 2 at line 1.
+    fn profile() -> (Profile, [SymbolId; 2]) {
+        let mut profile = Profile::default();
+        let [f, g] = [b"f", b"g"].map(|name| profile.symbols.symbol(name, None));
+        let counted = |count| Record { count: Some(count), ..Record::default() };
+        let copy = Body { positions: [(Position::line(1), counted(2))].into_iter().collect() };
+        let calling = Record { inlined: [(g, copy)].into_iter().collect(), ..Record::default() };
+        let positions = [(3, counted(8)), (4, counted(5)), (5, calling)];
+        let positions = positions.map(|(line, record)| (Position::line(line), record));
+        let body = Body { positions: positions.into_iter().collect() };
+        profile.add(f, Function { head_count: 9, timestamp: 0, body });
+        (profile, [f, g])
+    }
+
+    fn lines(lines: &[(i64, Option<i64>)]) -> Became {
+        Became { lines: lines.iter().copied().collect(), ..Became::default() }
+    }
+
+    /// The line and the count of each position of a function.
+    fn of(profile: &Profile, name: &[u8]) -> Vec<(u32, Option<u64>)> {
+        let is_it = |symbol: &&SymbolId| profile.symbols.name(**symbol) == name;
+        let Some(symbol) = profile.functions.keys().find(is_it) else { return Vec::new() };
+        let positions = profile.functions[symbol].body.positions.iter();
+        positions.map(|(position, record)| (position.line, record.count)).collect()
+    }
+
+    fn shares(tally: &Tally) -> [u128; 4] {
+        [Class::Exact, Class::Shifted, Class::Renamed, Class::Dropped].map(|class| tally.of(class))
+    }
+
+    #[test]
+    fn copies_move_with_their_calls_and_with_their_own_lines() {
+        let (profile, [f, g]) = profile();
+        let became =
+            [(f, lines(&[(3, Some(3)), (4, None), (5, Some(8))])), (g, lines(&[(1, Some(2))]))];
+        let functions = Functions { became: became.into_iter().collect(), new: Vec::new() };
+        let (carried, tally) = carry(&profile, &functions);
+        assert_eq!(of(&carried, b"f"), [(3, Some(8)), (8, None)]);
+        assert_eq!(shares(&tally), [8, 2, 0, 5]);
+        assert_eq!(tally.losses()[0].reasons, [(Why::NoLine(4), 5)]);
+        assert!((tally.carried() - 10.0 / 15.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_gone_is_left_out_and_named() {
+        let (profile, [f, g]) = profile();
+        let became = [(f, lines(&[(3, Some(3)), (4, Some(4)), (5, Some(5))]))];
+        let functions = Functions { became: became.into_iter().collect(), new: Vec::new() };
+        let (_, tally) = carry(&profile, &functions);
+        assert_eq!(shares(&tally), [13, 0, 0, 2]);
+        assert_eq!(tally.losses()[0].reasons, [(Why::NoCallee(g), 2)]);
+        let (carried, tally) = carry(&profile, &Functions::default());
+        assert_eq!((carried.functions.len(), tally.carried()), (0, 0.0));
+    }
+
+    #[test]
+    fn new_lines_get_the_lower_count_around_them() {
+        let (profile, [f, g]) = profile();
+        let mut became = lines(&[(3, Some(4)), (4, Some(6)), (5, Some(7))]);
+        became.added = [1, 5, 9].into_iter().collect();
+        let became = [(f, became), (g, lines(&[(1, Some(1))]))];
+        let functions = Functions { became: became.into_iter().collect(), new: Vec::new() };
+        let (carried, tally) = carry(&profile, &functions);
+        let expected = [(1, 8), (4, 8), (5, 5), (6, 5)].map(|(line, count)| (line, Some(count)));
+        assert_eq!(of(&carried, b"f")[..4], expected);
+        assert_eq!(of(&carried, b"f")[4..], [(7, None), (9, Some(2))]);
+        assert_eq!(shares(&tally), [0, 15, 0, 0]);
+    }
+
+    #[test]
+    fn lines_go_to_a_new_function() {
+        let (profile, [f, g]) = profile();
+        let mut became = lines(&[(3, Some(3)), (4, None), (5, Some(5))]);
+        became.elsewhere.insert(4, (0, 2));
+        let became = [(f, became), (g, lines(&[(1, Some(1))]))];
+        let (name, file, lines) = (b"part".to_vec(), b"f.c".to_vec(), [2, 3].into_iter().collect());
+        let new = vec![NewFunction { name, file, lines }];
+        let functions = Functions { became: became.into_iter().collect(), new };
+        let (carried, tally) = carry(&profile, &functions);
+        assert_eq!(of(&carried, b"part"), [(2, Some(5)), (3, Some(5))]);
+        assert_eq!(shares(&tally), [10, 0, 5, 0]);
+    }
 }

@@ -130,24 +130,19 @@ fn find_elsewhere(
     became: &mut BTreeMap<SymbolId, Became>,
     new: &[(&[u8], &Outlined)],
 ) {
-    let loser = |function: &'_ Old<'_>| {
-        let gone = match became.get(&function.symbol) {
-            Some(became) => became
-                .lines
-                .iter()
-                .filter(|(_, now)| now.is_none())
-                .map(|(&line, _)| line)
-                .collect(),
-            None => function.shape.lines.keys().copied().collect(),
+    let gone = |function: &Old<'_>| -> BTreeSet<i64> {
+        let Some(became) = became.get(&function.symbol) else {
+            return function.shape.lines.keys().copied().collect();
         };
-        gone
+        let gone = became.lines.iter().filter(|(_, now)| now.is_none());
+        gone.map(|(&line, _)| line).collect()
     };
     let with_texts = old.iter().filter(|function| !function.shape.texts.is_empty());
     let losers: Vec<Loser<'_, SymbolId>> = with_texts
         .map(|function| Loser {
             key: function.symbol,
             shape: &function.shape,
-            gone: loser(function),
+            gone: gone(function),
         })
         .filter(|loser| !loser.gone.is_empty())
         .collect();
@@ -314,7 +309,8 @@ impl<'t> Traits<'t> {
     ) -> Self {
         let calls = shape.lines.values().flat_map(|line| &line.calls).map(|name| &**name);
         let text = |line: &i64| shape.texts.get(usize::try_from(*line).ok()?).copied();
-        let texts = shape.lines.keys().filter_map(text).collect();
+        // The declaration has the name.
+        let texts = shape.lines.range(1..).filter_map(|(line, _)| text(line)).collect();
         Self { name, file, calls: calls.collect(), callers, shape, texts }
     }
 
@@ -322,10 +318,11 @@ impl<'t> Traits<'t> {
     fn likeness(&self, other: &Self) -> f64 {
         let file = |traits: &Self| traits.file.filter(|file| !file.is_empty()).map(<[u8]>::to_vec);
         let is_beside = file(self).zip(file(other)).map(|(a, b)| base_name(&a) == base_name(&b));
+        let has_lines = [self, other].iter().any(|of| of.shape.lines.range(2..).next().is_some());
         let parts = [
             (3.0, share(&self.calls, &other.calls)),
             (3.0, share(self.callers, other.callers)),
-            (2.0, Some(self.shape.likeness(other.shape))),
+            (2.0, has_lines.then(|| self.shape.likeness(other.shape))),
             (2.0, Some(alike(self.name, other.name))),
             (4.0, share(&self.texts, &other.texts)),
             (1.0, is_beside.map(|is| if is { 1.0 } else { 0.0 })),
@@ -353,4 +350,77 @@ fn alike(a: &[u8], b: &[u8]) -> f64 {
     let behind = common(&mut a.iter().rev().zip(b.iter().rev()));
     let both = (before + behind).min(a.len().min(b.len()));
     if longest == 0 { 0.0 } else { both as f64 / longest as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program of functions, each with its file and the function that each of its lines calls, if any.
+    fn program(functions: &[(&str, &str, &[&str])]) -> Outline {
+        let mut outline = Outline::default();
+        for (name, file, calls) in functions {
+            let function = outline.function(name.as_bytes(), file.as_bytes(), 10);
+            for (distance, call) in (1..).zip(*calls) {
+                let line = function.shape.line(distance);
+                line.calls.extend((!call.is_empty()).then(|| call.as_bytes().to_vec()));
+            }
+        }
+        outline.knows.calls = true;
+        outline
+    }
+
+    /// What became of a function of an old program, all of whose functions are in the profile.
+    fn became(old: &Outline, new: &Outline, name: &str) -> Option<Became> {
+        let mut symbols = Symbols::default();
+        let mut shapes = BTreeMap::new();
+        for (name, function) in old.functions() {
+            let file = symbols.file(&function.file);
+            shapes.insert(symbols.symbol(name, Some(file)), function.shape.clone());
+        }
+        let sides = Sides { old: Some(old), new, name_of: <[u8]>::to_vec, files: true };
+        let functions = functions(&symbols, shapes, &sides);
+        let symbol = symbols.iter().find(|&symbol| symbols.name(symbol) == name.as_bytes())?;
+        functions.became.get(&symbol).filter(|became| !became.is_gone).cloned()
+    }
+
+    const SORT: [&str; 5] = ["", "less", "", "swap", ""];
+
+    #[test]
+    fn a_function_of_the_same_name_is_the_same_one() {
+        let old = program(&[("sift", "heap.c", &SORT), ("sort", "heap.c", &["sift"])]);
+        let same = became(&old, &old, "sift").unwrap();
+        assert_eq!(same.line(4), Some(4));
+        assert_eq!((same.name, same.file), (None, None));
+        let moved = program(&[("sift", "sort.c", &SORT), ("sort", "heap.c", &["sift"])]);
+        assert_eq!(became(&old, &moved, "sift").unwrap().file, Some(b"sort.c".to_vec()));
+    }
+
+    #[test]
+    fn a_function_with_another_name_has_the_callers_and_calls() {
+        let old = program(&[("sift", "heap.c", &SORT), ("sort", "heap.c", &["sift"])]);
+        let calling = ("sort", "heap.c", &["sift_down"][..]);
+        let new = program(&[("sift_down", "heap.c", &SORT), calling, ("up", "heap.c", &["", ""])]);
+        assert_eq!(became(&old, &new, "sift").unwrap().name, Some(b"sift_down".to_vec()));
+        // The call has the new name, so its line is where it was.
+        assert_eq!(became(&old, &new, "sort").unwrap().line(1), Some(1));
+    }
+
+    #[test]
+    fn nothing_is_like_a_function_that_is_gone() {
+        let old = program(&[("sift", "heap.c", &SORT), ("main", "main.c", &["sift"])]);
+        let new =
+            program(&[("parse", "text.c", &["read", "", "free"]), ("main", "main.c", &["parse"])]);
+        assert_eq!(became(&old, &new, "sift"), None);
+        // A name that the old program has is no new name.
+        let new = program(&[("main", "main.c", &SORT)]);
+        assert_eq!(became(&old, &new, "sift"), None);
+    }
+
+    #[test]
+    fn likeness_of_names() {
+        assert!(alike(b"by_key", b"by_number") > 0.3);
+        assert!((alike(b"sift", b"sift") - 1.0).abs() < 1e-9);
+        assert!(alike(b"a", b"bc") < 1e-9);
+    }
 }

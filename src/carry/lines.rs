@@ -10,6 +10,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::iter::repeat;
 use core::ops::Range;
 
 use super::texts::pairs;
@@ -84,10 +85,8 @@ fn edited(old: &Shape, new: &Shape, rows: Range<i64>, columns: Range<i64>, lines
         let calling = next_call(&rows[row..], &columns[column..]);
         let (until, to) =
             calling.map_or((rows.len(), columns.len()), |(a, b)| (row + a, column + b));
-        for place in row..until {
-            let now = columns[column..to].get(place - row).map(|&(at, _)| at);
-            lines.insert(rows[place].0, now);
-        }
+        let now = columns[column..to].iter().map(|&(at, _)| Some(at)).chain(repeat(None));
+        lines.extend(rows[row..until].iter().map(|&(line, _)| line).zip(now));
         if calling.is_some() {
             lines.insert(rows[until].0, Some(columns[to].0));
         }
@@ -101,4 +100,62 @@ fn next_call(rows: &[(i64, Line)], columns: &[(i64, Line)]) -> Option<(usize, us
         let makes_them = |(_, now): &(i64, Line)| !now.calls.is_disjoint(&line.calls);
         Some((row, columns.iter().position(makes_them)?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    const KNOWS: Knows = Knows { calls: true, profile_is_whole: true };
+
+    /// A function whose lines are letters; a capital letter is a line that calls the function of that name.
+    fn shape(text: &str) -> Shape {
+        let texts = text.bytes().map(u64::from).collect();
+        let mut shape = Shape { texts, ..Shape::default() };
+        for (distance, letter) in (0..).zip(text.bytes()).filter(|(_, letter)| *letter != b' ') {
+            let line = shape.line(distance);
+            line.calls.extend(letter.is_ascii_uppercase().then(|| vec![letter]));
+        }
+        shape
+    }
+
+    fn places(old: &Shape, new: &Shape) -> Vec<(i64, Option<i64>)> {
+        lines(old, new, KNOWS).into_iter().collect()
+    }
+
+    #[test]
+    fn lines_of_the_same_text_are_the_same() {
+        let (old, new) = (shape("fabc"), shape("fab  c"));
+        let expected = [(0, Some(0)), (1, Some(1)), (2, Some(2)), (3, Some(5))];
+        assert_eq!(places(&old, &new), expected);
+        assert_eq!(places(&old, &old), places(&old, &shape("fabcd")));
+    }
+
+    #[test]
+    fn an_edited_line_is_the_one_that_makes_its_calls_or_the_next_one() {
+        let (old, mut new) = (shape("fa bQ c"), shape("fa xyzQ c"));
+        // The text of the call has changed, too.
+        new.texts[6] = 1;
+        let expected = [(0, 0), (1, 1), (3, 3), (4, 6), (6, 8)].map(|(old, new)| (old, Some(new)));
+        assert_eq!(places(&old, &new), expected);
+        assert_eq!(places(&shape("fabc"), &shape("fac"))[2], (2, None));
+    }
+
+    #[test]
+    fn without_texts_calls_and_code_tell() {
+        let without = |text| Shape { texts: Vec::new(), ..shape(text) };
+        let (old, new) = (without("fab dQ gh Ri"), without("fab   dQ gh Ri"));
+        assert_eq!(places(&old, &new)[4], (5, Some(7)));
+    }
+
+    #[test]
+    fn lines_before_and_behind_the_texts_stay_and_move() {
+        let (mut old, new) = (shape("fab"), shape("f ab"));
+        old.line(-1);
+        old.line(7);
+        let expected = [(-1, -1), (0, 0), (1, 2), (2, 3), (7, 8)];
+        assert_eq!(places(&old, &new), expected.map(|(old, new)| (old, Some(new))));
+    }
 }

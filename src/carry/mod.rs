@@ -14,7 +14,8 @@
 //! much that is. The old program's outline is optional. Without it the profile's own positions stand for the program:
 //! these have the targets of indirect calls and inlined functions, but not the functions that are called directly.
 //!
-//! Whoever has the sources gives the texts of lines to the outlines. Files are not read, and formats are not known here.
+//! Whoever has the sources gives the texts of lines to the outlines. Files are not read here, and formats are not
+//! known.
 
 pub mod counts;
 pub mod functions;

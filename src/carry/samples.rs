@@ -1,7 +1,8 @@
 //! Gives the counts of a sample profile of LLVM their new positions.
 //!
-//! What [`super::counts`] does for the other model, with totals and contexts. A context is a chain of calls: where one
-//! of them is gone, the context keeps the calls within. For example, `main:3 @ sort:5 @ less` becomes `sort:5 @ less` if
+//! What [`super::counts`] does for the other model, with totals and contexts, but without counts for new lines, which
+//! LLVM infers, and without lines that went to new functions. A context is a chain of calls: where one of them is gone,
+//! the context keeps the calls within. For example, `main:3 @ sort:5 @ less` becomes `sort:5 @ less` if
 //! line 3 of `main` is gone.
 
 use alloc::collections::BTreeMap;

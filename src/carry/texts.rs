@@ -127,6 +127,8 @@ fn longest(
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
+
     use super::*;
 
     fn paired(old: &str, new: &str) -> String {

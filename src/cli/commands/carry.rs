@@ -33,19 +33,26 @@ use crate::staleness::outline::{Outline, shapes};
 /// Move the counts of an old profile to the lines of the new source
 ///
 /// Compilers look up a position by its function and its distance from the function's first line. After edits the counts
-/// of an old profile belong to other lines. This command finds the function and the line that each count belongs to now,
-/// and leaves out the counts whose lines are gone. It compares the debug information and the calls of both programs.
+/// of an old profile belong to other lines. This command finds the function and the line that each count belongs to
+/// now, and leaves out the counts whose lines are gone. It compares the sources, the debug information and the calls of
+/// both programs.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  # Both programs compiled with -g, by the same compiler with the same flags
-  countersink carry old.afdo --from prog-old --to prog-new -o new.afdo
-  gcc -O2 -fauto-profile=new.afdo $(countersink flags --optimise gcc) -c prog.c
+  countersink convert prog.csraw --to v4 --for-gcc gcc -o old.v4
+  # After edits. Both programs have -g, and are compiled in the same way
+  gcc -O2 -g prog.c -o prog-new
+  countersink carry old.v4 --from prog --to prog-new -o new.v4
+  countersink convert new.v4 --for-gcc gcc -o prog.afdo
+  gcc -O2 -fauto-profile=prog.afdo $(countersink flags --optimise gcc) -c prog.c
   # The old program is gone: its profile alone shows fewer edits
-  countersink carry old.afdo --to prog-new -o new.afdo
+  countersink carry old.v4 --to prog-new -o new.v4
   # In CI: train again when less than 80 % can be carried
-  countersink carry old.afdo --from prog-old --to prog-new -o new.afdo \\
-    --fail-under 80
+  countersink carry old.v4 --from prog --to prog-new -o new.v4 --fail-under 80
+
+Lines are aligned by their text where the sources of both programs are there: at the paths in the debug information, if \
+they are older than the program, or in --from-sources and --to-sources. Such a folder may be a work tree of git: \
+git worktree add ../old v1.0. Elsewhere lines are aligned by their code and calls.
 
 The profile keeps its format. Of a dump, which names its program, it writes what the gcc on the path reads, or \
 --for-gcc. The counts are those of the old training runs. What is new in the source has none, so train again when \
@@ -53,7 +60,8 @@ much has changed.
 
 An execution is exact if it stands at the same distance in a function of the same name, and so do the calls around it. \
 It is on a moved line if one of these distances is another one now. It is in a renamed function if the function has \
-another name now: one that has its callers, calls and lines. The rest is left out.
+another name now: one that has its callers, calls and lines, or lines that went there. The rest is left out. Lines that are new get the lower count of \
+the lines around them.
 
 The exit status is 0, or 1 if less than --fail-under is carried.")]
 pub struct Carry {
@@ -215,15 +223,9 @@ impl Carry {
             paths if paths.is_empty() => None,
             paths => Some(read(&paths, self.from_sources.as_deref())?),
         };
-        if let Some(old) = &old {
-            let is_known = |symbol: &SymbolId| {
-                old.find(&reader.name_of(profile.symbols.name(*symbol)), None).is_some()
-            };
-            if !shapes.is_empty() && !shapes.keys().any(is_known) {
-                let what =
-                    "has no function of the profile; --from is for the program that was trained";
-                return Err(Error::about(&self.from[0], format!("{what}, {}", name.display())));
-            }
+        if let Some(old) = old.as_ref().filter(|_| !shapes.is_empty()) {
+            let names = shapes.keys().map(|&symbol| profile.symbols.name(symbol));
+            self.check_old(old, names.map(|name| reader.name_of(name)), name)?;
         }
         let new = read(&self.to, self.to_sources.as_deref())?;
         let sides = Sides {
@@ -233,6 +235,23 @@ impl Carry {
             files: reader.files,
         };
         Ok(functions::functions(&profile.symbols, shapes, &sides))
+    }
+
+    /// Refuses a program that has none of the functions of the profile.
+    fn check_old(
+        &self,
+        old: &Outline,
+        mut names: impl Iterator<Item = Vec<u8>>,
+        profile: &Path,
+    ) -> Result<()> {
+        match names.any(|name| old.find(&name, None).is_some()) {
+            true => Ok(()),
+            false => {
+                let what =
+                    "has no function of the profile; --from is for the program that was trained";
+                Err(Error::about(&self.from[0], format!("{what}, {}", profile.display())))
+            }
+        }
     }
 
     /// The old programs: those that were named, and those of dumps that were.

@@ -76,7 +76,7 @@ const FILES: [Row; 6] = [
     ("NAME.gcda", "Counters of an object, for gcov and -fprofile-use.", &["convert"]),
 ];
 
-const EXIT_STATUS: [Row; 12] = [
+const EXIT_STATUS: [Row; 13] = [
     ("0", "Success.", &[]),
     ("1", "check: a defect was found.", &["check"]),
     ("1", "diff: the profiles differ, or overlap by less than --at-least.", &["diff"]),
@@ -89,6 +89,7 @@ const EXIT_STATUS: [Row; 12] = [
     ),
     ("1", "tests: no test is found.", &["tests"]),
     ("1", "stale: less of the profile fits than --fail-under asks for.", &["stale"]),
+    ("1", "carry: less of the profile was carried than --fail-under asks for.", &["carry"]),
     ("1", "extract: a dump in the log is damaged.", &["extract"]),
     ("1", "doctor: the program is not ready for its training runs.", &["doctor"]),
     ("1", "fold: a live file is damaged, or is none.", &["fold"]),
