@@ -273,6 +273,8 @@ fn like<'f, 'o, N>(
     pairs.into_iter().map(|(_, function, name, now)| (function, name, now)).collect()
 }
 
+/// Instrumented programs call functions of these names besides those of the source.
+const RUNTIMES: [&[u8]; 2] = [b"__gcov_", b"__llvm_profile_"];
 /// Functions that are less alike are not paired.
 const LEAST_LIKENESS: f64 = 0.5;
 
@@ -308,6 +310,7 @@ impl<'t> Traits<'t> {
         callers: &'t BTreeSet<&'t [u8]>,
     ) -> Self {
         let calls = shape.lines.values().flat_map(|line| &line.calls).map(|name| &**name);
+        let calls = calls.filter(|name| !RUNTIMES.iter().any(|start| name.starts_with(start)));
         let text = |line: &i64| shape.texts.get(usize::try_from(*line).ok()?).copied();
         // The declaration has the name.
         let texts = shape.lines.range(1..).filter_map(|(line, _)| text(line)).collect();
