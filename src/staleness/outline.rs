@@ -176,8 +176,8 @@ impl Outline {
         self.functions.values().flatten().all(|function| function.shape.lines.is_empty())
     }
 
-    /// Gives the functions the texts of their lines: `texts` gives the hashes of the lines in a range of a file, which is
-    /// as long as the function, and some lines longer.
+    /// Gives the functions the texts of their lines: `texts` gives the hashes of the lines in a range of a file, which
+    /// is as long as the function, and some lines longer.
     pub fn add_texts(
         &mut self,
         mut texts: impl FnMut(&[u8], core::ops::RangeInclusive<u32>) -> Vec<u64>,
