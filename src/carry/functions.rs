@@ -6,7 +6,7 @@
 //! | So is one of the same name in another file. | `sift` in `sort.c`, as `heap.c` has none |
 //! | A function that is gone became a new one if that has its callers, its calls, its lines and a similar name. | `by_key` is gone; `by_number` is new, and has the same callers and lines |
 //!
-//! | Lines that are gone went to a new function that has them: see [`split`](super::split). | `call` was split, and `prepare` has some of its lines |
+//! | Lines that are gone went to a new function that has them: see `split`. | `call` was split, and `prepare` has some of its lines |
 //!
 //! New functions are those whose names the old program does not have. Only the best pair of both sides is taken.
 

@@ -13,7 +13,7 @@
 //! | what became of the dump's contents, and how often estimates are wrong | [`statistics`], [`crate::placement::estimate`] |
 //! | whether the counts obey what must hold of any placement | [`crate::placement::checker`] |
 //!
-//! [`profile`](mod@profile) takes these steps. What it asks of the world is [`source`].
+//! [`profile`](mod@profile) takes these steps. What it asks of the world is [`program_reader`].
 
 pub mod coverage;
 pub mod gcda;

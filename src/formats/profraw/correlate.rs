@@ -12,8 +12,9 @@
 //!
 //! Sources: programs and files of clang 16, 19 and 22, and what `llvm-profdata` makes of them.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use core::ops::Range;
-use std::prelude::v1::*;
 
 use super::check::{Defect, Finding};
 use super::image::{Image, Images};

@@ -1,7 +1,7 @@
 //! Finds the records of instrumented functions in debug information (`-profile-correlate=debug-info`).
 //!
 //! clang describes the counters of a function as a variable in it, whose name begins with `__profc_`. The variable has
-//! its address, and below it entries of [`ANNOTATION`], each with a name and a constant:
+//! its address, and below it entries of `DW_TAG_LLVM_annotation`, each with a name and a constant:
 //!
 //! | name | constant |
 //! |---|---|

@@ -265,8 +265,8 @@ impl<'c> Course<'c> {
         }
     }
 
-    /// The innermost of the copy at hand and its callers that is not entered further on in the block. Compilers move code
-    /// of a copy before its entry, among the callers' lines without instructions.
+    /// The innermost of the copy at hand and its callers that is not entered further on in the block. Compilers move
+    /// code of a copy before its entry, among the callers' lines without instructions.
     fn reached(&self, at: EntryPoint, block: u32) -> u32 {
         let instructions = &self.graph.blocks[block as usize].instructions;
         let last = self.graph.instructions[instructions.end as usize - 1];
