@@ -70,11 +70,8 @@ fn estimate(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &Grou
         if !is_taken {
             last = Some(discriminator);
         }
-        let provenance = match is_taken {
-            _ if several => Provenance::Guess,
-            true => Provenance::Order,
-            false => Provenance::Notes,
-        };
+        let is_guess = several || is_taken;
+        let provenance = if is_guess { Provenance::Guess } else { Provenance::Notes };
         assignment.place(facts, at, line, (Rule::Discriminators, provenance));
     }
 }

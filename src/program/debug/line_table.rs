@@ -16,6 +16,8 @@ pub struct Row {
     pub line: u32,
     /// The discriminator.
     pub discriminator: u16,
+    /// Whether a statement begins here. Other rows are about instructions, wherever these have been moved.
+    pub is_statement: bool,
     /// Whether the code ends here. The row then has no code.
     pub is_end: bool,
 }
@@ -47,6 +49,7 @@ pub fn rows(unit: &Unit<'_>, code: &[Range<u64>]) -> Result<Vec<Row>, gimli::Err
             file: u32::try_from(row.file_index()).unwrap_or(u32::MAX),
             line: row.line().and_then(|line| u32::try_from(line.get()).ok()).unwrap_or(0),
             discriminator: unit.discriminator(row.discriminator()),
+            is_statement: row.is_stmt(),
             is_end: row.end_sequence(),
         });
     }

@@ -257,7 +257,8 @@ impl<'c> Course<'c> {
         // The next row at the same address takes the instruction from this one.
         let next = self.rows.get(self.row);
         if next.is_some_and(|next| next.address == passed.address) && !passed.is_end {
-            let copy = self.reached(entry, at.block);
+            let reached = passed.is_statement.then(|| self.reached(entry, at.block));
+            let copy = reached.unwrap_or(self.inside);
             let piece = piece(at.block, copy, passed, self.unit.files, 0);
             let piece = piece.map(|piece| Piece { before: at.before, ..piece });
             let marked = piece.and_then(|piece| self.unit.marked(piece, &self.listing.copies));
@@ -266,7 +267,7 @@ impl<'c> Course<'c> {
     }
 
     /// The innermost of the copy at hand and its callers that is not entered further on in the block. Compilers move
-    /// code of a copy before its entry, among the callers' lines without instructions.
+    /// code of a copy before its entry, among the statements of its callers.
     fn reached(&self, at: EntryPoint, block: u32) -> u32 {
         let instructions = &self.graph.blocks[block as usize].instructions;
         let last = self.graph.instructions[instructions.end as usize - 1];
