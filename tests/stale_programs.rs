@@ -24,6 +24,8 @@ mod program;
 #[allow(dead_code, reason = "the benchmark uses all of it")]
 #[path = "../benches/speedup/programs.rs"]
 mod programs;
+#[path = "../benches/speedup/releases.rs"]
+mod releases;
 
 use builds::Subject;
 use serde_json::Value;

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::builds::succeed;
-use crate::compilers::Language;
 use crate::harness::corpus_of;
-use crate::program::{Package, Program, driver, of_tests, scratch, words};
+use crate::program::{Package, Program, scratch};
+use crate::releases;
 
 /// A release of a program.
 pub struct Release {
@@ -108,50 +108,13 @@ fn package(release: &Release) -> Package {
 }
 
 fn build_lua(release: &Release) -> Program {
-    let (package, folder) = (package(release), format!("lua-{}", release.name));
-    let mut sources = package.all_but(&folder, "c", &["lua", "luac"]);
-    sources.push(of_tests("lua_script.c"));
-    let script = of_tests("benchmark.lua").display().to_string();
-    let flags = words("-std=gnu99 -DLUA_USE_POSIX -Dluai_makeseed(L)=0");
-    Program {
-        language: Language::C,
-        sources,
-        flags: [flags, vec![package.include(&folder)]].concat(),
-        libraries: &["-lm"],
-        training: vec![script.clone(), "1".into()],
-        measured: vec![script, "2".into()],
-    }
+    releases::lua(&package(release), &format!("lua-{}", release.name))
 }
 
 fn build_sqlite(release: &Release) -> Program {
-    let (package, folder) = (package(release), "sqlite3");
-    let options =
-        "-DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_ENABLE_MATH_FUNCTIONS";
-    Program {
-        language: Language::C,
-        sources: [package.named(folder, "sqlite3"), vec![of_tests("sqlite_queries.c")]].concat(),
-        flags: [vec![package.include(folder)], words(options)].concat(),
-        libraries: &["-lm"],
-        training: words("700"),
-        measured: words("2500"),
-    }
+    releases::sqlite(&package(release))
 }
 
 fn build_zstd(release: &Release) -> Program {
-    let package = package(release);
-    let sources = [
-        package.all_but("zstd/lib/common", "c", &[]),
-        package.all_but("zstd/lib/compress", "c", &["zstdmt_compress"]),
-        package.all_but("zstd/lib/decompress", "c", &[]),
-        vec![driver("zstd.c")],
-    ];
-    let folders = ["zstd/lib", "zstd/lib/common"].map(|folder| package.include(folder));
-    Program {
-        language: Language::C,
-        sources: sources.concat(),
-        flags: [&folders[..], &words("-DZSTD_DISABLE_ASM=1 -DZSTD_LEGACY_SUPPORT=0")].concat(),
-        libraries: &[],
-        training: words("100 1"),
-        measured: words("220 2"),
-    }
+    releases::zstd(&package(release))
 }

@@ -21,6 +21,8 @@ mod measure;
 #[path = "../speedup/program.rs"]
 #[allow(dead_code, reason = "speedup uses all of it")]
 mod program;
+#[path = "../speedup/releases.rs"]
+mod releases;
 
 mod histories;
 

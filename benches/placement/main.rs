@@ -42,6 +42,8 @@ mod held_out;
 mod program;
 #[path = "../speedup/programs.rs"]
 mod programs;
+#[path = "../speedup/releases.rs"]
+mod releases;
 
 mod counts;
 mod error;

@@ -34,6 +34,7 @@ mod measure;
 mod program;
 mod programs;
 mod recorded;
+mod releases;
 mod table;
 
 use std::error::Error;

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::compilers::Language;
 use crate::further;
-use crate::program::{
-    Entry, Group, Package, Program, driver, header, include, of_tests, own, words,
-};
+use crate::program::{Entry, Group, Package, Program, driver, header, include, own, words};
+use crate::releases;
 
 /// All programs but those held out.
 pub const GROUPS: [Group; 3] = [
@@ -34,34 +33,11 @@ pub const GROUPS: [Group; 3] = [
 ];
 
 fn lua() -> Program {
-    let (package, folder) = (Package::of_tests("lua-src"), "lua-5.4.9");
-    let mut sources = package.all_but(folder, "c", &[]);
-    sources.push(of_tests("lua_script.c"));
-    let script = of_tests("benchmark.lua").display().to_string();
-    // Otherwise the hashes of strings depend on the time, and so does the number of instructions.
-    let flags = words("-std=gnu99 -DLUA_USE_POSIX -Dluai_makeseed(L)=0");
-    Program {
-        language: Language::C,
-        sources,
-        flags: [flags, vec![package.include(folder)]].concat(),
-        libraries: &["-lm"],
-        training: vec![script.clone(), "1".into()],
-        measured: vec![script, "2".into()],
-    }
+    releases::lua(&Package::of_tests("lua-src"), "lua-5.4.9")
 }
 
 fn sqlite() -> Program {
-    let (package, folder) = (Package::of_tests("libsqlite3-sys"), "sqlite3");
-    let options =
-        "-DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_ENABLE_MATH_FUNCTIONS";
-    Program {
-        language: Language::C,
-        sources: [package.named(folder, "sqlite3"), vec![of_tests("sqlite_queries.c")]].concat(),
-        flags: [vec![package.include(folder)], words(options)].concat(),
-        libraries: &["-lm"],
-        training: words("700"),
-        measured: words("2500"),
-    }
+    releases::sqlite(&Package::of_tests("libsqlite3-sys"))
 }
 
 fn zlib() -> Program {
@@ -92,25 +68,7 @@ fn bzip2() -> Program {
 }
 
 fn zstd() -> Program {
-    let package = Package::of("zstd-sys");
-    let sources = [
-        package.all_but("zstd/lib/common", "c", &[]),
-        package.all_but("zstd/lib/compress", "c", &["zstdmt_compress"]),
-        package.all_but("zstd/lib/decompress", "c", &[]),
-        vec![driver("zstd.c")],
-    ];
-    Program {
-        language: Language::C,
-        sources: sources.concat(),
-        flags: [
-            vec![package.include("zstd/lib")],
-            words("-DZSTD_DISABLE_ASM=1 -DZSTD_LEGACY_SUPPORT=0"),
-        ]
-        .concat(),
-        libraries: &[],
-        training: words("100 1"),
-        measured: words("220 2"),
-    }
+    releases::zstd(&Package::of("zstd-sys"))
 }
 
 fn oniguruma() -> Program {

@@ -14,8 +14,7 @@
 //! much that is. The old program's outline is optional. Without it the profile's own positions stand for the program:
 //! these have the targets of indirect calls and inlined functions, but not the functions that are called directly.
 //!
-//! Whoever has the sources gives the texts of lines to the outlines. Files are not read here, and formats are not
-//! known.
+//! The caller reads files, and gives the outlines the texts of lines. Formats are not known here.
 
 pub mod counts;
 pub mod functions;

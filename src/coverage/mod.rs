@@ -262,8 +262,8 @@ struct FunctionPlaces {
 }
 
 impl FunctionPlaces {
-    /// The place of a function with the name and line of this one among all functions, to which some may have been
-    /// added.
+    /// The place among all functions of one with the name and line of this one. Functions may have been added since the
+    /// last call.
     fn of(&mut self, function: &Function, all: &[Function]) -> Option<usize> {
         let hash = |function: &Function| self.hasher.hash_one((&function.name, function.line));
         let places = &mut self.places;

@@ -232,7 +232,7 @@ fn in_debug_info(file: &object::File<'_>, wanted: &Wanted<'_>, path: &Path) -> R
     for function in counted(file).about(path)? {
         let bytes = function.counters.saturating_mul(size);
         let Some(range) = place(function.address, bytes, &bounds.counters) else { continue };
-        // Each unit that has a copy of an inline function tells of the one copy that is left.
+        // Many units describe one inline function. The linker has kept one copy of it.
         if range.is_empty() || !known.insert(range.start) {
             continue;
         }

@@ -25,7 +25,7 @@ pub struct SourceTexts {
     counted: Option<SystemTime>,
     /// The same for the files of one of several programs.
     of_files: HashMap<Vec<u8>, SystemTime>,
-    /// Whether nobody is told of files that have changed.
+    /// Whether files that have changed are passed over in silence.
     is_silent: bool,
     /// By path; `None` if there is no such file.
     files: HashMap<PathBuf, Option<Text>>,

@@ -7,8 +7,8 @@
 //! | binary | sections `__llvm_covdata`, `__llvm_covnames`, not loaded; records have addresses |
 //! | debug information | variables `__profc_...` of functions: address, name, hash, number of counters |
 //!
-//! Whoever can read the program gives [`Functions`], and [`complete`] makes the file that the program would have
-//! written with records in memory.
+//! The caller reads [`Functions`] from the program. [`complete`] makes the file that the program would have written
+//! with records in memory.
 //!
 //! Sources: programs and files of clang 16, 19 and 22, and what `llvm-profdata` makes of them.
 

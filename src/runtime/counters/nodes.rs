@@ -86,8 +86,8 @@ impl<const N: usize, const I: usize> Nodes<N, I> {
         self.provided.start()..self.provided.end()
     }
 
-    /// Goes on where this many nodes and indexes are in use already. The other nodes may hold what is in use no more,
-    /// such as slots of LLVM's sites, to which nothing leads after a reset.
+    /// Goes on where this many nodes and indexes are in use already. Clears the others: they may still have slots of
+    /// LLVM's sites, which nothing points to after a reset.
     pub fn take_over(&self, [nodes, indexes]: [usize; 2]) {
         (nodes..).map_while(|number| self.node_at(number)).for_each(Node::clear);
         self.used.store(nodes, Ordering::Relaxed);

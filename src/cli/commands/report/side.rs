@@ -132,7 +132,7 @@ impl Side {
     /// The coverage, if the lines are known, with the sources that it is about.
     pub fn take_covered(&mut self) -> Option<Covered> {
         let coverage = self.coverage.take()?;
-        // Whoever needs the lines of functions tells what has changed.
+        // What reads the lines of functions names the files that have changed.
         let texts = SourceTexts::counted_at(self.counted).with_files(self.counted_of.clone());
         Some(Covered { coverage, name: self.file.clone(), texts: texts.silent() })
     }

@@ -1,5 +1,5 @@
-//! The segments of a WebAssembly module's memory, by their names. The object crate reads all else of a module that
-//! coverage needs: its custom sections.
+//! The segments of a WebAssembly module's memory, by their names. Coverage also needs a module's custom sections,
+//! which the object crate reads.
 //!
 //! A linker puts each section of the objects that is loaded into one data segment. The custom section `name` has the
 //! names of segments, which linkers write unless they strip the module.
