@@ -4,6 +4,7 @@
 mod harness;
 mod programs;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::process::Stdio;
@@ -124,6 +125,72 @@ fn exit_statuses() {
     shop.write("bad.csraw", &shop.read("prog.csraw")[..100]);
     assert_eq!(status(&["check", "bad.csraw"]), Some(1));
     assert_eq!(status(&["check", "prog.csraw"]), Some(0));
+}
+
+/// Each option of `convert` beside each family of its targets: an option that would change nothing is refused.
+#[test]
+fn convert_takes_an_option_where_it_changes_something() {
+    let shop = Workshop::new();
+    let mut targets = vec![
+        ("profile", &["--to", "v4-text"][..]),
+        ("function", &["--to", "profdata"]),
+        ("gcda", &["--to", "gcda"]),
+        ("lines", &["--to", "lcov"]),
+        ("review", &["--to", "coverage-github"]),
+        ("explain", &["--explain", "a.c:1"]),
+    ];
+    if cfg!(feature = "parquet") {
+        targets.push(("table", &["--to", "parquet"]));
+    }
+    let table = [
+        (
+            "--for-gcc=12 --for-clang=16 --text-stubs --md5 --compress --split-layout --partial",
+            "profile",
+        ),
+        ("--report=r --fail-under=9 --strict --keep-summary", "profile"),
+        ("--inline=flat", "profile explain"),
+        ("--for-llvm=16 --sparse", "function"),
+        ("--prefix=p --strip=1", "gcda"),
+        ("--include=x --exclude=x --source-root=.", "lines review"),
+        ("--fail-under-line=9 --fail-under-branch=9", "lines review"),
+        ("--fail-under-function=9 --fail-under-condition=9", "lines review"),
+        ("--against=b --changed=HEAD", "review"),
+        ("--notes=n", "profile gcda lines review explain"),
+        ("--binary=b", "profile function lines review explain"),
+        ("--first=1 --below=x", "table"),
+    ];
+    let mut seen = BTreeSet::new();
+    for (options, takers) in table {
+        for option in options.split(' ') {
+            seen.insert(option.split('=').next().unwrap());
+            for (family, target) in &targets {
+                let output = shop.tool(&[&["convert", "absent", option], *target].concat());
+                let said = String::from_utf8(output.stderr).unwrap();
+                let is_taken = takers.split(' ').any(|taker| taker == *family);
+                assert_eq!(
+                    said.contains(" and not for "),
+                    !is_taken,
+                    "{option} {target:?}: {said}"
+                );
+                assert_eq!(output.status.code(), Some(2));
+            }
+        }
+    }
+    // What goes with all, what chooses the target, and what needs another option.
+    let others =
+        "--output --verbose --path-map --jobs --color --help --to --explain --fail-under-changed";
+    let help = text(&shop, &["convert", "--help"]);
+    let options =
+        help.split("Options:").nth(1).and_then(|after| after.split("Example:").next()).unwrap();
+    let heads = options.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let options =
+        heads.filter_map(|line| line.split([' ', ',']).find(|word| word.starts_with("--")));
+    for option in options {
+        assert!(
+            seen.contains(option) || others.split(' ').any(|other| other == option),
+            "{option}"
+        );
+    }
 }
 
 #[test]

@@ -257,16 +257,13 @@ fn positions_are_not_there() {
             "afdo: expected a profile of LLVM, found an AutoFDO",
         ),
         (
-            &["convert", "day", "--to", "profdata", "--report", "x"],
-            "--report is not for LLVM's profiles",
-        ),
-        (&["convert", "day", "--to", "profdata", "--for-gcc", "12"], "--for-gcc is not for LLVM's"),
-        (
             &["convert", "afdo", "--for-llvm", "16"],
             "afdo: expected a profile of LLVM, found an AutoFDO",
         ),
-        (&["convert", "afdo", "--sparse"], "--sparse is for --to profdata, profraw and proftext"),
-        (&["convert", "day", "--for-llvm", "16", "--for-gcc", "12"], "--for-gcc is not for LLVM's"),
+        (
+            &["convert", "day", "--for-llvm", "16", "--for-gcc", "12"],
+            "--for-gcc is for profiles by source position, and not for LLVM's profiles by function",
+        ),
         (
             &["convert", "day", "--to", "proftext", "--for-llvm", "16"],
             "every LLVM reads the same text",

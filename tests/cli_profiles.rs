@@ -823,9 +823,6 @@ fn options_of_no_use_are_refused() {
             refused(&[command, &[option, value]].concat(), &said);
         }
     }
-    for [option, value] in [["--prefix", "/x"], ["--strip", "2"]] {
-        refused(&["convert", "day", option, value], "--prefix and --strip are for --to gcda");
-    }
 }
 
 /// Statics of one name. Readers of older versions make one function of them.

@@ -342,9 +342,6 @@ fn limits_and_mistakes() {
         (&["--to", "coverage-github", "--changed", "no-such"], "--changed: git: "),
         (&["--to", "coverage-github", "--changed=-x"], "--changed: expected a commit"),
         (&["--to", "coverage-github", "--fail-under-changed", "7"], "--changed <COMMIT>"),
-        (&["--to", "coverage-github", "--strict"], "--strict is about profiles"),
-        (&["--to", "lcov", "--changed", "HEAD"], "--changed is for --to coverage-markdown and"),
-        (&["--to", "v4", "--against", "base.info"], "--against is for --to coverage-markdown and"),
     ] {
         let output = convert(options);
         assert_eq!(output.status.code(), Some(2), "{options:?}");

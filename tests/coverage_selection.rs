@@ -230,8 +230,6 @@ fn globs() {
     assert!(said(&output).contains("no coverage is left of 4 files"), "{}", said(&output));
     let (_, output) = tracefile(&["--include", "["]);
     assert!(said(&output).contains("--include <GLOB>"), "{}", said(&output));
-    let output = shop.tool(&["convert", "project", "--to", "v4", "--exclude", "x"]);
-    assert!(said(&output).contains("--exclude is for --to lcov, cobertura"), "{}", said(&output));
     let (_, output) = of_project(&shop, &["--source-root", "nowhere"]);
     assert!(said(&output).contains("nowhere: no such folder"), "{}", said(&output));
 }

@@ -479,15 +479,6 @@ fn what_is_wrong_is_said_in_one_line() {
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(message) && said.lines().count() == 1, "{said}");
     }
-    for (option, message) in [
-        ("--for-gcc=12", "--for-gcc is about profiles, not about line coverage"),
-        ("--strict", "--strict is about profiles, not about line coverage"),
-        ("--inline=flat", "--inline is about profiles, not about line coverage"),
-    ] {
-        let convert = ["convert", "program.profraw", "--to", "lcov", "--binary", "program", option];
-        let said = String::from_utf8(shop.tool(&convert).stderr).unwrap();
-        assert!(said.contains(message), "{said}");
-    }
 }
 
 /// Every prefix, every flipped bit and another version gives coverage or a defect, without a panic.

@@ -147,8 +147,6 @@ fn mistakes_are_explained() {
     fs::copy(shop.path(&dumps[0]), shop.path("0.csraw")).unwrap();
     let same = said(&[&["convert", &dumps[0], "0.csraw"], &table[..]].concat());
     assert!(same.contains("another input has the same id"), "{same}");
-    let option = said(&[&["convert", &dumps[0], "--for-gcc", "12"], &table[..]].concat());
-    assert!(option.contains("--for-gcc is not for --to parquet"), "{option}");
     shop.write("not.parquet", "PAR1, but nothing else");
     assert!(said(&["show", "not.parquet"]).contains("damaged, or not a Parquet file"));
 }

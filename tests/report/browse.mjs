@@ -127,6 +127,8 @@ async function sort(page) {
   };
   const falling = (numbers) => numbers.every((number, at) => at === 0 || numbers[at - 1] >= number);
   assert.ok(falling(await column(1)), "by share at first");
+  const what = await page.getByRole("button", { name: "Head count" }).getAttribute("title");
+  assert.match(what, /entered by a call of it/);
   for (const way of ["descending", "ascending"]) {
     await page.getByRole("button", { name: "Head count" }).click();
     const heads = await column(3);

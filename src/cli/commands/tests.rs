@@ -84,7 +84,7 @@ impl Test {
 
 impl Tests {
     pub fn run(&self) -> Result<Outcome> {
-        if let Some(option) = self.sources.only_for_profiles() {
+        if let Some(option) = self.sources.inline() {
             return Err(Error::new(format!("{option} is about profiles, not about tests")));
         }
         if let Some(option) = self.selection.given().filter(|_| self.tracefile.is_none()) {

@@ -58,25 +58,29 @@ impl Sources {
         self.given().map_or(Ok(()), |option| needs_dump(option, inputs))
     }
 
-    /// The option that is of no use for line coverage, if there is one.
-    pub fn only_for_profiles(&self) -> Option<&'static str> {
+    /// `--notes` if it is given, which only programs of gcc have.
+    pub fn notes(&self) -> Option<&'static str> {
+        self.places.has_notes().then_some("--notes")
+    }
+
+    /// `--binary` if it is given.
+    pub fn binary(&self) -> Option<&'static str> {
+        (!self.binary.is_empty()).then_some("--binary")
+    }
+
+    /// `--inline` if it is given, which is of no use for line coverage.
+    pub fn inline(&self) -> Option<&'static str> {
         self.inline.is_some().then_some("--inline")
     }
 
     /// The option that is of no use for programs of clang and rustc, if there is one.
     pub fn only_for_gcc(&self) -> Option<&'static str> {
-        let notes = self.places.has_notes().then_some("--notes");
-        notes.or_else(|| self.only_for_profiles())
+        self.notes().or_else(|| self.inline())
     }
 
     /// The option that is of no use without a dump, if there is one.
     pub fn given(&self) -> Option<&'static str> {
-        let given = [
-            ("--notes", self.places.has_notes()),
-            ("--binary", !self.binary.is_empty()),
-            ("--inline", self.inline.is_some()),
-        ];
-        given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option)
+        self.notes().or_else(|| self.binary()).or_else(|| self.inline())
     }
 
     /// A profile whose files have their present names.

@@ -106,14 +106,13 @@ impl Choice {
 }
 
 impl ReaderOptions {
-    /// The option that chooses another compiler than gcc, or how its profile is written, if there is one.
-    pub const fn for_llvm(&self) -> Option<&'static str> {
-        self.samples.given()
-    }
-
-    /// Whether a gcc was chosen.
-    pub fn is_gcc(&self) -> bool {
-        self.for_gcc.is_some()
+    /// The first option that is given.
+    pub const fn given(&self) -> Option<&'static str> {
+        match self {
+            Self { for_gcc: Some(_), .. } => Some("--for-gcc"),
+            Self { text_stubs: true, .. } => Some("--text-stubs"),
+            Self { samples, .. } => samples.given(),
+        }
     }
 
     /// The major version of the chosen gcc.

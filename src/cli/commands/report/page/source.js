@@ -206,7 +206,7 @@ class Listing {
   tip(record) {
     if (!record || isComparison || record.parts.length < 2) return "";
     return record.parts
-      .map(([, part, count]) => `${part === 0 ? "whole" : `part ${part}`}: ${grouped(count)}`)
+      .map(([, part, count]) => `discriminator ${part}: ${grouped(count)}`)
       .join(", ");
   }
 
@@ -317,10 +317,10 @@ function showFunction(article, number) {
 }
 
 function facts(number) {
-  const tile = (title, text, more) =>
+  const tile = (title, text, { more, what } = {}) =>
     element(
       "div",
-      {},
+      { title: what },
       element("dt", {}, title),
       element("dd", {}, element("strong", {}, text), more ? element("span", {}, more) : null),
     );
@@ -330,21 +330,25 @@ function facts(number) {
       return tile(
         at === last ? "Share now" : "Share before",
         part === null ? "–" : percent(part),
-        part === null
-          ? "not in the profile"
-          : `total ${grouped(side.totals[number])}, head count ${grouped(side.heads[number])}`,
+        {
+          more:
+            part === null
+              ? "not in the profile"
+              : `total ${grouped(side.totals[number])}, head count ${grouped(side.heads[number])}`,
+          what: WORDS.share,
+        },
       );
     });
-    return element("dl.tiles", {}, tiles, tile("Overlap", percent(model.changes.overlaps[number])));
+    return element("dl.tiles", {}, tiles, tile("Overlap", percent(model.changes.overlaps[number]), { what: WORDS.overlap }));
   }
   const [side] = sides;
   return element(
     "dl.tiles",
     {},
-    tile("Share", percent(share(number))),
-    tile("Total", grouped(side.totals[number])),
-    tile("Head count", grouped(side.heads[number])),
-    side.first[number] ? tile("First executed", grouped(side.first[number])) : null,
+    tile("Share", percent(share(number)), { what: WORDS.share }),
+    tile("Total", grouped(side.totals[number]), { what: WORDS.total }),
+    tile("Head count", grouped(side.heads[number]), { what: WORDS.head }),
+    side.first[number] ? tile("First executed", grouped(side.first[number]), { what: WORDS.first }) : null,
   );
 }
 

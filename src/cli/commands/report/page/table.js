@@ -29,41 +29,48 @@ const columns = (
         { title: "Change", key: (number) => Math.abs(change(number)), cell: (number) => changed(number) },
         {
           title: "Overlap",
+          what: WORDS.overlap,
           up: true,
           key: (number) => model.changes.overlaps[number],
           cell: (number) => percent(model.changes.overlaps[number]),
         },
         {
           title: "Total now",
+          what: WORDS.total,
           key: (number) => value(sides[last].totals[number]),
           cell: (number) => count(sides[last].totals[number]),
         },
         {
           title: "Head count now",
+          what: WORDS.head,
           key: (number) => value(sides[last].heads[number]),
           cell: (number) => grouped(sides[last].heads[number]),
         },
       ]
     : [
-        { title: "Share", key: (number) => share(number), cell: (number) => bar(share(number)) },
+        { title: "Share", what: WORDS.share, key: (number) => share(number), cell: (number) => bar(share(number)) },
         {
           title: "Total",
+          what: WORDS.total,
           key: (number) => value(sides[0].totals[number]),
           cell: (number) => grouped(sides[0].totals[number]),
         },
         {
           title: "Head count",
+          what: WORDS.head,
           key: (number) => value(sides[0].heads[number]),
           cell: (number) => grouped(sides[0].heads[number]),
         },
         sides[0].first.some((first) => first > 0) && {
           title: "First",
+          what: WORDS.first,
           up: true,
           key: (number) => sides[0].first[number] || Infinity,
           cell: (number) => (sides[0].first[number] ? grouped(sides[0].first[number]) : "–"),
         },
         callsOf.size > 0 && {
           title: "Call targets",
+          what: WORDS.targets,
           key: (number) => value(callsOf.get(number)?.[1] ?? -1),
           cell: targetCell,
           wide: true,

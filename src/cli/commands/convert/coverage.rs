@@ -1,0 +1,45 @@
+//! Line coverage, for tools and for reviewers of a change.
+
+use std::path::{Path, PathBuf};
+use std::prelude::v1::*;
+
+use super::Convert;
+use crate::cli::inputs::coverage;
+use crate::cli::inputs::coverage::selection::Chosen;
+use crate::cli::outcome::Outcome;
+use crate::cli::outputs::coverage::CoverageFormat;
+use crate::cli::outputs::coverage::review::ReviewFormat;
+use crate::cli::outputs::output::Content;
+use crate::cli::terminal::error::Result;
+use crate::coverage::Coverage;
+
+impl Convert {
+    /// Writes line coverage.
+    pub(super) fn coverage(&self, target: CoverageFormat) -> Result<Outcome> {
+        let paths = self.paths()?;
+        let name = coverage::name_of(&paths);
+        let (coverage, chosen) = self.lines(&paths, &name)?;
+        self.write(|name| target.file(&coverage, chosen.folder(), name))?;
+        let outcome = self.limits.check(&coverage, &name);
+        // The process is about to end, so nobody needs the memory of its many small parts.
+        core::mem::forget(coverage);
+        Ok(outcome)
+    }
+
+    /// Writes line coverage for reviewers of a change.
+    pub(super) fn review(&self, target: ReviewFormat) -> Result<Outcome> {
+        let paths = self.paths()?;
+        let name = coverage::name_of(&paths);
+        let (coverage, chosen) = self.lines(&paths, &name)?;
+        let base = self.review.base(&self.sources, &self.selection, &chosen)?;
+        let review = self.review.of(&coverage, base, &chosen.project())?;
+        self.write(|_| Ok((target.text(&review).into_bytes(), Content::Text)))?;
+        let outcome = self.limits.check(&coverage, &name);
+        Ok(outcome.max(self.review.check(&review, &name)))
+    }
+
+    /// Line coverage of what is asked for.
+    fn lines(&self, paths: &[PathBuf], name: &Path) -> Result<(Coverage, Chosen)> {
+        coverage::coverage(self.read(paths)?, &self.sources, &self.selection, name)
+    }
+}
