@@ -1,21 +1,13 @@
 //! Conditions (MC/DC): equal to `gcov --conditions` for gcc 14 and newer, over two runs, from dumps and from `.gcda`
 //! files. And what else only this gcov tells: where branches lead.
-//!
-//! The compilers are those on the path, and those of the systems that `COUNTERSINK_GCCS` names, for root alone: all
-//! runs inside these.
 
 mod harness;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-use countersink::cli::archives::archive::HOSTED;
 use countersink::formats::gcno::Notes;
-use harness::{say_skipped, succeed};
-use tempfile::TempDir;
+use harness::other_gcc::shops;
 
 /// The first gcc that has them.
 const SINCE: u32 = 14;
@@ -23,123 +15,7 @@ const SINCE: u32 = 14;
 /// Sources of programs.
 const PROGRAMS: [&[&str]; 2] = [&["conditions.c"], &["conditions.cc", "conditions_second.cc"]];
 const HEADER: &str = "conditions.h";
-
-/// The arguments of the two runs.
-const RUNS: [&str; 2] = ["1", "2"];
-
-/// A compiler, and a folder of its system.
-struct Shop {
-    major: u32,
-    /// The system's root; none is this one.
-    root: Option<PathBuf>,
-    folder: TempDir,
-}
-
-/// All compilers that are new enough. Reports if there are none.
-fn shops() -> Vec<Shop> {
-    let mut all = Vec::new();
-    let roots = std::env::var_os("COUNTERSINK_GCCS").unwrap_or_default();
-    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
-    let roots = std::env::split_paths(&roots).filter(|root| is_root && root.is_dir());
-    for root in [None].into_iter().chain(roots.map(Some)) {
-        for major in SINCE..=17 {
-            let folder = root.as_deref().unwrap_or(Path::new("/")).join("tmp");
-            let shop =
-                Shop { major, root: root.clone(), folder: tempfile::tempdir_in(folder).unwrap() };
-            if shop
-                .command(&format!("command -v g++-{major} gcov-{major}"))
-                .output()
-                .unwrap()
-                .status
-                .success()
-            {
-                all.push(shop);
-            }
-        }
-    }
-    if all.is_empty() {
-        say_skipped("no gcc 14 or newer with conditions");
-    }
-    all
-}
-
-impl Shop {
-    /// A line of shell in the folder, inside the system.
-    fn command(&self, line: &str) -> Command {
-        let mut command = match &self.root {
-            Some(root) => {
-                let mut command = Command::new("chroot");
-                command.arg(root).arg("sh");
-                command
-            }
-            None => Command::new("sh"),
-        };
-        let inside = self.inside();
-        command
-            .args(["-c", &format!("cd {inside} && export COUNTERSINK_FILE=ours.csraw && {line}")]);
-        command
-    }
-
-    fn shell(&self, line: &str) -> String {
-        String::from_utf8(succeed(&mut self.command(line))).unwrap()
-    }
-
-    /// The folder's name in the system.
-    fn inside(&self) -> String {
-        format!("/tmp/{}", self.folder.path().file_name().unwrap().to_str().unwrap())
-    }
-
-    /// Writes the sources, and the runtime.
-    fn take(&self, sources: &[&str]) {
-        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-        for source in sources.iter().chain([&HEADER]) {
-            fs::copy(programs.join(source), self.folder.path().join(source)).unwrap();
-        }
-        fs::write(self.folder.path().join(HOSTED.file_name()), HOSTED.bytes).unwrap();
-    }
-
-    /// Compiles sources, links them with libgcov and with our runtime, and runs both programs.
-    fn run(&self, sources: &[&str], flags: &str) {
-        let major = self.major;
-        let is_cxx = sources[0].ends_with(".cc");
-        let driver = if is_cxx { "g++" } else { "gcc" };
-        let flags = format!("{flags} -w --coverage -fcondition-coverage");
-        let mut objects = String::new();
-        self.shell("rm -f *.gcda *.gcno *.csraw *.o");
-        for source in sources {
-            let object = format!("{}.o", source.split_once('.').unwrap().0);
-            self.shell(&format!("{driver}-{major} {flags} -c {source} -o {object}"));
-            objects += &format!(" {object}");
-        }
-        let link = format!("{driver}-{major} --coverage {objects}");
-        self.shell(&format!("{link} -o stock && {link} -o ours -L. -lcountersink_rt -pthread"));
-        for run in RUNS {
-            assert_eq!(self.shell(&format!("./ours {run}")), self.shell(&format!("./stock {run}")));
-        }
-    }
-
-    fn tool(&self, words: &[&str]) -> Output {
-        let mut tool = Command::new(env!("CARGO_BIN_EXE_countersink"));
-        let moved = format!("{}={}", self.inside(), self.folder.path().display());
-        tool.current_dir(&self.folder).arg("convert").args(words);
-        tool.args(["--source-root", ".", "--path-map", &moved]).output().unwrap()
-    }
-
-    #[track_caller]
-    fn convert(&self, words: &[&str]) -> String {
-        let output = self.tool(words);
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// What gcov says of all objects.
-    fn gcov(&self) -> Vec<serde_json::Value> {
-        let gcov = format!("gcov-{} --conditions -b -j -t *.gcda", self.major);
-        let json = self.shell(&gcov);
-        let objects = serde_json::Deserializer::from_str(&json).into_iter();
-        objects.map(|object| object.unwrap()).collect()
-    }
-}
+const OBSERVED: &str = "-fcondition-coverage";
 
 /// Outcomes of conditions that are shown: whether the condition is true, and its number.
 type Shown = BTreeSet<(bool, usize)>;
@@ -236,13 +112,14 @@ fn assert_same(found: &Conditions, expected: &Conditions, about: &str) {
 
 #[test]
 fn equal_to_those_of_gcov() {
-    for shop in shops() {
+    for shop in shops(SINCE) {
         for sources in PROGRAMS {
-            shop.take(sources);
+            shop.take(sources.iter().chain([&HEADER]));
             for flags in ["-O0", "-O2"] {
+                let flags = format!("{flags} {OBSERVED}");
                 let about = format!("gcc {}, {sources:?}, {flags}", shop.major);
-                shop.run(sources, flags);
-                let expected = of_gcov(&shop.gcov());
+                shop.run(sources, &flags);
+                let expected = of_gcov(&shop.gcov("--conditions"));
                 let report = shop.convert(&["ours.csraw", "--to", "lcov"]);
                 let (found, sums) = of_tracefile(&report);
                 assert_same(&found, &expected, &about);
@@ -258,9 +135,9 @@ fn equal_to_those_of_gcov() {
 /// In C no function has several instances, so the totals are those that gcov prints.
 #[test]
 fn totals_limits_and_other_formats() {
-    for shop in shops() {
-        shop.take(PROGRAMS[0]);
-        shop.run(PROGRAMS[0], "-O0");
+    for shop in shops(SINCE) {
+        shop.take(PROGRAMS[0].iter().chain([&HEADER]));
+        shop.run(PROGRAMS[0], OBSERVED);
         let text = shop.shell(&format!("gcov-{} --conditions -b -t *.gcda", shop.major));
         let shares =
             text.lines().filter_map(|line| line.strip_prefix("condition outcomes covered "));
@@ -310,16 +187,16 @@ fn totals_limits_and_other_formats() {
 /// Markers that leave out lines or branches leave out their conditions.
 #[test]
 fn markers() {
-    for shop in shops() {
-        shop.take(PROGRAMS[0]);
-        shop.run(PROGRAMS[0], "-O0");
+    for shop in shops(SINCE) {
+        shop.take(PROGRAMS[0].iter().chain([&HEADER]));
+        shop.run(PROGRAMS[0], OBSERVED);
         let source = fs::read_to_string(shop.folder.path().join("conditions.c")).unwrap();
         let marked =
             source.replace("{ return a && b; }", "{ return a && b; } // GCOVR_EXCL_BR_LINE");
         let line =
             1 + source.lines().position(|line| line.contains("{ return a && b; }")).unwrap() as u64;
         fs::write(shop.folder.path().join("conditions.c"), marked).unwrap();
-        let mut expected = of_gcov(&shop.gcov());
+        let mut expected = of_gcov(&shop.gcov("--conditions"));
         assert!(expected.remove(&("conditions.c".to_owned(), line)).is_some());
         let (found, sums) = of_tracefile(&shop.convert(&["ours.csraw", "--to", "lcov"]));
         assert_same(&found, &expected, "markers");
@@ -330,8 +207,8 @@ fn markers() {
 /// gcov of gcc 14 tells the blocks of branches, so it tells which ones lead to a line.
 #[test]
 fn branches_that_lead_to_a_line() {
-    for shop in shops() {
-        shop.take(PROGRAMS[1]);
+    for shop in shops(SINCE) {
+        shop.take(PROGRAMS[1].iter().chain([&HEADER]));
         let path = shop.folder.path().join("conditions.cc");
         let source = fs::read_to_string(&path).unwrap();
         let last = source.lines().count();
@@ -350,9 +227,9 @@ fn branches_that_lead_to_a_line() {
         }
         assert_eq!(numbers.len(), 3);
         fs::write(&path, text).unwrap();
-        shop.run(PROGRAMS[1], "-O0");
+        shop.run(PROGRAMS[1], OBSERVED);
         let (mut expected, mut left_out) = (BTreeMap::<u64, Vec<u64>>::new(), 0);
-        let objects = shop.gcov();
+        let objects = shop.gcov("--conditions");
         let files = objects.iter().flat_map(|object| object["files"].as_array().unwrap());
         let files: Vec<_> = files.filter(|file| file["file"] == "conditions.cc").collect();
         for file in files {
@@ -396,9 +273,9 @@ fn branches_that_lead_to_a_line() {
 /// Damaged notes are refused with a place, or give other conditions.
 #[test]
 fn damaged_notes() {
-    for shop in shops() {
-        shop.take(PROGRAMS[0]);
-        shop.run(PROGRAMS[0], "-O0");
+    for shop in shops(SINCE) {
+        shop.take(PROGRAMS[0].iter().chain([&HEADER]));
+        shop.run(PROGRAMS[0], OBSERVED);
         let path = shop.folder.path().join("conditions.gcno");
         let notes = fs::read(&path).unwrap();
         let tag = 0x0147_0000u32.to_le_bytes();

@@ -245,7 +245,13 @@ mod tests {
     fn what_is_left() {
         let text = "f // GCOVR_EXCL_FUNCTION\n2\n3\nbranches // LCOV_EXCL_BR_WITHOUT_HIT: 1/2\n\
                     others // LCOV_EXCL_BR_WITHOUT_HIT: 2/2 why\nthrows // LCOV_EXCL_EXCEPTION_BR_LINE";
-        let function = |name: &str, line, end| Function { name: name.into(), line, end, count: 1 };
+        let function = |name: &str, line, end| Function {
+            name: name.into(),
+            line,
+            end,
+            count: 1,
+            ..Function::default()
+        };
         let branch = |count, is_exception| Branch { block: 0, count, is_exception, leads_to: 0 };
         let mut file = File {
             lines: (1..=6).map(|line| (line, 7)).collect(),

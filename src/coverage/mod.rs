@@ -3,11 +3,12 @@
 //! The report formats are written from here, [`lcov`](crate::formats::lcov) and
 //! [`cobertura`](crate::formats::cobertura). Counts at positions of functions, for compilers, are another model,
 //! [`crate::profile`]. [`markers`] leaves out what comments of the source exclude, [`decisions`] has
-//! conditions.
+//! conditions, [`paths`] prime paths.
 
 pub mod decisions;
 pub mod markers;
 mod missed;
+pub mod paths;
 
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
@@ -17,6 +18,7 @@ use core::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 
 use decisions::Decision;
+use paths::Paths;
 
 /// The coverage of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub struct Function {
     pub end: u32,
     /// Times it was entered.
     pub count: u64,
+    /// Its prime paths, if the compiler observes them: those of each of its graphs, of which objects may have several.
+    pub paths: Vec<Paths>,
 }
 
 /// A way on from a line.
@@ -79,6 +83,8 @@ pub struct Totals {
     pub branches: Total,
     /// Outcomes of conditions: two for each condition of a decision.
     pub conditions: Total,
+    /// Prime paths.
+    pub paths: Total,
 }
 
 /// How many there are, and how many of these were executed.
@@ -122,6 +128,7 @@ impl File {
     pub fn totals(&self) -> Totals {
         self.totals.unwrap_or_else(|| Totals {
             conditions: self.conditions(),
+            paths: self.paths(),
             functions: self.functions_total(),
             lines: Total::of(self.lines.values().copied()),
             branches: Total::of(self.branches.values().map(|branch| branch.count.unwrap_or(0))),
@@ -154,6 +161,13 @@ impl File {
         self.totals.map_or_else(own, |totals| totals.conditions)
     }
 
+    fn paths(&self) -> Total {
+        let mut all = Total::default();
+        let paths = self.functions.iter().flat_map(|function| &function.paths);
+        paths.for_each(|paths| all += paths.total());
+        all
+    }
+
     /// Keeps what another file has, too.
     pub fn retain_those_of(&mut self, other: &Self) {
         let functions: HashSet<(&[u8], u32)> =
@@ -173,8 +187,13 @@ impl File {
         for function in other.functions {
             match places.of(&function, &self.functions) {
                 Some(place) => {
-                    let own = &mut self.functions[place].count;
-                    *own = own.saturating_add(function.count);
+                    let own = &mut self.functions[place];
+                    own.count = own.count.saturating_add(function.count);
+                    for more in function.paths {
+                        if !own.paths.iter_mut().any(|paths| paths.add(&more)) {
+                            own.paths.push(more);
+                        }
+                    }
                 }
                 None => self.functions.push(function),
             }
@@ -224,6 +243,7 @@ impl Coverage {
             all.lines += totals.lines;
             all.branches += totals.branches;
             all.conditions += totals.conditions;
+            all.paths += totals.paths;
         }
         all
     }

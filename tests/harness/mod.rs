@@ -1,6 +1,8 @@
 //! A folder in which gcc builds programs with libgcov and with countersink, runs them and compares.
 #![allow(dead_code, reason = "every test uses some of it")]
 
+pub mod other_gcc;
+
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;

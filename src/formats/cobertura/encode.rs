@@ -229,6 +229,7 @@ mod tests {
             line: 1,
             end: 1,
             count: 2,
+            ..Function::default()
         });
         file.lines.extend([(1, 2), (2, 0)]);
         let branch = |block, count| Branch { block, count, ..Branch::default() };

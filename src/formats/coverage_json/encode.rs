@@ -7,10 +7,14 @@ use serde::Serialize;
 
 use crate::coverage;
 use crate::coverage::decisions;
+use crate::coverage::paths::{self, PathsError};
 
-/// The text of a program's coverage.
-pub fn encode(coverage: &coverage::Coverage) -> Vec<u8> {
-    let files = coverage.files.iter().map(|(path, file)| File::new(path, file));
+/// The text of a program's coverage. `without` gets the names of functions whose prime paths are not listed, and why.
+pub fn encode(
+    coverage: &coverage::Coverage,
+    mut without: impl FnMut(&[u8], PathsError),
+) -> Vec<u8> {
+    let files = coverage.files.iter().map(|(path, file)| File::new(path, file, &mut without));
     let text = Coverage {
         format: "countersink-coverage",
         version: 1,
@@ -37,6 +41,7 @@ struct Totals {
     functions: Total,
     branches: Total,
     conditions: Total,
+    paths: Total,
 }
 
 #[derive(Serialize)]
@@ -67,6 +72,34 @@ struct Function<'c> {
     line: u32,
     end: u32,
     count: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    paths: Vec<Paths>,
+}
+
+#[derive(Serialize)]
+struct Paths {
+    found: u64,
+    hit: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missed: Option<Vec<Missed>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    blocks: Vec<Block>,
+}
+
+#[derive(Serialize)]
+struct Missed {
+    number: u32,
+    blocks: Vec<u32>,
+}
+
+#[derive(Serialize)]
+struct Block {
+    block: u32,
+    lines: Vec<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    when_true: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    when_false: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -98,17 +131,26 @@ impl Totals {
             functions: total(totals.functions),
             branches: total(totals.branches),
             conditions: total(totals.conditions),
+            paths: total(totals.paths),
         }
     }
 }
 
 impl<'c> File<'c> {
-    fn new(path: &'c [u8], file: &'c coverage::File) -> Self {
+    fn new(
+        path: &'c [u8],
+        file: &'c coverage::File,
+        mut without: impl FnMut(&[u8], PathsError),
+    ) -> Self {
+        let mut paths = |function: &coverage::Function, paths| {
+            Paths::new(paths, |error| without(&function.name, error))
+        };
         let function = |function: &'c coverage::Function| Function {
             name: String::from_utf8_lossy(&function.name),
             line: function.line,
             end: function.end,
             count: function.count,
+            paths: function.paths.iter().map(|own| paths(function, own)).collect(),
         };
         let branches = file.branches.iter().map(|(&(line, _), branch)| {
             let &coverage::Branch { block, count, is_exception, .. } = branch;
@@ -126,6 +168,27 @@ impl<'c> File<'c> {
             branches: branches.collect(),
             decisions: decisions.collect(),
         }
+    }
+}
+
+impl Paths {
+    fn new(paths: &paths::Paths, without: impl FnOnce(PathsError)) -> Self {
+        let coverage::Total { found, hit } = paths.total();
+        let missed = paths.missed().map_err(without).ok();
+        let mut blocks: Vec<u32> =
+            missed.iter().flatten().flat_map(|missed| &missed.blocks).copied().collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        let block = |block| Block {
+            block,
+            lines: paths.lines(block).collect(),
+            when_true: paths.leads_to(block, true),
+            when_false: paths.leads_to(block, false),
+        };
+        let blocks = blocks.into_iter().map(block).collect();
+        let path = |paths::Missed { number, blocks }| Missed { number, blocks };
+        let missed = missed.map(|missed| missed.into_iter().map(path).collect());
+        Self { found, hit, missed, blocks }
     }
 }
 

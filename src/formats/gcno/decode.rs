@@ -16,6 +16,7 @@ const ARCS: u32 = 0x0143_0000;
 const SMALLEST_ARCS: u64 = 12;
 const LINES: u32 = 0x0145_0000;
 const CONDITIONS: u32 = 0x0147_0000;
+const PATHS: u32 = 0x0149_0000;
 /// GCC observes decisions with up to this many conditions, the bits of a counter.
 const MOST_CONDITIONS: u32 = 64;
 
@@ -65,6 +66,8 @@ pub struct Function<'a> {
     pub end_line: u32,
     /// Number of blocks, entry and exit included.
     pub blocks: u32,
+    /// Number of prime paths that have bits; 0 if none has.
+    pub paths: u32,
     /// Indexes of its arcs in the notes.
     arcs: Range<u32>,
     /// Indexes of its lines in the notes.
@@ -124,6 +127,15 @@ impl Arc {
     /// Whether it leads to the next block without a jump.
     pub const fn is_fall_through(&self) -> bool {
         self.flags & 4 != 0
+    }
+
+    /// The outcome of the condition that it stands for, if it is one. From gcc 15 on.
+    pub const fn outcome(&self) -> Option<bool> {
+        match self.flags & 24 {
+            8 => Some(true),
+            16 => Some(false),
+            _ => None,
+        }
     }
 }
 
@@ -221,6 +233,7 @@ impl<'a> Decoder<'a> {
                 let blocks = self.last().ok_or(orphan)?.blocks;
                 self.decisions(&mut record, blocks)?;
             }
+            PATHS => self.last().ok_or(orphan)?.paths = record.word()?,
             _ => {}
         }
         Ok(())
@@ -253,6 +266,7 @@ impl<'a> Decoder<'a> {
             start_line,
             end_line,
             blocks: 0,
+            paths: 0,
             arcs: arcs..arcs,
             lines: lines..lines,
             decisions: decisions..decisions,
@@ -356,6 +370,7 @@ impl<'a> Notes<'a> {
             start_line,
             end_line,
             blocks,
+            paths: 0,
             arcs: 0..arcs.len() as u32,
             lines: 0..lines.len() as u32,
             decisions: 0..0,

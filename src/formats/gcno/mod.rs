@@ -11,12 +11,13 @@
 //! | BLOCKS 0x01410000 | number of blocks |
 //! | ARCS 0x01430000 | source block, then pairs (destination block, flags) |
 //! | CONDITIONS 0x01470000 | pairs (block, number of conditions), one for each decision, from GCC 14 with `-fcondition-coverage` |
+//! | PATHS 0x01490000 | number of prime paths, from GCC 15 with `-fpath-coverage`; 0 if there are too many |
 //! | LINES 0x01450000 | block, then items: a line number, or 0 and a string: the file of what follows; ended by 0 and an empty string |
 //!
 //! Block 0 is the entry, block 1 the exit. Arc flags: 1 = on the spanning tree, so without a counter; 2 =
-//! fake, a call that may not return or an entry from elsewhere; 4 = fall-through. A function's counters
-//! belong to its arcs that are not on the tree, in the order of the records. A function has two counters of conditions
-//! for each decision. Other records (prime paths) are skipped.
+//! fake, a call that may not return or an entry from elsewhere; 4 = fall-through; from GCC 15 on 8 and 16 = true and
+//! false. A function's counters belong to its arcs that are not on the tree, in the order of the records. It has two
+//! counters of conditions for each decision, and one of paths for each 64 paths. Other records are skipped.
 //!
 //! Sources: `gcov-io.h`, `coverage.cc`, `profile.cc` of GCC 10 to 16, and the files they write.
 

@@ -201,7 +201,13 @@ mod tests {
     #[test]
     fn what_was_written_is_read() {
         let mut file = File::default();
-        let function = |name: &[u8], line| Function { name: name.into(), line, end: 0, count: 3 };
+        let function = |name: &[u8], line| Function {
+            name: name.into(),
+            line,
+            end: 0,
+            count: 3,
+            ..Function::default()
+        };
         file.functions = vec![function(b"f(int, char)", 1), function(b"main", 4)];
         file.lines.extend([(1, 2), (2, 0), (9, u64::MAX)]);
         let branch = |count| Branch { count, ..Branch::default() };
@@ -218,8 +224,13 @@ mod tests {
         let coverage = decode(text.as_bytes()).unwrap();
         let file = &coverage.files[&b"a.c"[..]];
         assert_eq!(file.lines, [(3, 3), (4, 0), (5, 1000)].into());
-        let function =
-            |name: &[u8], line, end, count| Function { name: name.into(), line, end, count };
+        let function = |name: &[u8], line, end, count| Function {
+            name: name.into(),
+            line,
+            end,
+            count,
+            ..Function::default()
+        };
         assert_eq!(file.functions, [function(b"f", 3, 9, 2), function(b"g<a,b>", 12, 14, 5)]);
         let branch = |count, is_exception| Branch { block: 0, count, is_exception, leads_to: 0 };
         assert_eq!(

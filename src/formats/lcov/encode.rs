@@ -173,7 +173,13 @@ mod tests {
     fn all_kinds_of_lines() {
         let mut coverage = Coverage::default();
         let file = coverage.files.entry(b"/a.c".to_vec()).or_default();
-        file.functions.push(Function { name: b"main".to_vec(), line: 1, end: 1, count: 2 });
+        file.functions.push(Function {
+            name: b"main".to_vec(),
+            line: 1,
+            end: 1,
+            count: 2,
+            ..Function::default()
+        });
         file.lines.extend([(1, 2), (2, 0)]);
         let branch = |block, count| Branch { block, count, ..Branch::default() };
         file.branches.insert((2, 0), branch(0, Some(2)));

@@ -13,6 +13,8 @@ impl Kind {
     pub const TIME: Self = Self(7);
     /// What is shown of conditions: for each decision two sets of bits, for conditions that are true and false.
     pub const CONDITIONS: Self = Self(8);
+    /// Which prime paths were taken: a bit for each.
+    pub const PATHS: Self = Self(9);
 
     /// Name as `gcov-dump` prints it.
     pub const fn name(self) -> &'static str {

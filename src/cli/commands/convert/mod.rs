@@ -78,7 +78,8 @@ since one dump stands for many processes.
 must be compiled with -fprofile-instr-generate -fcoverage-mapping, those of rustc with -Cinstrument-coverage, and stay or be \
 shown with --binary. Their counts of lines also become profiles for gcc. --to coverage-json has the same \
 for other programs: {\"format\": \"countersink-coverage\", \"version\": 1, \"totals\", \"files\": [{\"path\", \"totals\", \
-\"lines\": [{\"line\", \"count\"}], \"functions\": [{\"name\", \"line\", \"end\", \"count\"}], \
+\"lines\": [{\"line\", \"count\"}], \"functions\": [{\"name\", \"line\", \"end\", \"count\", \"paths\": [{\"found\", \"hit\", \
+\"missed\": [{\"number\", \"blocks\"}], \"blocks\": [{\"block\", \"lines\", \"when_true\", \"when_false\"}]}]}], \
 \"branches\": [{\"line\", \"block\", \"count\", \"is_exception\"}], \
 \"decisions\": [{\"line\", \"conditions\": [{\"shown_true\", \"shown_false\"}]}]}]}. --to coverage-markdown and --to \
 coverage-github are for reviewers: totals, and lines that were not executed, of all files or of what git shows as changed.

@@ -30,10 +30,10 @@ pub struct FileTable {
     missing: Vec<String>,
 }
 
-/// A file: its path from the project's folder on, and for lines, branches, functions and conditions how many there are
-/// and how many were executed.
+/// A file: its path from the project's folder on, and for lines, branches, functions, conditions and prime paths how
+/// many there are and how many were executed.
 #[derive(Debug, Serialize)]
-struct Row(String, [(u64, u64); 4]);
+struct Row(String, [(u64, u64); 5]);
 
 /// The coverage of a side.
 pub struct Covered {
@@ -96,7 +96,7 @@ impl FileTable {
     }
 }
 
-fn counts(totals: &Totals) -> [(u64, u64); 4] {
-    let Totals { lines, branches, functions, conditions } = *totals;
-    [lines, branches, functions, conditions].map(|Total { found, hit }| (found, hit))
+fn counts(totals: &Totals) -> [(u64, u64); 5] {
+    let Totals { lines, branches, functions, conditions, paths } = *totals;
+    [lines, branches, functions, conditions, paths].map(|Total { found, hit }| (found, hit))
 }

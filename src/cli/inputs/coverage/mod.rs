@@ -84,7 +84,7 @@ impl Inputs {
             (all, missing)
         };
         let (mut sum, mut missing) = (Sum::default(), Vec::new());
-        let (mut functions, mut unknown, mut impossible) = (0, 0, 0);
+        let (mut functions, mut unknown, mut impossible, mut without_paths) = (0, 0, 0, 0);
         Cores.pass(copies.iter(), count, |(all, without)| {
             progress.step();
             missing.extend(without);
@@ -92,6 +92,7 @@ impl Inputs {
                 functions += converted.functions;
                 unknown += converted.functions_without_notes;
                 impossible += converted.functions_impossible;
+                without_paths += converted.functions_without_paths;
                 sum.add(converted.coverage);
             }
         });
@@ -103,6 +104,11 @@ impl Inputs {
             (unknown, "function", "that the notes do not know"),
             (impossible, "function", "with counters that contradict each other"),
         ];
+        if without_paths > 0 {
+            let functions = Number(without_paths as u64, "function");
+            let what = "the notes have another number of them than the counters";
+            tell(name, format!("left out: the prime paths of {functions}: {what}"));
+        }
         for (number, what, why) in left.into_iter().filter(|&(number, ..)| number > 0) {
             tell(name, format!("left out: {} {why}", Number(number as u64, what)));
         }
@@ -214,7 +220,7 @@ fn warn_of_torn(torn: &[Vec<u8>], name: &Path, tell: Tell<'_>) {
 /// Prints the shares of lines, functions and branches that were executed.
 fn say_totals(coverage: &Coverage, name: &Path) {
     let files = Number(coverage.files.len() as u64, "file");
-    let Totals { functions, lines, branches, conditions } = coverage.totals();
+    let Totals { functions, lines, branches, conditions, paths } = coverage.totals();
     let share = |Total { found, hit }, what| {
         if found == 0 {
             return format!("no {what}");
@@ -227,6 +233,9 @@ fn say_totals(coverage: &Coverage, name: &Path) {
         format!("{files}; executed: {lines}, {functions}, {}", share(branches, "branches"));
     if conditions.found > 0 {
         line += &format!("; shown: {}", share(conditions, "condition outcomes"));
+    }
+    if paths.found > 0 {
+        line += &format!("; taken: {}", share(paths, "prime paths"));
     }
     warn(name, line);
 }

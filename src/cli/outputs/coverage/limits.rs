@@ -44,7 +44,7 @@ impl Limits {
         if self.given().is_none() {
             return Outcome::Done;
         }
-        let Totals { functions, lines, branches, conditions } = coverage.totals();
+        let Totals { functions, lines, branches, conditions, .. } = coverage.totals();
         let asked = [
             ("line", lines, self.fail_under_line),
             ("branch", branches, self.fail_under_branch),

@@ -104,7 +104,7 @@ fn all_files(review: &Review, columns: &Columns, text: &mut String) {
 }
 
 impl Columns {
-    /// Lines, branches and functions, and conditions if there are any.
+    /// Lines, branches and functions, and conditions and prime paths if there are any.
     fn of(review: &Review) -> Self {
         let mut columns: Vec<(&'static str, Of)> = vec![
             ("lines", |totals| totals.lines),
@@ -114,6 +114,9 @@ impl Columns {
         let all = [Some(&review.totals), review.before.as_ref()];
         if all.into_iter().flatten().any(|totals| totals.conditions.found > 0) {
             columns.push(("conditions", |totals| totals.conditions));
+        }
+        if all.into_iter().flatten().any(|totals| totals.paths.found > 0) {
+            columns.push(("prime paths", |totals| totals.paths));
         }
         Self(columns)
     }

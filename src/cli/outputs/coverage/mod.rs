@@ -21,6 +21,8 @@ use clap::ValueEnum;
 use super::output::Content;
 use crate::cli::terminal::error::{Context, Result};
 use crate::cli::terminal::message::warn;
+use crate::cli::terminal::names::text;
+use crate::convert::number::Number;
 use crate::coverage::{Coverage, File};
 use crate::formats::{cobertura, coverage_json, lcov};
 
@@ -35,7 +37,7 @@ pub enum CoverageFormat {
     Lcov,
     /// Line coverage as XML, for CI servers and code-review services
     Cobertura,
-    /// Line coverage as JSON, with conditions
+    /// Line coverage as JSON, with conditions and prime paths
     CoverageJson,
 }
 
@@ -49,7 +51,7 @@ impl CoverageFormat {
     ) -> Result<(Vec<u8>, Content)> {
         let bytes = match self {
             Self::Lcov => lcov::encode::encode(&of_lines(coverage, name)).about(name)?,
-            Self::CoverageJson => coverage_json::encode::encode(coverage),
+            Self::CoverageJson => json(coverage, name),
             Self::Cobertura => {
                 let time = std::env::var(TIME).ok().and_then(|time| time.parse().ok());
                 let folder = folder.as_os_str().as_encoded_bytes();
@@ -58,6 +60,23 @@ impl CoverageFormat {
         };
         Ok((bytes, Content::Text))
     }
+}
+
+/// Functions whose prime paths are not listed are named up to this number.
+const NAMED: usize = 3;
+
+fn json(coverage: &Coverage, name: &Path) -> Vec<u8> {
+    let mut number = 0;
+    let bytes = coverage_json::encode::encode(coverage, |function, error| {
+        number += 1;
+        if number <= NAMED {
+            warn(name, format!("left out: the paths of {}: {error}", text(function)));
+        }
+    });
+    if let more @ 1.. = number.saturating_sub(NAMED) {
+        warn(name, format!("left out: the paths of {}", Number(more as u64, "more function")));
+    }
+    bytes
 }
 
 /// A tracefile with the coverage of each test. `name` is for messages.

@@ -20,6 +20,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use crate::coverage::decisions::{Condition, Decision};
+use crate::coverage::paths::{PathArc, Paths};
 use crate::coverage::{Coverage, File, Function};
 use crate::formats::gcno::{self, Notes};
 pub use crate::placement::solve::flow::FlowMemory;
@@ -40,6 +41,8 @@ pub struct Converted {
     pub functions_without_notes: usize,
     /// Functions with counters that contradict each other.
     pub functions_impossible: usize,
+    /// Functions whose counters of prime paths are not as many as the notes say.
+    pub functions_without_paths: usize,
 }
 
 /// A function with the counts of its blocks and arcs.
@@ -51,6 +54,8 @@ struct Counted<'n> {
     by_block: ArcsByBlock,
     /// The decisions, each with the block of its first condition.
     decisions: Vec<(u32, Decision)>,
+    /// The prime paths, if the compiler observes them and their counters fit.
+    paths: Option<Paths>,
 }
 
 /// The coverage of an object from the counters of its copies. `path` gives the path of a source file from the
@@ -66,9 +71,8 @@ pub fn coverage(
     for (module, object) in copies {
         functions_without_notes += counters.add(module, object);
     }
-    let (coverage, functions_impossible) = counters.coverage(&path, memory);
-    let functions = coverage.files.values().map(|file| file.functions.len()).sum();
-    Converted { coverage, functions, functions_without_notes, functions_impossible }
+    let converted = counters.coverage(&path, memory);
+    Converted { functions_without_notes, ..converted }
 }
 
 /// The counters of an object's functions.
@@ -80,6 +84,8 @@ struct Counters<'n> {
     counters: Vec<Vec<i64>>,
     /// The same for conditions.
     conditions: Vec<Vec<i64>>,
+    /// The same for prime paths.
+    paths: Vec<Vec<i64>>,
     /// The runs of all copies.
     runs: i64,
 }
@@ -89,7 +95,8 @@ impl<'n> Counters<'n> {
         let places = notes.functions.iter().enumerate();
         let places = places.map(|(place, function)| (function.ident, place)).collect();
         let none = vec![Vec::new(); notes.functions.len()];
-        Self { notes, places, counters: none.clone(), conditions: none, runs: 0 }
+        let (counters, conditions, paths) = (none.clone(), none.clone(), none);
+        Self { notes, places, counters, conditions, paths, runs: 0 }
     }
 
     /// Adds a copy of the object; gives the number of its functions that the notes do not know.
@@ -109,61 +116,63 @@ impl<'n> Counters<'n> {
                 continue;
             };
             add_up(&mut self.counters[place], view.counters(Kind::ARCS), i64::saturating_add);
-            let conditions = view.counters(Kind::CONDITIONS);
-            add_up(&mut self.conditions[place], conditions, |own, more| own | more);
+            for (bits, kind) in
+                [(&mut self.conditions, Kind::CONDITIONS), (&mut self.paths, Kind::PATHS)]
+            {
+                add_up(&mut bits[place], view.counters(kind), |own, more| own | more);
+            }
         }
         unknown
     }
 
-    /// The coverage of the object, and the number of functions that cannot be counted.
+    /// The coverage of the object.
     fn coverage(
         &self,
         path: impl Fn(&[u8], &[u8]) -> Vec<u8>,
         memory: &mut FlowMemory,
-    ) -> (Coverage, usize) {
-        let mut impossible = 0;
+    ) -> Converted {
+        let mut converted = Converted::default();
         let mut functions = Vec::with_capacity(self.counters.len());
-        let all = self.notes.functions.iter().zip(self.counters.iter().zip(&self.conditions));
-        for (notes, (counters, conditions)) in all {
+        for (place, notes) in self.notes.functions.iter().enumerate() {
             // Such as constructors of the object. gcov leaves them out, too.
             if notes.artificial {
                 continue;
             }
-            match self.count(notes, counters, conditions, memory) {
-                Ok(counted) => functions.push(counted),
-                Err(_) => impossible += 1,
+            match self.count(place, memory) {
+                Ok(counted) => {
+                    converted.functions_without_paths +=
+                        usize::from(notes.paths > 0 && counted.paths.is_none());
+                    functions.push(counted);
+                }
+                Err(_) => converted.functions_impossible += 1,
             }
         }
         let mut files: Vec<File> = vec![File::default(); self.notes.files.len()];
-        for counted in &functions {
+        converted.functions = functions.len();
+        for counted in &mut functions {
             let name = counted.notes.name.strip_prefix(b"*").unwrap_or(counted.notes.name);
             let count = counted.flow.blocks.first().map_or(0, |&count| count.max(0) as u64);
             let (line, end) = (counted.notes.start_line, counted.notes.end_line);
-            let function = Function { name: name.to_vec(), line, end, count };
+            let paths = counted.paths.take().into_iter().collect();
+            let function = Function { name: name.to_vec(), line, end, count, paths };
             files[counted.notes.file as usize].functions.push(function);
         }
         Lines::of(&functions).add_to(&functions, &mut files);
-        let mut coverage = Coverage::default();
         for (name, file) in self.notes.files.iter().zip(files) {
             if !file.lines.is_empty() || !file.functions.is_empty() {
                 let files = [(path(self.notes.directory, name), file)].into();
-                coverage.add(Coverage { files });
+                converted.coverage.add(Coverage { files });
             }
         }
-        (coverage, impossible)
+        converted
     }
 
-    fn count(
-        &self,
-        notes: &'n gcno::Function<'n>,
-        counters: &[i64],
-        conditions: &[i64],
-        memory: &mut FlowMemory,
-    ) -> Result<Counted<'n>, FlowError> {
+    fn count(&self, place: usize, memory: &mut FlowMemory) -> Result<Counted<'n>, FlowError> {
+        let notes = &self.notes.functions[place];
         let (arcs, lines) = (self.notes.arcs(notes), self.notes.lines(notes));
         let number = arcs.iter().filter(|arc| !arc.is_on_tree()).count();
         let zeros;
-        let counters = match counters {
+        let counters = match &*self.counters[place] {
             [] => {
                 zeros = vec![0; number];
                 &zeros
@@ -172,8 +181,27 @@ impl<'n> Counters<'n> {
         };
         let flow = Flow::solve(notes.blocks, arcs, counters, self.runs, memory)?;
         let by_block = ArcsByBlock::new(notes.blocks, arcs);
-        let decisions = self.decisions(notes, conditions);
-        Ok(Counted { notes, arcs, lines, flow, by_block, decisions })
+        let decisions = self.decisions(notes, &self.conditions[place]);
+        let paths = self.paths(notes, &self.paths[place]);
+        Ok(Counted { notes, arcs, lines, flow, by_block, decisions, paths })
+    }
+
+    /// The prime paths, if the compiler observes them and their counters fit.
+    fn paths(&self, notes: &gcno::Function<'_>, counters: &[i64]) -> Option<Paths> {
+        let expected = notes.paths.div_ceil(u64::BITS) as usize;
+        if notes.paths == 0 || !(counters.is_empty() || counters.len() == expected) {
+            return None;
+        }
+        let arcs = self.notes.arcs(notes).iter().filter(|arc| !arc.is_fake());
+        let arcs = arcs.map(|arc| PathArc {
+            from: arc.source,
+            to: arc.destination,
+            outcome: arc.outcome(),
+        });
+        let lines = self.notes.lines(notes).iter().filter(|line| line.file == notes.file);
+        let lines = lines.map(|line| (line.block, line.line));
+        let taken = counters.iter().map(|&bits| bits as u64).collect();
+        Some(Paths::new(notes.paths, taken, notes.blocks, arcs, lines))
     }
 
     fn decisions(&self, notes: &gcno::Function<'_>, counters: &[i64]) -> Vec<(u32, Decision)> {

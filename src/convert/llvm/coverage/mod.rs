@@ -144,6 +144,7 @@ fn of_file(file: u32, functions: &[&Counted<'_>], lines: &mut Lines) -> Result<F
         line: function.regions.first().map_or(0, |region| region.start.line),
         end: function.regions.first().map_or(0, |region| region.end.line),
         count: function.count,
+        paths: Vec::new(),
     };
     let starts_here = |function: &&&Counted<'_>| function.mapping.files.first() == Some(&file);
     let mut of_file = File {

@@ -2,7 +2,7 @@
 "use strict";
 
 /** What is counted of a file, in the order of the JSON: each has the number of all and of those executed. */
-const KINDS = ["Lines", "Branches", "Functions", "Conditions"];
+const KINDS = ["Lines", "Branches", "Functions", "Conditions", "Prime paths"];
 
 class FileTable {
   constructor(section) {
