@@ -24,8 +24,8 @@ use super::Total;
 /// The entry and the exit; other blocks follow.
 const ENTRY: u32 = 0;
 const EXIT: u32 = 1;
-/// Arcs that a search looks at before it gives up: a second of work. gcc's own limit is 250,000 paths.
-const MOST_STEPS: u64 = 1 << 28;
+/// Arcs that a search looks at before it gives up. gcc's own limit is 250,000 paths.
+const MOST_STEPS: u64 = 1 << 26;
 /// Blocks in all listed paths.
 const MOST_LISTED: usize = 1 << 24;
 
