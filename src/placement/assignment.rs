@@ -30,6 +30,9 @@ pub struct Assignment<'a> {
     pub instances: Vec<InlineInstance>,
     /// Positions in the source, each with its block.
     pub placed: Vec<PlacedPosition>,
+    /// Blocks of a line without a position of their own. Each was executed as often as one that has a position by an
+    /// estimate, and shares that.
+    pub sharing: Vec<Line>,
     /// Lines of other functions that are not known to be inlined here.
     pub elsewhere: Vec<(Elsewhere, u64)>,
     /// Lines that no known function has.
@@ -274,7 +277,7 @@ impl PlacedPosition {
         match self.provenance {
             Provenance::Code | Provenance::Mark | Provenance::Preheader => Certainty::Exact,
             Provenance::Gap | Provenance::Notes => Certainty::Count,
-            Provenance::Order | Provenance::Numbered => Certainty::Line,
+            Provenance::Order | Provenance::Left => Certainty::Line,
             Provenance::Guess | Provenance::Neighbour => Certainty::Block,
             Provenance::Removed => Certainty::Nothing,
         }
@@ -322,8 +325,6 @@ pub enum Provenance {
     Mark,
     /// It is in the code. Its block is an estimate.
     Order,
-    /// The code hardly shows its line. Its discriminator follows from the order of the line's blocks.
-    Numbered,
     /// The notes have its block. Its discriminator is missing between those of positions in the code.
     Gap,
     /// Only the notes have it. Its discriminator is an estimate.
@@ -335,6 +336,8 @@ pub enum Provenance {
     /// The line next to it in its block shows where it is inlined.
     Neighbour,
     /// The debug information names it, but it has no counters: the compiler removed it before laying them
+    /// The notes have its block. The line has a position in the code without a certain count, which may have that block.
+    Left,
     /// out.
     Removed,
 }

@@ -13,8 +13,6 @@ use super::assignment::{PlacedPosition, Provenance};
 pub enum Estimate {
     /// The line's blocks have no counts that tell them apart, so the order of the code decides.
     Order,
-    /// The code hardly shows the line. Its blocks are numbered in their order.
-    Numbered,
     /// One count for a whole line, and this block has another one.
     SharedLine,
     /// The lines next to it in its block show where it is inlined.
@@ -27,20 +25,13 @@ pub enum Estimate {
 
 impl Estimate {
     /// All, in the order of their errors.
-    pub const ALL: [Self; 6] = [
-        Self::Order,
-        Self::Numbered,
-        Self::SharedLine,
-        Self::Neighbour,
-        Self::Copy,
-        Self::Elsewhere,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Order, Self::SharedLine, Self::Neighbour, Self::Copy, Self::Elsewhere];
 
     /// How the place of a position was inferred, if it was.
     pub fn of(placed: &PlacedPosition) -> Option<Self> {
         match placed.provenance {
-            Provenance::Order => Some(Self::Order),
-            Provenance::Numbered => Some(Self::Numbered),
+            Provenance::Order | Provenance::Left => Some(Self::Order),
             Provenance::Neighbour => Some(Self::Neighbour),
             Provenance::Guess => Some(Self::Copy),
             // Removed lines have no executions of their own.
@@ -66,7 +57,6 @@ impl Estimate {
     /// is not measured: all blocks of the line have one count, which is that of the hot ones.
     const fn error(self) -> u64 {
         match self {
-            Self::Numbered => 10,
             Self::Order => 25,
             Self::Neighbour => 50,
             Self::Copy => 55,
@@ -80,7 +70,6 @@ impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Order => "by the order of its blocks",
-            Self::Numbered => "by the number of its blocks",
             Self::SharedLine => "one count for the whole line",
             Self::Neighbour => "inlined where the lines beside it are",
             Self::Copy => "in one of several inlined copies",

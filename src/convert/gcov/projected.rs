@@ -124,7 +124,9 @@ fn project(
     let of_placed =
         assignment.placed.iter().filter_map(|placed| Some((placed.line(), Estimate::of(placed)?)));
     let of_needed = needed.iter().map(|&line| (line, Estimate::SharedLine));
-    let mut estimates: Vec<(Line, Estimate)> = of_placed.chain(of_needed).collect();
+    let of_sharing = assignment.sharing.iter().map(|&line| (line, Estimate::Order));
+    let mut estimates: Vec<(Line, Estimate)> =
+        of_placed.chain(of_sharing).chain(of_needed).collect();
     estimates.sort_unstable();
     estimates.dedup_by_key(|(line, _)| *line);
     estimates.retain(|(line, _)| unanswered.binary_search(line).is_err());

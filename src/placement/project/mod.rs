@@ -252,9 +252,8 @@ impl Assignment<'_> {
                 // Without discriminators its count would be taken for that of the loop.
                 Provenance::Preheader if !reader.discriminators => {}
                 _ if reader.of_several == OfSeveral::Greatest => found.push(one),
-                Provenance::Numbered if !reader.discriminators => weak.push(one),
                 Provenance::Code | Provenance::Order | Provenance::Gap => found.push(one),
-                Provenance::Numbered | Provenance::Preheader => found.push(one),
+                Provenance::Preheader => found.push(one),
                 _ => weak.push(one),
             }
         }

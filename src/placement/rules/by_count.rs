@@ -5,9 +5,10 @@
 //! if (a) b(); else c();   /* b was executed 3 times, and so was one block of the line */
 //! ```
 //!
-//! Consumes all groups with positions. A position whose instructions were executed as often as its block is exact. A
-//! position without a certain count gets a block by [`Rule::Order`], which is an estimate: compilers mostly number the
-//! blocks of a line in the order in which they lay them out.
+//! Consumes all groups with positions. A position whose instructions were executed as often as its block is exact, and
+//! so is one if all blocks that it may have were executed equally often. Any other position gets a block by
+//! [`Rule::Order`], which is an estimate: compilers mostly number the blocks of a line in the order in which they lay
+//! them out.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -31,25 +32,30 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
 fn pair(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Group<'_>) {
     let Group { lines, positions, kind, found, is_open, .. } = group;
     let counts: Vec<i64> = lines.iter().map(|line| facts.count(line)).collect();
-    let mut taken = vec![false; lines.len()];
+    let (mut taken, mut certain) = (vec![false; lines.len()], Vec::new());
     if let Kind::Shared(of_others) = kind {
         taken = lines.iter().map(|line| of_others.contains(&line.block)).collect();
     }
     let several = positions.iter().any(|position| position.at.instance != positions[0].at.instance);
+    let blocks = Greatest::of(&counts);
+    let are_certain = are_certain(positions, blocks);
     let mut long = LongLine::new(positions.len(), &counts);
     let mut give = |positions: &[PositionEvidence]| {
         let hint = facts.hints.get(positions[0].at.instance as usize).copied().flatten();
-        let blocks = match &mut long {
+        let found_blocks = match &mut long {
             None => in_order(positions, &counts, hint, several.then_some(&*taken)),
             Some(long) => long.take(positions, hint).into_iter().map(Some).collect(),
         };
-        for (position, block) in positions.iter().zip(blocks) {
+        for (position, block) in positions.iter().zip(found_blocks) {
             let Some(block) = block else { continue };
-            let how = position.how(lines.len() == 1);
+            let how = position.how(blocks, are_certain);
             if !facts.rules.has(how.0) {
                 continue;
             }
             assignment.place(facts, position.at, &lines[block], how);
+            if how.1 != Provenance::Order {
+                certain.push(counts[block]);
+            }
             found.push((position.at, block));
             taken[block] = true;
         }
@@ -63,6 +69,13 @@ fn pair(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Grou
     let mut of_positions: Vec<i64> = of_positions.map(|(_, &count)| count).collect();
     of_positions.sort_unstable();
     is_open.extend(counts.iter().map(|count| of_positions.binary_search(count).is_err()));
+    if !are_certain {
+        certain.sort_unstable();
+        let shares = |block: &usize| {
+            !taken[*block] && !is_open[*block] && certain.binary_search(&counts[*block]).is_err()
+        };
+        assignment.sharing.extend((0..lines.len()).filter(shares).map(|block| lines[block]));
+    }
 }
 
 /// The positions of each copy. Certain copies go first, so that the others do not get their blocks.
@@ -74,27 +87,55 @@ fn certain_first(positions: &[PositionEvidence]) -> Vec<&[PositionEvidence]> {
     copies
 }
 
+/// Whether the code shows the counts of all these positions that it shows. If not, each block of the line without a
+/// position may be the block of one of them.
+pub fn are_certain(positions: &[PositionEvidence], blocks: Greatest) -> bool {
+    positions.iter().all(|position| position.provenance(blocks) != Provenance::Order)
+}
+
+/// The greatest counts of a line's blocks.
+#[derive(Clone, Copy)]
+pub struct Greatest {
+    first: i64,
+    /// The greatest of those that are smaller.
+    second: Option<i64>,
+}
+
+impl Greatest {
+    pub fn of(counts: &[i64]) -> Self {
+        let first = counts.iter().copied().max().unwrap_or(0);
+        let second = counts.iter().copied().filter(|&count| count < first).max();
+        Self { first, second }
+    }
+
+    /// Whether all blocks that were executed at least so often were executed equally often, and there are some.
+    fn has_one_from(self, least: i64) -> bool {
+        least <= self.first && self.second.is_none_or(|second| second < least)
+    }
+}
+
 impl PositionEvidence {
-    /// How the block of its position is known, which may be the only block of its line.
-    pub const fn provenance(&self, is_only: bool) -> Provenance {
+    /// How its count is known, which is that of one of the blocks with such counts.
+    pub fn provenance(&self, blocks: Greatest) -> Provenance {
         match self.count {
             _ if self.is_hidden => Provenance::Gap,
             Count::Exactly(_) if self.has_instructions => Provenance::Code,
             Count::Exactly(_) => Provenance::Mark,
-            _ if is_only => Provenance::Code,
+            Count::AtLeast(least) if blocks.has_one_from(least) => Provenance::Code,
+            Count::Unknown if blocks.second.is_none() => Provenance::Code,
             _ => Provenance::Order,
         }
     }
 
-    /// The rule that gives it a block, and how the block is known.
-    const fn how(&self, is_only: bool) -> (Rule, Provenance) {
-        let provenance = self.provenance(is_only);
-        let rule = match provenance {
-            Provenance::Gap => Rule::Gaps,
-            Provenance::Order => Rule::Order,
-            _ => Rule::Counts,
-        };
-        (rule, provenance)
+    /// The rule that gives it one of the blocks with such counts, and how that is known. A position that the code does
+    /// not show is as certain as those that it shows.
+    fn how(&self, blocks: Greatest, are_certain: bool) -> (Rule, Provenance) {
+        match self.provenance(blocks) {
+            Provenance::Gap if are_certain => (Rule::Gaps, Provenance::Gap),
+            Provenance::Gap => (Rule::Gaps, Provenance::Order),
+            Provenance::Order => (Rule::Order, Provenance::Order),
+            provenance => (Rule::Counts, provenance),
+        }
     }
 }
 
@@ -114,6 +155,16 @@ mod tests {
         made.observe(0, 110, 0, Some(3));
         made.observe(0, 110, 1, Some(10));
         let expected = [(0, 110, 0, 3, 3, Rule::Counts), (0, 110, 1, 2, 10, Rule::Counts)];
+        assert_eq!(made.place(RuleSet::ALL), expected);
+    }
+
+    /// Whichever block a position has, its count is known.
+    #[test]
+    fn blocks_with_one_count_leave_no_doubt() {
+        let mut made = Made::new(&[(2, 0, 110), (3, 0, 110)], &[], &[7, 7, 7, 7]);
+        made.observe(0, 110, 0, None);
+        made.observe(0, 110, 1, None);
+        let expected = [(0, 110, 0, 2, 7, Rule::Counts), (0, 110, 1, 3, 7, Rule::Counts)];
         assert_eq!(made.place(RuleSet::ALL), expected);
     }
 

@@ -6,13 +6,15 @@
 //!
 //! Consumes groups with blocks whose count no position has, and groups of a copy that the code shows nothing of. The
 //! count is exact: the notes have the line in the block. The discriminator is an estimate, and so is the copy if
-//! several copies have the line.
+//! several copies have the line. If the code does not show the count of some position of the line, that may be the
+//! position of the block, and all is an estimate.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use hashbrown::HashSet;
 
+use super::by_count::{Greatest, are_certain};
 use super::numbering::numbered;
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Group, Kind, Provenance};
@@ -49,7 +51,7 @@ pub fn in_copy(
 }
 
 fn estimate(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &Group<'_>) {
-    let Group { lines, positions, found, is_open, .. } = group;
+    let Group { lines, positions, kind, found, is_open, .. } = group;
     let several = positions.iter().any(|position| position.at.instance != positions[0].at.instance);
     let instance = positions[0].at.instance;
     let own = || found.iter().filter(|(at, _)| at.instance == instance);
@@ -58,6 +60,9 @@ fn estimate(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &Grou
         greatest[block] = greatest[block].max(Some(at.discriminator));
     });
     let taken: HashSet<u16> = own().map(|(at, _)| at.discriminator).collect();
+    let counts: Vec<i64> = lines.iter().map(|line| facts.count(line)).collect();
+    let are_certain = kind == &Kind::Left
+        || facts.rules.has(Rule::Counts) && are_certain(positions, Greatest::of(&counts));
     let mut last: Option<u16> = None;
     for (place, line) in lines.iter().enumerate() {
         last = greatest[place].map(|greatest| greatest.max(last.unwrap_or(0))).or(last);
@@ -70,8 +75,11 @@ fn estimate(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &Grou
         if !is_taken {
             last = Some(discriminator);
         }
-        let is_guess = several || is_taken;
-        let provenance = if is_guess { Provenance::Guess } else { Provenance::Notes };
+        let provenance = match several || is_taken {
+            true => Provenance::Guess,
+            false if are_certain => Provenance::Notes,
+            false => Provenance::Left,
+        };
         assignment.place(facts, at, line, (Rule::Discriminators, provenance));
     }
 }

@@ -5,10 +5,12 @@
 //! ```
 //!
 //! Consumes groups with several blocks for each position, all in the function itself. The blocks get discriminators in
-//! their order. That is an estimate, except for blocks whose positions the code shows.
+//! their order. The counts are exact: the notes have the line in each block. Which block has a discriminator that the
+//! code shows is an estimate, unless the code shows the block's count there.
 
 use alloc::vec::Vec;
 
+use super::by_count::{Greatest, are_certain};
 use super::pairing::in_order;
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Provenance};
@@ -20,19 +22,30 @@ use crate::placement::observe::SourcePosition;
 /// Numbers the blocks of lines that the code hardly shows.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.for_each_group(|assignment, group| {
-        let (positions, blocks) = (group.positions.len(), group.lines.len());
+        let (positions, lines) = (group.positions.len(), group.lines.len());
         let is_its = group.is_waiting()
-            && is_hardly_shown(&group.positions, blocks)
-            && !is_long(positions, blocks);
+            && is_hardly_shown(&group.positions, lines)
+            && !is_long(positions, lines);
         if !is_its {
             return;
         }
         let counts: Vec<i64> = group.lines.iter().map(|line| facts.count(line)).collect();
+        let blocks = Greatest::of(&counts);
+        let are_certain = are_certain(&group.positions, blocks);
         let shown = in_order(&group.positions, &counts, None, None);
         for (place, line) in group.lines.iter().enumerate() {
-            let is_shown = shown.contains(&Some(place));
-            let provenance = if is_shown { Provenance::Order } else { Provenance::Numbered };
             let at = numbered(group.positions[0].at, place);
+            let position = shown.iter().position(|&block| block == Some(place));
+            let provenance = match position.map(|position| &group.positions[position]) {
+                None if are_certain => Provenance::Notes,
+                None => Provenance::Left,
+                Some(position) if position.at != at => Provenance::Order,
+                // Its count is that of code, if only of a row of the line table there.
+                Some(position) => match position.provenance(blocks) {
+                    Provenance::Mark => Provenance::Code,
+                    provenance => provenance,
+                },
+            };
             assignment.place(facts, at, line, (Rule::Numbering, provenance));
         }
         group.close();

@@ -6,6 +6,7 @@
 //!
 //! Consumes groups of one block and one position. The result is exact.
 
+use super::by_count::Greatest;
 use crate::placement::Rule;
 use crate::placement::assignment::Assignment;
 use crate::placement::facts::Facts;
@@ -17,7 +18,7 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
             return;
         }
         if let ([line], [position]) = (&*group.lines, &*group.positions) {
-            let how = (Rule::OnlyBlock, position.provenance(true));
+            let how = (Rule::OnlyBlock, position.provenance(Greatest::of(&[facts.count(line)])));
             assignment.place(facts, position.at, line, how);
             group.close();
         }
