@@ -251,9 +251,13 @@ fn a_line_is_explained() {
     let told = explain("ours.csraw", "search.c:6");
     let text = String::from_utf8(told.stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let [of_line, of_rule] = lines[..] else { panic!("{text}") };
+    let [of_line, reasons, of_rule] = lines[..] else { panic!("{text}") };
     assert!(of_line.contains("/search.c:6, in dollars: block "), "{text}");
     assert!(of_line.ends_with(", discriminator 0, count 100 by only-block: exact"), "{text}");
+    assert!(
+        reasons.starts_with("  its instructions ran 100 times; the line's only block is "),
+        "{text}"
+    );
     assert!(of_rule.starts_with("only-block: "), "{text}");
     let told = explain("ours.csraw", "other.c:6");
     assert_eq!((told.status.code(), told.stdout.len()), (Some(1), 0));

@@ -99,8 +99,8 @@ pub struct Group<'a> {
 pub enum Kind {
     /// The whole line, or what is left of it. Blocks without a position may belong to other copies.
     Line,
-    /// The blocks of one copy.
-    OfCopy(u32),
+    /// The blocks that a rule gave one copy.
+    OfCopy(u32, Rule),
     /// The whole line. Other copies have these blocks, and perhaps more that have no position.
     Shared(HashSet<u32>),
     /// Blocks that are left when all positions have theirs. The positions are those of the whole line.
@@ -176,7 +176,8 @@ impl<'a> Assignment<'a> {
             true => (line.block, rule, provenance),
             false => (NO_BLOCK, Rule::Preheaders, Provenance::Preheader),
         };
-        self.placed.push(PlacedPosition { at, block, count, provenance, rule });
+        let copy_by = None;
+        self.placed.push(PlacedPosition { at, block, count, provenance, rule, copy_by });
     }
 
     /// Keeps blocks of a line for copies that the debug information lacks. `instance` is another copy of their
@@ -198,7 +199,13 @@ impl<'a> Assignment<'a> {
     /// Lets a function give positions to groups.
     pub fn for_each_group(&mut self, mut place: impl FnMut(&mut Self, &mut Group<'a>)) {
         let mut groups = core::mem::take(&mut self.open.groups);
-        groups.iter_mut().for_each(|group| place(self, group));
+        for group in &mut groups {
+            let first = self.placed.len();
+            place(self, group);
+            if let Kind::OfCopy(_, rule) = group.kind {
+                self.placed[first..].iter_mut().for_each(|placed| placed.copy_by = Some(rule));
+            }
+        }
         self.open.groups = groups;
     }
 
@@ -264,6 +271,8 @@ pub struct PlacedPosition {
     pub provenance: Provenance,
     /// The rule that placed it.
     pub rule: Rule,
+    /// The rule that gave its copy the block, if several copies have the line and `rule` has not.
+    pub copy_by: Option<Rule>,
 }
 
 impl PlacedPosition {
@@ -327,6 +336,8 @@ pub enum Provenance {
     Order,
     /// The notes have its block. Its discriminator is missing between those of positions in the code.
     Gap,
+    /// The notes have its block. The line has a position in the code without a certain count, which may have that block.
+    Left,
     /// Only the notes have it. Its discriminator is an estimate.
     Notes,
     /// Its copy is an estimate, too.
@@ -336,8 +347,6 @@ pub enum Provenance {
     /// The line next to it in its block shows where it is inlined.
     Neighbour,
     /// The debug information names it, but it has no counters: the compiler removed it before laying them
-    /// The notes have its block. The line has a position in the code without a certain count, which may have that block.
-    Left,
     /// out.
     Removed,
 }

@@ -438,7 +438,7 @@ mod tests {
             let placed = |&(line, block, count): &_| {
                 let at = SourcePosition { instance: 0, file, line, discriminator: 0 };
                 let (provenance, rule) = (Provenance::Code, Rule::Counts);
-                PlacedPosition { at, block, count, provenance, rule }
+                PlacedPosition { at, block, count, provenance, rule, copy_by: None }
             };
             let mut credits = Credits::default();
             for (line, _, count) in COUNTS {

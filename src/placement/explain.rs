@@ -9,6 +9,7 @@ use super::Rule;
 use super::assignment::{Assignment, Certainty, Elsewhere, NO_BLOCK, PlacedPosition};
 use super::facts::Facts;
 use super::lost::Lost;
+use super::reasons::reasons;
 use super::solve::counted::Line;
 use crate::profile::FileId;
 
@@ -38,6 +39,8 @@ pub struct Explanation {
     pub count: u64,
     /// Where they went.
     pub way: Way,
+    /// What the rule went by, a clause each.
+    pub reasons: Vec<String>,
 }
 
 /// Where the count of a line went.
@@ -49,6 +52,8 @@ pub enum Way {
         rule: Rule,
         /// What of the place is exact.
         certainty: Certainty,
+        /// The rule that gave the copy the block, if that is another one.
+        copy_by: Option<Rule>,
     },
     /// This block was executed as often, and the line has one place for both.
     As(u32),
@@ -60,7 +65,8 @@ pub enum Way {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { at: (path, line), function, within, block, discriminator, count, way } = self;
+        let Self { at: (path, line), function, within, block, discriminator, count, way, reasons } =
+            self;
         write!(f, "{path}:{line}, in {function}")?;
         for (callee, line) in within {
             write!(f, ", in {callee} that line {line} calls")?;
@@ -73,15 +79,23 @@ impl fmt::Display for Explanation {
             write!(f, ", discriminator {discriminator}")?;
         }
         match way {
-            Way::Placed { rule, certainty } => {
-                write!(f, ", count {count} by {rule}: {certainty}")
+            Way::Placed { rule, certainty, copy_by } => {
+                write!(f, ", count {count} by {rule}")?;
+                if let Some(copy_by) = copy_by {
+                    write!(f, " in the copy by {copy_by}")?;
+                }
+                write!(f, ": {certainty}")?;
             }
-            Way::As(other) => write!(f, ", count {count} as block {other}, at its place"),
+            Way::As(other) => write!(f, ", count {count} as block {other}, at its place")?,
             Way::Elsewhere => {
-                write!(f, ", count {count} to the function that has the line, an estimate")
+                write!(f, ", count {count} to the function that has the line, an estimate")?;
             }
-            Way::Lost(why) => write!(f, ", count {count} lost: {why}"),
+            Way::Lost(why) => write!(f, ", count {count} lost: {why}")?,
         }
+        if !reasons.is_empty() {
+            write!(f, "\n  {}", reasons.join("; "))?;
+        }
+        Ok(())
     }
 }
 
@@ -109,13 +123,19 @@ pub fn explain(
         discriminator: None,
         count: 0,
         way: Way::Elsewhere,
+        reasons: Vec::new(),
     };
     let by_rule = |placed: &PlacedPosition| Explanation {
         within: within(facts, assignment, placed.at.instance),
         block: (placed.block != NO_BLOCK).then_some(placed.block),
         discriminator: Some(placed.at.discriminator),
         count: placed.count,
-        way: Way::Placed { rule: placed.rule, certainty: placed.certainty() },
+        way: Way::Placed {
+            rule: placed.rule,
+            certainty: placed.certainty(),
+            copy_by: placed.copy_by,
+        },
+        reasons: reasons(facts, placed),
         ..explanation((placed.at.file, placed.at.line))
     };
     let lost = |&(Line { file, line, block }, count, why): &(Line, u64, Lost)| Explanation {
@@ -217,14 +237,20 @@ mod tests {
             block: Some(4),
             discriminator: Some(2),
             count: 62,
-            way: Way::Placed { rule: Rule::RemovedLines, certainty: Certainty::Nothing },
+            way: Way::Placed {
+                rule: Rule::Order,
+                certainty: Certainty::Line,
+                copy_by: Some(Rule::Segments),
+            },
+            reasons: ["one".into(), "two".into()].into(),
         };
-        let expected = "/a.c:7, in main, in step that line 20 calls: block 4, discriminator 2, count 62 by removed-lines: the count is an estimate";
+        let expected = "/a.c:7, in main, in step that line 20 calls: block 4, discriminator 2, count 62 by order in the copy by segments: which block of the line has this discriminator is an estimate\n  one; two";
         assert_eq!(alloc::string::ToString::to_string(&found), expected);
         found = Explanation {
             within: Vec::new(),
             discriminator: None,
             way: Way::Lost(Lost::NoFunction),
+            reasons: Vec::new(),
             ..found
         };
         let expected = "/a.c:7, in main: block 4, count 62 lost: no known function has this line";

@@ -18,6 +18,7 @@ pub(crate) mod rules;
 pub mod solve;
 pub mod starts;
 
+mod reasons;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;

@@ -74,7 +74,7 @@ impl Assignment<'_> {
                 let count = flow.blocks[line.block as usize].max(0) as u64;
                 let (at, block) = (SourcePosition { discriminator, ..last }, line.block);
                 let (provenance, rule) = (Provenance::Order, Rule::Discriminators);
-                let placed = PlacedPosition { at, block, count, provenance, rule };
+                let placed = PlacedPosition { at, block, count, provenance, rule, copy_by: None };
                 found.push(self.one(&placed, function.start(), reader));
             }
         }

@@ -29,7 +29,7 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
             group.call_order = Some(order.into());
             return groups.push(group);
         }
-        split(&group.positions, &order.known, groups);
+        split(&group.positions, &order.known, Rule::CallOrder, groups);
         assignment.add_missing(group.positions[0].at.instance, &order.lines);
     });
 }
@@ -49,7 +49,7 @@ fn split_some<'a>(
     order: CallOrder,
     groups: &mut Vec<Group<'a>>,
 ) {
-    split(&group.positions, &order.known, groups);
+    split(&group.positions, &order.known, Rule::SomeCallOrder, groups);
     let certain = order.certain();
     let CallOrder { taken, positions, lines, .. } = order;
     let Some(function) = (!positions.is_empty()).then(|| facts.only_function(&positions)) else {
@@ -58,7 +58,7 @@ fn split_some<'a>(
     let segmented = function.filter(|_| facts.rules.has(Rule::Segments));
     let segmented = segmented.and_then(|function| facts.segmented(function, &lines, &positions));
     if let Some(segmented) = segmented {
-        split(&positions, &segmented, groups);
+        split(&positions, &segmented, Rule::Segments, groups);
     } else if !lines.is_empty()
         && positions.iter().all(|position| facts.may_be_of(position, &lines))
     {

@@ -25,7 +25,7 @@ use crate::placement::solve::counted::Line;
 /// Gives blocks that are left positions.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.for_each_group(|assignment, group| match group.kind {
-        Kind::OfCopy(instance) if group.positions.is_empty() => {
+        Kind::OfCopy(instance, _) if group.positions.is_empty() => {
             in_copy(facts, assignment, instance, &group.lines, Rule::Discriminators);
         }
         _ => {

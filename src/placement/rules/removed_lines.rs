@@ -48,7 +48,8 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
         }
         let (block, count) = (NO_BLOCK, count.max(0) as u64);
         let (provenance, rule) = (Provenance::Removed, Rule::RemovedLines);
-        assignment.placed.push(PlacedPosition { at, block, count, provenance, rule });
+        let copy_by = None;
+        assignment.placed.push(PlacedPosition { at, block, count, provenance, rule, copy_by });
     }
 }
 

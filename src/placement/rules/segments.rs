@@ -11,6 +11,7 @@
 
 use alloc::vec::Vec;
 
+use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Group, Kind};
 use crate::placement::facts::Facts;
 use crate::placement::facts::position_evidence::PositionEvidence;
@@ -26,20 +27,25 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
         let agrees = segmented.is_some();
         assignment.open.agree.entry(function).and_modify(|all| *all &= agrees).or_insert(agrees);
         match segmented {
-            Some(segmented) => split(&group.positions, &segmented, groups),
+            Some(segmented) => split(&group.positions, &segmented, Rule::Segments, groups),
             None => groups.push(group),
         }
     });
 }
 
 /// Makes a group for each copy, with its blocks of a line and with its positions.
-pub fn split(positions: &[PositionEvidence], segmented: &Segmented, groups: &mut Vec<Group<'_>>) {
+pub fn split(
+    positions: &[PositionEvidence],
+    segmented: &Segmented,
+    by: Rule,
+    groups: &mut Vec<Group<'_>>,
+) {
     for (instance, its) in &segmented.copies {
         let lines = segmented.lines[its.clone()].to_vec();
         let first = positions.partition_point(|position| position.at.instance < *instance);
         let end = positions.partition_point(|position| position.at.instance <= *instance);
         let positions = positions[first..end].to_vec();
-        groups.push(Group::new(lines.into(), positions.into(), Kind::OfCopy(*instance)));
+        groups.push(Group::new(lines.into(), positions.into(), Kind::OfCopy(*instance, by)));
     }
 }
 

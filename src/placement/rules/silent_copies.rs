@@ -21,7 +21,7 @@ use crate::placement::facts::Facts;
 /// Gives silent copies the blocks that are left.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
     assignment.for_each_group(|assignment, group| {
-        if !matches!(group.kind, Kind::OfCopy(_)) && group.is_any_open() {
+        if !matches!(group.kind, Kind::OfCopy(..)) && group.is_any_open() {
             give(facts, assignment, group);
         }
     });

@@ -10,6 +10,8 @@ use crate::cli::outcome::Outcome;
 use crate::cli::outputs::output::{self, Content};
 use crate::cli::terminal::error::{Error, Result};
 use crate::cli::terminal::message::warn;
+use crate::cli::terminal::names::plain;
+use crate::cli::terminal::visible::visible;
 use crate::placement::explain::{Explanation, SourceLine, Way};
 use crate::placement::reader::Reader;
 
@@ -43,9 +45,14 @@ fn text_of(found: &[Explanation]) -> String {
     let mut rules = BTreeSet::new();
     let mut text = String::new();
     for explanation in found {
+        let mut explanation = explanation.clone();
+        let names = explanation.within.iter_mut().map(|(name, _)| name);
+        for name in names.chain([&mut explanation.function]) {
+            *name = visible(&plain(name));
+        }
         text += &format!("{explanation}\n");
-        if let Way::Placed { rule, .. } = explanation.way {
-            rules.insert(rule);
+        if let Way::Placed { rule, copy_by, .. } = explanation.way {
+            rules.extend([Some(rule), copy_by].into_iter().flatten());
         }
     }
     for rule in rules {
