@@ -336,7 +336,8 @@ pub enum Provenance {
     Order,
     /// The notes have its block. Its discriminator is missing between those of positions in the code.
     Gap,
-    /// The notes have its block. The line has a position in the code without a certain count, which may have that block.
+    /// The notes have its block. The line has a position in the code without a certain count, which may have that
+    /// block.
     Left,
     /// Only the notes have it. Its discriminator is an estimate.
     Notes,

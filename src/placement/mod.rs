@@ -3,6 +3,10 @@
 //! The counters give the executions of each block, and the notes give the lines of each block. Several blocks may have
 //! one line, several inlined copies may have it, and the compiler removes lines. The rules find the block and the copy
 //! of each position. Each rule can be switched off by its name, to see what it is worth.
+//!
+//! A *position* is a line and a discriminator in a function, or in a *copy* of a function that was inlined. The code
+//! *shows* a position if the line table has a row of it, and it shows its count if the instructions there are known to
+//! run as often as some counter says. A copy is *entered* as often as control reaches its first block.
 
 pub(crate) mod assignment;
 pub mod checker;
@@ -14,11 +18,11 @@ pub mod lost;
 pub mod observe;
 pub(crate) mod project;
 pub mod reader;
+mod reasons;
 pub(crate) mod rules;
 pub mod solve;
 pub mod starts;
 
-mod reasons;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
@@ -81,44 +85,51 @@ rules! {
     Flow = "flow": WhileGathering,
     /// The compiler may have made several blocks of one, so their sum is one more possible count of a position.
     SumsOfBlocks = "sums-of-blocks": WhileGathering,
-    /// A loop that is entered without a block of its own is entered as often as control comes from outside.
+    /// The start of a `for` may have no block of its own (no preheader): it ran as often as arcs lead into the loop
+    /// from outside.
     Preheaders = "preheaders": WhileGathering,
-    /// All of an inlined copy was executed as often as what is known about it, or as its call.
+    /// All of an inlined copy was executed as often as the part of it whose count is known, or as its call.
     CountsOfCopies = "counts-of-copies": WhileGathering,
-    /// A copy's line comes after the line of the copy's call among the lines of one block. All copies must have such a
-    /// block.
+    /// A copy without branches is in the block of its call: the block has the line of the call, then that of the copy.
+    /// The rule applies if all copies have such a block.
     CallOrder = "call-order": Place(call_order::place),
-    /// The blocks of one copy stand together, in the order of the calls.
+    /// gcc numbers the blocks of one inlined copy one after the other, and the copies in the order of their calls.
     Segments = "segments": Place(segments::place),
-    /// Where only some copies have such a block, they get it. The other copies get the blocks that are left.
+    /// If only some copies have a block with the line of their call, as in `call-order`, they get it. The other copies
+    /// get the blocks that are left.
     SomeCallOrder = "some-call-order": Place(call_order::place_some),
     /// A line with one block and one position in the code: the position has the block.
     OnlyBlock = "only-block": Place(only_block::place),
-    /// A line that the code hardly shows has discriminators in the order of its blocks.
+    /// A line with more than three blocks, and at least three for each position in the code: gcc numbers the blocks of
+    /// a line from 0, so their order is that of the discriminators.
     Numbering = "numbering": Place(numbering::place),
-    /// A discriminator that is missing between others belongs to a block of the line.
+    /// The code has no position with some discriminator, but one with a greater one: a block of the line has it.
     Gaps = "gaps": Place(gaps::place),
-    /// A position has a block that was executed as often as its instructions.
+    /// A position has a block that was executed as often as its instructions. If all blocks that it may have were
+    /// executed equally often, any will do.
     Counts = "counts": Place(by_count::place),
-    /// Positions without a certain count get blocks in their order.
+    /// The code shows no certain count of a position: positions get blocks in the order of the discriminators and of
+    /// the blocks' numbers.
     Order = "order": Within(Rule::Counts),
-    /// A copy that shows nothing of a line has a block that was executed as often as the copy was entered.
+    /// An inlined copy without a position of a line in the code has a block that was executed as often as the copy was
+    /// entered.
     SilentCopies = "silent-copies": Place(silent_copies::place),
-    /// Blocks that are left get the next free discriminators.
+    /// A block that has no position, and whose count no position of its line has, gets the next free discriminator.
     Discriminators = "discriminators": Place(discriminators::place),
-    /// A line that the code does not show belongs to the function around it, to a copy that was entered as often, or
-    /// to the only copy.
+    /// A line without a position in the code belongs to the function around it, to an inlined copy that was entered as
+    /// often as the block was executed, or to the only copy.
     LinesInNotesOnly = "lines-in-notes-only": Place(lines_in_notes_only::place),
-    /// Blocks of a line that the code does not show go to any copy that may have been entered, if no copy has their
-    /// count.
+    /// A line without a position in the code, of a block with a count that no copy was entered with, goes to any copy
+    /// that may have been entered.
     EnteredCopies = "entered-copies": Within(Rule::LinesInNotesOnly),
-    /// A block that is left when all copies have theirs belongs to a copy that the debug information lacks.
+    /// A block that is left when all copies in the debug information have theirs belongs to a further copy.
     UnrecordedCopies = "unrecorded-copies": Place(unrecorded_inlines::place_copies),
-    /// A function that left no trace in the code is taken to be inlined at the preceding line of the block.
+    /// The debug information has no inlined copy of the line's function here: the copy is taken to be called at the
+    /// line before it in the block, or else behind it.
     UnrecordedInlines = "unrecorded-inlines": Place(unrecorded_inlines::place),
     /// Of several functions that start on one line, the one whose name is most like the caller's is taken.
     Likeness = "likeness": Within(Rule::UnrecordedInlines),
-    /// A line that no block has, but that instructions have, was executed as often as these instructions.
+    /// A line that no block in the notes has, but that instructions have, was executed as often as these instructions.
     RemovedLines = "removed-lines": Place(removed_lines::place),
 }
 

@@ -5,9 +5,9 @@
 //! {               /* the compiler spread this line's instructions over two blocks, one behind the other */
 //! ```
 //!
-//! The instructions of a line may stand in several blocks. Where control goes either way, the line was executed as often
-//! as all of them. Where one block leads to the other, it was executed as often as one of them. That is so if one is
-//! a dominator or a post-dominator of the other.
+//! The instructions of a line may stand in several blocks. Where control goes either way, the line was executed as
+//! often as all of them. Where one block leads to the other, it was executed as often as one of them. That is so if
+//! one is a dominator or a post-dominator of the other.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -15,8 +15,8 @@
 //!
 //! The last line of a function is no such line: all ends lead there in the source, too.
 //!
-//! Consumes what the code shows of lines that the notes lack. Blocks that lie on one path count once, and so as often as
-//! the greatest. All its counts are estimates.
+//! Consumes what the code shows of lines that the notes lack. Blocks that lie on one path count once, and so as often
+//! as the greatest. All its counts are estimates.
 
 use alloc::vec;
 use alloc::vec::Vec;
