@@ -196,34 +196,44 @@ impl ListingView<'_, '_, '_> {
         Finding { function: late.function, instances, observations, sites, calls, address }
     }
 
-    /// Marks the observations that another one speaks for, if a count may be made of their sum: those of copies, and of
-    /// lines that the notes lack. They are those of these pieces.
+    /// Marks the observations that another one speaks for, if a count may be made of their sum: those of a copy's
+    /// entry, and those of lines that the notes lack. They are those of these pieces.
     fn mark_paths<'p>(
         &self,
         pieces: &[Piece],
         finding: &mut Finding,
         paths: impl Fn() -> &'p Paths,
     ) {
-        let Finding { function, observations, .. } = finding;
+        let Finding { function, instances, observations, .. } = finding;
         let function = &self.candidates.functions[*function as usize];
         let is_noted = |observation: &LocalObservation| {
             let file = self.unit.files[observation.file as usize];
             file.is_some_and(|file| function.has(file, observation.line))
         };
-        let is_added =
-            |observation: &LocalObservation| observation.instance != 0 || !is_noted(observation);
+        let is_entry = |observation: &LocalObservation| {
+            let noted = instances[observation.instance as usize].noted.as_ref();
+            noted.is_none_or(|noted| noted.start == observation.line)
+        };
+        let is_added = |observation: &LocalObservation| match observation.instance {
+            0 => !is_noted(observation),
+            _ => is_entry(observation),
+        };
         let at = |place: usize| {
             let LocalObservation { instance, file, line, discriminator, .. } = observations[place];
             (instance, file, line, discriminator)
         };
-        let mut order: Vec<usize> =
-            (0..pieces.len()).filter(|&place| is_added(&observations[place])).collect();
-        // The greatest count first. An unknown one may be greater.
+        // Blocks that were not executed add nothing.
+        let is_counted =
+            |&place: &usize| observations[place].count != Some(0) && is_added(&observations[place]);
+        let mut order: Vec<usize> = (0..pieces.len()).filter(is_counted).collect();
+        // Unknown counts first, then the greatest. With an unknown one there is no sum.
         let count = |place: usize| observations[place].count.map_or((0, 0), |count| (1, -count));
         order.sort_by_key(|&place| (at(place), count(place)));
         let mut on_path = Vec::new();
-        let several = |of_piece: &&[usize]| (2..=MOST_BLOCKS).contains(&of_piece.len());
-        for of_piece in order.chunk_by(|&a, &b| at(a) == at(b)).filter(several) {
+        let is_sum = |of_piece: &&[usize]| {
+            (2..=MOST_BLOCKS).contains(&of_piece.len()) && observations[of_piece[0]].count.is_some()
+        };
+        for of_piece in order.chunk_by(|&a, &b| at(a) == at(b)).filter(is_sum) {
             let mut kept: Vec<u32> = Vec::new();
             for &place in of_piece {
                 let block = pieces[place].block;
