@@ -295,7 +295,7 @@ fn coverage_as_json() {
         value.as_object().unwrap().keys().cloned().collect()
     };
     assert_eq!(keys(&json), ["files", "format", "totals", "version"]);
-    assert_eq!(keys(&json["totals"]), ["branches", "conditions", "functions", "lines"]);
+    assert_eq!(keys(&json["totals"]), ["branches", "conditions", "functions", "lines", "paths"]);
     let [file] = &json["files"].as_array().unwrap()[..] else { panic!("{json}") };
     assert_eq!(keys(file), ["branches", "decisions", "functions", "lines", "path", "totals"]);
     assert_eq!(file["totals"], json["totals"]);

@@ -17,8 +17,9 @@ use crate::placement::observe::{InlineInstance, Observation, SourcePosition};
 /// How often each copy was entered, where the debug information names the place.
 pub fn entered(instances: &[InlineInstance], observations: &[Observation]) -> Vec<Option<i64>> {
     let mut counts: Vec<Option<i64>> = vec![None; instances.len()];
-    let at_once =
-        observations.iter().filter(|it| !it.is_sum && !it.is_on_path && it.at.instance != 0);
+    let at_once = observations
+        .iter()
+        .filter(|observation| !observation.is_sum && observation.at.instance != 0);
     for observations in at_once.collect::<Vec<_>>().chunk_by(|a, b| a.at == b.at) {
         let SourcePosition { instance, file, line, .. } = observations[0].at;
         let of = &instances[instance as usize];

@@ -89,17 +89,9 @@ impl Made {
     pub fn observe(&mut self, instance: u32, line: u32, discriminator: u16, count: Option<i64>) {
         let file = self.files[usize::from(instance != 0)];
         let at = SourcePosition { instance, file, line, discriminator };
-        let (before, instructions) = (None, 2);
-        let (is_sum, is_join, is_on_path) = (false, false, false);
         let observation =
-            Observation { at, count, before, instructions, is_sum, is_join, is_on_path };
+            Observation { at, count, before: None, instructions: 2, is_sum: false, is_join: false };
         self.observations.push(observation);
-    }
-
-    /// The same, in a block that lies on one path with another one of the position.
-    pub fn observe_on_path(&mut self, line: u32, count: i64) {
-        self.observe(0, line, 0, Some(count));
-        self.observations.last_mut().unwrap().is_on_path = true;
     }
 
     /// The code of a position is at a join.

@@ -154,7 +154,6 @@ mod tests {
             before: None,
             is_sum: false,
             is_join: false,
-            is_on_path: false,
         };
         let of = |observations: &[Observation]| {
             PositionEvidence::new(observations, &mut vec![], |count| [1, 10, 11].contains(&count))

@@ -2,20 +2,15 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cell::OnceCell;
 
 use super::adjacency::Adjacency;
 use super::candidates::{Candidates, ListingView, Unit};
 use super::late::{CounterOwners, Late, NO_OWNER};
 use super::late_inline_cfg::{self, CfgMemory};
 use super::members::Members;
-use super::paths::Paths;
 use crate::placement::solve::counted::Counted;
 use crate::profile::{FileId, SymbolId};
 use crate::program::listing::{self, Analysis, Copy, Listing, Piece, Tables};
-
-/// The blocks of a piece are compared with each other. If there are more, they are not.
-const MOST_BLOCKS: usize = 256;
 
 /// A piece of the source in a copy of a finding.
 #[derive(Clone, Copy)]
@@ -44,8 +39,6 @@ pub struct LocalObservation {
     pub before: Option<i64>,
     /// See [`Observation::is_join`](super::Observation::is_join).
     pub is_join: bool,
-    /// See [`Observation::is_on_path`](super::Observation::is_on_path).
-    pub is_on_path: bool,
 }
 
 impl Analysis for Candidates<'_, '_> {
@@ -161,13 +154,7 @@ impl ListingView<'_, '_, '_> {
         let members = Members::of(self.listing, &owners);
         let belongings = Belongings::of(self.listing, &owners);
         memory.prepare(self.listing.blocks.len());
-        let paths = OnceCell::new();
-        let finding = |place| {
-            let mut finding = self.finding(place, &owners, &members, &belongings, memory);
-            let pieces = belongings.pieces.of(place);
-            self.mark_paths(pieces, &mut finding, || paths.get_or_init(|| Paths::of(self.listing)));
-            finding
-        };
+        let finding = |place| self.finding(place, &owners, &members, &belongings, memory);
         (0..owners.late.len() as u32).map(finding).collect()
     }
 
@@ -194,56 +181,6 @@ impl ListingView<'_, '_, '_> {
         let calls = self.calls(place, calls, owners, belongings);
         let address = (late.copy == 0).then_some(self.listing.address);
         Finding { function: late.function, instances, observations, sites, calls, address }
-    }
-
-    /// Marks the observations that another one speaks for, if a count may be made of their sum: those of a copy's
-    /// entry, and those of lines that the notes lack. They are those of these pieces.
-    fn mark_paths<'p>(
-        &self,
-        pieces: &[Piece],
-        finding: &mut Finding,
-        paths: impl Fn() -> &'p Paths,
-    ) {
-        let Finding { function, instances, observations, .. } = finding;
-        let function = &self.candidates.functions[*function as usize];
-        let is_noted = |observation: &LocalObservation| {
-            let file = self.unit.files[observation.file as usize];
-            file.is_some_and(|file| function.has(file, observation.line))
-        };
-        let is_entry = |observation: &LocalObservation| {
-            let noted = instances[observation.instance as usize].noted.as_ref();
-            noted.is_none_or(|noted| noted.start == observation.line)
-        };
-        let is_added = |observation: &LocalObservation| match observation.instance {
-            0 => !is_noted(observation),
-            _ => is_entry(observation),
-        };
-        let at = |place: usize| {
-            let LocalObservation { instance, file, line, discriminator, .. } = observations[place];
-            (instance, file, line, discriminator)
-        };
-        // Blocks that were not executed add nothing.
-        let is_counted =
-            |&place: &usize| observations[place].count != Some(0) && is_added(&observations[place]);
-        let mut order: Vec<usize> = (0..pieces.len()).filter(is_counted).collect();
-        // Unknown counts first, then the greatest. With an unknown one there is no sum.
-        let count = |place: usize| observations[place].count.map_or((0, 0), |count| (1, -count));
-        order.sort_by_key(|&place| (at(place), count(place)));
-        let mut on_path = Vec::new();
-        let is_sum = |of_piece: &&[usize]| {
-            (2..=MOST_BLOCKS).contains(&of_piece.len()) && observations[of_piece[0]].count.is_some()
-        };
-        for of_piece in order.chunk_by(|&a, &b| at(a) == at(b)).filter(is_sum) {
-            let mut kept: Vec<u32> = Vec::new();
-            for &place in of_piece {
-                let block = pieces[place].block;
-                match kept.iter().any(|&other| paths().has(other, block)) {
-                    true => on_path.push(place),
-                    false => kept.push(block),
-                }
-            }
-        }
-        on_path.into_iter().for_each(|place| observations[place].is_on_path = true);
     }
 
     /// The blocks of a late copy that several blocks lead to, and that are no block of the notes with lines: none of
@@ -359,7 +296,6 @@ fn observations(
             count,
             before,
             is_join,
-            is_on_path: false,
         }
     };
     pieces.iter().map(observation).collect()

@@ -89,9 +89,9 @@ impl Naming<'_> {
         };
         let observation = |local: LocalObservation| {
             let LocalObservation { instance, file, line, discriminator, .. } = local;
-            let LocalObservation { instructions, count, before, is_join, is_on_path, .. } = local;
+            let LocalObservation { instructions, count, before, is_join, .. } = local;
             let at = at(instance, file, line, discriminator);
-            Observation { at, count, before, instructions, is_sum: false, is_join, is_on_path }
+            Observation { at, count, before, instructions, is_sum: false, is_join }
         };
         of.found.push(finding.observations.into_iter().map(observation).collect());
         let mut placed =
@@ -217,7 +217,6 @@ mod tests {
             instructions,
             is_sum: false,
             is_join: false,
-            is_on_path: false,
         };
         let observations = vec![
             observation(1, 1, 2),

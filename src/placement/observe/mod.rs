@@ -20,7 +20,6 @@ mod gather;
 mod late;
 mod late_inline_cfg;
 mod members;
-mod paths;
 
 use alloc::vec::Vec;
 
@@ -155,7 +154,4 @@ pub struct Observation {
     /// Whether several blocks lead to this one, and none of its lines has a block that was executed as often. It may be
     /// the merged end of several lines.
     pub is_join: bool,
-    /// Whether another block of the piece, which was executed at least as often, lies on one path with this one. Looked
-    /// for only where executions of several blocks are added.
-    pub is_on_path: bool,
 }

@@ -72,7 +72,10 @@ fn pair(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Grou
     if !are_certain {
         certain.sort_unstable();
         let shares = |block: &usize| {
-            !taken[*block] && !is_open[*block] && certain.binary_search(&counts[*block]).is_err()
+            !taken[*block]
+                && !is_open[*block]
+                && certain.binary_search(&counts[*block]).is_err()
+                && facts.has_block(&lines[*block])
         };
         assignment.sharing.extend((0..lines.len()).filter(shares).map(|block| lines[block]));
     }

@@ -225,8 +225,7 @@ mod tests {
         let mark = |discriminator| {
             let at = SourcePosition { discriminator, ..at };
             let (count, before) = (Some(11), Some(10));
-            let (is_sum, is_join, is_on_path) = (false, false, false);
-            Observation { at, count, before, instructions: 0, is_sum, is_join, is_on_path }
+            Observation { at, count, before, instructions: 0, is_sum: false, is_join: false }
         };
         let positions = [0, 1].map(|number| {
             PositionEvidence::new(&[mark(number)], &mut vec![], |count| [10, 11].contains(&count))

@@ -15,8 +15,7 @@
 //!
 //! The last line of a function is no such line: all ends lead there in the source, too.
 //!
-//! Consumes what the code shows of lines that the notes lack. Blocks that lie on one path count once, and so as often
-//! as the greatest. All its counts are estimates.
+//! Consumes what the code shows of lines that the notes lack. All its counts are estimates.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -36,7 +35,7 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
         }
         let mut of_blocks = observations
             .iter()
-            .filter(|observation| !observation.is_sum && !observation.is_on_path)
+            .filter(|observation| !observation.is_sum)
             .map(|observation| observation.count);
         let sum = of_blocks.try_fold(0i64, |sum, count| sum.checked_add(count?));
         let Some(count) = sum else { continue };
@@ -84,15 +83,6 @@ mod tests {
     fn a_removed_line_has_the_count_of_its_code() {
         let mut made = join();
         made.observe(0, 105, 0, Some(9));
-        assert_eq!(made.place(RuleSet::ALL)[0], (0, 105, 0, 0, 9, Rule::RemovedLines));
-    }
-
-    /// The compiler spread the line over two blocks.
-    #[test]
-    fn blocks_on_one_path_count_once() {
-        let mut made = join();
-        made.observe(0, 105, 0, Some(9));
-        made.observe_on_path(105, 9);
         assert_eq!(made.place(RuleSet::ALL)[0], (0, 105, 0, 0, 9, Rule::RemovedLines));
     }
 
