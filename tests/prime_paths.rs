@@ -153,7 +153,7 @@ impl Random {
         (self.0 >> 33) % end
     }
 
-    /// A program whose functions jump about as long as there is fuel.
+    /// A program of functions with random jumps and loops. Each jump takes fuel, so that each function ends.
     fn program(&mut self, functions: usize) -> String {
         let mut text = "#include <stdlib.h>\nstatic int fuel; static unsigned state;\n\
             static int go(int n) { state = state * 69069 + n; return fuel-- > 0 && state >> 16 & 1; }\n"

@@ -55,7 +55,8 @@ pub struct Function {
     pub end: u32,
     /// Times it was entered.
     pub count: u64,
-    /// Its prime paths, if the compiler observes them: those of each of its graphs, of which objects may have several.
+    /// Its prime paths, if the compiler observes them: an entry for each of its graphs. Several objects may have the
+    /// function with different graphs.
     pub paths: Vec<Paths>,
 }
 

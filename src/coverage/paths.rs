@@ -293,7 +293,8 @@ fn parts(onwards: &[Vec<u32>], backwards: &[Vec<u32>]) -> Vec<u32> {
     parts
 }
 
-/// A search for the paths that begin at a block. It never goes where none is, so it takes as long as there are paths.
+/// A search for the paths that begin at a block. It enters only blocks that some path leads through, so its time grows
+/// with the paths.
 struct Walk<'g> {
     graph: &'g Graph,
     start: u32,
