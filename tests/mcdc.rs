@@ -1,20 +1,21 @@
-//! Conditions of clang's programs (MC/DC): equal to those of `llvm-cov` for LLVM 19 and newer, over two runs.
+//! Conditions of clang's programs (MC/DC): equal to those of `llvm-cov` for LLVM 18 and newer, over two runs.
 
 mod harness;
 mod llvm;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use countersink::convert::llvm::coverage::coverage;
 use countersink::counters::{Function, Profile};
 use countersink::formats::coverage_mapping::{Mapping, Sections};
 use countersink::formats::profraw::names::Names;
-use harness::{Workshop, have, succeed};
+use harness::{Workshop, have, skip, succeed};
 use llvm::{Llvm, all};
 use object::{Object, ObjectSection};
 
-/// The first LLVM whose bitmaps can be read, and the one before, which numbers them otherwise.
-const SINCE: u32 = 19;
+/// The first LLVM that observes conditions.
+const SINCE: u32 = 18;
 
 const PROGRAMS: [&[&str]; 2] = [&["conditions.c"], &["conditions.cc", "conditions_second.cc"]];
 const FLAGS: [&str; 4] =
@@ -195,6 +196,41 @@ fn damaged_decisions() {
         others += usize::from(found != conditions(&whole));
     }
     assert!(others > 100, "{others}");
+}
+
+/// An object of clang 18, and what `llvm-cov` 18 shows of its program after two runs. It was made in `/golden/llvm-18`
+/// with the compiler of `tests/compilers/clang-18`:
+///
+/// ```text
+/// clang-18 -O0 -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc -c conditions.c
+/// strip --strip-unneeded conditions.o
+/// ```
+#[test]
+fn conditions_of_clang_18() {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        return skip("the golden object is for x86-64");
+    }
+    let shop = Workshop::new();
+    let object = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/llvm-18/conditions.o");
+    let words = ["-o", "program", "-u", "__llvm_profile_runtime", "-L.", "-lcountersink_rt"];
+    succeed(shop.command("gcc").arg(object).args(words));
+    for run in ["1", "2"] {
+        let dump = "program.csraw";
+        succeed(shop.command(shop.path("program")).arg(run).env("COUNTERSINK_FILE", dump));
+    }
+    let report = shop.tool_output(&["convert", "--to", "lcov", "program.csraw"]);
+    let (no, yes) = (false, true);
+    let expected: [(u64, &[bool]); 6] = [
+        (3, &[yes, yes]),
+        (5, &[no, yes]),
+        (6, &[no, yes, no, no, no, yes]),
+        (8, &[no, no]),
+        (12, &[yes, yes]),
+        (13, &[no, no, no]),
+    ];
+    let expected = expected
+        .map(|(line, shown)| (("conditions.c".to_owned(), line, shown.len()), shown.to_vec()));
+    assert_eq!(of_tracefile(str::from_utf8(&report).unwrap()), Conditions::from(expected));
 }
 
 #[test]

@@ -141,7 +141,7 @@ impl Inputs {
         warn_of_torn(&torn, name, tell);
         if without_decisions > 0 {
             let functions = Number(without_decisions as u64, "function");
-            let what = "the bitmap is not numbered as by LLVM 19 and newer";
+            let what = "their bitmap does not fit them";
             tell(name, format!("left out: the conditions of {functions}: {what}"));
         }
         Ok(coverage)

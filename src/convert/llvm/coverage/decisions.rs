@@ -17,8 +17,9 @@
 //! evaluate. The result of a way is the value of its last condition. LLVM does not tell which of the two values was
 //! shown: it is both or none.
 //!
-//! LLVM 18 numbers ways by the values of all conditions. Its functions are recognised, as their first decision begins
-//! at bit 0, and have no decisions here.
+//! LLVM 18 has the number of the decision's first byte, and a way's bit is its values as a binary number: bit *n* is
+//! the value of condition *n*, 0 if it is not evaluated. `a=T b=F c=T` is bit 0b101. Its functions are recognised by
+//! their first decision, whose number is 0: no decision of a later LLVM ends before its first bit.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -40,31 +41,44 @@ pub struct PlacedDecision {
     pub decision: Decision,
 }
 
-/// The decisions of a function. `None` if its bitmap is not one of LLVM 19 or newer, or if there is none although the
-/// function ran.
+/// The decisions of a function. `None` if its bitmap does not fit them, or if there is none although the function ran.
 pub fn decisions(function: &Function, bitmap: &[u8], has_run: bool) -> Option<Vec<PlacedDecision>> {
+    let numbering = Numbering::of(function);
     let mut found = Vec::new();
     for Group { region, steps, in_text } in grouped(function) {
-        let Kind::Decision { bitmap: end, .. } = region.kind else { continue };
+        let Kind::Decision { bitmap: number, .. } = region.kind else { continue };
         let ways = Ways::of(&steps)?;
-        let first = (end as usize).checked_sub(ways.number as usize)?;
-        let bit = |way: usize| {
-            let bit = first + way;
-            bitmap.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
+        let bits = match numbering {
+            Numbering::BySums => {
+                (number as usize).checked_sub(ways.number as usize)?..number as usize
+            }
+            Numbering::ByValues => {
+                let (first, bits) = (number as usize * 8, 1usize.checked_shl(steps.len() as u32)?);
+                first..first.checked_add(bits)?
+            }
         };
-        let is_in_bitmap = end as usize <= bitmap.len() * 8;
-        if !is_in_bitmap && (has_run || !bitmap.is_empty()) {
+        if bits.end > bitmap.len() * 8 && (has_run || !bitmap.is_empty()) {
             return None;
         }
-        let occurred = match bitmap {
+        let is_set =
+            |bit: usize| bitmap.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1);
+        let first = bits.start;
+        let occurred: Vec<usize> = match bitmap {
             // The function never ran.
             [] => Vec::new(),
-            _ => (0..ways.number as usize).filter(|&way| bit(way)).collect(),
+            _ => bits.filter(|&bit| is_set(bit)).map(|bit| bit - first).collect(),
         };
         if occurred.len() > MOST_WAYS {
             continue;
         }
-        let shown = ways.shown(&occurred);
+        let back = ways.back();
+        let shown = shown(
+            steps.len(),
+            occurred.into_iter().filter_map(|way| match numbering {
+                Numbering::BySums => ways.values(way as u32, &back),
+                Numbering::ByValues => values(&steps, way),
+            }),
+        );
         let open = in_text.into_iter().filter(|&step| !steps[step].is_constant);
         let condition =
             |step: usize| Condition { shown_true: shown[step], shown_false: shown[step] };
@@ -73,6 +87,22 @@ pub fn decisions(function: &Function, bitmap: &[u8], has_run: bool) -> Option<Ve
         found.push(PlacedDecision { file: region.file, start: region.start, decision });
     }
     Some(found)
+}
+
+/// How the bits of a decision are numbered.
+#[derive(Clone, Copy)]
+enum Numbering {
+    /// By the sum of numbers along a way, from LLVM 19 on.
+    BySums,
+    /// By the values of the conditions, in LLVM 18.
+    ByValues,
+}
+
+impl Numbering {
+    fn of(function: &Function) -> Self {
+        let is_first = |region: &Region| matches!(region.kind, Kind::Decision { bitmap: 0, .. });
+        if function.regions.iter().any(is_first) { Self::ByValues } else { Self::BySums }
+    }
 }
 
 /// A condition: where each of its values leads.
@@ -205,26 +235,6 @@ impl<'s> Ways<'s> {
         Some(ways)
     }
 
-    /// Whether each condition is shown by these ways.
-    fn shown(&self, occurred: &[usize]) -> Vec<bool> {
-        let mut sides = [Vec::new(), Vec::new()];
-        let back = self.back();
-        for &way in occurred {
-            let Some((values, result)) = self.values(way as u32, &back) else { continue };
-            sides[result].push(values);
-        }
-        let mut shown = vec![false; self.steps.len()];
-        let [on_false, on_true] = sides;
-        for a in &on_true {
-            for b in &on_false {
-                if let Some(condition) = a.only_difference(b) {
-                    shown[condition] = true;
-                }
-            }
-        }
-        shown
-    }
-
     /// For each condition the edges into it.
     fn back(&self) -> Vec<Vec<(usize, usize)>> {
         let mut back = vec![Vec::new(); self.steps.len()];
@@ -261,6 +271,42 @@ impl<'s> Ways<'s> {
             edge = *back[step].iter().find(|edge| holds(edge, rest))?;
         }
     }
+}
+
+/// The values on the way that takes these ones, a bit for each condition, and its result. `None` if the conditions lead
+/// in a circle, or if a condition has a value that is not evaluated.
+fn values(steps: &[Step], bits: usize) -> Option<(Values, usize)> {
+    let mut values = Values::new(steps.len());
+    let (mut step, mut rest) = (0, bits);
+    for _ in steps {
+        let value = bits >> step & 1;
+        values.set(step, value);
+        rest &= !(1 << step);
+        match steps.get(step)?.next[value] {
+            Some(next) => step = next,
+            None if rest == 0 => return Some((values, value)),
+            None => return None,
+        }
+    }
+    None
+}
+
+/// Whether each condition is shown by the ways with these values and results.
+fn shown(conditions: usize, ways: impl Iterator<Item = (Values, usize)>) -> Vec<bool> {
+    let mut sides = [Vec::new(), Vec::new()];
+    for (values, result) in ways {
+        sides[result].push(values);
+    }
+    let mut shown = vec![false; conditions];
+    let [on_false, on_true] = sides;
+    for a in &on_true {
+        for b in &on_false {
+            if let Some(condition) = a.only_difference(b) {
+                shown[condition] = true;
+            }
+        }
+    }
+    shown
 }
 
 /// Values of the conditions of a decision, as far as they are evaluated.
@@ -316,9 +362,28 @@ mod tests {
         });
         // a is false; b is true; c is false; c is true.
         assert_eq!(all, [(1, 0, 0), (0b11, 0b11, 1), (0b111, 0b001, 0), (0b111, 0b101, 1)]);
-        assert_eq!(ways.shown(&[0, 1]), [true, false, false]);
-        assert_eq!(ways.shown(&[0, 1, 2, 3]), [true, true, true]);
-        assert_eq!(ways.shown(&[]), [false, false, false]);
+        let shown_by = |numbers: &[u32]| {
+            let back = ways.back();
+            shown(3, numbers.iter().map(|&way| ways.values(way, &back).unwrap()))
+        };
+        assert_eq!(shown_by(&[0, 1]), [true, false, false]);
+        assert_eq!(shown_by(&[0, 1, 2, 3]), [true, true, true]);
+        assert_eq!(shown_by(&[]), [false, false, false]);
+    }
+
+    #[test]
+    fn ways_by_the_values_of_conditions() {
+        // a && (b || c)
+        let steps = [step(None, Some(1)), step(Some(2), None), step(None, None)];
+        let found = |bits| {
+            values(&steps, bits).map(|(values, result)| (values.known[0], values.values[0], result))
+        };
+        let ways = [0b000, 0b011, 0b001, 0b101].map(|bits| found(bits).unwrap());
+        assert_eq!(ways, [(1, 0, 0), (0b11, 0b11, 1), (0b111, 0b001, 0), (0b111, 0b101, 1)]);
+        // c has a value though a is false, or though b is true.
+        assert_eq!([0b100, 0b111, 0b110].map(found), [None; 3]);
+        let circle = [step(Some(1), None), step(Some(0), None)];
+        assert!(values(&circle, 0).is_none());
     }
 
     #[test]

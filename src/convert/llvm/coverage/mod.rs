@@ -50,7 +50,7 @@ pub struct Converted {
     pub left: Left,
     /// Functions whose counters contradict each other: a count that is derived from others was below 0, and is 0.
     pub torn: Vec<Vec<u8>>,
-    /// Functions whose decisions are left out: a release before LLVM 19 numbered their combinations.
+    /// Functions whose decisions are left out: their bitmap does not fit them.
     pub without_decisions: usize,
 }
 

@@ -18,7 +18,7 @@ pub struct Object {
 }
 
 /// The layouts in the order in which they are tried. Version 10 stands before 9: they differ only in records with
-/// bitmaps or virtual tables.
+/// bitmaps or virtual tables, which tell them apart.
 const ORDER: [Version; 5] = [Version::V10, Version::V8, Version::V11, Version::V9, Version::V7];
 
 impl Object {

@@ -165,6 +165,16 @@ impl Record {
             && (bitmap == 0 || holds(&sections.bitmaps, self.bitmap(), bitmap))
             && (slots == 0 || holds(&sections.slots, slots, slot_bytes))
             && (slots.is_multiple_of(POINTER) && self.padding() == 0)
+            && !self.has_bitmap_of_version_9(sections)
+    }
+
+    /// Whether the number of virtual tables in version 10 is one of bitmap bytes in version 9. No way to instrument
+    /// has both, and without a bitmap the record does not lead to one.
+    fn has_bitmap_of_version_9(&self, sections: &Sections) -> bool {
+        self.version == Version::V10
+            && self.bitmap_bytes() == 0
+            && self.sites()[2] > 0
+            && holds(&sections.bitmaps, self.bitmap(), 1)
     }
 
     /// What must be 0: a gap of 2 bytes in version 10, of 4 in version 9.
