@@ -1,6 +1,6 @@
 // Runs the module, and writes what it has counted into a dump:
 //
-//     cargo build && node run.mjs target/wasm32-unknown-unknown/debug/wasm.wasm wasm.csraw
+//     cargo build --lib && node run.mjs target/wasm32-unknown-unknown/debug/wasm.wasm wasm.csraw
 //     countersink convert wasm.csraw --binary target/wasm32-unknown-unknown/debug/wasm.wasm --to lcov -o wasm.info
 import { readFileSync, writeFileSync } from "node:fs";
 

@@ -6,28 +6,29 @@
 //! countersink convert firmware.csraw --binary target/thumbv7m-none-eabi/debug/firmware --to lcov -o firmware.info
 //! ```
 //!
-//! Each test stands in a table, as there is no harness of `cargo test` without std. At the end the dump goes into a
-//! file of the host by semihosting. A board with a serial line alone would call `countersink::bare::write_text`.
-#![no_std]
-#![no_main]
+//! `cargo run --target riscv32imac-unknown-none-elf` and its like take another board, see `board/mod.rs`. Each test
+//! stands in a table, as there is no harness of `cargo test` without std.
+#![cfg_attr(target_os = "none", no_std, no_main)]
 
+mod board;
 mod frames;
 
-use cortex_m_rt::entry;
 use frames::{Broken, LONGEST, Message, checksum, decode, encode};
-use semihosting::io::Write;
-use semihosting::{fs, println, process};
 
-#[entry]
+#[cfg_attr(target_arch = "arm", cortex_m_rt::entry)]
+#[cfg_attr(any(target_arch = "riscv32", target_arch = "riscv64"), riscv_rt::entry)]
+#[cfg_attr(
+    all(target_os = "none", any(target_arch = "aarch64", target_arch = "x86_64")),
+    unsafe(no_mangle)
+)]
 fn main() -> ! {
     for (name, test) in TESTS {
-        println!("test {name}");
+        board::print(format_args!("test {name}"));
         test();
     }
-    println!("{} tests passed", TESTS.len());
-    let mut file = fs::File::create(c"firmware.csraw").expect("the host has a place for the dump");
-    countersink::bare::write(|bytes| file.write_all(bytes)).expect("a dump");
-    process::exit(0);
+    board::print(format_args!("{} tests passed", TESTS.len()));
+    board::write_dump();
+    board::exit()
 }
 
 /// The frame of a message, and the message of the frame.
