@@ -12,7 +12,7 @@ use countersink::counters::{Function, Profile, Site, Value, ValueKind, Variant, 
 use countersink::formats::profdata::version_for_llvm;
 use countersink::formats::profraw::encode::encode;
 use countersink::formats::{profdata, profraw};
-use harness::{Workshop, skip};
+use harness::{Workshop, skip, succeed};
 use llvm::Llvm;
 
 const TOOL: &str = env!("CARGO_BIN_EXE_countersink");
@@ -575,7 +575,8 @@ fn what_is_not_there_is_refused_by_name() {
         ),
         (&["merge", "--memprof-version=2", "profile"], "--memprof-version: memory profiles"),
         (&["show", "--memory", "profile"], "--memory: memory profiles are not read"),
-        (&["order", "profile"], "subcommand order is not supported yet"),
+        (&["order", "profile"], "no traces of first calls"),
+        (&["order", "--num-test-traces=1", "profile"], "--num-test-traces: orders are not rated"),
     ] {
         let output = stand_in(&shop, 22).args(words).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
@@ -692,4 +693,44 @@ fn install_links_the_tool() {
     let moved = shop.path("moved/libexec/countersink/llvm-profdata");
     let version = harness::succeed(shop.command(moved).arg("--version"));
     assert!(String::from_utf8(version).unwrap().contains("LLVM version"));
+}
+
+/// One run has its own order, which is LLVM's. Of several, both tools have the same functions.
+#[test]
+fn order_of_traces() {
+    const TEMPORAL: [&str; 3] = ["-fprofile-generate", "-mllvm", "-pgo-temporal-instrumentation"];
+    for llvm in llvm::all().into_iter().filter(|llvm| llvm.major >= 19) {
+        let shop = Workshop::new();
+        let functions: String = (0..9)
+            .map(|n| {
+                format!("__attribute__((noinline)) static int f{n}(int x) {{ return x * {n}; }}\n")
+            })
+            .collect();
+        let calls: String = (0..9).map(|n| format!("case {n}: s += f{n}(i); break;\n")).collect();
+        let main = "int main(int c, char **v) { int s = 0; for (int i = 1; i < c; i++) switch (v[i][0] - '0') {\n";
+        shop.write("program.c", format!("{functions}{main}{calls}}} return s == 1; }}\n"));
+        let clang = format!("clang-{}", llvm.major);
+        succeed(shop.command(clang).args(["-O1", "program.c", "-o", "program"]).args(TEMPORAL));
+        let runs = [&["8", "7", "6"][..], &["1", "2", "3", "8"], &["8", "7", "1"]];
+        let mut files = vec!["merge".to_owned(), "-o=all.profdata".to_owned()];
+        for (number, words) in runs.iter().enumerate() {
+            files.push(format!("{number}.profraw"));
+            let raw = files.last().unwrap();
+            succeed(shop.command(shop.path("program")).args(*words).env("LLVM_PROFILE_FILE", raw));
+        }
+        succeed(stand_in(&shop, 22).args(&files));
+        for one in &files[2..] {
+            succeed(stand_in(&shop, 22).args(["merge", "-o=one.profdata", one]));
+            let expected = llvm.profdata(&shop, &["order", "one.profdata"]).stdout;
+            assert_eq!(succeed(stand_in(&shop, 22).args(["order", "one.profdata"])), expected);
+        }
+        let sorted = |bytes: Vec<u8>| {
+            let mut lines: Vec<String> =
+                String::from_utf8(bytes).unwrap().lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        let ours = sorted(succeed(stand_in(&shop, 22).args(["order", "all.profdata"])));
+        assert_eq!(ours, sorted(llvm.profdata(&shop, &["order", "all.profdata"]).stdout));
+    }
 }

@@ -1,4 +1,4 @@
-//! The formats for viewers. `callgrind_annotate` and Go's pprof read ours, and tests of the fields check the others.
+//! The formats for viewers and linkers. `callgrind_annotate`, lld and Go's pprof read ours, and tests of the fields check the others.
 
 mod harness;
 mod schema;
@@ -258,4 +258,48 @@ fn outputs_that_cannot_be_written_and_inputs_without_positions() {
             "{errors}"
         );
     }
+}
+
+/// lld places functions in the order in which they were first called.
+#[test]
+fn order_of_first_calls() {
+    let shop = Workshop::new();
+    let functions: String = (1..=6)
+        .map(|n| {
+            format!("__attribute__((noinline)) static int f{n}(int x) {{ return x * {n}; }}\n")
+        })
+        .collect();
+    let calls = "f5(c) + f2(c) + (c > 1 ? f6(c) : f4(c)) + (c > 9 ? f3(c) : 0)";
+    let main =
+        format!("int main(int c, char **v) {{ int s = f1(c); return v && s + {calls} == 0; }}\n");
+    shop.write("order.c", format!("{functions}{main}"));
+    shop.gcc(&["-O1", "-fprofile-generate", "-c", "order.c", "-o", "counted.o"]);
+    shop.link(&["counted.o"], "prog", &[]);
+    shop.run("prog", &[]);
+    let order = String::from_utf8(converted(&shop, "symbol-order")).unwrap();
+    let mut names: Vec<&str> = order.lines().collect();
+    assert_eq!(names.remove(0), "main", "{order}");
+    // C leaves the order of calls in a sum open; whoever is called has a time, and nobody else.
+    let of_dump = names.clone();
+    names.sort_unstable();
+    assert_eq!(names, ["f1", "f2", "f4", "f5"]);
+    shop.gcc(&["-O1", "-fprofile-arcs", "-c", "order.c", "-o", "arcs.o"]);
+    shop.link(&["arcs.o"], "arcs", &[]);
+    shop.run("arcs", &[]);
+    let output = shop.tool(&["convert", "arcs.csraw", "--to", "symbol-order"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("no function has a time of its first call"), "{told}");
+    if !have("ld.lld-22") || !have("clang-22") {
+        return;
+    }
+    shop.write("order.txt", &order);
+    shop.gcc(&["-O1", "-ffunction-sections", "-c", "order.c", "-o", "final.o"]);
+    let link =
+        ["--ld-path=ld.lld-22", "-Wl,--symbol-ordering-file=order.txt", "final.o", "-o", "final"];
+    succeed(shop.command("clang-22").args(link));
+    let nm = String::from_utf8(succeed(shop.command("nm").args(["-n", "final"]))).unwrap();
+    let placed = nm.lines().filter_map(|line| line.rsplit(' ').next());
+    let placed: Vec<&str> = placed.filter(|name| of_dump.contains(name)).collect();
+    assert_eq!(placed, of_dump);
 }

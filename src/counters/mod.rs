@@ -7,6 +7,7 @@
 
 pub mod merge;
 mod name;
+pub mod order;
 pub mod overlap;
 pub mod summary;
 

@@ -73,6 +73,8 @@ pub mod proftext;
 #[cfg(feature = "cli")]
 pub mod speedscope;
 #[cfg(feature = "alloc")]
+pub mod symbol_order;
+#[cfg(feature = "alloc")]
 pub mod words;
 
 #[cfg(feature = "alloc")]

@@ -84,6 +84,8 @@ pub enum Target {
     Speedscope,
     /// Stacks of inlined functions, for flame graphs
     Collapsed,
+    /// Functions in the order of their first calls, for linkers
+    SymbolOrder,
 }
 
 /// A format of profiles, with its rules.
@@ -191,6 +193,7 @@ impl ReaderOptions {
             Target::Callgrind => ProfileFormat::View(View::Callgrind),
             Target::Speedscope => ProfileFormat::View(View::Speedscope),
             Target::Collapsed => ProfileFormat::View(View::Collapsed),
+            Target::SymbolOrder => ProfileFormat::View(View::SymbolOrder),
             Target::V1 | Target::V2 | Target::V3 | Target::V407 => return None,
             Target::LlvmSample | Target::LlvmSampleText | Target::LlvmSampleBinary => return None,
         };

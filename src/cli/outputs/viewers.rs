@@ -1,4 +1,4 @@
-//! `convert` to the formats of other viewers, with names as in the source. The formats belong to [`crate::formats`].
+//! `convert` to the formats of other viewers, with names as in the source, and of linkers. The formats belong to [`crate::formats`].
 
 use std::path::Path;
 use std::prelude::v1::*;
@@ -8,7 +8,7 @@ use crate::cli::inputs::input::Input;
 use crate::cli::terminal::error::{Context, Result};
 use crate::cli::terminal::names::{Names, hexadecimal, text};
 use crate::formats::pprof::encode::Image;
-use crate::formats::{callgrind, collapsed, pprof, speedscope};
+use crate::formats::{callgrind, collapsed, pprof, speedscope, symbol_order};
 use crate::profile::Profile;
 
 /// A format.
@@ -18,6 +18,7 @@ pub enum View {
     Callgrind,
     Speedscope,
     Collapsed,
+    SymbolOrder,
 }
 
 impl View {
@@ -35,6 +36,7 @@ impl View {
             Self::Callgrind => callgrind::encode::encode(profile, &name_of),
             Self::Speedscope => speedscope::encode::encode(profile, &title(), &name_of),
             Self::Collapsed => collapsed::encode::encode(profile, &name_of),
+            Self::SymbolOrder => symbol_order::encode::encode(profile),
         };
         let content = if self == Self::Pprof { Content::Binary } else { Content::Text };
         Ok((bytes.about(name)?, content))

@@ -8,6 +8,7 @@ mod kinds;
 mod listing;
 mod merge;
 mod options;
+mod order;
 mod overlap;
 mod show;
 mod sites;
@@ -32,7 +33,7 @@ use crate::cli::terminal::visible::visible;
 /// The name of LLVM's tool.
 pub const NAME: &str = "llvm-profdata";
 
-/// Do what llvm-profdata does: merge, show, overlap
+/// Do what llvm-profdata does: merge, show, order, overlap
 ///
 /// A stand-in for llvm-profdata with its options, output and exit status (0 or 1), for profiles of instrumented
 /// programs. It reads raw profiles of LLVM 10 to 23, mixed; LLVM's tool reads only those of its own
@@ -40,7 +41,7 @@ pub const NAME: &str = "llvm-profdata";
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER)]
 pub struct Profdata {
-    /// merge, show or overlap, and LLVM's options; --help after one of them lists these
+    /// merge, show, order or overlap, and LLVM's options; --help after one of them lists these
     #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }
@@ -65,6 +66,7 @@ USAGE: llvm-profdata [subcommand] [options]
 SUBCOMMANDS:
 
   merge   - Takes several profiles and merges them together
+  order   - Reads temporal profiling traces from a profile and outputs a function order
   overlap - Computes and displays the overlap between two profiles
   show    - Takes a profile data file and displays the profiles
 
@@ -106,7 +108,7 @@ pub fn run(arguments: Vec<OsString>, name: Option<Named>) -> Outcome {
 fn answer(arguments: Vec<OsString>, major: Option<u32>) -> Result<Outcome> {
     let mut arguments = options::expanded(arguments);
     if arguments.is_empty() {
-        return Err(Error::new("no subcommand given: merge, show or overlap; see --help"));
+        return Err(Error::new("no subcommand given: merge, show, order or overlap; see --help"));
     }
     let command = arguments.remove(0);
     let mut all = std::iter::once(&command).chain(&arguments);
@@ -116,12 +118,12 @@ fn answer(arguments: Vec<OsString>, major: Option<u32>) -> Result<Outcome> {
     match command.to_str().unwrap_or_default() {
         "merge" => call(merge::Merge::run, "merge", arguments, major),
         "show" => call(show::Show::run, "show", arguments, major),
+        "order" => call(order::Order::run, "order", arguments, major),
         "overlap" => call(overlap::Overlap::run, "overlap", arguments, major),
         "-h" | "-help" | "--help" | "--help-hidden" | "--help-list" => {
             print::print(USAGE.as_bytes())?;
             Ok(Outcome::Done)
         }
-        "order" => Err(Error::new("subcommand order is not supported yet")),
         other => Err(Error::new(format!("unknown subcommand '{}'; see --help", visible(other)))),
     }
 }
