@@ -1,4 +1,5 @@
-//! The formats for viewers and linkers. `callgrind_annotate`, lld and Go's pprof read ours, and tests of the fields check the others.
+//! The formats for viewers and linkers. lld, `callgrind_annotate` and Go's pprof read ours, and tests of the fields
+//! check the others.
 
 mod harness;
 mod schema;
@@ -273,7 +274,8 @@ fn order_of_first_calls() {
     let main =
         format!("int main(int c, char **v) {{ int s = f1(c); return v && s + {calls} == 0; }}\n");
     shop.write("order.c", format!("{functions}{main}"));
-    shop.gcc(&["-O1", "-fprofile-generate", "-c", "order.c", "-o", "counted.o"]);
+    let counting = ["-O1", "-ftest-coverage", "-c", "order.c", "-o"];
+    shop.gcc(&[&counting[..], &["counted.o", "-fprofile-generate"]].concat());
     shop.link(&["counted.o"], "prog", &[]);
     shop.run("prog", &[]);
     let order = String::from_utf8(converted(&shop, "symbol-order")).unwrap();
@@ -283,7 +285,7 @@ fn order_of_first_calls() {
     let of_dump = names.clone();
     names.sort_unstable();
     assert_eq!(names, ["f1", "f2", "f4", "f5"]);
-    shop.gcc(&["-O1", "-fprofile-arcs", "-c", "order.c", "-o", "arcs.o"]);
+    shop.gcc(&[&counting[..], &["arcs.o", "-fprofile-arcs"]].concat());
     shop.link(&["arcs.o"], "arcs", &[]);
     shop.run("arcs", &[]);
     let output = shop.tool(&["convert", "arcs.csraw", "--to", "symbol-order"]);

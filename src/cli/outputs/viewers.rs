@@ -1,4 +1,5 @@
-//! `convert` to the formats of other viewers, with names as in the source, and of linkers. The formats belong to [`crate::formats`].
+//! `convert` to the formats of viewers, with names as in the source, and of linkers. The formats belong to
+//! [`crate::formats`].
 
 use std::path::Path;
 use std::prelude::v1::*;
