@@ -183,6 +183,80 @@ fn several_programs_of_clang() {
     assert_eq!(now.lines(), [1, 1, 1], "{now:?}");
 }
 
+/// An object of another build is left out, so a gate passes. `--strict` asks for all.
+#[test]
+fn what_is_left_out_fails_a_strict_conversion() {
+    let shop = Workshop::new();
+    for name in ["one", "two"] {
+        let main = if name == "one" {
+            "int two(void);\nint main(void) { return two(); }\n"
+        } else {
+            "int two(void) { return 0; }\n"
+        };
+        shop.write(&format!("{name}.c"), main);
+        shop.gcc(&["--coverage", "-c", &format!("{name}.c")]);
+    }
+    shop.gcc(&["--coverage", "one.o", "two.o", "-o", "program"]);
+    shop.run("program", &[]);
+    let strict =
+        ["convert", ".", "--to=lcov", "--strict", "--fail-under-line=90", "--source-root=."];
+    assert_eq!(shop.tool(&strict).status.code(), Some(0));
+    shop.write("two.c", "\nint two(void) { return 1; }\nint three(void) { return 3; }\n");
+    shop.gcc(&["--coverage", "-c", "two.c"]);
+    let output = shop.tool(&strict);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("not everything is in the coverage; --strict asks for all"), "{told}");
+    let lenient =
+        shop.tool(&["convert", ".", "--to=lcov", "--fail-under-line=90", "--source-root=."]);
+    assert_eq!(lenient.status.code(), Some(0));
+}
+
+/// LLVM counts a line once for each function that has it. So do we, of several programs, and beside markers.
+#[test]
+fn totals_of_lines_with_two_functions() {
+    const HEADER: &str = "#include <algorithm>
+inline int odd(int *from, int *to) { return std::count_if(from, to, [](int n) { return n & 1; }); }
+inline int never(int n) { auto twice = [](int n) { return n ? n + n : 0; }; return twice(n); }
+inline int both(int n) { return n > 2 && [n] { return n > 7; }(); }
+";
+    let Some(llvm) = with_cov(all()).pop() else { return };
+    let totals = |text: &str| -> Vec<String> {
+        let is_total = |line: &&str| {
+            ["LF", "LH", "FNF", "FNH", "BRF", "BRH"]
+                .iter()
+                .any(|f| line.strip_prefix(f).is_some_and(|rest| rest.starts_with(':')))
+        };
+        text.lines().filter(is_total).map(str::to_owned).collect()
+    };
+    let mut without_markers = Vec::new();
+    for header in [HEADER, &HEADER.replace("hm>\n", "hm> // LCOV_EXCL_BR_LINE\n")] {
+        let shop = Workshop::new();
+        shop.write("shared.h", header);
+        let programs = ["first", "second"];
+        for (program, call) in programs.iter().zip(["odd(v, v + 3)", "both(9) + both(c)"]) {
+            let text = format!(
+                "int main(int c, char **) {{ int v[] = {{1, c, 3}}; return {call} == 99; }}\n"
+            );
+            shop.write(&format!("{program}.cc"), format!("#include \"shared.h\"\n{text}"));
+            let source = format!("{program}.cc");
+            let flags = [&FRONT_END[..], &["-O0", "-std=c++17", &source, "-o", program]].concat();
+            llvm.clang(&shop, &[&flags[..], &["-L.", "-lcountersink_rt"]].concat());
+            let dump = format!("{program}.csraw");
+            succeed(shop.command(shop.path(program)).env("COUNTERSINK_FILE", dump));
+        }
+        let dumps = ["first.csraw", "second.csraw"];
+        let version = llvm.major.to_string();
+        let to = ["--to", "profdata", "--for-llvm", &version, "-o", "all.profdata"];
+        shop.tool_output(&[&["convert"], &dumps[..], &to].concat());
+        let found = totals(&ours(&shop, &dumps));
+        assert_eq!(found.len(), 18, "{found:?}");
+        assert_eq!(found, totals(&llvm.export(&shop, &programs, "all.profdata")));
+        without_markers.push(found);
+    }
+    assert_eq!(without_markers[0], without_markers[1]);
+}
+
 /// The three test programs of a crate, each alone and all together.
 #[test]
 fn a_crate_of_rust() {

@@ -166,11 +166,13 @@ impl File {
         }
         self.lines.retain(|line, _| !lines.contains(line));
         self.functions.retain(|function| !lines.contains(&function.line));
+        let mut unhit = BTreeSet::new();
         for (&line, &expected) in &markers.without_hit {
             let own = self.branches.range((line, 0)..=(line, u32::MAX));
             let missed = own.clone().filter(|(_, branch)| is_missed(branch)).count();
             if (missed, own.count()) == expected {
                 self.branches.retain(|place, branch| place.0 != line || !is_missed(branch));
+                unhit.insert(line);
             }
         }
         self.branches.retain(|&(line, _), branch| {
@@ -180,7 +182,10 @@ impl File {
         });
         self.decisions
             .retain(|&(line, _), _| !(lines.contains(&line) || markers.branches.contains(&line)));
-        self.totals = None;
+        self.instances.leave_out(&lines, |line, is_hit| {
+            let is_unhit = !is_hit && unhit.contains(&line);
+            is_unhit || lines.contains(&line) || markers.branches.contains(&line)
+        });
     }
 }
 

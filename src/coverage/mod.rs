@@ -3,9 +3,10 @@
 //! The report formats are written from here, [`lcov`](crate::formats::lcov) and
 //! [`cobertura`](crate::formats::cobertura). Counts at positions of functions, for compilers, are another model,
 //! [`crate::profile`]. [`markers`] leaves out what comments of the source exclude, [`decisions`] has
-//! conditions, [`paths`] prime paths.
+//! conditions, [`paths`] prime paths, [`instances`] what LLVM's totals are of.
 
 pub mod decisions;
+pub mod instances;
 pub mod markers;
 mod missed;
 pub mod paths;
@@ -18,6 +19,7 @@ use core::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 
 use decisions::Decision;
+use instances::Instances;
 use paths::Paths;
 
 /// The coverage of a program.
@@ -38,8 +40,8 @@ pub struct File {
     pub branches: BTreeMap<(u32, u32), Branch>,
     /// The decisions whose conditions the compiler observes, by line and their number in it.
     pub decisions: BTreeMap<(u32, u32), Decision>,
-    /// What the compiler's own tool counts, if that is not the number of entries.
-    pub totals: Option<Totals>,
+    /// What each function has, if the compiler's own tool counts lines and branches for each function.
+    pub instances: Instances,
     /// Whether functions that start at the same line are instances of one, which count once.
     pub has_instances: bool,
 }
@@ -125,22 +127,22 @@ impl core::ops::AddAssign for Total {
 }
 
 impl File {
-    /// The totals: the compiler's, or else the numbers of entries.
+    /// The totals: those of all functions, or else the numbers of entries.
     pub fn totals(&self) -> Totals {
-        self.totals.unwrap_or_else(|| Totals {
-            conditions: self.conditions(),
-            paths: self.paths(),
-            functions: self.functions_total(),
-            lines: Total::of(self.lines.values().copied()),
-            branches: Total::of(self.branches.values().map(|branch| branch.count.unwrap_or(0))),
-        })
+        let [functions, lines, branches] = match self.instances.is_empty() {
+            false => self.instances.totals(),
+            true => [
+                self.functions_total(),
+                Total::of(self.lines.values().copied()),
+                Total::of(self.branches.values().map(|branch| branch.count.unwrap_or(0))),
+            ],
+        };
+        let (conditions, paths) = (self.conditions(), self.paths());
+        Totals { functions, lines, branches, conditions, paths }
     }
 
-    /// The functions: the compiler's number, or else that of the entries.
-    pub fn functions_total(&self) -> Total {
-        if let Some(totals) = self.totals {
-            return totals.functions;
-        }
+    /// The functions by their entries.
+    fn functions_total(&self) -> Total {
         if !self.has_instances {
             return Total::of(self.functions.iter().map(|function| function.count));
         }
@@ -152,14 +154,10 @@ impl File {
         Total::of(most.into_values())
     }
 
-    /// The outcomes of conditions: the compiler's, or else those of the decisions.
-    pub fn conditions(&self) -> Total {
-        let own = || {
-            let mut conditions = Total::default();
-            self.decisions.values().for_each(|decision| conditions += decision.total());
-            conditions
-        };
-        self.totals.map_or_else(own, |totals| totals.conditions)
+    fn conditions(&self) -> Total {
+        let mut conditions = Total::default();
+        self.decisions.values().for_each(|decision| conditions += decision.total());
+        conditions
     }
 
     fn paths(&self) -> Total {
@@ -177,7 +175,7 @@ impl File {
         self.lines.retain(|line, _| other.lines.contains_key(line));
         self.branches.retain(|place, _| other.branches.contains_key(place));
         self.decisions.retain(|place, _| other.decisions.contains_key(place));
-        self.totals = None;
+        self.instances = Instances::default();
     }
 
     fn add(&mut self, other: Self, places: &mut FunctionPlaces) {
@@ -209,7 +207,7 @@ impl File {
         for ((line, number), decision) in other.decisions {
             self.add_decision(line, number, decision);
         }
-        self.totals = None;
+        self.instances.add_all(other.instances);
         self.has_instances |= other.has_instances;
     }
 }

@@ -28,7 +28,7 @@ pub struct Account {
     /// Exit with status 1 if the profile holds less than this share of all executions
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_under: Option<f64>,
-    /// Exit with status 1 if anything is not in the profile, or a check of the counts finds a fault
+    /// Exit with status 1 if anything is not in the profile or coverage, or a check of the counts finds a fault
     #[arg(long)]
     strict: bool,
 }
@@ -100,10 +100,17 @@ impl From<Dropped> for DroppedJson {
 impl Account {
     /// The option that asks for an account of a dump, if there is one.
     pub const fn given(&self) -> Option<&'static str> {
+        match self.given_for_profiles() {
+            None if self.strict => Some("--strict"),
+            given => given,
+        }
+    }
+
+    /// The same without `--strict`, which line coverage has, too.
+    pub const fn given_for_profiles(&self) -> Option<&'static str> {
         match self {
             Self { report: Some(_), .. } => Some("--report"),
             Self { fail_under: Some(_), .. } => Some("--fail-under"),
-            Self { strict: true, .. } => Some("--strict"),
             _ => None,
         }
     }

@@ -64,7 +64,6 @@ struct Text {
 
 impl Text {
     fn file(&mut self, file: &File) -> Result<(), EncodeError> {
-        let (mut lines, mut branches) = (Total::default(), Total::default());
         for function in &file.functions {
             self.numbers("FN:", &[function.line.into()]);
             self.name(",", &function.name)?;
@@ -73,15 +72,13 @@ impl Text {
             self.numbers("FNDA:", &[function.count]);
             self.name(",", &function.name)?;
         }
-        let compiler_s = file.totals.as_ref();
-        self.total("FN", file.functions_total());
+        let totals = file.totals();
+        self.total("FN", totals.functions);
         for (&line, &count) in &file.lines {
-            lines.add(count);
             self.numbers("DA:", &[line.into(), count]);
             self.bytes.push(b'\n');
         }
         for (&(line, number), branch) in &file.branches {
-            branches.add(branch.count.unwrap_or(0));
             self.numbers("BRDA:", &[line.into(), branch.block.into(), number.into()]);
             match branch.count {
                 Some(count) => self.numbers(",", &[count]),
@@ -89,13 +86,12 @@ impl Text {
             }
             self.bytes.push(b'\n');
         }
-        self.total("BR", compiler_s.map_or(branches, |totals| totals.branches));
-        let conditions = file.conditions();
-        if conditions.found > 0 {
+        self.total("BR", totals.branches);
+        if totals.conditions.found > 0 {
             self.decisions(file);
-            self.total("MC", conditions);
+            self.total("MC", totals.conditions);
         }
-        self.total("L", compiler_s.map_or(lines, |totals| totals.lines));
+        self.total("L", totals.lines);
         self.line("end_of_record");
         Ok(())
     }

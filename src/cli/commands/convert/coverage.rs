@@ -11,6 +11,7 @@ use crate::cli::outputs::coverage::CoverageFormat;
 use crate::cli::outputs::coverage::review::ReviewFormat;
 use crate::cli::outputs::output::Content;
 use crate::cli::terminal::error::Result;
+use crate::cli::terminal::message::warn;
 use crate::coverage::Coverage;
 
 impl Convert {
@@ -20,7 +21,7 @@ impl Convert {
         let name = coverage::name_of(&paths);
         let (coverage, chosen) = self.lines(&paths, &name)?;
         self.write(|name| target.file(&coverage, chosen.folder(), name))?;
-        let outcome = self.limits.check(&coverage, &name);
+        let outcome = self.limits.check(&coverage, &name).max(self.is_whole(&chosen, &name));
         // The process is about to end, so nobody needs the memory of its many small parts.
         core::mem::forget(coverage);
         Ok(outcome)
@@ -30,12 +31,21 @@ impl Convert {
     pub(super) fn review(&self, target: ReviewFormat) -> Result<Outcome> {
         let paths = self.paths()?;
         let name = coverage::name_of(&paths);
-        let (coverage, chosen) = self.lines(&paths, &name)?;
+        let (mut coverage, chosen) = self.lines(&paths, &name)?;
         let base = self.review.base(&self.sources, &self.selection, &chosen)?;
-        let review = self.review.of(&coverage, base, &chosen.project())?;
+        let review = self.review.of(&mut coverage, base, &chosen.project())?;
         self.write(|_| Ok((target.text(&review).into_bytes(), Content::Text)))?;
-        let outcome = self.limits.check(&coverage, &name);
+        let outcome = self.limits.check(&coverage, &name).max(self.is_whole(&chosen, &name));
         Ok(outcome.max(self.review.check(&review, &name)))
+    }
+
+    /// Whether `--strict` finds fault with what was left out.
+    fn is_whole(&self, chosen: &Chosen, name: &Path) -> Outcome {
+        if chosen.is_whole || !self.account.is_strict() {
+            return Outcome::Done;
+        }
+        warn(name, "not everything is in the coverage; --strict asks for all");
+        Outcome::Found
     }
 
     /// Line coverage of what is asked for.

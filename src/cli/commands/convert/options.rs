@@ -45,8 +45,13 @@ const TABLE: &[Row] = &[
     // --for-gcc, --for-clang, --text-stubs, --md5 and its like
     Row { given: |of| of.reader.given(), families: &[Profile], what: PROFILES },
     Row { given: |of| of.keep_summary.then_some("--keep-summary"), families: &[Profile], what: PROFILES },
-    // --report, --fail-under, --strict
-    Row { given: |of| of.account.given(), families: &[Profile], what: PROFILES },
+    // --report, --fail-under
+    Row { given: |of| of.account.given_for_profiles(), families: &[Profile], what: PROFILES },
+    Row {
+        given: |of| of.account.is_strict().then_some("--strict"),
+        families: &[Profile, Coverage, Review],
+        what: "profiles and line coverage",
+    },
     Row { given: |of| of.sources.inline(), families: &[Profile, Explanation], what: PROFILES },
     // --for-llvm, --sparse
     Row { given: |of| of.wish.given(), families: &[InstrProfile], what: "--to profdata, profraw and proftext" },

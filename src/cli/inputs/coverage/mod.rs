@@ -10,6 +10,7 @@ pub mod selection;
 pub mod tracefile;
 mod wasm_module;
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
@@ -33,15 +34,21 @@ use counters::Inputs;
 use mapping::Mapped;
 use selection::{Chosen, Selection};
 
-/// The coverage of all inputs, and which files were chosen.
+/// The coverage of all inputs, which files were chosen, and whether all of the inputs is in it.
 pub fn coverage(
     inputs: Vec<Input>,
     sources: &Sources,
     selection: &Selection,
     name: &Path,
 ) -> Result<(Coverage, Chosen)> {
-    let mut coverage = lines_of(inputs, sources, name)?;
-    let chosen = selection.apply(&mut coverage, name)?;
+    let is_whole = Cell::new(true);
+    let tell = |file: &Path, what: String| {
+        is_whole.set(false);
+        warn(file, what);
+    };
+    let mut coverage = Inputs::of(inputs, sources)?.lines(sources, name, &tell)?;
+    let mut chosen = selection.apply(&mut coverage, name)?;
+    chosen.is_whole = is_whole.get();
     say_totals(&coverage, name);
     Ok((coverage, chosen))
 }

@@ -62,9 +62,9 @@ impl Selection {
         let spellings = Spellings::default();
         let all = coverage.files.len();
         if coverage.files.is_empty() {
-            return Ok(Chosen { spellings, root: None, missing: Vec::new() });
+            return Ok(Chosen { spellings, root: None, missing: Vec::new(), is_whole: true });
         }
-        let root = self.root(coverage, &spellings)?;
+        let root = self.root(coverage, &spellings, name)?;
         if let Some(root) = &root {
             let outside = drop_files(coverage, |path| root.has(&spellings.of(path)));
             if !outside.is_empty() {
@@ -86,7 +86,7 @@ impl Selection {
             return Err(Error::about(name, what));
         }
         let missing = leave_out(coverage, name);
-        Ok(Chosen { spellings, root, missing })
+        Ok(Chosen { spellings, root, missing, is_whole: true })
     }
 
     /// Leaves the same files out of the coverage of another time, when there may have been more.
@@ -142,14 +142,25 @@ impl Selection {
     }
 
     /// The folder of the sources that are wanted, if there is one.
-    fn root(&self, coverage: &Coverage, spellings: &Spellings) -> Result<Option<Root>> {
+    fn root(
+        &self,
+        coverage: &Coverage,
+        spellings: &Spellings,
+        name: &Path,
+    ) -> Result<Option<Root>> {
         if let Some(root) = self.given_root()? {
             return Ok(Some(root));
         }
         let Some(guessed) = project(&spellings.folder) else { return Ok(None) };
         let root = Root { folder: guessed.clone(), named: guessed, packages: cargo_home() };
-        let has_any = coverage.files.keys().any(|path| root.has(&spellings.of(path_of(path))));
-        Ok(has_any.then_some(root))
+        if coverage.files.keys().any(|path| root.has(&spellings.of(path_of(path)))) {
+            return Ok(Some(root));
+        }
+        let files = Number(coverage.files.len() as u64, "file");
+        let folder = root.folder.display();
+        let what = "the project of the current folder, has none of them: all are in the coverage";
+        warn(name, format!("{files}; {folder}, {what}"));
+        Ok(None)
     }
 }
 
@@ -159,6 +170,8 @@ pub struct Chosen {
     root: Option<Root>,
     /// Files that are left out because they are missing.
     pub missing: Vec<PathBuf>,
+    /// Whether no input, object or function was left out.
+    pub is_whole: bool,
 }
 
 impl Chosen {

@@ -70,6 +70,8 @@ pub fn is_enough(what: &str, total: Total, least: Option<f64>, name: &Path) -> O
     }
     let done = if what == "condition" { "shown" } else { "executed" };
     let asks = format!("--fail-under-{what} asks for {least} %");
-    warn(name, format!("{hit} of {found}, {share:.2} %, were {done}; {asks}"));
+    // Rounded down: 91.2087 % is not 91.21 %.
+    let shown = (share * 100.0).floor() / 100.0;
+    warn(name, format!("{hit} of {found}, {shown:.2} %, were {done}; {asks}"));
     Outcome::Found
 }

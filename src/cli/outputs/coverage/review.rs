@@ -31,6 +31,7 @@ use crate::cli::terminal::error::Result;
 use crate::cli::terminal::message::warn;
 use crate::cli::terminal::percent::percent;
 use crate::convert::number::Number;
+use crate::coverage::instances::Instances;
 use crate::coverage::{Coverage, File, Total, Totals};
 
 /// Ends of the names of files that have code if they are sources at all.
@@ -131,10 +132,14 @@ impl ReviewOptions {
     /// The review of coverage. Paths are those below the project's folder.
     pub fn of(
         &self,
-        coverage: &Coverage,
+        coverage: &mut Coverage,
         base: Option<Coverage>,
         project: &Path,
     ) -> Result<Review> {
+        if base.is_some() {
+            // A tracefile says which lines there are, not of how many functions.
+            coverage.files.values_mut().for_each(|file| file.instances = Instances::default());
+        }
         let changes = self.changed.as_deref().map(changes::since).transpose()?;
         let context = Context { base: base.as_ref(), changes: changes.as_deref(), project };
         let review = context.review(coverage);

@@ -9,7 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::counted::{Counted, CountedBranch};
-use crate::coverage::{Branch, Total};
+use crate::coverage::Branch;
 use crate::formats::coverage_mapping::{Kind, Place};
 
 /// Where a condition stands: its start, or those of the expansions around it, the outermost first.
@@ -91,7 +91,11 @@ fn add(all: &mut BTreeMap<Path, Sides>, path: Path, branch: &CountedBranch) {
     }
 }
 
-/// The sides of a function's conditions, those left out that the compiler knows never to be taken.
-pub fn total(function: &Counted<'_>) -> Total {
-    Total::of(function.branches.iter().flat_map(|branch| [branch.taken, branch.other]).flatten())
+/// The line of each side of a function's conditions, and whether it was taken. Sides that the compiler knows never to
+/// be taken are left out.
+pub fn of_function(function: &Counted<'_>) -> impl Iterator<Item = (u32, bool)> {
+    function.branches.iter().flat_map(|branch| {
+        let sides = [branch.taken, branch.other].into_iter().flatten();
+        sides.map(move |count| (branch.start.line, count > 0))
+    })
 }

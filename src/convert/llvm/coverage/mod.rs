@@ -7,7 +7,7 @@
 //! | counts of lines | `lines` |
 //! | counts of branches | `branches` |
 //! | decisions and their conditions | `decisions` |
-//! | numbers of functions, lines and branches | `totals` |
+//! | what each function has, for the totals | `instances` |
 //! | counts at positions of functions, for compilers | `positions` |
 //!
 //! A file's counts come from all functions with text in it. Regions that cover the same characters are added: these are
@@ -17,10 +17,10 @@
 mod branches;
 mod counted;
 mod decisions;
+mod instances;
 mod lines;
 mod positions;
 mod segments;
-mod totals;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -30,7 +30,7 @@ use hashbrown::HashMap;
 
 use crate::counters::Profile;
 use crate::coverage::decisions::Decision;
-use crate::coverage::{Coverage, File, Function, Total};
+use crate::coverage::{Coverage, File, Function};
 use crate::formats::coverage_mapping::{Mapping, Place};
 use crate::formats::profraw::names::Names;
 
@@ -151,7 +151,7 @@ fn of_file(file: u32, functions: &[&Counted<'_>], lines: &mut Lines) -> Result<F
         lines: lines.of(&segments)?,
         functions: functions.iter().filter(starts_here).map(|f| function(&f)).collect(),
         branches: branches::branches(file, functions),
-        totals: Some(totals::totals(file, functions)),
+        instances: instances::instances(file, functions),
         has_instances: true,
         ..File::default()
     };
@@ -179,7 +179,4 @@ fn add_decisions(file: u32, functions: &[&Counted<'_>], of_file: &mut File) {
         }
         number = of_file.decisions.range((line, 0)..=(line, u32::MAX)).count() as u32;
     }
-    let mut conditions = Total::default();
-    of_file.decisions.values().for_each(|decision| conditions += decision.total());
-    of_file.totals.iter_mut().for_each(|totals| totals.conditions = conditions);
 }
