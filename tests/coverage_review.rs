@@ -325,7 +325,7 @@ fn limits_and_mistakes() {
         assert_eq!(output.status.code(), Some(status), "{}", said(&output));
     }
     let output = github(&["--changed", "HEAD", "--fail-under-changed", "56"]);
-    let what = "5 of 9, 55.56 %, were executed; --fail-under-changed asks for 56 %";
+    let what = "5 of 9, 55.55 %, were executed; --fail-under-changed asks for 56 %";
     assert!(said(&output).contains(what), "{}", said(&output));
     assert_eq!(github(&["--fail-under-line", "90"]).status.code(), Some(1));
     shop.write("broken.info", "SF:a.c\nDA:1,2\nDA:x\n");

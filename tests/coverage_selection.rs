@@ -360,3 +360,98 @@ fn folders_with_two_names() {
     let (report, output) = of_project(&shop, &["--include", "src/main.c"]);
     assert_eq!(names(&report), BTreeSet::from(["main.c"]), "{}", said(&output));
 }
+
+/// Nothing says anything of a source that a report would lose, so the tool does.
+#[test]
+fn sources_that_changed_or_cannot_be_read() {
+    let shop = Workshop::new();
+    counted(&shop, "one.c", "int main(void) { return 0; }\n");
+    shop.write("two.h", "inline int two(int n) { return n ? 2 : 3; } // LCOV_EXCL_LINE\n");
+    counted(
+        &shop,
+        "two.c",
+        "#include \"two.h\"\nint main(int c, char **v) { return two(c) != 2 || !v; }\nint two(int);\n",
+    );
+    let report = ["convert", ".", "--to=lcov", "--source-root=."];
+    assert!(!said(&shop.tool(&report)).contains("changed after"));
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(9);
+    fs::File::open(shop.path("one.c")).unwrap().set_modified(later).unwrap();
+    let told = said(&shop.tool(&report));
+    assert!(told.contains("1 source changed after the counts were written"), "{told}");
+    fs::remove_file(shop.path("two.h")).unwrap();
+    fs::create_dir(shop.path("two.h")).unwrap();
+    let told = said(&shop.tool(&report));
+    assert!(
+        told.contains("two.h: not a regular file; what its markers exclude is not known"),
+        "{told}"
+    );
+}
+
+#[test]
+fn folders_as_a_shell_writes_them() {
+    let shop = Workshop::new();
+    fs::create_dir(shop.path("third")).unwrap();
+    counted(&shop, "third/x.c", "int main(void) { return 0; }\n");
+    counted(&shop, "own.c", "int main(void) { return 0; }\n");
+    for folder in ["third", "third/", "./third", "./third/"] {
+        let report = ours(&shop, &["--exclude", folder]);
+        assert!(names(&report).iter().all(|name| name.ends_with("own.c")), "{folder}: {report:?}");
+    }
+}
+
+/// Sources, the base of a comparison, and inputs stay what they are.
+#[test]
+fn outputs_replace_nothing_that_is_not_made_again() {
+    let shop = Workshop::new();
+    counted(&shop, "own.c", "int main(void) { return 0; }\n");
+    let convert = ["convert", "own.gcda", "--source-root=."];
+    let convert_to = |words: &[&str]| shop.tool(&[&convert[..], words].concat());
+    shop.write("own.gcda", fs::read(shop.path("program-own.gcda")).unwrap());
+    fs::copy(shop.path("program-own.gcno"), shop.path("own.gcno")).unwrap();
+    assert!(convert_to(&["--to=lcov", "-o", "base.info"]).status.success());
+    for (words, why) in [
+        (&["--to=lcov", "-o", "own.c"][..], "is a source file by its name"),
+        (
+            &["--to=coverage-markdown", "--against=base.info", "-o", "base.info"],
+            "the base of --against",
+        ),
+    ] {
+        let output = convert_to(words);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said(&output).contains(why), "{}", said(&output));
+    }
+    for file in ["own.gcda", "own.gcno"] {
+        let before = shop.read(file);
+        let output = shop.tool(&["tests", "own.gcda", "--tracefile", file]);
+        assert!(said(&output).contains("is an input, too"), "{}", said(&output));
+        assert!(output.status.code() == Some(2) && shop.read(file) == before);
+    }
+    let twice = convert_to(&["own.gcda", "--to=lcov"]);
+    assert!(said(&twice).contains("own.gcda: given twice; counted once"), "{}", said(&twice));
+    assert!(text(twice.stdout).contains("FNDA:1,main"));
+}
+
+/// A wrong checksum, a path that leads out, and a few bytes that stand for gigabytes.
+#[test]
+fn archives_that_are_not_what_they_seem() {
+    let shop = Workshop::new();
+    counted(&shop, "own.c", "int main(void) { return 0; }\n");
+    let script = "tar czf good.tar.gz *.gcda *.gcno
+        cp good.tar.gz spoilt.tar.gz
+        printf '\\001\\002' | dd of=spoilt.tar.gz bs=1 conv=notrunc status=none \\
+            seek=$(($(stat -c %s good.tar.gz) - 8))
+        mkdir below; tar cf out.tar -P --transform 's,^,../,' *.gcda
+        truncate -s 3G large.gcda; tar cSf large.tar large.gcda *own.gcda *own.gcno; rm large.gcda";
+    succeed(shop.command("sh").args(["-c", script]));
+    for (archive, what) in [
+        ("spoilt.tar.gz", "the archive is damaged, so its counts may be wrong"),
+        ("out.tar", "a path out of the archive; left out"),
+        ("large.tar", "large.gcda: more than 1 GiB; left out"),
+    ] {
+        let output = shop.tool(&["convert", archive, "--to=lcov"]);
+        assert!(said(&output).contains(what), "{archive}: {}", said(&output));
+        assert_eq!(output.status.success(), archive != "out.tar");
+    }
+    let good = shop.tool(&["convert", "good.tar.gz", "--to=lcov"]);
+    assert!(!said(&good).contains("damaged"), "{}", said(&good));
+}

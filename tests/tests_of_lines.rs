@@ -185,3 +185,18 @@ fn a_tracefile_with_names_of_tests() {
         assert!(!pages.is_empty());
     }
 }
+
+/// Two folders may have tests of one name.
+#[test]
+fn tests_of_one_name_in_two_folders() {
+    let shop = tested();
+    let dump = shop.files("csraw").remove(0);
+    for folder in ["x", "y"] {
+        std::fs::create_dir(shop.path(folder)).unwrap();
+        std::fs::copy(shop.path(&dump), shop.path(folder).join("same.csraw")).unwrap();
+    }
+    let table = shop.tool_output(&["tests", "x", "y"]);
+    let names: Vec<&str> =
+        text(&table).lines().filter_map(|line| line.rsplit(' ').next()).collect();
+    assert!(names.contains(&"same") && names.contains(&"y/same"), "{names:?}");
+}

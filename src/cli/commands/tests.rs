@@ -13,7 +13,7 @@ use crate::cli::inputs::coverage::lines_of;
 use crate::cli::inputs::coverage::selection::Selection;
 use crate::cli::inputs::data_files::read_all;
 use crate::cli::inputs::folder;
-use crate::cli::inputs::input::Input;
+use crate::cli::inputs::input::{Format, Input, Target};
 use crate::cli::inputs::sources::Sources;
 use crate::cli::outcome::Outcome;
 use crate::cli::outputs::coverage::tracefile_of_tests;
@@ -118,12 +118,21 @@ impl Tests {
 
     /// All tests by name. Those that cannot be read are named and left out.
     fn tests(&self) -> Result<(Vec<Test>, Outcome)> {
+        let output = self.tracefile.as_deref();
         let mut all = BTreeMap::<String, Vec<PathBuf>>::new();
         for given in &self.inputs {
-            let files = folder::expand(std::slice::from_ref(given), None)?;
+            let files = folder::expand(std::slice::from_ref(given), output)?;
             let is_one = files.iter().all(|file| folder::is_data_file(file));
+            let name_of = |file: &Path| match is_one {
+                true => given.clone(),
+                false => name_below(given, file),
+            };
+            // Two folders may have files of one name.
+            let is_taken =
+                files.iter().any(|file| all.contains_key(&*name_of(file).to_string_lossy()));
             for file in files {
-                let name = if is_one { given.clone() } else { name_below(given, &file) };
+                self.keep(&file)?;
+                let name = if is_taken { file.with_extension("") } else { name_of(&file) };
                 all.entry(name.to_string_lossy().into_owned()).or_default().push(file);
             }
         }
@@ -151,12 +160,27 @@ impl Tests {
         }
     }
 
+    /// Refuses to replace an input or a program by the tracefile, under whatever name.
+    fn keep(&self, input: &Path) -> Result<()> {
+        let Some(output) = self.tracefile.as_deref() else { return Ok(()) };
+        let target = Target::of(output);
+        let is_counted = matches!(folder::format_of(output), Some(Format::Gcda | Format::Gcno));
+        if is_counted || target.is(input) || self.sources.binary.iter().any(|file| target.is(file))
+        {
+            return Err(Error::about(
+                output,
+                "is an input, too; write the tracefile to another file",
+            ));
+        }
+        Ok(())
+    }
+
     /// Writes a tracefile. Options and markers choose from the sum of all tests, so they are applied, and told, once.
     fn write(&self, path: &Path, mut tests: Vec<Test>) -> Result<()> {
         let mut all = Coverage::default();
         tests.iter().for_each(|test| all.add(test.coverage.clone()));
         let number = Number(tests.len() as u64, "test").to_string();
-        self.selection.apply(&mut all, Path::new(&number))?;
+        self.selection.apply(&mut all, Path::new(&number), None)?;
         tests.iter_mut().for_each(|test| test.coverage.retain_those_of(&all));
         let each = tests.iter().map(|test| (&*test.name, &test.coverage));
         let bytes = tracefile_of_tests(each, path)?;

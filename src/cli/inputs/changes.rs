@@ -77,7 +77,12 @@ pub fn since(commit: &str) -> Result<Vec<Change>> {
 }
 
 fn git(arguments: &[&str]) -> Result<Vec<u8>> {
-    let output = Command::new("git").args(arguments).stdin(Stdio::null()).output();
+    let output = Command::new("git")
+        .args(arguments)
+        // May ask for other lines around each change.
+        .env_remove("GIT_DIFF_OPTS")
+        .stdin(Stdio::null())
+        .output();
     let Output { status, stdout, stderr } =
         output.map_err(|error| Error::new(format!("--changed: git: {error}")))?;
     match status.success() {

@@ -136,12 +136,8 @@ impl SourceTexts {
     }
 }
 
-/// The bytes of a source file.
-pub fn read(path: &Path) -> io::Result<Vec<u8>> {
-    with_metadata(path).map(|(_, bytes)| bytes)
-}
-
-fn with_metadata(path: &Path) -> io::Result<(Metadata, Vec<u8>)> {
+/// The bytes of a source file, and what the system knows of it.
+pub fn with_metadata(path: &Path) -> io::Result<(Metadata, Vec<u8>)> {
     let metadata = fs::metadata(path)?;
     // A device or a pipe could block.
     if !metadata.is_file() {

@@ -100,8 +100,12 @@ fn unpack(path: &Path, content: impl Read) -> Result<PathBuf> {
     let (mut files, mut start) = (0, 0);
     loop {
         let mut archive = Archive::new(content);
-        let Err(error) = put_all(&mut archive, start, path, &inside, &mut files)? else { break };
+        let put = put_all(&mut archive, start, path, &inside, &mut files)?;
         content = archive.into_inner();
+        let Err(error) = put else {
+            read_to_the_end(&mut content, path);
+            break;
+        };
         let what = format!("{:#x}: {}", content.place.saturating_sub(BLOCK as u64), cause(&error));
         let is_again = content.find_header();
         if !is_again && files == 0 {
@@ -115,6 +119,14 @@ fn unpack(path: &Path, content: impl Read) -> Result<PathBuf> {
         start = content.place - BLOCK as u64;
     }
     Ok(inside)
+}
+
+/// Reads what follows the end of the archive: the checksum of a compressed one is there.
+fn read_to_the_end(content: &mut Blocks<impl Read>, path: &Path) {
+    if let Err(error) = std::io::copy(content, &mut std::io::sink()) {
+        let what = "the archive is damaged, so its counts may be wrong";
+        warn(path, format!("{:#x}: {}: {what}", content.place, cause(&error)));
+    }
 }
 
 /// Writes the wanted files up to the first damaged header, and counts them. `start` is where the archive begins.
@@ -141,7 +153,7 @@ fn put_all<R: Read>(
                 return Err(Error::about(std::env::temp_dir(), error));
             }
             Err(error) => {
-                warn(path, format!("{place:#x}: a file that is not whole: {}", cause(&error)));
+                warn(path, format!("{place:#x}: {}", cause(&error)));
             }
         }
     }
@@ -214,6 +226,9 @@ fn cause(error: &std::io::Error) -> String {
     cause.to_string()
 }
 
+/// Larger files are no counters, notes or profiles. A few bytes of an archive may stand for them.
+const LARGEST: u64 = 1 << 30;
+
 /// Writes a file of the archive, if it is wanted.
 fn put(mut entry: Entry<'_, impl Read>, inside: &Path) -> std::io::Result<bool> {
     let path = entry.path()?.into_owned();
@@ -228,5 +243,13 @@ fn put(mut entry: Entry<'_, impl Read>, inside: &Path) -> std::io::Result<bool> 
     };
     // A path that leaves the folder is not written.
     let stays = path.components().all(|part| part != Component::ParentDir);
-    Ok(is_wanted && stays && entry.unpack_in(inside)?)
+    if !is_wanted {
+        return Ok(false);
+    }
+    let refused = |why| Err(std::io::Error::other(format!("{}: {why}", path.display())));
+    match (stays, entry.size()) {
+        (false, _) => refused("a path out of the archive; left out"),
+        (true, LARGEST..) => refused("more than 1 GiB; left out"),
+        (true, _) => entry.unpack_in(inside),
+    }
 }

@@ -46,6 +46,7 @@ pub fn write(path: Option<&Path>, bytes: &[u8], content: Content) -> Result<()> 
 pub fn write_with(path: Option<&Path>, content: Content, fill: Fill<'_>) -> Result<()> {
     match path {
         Some(path) if path.as_os_str() != "-" && descriptor(path) != Some(STDOUT) => {
+            keep_source(path)?;
             Ready::new(path, fill)?.put()
         }
         _ if content == Content::Binary && std::io::stdout().is_terminal() => {
@@ -57,6 +58,21 @@ pub fn write_with(path: Option<&Path>, content: Content, fill: Fill<'_>) -> Resu
             print(for_terminal(&bytes).as_bytes())
         }
         _ => print_with(fill),
+    }
+}
+
+/// Ends of the names of sources, which nobody makes again.
+const SOURCES: [&str; 24] = [
+    "c", "cc", "cpp", "cxx", "c++", "C", "h", "hh", "hpp", "hxx", "inl", "tcc", "rs", "m", "mm",
+    "d", "go", "f", "f90", "F90", "adb", "ads", "S", "y",
+];
+
+/// Refuses to replace a source file, by the end of its name.
+fn keep_source(path: &Path) -> Result<()> {
+    let end = path.extension().and_then(|end| end.to_str());
+    match end.is_some_and(|end| SOURCES.contains(&end)) && path.is_file() {
+        true => Err(Error::about(path, "is a source file by its name; write to another place")),
+        false => Ok(()),
     }
 }
 

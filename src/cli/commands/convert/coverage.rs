@@ -50,6 +50,6 @@ impl Convert {
 
     /// Line coverage of what is asked for.
     fn lines(&self, paths: &[PathBuf], name: &Path) -> Result<(Coverage, Chosen)> {
-        coverage::coverage(self.read(paths)?, &self.sources, &self.selection, name)
+        coverage::coverage(self.read(paths)?, paths, &self.sources, &self.selection, name)
     }
 }

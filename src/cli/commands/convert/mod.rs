@@ -11,6 +11,7 @@ mod profile;
 mod table;
 mod target;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
@@ -30,6 +31,7 @@ use crate::cli::outputs::instr_profile::{self as instr_profiles, Wish};
 use crate::cli::outputs::output::{self, Content};
 use crate::cli::outputs::profile::ReaderOptions;
 use crate::cli::terminal::error::{Error, Result};
+use crate::cli::terminal::message::warn;
 use crate::placement::explain::SourceLine;
 
 /// Convert raw dumps, or profiles, into what compilers and other tools read
@@ -177,7 +179,18 @@ impl Convert {
 
     /// The files that the inputs stand for.
     fn paths(&self) -> Result<Vec<PathBuf>> {
-        folder::expand(&self.inputs, self.output.as_deref())
+        let mut paths = folder::expand(&self.inputs, self.output.as_deref())?;
+        if self.inputs.len() > 1 {
+            let mut known = HashSet::new();
+            paths.retain(|path| {
+                let is_new = path.canonicalize().map_or(true, |real| known.insert(real));
+                if !is_new {
+                    warn(path, "given twice; counted once");
+                }
+                is_new
+            });
+        }
+        Ok(paths)
     }
 
     /// Reads all inputs.
@@ -204,6 +217,9 @@ impl Convert {
         }
         if self.sources.binary.iter().any(|binary| target.is(binary)) {
             return Err(Error::about(output, "is the program of --binary; write to another place"));
+        }
+        if self.review.against().is_some_and(|base| target.is(base)) {
+            return Err(Error::about(output, "is the base of --against; write to another place"));
         }
         Ok(())
     }

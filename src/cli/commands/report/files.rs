@@ -50,7 +50,7 @@ impl FileTable {
     pub fn of(covered: Covered, selection: &Selection, room: usize) -> Result<Option<Self>> {
         let Covered { mut coverage, name, mut texts } = covered;
         let whole = coverage.clone();
-        let chosen = selection.apply(&mut coverage, &name)?;
+        let chosen = selection.apply(&mut coverage, &name, None)?;
         let project = chosen.project();
         let shown = |path: &Path| {
             let below = path.strip_prefix(&project).unwrap_or(path);

@@ -34,20 +34,23 @@ use counters::Inputs;
 use mapping::Mapped;
 use selection::{Chosen, Selection};
 
-/// The coverage of all inputs, which files were chosen, and whether all of the inputs is in it.
+/// The coverage of all inputs, which files were chosen, and whether all of the inputs is in it. The inputs are of these
+/// paths.
 pub fn coverage(
     inputs: Vec<Input>,
+    paths: &[PathBuf],
     sources: &Sources,
     selection: &Selection,
     name: &Path,
 ) -> Result<(Coverage, Chosen)> {
+    let counted = paths.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max();
     let is_whole = Cell::new(true);
     let tell = |file: &Path, what: String| {
         is_whole.set(false);
         warn(file, what);
     };
     let mut coverage = Inputs::of(inputs, sources)?.lines(sources, name, &tell)?;
-    let mut chosen = selection.apply(&mut coverage, name)?;
+    let mut chosen = selection.apply(&mut coverage, name, counted)?;
     chosen.is_whole = is_whole.get();
     say_totals(&coverage, name);
     Ok((coverage, chosen))

@@ -14,16 +14,17 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
+use std::time::SystemTime;
 
 use clap::Args;
-use glob::Pattern;
+use glob::{Pattern, PatternError};
 use hashbrown::HashMap;
 use memchr::memmem;
 use rayon::prelude::*;
 
 use crate::cli::inputs::source_text::{self, Text};
 use crate::cli::terminal::error::{Error, Result};
-use crate::cli::terminal::message::warn;
+use crate::cli::terminal::message::{say, warn};
 use crate::convert::number::Number;
 use crate::coverage::Coverage;
 use crate::coverage::markers::Markers;
@@ -36,14 +37,20 @@ const NAMED: usize = 3;
 pub struct Selection {
     /// Only the source files that GLOB fits, or that are below a folder that it fits: the whole path, or its end below
     /// the source root or the current folder. * also stands for slashes
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = pattern)]
     include: Vec<Pattern>,
     /// Leave out the source files that GLOB fits
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = pattern)]
     exclude: Vec<Pattern>,
     /// Only the source files below DIR [default: the git checkout or cargo workspace around the current folder]
     #[arg(long, value_name = "DIR")]
     source_root: Option<PathBuf>,
+}
+
+/// A pattern. Folders may be written `./folder/`, as in a shell.
+fn pattern(text: &str) -> core::result::Result<Pattern, PatternError> {
+    let bare = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
+    Pattern::new(if bare.is_empty() { text } else { bare })
 }
 
 impl Selection {
@@ -58,7 +65,14 @@ impl Selection {
     }
 
     /// Leaves out what is not wanted, and says so. It is an error if nothing is left.
-    pub fn apply(&self, coverage: &mut Coverage, name: &Path) -> Result<Chosen> {
+    ///
+    /// Sources that have changed since `counted`, the time of the counts, are named.
+    pub fn apply(
+        &self,
+        coverage: &mut Coverage,
+        name: &Path,
+        counted: Option<SystemTime>,
+    ) -> Result<Chosen> {
         let spellings = Spellings::default();
         let all = coverage.files.len();
         if coverage.files.is_empty() {
@@ -85,7 +99,7 @@ impl Selection {
             );
             return Err(Error::about(name, what));
         }
-        let missing = leave_out(coverage, name);
+        let missing = leave_out(coverage, name, counted);
         Ok(Chosen { spellings, root, missing, is_whole: true })
     }
 
@@ -279,19 +293,31 @@ fn drop_files(coverage: &mut Coverage, stays: impl Fn(&Path) -> bool) -> Vec<Pat
 /// What the coverage has to know of a source file.
 struct Source {
     is_there: bool,
+    /// When it was changed.
+    changed: Option<SystemTime>,
+    /// Why it cannot be read, if it is there.
+    fault: Option<Error>,
     markers: Markers,
 }
 
 impl Source {
     fn of(path: &Path) -> Self {
-        let Ok(text) = source_text::read(path) else {
-            return Self { is_there: path.is_file(), markers: Markers::default() };
+        let (is_there, markers) = (true, Markers::default());
+        let (metadata, text) = match source_text::with_metadata(path) {
+            Ok(found) => found,
+            Err(_) if !path.exists() => {
+                return Self { is_there: false, changed: None, fault: None, markers };
+            }
+            Err(error) => {
+                let fault = Some(Error::about(path, error));
+                return Self { is_there, changed: None, fault, markers };
+            }
         };
         let markers = match may_have_markers(&text) {
             true => Markers::of(Text::of(text).lines()),
-            false => Markers::default(),
+            false => markers,
         };
-        Self { is_there: true, markers }
+        Self { is_there, changed: metadata.modified().ok(), fault: None, markers }
     }
 }
 
@@ -304,14 +330,18 @@ fn may_have_markers(text: &[u8]) -> bool {
 }
 
 /// Leaves out files that are not there, unless none is, and what markers exclude. Gives the paths of these files.
-fn leave_out(coverage: &mut Coverage, name: &Path) -> Vec<PathBuf> {
+fn leave_out(coverage: &mut Coverage, name: &Path, counted: Option<SystemTime>) -> Vec<PathBuf> {
     let sources = coverage.files.par_iter().map(|(path, _)| Source::of(path_of(path)));
     let sources: Vec<Source> = sources.collect();
+    warn_of_newer(coverage, &sources, name, counted);
     let is_any_there = sources.iter().any(|source| source.is_there);
     let (mut missing, mut unclosed) = (Vec::new(), Vec::new());
     let mut sources = sources.into_iter();
     coverage.files.retain(|path, file| {
-        let Some(Source { is_there, markers }) = sources.next() else { return true };
+        let Some(Source { is_there, fault, markers, .. }) = sources.next() else { return true };
+        if let Some(fault) = fault {
+            say(format_args!("{fault}; what its markers exclude is not known"));
+        }
         let path = path_of(path);
         unclosed.extend(markers.unclosed.map(|line| (path.to_owned(), line)));
         if is_any_there && !is_there {
@@ -330,6 +360,28 @@ fn leave_out(coverage: &mut Coverage, name: &Path) -> Vec<PathBuf> {
         warn(name, format!("{path}:{line}: {what}"));
     }
     missing
+}
+
+/// Names sources that have changed since the counts were written. Where all have, they were copied or checked out since.
+fn warn_of_newer(
+    coverage: &Coverage,
+    sources: &[Source],
+    name: &Path,
+    counted: Option<SystemTime>,
+) {
+    let Some(counted) = counted else { return };
+    let is_newer = |source: &&Source| source.changed.is_some_and(|changed| changed > counted);
+    let newer = sources.iter().filter(is_newer).count();
+    let known = sources.iter().filter(|source| source.changed.is_some()).count();
+    if newer == 0 || newer == known && known > 1 {
+        return;
+    }
+    let all = coverage.files.keys().zip(sources).filter(|(_, source)| is_newer(source));
+    let named: Vec<String> =
+        all.take(NAMED).map(|(path, _)| path_of(path).display().to_string()).collect();
+    let (files, named) = (Number(newer as u64, "source"), named.join(", "));
+    let what = "changed after the counts were written, which may belong to other lines";
+    warn(name, format!("{files} {what}: {named}"));
 }
 
 fn warn_of_missing(missing: &[PathBuf], name: &Path) {

@@ -111,6 +111,11 @@ impl ReviewOptions {
         given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option)
     }
 
+    /// The tracefile to compare with, if there is one.
+    pub fn against(&self) -> Option<&Path> {
+        self.against.as_deref()
+    }
+
     /// The coverage to compare with, if there is any.
     pub fn base(
         &self,
