@@ -362,7 +362,8 @@ fn leave_out(coverage: &mut Coverage, name: &Path, counted: Option<SystemTime>) 
     missing
 }
 
-/// Names sources that have changed since the counts were written. Where all have, they were copied or checked out since.
+/// Names sources that have changed since the counts were written. Where all have, they were copied or checked out
+/// since.
 fn warn_of_newer(
     coverage: &Coverage,
     sources: &[Source],
