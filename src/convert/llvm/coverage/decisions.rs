@@ -53,7 +53,8 @@ pub fn decisions(function: &Function, bitmap: &[u8], has_run: bool) -> Option<Ve
                 (number as usize).checked_sub(ways.number as usize)?..number as usize
             }
             Numbering::ByValues => {
-                let (first, bits) = (number as usize * 8, 1usize.checked_shl(steps.len() as u32)?);
+                let first = (number as usize).checked_mul(8)?;
+                let bits = 1usize.checked_shl(steps.len() as u32)?;
                 first..first.checked_add(bits)?
             }
         };
