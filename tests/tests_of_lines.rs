@@ -80,8 +80,16 @@ fn tests_of_a_line() {
     assert_eq!(line("src/prog.c:10"), names(&["print"]));
     assert_eq!(line("prog.c:17"), names(&["parse", "print"]));
     // Not executed, no code, no such file.
-    for nothing in ["prog.c:11", "prog.c:2", "prog.c:999", "og.c:5", "other.c:5"] {
+    for (nothing, why) in [
+        ("prog.c:11", "prog.c:11: no test executes the line"),
+        ("prog.c:2", "prog.c:2: no code begins in the line"),
+        ("prog.c:999", "prog.c:999: no code begins in the line"),
+        ("og.c:5", "og.c: no test has counts of such a file"),
+        ("other.c:5", "other.c: no test has counts of such a file"),
+    ] {
         assert_eq!(line(nothing), names(&[]), "{nothing}");
+        let told = shop.tool(&["tests", "prof", "--line", nothing]).stderr;
+        assert!(text(&told).contains(why), "{}", text(&told));
     }
     let (table, _) = tests(&shop, &[]);
     let expected = "lines  only here  test\n    5          3  parse\n    6          4  print\n2 tests executed 9 lines\n";

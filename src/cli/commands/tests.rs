@@ -98,7 +98,13 @@ impl Tests {
             return Ok(outcome);
         }
         let found = match (&self.line, changes) {
-            (Some(line), _) => self.print(&tests, |coverage| has_line(coverage, line))?,
+            (Some(line), _) => {
+                let found = self.print(&tests, |coverage| has_line(coverage, line))?;
+                if found == Outcome::Found {
+                    say(why_none(&tests, line));
+                }
+                found
+            }
             (None, Some(changes)) => {
                 say_unknown(&tests, &changes);
                 let has = |coverage: &Coverage| {
@@ -208,6 +214,20 @@ fn has_line(coverage: &Coverage, wanted: &SourceLine) -> bool {
     let is_executed = |file: &File| file.lines.get(&wanted.line).is_some_and(|&count| count > 0);
     let mut files = coverage.files.iter();
     files.any(|(path, file)| wanted.is(path, wanted.line) && is_executed(file))
+}
+
+/// Why no test executes a line.
+fn why_none(tests: &[Test], wanted: &SourceLine) -> String {
+    let all = || tests.iter().flat_map(|test| &test.coverage.files);
+    let SourceLine { file, line } = wanted;
+    let mut with_it = all().filter(|(path, _)| wanted.is(path, *line)).peekable();
+    if with_it.peek().is_none() {
+        return format!("{file}: no test has counts of such a file");
+    }
+    match with_it.any(|(_, file)| file.lines.contains_key(line)) {
+        true => format!("{file}:{line}: no test executes the line"),
+        false => format!("{file}:{line}: no code begins in the line"),
+    }
 }
 
 /// Names the changed files of which no test has a line.
