@@ -13,7 +13,7 @@ pub mod summary;
 
 use alloc::vec::Vec;
 
-pub use name::name_ref;
+pub use name::{file_and_symbol, name_ref};
 
 /// The bit of a function's hash that is set if the function was counted after inlining, see
 /// [`Variant::CONTEXT_SENSITIVE`].

@@ -1,7 +1,8 @@
 //! What each function of a file has, for tools that count lines and branches function by function.
 //!
 //! LLVM's do: a line of a closure counts for the closure and for the function around it, and so does a line with two
-//! functions. Functions that start at the same character are instances of one, and the one with the most counts:
+//! functions. Functions that start at the same character are instances of one function. It has as many
+//! lines as the instance with the most:
 //!
 //! ```text
 //! 3  let twice = numbers.map(|n| n * 2);      one line, but 2 in LLVM's total
@@ -169,7 +170,7 @@ mod tests {
         other.add((3, 9), 2, instance(7, &[(3..4, true)]));
         all.add_all(other);
         assert_eq!(all.totals(), [total(2, 2), total(10, 5), total(4, 2)]);
-        // The same name with other lines is another instance, of which the larger counts.
+        // The same name with other lines is another instance. The larger of both counts.
         let mut changed = Instances::default();
         changed.add((3, 9), 2, instance(1, &[(3..6, true)]));
         all.add_all(changed);

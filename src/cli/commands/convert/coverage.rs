@@ -4,24 +4,22 @@ use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use super::Convert;
-use crate::cli::inputs::coverage;
-use crate::cli::inputs::coverage::selection::Chosen;
+use crate::cli::inputs::coverage::{self, Covered};
 use crate::cli::outcome::Outcome;
 use crate::cli::outputs::coverage::CoverageFormat;
 use crate::cli::outputs::coverage::review::ReviewFormat;
 use crate::cli::outputs::output::Content;
 use crate::cli::terminal::error::Result;
 use crate::cli::terminal::message::warn;
-use crate::coverage::Coverage;
 
 impl Convert {
     /// Writes line coverage.
     pub(super) fn coverage(&self, target: CoverageFormat) -> Result<Outcome> {
         let paths = self.paths()?;
         let name = coverage::name_of(&paths);
-        let (coverage, chosen) = self.lines(&paths, &name)?;
+        let Covered { coverage, chosen, is_whole } = self.lines(&paths, &name)?;
         self.write(|name| target.file(&coverage, chosen.folder(), name))?;
-        let outcome = self.limits.check(&coverage, &name).max(self.is_whole(&chosen, &name));
+        let outcome = self.limits.check(&coverage, &name).max(self.check_whole(is_whole, &name));
         // The process is about to end, so nobody needs the memory of its many small parts.
         core::mem::forget(coverage);
         Ok(outcome)
@@ -31,17 +29,17 @@ impl Convert {
     pub(super) fn review(&self, target: ReviewFormat) -> Result<Outcome> {
         let paths = self.paths()?;
         let name = coverage::name_of(&paths);
-        let (mut coverage, chosen) = self.lines(&paths, &name)?;
+        let Covered { mut coverage, chosen, is_whole } = self.lines(&paths, &name)?;
         let base = self.review.base(&self.sources, &self.selection, &chosen)?;
         let review = self.review.of(&mut coverage, base, &chosen.project())?;
         self.write(|_| Ok((target.text(&review).into_bytes(), Content::Text)))?;
-        let outcome = self.limits.check(&coverage, &name).max(self.is_whole(&chosen, &name));
+        let outcome = self.limits.check(&coverage, &name).max(self.check_whole(is_whole, &name));
         Ok(outcome.max(self.review.check(&review, &name)))
     }
 
     /// Whether `--strict` finds fault with what was left out.
-    fn is_whole(&self, chosen: &Chosen, name: &Path) -> Outcome {
-        if chosen.is_whole || !self.account.is_strict() {
+    fn check_whole(&self, is_whole: bool, name: &Path) -> Outcome {
+        if is_whole || !self.account.is_strict() {
             return Outcome::Done;
         }
         warn(name, "not everything is in the coverage; --strict asks for all");
@@ -49,7 +47,7 @@ impl Convert {
     }
 
     /// Line coverage of what is asked for.
-    fn lines(&self, paths: &[PathBuf], name: &Path) -> Result<(Coverage, Chosen)> {
+    fn lines(&self, paths: &[PathBuf], name: &Path) -> Result<Covered> {
         coverage::coverage(self.read(paths)?, paths, &self.sources, &self.selection, name)
     }
 }

@@ -10,7 +10,7 @@ use super::merge::refuse;
 use crate::cli::outcome::Outcome;
 use crate::cli::outputs::output::{self, Content};
 use crate::cli::terminal::error::{Error, Result};
-use crate::counters::{name_ref, order};
+use crate::counters::{file_and_symbol, name_ref, order};
 
 /// Reads temporal profiling traces from a profile and outputs a function order that reduces the number of page faults
 /// for those traces
@@ -54,8 +54,7 @@ impl Order {
 
 /// Writes the symbol of a function. The name of a local one has its file in front, which becomes a comment.
 fn put(name: &[u8], text: &mut Vec<u8>) {
-    let separator = name.iter().position(|byte| matches!(byte, b';' | b':'));
-    let (file, symbol) = separator.map_or((None, name), |at| (Some(&name[..at]), &name[at + 1..]));
+    let (file, symbol) = file_and_symbol(name);
     if let Some(file) = file {
         text.extend_from_slice(b"# ");
         text.extend_from_slice(file);

@@ -7,7 +7,7 @@ use std::prelude::v1::*;
 
 use hashbrown::HashMap;
 
-use crate::counters::{self, Function, ValueKind, name_ref};
+use crate::counters::{self, Function, ValueKind, file_and_symbol, name_ref};
 use crate::profile::{Body, Position, Profile, SymbolId, Symbols};
 
 /// A first counter of this size or more is no count: it marks the whole function as warm or hot.
@@ -35,17 +35,11 @@ pub fn by_position(counted: &counters::Profile) -> Profile {
     profile
 }
 
-/// The symbol of a name. The name of a local function starts with its file.
+/// The symbol of a name.
 fn symbol(symbols: &mut Symbols, name: &[u8]) -> SymbolId {
-    let between = name.iter().rposition(|&byte| matches!(byte, b';' | b':'));
-    let is_file = |between: &usize| name.get(between + 1..).is_some_and(|rest| !rest.is_empty());
-    match between.filter(|between| *between > 0 && is_file(between)) {
-        Some(between) => {
-            let file = symbols.file(&name[..between]);
-            symbols.symbol(&name[between + 1..], Some(file))
-        }
-        None => symbols.symbol(name, None),
-    }
+    let (file, symbol) = file_and_symbol(name);
+    let file = file.map(|file| symbols.file(file));
+    symbols.symbol(symbol, file)
 }
 
 fn add(profile: &mut Profile, function: &Function, by_hash: &HashMap<u64, SymbolId>) {

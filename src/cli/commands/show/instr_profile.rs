@@ -16,7 +16,7 @@ use crate::cli::terminal::visible::visible;
 use crate::cli::terminal::{percent, suggestion};
 use crate::convert::number::Number;
 use crate::counters::summary::{LEAST_PSEUDO_COUNT, Summary};
-use crate::counters::{Function, Profile, Site, ValueKind, Variant, name_ref};
+use crate::counters::{Function, Profile, Site, ValueKind, Variant, file_and_symbol, name_ref};
 
 /// What is to be shown.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl Shown<'_> {
         if let Some(name) = self.function {
             let wanted = Wanted::new(name);
             let found = Wanted::WAYS.iter().map(|&way| {
-                let is = |function: &&&Function| wanted.is(symbol(&function.name), way);
+                let is = |function: &&&Function| wanted.is(file_and_symbol(&function.name).1, way);
                 functions.iter().filter(is).copied().collect::<Vec<_>>()
             });
             let found = found.into_iter().find(|found| !found.is_empty());
@@ -130,14 +130,9 @@ impl Shown<'_> {
     }
 }
 
-/// The symbol in a function's name. The name may start with a source file.
-fn symbol(name: &[u8]) -> &[u8] {
-    let start = name.iter().rposition(|byte| matches!(byte, b';' | b':'));
-    start.map_or(name, |start| &name[start + 1..])
-}
-
 fn nothing(name: &str, profile: &Profile) -> String {
-    let names = profile.functions.iter().map(|function| plain(&text(symbol(&function.name))));
+    let names =
+        profile.functions.iter().map(|function| plain(&text(file_and_symbol(&function.name).1)));
     let names: BTreeSet<String> = names.collect();
     let instead = suggestion::hint(name, "::", &names);
     let instead = instead.as_deref().unwrap_or("--top 10 shows the hottest");

@@ -34,15 +34,23 @@ use counters::Inputs;
 use mapping::Mapped;
 use selection::{Chosen, Selection};
 
-/// The coverage of all inputs, which files were chosen, and whether all of the inputs is in it. The inputs are of these
-/// paths.
+/// The coverage of some inputs.
+pub struct Covered {
+    pub coverage: Coverage,
+    /// Which files were chosen.
+    pub chosen: Chosen,
+    /// Whether no input, object or function was left out.
+    pub is_whole: bool,
+}
+
+/// The coverage of all inputs, which are of these paths.
 pub fn coverage(
     inputs: Vec<Input>,
     paths: &[PathBuf],
     sources: &Sources,
     selection: &Selection,
     name: &Path,
-) -> Result<(Coverage, Chosen)> {
+) -> Result<Covered> {
     let counted = paths.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max();
     let is_whole = Cell::new(true);
     let tell = |file: &Path, what: String| {
@@ -50,10 +58,9 @@ pub fn coverage(
         warn(file, what);
     };
     let mut coverage = Inputs::of(inputs, sources)?.lines(sources, name, &tell)?;
-    let mut chosen = selection.apply(&mut coverage, name, counted)?;
-    chosen.is_whole = is_whole.get();
+    let chosen = selection.apply(&mut coverage, name, counted)?;
     say_totals(&coverage, name);
-    Ok((coverage, chosen))
+    Ok(Covered { coverage, chosen, is_whole: is_whole.get() })
 }
 
 /// The coverage of all inputs, with all files.

@@ -76,7 +76,7 @@ impl Selection {
         let spellings = Spellings::default();
         let all = coverage.files.len();
         if coverage.files.is_empty() {
-            return Ok(Chosen { spellings, root: None, missing: Vec::new(), is_whole: true });
+            return Ok(Chosen { spellings, root: None, missing: Vec::new() });
         }
         let root = self.root(coverage, &spellings, name)?;
         if let Some(root) = &root {
@@ -100,7 +100,7 @@ impl Selection {
             return Err(Error::about(name, what));
         }
         let missing = leave_out(coverage, name, counted);
-        Ok(Chosen { spellings, root, missing, is_whole: true })
+        Ok(Chosen { spellings, root, missing })
     }
 
     /// Leaves the same files out of the coverage of another time, when there may have been more.
@@ -184,8 +184,6 @@ pub struct Chosen {
     root: Option<Root>,
     /// Files that are left out because they are missing.
     pub missing: Vec<PathBuf>,
-    /// Whether no input, object or function was left out.
-    pub is_whole: bool,
 }
 
 impl Chosen {

@@ -77,7 +77,7 @@ pub fn decisions(function: &Function, bitmap: &[u8], has_run: bool) -> Option<Ve
             steps.len(),
             occurred.into_iter().filter_map(|way| match numbering {
                 Numbering::BySums => ways.values(way as u32, &back),
-                Numbering::ByValues => values(&steps, way),
+                Numbering::ByValues => values_of_bits(&steps, way),
             }),
         );
         let open = in_text.into_iter().filter(|&step| !steps[step].is_constant);
@@ -276,7 +276,7 @@ impl<'s> Ways<'s> {
 
 /// The values on the way that takes these ones, a bit for each condition, and its result. `None` if the conditions lead
 /// in a circle, or if a condition has a value that is not evaluated.
-fn values(steps: &[Step], bits: usize) -> Option<(Values, usize)> {
+fn values_of_bits(steps: &[Step], bits: usize) -> Option<(Values, usize)> {
     let mut values = Values::new(steps.len());
     let (mut step, mut rest) = (0, bits);
     for _ in steps {
@@ -377,14 +377,15 @@ mod tests {
         // a && (b || c)
         let steps = [step(None, Some(1)), step(Some(2), None), step(None, None)];
         let found = |bits| {
-            values(&steps, bits).map(|(values, result)| (values.known[0], values.values[0], result))
+            values_of_bits(&steps, bits)
+                .map(|(values, result)| (values.known[0], values.values[0], result))
         };
         let ways = [0b000, 0b011, 0b001, 0b101].map(|bits| found(bits).unwrap());
         assert_eq!(ways, [(1, 0, 0), (0b11, 0b11, 1), (0b111, 0b001, 0), (0b111, 0b101, 1)]);
         // c has a value though a is false, or though b is true.
         assert_eq!([0b100, 0b111, 0b110].map(found), [None; 3]);
         let circle = [step(Some(1), None), step(Some(0), None)];
-        assert!(values(&circle, 0).is_none());
+        assert!(values_of_bits(&circle, 0).is_none());
     }
 
     #[test]
