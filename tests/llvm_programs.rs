@@ -9,7 +9,7 @@ mod programs;
 
 use countersink::raw::dump::Dump;
 use harness::{Workshop, succeed};
-use llvm::both::{assert_same_text, of_stock, text_of_dump};
+use llvm::both::{OURS, assert_same_text, of_stock, text_of_dump};
 use llvm::{Llvm, all, of_rustc};
 use programs::FIXED_ADDRESSES;
 
@@ -191,6 +191,34 @@ fn after_inlining() {
         let flags = &["-O2", "-fprofile-use=first.profdata", "-fcs-profile-generate"];
         build(llvm, &shop, flags, &[]);
         llvm.assert_same_counts(&shop, &[], "after inlining");
+    }
+}
+
+/// A program that was linked for counters, and compiled without, leaves a profile without functions, as with LLVM's
+/// own runtime. So does a library beside a program with counters: the file has those of the program.
+#[test]
+fn without_counters() {
+    for llvm in all() {
+        let shop = Workshop::new();
+        shop.write("alone.c", "int f(void) { return 0; }\nint main(void) { return f(); }\n");
+        let object = llvm.object(&shop, "alone.c", &[]);
+        llvm.link_both(&shop, &[object], &[FRONT_END]);
+        succeed(shop.command(shop.path("stock")).env("LLVM_PROFILE_FILE", "stock.profraw"));
+        succeed(shop.command(shop.path("ours")).env("LLVM_PROFILE_FILE", "ours.csraw"));
+        let stock = llvm.merged(&shop, &["stock.profraw"]);
+        assert_same_text(&llvm.text_of_dump(&shop, "ours.csraw"), &stock, "alone");
+        let convert = shop.tool(&["convert", "ours.csraw", "--to", "profdata", "-o", "none"]);
+        let message = String::from_utf8(convert.stderr).unwrap();
+        assert!(message.contains("no function was instrumented"), "{message}");
+
+        shop.write("beside.c", "int f(void) { return 0; }\n");
+        shop.write("main.c", "int f(void);\nint main(void) { return f(); }\n");
+        let beside = llvm.object(&shop, "beside.c", &["-fPIC"]);
+        let library = ["-shared", FRONT_END, &beside, "-o", "libbeside.so"];
+        llvm.clang(&shop, &[&library[..], &OURS].concat());
+        let main = llvm.object(&shop, "main.c", &[FRONT_END]);
+        llvm.link_both(&shop, &[main], &[FRONT_END, "-L.", "-lbeside", "-Wl,-rpath,."]);
+        llvm.assert_same_counts(&shop, &[], "beside a library without counters");
     }
 }
 

@@ -123,10 +123,11 @@ pub extern "C" fn countersink_llvm_start() {
     countersink_llvm_begin();
 }
 
-/// Begins the image if it has not begun.
+/// Begins the image if it has not begun. One without records has nothing to write, unless its link asked for the
+/// runtime: as with LLVM's own, its file then says so.
 #[unsafe(no_mangle)]
 pub extern "C" fn countersink_llvm_begin() {
-    if WHOLE.records(&sections()).is_empty() {
+    if WHOLE.records(&sections()).is_empty() && !WRITES_AT_END.load(Ordering::Acquire) {
         return;
     }
     if BEGUN.swap(true, Ordering::AcqRel) {
