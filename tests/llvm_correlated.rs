@@ -4,6 +4,7 @@
 mod harness;
 mod llvm;
 
+use std::fs;
 use std::process::Command;
 
 use harness::{Workshop, succeed};
@@ -122,6 +123,57 @@ fn profiles_are_those_of_uncorrelated_programs() {
             }
         }
     }
+}
+
+const LIBRARY: &str =
+    "int g(int n) { int s = 0; for (int i = 0; i < n; i++) if (i % 3) s += i; return s; }\n";
+const CALLER: &str = "int g(int);\nint main(void) { return g(100) != 3267; }\n";
+
+/// A program and its library, with live counters and without: each image gets its own functions, in whatever order files
+/// are named, and if no linker wrote a build-id, too.
+#[test]
+fn every_image_has_its_own_functions() {
+    for llvm in all().into_iter().filter(|llvm| llvm.major >= 19) {
+        for (correlate, id) in [DEBUG_INFO, BINARY].into_iter().zip(["sha1", "none"]) {
+            let shop = Workshop::new();
+            shop.write("library.c", LIBRARY);
+            shop.write("caller.c", CALLER);
+            let id = format!("-Wl,--build-id={id}");
+            let flags = ["-O1", "-g", "-fprofile-generate", "-mllvm", "-disable-vp", "-fPIC", &id];
+            let flags = [&flags[..], correlate].concat();
+            let library = [&flags[..], &["-shared", "library.c", "-o", "liblibrary.so"], &OURS];
+            llvm.clang(&shop, &library.concat());
+            let program = ["caller.c", "-L.", "-llibrary", "-Wl,-rpath,.", "-o", "ours"];
+            llvm.clang(&shop, &[&flags[..], &program, &OURS].concat());
+            run_ours(&shop);
+            let about = format!("LLVM {}, {correlate:?}", llvm.major);
+            let expected = ["3\n100\n1\n34\n", "1\n1\n"];
+            for programs in [["ours", "liblibrary.so"], ["liblibrary.so", "ours"]] {
+                let [first, second] = programs;
+                let binaries = ["--binary", first, "--binary", second];
+                let convert = ["convert", "ours.csraw", "--to", "proftext"];
+                let text = without_comments(&text(&shop, &[&convert[..], &binaries].concat()));
+                for counts in expected {
+                    assert!(text.contains(counts), "{about}, {programs:?}: {text}");
+                }
+            }
+            let live = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
+            let live: Vec<&str> = live.split_whitespace().collect();
+            let program = ["caller.c", "library.c", "-o", "ours"];
+            llvm.clang(&shop, &[&flags[..], &program, &live].concat());
+            fs::remove_file(shop.path("ours.csraw")).unwrap();
+            run_ours(&shop);
+            let text = without_comments(&text_of_dump(llvm, &shop));
+            for counts in expected {
+                assert!(text.contains(counts), "live, {about}: {text}");
+            }
+        }
+    }
+}
+
+/// The lines of a text that are not comments.
+fn without_comments(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect()
 }
 
 /// Runs are added up in the dump, and the times of first calls of several runs are not told.

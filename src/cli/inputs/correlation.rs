@@ -6,11 +6,12 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use object::{Object as _, ObjectSection as _};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
 use super::debug_file;
 use super::input::read_regular;
@@ -36,19 +37,52 @@ pub struct Programs {
     chosen: Vec<PathBuf>,
     places: Option<Places>,
     /// What has been read of programs, by path.
-    known: Mutex<HashMap<PathBuf, Arc<Functions>>>,
+    known: Mutex<HashMap<PathBuf, Known>>,
+}
+
+/// What is known of a program.
+#[derive(Clone, Debug)]
+struct Known {
+    identity: Identity,
+    functions: Arc<Functions>,
+}
+
+/// What tells programs apart.
+#[derive(Clone, Debug)]
+struct Identity {
+    /// Empty if the linker wrote none.
+    build_id: Vec<u8>,
+    /// Bytes of all counters.
+    counters: u64,
 }
 
 /// What is wanted of a program.
-#[derive(Clone, Copy)]
-struct Wanted<'w> {
-    build_id: &'w [u8],
+struct Wanted {
+    identity: Identity,
     machine: Machine,
     version: Version,
     variant: Variant,
 }
 
-impl Wanted<'_> {
+impl Wanted {
+    /// Fails if a file is another program, or another build.
+    fn check(&self, found: &Identity, path: &Path) -> Result<()> {
+        let Identity { build_id, counters } = &self.identity;
+        let has_ids = !build_id.is_empty() && !found.build_id.is_empty();
+        if has_ids && *build_id != found.build_id {
+            let (found, expected) = (hexadecimal(&found.build_id), hexadecimal(build_id));
+            let what = format!("another program or build: build-id {found}, expected {expected}");
+            return Err(Error::about(path, what));
+        }
+        if *counters != found.counters {
+            let found = found.counters;
+            let what =
+                format!("another program or build: {found} bytes of counters, expected {counters}");
+            return Err(Error::about(path, what));
+        }
+        Ok(())
+    }
+
     /// Whether a file has the functions in its debug information. The front end says nothing of that.
     fn is_in_debug_info(&self, file: &object::File<'_>) -> bool {
         self.variant.has(Variant::DEBUG_INFO_CORRELATION) || !has(file, RECORDS)
@@ -81,7 +115,9 @@ impl Programs {
 
     /// A dump with all functions.
     pub fn complete_dump<'d>(&self, dump: &'d Dump, name: &Path) -> Result<Cow<'d, Dump>> {
-        if !dump.modules.iter().any(Module::is_correlated) {
+        let is_correlated =
+            |module: &Module| module.is_correlated() || module.is_partly_correlated();
+        if !dump.modules.iter().any(is_correlated) {
             return Ok(Cow::Borrowed(dump));
         }
         let mut dump = dump.clone();
@@ -91,10 +127,19 @@ impl Programs {
     }
 
     fn complete_module(&self, module: Module, name: &Path) -> Result<Module> {
-        let Some(object) = module.correlated_object() else { return Ok(module) };
+        let Some(object) = module.correlated_object() else {
+            if module.is_partly_correlated() {
+                warn(
+                    name,
+                    "objects of -profile-correlate beside others in one image; the counts of the former are left out",
+                );
+            }
+            return Ok(module);
+        };
         let big_endian = cfg!(target_endian = "big");
+        let counters = module.correlated_counter_bytes();
         let wanted = Wanted {
-            build_id: module.build_id(),
+            identity: Identity { build_id: module.build_id().to_vec(), counters },
             machine: Machine { big_endian, pointer: size_of::<usize>() },
             version: Version::from_number(object.version.0).unwrap_or(Version::V10),
             variant: Variant(u64::from(object.stamp) << 32),
@@ -117,10 +162,11 @@ impl Programs {
             return Ok(Cow::Borrowed(bytes));
         }
         let of = |image: &Image<'_>| -> std::result::Result<Functions, Failure> {
-            let build_id = image.binary_ids().next().transpose()?.unwrap_or_default();
+            let build_id = image.binary_ids().next().transpose()?.unwrap_or_default().to_vec();
+            let identity = Identity { build_id, counters: image.counter_bytes() };
             let header = &image.header;
             let (machine, version, variant) = (header.machine, header.version, header.variant);
-            let wanted = Wanted { build_id, machine, version, variant };
+            let wanted = Wanted { identity, machine, version, variant };
             let functions =
                 self.functions(&wanted, Path::new(""), name).map_err(Failure::Program)?;
             Ok(Functions::clone(&functions))
@@ -132,15 +178,10 @@ impl Programs {
     }
 
     /// The functions of a program: a chosen one, or the one at its recorded path, or what was split off from it.
-    fn functions(
-        &self,
-        wanted: &Wanted<'_>,
-        recorded: &Path,
-        name: &Path,
-    ) -> Result<Arc<Functions>> {
+    fn functions(&self, wanted: &Wanted, recorded: &Path, name: &Path) -> Result<Arc<Functions>> {
         let is_recorded = !recorded.as_os_str().is_empty();
         let recorded = [recorded.to_owned()].into_iter().filter(|_| is_recorded);
-        let installed = debug_file::by_build_id(wanted.build_id);
+        let installed = debug_file::by_build_id(&wanted.identity.build_id);
         let mut why = String::new();
         for path in self.chosen.iter().cloned().chain(recorded).chain(installed) {
             match self.of_program(&path, wanted) {
@@ -152,13 +193,15 @@ impl Programs {
         Err(Error::about(name, format!("{what}; name the program with --binary{why}")))
     }
 
-    fn of_program(&self, path: &Path, wanted: &Wanted<'_>) -> Result<Arc<Functions>> {
+    fn of_program(&self, path: &Path, wanted: &Wanted) -> Result<Arc<Functions>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(functions) = known.get(path) {
+        if let Some(Known { identity, functions }) = known.get(path) {
+            wanted.check(identity, path)?;
             return Ok(functions.clone());
         }
-        let functions = Arc::new(read(path, wanted)?);
-        known.insert(path.to_owned(), functions.clone());
+        let read = read(path, wanted)?;
+        let functions = read.functions.clone();
+        known.insert(path.to_owned(), read);
         Ok(functions)
     }
 }
@@ -175,56 +218,68 @@ impl From<Finding> for Failure {
     }
 }
 
-/// The functions in a program, which must have the build-id if both have one.
-fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Functions> {
+/// What a program has, if it is the one that is wanted.
+fn read(path: &Path, wanted: &Wanted) -> Result<Known> {
     let bytes = read_regular(path).about(path)?;
     let file = object::File::parse(&*bytes).about(path)?;
-    let id = file.build_id().about(path)?.unwrap_or_default();
-    if !id.is_empty() && !wanted.build_id.is_empty() && id != wanted.build_id {
-        let (found, expected) = (hexadecimal(id), hexadecimal(wanted.build_id));
-        let what = format!("another program or build: build-id {found}, expected {expected}");
-        return Err(Error::about(path, what));
-    }
+    let build_id = file.build_id().about(path)?.unwrap_or_default().to_vec();
     let split_off = debug_file::find_for(path, &file, |file| wanted.may_be_in(file));
     let split_off = split_off.as_deref().map(object::File::parse).transpose().about(path)?;
     let file = split_off.as_ref().unwrap_or(&file);
+    let bounds = Bounds { counters: bounds(file, COUNTERS), bitmaps: bounds(file, BITMAPS) };
+    let counters = bounds.counters.end.saturating_sub(bounds.counters.start);
+    let identity = Identity { build_id, counters };
+    wanted.check(&identity, path)?;
     let functions = match wanted.is_in_debug_info(file) {
-        true => in_debug_info(file, wanted, path)?,
-        false => in_sections(file, wanted, path)?,
+        true => in_debug_info(file, wanted, &bounds, path)?,
+        false => in_sections(file, wanted, &bounds, path)?,
     };
-    match functions.all.is_empty() {
-        true => {
-            Err(Error::about(path, "no functions of -profile-correlate in it; was it stripped?"))
-        }
-        false => Ok(functions),
+    if functions.all.is_empty() {
+        let what = "no functions of -profile-correlate in it; was it stripped?";
+        return Err(Error::about(path, what));
     }
+    Ok(Known { identity, functions: Arc::new(functions) })
 }
 
 const RECORDS: &str = "__llvm_covdata";
 const NAMES: &str = "__llvm_covnames";
 
-/// The addresses of the sections of counters.
-fn bounds(file: &object::File<'_>) -> Bounds {
-    let section = |name| {
-        let section = file.section_by_name(name);
-        section.map_or(0..0, |found| found.address()..found.address().saturating_add(found.size()))
-    };
-    Bounds { counters: section("__llvm_prf_cnts"), bitmaps: section("__llvm_prf_bits") }
+const COUNTERS: &str = "__llvm_prf_cnts";
+const BITMAPS: &str = "__llvm_prf_bits";
+
+/// The addresses of a section. Programs with live counters have it within another one, between symbols.
+fn bounds(file: &object::File<'_>, section: &str) -> Range<u64> {
+    if let Some(found) = file.section_by_name(section) {
+        return found.address()..found.address().saturating_add(found.size());
+    }
+    let symbol = |name: String| file.symbol_by_name(&name).map(|symbol| symbol.address());
+    let start = symbol(format!("__start_{section}"));
+    let end = symbol(format!("__stop_{section}"));
+    start.unwrap_or(0)..end.unwrap_or(0)
 }
 
-fn in_sections(file: &object::File<'_>, wanted: &Wanted<'_>, path: &Path) -> Result<Functions> {
+fn in_sections(
+    file: &object::File<'_>,
+    wanted: &Wanted,
+    bounds: &Bounds,
+    path: &Path,
+) -> Result<Functions> {
     let section = |name| {
         let found = file.section_by_name(name).and_then(|found| uncompressed(&found));
         found.ok_or_else(|| Error::about(path, format!("has no section {name}; was it stripped?")))
     };
     let (records, names) = (section(RECORDS)?, section(NAMES)?.into_owned());
     let (machine, version) = (wanted.machine, wanted.version);
-    let all = of_records(&records, machine, version, wanted.counter_bytes(), &bounds(file));
+    let all = of_records(&records, machine, version, wanted.counter_bytes(), bounds);
     Ok(Functions { all, names })
 }
 
-fn in_debug_info(file: &object::File<'_>, wanted: &Wanted<'_>, path: &Path) -> Result<Functions> {
-    let bounds = bounds(file);
+fn in_debug_info(
+    file: &object::File<'_>,
+    wanted: &Wanted,
+    bounds: &Bounds,
+    path: &Path,
+) -> Result<Functions> {
     let size = wanted.counter_bytes();
     let mut all: Vec<CorrelatedFunction> = Vec::new();
     let mut all_names = Vec::new();

@@ -72,6 +72,11 @@ impl<'a> Iterator for Images<'a> {
 }
 
 impl<'a> Image<'a> {
+    /// Bytes of all counters.
+    pub fn counter_bytes(&self) -> u64 {
+        self.counters.len() as u64
+    }
+
     /// Reads the profile that starts at byte `at` of a file: its header, and where its sections are. A profile without
     /// its functions ([`super::correlate`]) is an error.
     pub fn read(file: &'a [u8], at: usize) -> Result<Self, Finding> {

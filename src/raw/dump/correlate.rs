@@ -46,6 +46,20 @@ impl Module {
         ((record.name_ref, record.hash) == (0, 0)).then_some(object)
     }
 
+    /// Whether some objects of the image were compiled so and others not. Memory says nothing of the functions of the
+    /// former. Only where debug information correlates, the first object of the link may tell.
+    pub fn is_partly_correlated(&self) -> bool {
+        let is_so = |object: &Object| object.stamp & variant::DEBUG_INFO_CORRELATION != 0;
+        !self.llvm.is_empty() && !self.is_correlated() && self.objects.iter().any(is_so)
+    }
+
+    /// Bytes of all counters of a module for which [`Module::is_correlated`] holds, bitmaps not among them.
+    pub fn correlated_counter_bytes(&self) -> u64 {
+        let Some(whole) = self.function(0) else { return 0 };
+        let words = whole.counters(EXECUTIONS).len() + whole.counters(TIME).len();
+        (words * 8 + whole.bytes(COVERED).len()) as u64
+    }
+
     /// Whether times of first calls cannot be told from the counters: those of several runs have been added up, and
     /// bytes only say that they are there.
     pub fn has_lost_times(&self) -> bool {
