@@ -62,9 +62,9 @@ pub fn write_with(path: Option<&Path>, content: Content, fill: Fill<'_>) -> Resu
 }
 
 /// Ends of the names of sources, which nobody makes again.
-const SOURCES: [&str; 24] = [
-    "c", "cc", "cpp", "cxx", "c++", "C", "h", "hh", "hpp", "hxx", "inl", "tcc", "rs", "m", "mm",
-    "d", "go", "f", "f90", "F90", "adb", "ads", "S", "y",
+const SOURCES: [&str; 25] = [
+    "c", "cc", "cpp", "cxx", "c++", "C", "h", "hh", "hpp", "hxx", "inc", "inl", "tcc", "rs", "m",
+    "mm", "d", "go", "f", "f90", "F90", "adb", "ads", "S", "y",
 ];
 
 /// Refuses to replace a source file, by the end of its name.

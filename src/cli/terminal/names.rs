@@ -144,6 +144,8 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 pub struct Wanted {
     name: String,
     pattern: Option<Regex>,
+    /// What names in object files must hold, so that few of a large profile's need be demangled.
+    part: Option<String>,
 }
 
 impl Wanted {
@@ -151,7 +153,7 @@ impl Wanted {
     pub fn new(name: &str) -> Self {
         let pattern = name.contains('*').then(|| regex::escape(name).replace(r"\*", ".*"));
         let pattern = pattern.and_then(|pattern| Regex::new(&format!("^(?s:{pattern})$")).ok());
-        Self { name: name.to_owned(), pattern }
+        Self { name: name.to_owned(), pattern, part: spelt_part(name).map(str::to_owned) }
     }
 
     /// The ways to understand a name, the most exact first. The first way that finds any function decides.
@@ -161,6 +163,11 @@ impl Wanted {
     pub fn is(&self, name: &[u8], way: Way) -> bool {
         if way == Way::Whole {
             return name == self.name.as_bytes();
+        }
+        if let Some(part) = &self.part
+            && memchr::memmem::find(name, part.as_bytes()).is_none()
+        {
+            return false;
         }
         let name = text(name);
         let bare = without_parameters(&name).or_else(|| demangled(&name));
@@ -184,6 +191,21 @@ impl Wanted {
         };
         Self::WAYS.iter().map(found).find(|found| !found.is_empty()).unwrap_or_default()
     }
+}
+
+/// The part of a name that object files spell out: the last identifier before its arguments. `None` for operators, lambdas,
+/// patterns and constructors of the standard library's strings and streams, whose classes have abbreviations.
+///
+/// For example `Shape::area(int) const` gives `area`, and its object file has `_ZNK5Shape4areaEi`.
+fn spelt_part(name: &str) -> Option<&str> {
+    const ABBREVIATED: [&str; 5] = ["allocator", "string", "istream", "ostream", "iostream"];
+    let before = name.split(['(', '<']).next()?;
+    let last = before.rsplit("::").next()?;
+    let last = last.strip_prefix('~').unwrap_or(last);
+    let spells = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let is_spelt = !last.is_empty() && last.chars().all(spells) && !before.contains("operator");
+    let class = last.strip_prefix("basic_").unwrap_or(last);
+    (is_spelt && !ABBREVIATED.contains(&class)).then_some(last)
 }
 
 /// A way to understand the name of a function.
@@ -317,6 +339,24 @@ mod tests {
             assert_eq!(names.of(name), shown);
         }
         assert_eq!(Names::as_asked(false).of("a.cc;_ZL3twoi"), "a.cc;_ZL3twoi");
+    }
+
+    #[test]
+    fn spelt_parts() {
+        for (name, part) in [
+            ("Shape::area(int) const", Some("area")),
+            ("ns::A<int>::f", Some("A")),
+            ("Shape::~Shape()", Some("Shape")),
+            ("core::fmt::Formatter::pad", Some("pad")),
+            ("std::string::string", None),
+            ("ns::operator==(A, A)", None),
+            ("A::operator bool() const", None),
+            ("void f<int>(int)", None),
+            ("(anonymous namespace)::f()", None),
+            ("f*", None),
+        ] {
+            assert_eq!(spelt_part(name), part, "{name}");
+        }
     }
 
     #[test]

@@ -7,11 +7,9 @@ use std::prelude::v1::*;
 
 use hashbrown::HashMap;
 
+use crate::counters::summary::LEAST_PSEUDO_COUNT;
 use crate::counters::{self, Function, ValueKind, file_and_symbol, name_ref};
 use crate::profile::{Body, Position, Profile, SymbolId, Symbols};
-
-/// A first counter of this size or more is no count: it marks the whole function as warm or hot.
-const LEAST_PSEUDO_COUNT: u64 = u64::MAX - 1;
 
 /// A profile whose lines are the counters.
 pub fn by_position(counted: &counters::Profile) -> Profile {
