@@ -136,14 +136,14 @@ fn every_image_has_its_own_functions() {
     for llvm in all().into_iter().filter(|llvm| llvm.major >= 19) {
         for (correlate, id) in [DEBUG_INFO, BINARY].into_iter().zip(["sha1", "none"]) {
             let shop = Workshop::new();
-            shop.write("library.c", LIBRARY);
-            shop.write("caller.c", CALLER);
+            shop.write("library.cc", LIBRARY);
+            shop.write("caller.cc", CALLER);
             let id = format!("-Wl,--build-id={id}");
             let flags = ["-O1", "-g", "-fprofile-generate", "-mllvm", "-disable-vp", "-fPIC", &id];
             let flags = [&flags[..], correlate].concat();
-            let library = [&flags[..], &["-shared", "library.c", "-o", "liblibrary.so"], &OURS];
+            let library = [&flags[..], &["-shared", "library.cc", "-o", "liblibrary.so"], &OURS];
             llvm.clang(&shop, &library.concat());
-            let program = ["caller.c", "-L.", "-llibrary", "-Wl,-rpath,.", "-o", "ours"];
+            let program = ["caller.cc", "-L.", "-llibrary", "-Wl,-rpath,.", "-o", "ours"];
             llvm.clang(&shop, &[&flags[..], &program, &OURS].concat());
             run_ours(&shop);
             let about = format!("LLVM {}, {correlate:?}", llvm.major);
@@ -159,7 +159,7 @@ fn every_image_has_its_own_functions() {
             }
             let live = String::from_utf8(shop.tool_output(&["flags", "--live"])).unwrap();
             let live: Vec<&str> = live.split_whitespace().collect();
-            let program = ["caller.c", "library.c", "-o", "ours"];
+            let program = ["caller.cc", "library.cc", "-o", "ours"];
             llvm.clang(&shop, &[&flags[..], &program, &live].concat());
             fs::remove_file(shop.path("ours.csraw")).unwrap();
             run_ours(&shop);
@@ -168,6 +168,60 @@ fn every_image_has_its_own_functions() {
                 assert!(text.contains(counts), "live, {about}: {text}");
             }
         }
+    }
+}
+
+/// Where no linker writes a build-id, builds are told apart by their code: in the dump, and when a program is wanted.
+#[test]
+fn builds_without_ids_stay_apart() {
+    for llvm in all().into_iter().filter(|llvm| llvm.major >= 19) {
+        let shop = Workshop::new();
+        let sources = [LIBRARY.to_owned(), LIBRARY.replace("i % 3", "i % 5 == 0")];
+        shop.write("caller.cc", "int g(int);\nint main(void) { g(100); return 0; }\n");
+        let flags = ["-O1", "-g", "-fprofile-generate", "-mllvm", "-disable-vp"];
+        let program = ["caller.cc", "library.cc", "-Wl,--build-id=none", "-o", "ours"];
+        for (source, kept) in sources.iter().zip(["first", "second"]) {
+            shop.write("library.cc", source);
+            llvm.clang(&shop, &[&flags[..], DEBUG_INFO, &program, &OURS].concat());
+            run_ours(&shop);
+            fs::rename(shop.path("ours"), shop.path(kept)).unwrap();
+        }
+        let shown = String::from_utf8(shop.tool_output(&["show", "ours.csraw"])).unwrap();
+        assert_eq!(shown.matches("runs 1").count(), 2, "LLVM {}: {shown}", llvm.major);
+        let convert = |programs: &[&str]| {
+            let words = ["convert", "ours.csraw", "--to", "proftext", "-o", "text"];
+            let output = shop.tool(&[&words[..], programs].concat());
+            assert!(output.status.success(), "{output:?}");
+            let text = String::from_utf8(shop.read("text")).unwrap();
+            (without_comments(&text), String::from_utf8(output.stderr).unwrap())
+        };
+        let (both, told) = convert(&["--binary", "second", "--binary", "first"]);
+        assert!(both.contains("\n3\n200\n2\n"), "{both}");
+        assert_eq!(told, "");
+        let (one, told) = convert(&["--binary", "second"]);
+        assert!(one.contains("\n3\n100\n1\n") && !one.contains("\n34\n"), "{one}");
+        assert!(
+            told.contains("other code than that which ran") && told.contains("left out"),
+            "{told}"
+        );
+    }
+}
+
+/// Counters of objects without debug information belong to nobody, which is told.
+#[test]
+fn counters_of_nobody() {
+    for llvm in all().into_iter().filter(|llvm| llvm.major >= 19) {
+        let shop = Workshop::new();
+        shop.write("library.cc", LIBRARY);
+        shop.write("caller.cc", CALLER);
+        let flags = [&["-O1", "-fprofile-generate", "-mllvm", "-disable-vp"], DEBUG_INFO].concat();
+        let library = llvm.object(&shop, "library.cc", &flags);
+        let program = ["-g", "caller.cc", &library, "-o", "ours"];
+        llvm.clang(&shop, &[&flags[..], &program, &OURS].concat());
+        run_ours(&shop);
+        let output = shop.tool(&["convert", "ours.csraw", "--to", "proftext", "-o", "text"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("3 of 4 counters belong to no function"), "{told}");
     }
 }
 

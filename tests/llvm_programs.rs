@@ -219,6 +219,10 @@ fn without_counters() {
         let main = llvm.object(&shop, "main.c", &[FRONT_END]);
         llvm.link_both(&shop, &[main], &[FRONT_END, "-L.", "-lbeside", "-Wl,-rpath,."]);
         llvm.assert_same_counts(&shop, &[], "beside a library without counters");
+        // The empty library says nothing of how the program was instrumented.
+        let optimised = llvm.object(&shop, "main.c", &["-O1", GENERATE]);
+        llvm.link_both(&shop, &[optimised], &[GENERATE, "-L.", "-lbeside", "-Wl,-rpath,."]);
+        llvm.assert_same_counts(&shop, &[], "beside a library without counters, optimised");
     }
 }
 

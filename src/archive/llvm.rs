@@ -88,6 +88,12 @@ fn forget_names() {
     KNOWN.iter().for_each(|[of, _]| of.store(0, Ordering::Relaxed));
 }
 
+/// A checksum of the image's code, 0 if a build-id tells builds apart.
+fn code_checksum() -> u32 {
+    let start = system::start().filter(|start| start.build_id().is_none());
+    start.map_or(0, Start::code_checksum)
+}
+
 /// Whether the counters may be in a file, where a reader finds nodes alone.
 const IS_LIVE: bool = cfg!(feature = "live");
 
@@ -103,12 +109,14 @@ static WRITES_AT_END: AtomicBool = AtomicBool::new(false);
 fn find_functions() {
     LANES.begin(sys::stack());
     let found = sections();
+    let is_correlated = found.data.is_empty() && !found.counters.is_empty();
     let sections = Sections {
         data: WHOLE.records(&found),
         image: system::image(),
         text: countersink_llvm_begin as extern "C" fn() as usize,
         name_elsewhere: Some(name_elsewhere),
         forget_names: Some(forget_names),
+        code_checksum: is_correlated.then_some(code_checksum),
         lanes: (!IS_LIVE).then_some(&LANES),
         ..found
     };

@@ -12,11 +12,12 @@ use object::elf::{
 use object::elf::{
     FileHeader64 as FileHeader, NoteHeader64 as NoteHeader, ProgramHeader64 as ProgramHeader,
 };
-use object::elf::{NT_GNU_BUILD_ID, PT_LOAD, PT_NOTE};
+use object::elf::{NT_GNU_BUILD_ID, PF_R, PF_W, PF_X, PT_LOAD, PT_NOTE};
 use object::pod;
 
 use super::output_path::{Path, without_deleted};
 use super::sys::{self, Access};
+use crate::raw::checksum::crc32;
 use crate::raw::layout::BuildId;
 
 /// The ELF header of a loaded image.
@@ -53,6 +54,27 @@ impl Start {
             // SAFETY: a loaded segment has these bytes, and nobody writes notes.
             build_id_in(unsafe { core::slice::from_raw_parts(start, length) })
         })
+    }
+
+    /// A checksum of the image's code, which differs between builds.
+    pub fn code_checksum(self) -> u32 {
+        // SAFETY: as for `build_id`.
+        let page = unsafe { core::slice::from_raw_parts(self.0.as_ptr(), PAGE) };
+        let Some(segments) = segments(page) else { return 0 };
+        let is_code = |segment: &&ProgramHeader<Endian>| {
+            segment.p_type.get(Endian) == PT_LOAD
+                && segment.p_flags.get(Endian) & (PF_R | PF_W | PF_X) == PF_R | PF_X
+        };
+        let mut checksum = 0u32;
+        for segment in segments.iter().filter(is_code) {
+            let Some((start, length)) = loaded(segments, segment) else { continue };
+            // SAFETY: a loaded segment has its start.
+            let start = unsafe { self.0.as_ptr().add(start) };
+            // SAFETY: a loaded segment has these bytes, which may be read, and nobody writes them.
+            let code = unsafe { core::slice::from_raw_parts(start, length) };
+            checksum = checksum.rotate_left(1) ^ crc32(code);
+        }
+        checksum
     }
 }
 

@@ -6,18 +6,22 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::mem;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
+use object::elf::{PF_R, PF_W, PF_X};
+use object::{
+    Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, SegmentFlags,
+};
 
 use super::debug_file;
 use super::input::read_regular;
 use super::notes::{Places, display};
 use crate::cli::terminal::error::{Context, Error, Result};
-use crate::cli::terminal::message::warn;
+use crate::cli::terminal::message::{say, warn};
 use crate::cli::terminal::names::hexadecimal;
 use crate::counters::{Variant, name_ref};
 use crate::formats::profraw::check::Finding;
@@ -26,6 +30,7 @@ use crate::formats::profraw::image::Image;
 use crate::formats::profraw::{Machine, Version, names};
 use crate::program::debug::correlation::counted;
 use crate::program::debug::uncompressed;
+use crate::raw::checksum::crc32;
 use crate::raw::dump::{Dump, Module};
 use crate::raw::llvm::CorrelatedFunction;
 use crate::raw::llvm::version::variant;
@@ -35,6 +40,8 @@ use crate::raw::llvm::version::variant;
 pub struct Programs {
     /// The user's choices.
     chosen: Vec<PathBuf>,
+    /// The option by which the command takes them.
+    option: &'static str,
     places: Option<Places>,
     /// What has been read of programs, by path.
     known: Mutex<HashMap<PathBuf, Known>>,
@@ -54,6 +61,8 @@ struct Identity {
     build_id: Vec<u8>,
     /// Bytes of all counters.
     counters: u64,
+    /// The checksum of the code, of a dump without build-id, and of a file that has its code.
+    code: Option<u32>,
 }
 
 /// What is wanted of a program.
@@ -67,12 +76,22 @@ struct Wanted {
 impl Wanted {
     /// Fails if a file is another program, or another build.
     fn check(&self, found: &Identity, path: &Path) -> Result<()> {
-        let Identity { build_id, counters } = &self.identity;
-        let has_ids = !build_id.is_empty() && !found.build_id.is_empty();
-        if has_ids && *build_id != found.build_id {
-            let (found, expected) = (hexadecimal(&found.build_id), hexadecimal(build_id));
+        let Identity { build_id, counters, code } = &self.identity;
+        if *build_id != found.build_id {
+            let [found, expected] = [&found.build_id, build_id].map(|id| match id.is_empty() {
+                true => "none".to_owned(),
+                false => hexadecimal(id),
+            });
             let what = format!("another program or build: build-id {found}, expected {expected}");
             return Err(Error::about(path, what));
+        }
+        if let (Some(expected), Some(found)) = (code, found.code)
+            && *expected != found
+        {
+            return Err(Error::about(
+                path,
+                "another program or build: other code than that which ran",
+            ));
         }
         if *counters != found.counters {
             let found = found.counters;
@@ -105,12 +124,13 @@ fn has(file: &object::File<'_>, section: &str) -> bool {
 impl Programs {
     /// The chosen programs, and where recorded paths have moved to.
     pub fn new(chosen: &[PathBuf], places: &Places) -> Self {
-        Self { chosen: chosen.to_vec(), places: Some(places.clone()), ..Self::default() }
+        let (chosen, places) = (chosen.to_vec(), Some(places.clone()));
+        Self { chosen, option: "--binary", places, ..Self::default() }
     }
 
-    /// The chosen programs alone.
+    /// The chosen programs alone, as `llvm-profdata` takes them.
     pub fn of(chosen: Vec<PathBuf>) -> Self {
-        Self { chosen, ..Self::default() }
+        Self { chosen, option: "--binary-file or --debug-info", ..Self::default() }
     }
 
     /// A dump with all functions.
@@ -121,8 +141,20 @@ impl Programs {
             return Ok(Cow::Borrowed(dump));
         }
         let mut dump = dump.clone();
-        let modules = dump.modules.drain(..).map(|module| self.complete_module(module, name));
-        dump.modules = modules.collect::<Result<_>>()?;
+        let all = mem::take(&mut dump.modules);
+        let mut missing = Vec::new();
+        for module in all {
+            match self.complete_module(module, name) {
+                Ok(module) => dump.modules.push(module),
+                Err(error) => missing.push(error),
+            }
+        }
+        if dump.modules.is_empty() {
+            return Err(missing.swap_remove(0));
+        }
+        for error in missing {
+            say(format_args!("{error}; its counts are left out"));
+        }
         Ok(Cow::Owned(dump))
     }
 
@@ -137,9 +169,13 @@ impl Programs {
             return Ok(module);
         };
         let big_endian = cfg!(target_endian = "big");
-        let counters = module.correlated_counter_bytes();
+        let identity = Identity {
+            build_id: module.build_id().to_vec(),
+            counters: module.correlated_counter_bytes(),
+            code: Some(object.checksum).filter(|&code| code != 0),
+        };
         let wanted = Wanted {
-            identity: Identity { build_id: module.build_id().to_vec(), counters },
+            identity,
             machine: Machine { big_endian, pointer: size_of::<usize>() },
             version: Version::from_number(object.version.0).unwrap_or(Version::V10),
             variant: Variant(u64::from(object.stamp) << 32),
@@ -163,7 +199,7 @@ impl Programs {
         }
         let of = |image: &Image<'_>| -> std::result::Result<Functions, Failure> {
             let build_id = image.binary_ids().next().transpose()?.unwrap_or_default().to_vec();
-            let identity = Identity { build_id, counters: image.counter_bytes() };
+            let identity = Identity { build_id, counters: image.counter_bytes(), code: None };
             let header = &image.header;
             let (machine, version, variant) = (header.machine, header.version, header.variant);
             let wanted = Wanted { identity, machine, version, variant };
@@ -181,6 +217,9 @@ impl Programs {
     fn functions(&self, wanted: &Wanted, recorded: &Path, name: &Path) -> Result<Arc<Functions>> {
         let is_recorded = !recorded.as_os_str().is_empty();
         let recorded = [recorded.to_owned()].into_iter().filter(|_| is_recorded);
+        for path in &self.chosen {
+            path.metadata().about(path)?;
+        }
         let installed = debug_file::by_build_id(&wanted.identity.build_id);
         let mut why = String::new();
         for path in self.chosen.iter().cloned().chain(recorded).chain(installed) {
@@ -190,7 +229,7 @@ impl Programs {
             }
         }
         let what = "the names and places of its counters are in the program (-profile-correlate), not here";
-        Err(Error::about(name, format!("{what}; name the program with --binary{why}")))
+        Err(Error::about(name, format!("{what}; name the program with {}{why}", self.option)))
     }
 
     fn of_program(&self, path: &Path, wanted: &Wanted) -> Result<Arc<Functions>> {
@@ -228,7 +267,7 @@ fn read(path: &Path, wanted: &Wanted) -> Result<Known> {
     let file = split_off.as_ref().unwrap_or(&file);
     let bounds = Bounds { counters: bounds(file, COUNTERS), bitmaps: bounds(file, BITMAPS) };
     let counters = bounds.counters.end.saturating_sub(bounds.counters.start);
-    let identity = Identity { build_id, counters };
+    let identity = Identity { build_id, counters, code: code_checksum(file) };
     wanted.check(&identity, path)?;
     let functions = match wanted.is_in_debug_info(file) {
         true => in_debug_info(file, wanted, &bounds, path)?,
@@ -238,7 +277,41 @@ fn read(path: &Path, wanted: &Wanted) -> Result<Known> {
         let what = "no functions of -profile-correlate in it; was it stripped?";
         return Err(Error::about(path, what));
     }
+    warn_of_others(&functions, wanted, path);
+    let has_both = wanted.identity.code.is_some() && identity.code.is_some();
+    if identity.build_id.is_empty() && !has_both {
+        warn(
+            path,
+            "has no build-id; if it is another build than the one that ran, that is not noticed",
+        );
+    }
     Ok(Known { identity, functions: Arc::new(functions) })
+}
+
+/// Says how many counters belong to no function: those of objects without debug information, for instance. Bytes may
+/// have gaps between them.
+fn warn_of_others(functions: &Functions, wanted: &Wanted, path: &Path) {
+    let all = wanted.identity.counters / 8;
+    let known: u64 = functions.all.iter().map(|function| function.counters.len() as u64).sum();
+    if wanted.counter_bytes() == 8 && known < all {
+        let others = all - known;
+        let what =
+            format!("{others} of {all} counters belong to no function that it describes; left out");
+        warn(path, what);
+    }
+}
+
+/// What `code_checksum` of the runtime gives when the program runs; `None` if the file has no code, as files of debug
+/// information have none.
+fn code_checksum(file: &object::File<'_>) -> Option<u32> {
+    let is_code = |segment: &object::Segment<'_, '_>| match segment.flags() {
+        SegmentFlags::Elf { p_flags, .. } => p_flags & (PF_R | PF_W | PF_X) == PF_R | PF_X,
+        _ => false,
+    };
+    let code = file.segments().filter(is_code).filter_map(|segment| segment.data().ok());
+    let mut code = code.filter(|code| !code.is_empty()).peekable();
+    code.peek()?;
+    Some(code.fold(0, |checksum: u32, code| checksum.rotate_left(1) ^ crc32(code)))
 }
 
 const RECORDS: &str = "__llvm_covdata";

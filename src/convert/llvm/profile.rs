@@ -70,13 +70,16 @@ pub fn profile(dump: &Dump) -> Result<Converted, Unconvertible> {
         if module.is_correlated() {
             return Err(Unconvertible::Correlated(number));
         }
-        let variant = variant(module);
-        let before = converted.profile.variant;
-        if !is_first && before.0 & COMMON != variant.0 & COMMON {
-            return Err(Unconvertible::Mixed(number));
+        // An image without counters is of no part.
+        if !module.objects.is_empty() {
+            let variant = variant(module);
+            let before = converted.profile.variant;
+            if !is_first && before.0 & COMMON != variant.0 & COMMON {
+                return Err(Unconvertible::Mixed(number));
+            }
+            is_first = false;
+            converted.profile.variant = Variant(before.0 | variant.0);
         }
-        is_first = false;
-        converted.profile.variant = Variant(before.0 | variant.0);
         let names = names(module).map_err(|_| Unconvertible::Names(number))?;
         converted.add(module, number, &names, &targets, &mut trace);
     }

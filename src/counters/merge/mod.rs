@@ -33,6 +33,8 @@ pub use traces::{Sampling, TraceLimits};
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     variant: Option<Variant>,
+    /// That of summands without functions.
+    of_empty: Option<Variant>,
     slots: Slots,
     binary_ids: Distinct,
     vtables: Distinct,
@@ -158,7 +160,7 @@ impl Sum {
         summand: &S,
         weight: u64,
     ) -> Result<Vec<Refused>, Mixed> {
-        self.unite_variant(summand.variant())?;
+        self.unite_variant(summand.variant(), summand.functions().next().is_none())?;
         let mut refused = Vec::new();
         self.slots.start_summand();
         for function in summand.functions() {
@@ -179,7 +181,7 @@ impl Sum {
     pub fn finish(self) -> Profile {
         let (traces, traced_runs) = self.traces.finish();
         Profile {
-            variant: self.variant.unwrap_or_default(),
+            variant: self.variant.or(self.of_empty).unwrap_or_default(),
             functions: self.slots.finish(),
             binary_ids: self.binary_ids.in_order,
             traces,
@@ -188,7 +190,12 @@ impl Sum {
         }
     }
 
-    fn unite_variant(&mut self, found: Variant) -> Result<(), Mixed> {
+    /// A summand without functions fits all others: a program may have images without counters.
+    fn unite_variant(&mut self, found: Variant, is_empty: bool) -> Result<(), Mixed> {
+        if is_empty {
+            self.of_empty.get_or_insert(found);
+            return Ok(());
+        }
         let expected = *self.variant.get_or_insert(found);
         let differ = expected.0 ^ found.0;
         if differ & (Variant::IR.0 | Variant::SINGLE_BYTE.0) != 0 {

@@ -128,6 +128,7 @@ impl Module {
         let object = self.objects.iter_mut().find(|object| object.functions == (0..1));
         if let Some(object) = object {
             (object.path, object.checksum) = (names.to_vec(), crc32(names));
+            object.stamp &= !variant::DEBUG_INFO_CORRELATION;
             object.functions = 0..number;
         }
         self.record.identity.functions = number as u32;

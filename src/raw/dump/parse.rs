@@ -309,8 +309,8 @@ impl<'r, 'b, 's, R: Source> Walk<'r, 'b, 's, R> {
             return self.wrong(Contradiction::Path);
         };
         self.taken = self.taken.wrapping_add(record.path_length);
-        // Of records with an unknown layout it is the number of bytes.
-        let has_names = self.is_llvm() && (record.version != 0 || !path.is_empty());
+        // Of correlated functions it is that of the code, of records with an unknown layout the number of bytes.
+        let has_names = self.is_llvm() && !path.is_empty();
         if has_names && crc32(&path) != record.checksum {
             return self.wrong(Contradiction::Names);
         }

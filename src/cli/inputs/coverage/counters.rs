@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::prelude::v1::*;
 
+use super::Tell;
 use super::mapping::Mapped;
 use crate::cli::inputs::binary::build_id_in;
 use crate::cli::inputs::correlation::Programs;
@@ -39,6 +40,7 @@ impl Inputs {
     pub fn of(inputs: Vec<Input>, sources: &Sources) -> Result<Self> {
         let programs = Programs::new(&sources.binary, &sources.places);
         let mut all = Self::default();
+        let mut empty = None;
         let (mut of_modules, mut of_profiles) = (Sum::default(), Sum::default());
         for input in inputs {
             let name = input.name.clone();
@@ -50,7 +52,10 @@ impl Inputs {
                     all.gcc.merge(Dump { modules, ..Dump::default() });
                     all.gcc.left_out.append(&mut dump.left_out);
                     all.gcc.files_left_out += dump.files_left_out;
+                    // An image without counters has no lines.
+                    dump.modules.retain(|module| !module.objects.is_empty());
                     if dump.modules.is_empty() {
+                        empty = Some(name);
                         continue;
                     }
                     dump = programs.complete_dump(&dump, &name)?.into_owned();
@@ -71,6 +76,9 @@ impl Inputs {
                 }
             };
             warnings.iter().for_each(|warning| warn(&name, warning));
+        }
+        if let Some(name) = empty.filter(|_| all.gcc.modules.is_empty() && !all.has_llvm()) {
+            return Err(Error::about(name, "no function was instrumented"));
         }
         (all.llvm, all.of_profiles) = (of_modules.finish(), of_profiles.finish());
         if all.modules.is_empty() {
@@ -108,7 +116,7 @@ impl Inputs {
     /// The programs of clang and rustc with their coverage mapping: the programs that `--binary` names, and those of
     /// the other modules at their recorded paths. Each has its own counters, as functions of equal names may differ.
     /// Profiles do not say which program they are of, so with profiles all programs are one.
-    pub fn mapped(&self, sources: &Sources, name: &Path) -> Result<Vec<Mapped>> {
+    pub fn mapped(&self, sources: &Sources, name: &Path, tell: Tell<'_>) -> Result<Vec<Mapped>> {
         if self.llvm.variant.has(Variant::IR) {
             let what = "the optimiser inserted its counters (-fprofile-generate), and these have no places in the source: \
                         clang and rustc read them as --to profdata; for places, compile with \
@@ -164,7 +172,15 @@ impl Inputs {
         }
         for error in &missing {
             let what = "the counts of this program are left out; --binary names it elsewhere";
-            say(format_args!("{error}; {what}"));
+            tell(name, format!("{error}; {what}"));
+        }
+        let mixed = |(mapped, modules): &(Mapped, Vec<&Module>)| {
+            mapped.is_partly_correlated && !modules.is_empty()
+        };
+        if programs.iter().any(mixed) {
+            let what = "a program has objects of -profile-correlate=binary beside others; the counts of the former are not \
+                        in the dump, and their lines are not known; compile all of it in one way";
+            return Err(Error::about(name, what));
         }
         self.with_counters(programs, !missing.is_empty(), name)
     }

@@ -23,6 +23,8 @@ const FUNCTIONS: &str = "__llvm_covfun";
 const LOADED_NAMES: &str = "__llvm_prf_names";
 /// Names that are loaded, or are not (`-profile-correlate=binary`).
 const NAMES: [&str; 2] = [LOADED_NAMES, "__llvm_covnames"];
+/// Records that are loaded, and those that are not.
+const RECORDS: [&str; 2] = ["__llvm_prf_data", "__llvm_covdata"];
 
 /// A declaration's file and line.
 type Declared = (Arc<[u8]>, u32);
@@ -33,6 +35,8 @@ pub struct Mapped {
     pub mapping: Mapping,
     /// The names of each program.
     pub names: Vec<Names>,
+    /// Whether some records are loaded and others are not: memory then tells nothing of the others.
+    pub is_partly_correlated: bool,
     /// The counters, if they are not all that there are.
     pub counters: Option<Profile>,
     /// For each name, the declarations of its functions.
@@ -51,6 +55,7 @@ impl Mapped {
     pub fn append(&mut self, other: Self) {
         self.mapping.append(other.mapping);
         self.names.extend(other.names);
+        self.is_partly_correlated |= other.is_partly_correlated;
         for (name, declared) in other.declared {
             self.declared.entry(name).or_default().extend(declared);
         }
@@ -78,6 +83,8 @@ impl Mapped {
                         -Cinstrument-coverage";
             return Err(Error::about(path, what));
         }
+        let has = |name| sections(name).iter().any(|section| !section.is_empty());
+        self.is_partly_correlated |= RECORDS.into_iter().all(has);
         let file_names: Vec<&[u8]> = file_names.iter().map(|data| &**data).collect();
         let functions: Vec<&[u8]> = functions.iter().map(|data| &**data).collect();
         let big_endian = !file.is_little_endian();

@@ -138,7 +138,7 @@ impl Inputs {
     fn of_llvm(&self, sources: &Sources, name: &Path, tell: Tell<'_>) -> Result<Coverage> {
         let (mut coverage, mut functions, mut left) = (Coverage::default(), 0, Left::default());
         let (mut torn, mut without_decisions) = (Vec::new(), 0);
-        for mapped in self.mapped(sources, name)? {
+        for mapped in self.mapped(sources, name, tell)? {
             let Mapped { mapping, names, .. } = &mapped;
             let converted =
                 of_llvm::coverage(mapping, names, self.counters(&mapped)).about(name)?;
@@ -170,7 +170,8 @@ pub fn positions(inputs: &Inputs, sources: &Sources, name: &Path) -> Result<Prof
     let path = |path: &[u8]| sources.places.moved(path);
     let (mut profile, mut functions, mut undeclared) = (Profile::default(), 0, 0);
     let (mut left, mut torn) = (Left::default(), Vec::new());
-    for mapped in inputs.mapped(sources, name)? {
+    let tell: Tell<'_> = &|file, what| warn(file, what);
+    for mapped in inputs.mapped(sources, name, tell)? {
         let declared = |name: &[u8], file: &[u8], body| mapped.declared(name, file, body);
         let (Mapped { mapping, names, .. }, counters) = (&mapped, inputs.counters(&mapped));
         let positioned = of_llvm::positions(mapping, names, counters, path, declared);
@@ -181,7 +182,6 @@ pub fn positions(inputs: &Inputs, sources: &Sources, name: &Path) -> Result<Prof
         left += positioned.left;
         torn.extend(positioned.torn);
     }
-    let tell: Tell<'_> = &|file, what| warn(file, what);
     warn_of_left(left, functions, name, tell)?;
     warn_of_torn(&torn, name, tell);
     let all = Number(functions as u64, "function");

@@ -69,7 +69,9 @@ impl Registry {
             let names = core::mem::take(&mut names);
             let record = record(object.version.number(), sections, object.number, (start, names));
             start = behind;
-            record
+            // Without records there are no names, and so no checksum of them.
+            let checksum = sections.code_checksum.map_or(record.checksum, |code| code());
+            ObjectRecord { checksum, ..record }
         });
         let with_tables = self.sections().filter(|_| !tables.is_empty());
         let tables = with_tables.map(move |sections| record(0, sections, 0, (behind, tables)));

@@ -37,6 +37,8 @@ pub struct Sections {
     pub name_elsewhere: Option<fn(usize) -> u64>,
     /// Forgets such names: images come and go.
     pub forget_names: Option<fn()>,
+    /// Gives what tells builds apart where neither records nor a build-id do.
+    pub code_checksum: Option<fn() -> u32>,
     /// Where some threads count.
     pub lanes: Option<&'static Lanes>,
 }
@@ -57,6 +59,7 @@ impl Sections {
         text: 0,
         name_elsewhere: None,
         forget_names: None,
+        code_checksum: None,
         lanes: None,
     };
 
