@@ -129,8 +129,8 @@ const LIBRARY: &str =
     "int g(int n) { int s = 0; for (int i = 0; i < n; i++) if (i % 3) s += i; return s; }\n";
 const CALLER: &str = "int g(int);\nint main(void) { return g(100) != 3267; }\n";
 
-/// A program and its library, with live counters and without: each image gets its own functions, in whatever order files
-/// are named, and if no linker wrote a build-id, too.
+/// A program and its library, with live counters and without: each image gets its own functions, in whatever order
+/// files are named, and if no linker wrote a build-id, too.
 #[test]
 fn every_image_has_its_own_functions() {
     for llvm in all().into_iter().filter(|llvm| llvm.major >= 19) {

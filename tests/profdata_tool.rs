@@ -718,11 +718,14 @@ fn order_of_traces() {
             let raw = files.last().unwrap();
             succeed(shop.command(shop.path("program")).args(*words).env("LLVM_PROFILE_FILE", raw));
         }
-        succeed(stand_in(&shop, 22).args(&files));
+        succeed(stand_in(&shop, llvm.major).args(&files));
         for one in &files[2..] {
-            succeed(stand_in(&shop, 22).args(["merge", "-o=one.profdata", one]));
+            succeed(stand_in(&shop, llvm.major).args(["merge", "-o=one.profdata", one]));
             let expected = llvm.profdata(&shop, &["order", "one.profdata"]).stdout;
-            assert_eq!(succeed(stand_in(&shop, 22).args(["order", "one.profdata"])), expected);
+            assert_eq!(
+                succeed(stand_in(&shop, llvm.major).args(["order", "one.profdata"])),
+                expected
+            );
         }
         let sorted = |bytes: Vec<u8>| {
             let mut lines: Vec<String> =
@@ -730,7 +733,7 @@ fn order_of_traces() {
             lines.sort();
             lines
         };
-        let ours = sorted(succeed(stand_in(&shop, 22).args(["order", "all.profdata"])));
+        let ours = sorted(succeed(stand_in(&shop, llvm.major).args(["order", "all.profdata"])));
         assert_eq!(ours, sorted(llvm.profdata(&shop, &["order", "all.profdata"]).stdout));
     }
 }

@@ -193,8 +193,8 @@ impl Wanted {
     }
 }
 
-/// The part of a name that object files spell out: the last identifier before its arguments. `None` for operators, lambdas,
-/// patterns and constructors of the standard library's strings and streams, whose classes have abbreviations.
+/// The part of a name that object files spell out: the last identifier before its arguments. `None` for operators,
+/// lambdas, patterns and constructors of the standard library's strings and streams, whose classes have abbreviations.
 ///
 /// For example `Shape::area(int) const` gives `area`, and its object file has `_ZNK5Shape4areaEi`.
 fn spelt_part(name: &str) -> Option<&str> {

@@ -69,7 +69,7 @@ impl Side {
             let dump = input.dump()?;
             side.runs += dump.modules.iter().map(|module| module.sums.runs).max().unwrap_or(0);
             let programs = dump.modules.iter().map(|module| display(&module.path));
-            side.counted_before(programs);
+            side.built_before(programs);
             side.count_files(&dump, &input.name, &sources.places);
         }
         if inputs.iter().all(|input| input.format == Format::Dump) {
@@ -158,6 +158,12 @@ impl Side {
     fn counted_before<'p>(&mut self, files: impl Iterator<Item = &'p Path>) {
         self.counted = files.filter_map(modified).chain(self.counted).min();
     }
+
+    /// Adds the images of a dump. A library may be older than sources of the program that uses it, so the newest counts.
+    fn built_before<'p>(&mut self, images: impl Iterator<Item = &'p Path>) {
+        let newest = images.filter_map(modified).max();
+        self.counted = newest.into_iter().chain(self.counted).min();
+    }
 }
 
 /// The sum of LLVM's profiles, and of dumps of programs that clang or rustc instrumented.
@@ -176,7 +182,7 @@ impl ByFunction {
         let counted = Inputs::of(inputs, sources)?;
         side.is_coverage = counted.llvm.variant.has(Variant::SINGLE_BYTE);
         side.runs = counted.modules.iter().map(|module| module.sums.runs).max().unwrap_or(0);
-        side.counted_before(counted.modules.iter().map(|module| display(&module.path)));
+        side.built_before(counted.modules.iter().map(|module| display(&module.path)));
         let lines = coverage::positions(&counted, sources, &name);
         if lines.is_ok() {
             side.coverage = counted.lines(sources, &name, &|_, _| {}).ok();
