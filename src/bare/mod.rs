@@ -1,7 +1,8 @@
 //! Programs without an operating system that rustc or clang instruments: firmware, kernels, WebAssembly.
 //!
 //! A program that depends on this crate with the feature `bare`, and on a target without an operating system, has the
-//! symbols of LLVM's profile runtime, and asks for its counts here. It needs no archive and no flag of the linker:
+//! symbols of LLVM's profile runtime, and asks for its counts here. It needs no archive; for a board, `-Tcountersink.x`
+//! places its sections:
 //!
 //! ```ignore
 //! countersink::bare::write_text(|line| uart.write_all(line))?;

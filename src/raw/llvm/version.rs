@@ -85,6 +85,6 @@ pub mod variant {
     pub const SINGLE_BYTE: u32 = 1 << 28;
     /// The first counter of a function is the time of its first call.
     pub const TEMPORAL: u32 = 1 << 31;
-    /// Memory has no records: debug information has the functions, see [`correlated`](super::correlated).
+    /// Memory has no records: debug information has the functions, see [`correlated`](crate::raw::llvm::correlated).
     pub const DEBUG_INFO_CORRELATION: u32 = 1 << 27;
 }

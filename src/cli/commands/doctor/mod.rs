@@ -15,7 +15,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use hashbrown::HashMap;
 use memchr::memmem;
-use object::{Object, ObjectSection, SectionKind};
+use object::{BinaryFormat, Object, ObjectSection, SectionKind};
 
 use crate::cli::archives::linked_file;
 use crate::cli::compilers::gcc;
@@ -289,10 +289,13 @@ impl<'b> Program<'b> {
             Some(other) => other,
             None => Runtime::None,
         };
+        // A module of WebAssembly has segments, with names.
+        let is_wasm = file.format() == BinaryFormat::Wasm;
+        let has_counters = file.section_by_name("__llvm_prf_cnts").is_some();
         Ok(Self {
             compilers: compilers.map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
             data_files: data_files(&file),
-            has_llvm: file.section_by_name("__llvm_prf_cnts").is_some(),
+            has_llvm: has_counters || is_wasm && is_there(b"__llvm_prf_cnts"),
             has_gcov_of_llvm: is_there(b"llvm_gcda_"),
             has_part_for_llvm: is_there(b"LLVM_PROFILE_FILE"),
             bytes,
@@ -348,7 +351,10 @@ impl<'b> Program<'b> {
                 (Verdict::Bad, what.to_owned())
             }
             (false, false) => (Verdict::Good, format!("{objects} of gcc; {}", compilers(false))),
-            (true, true) => (Verdict::Good, format!("by LLVM; {}", compilers(true))),
+            (true, true) => {
+                let text = format!("by LLVM; {}", compilers(true));
+                (Verdict::Good, text.trim_end_matches("; ").to_owned())
+            }
             (false, true) => {
                 let (gcc, llvm) = (compilers(false), compilers(true));
                 (Verdict::Good, format!("{objects} of gcc, others of LLVM; {gcc}, {llvm}"))

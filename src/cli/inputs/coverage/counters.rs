@@ -159,6 +159,12 @@ impl Inputs {
         for modules in others {
             let recorded = sources.places.moved(&modules[0].path);
             let path = display(&recorded);
+            if path.as_os_str().is_empty() {
+                let what =
+                    "the dump does not name its program, as those of boards; name it with --binary";
+                missing.push(Error::about(name, what));
+                continue;
+            }
             let fitting = build_id_in(path, std::slice::from_ref(modules[0]));
             match fitting.and_then(|_| Mapped::of(path)) {
                 Ok(mapped) => programs.push((mapped, modules)),
