@@ -262,12 +262,13 @@ fn read(path: &Path, wanted: &Wanted) -> Result<Known> {
     let bytes = read_regular(path).about(path)?;
     let file = object::File::parse(&*bytes).about(path)?;
     let build_id = file.build_id().about(path)?.unwrap_or_default().to_vec();
+    let code = code_checksum(&file);
     let split_off = debug_file::find_for(path, &file, |file| wanted.may_be_in(file));
     let split_off = split_off.as_deref().map(object::File::parse).transpose().about(path)?;
     let file = split_off.as_ref().unwrap_or(&file);
     let bounds = Bounds { counters: bounds(file, COUNTERS), bitmaps: bounds(file, BITMAPS) };
     let counters = bounds.counters.end.saturating_sub(bounds.counters.start);
-    let identity = Identity { build_id, counters, code: code_checksum(file) };
+    let identity = Identity { build_id, counters, code };
     wanted.check(&identity, path)?;
     let functions = match wanted.is_in_debug_info(file) {
         true => in_debug_info(file, wanted, &bounds, path)?,

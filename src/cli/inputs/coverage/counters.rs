@@ -53,9 +53,10 @@ impl Inputs {
                     all.gcc.left_out.append(&mut dump.left_out);
                     all.gcc.files_left_out += dump.files_left_out;
                     // An image without counters has no lines.
+                    let images = dump.modules.len();
                     dump.modules.retain(|module| !module.objects.is_empty());
                     if dump.modules.is_empty() {
-                        empty = Some(name);
+                        empty = empty.or_else(|| Some(name).filter(|_| images > 0));
                         continue;
                     }
                     dump = programs.complete_dump(&dump, &name)?.into_owned();
