@@ -11,9 +11,9 @@
 //! **OBJECTS**: one 32-byte [`super::gcov::ObjectRecord`] per object. Its version is that of the layout, its
 //! stamp the upper half of the version word. The first object has the names in place of a path, and their CRC-32 as
 //! checksum. If it has none, because its functions are [`correlated`], and the image has no build-id, the checksum is
-//! that of the image's code. Two objects of version 0, without functions, may stand behind the others: one has the names of virtual
-//! tables, and one, without names, has as checksum how many bytes of records have a layout that the runtime does not
-//! know.
+//! that of the image's code. Two objects of version 0, without functions, may stand behind the others: one has the
+//! names of virtual tables, and one, without names, has as checksum how many bytes of records have a layout that the
+//! runtime does not know.
 //!
 //! **FUNCTIONS**: the functions in the order of the image's records. Those that count only executions stand in rows,
 //! see

@@ -159,7 +159,8 @@ impl Side {
         self.counted = files.filter_map(modified).chain(self.counted).min();
     }
 
-    /// Adds the images of a dump. A library may be older than sources of the program that uses it, so the newest counts.
+    /// Adds the images of a dump. A library may be older than sources of the program that uses it, so the newest
+    /// counts.
     fn built_before<'p>(&mut self, images: impl Iterator<Item = &'p Path>) {
         let newest = images.filter_map(modified).max();
         self.counted = newest.into_iter().chain(self.counted).min();
