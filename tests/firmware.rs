@@ -169,6 +169,11 @@ fn a_module_whose_host_reads_its_counts() {
     assert_eq!(String::from_utf8(printed).unwrap(), "checksum 15\n");
     let lines = lines_of_module(&shop, llvm, program);
     let module = shop.read(program);
+    let doctor = String::from_utf8(shop.tool_output(&["doctor", program])).unwrap();
+    assert!(doctor.contains("instrumented  by LLVM\n"), "{doctor}");
+    let nameless = shop.tool(&["convert", "wasm.csraw", "--to=lcov"]);
+    let told = String::from_utf8(nameless.stderr).unwrap();
+    assert!(told.contains("does not name its program") && told.contains("--binary"), "{told}");
     shop.write("cut.wasm", &module[..module.len() / 2]);
     let cut = ["convert", "wasm.csraw", "--binary", "cut.wasm", "--to=lcov"];
     let output = shop.tool(&cut);

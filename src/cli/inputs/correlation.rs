@@ -36,12 +36,12 @@ use crate::raw::llvm::CorrelatedFunction;
 use crate::raw::llvm::version::variant;
 
 /// Where the programs are.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Programs {
     /// The user's choices.
     chosen: Vec<PathBuf>,
-    /// The option by which the command takes them.
-    option: &'static str,
+    /// How the command takes them.
+    advice: &'static str,
     places: Option<Places>,
     /// What has been read of programs, by path.
     known: Mutex<HashMap<PathBuf, Known>>,
@@ -121,16 +121,29 @@ fn has(file: &object::File<'_>, section: &str) -> bool {
     file.section_by_name(section).is_some()
 }
 
+impl Default for Programs {
+    /// No programs, for commands that take none.
+    fn default() -> Self {
+        Self {
+            chosen: Vec::new(),
+            advice: "name the program with --binary of convert, or --binary-file of profdata merge",
+            places: None,
+            known: Mutex::default(),
+        }
+    }
+}
+
 impl Programs {
     /// The chosen programs, and where recorded paths have moved to.
     pub fn new(chosen: &[PathBuf], places: &Places) -> Self {
         let (chosen, places) = (chosen.to_vec(), Some(places.clone()));
-        Self { chosen, option: "--binary", places, ..Self::default() }
+        Self { chosen, advice: "name the program with --binary", places, ..Self::default() }
     }
 
     /// The chosen programs alone, as `llvm-profdata` takes them.
     pub fn of(chosen: Vec<PathBuf>) -> Self {
-        Self { chosen, option: "--binary-file or --debug-info", ..Self::default() }
+        let advice = "name the program with --binary-file or --debug-info";
+        Self { chosen, advice, ..Self::default() }
     }
 
     /// A dump with all functions.
@@ -229,7 +242,7 @@ impl Programs {
             }
         }
         let what = "the names and places of its counters are in the program (-profile-correlate), not here";
-        Err(Error::about(name, format!("{what}; name the program with {}{why}", self.option)))
+        Err(Error::about(name, format!("{what}; {}{why}", self.advice)))
     }
 
     fn of_program(&self, path: &Path, wanted: &Wanted) -> Result<Arc<Functions>> {
