@@ -192,9 +192,7 @@ impl<'s> Subject<'s> {
 
     /// The command that compiles a source of the program in a folder.
     pub fn compilation(&self, folder: &Path, source: &Path, flags: &[String]) -> Command {
-        let is_c = source.extension().is_some_and(|extension| extension == "c");
-        let language = if is_c { Language::C } else { Language::Cxx };
-        let mut command = self.compiler.command(language, folder);
+        let mut command = self.compiler.command(Language::of(source), folder);
         command.arg("-O2").args(&self.program.flags).args(flags).arg(source);
         command
     }

@@ -10,7 +10,9 @@
 #[path = "../../tests/compilers/found.rs"]
 mod found;
 
-use std::path::Path;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use self::found::{Found, Place};
@@ -23,6 +25,23 @@ pub struct Compiler(Found);
 pub enum Language {
     C,
     Cxx,
+}
+
+impl Language {
+    /// That of a source, by its name.
+    #[allow(dead_code, reason = "other benchmarks know it")]
+    pub fn of(source: &Path) -> Self {
+        if source.extension().is_some_and(|extension| extension == "c") {
+            Self::C
+        } else {
+            Self::Cxx
+        }
+    }
+
+    /// The driver, without a version.
+    fn driver(self) -> &'static str {
+        if self == Self::Cxx { "g++" } else { "gcc" }
+    }
 }
 
 /// The compilers that were asked for, or all that are found. Reports the missing ones.
@@ -39,7 +58,7 @@ impl Compiler {
 
     /// A command that runs the compiler in a folder.
     pub fn command(&self, language: Language, folder: &Path) -> Command {
-        let name = if language == Language::Cxx { "g++" } else { "gcc" };
+        let name = language.driver();
         match &self.0.place {
             Place::Path(suffix) => {
                 let mut command = Command::new(format!("{name}{suffix}"));
@@ -53,5 +72,25 @@ impl Compiler {
                 command
             }
         }
+    }
+
+    /// The compiler as one program that runs where it is called, for launchers. It is put into a folder.
+    #[allow(dead_code, reason = "only parts have a launcher")]
+    pub fn script(&self, language: Language, folder: &Path) -> PathBuf {
+        let name = language.driver();
+        let command = match &self.0.place {
+            Place::Path(suffix) => format!("{name}{suffix}"),
+            Place::Root(root) => {
+                format!(
+                    "chroot {} /usr/bin/env -C \"$PWD\" {name}-{}",
+                    root.display(),
+                    self.major()
+                )
+            }
+        };
+        let script = folder.join(name);
+        fs::write(&script, format!("#!/bin/sh\nexec {command} \"$@\"\n")).unwrap();
+        fs::set_permissions(&script, Permissions::from_mode(0o755)).unwrap();
+        script
     }
 }

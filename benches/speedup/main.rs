@@ -12,6 +12,8 @@
 //! many people use, which `apt-get source` fetches: see [`applications`]. `--record FILE` also writes the saved
 //! instructions as CSV, and `--chart RECORD` only draws the chart of the README from such a file, beside it.
 //!
+//! `--parts` compares instead the objects that `countersink launch` makes: see [`parts`].
+//!
 //! `--clang N` compiles with clang instead, from the counts of gcc's instrumentation: see [`clang`].
 //!
 //! Cachegrind's model of mispredictions is too small for large programs; `predictor` makes one that is not.
@@ -31,6 +33,7 @@ mod compilers;
 mod further;
 mod held_out;
 mod measure;
+mod parts;
 mod program;
 mod programs;
 mod recorded;
@@ -77,6 +80,9 @@ struct Options {
     /// Large programs of Debian, as their own build compiles them; apt-get fetches the sources
     #[arg(long, conflicts_with_all = ["held_out", "annotation"])]
     applications: bool,
+    /// Compare objects made with parts of the profile with those of the whole one instead, and what both cost
+    #[arg(long, conflicts_with_all = ["held_out", "applications", "annotation", "flat", "nested", "runs", "optimise"])]
+    parts: bool,
     /// Compile, run and compare what the programs print, but show no figures
     #[arg(long)]
     only_check: bool,
@@ -84,7 +90,7 @@ struct Options {
     #[arg(long, conflicts_with_all = ["held_out", "only_check", "flat", "nested", "runs", "optimise"])]
     annotation: bool,
     /// Compile with these versions of clang, from the counts of the first gcc
-    #[arg(long, value_delimiter = ',', value_name = "N", conflicts_with_all = ["annotation", "held_out", "applications", "only_check", "flat", "nested", "optimise", "record"])]
+    #[arg(long, value_delimiter = ',', value_name = "N", conflicts_with_all = ["annotation", "parts", "held_out", "applications", "only_check", "flat", "nested", "optimise", "record"])]
     clang: Vec<u32>,
     /// Also write the saved instructions here, as CSV
     #[arg(long, value_name = "FILE")]
@@ -111,6 +117,7 @@ fn main() -> ExitCode {
     let compilers = compilers::all(&options.gcc);
     let failures = match options.annotation {
         true => annotation::measure(&compilers, &options.programs),
+        false if options.parts => with_parts(&options, &compilers),
         false if !options.clang.is_empty() => with_clang(&options, &compilers),
         false => speedup(&options, &compilers),
     };
@@ -200,6 +207,31 @@ fn with_clang(options: &Options, compilers: &[Compiler]) -> Vec<String> {
         }
     }
     clang::print(&rows);
+    failures
+}
+
+/// Compares objects made with parts of profiles and prints; returns what has failed.
+fn with_parts(options: &Options, compilers: &[Compiler]) -> Vec<String> {
+    let (mut rows, mut failures) = (vec![], unknown(options, &[parts::GROUP]));
+    for compiler in compilers {
+        for entry in wanted(parts::GROUP.1, &options.programs) {
+            eprintln!("{}, gcc {} ...", entry.name, compiler.major());
+            let program = (entry.program)();
+            let subject = Subject::new(entry.name, &program, compiler);
+            let trained =
+                subject.and_then(|subject| subject.train(&[Variant::Auto]).map(|()| subject));
+            match trained.and_then(|subject| parts::measure(entry.title, &subject)) {
+                Ok(row) => rows.push(row),
+                Err(why) => {
+                    failures.push(format!("{}, gcc {}: {why}", entry.name, compiler.major()))
+                }
+            }
+        }
+    }
+    parts::print(&rows);
+    let different = rows.iter().filter(|row| !row.is_same());
+    failures
+        .extend(different.map(|row| format!("{}, gcc {}: objects differ", row.program, row.gcc)));
     failures
 }
 

@@ -32,11 +32,11 @@ pub const GROUPS: [Group; 3] = [
     further::GROUP,
 ];
 
-fn lua() -> Program {
+pub fn lua() -> Program {
     releases::lua(&Package::of_tests("lua-src"), "lua-5.4.9")
 }
 
-fn sqlite() -> Program {
+pub fn sqlite() -> Program {
     releases::sqlite(&Package::of_tests("libsqlite3-sys"))
 }
 
@@ -103,7 +103,7 @@ fn quickjs() -> Program {
     }
 }
 
-fn leveldb() -> Program {
+pub fn leveldb() -> Program {
     let package = Package::of("leveldb-sys");
     let (database, snappy) = ("deps/leveldb-1.22", "deps/snappy-1.1.7");
     let unwanted = [
