@@ -29,7 +29,7 @@ pub enum Language {
 
 impl Language {
     /// That of a source, by its name.
-    #[allow(dead_code, reason = "other benchmarks know it")]
+    #[allow(dead_code, reason = "benchmarks that share this file compile by other means")]
     pub fn of(source: &Path) -> Self {
         if source.extension().is_some_and(|extension| extension == "c") {
             Self::C

@@ -81,7 +81,7 @@ struct Options {
     #[arg(long, conflicts_with_all = ["held_out", "annotation"])]
     applications: bool,
     /// Compare objects made with parts of the profile with those of the whole one instead, and what both cost
-    #[arg(long, conflicts_with_all = ["held_out", "applications", "annotation", "flat", "nested", "runs", "optimise"])]
+    #[arg(long, conflicts_with_all = ["held_out", "applications", "annotation", "only_check", "record", "flat", "nested", "runs", "optimise"])]
     parts: bool,
     /// Compile, run and compare what the programs print, but show no figures
     #[arg(long)]
