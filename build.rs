@@ -1,15 +1,15 @@
 //! Makes the archives that the tool carries inside itself, which is the work of `src/build`. For firmware that depends on
 //! this crate, puts a linker script where the linker looks for it.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "archives")]
 #[path = "src/build/mod.rs"]
 mod build;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     refuse_to_count_itself();
-    // Not `CARGO_FEATURE_CLI`, which the second cargo would inherit: what this was compiled with.
-    #[cfg(feature = "cli")]
+    // Not `CARGO_FEATURE_ARCHIVES`, which the second cargo would inherit: what this was compiled with.
+    #[cfg(feature = "archives")]
     build::provide();
     if std::env::var_os("CARGO_CFG_TARGET_OS").is_some_and(|system| system == "none") {
         let folder = std::env::var("OUT_DIR").expect("cargo names a folder");
