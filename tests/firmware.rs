@@ -25,8 +25,14 @@ fn have_target(target: &str) -> bool {
     have
 }
 
-/// cargo in an example, with the build's files in a folder of ours, and without what this cargo says of its own build.
+/// cargo in an example, without what this cargo says of its own build. All tests have the build's files in one folder,
+/// `build`, so that what they share is compiled once.
 fn example(shop: &Workshop, example: &str) -> Command {
+    let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
+    if !shop.path("build").exists() {
+        std::fs::create_dir_all(&shared).unwrap();
+        std::os::unix::fs::symlink(&shared, shop.path("build")).unwrap();
+    }
     let mut cargo = shop.command("cargo");
     for (name, _) in
         std::env::vars().filter(|(name, _)| name.starts_with("CARGO_") && name != "CARGO_HOME")
