@@ -16,8 +16,9 @@ use crate::compilers::Language;
 use crate::program::{Entry, Group, Package, Program, of_tests, words};
 use crate::programs;
 
-/// How often the empty source is compiled with a profile.
+/// How often the empty source is compiled with the whole profile, and with all parts together.
 const READINGS: u32 = 20;
+const READINGS_OF_PARTS: u32 = 200;
 
 /// The unit of the kernel's times, `USER_HZ`.
 const TICK: Duration = Duration::from_millis(10);
@@ -102,17 +103,19 @@ pub fn measure(program: &'static str, subject: &Subject<'_>) -> Result<Row, Stri
         let [whole, parts] = [&whole, &parts].map(|folder| fs::read(folder.join(object(source))));
         whole.unwrap() != parts.unwrap()
     };
-    let different = sources.iter().copied().filter(is_different).cloned().collect();
+    let different: Vec<PathBuf> = sources.iter().copied().filter(is_different).cloned().collect();
+    eprintln!("{} of {} objects differ", different.len(), sources.len());
     let cut_parts = parts_in(&cut);
     if cut_parts.is_empty() {
         return Err("no source got a part".into());
     }
     let size = |path: &Path| fs::metadata(path).unwrap().len();
     let profile = subject.profile(Variant::Auto);
-    let none = reading(subject, None)?;
+    let none = reading(subject, None, READINGS)?;
     let count = cut_parts.len() as u32;
+    let times = READINGS_OF_PARTS.div_ceil(count);
     let of_parts: Result<Vec<Duration>, String> =
-        cut_parts.iter().map(|part| reading(subject, Some(part))).collect();
+        cut_parts.iter().map(|part| reading(subject, Some(part), times)).collect();
     Ok(Row {
         program,
         gcc: subject.compiler.major(),
@@ -120,7 +123,7 @@ pub fn measure(program: &'static str, subject: &Subject<'_>) -> Result<Row, Stri
         different,
         whole: size(&profile),
         parts: cut_parts.iter().map(|part| size(part)).collect(),
-        reading: reading(subject, Some(&profile))?.saturating_sub(none),
+        reading: reading(subject, Some(&profile), READINGS)?.saturating_sub(none),
         reading_parts: of_parts?.iter().sum::<Duration>().saturating_sub(none * count),
         compiling,
         compiling_parts,
@@ -170,8 +173,8 @@ fn parts_in(folder: &Path) -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|found| found == "afdo")).collect()
 }
 
-/// Processor time of compiling an empty source with a profile, or without one.
-fn reading(subject: &Subject<'_>, profile: Option<&Path>) -> Result<Duration, String> {
+/// Processor time of compiling an empty source with a profile, or without one: the mean of some times.
+fn reading(subject: &Subject<'_>, profile: Option<&Path>, times: u32) -> Result<Duration, String> {
     let folder = subject.instrumented();
     fs::write(folder.join("empty.c"), "int empty;\n").map_err(|error| error.to_string())?;
     let option = profile.map(|profile| format!("-fauto-profile={}", profile.display()));
@@ -180,7 +183,7 @@ fn reading(subject: &Subject<'_>, profile: Option<&Path>) -> Result<Duration, St
         command.args(words("-O2 -S empty.c -o /dev/null")).args(&option);
         succeed(&mut command).map(drop)
     };
-    Ok(timed(|| (0..READINGS).try_for_each(|_| once()))? / READINGS)
+    Ok(timed(|| (0..times).try_for_each(|_| once()))? / times)
 }
 
 /// Processor time that the children of this process take meanwhile, by the kernel's ticks of 10 ms.
