@@ -259,7 +259,8 @@ fn lua() {
     compilers_take_the_profile(programs::lua, lua_sources, &LUA, 17);
 }
 
-/// For link-time optimisation gcc ends soon after it has taken the profile, in a fifth of the time.
+/// For link-time optimisation gcc ends soon after it has taken the profile, in a fifth of the time. Of Lua it makes
+/// machine code.
 #[test]
 fn sqlite() {
     let flags = [&SQLITE[..], &["-flto"]].concat();

@@ -1,14 +1,14 @@
 //! Archives of other targets: given to the build of the tool or refused there, then listed, chosen and installed. What
-//! these archives do is compared with libgcov in `tests/targets`, which makes them and runs these tests, too.
+//! these archives do is compared with libgcov by `tests/targets/run`. It makes them, and runs these tests with a tool
+//! that has them. Otherwise the tests build a tool, with copies of its own archives for those of other targets.
 
 mod harness;
 
-use std::env;
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
+use std::{env, fs};
 
 use countersink::cli::archives::archive::{ALL, Archive, BARE, HOSTED, LIVE, Target};
 use harness::{Workshop, have, succeed};
@@ -67,7 +67,7 @@ fn build(what: &[&str], variables: &[(&str, &str)]) -> Output {
     cargo.envs(variables.iter().copied()).output().unwrap()
 }
 
-/// Provides archives without the tool.
+/// Builds the library with archives, without the tool.
 fn provide(variables: &[(&str, &str)]) -> Output {
     build(&["--lib", "--no-default-features", "--features", "archives"], variables)
 }
@@ -194,9 +194,13 @@ fn a_compiler_tells_its_target() {
     assert_refused(run(&shop, &["flags", "--cc", &riscv]), &["extension `c`"]);
     let old = compiler(&shop, "old-gcc", "-O0", &["__ARMEL__ 1", "__ELF__ 1", "__ARM_ARCH 4"]);
     assert_refused(run(&shop, &["flags", "--cc", &old]), &["-mcpu="]);
-    if !BUILT.archives.join("i686-unknown-linux-gnu").is_dir() {
-        let output = run(&shop, &["flags", "--cc", "gcc -m32"]);
-        assert_refused(output, &["compiles for i686-unknown-linux-gnu", LINUX]);
+    let small = "i686-unknown-linux-gnu";
+    match BUILT.archives.join(small).is_dir() {
+        true => assert_eq!(flags("gcc -m32"), of(small)),
+        false => {
+            let output = run(&shop, &["flags", "--cc", "gcc -m32"]);
+            assert_refused(output, &[&format!("compiles for {small}"), LINUX]);
+        }
     }
     let other = compiler(&shop, "other-gcc", "-O1", &["__s390x__ 1", "__linux__ 1"]);
     assert_refused(run(&shop, &["flags", "--cc", &other]), &["other-gcc", "no archives"]);

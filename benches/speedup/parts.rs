@@ -16,8 +16,10 @@ use crate::compilers::Language;
 use crate::program::{Entry, Group, Package, Program, of_tests, words};
 use crate::programs;
 
-/// How often the empty source is compiled with the whole profile, and with all parts together.
+/// How often the empty source is compiled with the whole profile.
 const READINGS: u32 = 20;
+
+/// How often it is compiled with parts, at least once with each.
 const READINGS_OF_PARTS: u32 = 200;
 
 /// The unit of the kernel's times, `USER_HZ`.
