@@ -57,7 +57,8 @@ fn runtime_objects(variant: &Variant, target: &Target, out: &Path, folder: &Path
 }
 
 fn compile_runtime(variant: &Variant, target: &Target, out: &Path) -> PathBuf {
-    let directory = out.join("runtime");
+    // A folder is locked while cargo works in it.
+    let directory = out.join("runtime").join(&target.name);
     // The machine already has what this build needed. The network is needed only if the lock file
     // names other versions.
     let offline = cargo_rustc(variant, target, &directory, &["--offline"]);

@@ -20,9 +20,11 @@ mod variant;
 
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
-use std::{env, fs};
+use std::sync::Mutex;
+use std::{env, fs, iter, thread};
 
 use target::Target;
 use variant::Variant;
@@ -58,20 +60,40 @@ fn archives() -> Vec<Archives> {
     for name in ["COUNTERSINK_ARCHIVES", "COUNTERSINK_TARGETS"] {
         println!("cargo::rerun-if-env-changed={name}");
     }
-    let (own, further) = (var("TARGET"), asked_for());
+    let (own, mut names) = (var("TARGET"), asked_for());
     if let Some(given) = env::var_os("COUNTERSINK_ARCHIVES") {
         println!("cargo::rerun-if-changed={}", given.display());
-        return given::archives(Path::new(&given), own, further);
+        return given::archives(Path::new(&given), own, names);
     }
     let out = PathBuf::from(var("OUT_DIR"));
     if env::var_os("DOCS_RS").is_some() {
         return vec![empty(own, &out)];
     }
-    let names = std::iter::once(own.clone()).chain(further.into_iter().filter(|name| *name != own));
+    // Without the tool, nobody asked for the archives of its own target.
+    if env::var_os("CARGO_FEATURE_CLI").is_some() {
+        names.retain(|name| *name != own);
+        names.insert(0, own);
+    }
     // Check all targets before making the first archive: making one takes a minute.
-    let targets: Vec<Target> = names.map(Target::new).collect();
+    let targets: Vec<Target> = names.into_iter().map(Target::new).collect();
     targets.iter().for_each(c_compiler::check);
-    targets.iter().map(|target| made(target, &out)).collect()
+    made_beside_each_other(&targets, &out)
+}
+
+/// Makes the archives of targets, each target in a thread. While one target's compiles `core`, a single crate, the
+/// other cores of the machine would idle.
+fn made_beside_each_other(targets: &[Target], out: &Path) -> Vec<Archives> {
+    let threads = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1);
+    let left = Mutex::new(targets.iter().enumerate());
+    let next = || left.lock().expect("no thread panics with the lock").next();
+    let make = || Vec::from_iter(iter::from_fn(next).map(|(at, target)| (at, made(target, out))));
+    let mut all = thread::scope(|scope| {
+        let workers = Vec::from_iter((0..threads).map(|_| scope.spawn(make)));
+        let joined = workers.into_iter().map(|worker| worker.join());
+        Vec::from_iter(joined.flat_map(|made| made.unwrap_or_else(|panic| resume_unwind(panic))))
+    });
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, archives)| archives).collect()
 }
 
 /// The targets of `COUNTERSINK_TARGETS`, each once.
