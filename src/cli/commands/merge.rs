@@ -124,7 +124,6 @@ impl Merge {
             return Err(Error::new("no files to merge"));
         };
         self.refuse(&inputs)?;
-        let output = Some(&*self.output);
         let first = Input::open(path)?;
         let is_counted = matches!(first.format, Format::Dump | Format::Gcda);
         if is_counted && (chosen.is_some() || by_function.is_some()) {
@@ -140,31 +139,14 @@ impl Merge {
             return self.by_function(by_function, first, &inputs);
         }
         if let Some(option) = self.wish.given() {
-            let what = "is for LLVM's profiles, and this is";
-            return Err(Error::about(
-                &first.name,
-                format!("{option} {what} {}", first.format.name()),
-            ));
+            let what =
+                format!("{option} is for LLVM's profiles, and this is {}", first.format.name());
+            return Err(Error::about(&first.name, what));
         }
-        match first.format {
-            Format::Dump | Format::Gcda => self.dumps(weight, first, &inputs[1..])?,
-            _ if !self.build.is_empty() => {
-                let what = "--build: a profile does not tell builds apart";
-                return Err(Error::about(first.name, what));
-            }
-            _ => {
-                let format = chosen.unwrap_or_else(|| ProfileFormat::of(&first));
-                if let ProfileFormat::Sample(format) = format
-                    && first.format.is_sample()
-                {
-                    let sum = samples::sum(vec![first], &inputs)?;
-                    let (bytes, content) = format.file_of(sum, &self.output)?;
-                    output::write(output, &bytes, content)?;
-                    return Ok(Outcome::Done);
-                }
-                let (bytes, content) = sum::file(vec![first], &inputs, format, &self.output)?;
-                output::write(output, &bytes, content)?;
-            }
+        if is_counted {
+            self.dumps(weight, first, &inputs[1..])?;
+        } else {
+            self.profiles(chosen, first, &inputs)?;
         }
         Ok(Outcome::Done)
     }
@@ -196,7 +178,27 @@ impl Merge {
         output::write_with(Some(&self.output), Content::Binary, &fill)
     }
 
-    /// Adds profiles of LLVM.
+    /// Adds profiles by position.
+    fn profiles(
+        &self,
+        chosen: Option<ProfileFormat>,
+        first: Input,
+        inputs: &[(u32, &PathBuf)],
+    ) -> Result<()> {
+        if !self.build.is_empty() {
+            let what = "--build: a profile does not tell builds apart";
+            return Err(Error::about(first.name, what));
+        }
+        let (bytes, content) = match chosen.unwrap_or_else(|| ProfileFormat::of(&first)) {
+            ProfileFormat::Sample(format) if first.format.is_sample() => {
+                format.file_of(samples::sum(vec![first], inputs)?, &self.output)?
+            }
+            format => sum::file(vec![first], inputs, format, &self.output)?,
+        };
+        output::write(Some(&self.output), &bytes, content)
+    }
+
+    /// Adds LLVM's profiles by function.
     fn by_function(
         &self,
         target: Option<instr_profile::Target>,

@@ -1,7 +1,7 @@
 //! Adds up the counters of all inputs, and finds the programs that have their coverage mapping.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use super::Tell;
@@ -19,6 +19,9 @@ use crate::convert::number::Number;
 use crate::counters::merge::Sum;
 use crate::counters::{Profile, Variant};
 use crate::raw::dump::{Dump, Module};
+
+/// A program, and the modules that counted in it.
+type Program<'m> = (Mapped, Vec<&'m Module>);
 
 /// The sums of all inputs.
 #[derive(Default)]
@@ -124,50 +127,10 @@ impl Inputs {
                         -fprofile-instr-generate -fcoverage-mapping";
             return Err(Error::about(name, what));
         }
-        let mut programs: Vec<(Mapped, Vec<&Module>)> = Vec::new();
-        let mut chosen: Vec<Vec<u8>> = Vec::new();
-        for path in &sources.binary {
-            let mut modules = Vec::new();
-            match build_id_in(path, &self.modules) {
-                Ok(id) => {
-                    let is_its =
-                        |module: &&Module| module.is_of_unknown_image() || id == module.build_id();
-                    modules.extend(self.modules.iter().filter(is_its));
-                    chosen.push(id);
-                }
-                Err(_) if self.has_profiles => {}
-                // It may be the program of a module that gcc instrumented.
-                Err(_) if build_id_in(path, &self.gcc.modules).is_ok() => continue,
-                Err(error) => return Err(error),
-            }
-            programs.push((Mapped::of(path)?, modules));
-        }
-        // Many dumps may be of one program, and programs may have no build-id.
-        let mut others: Vec<Vec<&Module>> = Vec::new();
-        let mut places = HashMap::new();
-        let is_chosen = |module: &&Module| {
-            let mut chosen = chosen.iter();
-            chosen.any(|id| module.is_of_unknown_image() || id == module.build_id())
-        };
-        for module in self.modules.iter().filter(|module| !is_chosen(module)) {
-            let place = *places.entry((module.build_id(), &module.path)).or_insert(others.len());
-            match others.get_mut(place) {
-                Some(modules) => modules.push(module),
-                None => others.push(vec![module]),
-            }
-        }
+        let (mut programs, ids) = self.named(&sources.binary)?;
         let mut missing = Vec::new();
-        for modules in others {
-            let recorded = sources.places.moved(&modules[0].path);
-            let path = display(&recorded);
-            if path.as_os_str().is_empty() {
-                let what =
-                    "the dump does not name its program, as those of boards; name it with --binary";
-                missing.push(Error::about(name, what));
-                continue;
-            }
-            let fitting = build_id_in(path, std::slice::from_ref(modules[0]));
-            match fitting.and_then(|_| Mapped::of(path)) {
+        for modules in self.others(&ids) {
+            match at_recorded_path(modules[0], sources, name) {
                 Ok(mapped) => programs.push((mapped, modules)),
                 Err(error) => missing.push(error),
             }
@@ -181,9 +144,8 @@ impl Inputs {
             let what = "the counts of this program are left out; --binary names it elsewhere";
             tell(name, format!("{error}; {what}"));
         }
-        let mixed = |(mapped, modules): &(Mapped, Vec<&Module>)| {
-            mapped.is_partly_correlated && !modules.is_empty()
-        };
+        let mixed =
+            |(mapped, modules): &Program<'_>| mapped.is_partly_correlated && !modules.is_empty();
         if programs.iter().any(mixed) {
             let what = "a program has objects of -profile-correlate=binary beside others; the counts of the former are not \
                         in the dump, and their lines are not known; compile all of it in one way";
@@ -192,10 +154,46 @@ impl Inputs {
         self.with_counters(programs, !missing.is_empty(), name)
     }
 
+    /// The programs that `--binary` names, and their build-ids.
+    fn named(&self, paths: &[PathBuf]) -> Result<(Vec<Program<'_>>, Vec<Vec<u8>>)> {
+        let (mut programs, mut ids) = (Vec::new(), Vec::new());
+        for path in paths {
+            let mut modules = Vec::new();
+            match build_id_in(path, &self.modules) {
+                Ok(id) => {
+                    modules.extend(self.modules.iter().filter(|module| is_of(module, &id)));
+                    ids.push(id);
+                }
+                Err(_) if self.has_profiles => {}
+                // It may be the program of a module that gcc instrumented.
+                Err(_) if build_id_in(path, &self.gcc.modules).is_ok() => continue,
+                Err(error) => return Err(error),
+            }
+            programs.push((Mapped::of(path)?, modules));
+        }
+        Ok((programs, ids))
+    }
+
+    /// The modules of all programs but those with these build-ids, by program. Many dumps may be of one program, and
+    /// programs may have no build-id.
+    fn others(&self, ids: &[Vec<u8>]) -> Vec<Vec<&Module>> {
+        let mut programs: Vec<Vec<&Module>> = Vec::new();
+        let mut places = HashMap::new();
+        let has_id = |module: &&Module| ids.iter().any(|id| is_of(module, id));
+        for module in self.modules.iter().filter(|module| !has_id(module)) {
+            let place = *places.entry((module.build_id(), &module.path)).or_insert(programs.len());
+            match programs.get_mut(place) {
+                Some(modules) => modules.push(module),
+                None => programs.push(vec![module]),
+            }
+        }
+        programs
+    }
+
     /// Gives programs their counters.
     fn with_counters(
         &self,
-        programs: Vec<(Mapped, Vec<&Module>)>,
+        programs: Vec<Program<'_>>,
         is_part: bool,
         name: &Path,
     ) -> Result<Vec<Mapped>> {
@@ -238,4 +236,21 @@ impl Inputs {
         }
         Ok(sum.finish())
     }
+}
+
+/// Whether a module may be of the program with this build-id.
+fn is_of(module: &Module, id: &[u8]) -> bool {
+    module.is_of_unknown_image() || id == module.build_id()
+}
+
+/// The program of a module of this dump, at the path that the module records.
+fn at_recorded_path(module: &Module, sources: &Sources, dump: &Path) -> Result<Mapped> {
+    let recorded = sources.places.moved(&module.path);
+    let path = display(&recorded);
+    if path.as_os_str().is_empty() {
+        let what = "the dump does not name its program, as those of boards; name it with --binary";
+        return Err(Error::about(dump, what));
+    }
+    build_id_in(path, std::slice::from_ref(module))?;
+    Mapped::of(path)
 }
