@@ -262,6 +262,7 @@ fn lua() {
 /// For link-time optimisation gcc ends soon after it has taken the profile, in a fifth of the time. Of Lua it makes
 /// machine code.
 #[test]
+#[ignore = "slow"]
 fn sqlite() {
     let flags = [&SQLITE[..], &["-flto"]].concat();
     compilers_take_the_profile(programs::sqlite, sqlite_sources, &flags, 10);
@@ -334,7 +335,7 @@ fn a_wrapper() {
 /// --ignored`.
 #[test]
 #[ignore = "compiles for a quarter of an hour"]
-fn rocksdb() {
+fn rocksdb_by_hand() {
     let shop = Workshop::new();
     let Some(Rocksdb { sources, flags, objects }) = run_rocksdb(&shop, &[]) else { return };
     let share = found_of_gcov(&shop, &objects);

@@ -31,6 +31,7 @@ fn text_of_ours(llvm: Llvm, shop: &Workshop, objects: &[&str]) -> Result<String,
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_way_to_instrument() {
     for llvm in all() {
         let shop = workshop();

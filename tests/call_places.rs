@@ -238,6 +238,7 @@ fn runs(shop: &Workshop, objects: &[String], link: &[&str]) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn lua_linked_in_other_ways() {
     let ways: [(&[&str], &[&str]); 4] = [
         (&["-O1"], &[]),
@@ -252,6 +253,7 @@ fn lua_linked_in_other_ways() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn lua_optimised_as_a_whole() {
     lua_runs(&["-O2", "-flto"], &["-O2", "-flto"]);
 }
@@ -314,12 +316,14 @@ fn objects_with_a_section_for_each_function() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn objects_made_for_size() {
     calling_objects_tell_the_same(&["-Os"], &[]);
 }
 
 /// All of Lua.
 #[test]
+#[ignore = "slow"]
 fn objects_for_libraries() {
     objects_tell_the_same(lua_runs(&["-O2", "-fPIC"], &[]), 31);
 }
@@ -454,6 +458,7 @@ fn dropped_calls_are_named() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn code_of_other_machines() {
     let ways: [(&[&str], &[&str]); 4] = [
         (&["-O0"], &[]),
@@ -609,7 +614,7 @@ fn calls_that_gcc_resolved() {
 /// because it takes a quarter of an hour to compile: `cargo test --release --test call_places -- --ignored`.
 #[test]
 #[ignore = "compiles for a quarter of an hour"]
-fn rocksdb() {
+fn rocksdb_by_hand() {
     let shop = Workshop::new();
     let Some(_) = run_rocksdb(&shop, &[TELL]) else { return };
     nearly_all(&shop, "ours.csraw", "ours");

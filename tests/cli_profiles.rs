@@ -259,17 +259,18 @@ fn merge_of_bombs() {
         assert!(bytes.len() < 60_000, "{}", bytes.len());
         shop.write(&number.to_string(), bytes);
     }
-    let merged = |files: &str| {
+    let merged = |files: &str, kilobytes: u32| {
         let tool = env!("CARGO_BIN_EXE_countersink");
-        let script = format!("ulimit -v 1200000; '{tool}' -j2 merge {files} -o sum");
+        let script = format!("ulimit -v {kilobytes}; '{tool}' -j2 merge {files} -o sum");
         shop.command("sh").args(["-c", &script]).output().unwrap()
     };
-    let output = merged(&"0 1 ".repeat(30));
+    // All at once would be 540 MB.
+    let output = merged(&"0 1 ".repeat(16), 450_000);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(text(&shop, &["check", "sum"]), "");
     // Together they mean something out of all proportion. The old file stays.
     let sum = shop.read("sum");
-    let output = merged(&(0..24).map(|number| format!("{number} ")).collect::<String>());
+    let output = merged(&(0..24).map(|number| format!("{number} ")).collect::<String>(), 1_200_000);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.starts_with("countersink: the sum: ") && said.lines().count() == 1, "{said}");

@@ -335,6 +335,7 @@ const MOST_MEAN_ERROR: f64 = 0.03;
 /// Notes and debug information do not tell all copies of all programs apart: gcc merges code of several copies, and
 /// lists each line once for each block.
 #[test]
+#[ignore = "slow"]
 fn copies_of_made_up_programs() {
     let errors: Vec<(u64, f64)> = (1..=PROGRAMS)
         .map(|seed| {

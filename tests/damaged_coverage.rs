@@ -167,6 +167,7 @@ fn on_two_threads(numbers: u64, work: impl Fn(u64) + Sync) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn counters_and_notes() {
     const AT_ONCE: u64 = 100;
     let counted = Counted::new();

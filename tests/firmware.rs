@@ -26,7 +26,7 @@ fn have_target(target: &str) -> bool {
 }
 
 /// cargo in an example, without what this cargo says of its own build. All tests have the build's files in one folder,
-/// `build`, so that what they share is compiled once.
+/// `build`, so that what they share is compiled once. Nothing reads debug information: the coverage mapping has the lines.
 fn example(shop: &Workshop, example: &str) -> Command {
     let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
     if !shop.path("build").exists() {
@@ -41,6 +41,7 @@ fn example(shop: &Workshop, example: &str) -> Command {
     }
     cargo.current_dir(Path::new(ROOT).join("examples").join(example));
     cargo.env("CARGO_TARGET_DIR", shop.path("build")).env_remove("RUSTFLAGS");
+    cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
     cargo
 }
 
@@ -129,6 +130,7 @@ fn thirty_tests(boards: &[(&str, &str)]) {
 
 /// The processor without exchanges, too, where additions mask interrupts.
 #[test]
+#[ignore = "slow"]
 fn cortex_m() {
     thirty_tests(&[
         ("thumbv6m-none-eabi", "qemu-system-arm"),
@@ -139,6 +141,7 @@ fn cortex_m() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn other_processors() {
     thirty_tests(&[
         ("riscv32imc-unknown-none-elf", "qemu-system-riscv32"),
@@ -196,6 +199,7 @@ fn a_module_whose_host_reads_its_counts() {
 
 /// The program writes its dump itself.
 #[test]
+#[ignore = "slow"]
 fn a_program_for_wasi() {
     let Some(llvm) = llvm::of_rustc() else { return };
     if !have_target("wasm32-wasip1") {

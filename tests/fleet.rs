@@ -37,6 +37,7 @@ fn merged(shop: &Workshop, python: &str, variant: Option<usize>) -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn duckdb_merges_as_the_tool_does() {
     let Some(python) = python_with("duckdb") else { return };
     if harness::corpus("lua-src").is_none() {

@@ -55,6 +55,7 @@ fn calls() {
 
 /// Calls in a program of clang. With few targets they are no dearer than with LLVM's own runtime.
 #[test]
+#[ignore = "slow"]
 fn calls_of_clang() {
     let Some(llvm) = llvm::all().pop().filter(|_| have("valgrind")) else { return };
     let shop = Workshop::new();
@@ -119,6 +120,7 @@ fn flushes() {
 
 /// The conversion of a function with twice as many inlined copies costs twice as much, not four times.
 #[test]
+#[ignore = "slow"]
 fn conversions() {
     if !have("valgrind") {
         return;

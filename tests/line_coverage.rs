@@ -397,6 +397,7 @@ fn versions() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn programs_of_gcc() {
     if !have("lcov") {
         return;

@@ -136,6 +136,7 @@ fn assert_goes_on(shop: &Workshop, about: &str) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_way_to_instrument() {
     for llvm in all() {
         let shop = kinds();
@@ -149,6 +150,7 @@ fn every_way_to_instrument() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_way_to_link() {
     same_counts(LINKED, |_| true);
     same_counts(LINKED_BY_LLD, Llvm::has_lld);
@@ -310,6 +312,7 @@ fn sqlite_with(mode: &[&str], level: &str) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn sqlite() {
     sqlite_with(&OF_THE_OPTIMISER, "-O1");
 }

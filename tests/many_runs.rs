@@ -198,7 +198,7 @@ fn runs_of_one_file_are_one_module() {
 
 #[test]
 #[ignore = "takes half an hour"]
-fn whole_matrix() {
+fn whole_matrix_by_hand() {
     let known = ["clang++-13", "clang++-19", "clang++-22", "clang++-23", "g++-12"];
     let named = std::env::var("COUNTERSINK_MATRIX").unwrap_or_else(|_| known.join(" "));
     for compiler in named.split_whitespace() {

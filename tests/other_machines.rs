@@ -145,6 +145,7 @@ fn next(random: &mut u64) -> usize {
 
 /// Changed bytes in code, data, relocations and debug information: never a panic, and what counters alone tell.
 #[test]
+#[ignore = "slow"]
 fn damaged_objects() {
     for machine in MACHINES {
         let shop = shop_of(machine);

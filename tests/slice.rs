@@ -118,7 +118,7 @@ fn lua() {
 /// Each compilation takes the better part of a minute: `cargo test --test slice -- --ignored`.
 #[test]
 #[ignore = "minutes for each compiler"]
-fn sqlite() {
+fn sqlite_by_hand() {
     let shop = Workshop::new();
     let Some(built) = programs::sqlite(&shop) else { return };
     built.link(&shop);

@@ -515,6 +515,7 @@ const MOST_DIFFERENCE: f64 = 8.0;
 
 /// For each edit, the reported share is near the true one. The book has the table.
 #[test]
+#[ignore = "slow"]
 fn edits_of_lua() {
     let Some(lua) = Lua::new() else { return };
     let old = lua.profile(&lua.sources, "old.gcov");

@@ -62,7 +62,7 @@ fn misfits(subject: &Subject<'_>) -> Result<Vec<String>, String> {
 
 #[test]
 #[ignore = "compiles thirty programs"]
-fn programs_fit_themselves() {
+fn programs_fit_themselves_by_hand() {
     let asked = |name: &str| std::env::var(name).unwrap_or_default();
     let (names, majors) = (asked("STALE_PROGRAMS"), asked("STALE_GCCS"));
     let is_wanted = |name: &str| names.is_empty() || names.split(',').any(|wanted| wanted == name);
